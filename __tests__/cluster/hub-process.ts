@@ -1,0 +1,145 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { provideHubSoftware } from '../../sandbox/hub-software';
+import { freePort } from '../../sandbox/ports';
+
+// The hub ends with this code when it wants to be started again (a restart, new http settings, a restored backup).
+const START_AGAIN = 100;
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 20_000;
+
+const CONFIGURATION_FILES = {
+  'configuration.yaml': [
+    'automation: !include automations.yaml',
+    'scene: !include scenes.yaml',
+    'script: !include scripts.yaml',
+    'frontend:',
+    'config:',
+    'logger:',
+    '  default: warning',
+    '',
+  ].join('\n'),
+  'automations.yaml': '[]\n',
+  'scenes.yaml': '',
+  'scripts.yaml': '',
+};
+
+/**
+ * A real hub as a child process, on a free port, with a configuration directory of its own. It is started again
+ * whenever it asks for that, as a container's supervisor would.
+ */
+export class HubProcess {
+  #child: ChildProcess | undefined;
+  #wanted = false;
+
+  private constructor(
+    private readonly hass: string,
+    readonly configDir: string,
+    readonly port: number,
+  ) {}
+
+  /** A hub that is not started yet. */
+  static async create(): Promise<HubProcess> {
+    const { hass } = await provideHubSoftware(() => undefined);
+    const configDir = await mkdtemp(path.join(tmpdir(), 'hub-process-'));
+    for (const [name, content] of Object.entries(CONFIGURATION_FILES)) {
+      await writeFile(path.join(configDir, name), content);
+    }
+    return new HubProcess(hass, configDir, await freePort());
+  }
+
+  /** A fresh hub that answers. */
+  static async start(): Promise<HubProcess> {
+    const hub = await HubProcess.create();
+    await hub.start();
+    return hub;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Starts the process and waits until it answers. */
+  async start(): Promise<void> {
+    this.launch();
+    await this.answering();
+  }
+
+  /** Starts the process without waiting for it. */
+  launch(): void {
+    this.#wanted = true;
+    const child = spawn(this.hass, ['--config', this.configDir, '--skip-pip'], {
+      env: { ...process.env, SETUP_PORT: String(this.port), HA_DISABLE_LOG_FILE: '1' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => void appendFile(this.#logFile, chunk).catch(() => undefined));
+    }
+    child.once('exit', (code) => {
+      if (this.#child === child) this.#child = undefined;
+      if (this.#wanted && code === START_AGAIN) this.launch();
+    });
+  }
+
+  /** Resolves once the hub answers. */
+  async answering(): Promise<void> {
+    const deadline = Date.now() + START_TIMEOUT_MS;
+    while (Date.now() < deadline) {
+      try {
+        const response = await fetch(`${this.url}/manifest.json`, { signal: AbortSignal.timeout(2_000) });
+        if (response.ok) return;
+      } catch {
+        if (!this.#child && this.#wanted) break;
+      }
+      await sleep(100);
+    }
+    throw new Error(`the hub does not answer at ${this.url}:\n${await this.log()}`);
+  }
+
+  /** What the hub has printed. */
+  async log(): Promise<string> {
+    return readFile(this.#logFile, 'utf8').catch(() => '');
+  }
+
+  /** Ends the process as a pod's end would, writing everything to disk; the directory stays. */
+  async stop(): Promise<void> {
+    this.#wanted = false;
+    const child = this.#child;
+    if (!child) return;
+    const ended = once(child, 'exit');
+    const kill = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+    child.kill('SIGTERM');
+    await ended;
+    clearTimeout(kill);
+  }
+
+  /** Sends a signal, e.g. SIGSTOP and SIGCONT to freeze and thaw it. */
+  signal(signal: NodeJS.Signals): void {
+    this.#child?.kill(signal);
+  }
+
+  /** Ends the process without a chance to write, and forgets all it had. */
+  async dispose(): Promise<void> {
+    this.#wanted = false;
+    const child = this.#child;
+    if (child) {
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    }
+    await rm(this.configDir, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  get #logFile(): string {
+    return path.join(this.configDir, 'printed.log');
+  }
+}

@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+// What tests need of the cluster that setup.ts started.
+
+export interface KubectlResult {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** kubectl's exit code. */
+  readonly code: number;
+}
+
+/** The path of the administrator's kubeconfig. */
+export const kubeconfig = (): string => setting('HUB_SANDBOX_KUBECONFIG');
+
+/** `https://127.0.0.1:<port>` */
+export const apiServer = (): string => setting('HUB_SANDBOX_API_SERVER');
+
+/** Where the sandbox and its hubs keep data and logs. */
+export const sandboxDirectory = (): string => setting('HUB_SANDBOX_DIRECTORY');
+
+/** Runs kubectl as administrator; `input` goes to its standard input. A refusal is a result, not an error. */
+export async function kubectl(
+  args: readonly string[],
+  { input = '', namespace }: { input?: string; namespace?: string } = {},
+): Promise<KubectlResult> {
+  const [program, ...first] = JSON.parse(setting('HUB_SANDBOX_KUBECTL')) as [string, ...string[]];
+  const where = [
+    `--kubeconfig=${kubeconfig()}`,
+    ...(namespace === undefined ? [] : [`--namespace=${namespace}`]),
+  ];
+  const child = spawn(program, [...first, ...where, ...args]);
+  child.stdin.end(input);
+  const [stdout, stderr, code] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    new Promise<number>((resolve, reject) => {
+      child.on('close', (code) => resolve(code ?? 1));
+      child.on('error', reject);
+    }),
+  ]);
+  return { stdout, stderr, code };
+}
+
+/** The same for a command that must succeed; returns its standard output. */
+export async function mustKubectl(...call: Parameters<typeof kubectl>): Promise<string> {
+  const { stdout, stderr, code } = await kubectl(...call);
+  if (code !== 0) throw new Error(`kubectl ${call[0].join(' ')} ended with ${code}: ${stderr}`);
+  return stdout;
+}
+
+const namespaces: string[] = [];
+
+/** A new namespace of this name and a suffix; it goes, with all that is in it, when the test file is through. */
+export async function freshNamespace(prefix: string): Promise<string> {
+  const name = `${prefix}-${randomBytes(3).toString('hex')}`;
+  await mustKubectl(['create', 'namespace', name]);
+  namespaces.push(name);
+  return name;
+}
+
+afterAll(async () => {
+  if (namespaces.length > 0)
+    await mustKubectl(['delete', 'namespace', '--wait=false', ...namespaces.splice(0)]);
+});
+
+/**
+ * Asks again and again until `probe` returns something other than undefined and false, and returns that. A probe that
+ * throws is asked again too; when the time is over, its last error or answer tells why.
+ */
+export async function until<T>(
+  description: string,
+  probe: () => T | Promise<T>,
+  timeoutMs = 30_000,
+): Promise<Exclude<T, undefined | false>> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    let why = 'the answer was no';
+    try {
+      const answer = await probe();
+      if (answer !== undefined && answer !== false) return answer as Exclude<T, undefined | false>;
+    } catch (error) {
+      why = error instanceof Error ? error.message : String(error);
+    }
+    if (Date.now() > deadline) throw new Error(`not within ${timeoutMs / 1000} s: ${description} (${why})`);
+    await sleep(100);
+  }
+}
+
+function setting(name: string): string {
+  const value = process.env[name];
+  if (value === undefined)
+    throw new Error(`${name} is not set: run this with a jest project that has the cluster`);
+  return value;
+}

@@ -1,0 +1,10 @@
+import type { Logger } from '../../operator/log';
+
+/** For tests that do not look at what is logged. */
+export const silentLog: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  child: () => silentLog,
+};

@@ -1,0 +1,156 @@
+import { systemClock } from '../../../operator/clock';
+import { HubConnection } from '../../../operator/client/connection';
+import { getAnalytics, getConfig, setAnalytics, updateCoreConfig } from '../../../operator/client/core';
+import { LoginFailed, TokenRejected } from '../../../operator/client/errors';
+import { probeHealth } from '../../../operator/client/health';
+import {
+  completeStep,
+  createUser,
+  endLogin,
+  LATER_STEPS,
+  login,
+  refreshLogin,
+} from '../../../operator/client/onboarding';
+import { Rest } from '../../../operator/client/rest';
+import { scrubber } from '../../../operator/client/scrub';
+import {
+  createToken,
+  currentUser,
+  listTokens,
+  removeOldTokens,
+  tokenId,
+} from '../../../operator/client/tokens';
+import { HubProcess } from '../../cluster/hub-process';
+import { silentLog } from '../../cluster/silent-log';
+
+const owner = { name: 'Owner', username: ' Owner', password: 'correct horse', language: 'en' };
+const operator = 'hub-operator 7f3a';
+
+let hub: HubProcess;
+let rest: Rest;
+const connections: HubConnection[] = [];
+
+const connect = (token: string) => {
+  const connection = new HubConnection({ rest, token, clock: systemClock, log: silentLog });
+  connections.push(connection);
+  return connection;
+};
+
+beforeAll(async () => {
+  hub = await HubProcess.create();
+  rest = new Rest({ url: hub.url, clock: systemClock, scrub: scrubber([owner.password]) });
+});
+
+afterAll(async () => {
+  for (const connection of connections) connection.close();
+  rest.close();
+  await hub.dispose();
+});
+
+// One hub lives through these in order, as it does through its bootstrap.
+describe('bootstrap of a real hub', () => {
+  it('is unreachable before it has started', async () => {
+    expect(await probeHealth(rest)).toEqual({
+      state: 'unreachable',
+      detail: expect.stringContaining('connection refused'),
+    });
+  });
+
+  it('asks for all first steps once it answers', async () => {
+    await hub.start();
+    expect(await probeHealth(rest)).toEqual({
+      state: 'onboarding',
+      done: { user: false, core_config: false, analytics: false, integration: false },
+    });
+  });
+
+  it('creates the owner once', async () => {
+    const first = await createUser(rest, owner);
+    expect(first?.accessToken).toBeTruthy();
+    expect(await createUser(rest, owner)).toBeUndefined();
+  });
+
+  it('refuses a wrong password with a name of its own', async () => {
+    await expect(login(rest, { ...owner, password: 'wrong' }, systemClock)).rejects.toThrow(LoginFailed);
+  });
+
+  it('goes on by logging in when it died before each step', async () => {
+    for (const step of LATER_STEPS) {
+      const { accessToken } = await login(rest, owner, systemClock);
+      await completeStep(rest, step, accessToken);
+      await completeStep(rest, step, accessToken);
+      const health = await probeHealth(rest);
+      if (step !== 'integration')
+        expect(health).toMatchObject({ done: { [step]: true, integration: false } });
+    }
+    expect(await probeHealth(rest)).toEqual({ state: 'onboarded' });
+  });
+
+  it('renews and ends a login', async () => {
+    const first = await login(rest, owner, systemClock);
+    const renewed = await refreshLogin(rest, first.refreshToken);
+    await rest.get('/api/config', { token: renewed.accessToken });
+    await endLogin(rest, renewed);
+    await expect(rest.get('/api/config', { token: renewed.accessToken })).rejects.toThrow(TokenRejected);
+  });
+
+  it('makes tokens under different names and removes only old ones of its own', async () => {
+    const { accessToken } = await login(rest, owner, systemClock);
+    const connection = connect(accessToken);
+    const token = () => createToken(connection, { owner: operator, lifespanDays: 30, clock: systemClock });
+    const foreign = await createToken(connection, {
+      owner: `${operator}b`,
+      lifespanDays: 30,
+      clock: systemClock,
+    });
+    const [older, newer] = [await token(), await token()];
+    expect(await removeOldTokens(connection, operator, newer)).toBe(1);
+    const ids = (await listTokens(connection)).map((record) => record.id);
+    expect(ids).toEqual(expect.arrayContaining([tokenId(newer), tokenId(foreign)]));
+    expect(ids).not.toContain(tokenId(older));
+    await expect(currentUser(connect(older))).rejects.toThrow(TokenRejected);
+    expect(await currentUser(connect(newer))).toMatchObject({
+      name: 'Owner',
+      is_owner: true,
+      is_admin: true,
+    });
+  });
+
+  it('sets and reads back location and analytics', async () => {
+    const { accessToken } = await login(rest, owner, systemClock);
+    const connection = connect(accessToken);
+    const wish = { location_name: 'Mill', latitude: 48.2, longitude: 16.4, elevation: 171, country: 'AT' };
+    await updateCoreConfig(connection, { ...wish, time_zone: 'Europe/Vienna', unit_system: 'us_customary' });
+    const authenticated = new Rest({
+      url: hub.url,
+      token: accessToken,
+      clock: systemClock,
+      scrub: scrubber([]),
+    });
+    const config = await getConfig(authenticated);
+    authenticated.close();
+    expect(config).toMatchObject({
+      ...wish,
+      time_zone: 'Europe/Vienna',
+      recovery_mode: false,
+      safe_mode: false,
+    });
+    expect(config.unit_system['length']).toBe('mi');
+    expect(config.version).toMatch(/^20\d\d\./);
+    await expect(updateCoreConfig(connection, { time_zone: 'Nowhere/Land' })).rejects.toMatchObject({
+      name: 'HubRejected',
+      code: 'invalid_info',
+    });
+    await setAnalytics(connection, { base: true, usage: false });
+    expect(await getAnalytics(connection)).toMatchObject({ base: true });
+  });
+
+  it('is onboarded after a restart too, when the hub no longer offers the steps', async () => {
+    await hub.stop();
+    await hub.start();
+    expect(await probeHealth(rest)).toEqual({ state: 'onboarded' });
+    expect(await createUser(rest, owner)).toBeUndefined();
+    const { accessToken } = await login(rest, owner, systemClock);
+    await completeStep(rest, 'integration', accessToken);
+  });
+});

@@ -1,0 +1,147 @@
+import type { HubClient } from '../../../operator/client/hub';
+import { HubRejected, HubUnreachable } from '../../../operator/client/errors';
+import { Hubs } from '../../../operator/client/hubs';
+import { callService } from '../../../operator/client/services';
+import { systemClock } from '../../../operator/clock';
+import { until } from '../../cluster';
+import { running, startOnboardedHub, type OnboardedHub } from '../../cluster/onboarded-hub';
+import { silentLog } from '../../cluster/silent-log';
+
+const automation = {
+  alias: 'Porch light at sunset',
+  triggers: [{ trigger: 'time', at: '20:00:00' }],
+  conditions: [],
+  actions: [{ action: 'persistent_notification.create', data: { message: 'evening' } }],
+  mode: 'single',
+};
+const scene = { name: 'Film night', entities: { 'light.sofa': { state: 'on', brightness: 20 } } };
+const script = { alias: 'Good night', sequence: [{ delay: { seconds: 1 } }] };
+
+let started: OnboardedHub;
+const hubs = new Hubs({ clock: systemClock, log: silentLog });
+let client: HubClient;
+
+beforeAll(async () => {
+  started = await startOnboardedHub();
+  client = hubs.get('home/mill', { url: started.hub.url, token: started.token }, ['tulip-bulb']);
+});
+
+afterAll(async () => {
+  hubs.close();
+  await started.hub.dispose();
+});
+
+describe('an automation', () => {
+  it('is written, found, runs as written, and is removed', async () => {
+    const { entities, entityRegistry } = client;
+    await entities.write('automation', 'porch', automation);
+    await entities.write('automation', 'porch', automation);
+    expect(await entities.read('automation', 'porch')).toEqual({ id: 'porch', ...automation });
+    const entity = await until('its entity', () => entityRegistry.find('automation', 'porch'));
+    expect(entity).toMatchObject({ entity_id: 'automation.porch_light_at_sunset', disabled_by: null });
+    const config = await until('it runs', () => entities.running('automation.porch_light_at_sunset'));
+    expect(config).toMatchObject(automation);
+
+    expect(await entities.remove('automation', 'porch')).toBe(true);
+    expect(await entities.remove('automation', 'porch')).toBe(false);
+    expect(await entities.read('automation', 'porch')).toBeUndefined();
+    expect(await entities.running('automation.porch_light_at_sunset')).toBeUndefined();
+    await until('its entity is gone', async () => !(await entityRegistry.find('automation', 'porch')));
+  });
+
+  it('may have an id of any characters', async () => {
+    const id = 'a/b c.d-ü%';
+    await client.entities.write('automation', id, automation);
+    expect(await client.entities.read('automation', id)).toMatchObject({ alias: automation.alias });
+    expect(await client.entities.remove('automation', id)).toBe(true);
+  });
+
+  it('is refused with the words of the hub, without secrets', async () => {
+    const bad = { ...automation, max: 'tulip-bulb' };
+    const failure = await client.entities.write('automation', 'bad', bad).catch((error: unknown) => error);
+    if (!(failure instanceof HubRejected)) throw new Error('was not refused');
+    expect(failure.code).toBe('400');
+    expect(failure.message).toMatch(/^Message malformed: .*max/);
+    expect(failure.message).not.toContain('tulip');
+    expect(await client.entities.read('automation', 'bad')).toBeUndefined();
+  });
+});
+
+it('writes scenes and scripts, each to its own file', async () => {
+  const { entities, entityRegistry } = client;
+  await Promise.all([
+    entities.write('scene', 'film', scene),
+    entities.write('script', 'good_night', script),
+    entities.write('automation', 'porch', automation),
+  ]);
+  expect(await entities.read('scene', 'film')).toEqual({ id: 'film', ...scene });
+  expect(await entities.read('script', 'good_night')).toEqual(script);
+  expect(await until('its entity', () => entityRegistry.find('scene', 'film'))).toMatchObject({
+    entity_id: 'scene.film_night',
+    platform: 'homeassistant',
+  });
+  expect(await until('its entity', () => entityRegistry.find('script', 'good_night'))).toBeDefined();
+  expect(await until('it runs', () => entities.running('script.good_night'))).toMatchObject(script);
+  await expect(entities.write('script', 'good-night', script)).rejects.toThrow(/Key malformed/);
+});
+
+describe('services', () => {
+  it('are called, and fail as the hub says', async () => {
+    await callService(client.rest, 'automation', 'turn_off', {
+      entity_id: 'automation.porch_light_at_sunset',
+    });
+    const state = await client.rest.get<{ state: string }>('/api/states/automation.porch_light_at_sunset');
+    expect(state.state).toBe('off');
+    await expect(callService(client.rest, 'automation', 'no_such')).rejects.toMatchObject({ code: '400' });
+  });
+});
+
+describe('reloads', () => {
+  it('are one for a burst of writes, and the hub tells of it', async () => {
+    let scenesReloaded = 0;
+    const cancel = await client.connection.subscribeEvents('scene_reloaded', () => scenesReloaded++);
+    const results = await Promise.all(
+      ['a', 'b', 'c'].map(async (id) => {
+        await client.entities.write('scene', id, { ...scene, name: `Scene ${id}` });
+        return client.reloads.request('scene');
+      }),
+    );
+    expect(new Set(results.map((result) => result.reloadId)).size).toBe(1);
+    expect(results[0]).toMatchObject({ ok: true });
+    await until('all reloads are told', () => scenesReloaded === 4); // one by each POST, one by us
+    await cancel();
+  });
+
+  it('of what the hub has not loaded end with its reason', async () => {
+    expect(await client.reloads.request('mqtt')).toMatchObject({ ok: false, reason: 'ComponentNotLoaded' });
+  });
+});
+
+it('comes back with its subscriptions after a restart of the hub', async () => {
+  const told: string[] = [];
+  client.connection.onLost(() => told.push('lost'));
+  client.connection.onReconnect(() => told.push('back'));
+  await client.connection.subscribeEvents('automation_reloaded', () => told.push('reloaded'));
+  await callService(client.rest, 'homeassistant', 'restart');
+  await until('the loss', () => told.includes('lost'));
+  await expect(client.connection.command('get_config')).rejects.toThrow(HubUnreachable);
+  await started.hub.answering();
+  await until('the return', () => told.includes('back'));
+  await running(started.hub, started.token);
+  told.length = 0;
+  await client.entities.write('automation', 'porch', { ...automation, alias: 'Changed' });
+  await until('an event', () => told.includes('reloaded'));
+  expect(await client.entityRegistry.find('automation', 'porch')).toMatchObject({
+    entity_id: 'automation.porch_light_at_sunset',
+  });
+});
+
+it('gives up on a frozen hub and goes on when it thaws', async () => {
+  started.hub.signal('SIGSTOP');
+  await expect(client.rest.get('/api/config', { timeoutMs: 500 })).rejects.toThrow(HubUnreachable);
+  await expect(client.connection.command('get_config', {}, { timeoutMs: 500 })).rejects.toThrow(
+    HubUnreachable,
+  );
+  started.hub.signal('SIGCONT');
+  expect(await client.connection.command('get_config')).toMatchObject({ state: 'RUNNING' });
+});

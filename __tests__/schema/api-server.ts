@@ -1,0 +1,90 @@
+import { KubeConfig } from '@kubernetes/client-node';
+import axios, { type AxiosResponse } from 'axios';
+import https from 'node:https';
+import { kinds } from '../../operator/kinds';
+import { GROUP_VERSION } from '../../operator/kinds/group';
+import { freshNamespace, kubeconfig, mustKubectl } from '../cluster';
+import type { Sample } from './full';
+import { plainPath } from './places';
+
+/** What the API server says to an object: the object as it would be stored, or why not. */
+export interface Verdict {
+  readonly object?: Record<string, unknown>;
+  /** `spec.mode` and the like, with the message for each. Empty: accepted. */
+  readonly refusals: readonly { readonly field: string; readonly message: string }[];
+}
+
+/**
+ * Asks a real API server, in one process and over one connection: hundreds of kubectl calls would take minutes.
+ * Everything but `store` is a dry run.
+ */
+export class ApiServer {
+  private constructor(
+    private readonly client: ReturnType<typeof axios.create>,
+    readonly namespace: string,
+  ) {}
+
+  /** Installs the CRDs of `dist/` and makes a namespace for the test file. */
+  static async withKinds(): Promise<ApiServer> {
+    await mustKubectl(['apply', '--server-side', '--force-conflicts', '-f', 'dist/crds.k8s.yaml']);
+    const crds = kinds.map(({ plural }) => `crd/${plural}.${GROUP_VERSION.split('/')[0]}`);
+    await mustKubectl(['wait', '--for=condition=Established', '--timeout=30s', ...crds]);
+    const namespace = await freshNamespace('schema');
+
+    const config = new KubeConfig();
+    config.loadFromFile(kubeconfig());
+    const tls: https.RequestOptions = {};
+    await config.applyToHTTPSOptions(tls);
+    const { ca, cert, key, rejectUnauthorized, headers } = tls;
+    const agent = new https.Agent({ keepAlive: true, maxSockets: 8, ca, cert, key, rejectUnauthorized });
+    const client = axios.create({
+      baseURL: `${config.getCurrentCluster()!.server}/apis/${GROUP_VERSION}/namespaces/${namespace}`,
+      headers: { ...(headers as Record<string, string>) },
+      httpsAgent: agent,
+      proxy: false,
+      maxBodyLength: Infinity,
+      validateStatus: () => true,
+    });
+    return new ApiServer(client, namespace);
+  }
+
+  create(object: Sample): Promise<Verdict> {
+    return this.send('POST', pluralOf(object), object, true);
+  }
+
+  /** Stores the object for real, so that it can be updated. */
+  async store(object: Sample): Promise<Verdict> {
+    return this.send('POST', pluralOf(object), object, false);
+  }
+
+  update(object: Sample): Promise<Verdict> {
+    return this.put(object, '');
+  }
+
+  updateStatus(object: Sample): Promise<Verdict> {
+    return this.put(object, '/status');
+  }
+
+  private async put(object: Sample, subresource: string): Promise<Verdict> {
+    const path = `${pluralOf(object)}/${object.metadata.name}`;
+    const { data: stored } = await this.client.get<Sample>(path);
+    return this.send('PUT', `${path}${subresource}`, { ...object, metadata: stored.metadata }, true);
+  }
+
+  private async send(method: string, path: string, data: object, dryRun: boolean): Promise<Verdict> {
+    const params = { fieldValidation: 'Strict', ...(dryRun ? { dryRun: 'All' } : {}) };
+    return verdict(await this.client.request({ method, url: `/${path}`, data, params }));
+  }
+}
+
+function verdict({ status, data }: AxiosResponse): Verdict {
+  if (status < 300) return { object: data, refusals: [] };
+  const causes: { field: string; message: string }[] = data.details?.causes ?? [];
+  if (status !== 422 || causes.length === 0)
+    throw new Error(`the API server answered ${status}: ${data.message}`);
+  return { refusals: causes.map(({ field, message }) => ({ field: plainPath(field), message })) };
+}
+
+function pluralOf({ kind }: Sample): string {
+  return kinds.find((definition) => definition.kind === kind)!.plural;
+}

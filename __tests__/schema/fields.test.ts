@@ -1,0 +1,205 @@
+import { serverDefaults, type Schema } from '../../operator/kinds/schema';
+import { kinds } from '../../operator/kinds';
+import { ApiServer, type Verdict } from './api-server';
+import { fullSample } from './full';
+import { type Change, type Place, changed, fieldPath, places, valueAt } from './places';
+import { patterns } from './patterns';
+
+/**
+ * Every constraint of a single field, for every place where it stands: the API server accepts what is allowed and
+ * refuses what is not, naming the field. What is asked follows from the schemas, so a new field is tested as it comes.
+ */
+
+// Some values are allowed only when other fields are absent.
+const companions: Readonly<Record<string, readonly string[]>> = {
+  'Hub spec.service.type': [
+    'nodePort',
+    'loadBalancerClass',
+    'loadBalancerSourceRanges',
+    'externalTrafficPolicy',
+  ].map((field) => `spec.service.${field}`),
+  'HubAutomation spec.mode': ['spec.max'],
+  'HubScript spec.mode': ['spec.max'],
+};
+
+const where = (accepts: (schema: Schema, place: Place) => boolean) =>
+  places
+    .filter((place) => accepts(place.schema, place))
+    .map((place) => [`${place.kind} ${place.path}`, place] as const);
+
+let api: ApiServer;
+
+beforeAll(async () => {
+  api = await ApiServer.withKinds();
+  for (const { kind } of kinds) await api.store(changed(fullSample(kind), { 'metadata.name': 'stored' }));
+});
+
+/** The full sample with one value in one place. */
+function tried({ kind, path }: Place, value: unknown): Promise<Verdict> {
+  const absent: Change = Object.fromEntries(
+    (companions[`${kind} ${path}`] ?? []).map((field) => [field, undefined]),
+  );
+  const sample = changed(fullSample(kind, path), { ...absent, [path]: value });
+  return path.startsWith('status')
+    ? api.updateStatus(changed(sample, { 'metadata.name': 'stored' }))
+    : api.create(sample);
+}
+
+async function expectAccepted(place: Place, ...values: readonly unknown[]): Promise<void> {
+  for (const value of values)
+    expect({ value, ...(await tried(place, value)) }).toMatchObject({ refusals: [] });
+}
+
+async function expectRefused(place: Place, because: RegExp, ...values: readonly unknown[]): Promise<void> {
+  const field = fieldPath(fullSample(place.kind, place.path), place.path);
+  for (const value of values) {
+    const { refusals } = await tried(place, value);
+    const named = refusals.filter((refusal) => refusal.field === field).map(({ message }) => message);
+    expect({ value, refusals, named }).toMatchObject({
+      named: expect.arrayContaining([expect.stringMatching(because)]),
+    });
+  }
+}
+
+test.each(places.map((place) => [`${place.kind} ${place.path}`, place] as const))(
+  'the full sample has %s',
+  (_, { kind, path }) => expect(valueAt(fullSample(kind, path), path)).toBeDefined(),
+);
+
+describe('choices', () => {
+  test.each(where(({ enum: choices }) => choices !== undefined))('%s', async (_, place) => {
+    await expectAccepted(place, ...place.schema.enum!);
+    await expectRefused(place, /Unsupported value/, 'Nonsense');
+  });
+});
+
+describe('patterns', () => {
+  test.each(where(({ pattern }) => pattern !== undefined))('%s', async (_, place) => {
+    const { good, bad } = patterns[place.schema.pattern!]!;
+    await expectAccepted(place, ...good);
+    await expectRefused(place, /should match/, ...bad);
+  });
+});
+
+describe('bounds', () => {
+  test.each(where(({ minimum }) => minimum !== undefined))('%s has a least value', async (_, place) => {
+    const { minimum } = place.schema;
+    await expectAccepted(place, minimum);
+    await expectRefused(place, /greater than or equal to/, minimum! - 1);
+  });
+
+  test.each(where(({ maximum }) => maximum !== undefined))('%s has a greatest value', async (_, place) => {
+    const { maximum } = place.schema;
+    await expectAccepted(place, maximum);
+    await expectRefused(place, /less than or equal to/, maximum! + 1);
+  });
+
+  test.each(where(({ minLength }) => minLength !== undefined))('%s must not be empty', (_, place) =>
+    expectRefused(place, /at least 1 chars/, ''),
+  );
+
+  test.each(where(({ maxLength }) => maxLength !== undefined))('%s must not be too long', (_, place) =>
+    expectRefused(place, /Too long/, 'x'.repeat(place.schema.maxLength! + 1)),
+  );
+
+  test.each(where(({ minItems }) => minItems !== undefined))('%s must have items', (_, place) =>
+    expectRefused(place, /at least 1 items/, []),
+  );
+
+  test.each(where(({ maxItems }) => maxItems !== undefined))(
+    '%s must not have too many items',
+    (_, place) => {
+      const [first] = valueAt(fullSample(place.kind, place.path), place.path) as unknown[];
+      return expectRefused(place, /Too many/, Array(place.schema.maxItems! + 1).fill(first));
+    },
+  );
+
+  test.each(where(({ maxProperties }) => maxProperties !== undefined))(
+    '%s must not have too many entries',
+    (_, place) => {
+      const [first] = Object.values(valueAt(fullSample(place.kind, place.path), place.path) as object);
+      const entries = Array.from({ length: place.schema.maxProperties! + 1 }, (_, index) => [
+        `k${index}.yaml`,
+        first,
+      ]);
+      return expectRefused(place, /Too many/, Object.fromEntries(entries));
+    },
+  );
+});
+
+describe('presence', () => {
+  // A list's key has a refusal of its own: without it the item cannot be told from others.
+  test.each(where((_, { required }) => required))('%s is required', (_, place) =>
+    expectRefused(place, /Required value/, undefined),
+  );
+
+  test.each(
+    where(
+      (schema) => schema['x-kubernetes-list-type'] === 'map' || schema['x-kubernetes-list-type'] === 'set',
+    ),
+  )('%s has each entry once', async (_, place) => {
+    const [first] = valueAt(fullSample(place.kind, place.path), place.path) as unknown[];
+    const { refusals } = await tried(place, [first, first]);
+    const field = `${fieldPath(fullSample(place.kind, place.path), place.path)}.1`;
+    expect(refusals).toContainEqual({ field, message: expect.stringContaining('Duplicate value') });
+  });
+
+  const filledByServer = ({ kind, path }: Place) => {
+    const { properties = {} } = serverDefaults(kinds.find((definition) => definition.kind === kind)!.spec);
+    return Object.keys(properties).some(
+      (name) => path === `spec.${name}` && properties[name]?.default !== undefined,
+    );
+  };
+
+  test.each(where((schema, place) => schema.default !== undefined && filledByServer(place)))(
+    '%s has a default',
+    async (_, place) => {
+      const { object } = await tried(place, undefined);
+      expect(valueAt(object!, place.path)).toEqual(place.schema.default);
+    },
+  );
+
+  test.each(where((schema, place) => schema.default !== undefined && !filledByServer(place)))(
+    '%s has a default that does not show in the object',
+    async (_, place) => {
+      const { object } = await tried(place, undefined);
+      expect(valueAt(object!, place.path)).toBeUndefined();
+    },
+  );
+});
+
+describe('values as people write them', () => {
+  test('an unquoted state is refused with its field', async () => {
+    const scene = changed(fullSample('HubScene'), { 'spec.entities[].state': true });
+    expect((await api.create(scene)).refusals).toContainEqual({
+      field: 'spec.entities.0.state',
+      message: expect.stringContaining('must be of type string'),
+    });
+  });
+
+  test('a scene cannot carry an attribute called state', async () => {
+    const scene = changed(fullSample('HubScene'), { 'spec.entities[].attributes.state': 'off' });
+    expect((await api.create(scene)).refusals).toContainEqual({
+      field: 'spec.entities.0.attributes',
+      message: expect.any(String),
+    });
+  });
+
+  test.each([null, false, 0, '', [], {}, '0123', 1.5])('free-form objects keep %j', async (value) => {
+    const triggers = [{ trigger: 'state', to: value, deep: [{ to: value }] }];
+    const { object } = await api.create(changed(fullSample('HubAutomation'), { 'spec.triggers': triggers }));
+    expect(valueAt(object!, 'spec.triggers')).toEqual(triggers);
+  });
+
+  test('a quantity may be a number', async () => {
+    const hub = changed(fullSample('Hub'), { 'spec.resources.limits': { cpu: 2, memory: '2Gi' } });
+    expect(await api.create(hub)).toMatchObject({ refusals: [] });
+  });
+});
+
+test('every pattern of the schemas has examples, and no other', () => {
+  const used = places.flatMap(({ schema }) => schema.pattern ?? []);
+  expect([...new Set(used)].sort()).toEqual(Object.keys(patterns).sort());
+  for (const { good, bad } of Object.values(patterns))
+    expect(Math.min(good.length, bad.length)).toBeGreaterThan(0);
+});

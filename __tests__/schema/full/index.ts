@@ -1,0 +1,44 @@
+import { load } from 'js-yaml';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { GROUP_VERSION } from '../../../operator/kinds/group';
+
+/** A resource with every field of its kind filled in, valid as it stands: `hub` is that of `hub.yaml`. */
+export interface Sample {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: unknown;
+  readonly status?: unknown;
+}
+
+const files = [
+  'hub',
+  'configuration',
+  'secrets',
+  'automation',
+  'scene',
+  'script',
+  'integration',
+  'floor',
+  'label',
+  'area',
+  'community-repository',
+] as const;
+
+const read = (file: string): Sample => ({
+  apiVersion: GROUP_VERSION,
+  ...(load(readFileSync(join(__dirname, `${file}.yaml`), 'utf8')) as Omit<Sample, 'apiVersion'>),
+});
+
+export const externalHub = read('hub-external');
+
+const samples = new Map(files.map(read).map((sample) => [sample.kind, sample]));
+
+/** The full sample of a kind in which the path is: a Hub is either run by the operator or external, never both. */
+export function fullSample(kind: string, path = ''): Sample {
+  if (kind === 'Hub' && path.startsWith('spec.external')) return externalHub;
+  const sample = samples.get(kind);
+  if (!sample) throw new Error(`there is no full sample of ${kind} in __tests__/schema/full`);
+  return sample;
+}

@@ -1,0 +1,77 @@
+import { kinds } from '../../operator/kinds';
+import type { KindDefinition } from '../../operator/kinds/kind';
+import type { Schema } from '../../operator/kinds/schema';
+
+/** A place in a kind's schema, such as `spec.entities[].state` or `spec.files.*`. */
+export interface Place {
+  readonly kind: string;
+  readonly path: string;
+  readonly schema: Schema;
+  readonly required: boolean;
+}
+
+export const places: readonly Place[] = kinds.flatMap((kind) => [
+  ...placesOf(kind, 'spec', kind.spec),
+  ...placesOf(kind, 'status', kind.status),
+]);
+
+function placesOf(kind: KindDefinition, path: string, schema: Schema, required = false): Place[] {
+  const { items, properties = {}, additionalProperties } = schema;
+  return [
+    { kind: kind.kind, path, schema, required },
+    ...(items ? placesOf(kind, `${path}[]`, items) : []),
+    ...(additionalProperties ? placesOf(kind, `${path}.*`, additionalProperties) : []),
+    ...Object.entries(properties).flatMap(([name, field]) =>
+      placesOf(kind, `${path}.${name}`, field, schema.required?.includes(name)),
+    ),
+  ];
+}
+
+/** A change of a sample: values by path; `undefined` removes the field. */
+export type Change = Readonly<Record<string, unknown>>;
+
+/** A copy of the sample with the changes, made in order. `[]` is the first item of the sample, `.*` its first entry. */
+export function changed<T extends object>(sample: T, change: Change): T {
+  const copy = structuredClone(sample);
+  for (const [path, value] of Object.entries(change)) {
+    const steps = concrete(copy, path);
+    const last = steps.pop()!;
+    const parent = steps.reduce<Node>((node, step) => (node[step] ??= {}) as Node, copy as Node);
+    if (value !== undefined) parent[last] = value;
+    else if (Array.isArray(parent)) parent.splice(Number(last), 1);
+    else delete parent[last];
+  }
+  return copy;
+}
+
+export function valueAt(sample: object, path: string): unknown {
+  return concrete(sample, path).reduce<unknown>((node, step) => (node as Node | undefined)?.[step], sample);
+}
+
+/** How the API server writes the path, without regard to its two ways of writing a map's key. */
+export function fieldPath(sample: object, path: string): string {
+  return plainPath(
+    concrete(sample, path)
+      .map((step) => (/^\d+$/.test(step) ? `[${step}]` : `.${step}`))
+      .join(''),
+  );
+}
+
+/** `spec.files[a.yaml]` and `spec.files.a.yaml` are the same; so are `spec` and `.spec`. */
+export function plainPath(field: string): string {
+  return field.replace(/\[/g, '.').replace(/\]/g, '').replace(/^\./, '');
+}
+
+type Node = Record<string, unknown>;
+
+function concrete(sample: object, path: string): string[] {
+  const steps: string[] = [];
+  let node: unknown = sample;
+  for (const part of path.replaceAll('[', '.[').split('.')) {
+    const name =
+      part === '[]' ? '0' : part === '*' ? Object.keys(node as Node)[0]! : part.replace(/[[\]]/g, '');
+    steps.push(name);
+    node = (node as Node | undefined)?.[name];
+  }
+  return steps;
+}

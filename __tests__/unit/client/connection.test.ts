@@ -1,0 +1,278 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock, type Clock } from '../../../operator/clock';
+import { HubConnection } from '../../../operator/client/connection';
+import {
+  HubBanned,
+  HubFailed,
+  HubRejected,
+  HubUnreachable,
+  NotFound,
+  TokenRejected,
+} from '../../../operator/client/errors';
+import { Rest } from '../../../operator/client/rest';
+import { scrubber } from '../../../operator/client/scrub';
+import { silentLog } from '../../cluster/silent-log';
+import { FakeHub, text } from './fake-hub';
+import { ManualClock } from './manual-clock';
+
+let hub: FakeHub;
+const opened: { close(): void }[] = [];
+
+function open({ token = 'good-token', clock = systemClock as Clock, url = hub.url } = {}): HubConnection {
+  const rest = new Rest({ url, clock, scrub: scrubber(['hunter2']) });
+  const connection = new HubConnection({ rest, token, clock, log: silentLog });
+  opened.push(connection, rest);
+  return connection;
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 5_000;
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error(`never came true: ${condition}`);
+    await sleep(5);
+  }
+}
+
+beforeEach(async () => {
+  hub = await FakeHub.start();
+});
+
+afterEach(async () => {
+  for (const each of opened.splice(0)) each.close();
+  await hub.close();
+});
+
+describe('opening', () => {
+  it('waits for the first use and happens once', async () => {
+    hub.onCommand = (command) => command.succeed({ you: command.message['asked'] });
+    const connection = open();
+    await sleep(20);
+    expect(hub.connects).toBe(0);
+    const answers = await Promise.all([1, 2, 3].map((asked) => connection.command('echo', { asked })));
+    expect(answers).toEqual([{ you: 1 }, { you: 2 }, { you: 3 }]);
+    expect(hub.connects).toBe(1);
+  });
+
+  it('tells a rejected token, and does not try it again', async () => {
+    const connection = open({ token: 'revoked' });
+    for (let call = 0; call < 5; call++) await expect(connection.command('x')).rejects.toThrow(TokenRejected);
+    expect(hub.connects).toBe(1);
+  });
+
+  it.each([
+    ['a ban', 403, 403, HubBanned],
+    ['a 403 that is no ban', 403, 200, HubUnreachable],
+    ['a hub without WebSocket yet', 404, 200, HubUnreachable],
+    ['a gateway without hub', 502, 502, HubUnreachable],
+  ])('tells %s', async (_what, upgrade, manifest, type) => {
+    hub.refuseUpgrade = upgrade;
+    hub.routes.set('GET /manifest.json', text(manifest, ''));
+    await expect(open().command('x')).rejects.toThrow(type);
+  });
+
+  it('is unreachable when refused, and comes when the hub does', async () => {
+    const { port } = hub;
+    await hub.close();
+    const connection = open({ url: `http://127.0.0.1:${port}` });
+    await expect(connection.command('x')).rejects.toThrow(HubUnreachable);
+    hub = await FakeHub.start();
+    await hub.close();
+    await hub.listen(port);
+    await connection.command('x');
+  });
+
+  it('does not wait for ever for a peer that accepts and is silent', async () => {
+    const silent = createServer().listen(0);
+    await once(silent, 'listening');
+    const clock = new ManualClock();
+    const connection = open({ clock, url: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` });
+    const accepted = once(silent, 'connection') as Promise<[{ destroy(): void }]>;
+    const failure = expect(connection.command('x')).rejects.toThrow('did not answer x within 10 s');
+    const [socket] = await accepted;
+    await clock.advance(20_000);
+    await failure;
+    await until(() => clock.pendingTimers === 0);
+    socket.destroy();
+    silent.close();
+  });
+});
+
+describe('commands', () => {
+  it.each([
+    ['not_found', 'Entity not found', NotFound],
+    ['invalid_info', 'The name Attic is already in use', HubRejected],
+    ['unauthorized', 'Unauthorized', HubRejected],
+    ['unknown_error', 'Unknown error', HubFailed],
+  ])('fail as the hub says: %s', async (code, message, type) => {
+    hub.onCommand = (command) => command.fail(code, message);
+    const failure = await open()
+      .command('x')
+      .catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(type);
+    expect(failure).toMatchObject({ message });
+  });
+
+  it('mask secrets in what the hub says', async () => {
+    hub.onCommand = (command) => command.fail('invalid_format', "expected int, got 'hunter2'");
+    await expect(open().command('x')).rejects.toThrow("expected int, got '***'");
+  });
+
+  it('are given up after their time, while the connection goes on', async () => {
+    const clock = new ManualClock();
+    hub.onCommand = (command) => void (command.message.type === 'slow' || command.succeed('fine'));
+    const connection = open({ clock });
+    await connection.command('quick');
+    const failure = expect(connection.command('slow', {}, { timeoutMs: 3_000 })).rejects.toThrow(
+      HubUnreachable,
+    );
+    await clock.advance(3_000);
+    await failure;
+    expect(await connection.command('quick')).toBe('fine');
+    expect(hub.connects).toBe(1);
+  });
+
+  it('that are under way fail when the connection is lost or closed', async () => {
+    hub.onCommand = (command) => command.socket.terminate();
+    const connection = open();
+    await expect(connection.command('x')).rejects.toThrow(HubUnreachable);
+    hub.onCommand = () => connection.close();
+    await until(() => connection.connected);
+    await expect(connection.command('x')).rejects.toThrow(HubUnreachable);
+    await expect(connection.command('x')).rejects.toThrow(HubUnreachable);
+  });
+
+  it('survive a frame that is no JSON: the connection is made anew', async () => {
+    hub.onCommand = (command) => command.socket.send('{"half":');
+    const connection = open();
+    await expect(connection.command('x')).rejects.toThrow(HubUnreachable);
+    hub.onCommand = (command) => command.succeed('fine');
+    await until(() => connection.connected);
+    expect(await connection.command('x')).toBe('fine');
+  });
+});
+
+describe('subscriptions', () => {
+  const fire = (event: unknown) => {
+    const { id } = hub.commands.findLast((message) => message.type === 'subscribe_events') ?? {};
+    for (const client of hub.clients) client.send(JSON.stringify({ id, type: 'event', event }));
+  };
+
+  it('deliver events, also in batches, until they are ended', async () => {
+    const connection = open();
+    const seen: unknown[] = [];
+    const cancel = await connection.subscribeEvents('things', (event) => seen.push(event));
+    fire(1);
+    const { id } = hub.commands[0] ?? {};
+    const batch = [2, 3].map((event) => ({ id, type: 'event', event }));
+    for (const client of hub.clients) client.send(JSON.stringify(batch));
+    await until(() => seen.length === 3);
+    await cancel();
+    expect(hub.commands.at(-1)).toMatchObject({ type: 'unsubscribe_events', subscription: id });
+  });
+
+  it('throw a refusal', async () => {
+    hub.onCommand = (command) => command.fail('unauthorized', 'Unauthorized');
+    await expect(open().subscribeEvents('things', () => undefined)).rejects.toThrow(HubRejected);
+  });
+
+  it('are not ended by a listener that fails', async () => {
+    const connection = open();
+    let seen = 0;
+    await connection.subscribeEvents('things', () => {
+      seen++;
+      throw new Error('bug');
+    });
+    fire(1);
+    fire(2);
+    await until(() => seen === 2);
+    expect(hub.connects).toBe(1);
+  });
+
+  it('stand again after a loss, and both is told', async () => {
+    const connection = open();
+    const seen: unknown[] = [];
+    const told: string[] = [];
+    connection.onLost(() => told.push('lost'));
+    connection.onReconnect(() => told.push('back'));
+    await connection.subscribeEvents('things', (event) => seen.push(event));
+    for (const client of hub.clients) client.terminate();
+    await until(() => told.length === 2);
+    fire('after');
+    await until(() => seen.length === 1);
+    expect(told).toEqual(['lost', 'back']);
+    expect(hub.connects).toBe(2);
+  });
+
+  it('are tried again when the hub does not offer them yet after a loss', async () => {
+    const clock = new ManualClock();
+    const connection = open({ clock });
+    let returns = 0;
+    connection.onReconnect(() => returns++);
+    await connection.subscribe('input_boolean/subscribe', {}, () => undefined);
+    hub.onCommand = (command) => command.fail('unknown_command', 'Unknown command.');
+    for (const client of hub.clients) client.terminate();
+    await until(() => !connection.connected);
+    await clock.advance(1);
+    await until(() => returns === 1);
+    hub.onCommand = (command) => command.succeed();
+    await clock.advance(5_000);
+    await until(() => returns === 2);
+    await clock.advance(5_000);
+    expect(hub.commands).toHaveLength(3);
+  });
+});
+
+describe('a lost connection', () => {
+  it('fails commands at once while the hub is gone', async () => {
+    const connection = open();
+    await connection.command('x');
+    const { port } = hub;
+    await hub.close();
+    await until(() => !connection.connected);
+    await expect(connection.command('x')).rejects.toThrow(HubUnreachable);
+    await hub.listen(port);
+    await until(() => connection.connected);
+    await connection.command('x');
+  });
+
+  it('is noticed when the peer is silent', async () => {
+    const clock = new ManualClock();
+    const connection = open({ clock });
+    await connection.command('x');
+    for (const client of hub.clients) client.pause();
+    let lost = false;
+    connection.onLost(() => (lost = true));
+    await clock.advance(30_000);
+    expect(lost).toBe(false);
+    await clock.advance(15_000);
+    await until(() => lost);
+  });
+
+  it('does not come back when it was closed', async () => {
+    const connection = open();
+    await connection.command('x');
+    connection.close();
+    await until(() => hub.clients.size === 0);
+    await sleep(50);
+    expect(hub.connects).toBe(1);
+  });
+
+  it('comes back with a revoked token only when its gate opens', async () => {
+    const clock = new ManualClock();
+    const connection = open({ clock });
+    await connection.command('x');
+    hub.token = 'another';
+    for (const client of hub.clients) client.terminate();
+    await until(() => !connection.connected);
+    await clock.advance(1);
+    await until(() => hub.connects === 2 && hub.clients.size === 0);
+    await clock.advance(4 * 60_000);
+    await expect(connection.command('x')).rejects.toThrow(TokenRejected);
+    expect(hub.connects).toBe(2);
+    hub.token = 'good-token';
+    await clock.advance(60_000);
+    await until(() => connection.connected);
+  });
+});

@@ -1,0 +1,154 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import WebSocket, { WebSocketServer } from 'ws';
+import { certificate, privateKey } from './certificate';
+
+export interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly remoteAddress: string | undefined;
+  readonly body: string;
+}
+
+export type Answer = (request: Request, response: ServerResponse) => void;
+
+/** A command of the WebSocket, with the means to answer it. */
+export interface Command {
+  readonly message: { readonly id: number; readonly type: string } & Record<string, unknown>;
+  succeed(result?: unknown): void;
+  fail(code: string, message: string): void;
+  readonly socket: WebSocket;
+}
+
+export const json =
+  (status: number, body: unknown): Answer =>
+  (_request, response) => {
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(body));
+  };
+
+export const text =
+  (status: number, body: string, type = 'text/plain; charset=utf-8'): Answer =>
+  (_request, response) => {
+    response.writeHead(status, { 'content-type': type });
+    response.end(body);
+  };
+
+export const manifest = json(200, { name: 'Home Assistant', short_name: 'Home Assistant' });
+
+/**
+ * A server that misbehaves as told: for the faults that a real hub cannot be made to show. What it answers when all
+ * is well is kept to the least; how a hub really behaves is the integration tests' matter.
+ */
+export class FakeHub {
+  readonly requests: Request[] = [];
+  readonly routes = new Map<string, Answer>([['GET /manifest.json', manifest]]);
+  readonly commands: Command['message'][] = [];
+  readonly clients = new Set<WebSocket>();
+  /** Connections that were upgraded, in all. */
+  connects = 0;
+  token = 'good-token';
+  /** Answers instead of the upgrade. */
+  refuseUpgrade: number | undefined;
+  onCommand: (command: Command) => void = (command) => command.succeed(null);
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  readonly #webSockets = new WebSocketServer({ noServer: true });
+
+  private constructor(readonly scheme: 'http' | 'https') {
+    const answer = (request: IncomingMessage, response: ServerResponse) => void this.#answer(request, response);
+    this.#server =
+      scheme === 'http' ? createServer(answer) : createTlsServer({ cert: certificate, key: privateKey }, answer);
+    this.#server.on('connection', (socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
+    this.#server.on('upgrade', (request, socket, head) => {
+      if (this.refuseUpgrade !== undefined) {
+        socket.end(`HTTP/1.1 ${this.refuseUpgrade} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
+        return;
+      }
+      this.#webSockets.handleUpgrade(request, socket, head, (client) => this.#converse(client));
+    });
+  }
+
+  static async start(scheme: 'http' | 'https' = 'http'): Promise<FakeHub> {
+    const hub = new FakeHub(scheme);
+    await hub.listen(0);
+    return hub;
+  }
+
+  async listen(port: number): Promise<void> {
+    this.#server.listen(port);
+    await once(this.#server, 'listening');
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `${this.scheme}://127.0.0.1:${this.port}`;
+  }
+
+  asked(path: string): Request[] {
+    return this.requests.filter((request) => request.path === path);
+  }
+
+  /** Cuts all connections, and accepts no new ones. */
+  async close(): Promise<void> {
+    if (!this.#server.listening) return;
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+
+  async #answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    const request = {
+      method: incoming.method ?? '',
+      path: incoming.url ?? '',
+      headers: incoming.headers,
+      remoteAddress: incoming.socket.remoteAddress,
+      body: Buffer.concat(chunks).toString(),
+    };
+    this.requests.push(request);
+    const answer = this.routes.get(`${request.method} ${request.path}`) ?? text(404, '404: Not Found');
+    answer(request, response);
+  }
+
+  #converse(client: WebSocket): void {
+    this.connects++;
+    this.clients.add(client);
+    client.once('close', () => this.clients.delete(client));
+    client.on('error', () => client.terminate());
+    const send = (message: object) => client.send(JSON.stringify(message));
+    send({ type: 'auth_required', ha_version: '2026.11.0' });
+    client.on('message', (data) => {
+      const message = JSON.parse(String(data)) as Command['message'] & { access_token?: string };
+      if (message.type === 'auth') {
+        const accepted = message.access_token === this.token;
+        send(
+          accepted ? { type: 'auth_ok', ha_version: '2026.11.0' } : { type: 'auth_invalid', message: 'no' },
+        );
+        if (!accepted) client.close();
+        return;
+      }
+      if (message.type === 'supported_features') return;
+      if (message.type === 'ping') return send({ id: message.id, type: 'pong' });
+      this.commands.push(message);
+      this.onCommand({
+        message,
+        socket: client,
+        succeed: (result = null) => send({ id: message.id, type: 'result', success: true, result }),
+        fail: (code, reason) =>
+          send({ id: message.id, type: 'result', success: false, error: { code, message: reason } }),
+      });
+    });
+  }
+}

@@ -1,0 +1,62 @@
+import { HubUnreachable } from '../../../operator/client/errors';
+import { Hubs } from '../../../operator/client/hubs';
+import { systemClock } from '../../../operator/clock';
+import { silentLog } from '../../cluster/silent-log';
+import { FakeHub } from './fake-hub';
+
+let hub: FakeHub;
+let hubs: Hubs;
+
+beforeEach(async () => {
+  hub = await FakeHub.start();
+  hubs = new Hubs({ clock: systemClock, log: silentLog });
+});
+
+afterEach(async () => {
+  hubs.close();
+  await hub.close();
+});
+
+describe('Hubs', () => {
+  it('has one client and one connection a hub', async () => {
+    const access = { url: hub.url, token: 'good-token' };
+    const client = hubs.get('home/mill', access);
+    await Promise.all([
+      client.connection.command('a'),
+      hubs.get('home/mill', { ...access }).connection.command('b'),
+    ]);
+    expect(hubs.get('home/mill', access)).toBe(client);
+    expect(hubs.get('home/barn', access)).not.toBe(client);
+    expect(hub.connects).toBe(1);
+  });
+
+  it.each([
+    ['token', { token: 'new-token' }],
+    ['address', { url: 'http://127.0.0.1:9' }],
+    ['certificate', { ca: 'other' }],
+    ['source address', { localAddress: '127.0.0.2' }],
+  ])('replaces and closes a client whose %s changed', async (_what, change) => {
+    const access = { url: hub.url, token: 'good-token' };
+    const old = hubs.get('home/mill', access);
+    await old.connection.command('x');
+    expect(hubs.get('home/mill', { ...access, ...change })).not.toBe(old);
+    await expect(old.connection.command('x')).rejects.toThrow(HubUnreachable);
+    await expect(old.rest.get('/manifest.json')).rejects.toThrow(HubUnreachable);
+  });
+
+  it('closes what it forgets', async () => {
+    const client = hubs.get('home/mill', { url: hub.url, token: 'good-token' });
+    hubs.forget('home/mill');
+    hubs.forget('home/none');
+    await expect(client.connection.command('x')).rejects.toThrow(HubUnreachable);
+  });
+
+  it('masks the secrets that it was given last, and the token', async () => {
+    hub.onCommand = (command) => command.fail('invalid_format', 'good-token old-secret new-secret');
+    const access = { url: hub.url, token: 'good-token' };
+    const client = hubs.get('home/mill', access, ['old-secret']);
+    await expect(client.connection.command('x')).rejects.toThrow('*** *** new-secret');
+    hubs.get('home/mill', access, ['new-secret']);
+    await expect(client.connection.command('x')).rejects.toThrow('*** old-secret ***');
+  });
+});

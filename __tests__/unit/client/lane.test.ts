@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Lane } from '../../../operator/client/lane';
+
+describe('Lane', () => {
+  it('runs one task at a time, in order, whatever fails', async () => {
+    const lane = new Lane();
+    const seen: string[] = [];
+    const task =
+      (name: string, fails = false) =>
+      async () => {
+        seen.push(`${name} begins`);
+        await sleep(1);
+        seen.push(`${name} ends`);
+        if (fails) throw new Error(name);
+        return name;
+      };
+    const results = await Promise.allSettled([
+      lane.run(task('a')),
+      lane.run(task('b', true)),
+      lane.run(task('c')),
+    ]);
+    expect(seen).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
+    expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  });
+
+  it('is busy from the call to the end', async () => {
+    const lane = new Lane();
+    expect(lane.busy).toBe(false);
+    const running = Promise.allSettled([
+      lane.run(() => sleep(1)),
+      lane.run(() => Promise.reject(new Error('x'))),
+    ]);
+    expect(lane.busy).toBe(true);
+    await running;
+    expect(lane.busy).toBe(false);
+  });
+});

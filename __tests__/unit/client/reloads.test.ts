@@ -1,0 +1,167 @@
+import fc from 'fast-check';
+import { HubBanned, HubFailed, HubUnreachable, TokenRejected } from '../../../operator/client/errors';
+import { LONGEST_WAIT_MS, QUIET_MS, Reloads, type ReloadResult } from '../../../operator/client/reloads';
+import type { Logger } from '../../../operator/log';
+import { silentLog } from '../../cluster/silent-log';
+import { ManualClock } from './manual-clock';
+
+/** The hub as the reloads see it, and what they did to it. */
+function stage({ loaded = (): boolean => true, failures = [] as unknown[], takesMs = 0 } = {}) {
+  const clock = new ManualClock();
+  const calls: { component: string; at: number }[] = [];
+  const logged: object[] = [];
+  const log: Logger = {
+    ...silentLog,
+    warn: (fields) => logged.push(fields),
+    info: (fields) => logged.push(fields),
+  };
+  const writing = { now: false };
+  const reloads = new Reloads({
+    clock,
+    log,
+    isLoaded: async () => loaded(),
+    isWriting: () => writing.now,
+    reload: async (component) => {
+      calls.push({ component, at: clock.now() });
+      if (takesMs > 0) await clock.sleep(takesMs);
+      const failure = failures.shift();
+      if (failure !== undefined) throw failure;
+    },
+  });
+  return { clock, calls, logged, writing, reloads };
+}
+
+const failed = new HubFailed('Invalid config for automation');
+
+describe('one reload', () => {
+  it('succeeds with its id and start', async () => {
+    const { clock, calls, reloads } = stage();
+    const begin = clock.now();
+    const result = reloads.request('automation');
+    await clock.advance(QUIET_MS);
+    expect(await result).toEqual({ ok: true, reloadId: expect.any(String), startedAt: begin + QUIET_MS });
+    expect(calls).toEqual([{ component: 'automation', at: begin + QUIET_MS }]);
+  });
+
+  it.each<[string, unknown[], number, Partial<ReloadResult>]>([
+    ['one failure', [failed], 2, { ok: true }],
+    ['two failures', [failed, new HubUnreachable('gone')], 3, { ok: true }],
+    [
+      'three failures',
+      [failed, failed, failed],
+      3,
+      { ok: false, reason: 'ReloadFailed', message: 'Invalid config for automation' },
+    ],
+    ['a rejected token', [new TokenRejected('revoked')], 1, { ok: false, message: 'revoked' }],
+    ['a ban', [new HubBanned('banned')], 1, { ok: false, message: 'banned' }],
+    [
+      'an exception',
+      [new TypeError('bug'), new TypeError('bug'), new TypeError('bug')],
+      3,
+      { ok: false, message: 'bug' },
+    ],
+  ])('after %s', async (_what, failures, attempts, expected) => {
+    const { clock, calls, logged, reloads } = stage({ failures });
+    const result = reloads.request('scene');
+    await clock.advance(60_000);
+    expect(await result).toMatchObject(expected);
+    expect(calls).toHaveLength(attempts);
+    for (const [index, call] of calls.entries()) expect(call.at - (calls[0]?.at ?? 0)).toBe(index * 5_000);
+    const ids = logged.map((fields) => (fields as { reloadId: string }).reloadId);
+    expect(new Set(ids).size).toBe(attempts);
+    expect(ids.at(-1)).toBe((await result).reloadId);
+  });
+
+  it('waits for a component that is being loaded', async () => {
+    let asked = 0;
+    const { clock, calls, reloads } = stage({ loaded: () => ++asked === 3 });
+    const result = reloads.request('automation');
+    await clock.advance(20_000);
+    expect(await result).toMatchObject({ ok: true });
+    expect(calls).toHaveLength(1);
+  });
+
+  it('is not made when the component is not loaded', async () => {
+    const { clock, calls, reloads } = stage({ loaded: () => false });
+    const result = reloads.request('automation');
+    await clock.advance(20_000);
+    expect(await result).toMatchObject({ ok: false, reason: 'ComponentNotLoaded' });
+    expect(calls).toEqual([]);
+  });
+});
+
+describe('many reloads', () => {
+  it('are one for a burst', async () => {
+    const { clock, calls, reloads } = stage();
+    const results = Array.from({ length: 50 }, () => reloads.request('automation'));
+    await clock.advance(QUIET_MS);
+    expect(new Set((await Promise.all(results)).map((result) => result.reloadId)).size).toBe(1);
+    expect(calls).toHaveLength(1);
+  });
+
+  it('are two when a request comes while one runs', async () => {
+    const { clock, calls, reloads } = stage({ takesMs: 1_000 });
+    const first = reloads.request('automation');
+    await clock.advance(QUIET_MS + 500);
+    const [second, third] = [reloads.request('automation'), reloads.request('automation')];
+    await clock.advance(5_000);
+    expect(calls).toHaveLength(2);
+    expect((await first).reloadId).not.toBe((await second).reloadId);
+    expect(await third).toEqual(await second);
+  });
+
+  it('wait for writes, but not for ever', async () => {
+    const { clock, calls, writing, reloads } = stage();
+    const begin = clock.now();
+    writing.now = true;
+    const result = reloads.request('automation');
+    await clock.advance(LONGEST_WAIT_MS - 1);
+    expect(calls).toHaveLength(0);
+    await clock.advance(1);
+    expect(await result).toMatchObject({ ok: true, startedAt: begin + LONGEST_WAIT_MS });
+  });
+
+  it('of different components do not wait for each other', async () => {
+    const { clock, calls, reloads } = stage({ takesMs: 60_000 });
+    void reloads.request('automation');
+    void reloads.request('scene');
+    await clock.advance(QUIET_MS);
+    expect(calls.map((call) => call.component).sort()).toEqual(['automation', 'scene']);
+  });
+
+  it('end as failed on close, under way or not', async () => {
+    const { clock, reloads } = stage({ failures: [failed, failed, failed] });
+    const underWay = reloads.request('automation');
+    await clock.advance(QUIET_MS + 1);
+    const waiting = [reloads.request('automation'), reloads.request('scene')];
+    reloads.close();
+    for (const result of [underWay, ...waiting, reloads.request('automation')]) {
+      expect(await result).toMatchObject({ ok: false, reason: 'ReloadFailed' });
+    }
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('serve each request by a reload that starts after it, soon, and no more often than needed', async () => {
+    const gaps = fc.array(fc.integer({ min: 0, max: 4_000 }), { minLength: 1, maxLength: 30 });
+    await fc.assert(
+      fc.asyncProperty(gaps, fc.integer({ min: 0, max: 3_000 }), async (pauses, takesMs) => {
+        const { clock, calls, reloads } = stage({ takesMs });
+        const requests: { at: number; result: Promise<ReloadResult> }[] = [];
+        for (const pause of pauses) {
+          await clock.advance(pause);
+          requests.push({ at: clock.now(), result: reloads.request('automation') });
+        }
+        await clock.advance(60_000);
+        for (const { at, result } of requests) {
+          const outcome = await result;
+          if (!outcome.ok) throw new Error(outcome.message);
+          expect(outcome.startedAt).toBeGreaterThanOrEqual(at);
+          expect(outcome.startedAt - at).toBeLessThanOrEqual(LONGEST_WAIT_MS + takesMs);
+        }
+        expect(calls.length).toBeLessThanOrEqual(requests.length);
+        expect(clock.pendingTimers).toBe(0);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});

@@ -1,0 +1,198 @@
+import { systemClock } from '../../../operator/clock';
+import {
+  HubBanned,
+  HubFailed,
+  HubRejected,
+  HubUnreachable,
+  NotAHub,
+  NotFound,
+  TokenRejected,
+} from '../../../operator/client/errors';
+import { Rest, type RestOptions } from '../../../operator/client/rest';
+import { scrubber } from '../../../operator/client/scrub';
+import { FakeHub, json, text, type Answer } from './fake-hub';
+import { ManualClock } from './manual-clock';
+
+let hub: FakeHub;
+const opened: Rest[] = [];
+
+function open(options: Partial<RestOptions> = {}): Rest {
+  const rest = new Rest({
+    url: hub.url,
+    token: 'good-token',
+    clock: systemClock,
+    scrub: (t) => t,
+    ...options,
+  });
+  opened.push(rest);
+  return rest;
+}
+
+const answerWith = (answer: Answer) => hub.routes.set('GET /api/config', answer);
+
+beforeEach(async () => {
+  hub = await FakeHub.start();
+});
+
+afterEach(async () => {
+  for (const rest of opened.splice(0)) rest.close();
+  await hub.close();
+});
+
+describe('what an answer becomes', () => {
+  it.each([
+    [400, json(400, { message: 'Message malformed: no' }), HubRejected, 'Message malformed: no'],
+    [400, json(400, { error: 'invalid_grant' }), HubRejected, 'invalid_grant'],
+    [400, text(400, '400: Bad Request'), HubRejected, '400: Bad Request'],
+    [401, text(401, '401: Unauthorized'), TokenRejected, 'the hub does not accept the token (HTTP 401)'],
+    [403, json(403, { message: 'Entry cannot be reloaded' }), HubRejected, 'Entry cannot be reloaded'],
+    [404, json(404, { message: 'Resource not found' }), NotFound, 'Resource not found'],
+    [500, text(500, 'Server got itself in trouble'), HubFailed, 'Server got itself in trouble'],
+    [500, text(500, '<h1>Some proxy</h1>', 'text/html'), HubFailed, 'HTTP 500'],
+    [429, text(429, 'slow down'), HubUnreachable, 'HTTP 429'],
+    [502, text(502, '<h1>Bad gateway</h1>', 'text/html'), HubUnreachable, 'HTTP 502'],
+    [503, text(503, ''), HubUnreachable, 'HTTP 503'],
+    [504, text(504, ''), HubUnreachable, 'HTTP 504'],
+    [200, text(200, '<html>log in</html>', 'text/html'), NotAHub, 'text/html'],
+    [200, text(200, '{"half":', 'application/json'), HubFailed, 'not JSON'],
+  ])('HTTP %s', async (_status, answer, type, message) => {
+    answerWith(answer);
+    const failure = await open()
+      .get('/api/config')
+      .catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(type);
+    expect((failure as Error).message).toContain(message);
+  });
+
+  it('is the parsed JSON when all is well, and nothing for an empty one', async () => {
+    answerWith(json(200, { state: 'RUNNING' }));
+    hub.routes.set('POST /auth/revoke', (_request, response) => response.writeHead(200).end());
+    expect(await open().get('/api/config')).toEqual({ state: 'RUNNING' });
+    expect(await open().postForm('/auth/revoke', { token: 'x' })).toBeUndefined();
+  });
+
+  it('is a ban when everything is 403, and asks so without a token', async () => {
+    answerWith(text(403, '403: Forbidden'));
+    hub.routes.set('GET /manifest.json', text(403, '403: Forbidden'));
+    await expect(open().get('/api/config')).rejects.toThrow(HubBanned);
+    expect(hub.asked('/manifest.json')).toHaveLength(1);
+    expect(hub.asked('/manifest.json')[0]?.headers.authorization).toBeUndefined();
+  });
+
+  it('masks secrets in the words of the hub, also beyond the length that is quoted', async () => {
+    answerWith(json(400, { message: `${'x'.repeat(995)}hunter2hunter2 got 'hunter2hunter2'` }));
+    const rest = open({ scrub: scrubber(['hunter2hunter2']) });
+    const failure = await rest.get('/api/config').catch((error: unknown) => error as Error);
+    if (!(failure instanceof HubRejected)) throw new Error('was not refused');
+    expect(failure.message).not.toContain('hunte');
+    expect(failure.message.length).toBeLessThanOrEqual(1_000);
+  });
+});
+
+describe('when nothing answers', () => {
+  it('is unreachable when refused', async () => {
+    const rest = open();
+    await hub.close();
+    await expect(rest.get('/api/config')).rejects.toThrow(/cannot be reached: connection refused/);
+    await expect(rest.get('/api/config')).rejects.toThrow(HubUnreachable);
+  });
+
+  it('is unreachable when the name does not resolve', async () => {
+    const rest = open({ url: 'http://no-such-hub.invalid:8123' });
+    await expect(rest.get('/api/config')).rejects.toThrow(/does not resolve/);
+  });
+
+  it('is unreachable when the answer is cut off', async () => {
+    answerWith((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+      response.write('{"state":', () => response.destroy());
+    });
+    await expect(open().get('/api/config')).rejects.toThrow(HubUnreachable);
+  });
+
+  it('is unreachable when the answer begins but does not end in time', async () => {
+    const clock = new ManualClock();
+    const asked = new Promise<void>((resolve) =>
+      answerWith((_request, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.write('{', () => resolve());
+      }),
+    );
+    const failure = expect(open({ clock }).get('/api/config')).rejects.toThrow('no answer within 10 s');
+    await asked;
+    await clock.advance(10_000);
+    await failure;
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('is unreachable at once after close, also for what is under way', async () => {
+    const rest = open();
+    const asked = new Promise<void>((resolve) => answerWith(() => resolve()));
+    const failure = expect(rest.get('/api/config')).rejects.toThrow(HubUnreachable);
+    await asked;
+    rest.close();
+    await failure;
+    await expect(rest.get('/api/config')).rejects.toThrow(HubUnreachable);
+  });
+});
+
+describe('safety', () => {
+  it('does not follow a redirect', async () => {
+    const other = await FakeHub.start();
+    answerWith((_request, response) =>
+      response.writeHead(302, { location: `${other.url}/api/config` }).end(),
+    );
+    await expect(open().get('/api/config')).rejects.toThrow(NotAHub);
+    expect(other.requests).toEqual([]);
+    await other.close();
+  });
+
+  it('does not send a rejected token again, however many ask', async () => {
+    answerWith(text(401, '401: Unauthorized'));
+    const rest = open();
+    await expect(rest.get('/api/config')).rejects.toThrow(TokenRejected);
+    for (let call = 0; call < 20; call++)
+      await expect(rest.get('/api/config')).rejects.toThrow(TokenRejected);
+    expect(hub.asked('/api/config')).toHaveLength(1);
+  });
+
+  it('judges a token that was given for one call alone', async () => {
+    answerWith((request, response) =>
+      (request.headers.authorization === 'Bearer good-token' ? json(200, {}) : text(401, ''))(
+        request,
+        response,
+      ),
+    );
+    const rest = open();
+    await expect(rest.get('/api/config', { token: 'other' })).rejects.toThrow(TokenRejected);
+    await rest.get('/api/config');
+  });
+
+  it('ignores proxies of the environment', async () => {
+    process.env['http_proxy'] = 'http://127.0.0.1:9';
+    try {
+      answerWith(json(200, {}));
+      await open().get('/api/config');
+    } finally {
+      delete process.env['http_proxy'];
+    }
+  });
+});
+
+it('uses the source address that it is given', async () => {
+  answerWith(json(200, {}));
+  await open({ localAddress: '127.0.0.7' }).get('/api/config');
+  expect(hub.requests[0]?.remoteAddress).toContain('127.0.0.7');
+});
+
+it('reuses its connection', async () => {
+  answerWith(json(200, {}));
+  const ports = new Set<number | undefined>();
+  const rest = open();
+  answerWith((request, response) => {
+    ports.add(response.socket?.remotePort);
+    json(200, {})(request, response);
+  });
+  for (let call = 0; call < 5; call++) await rest.get('/api/config');
+  expect(ports.size).toBe(1);
+});

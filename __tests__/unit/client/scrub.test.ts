@@ -1,0 +1,38 @@
+import fc from 'fast-check';
+import { scrubber } from '../../../operator/client/scrub';
+
+describe('scrubber', () => {
+  it.each([
+    ['plain', ['hunter2!'], "got 'hunter2!' here", "got '***' here"],
+    ['every occurrence', ['hunter2'], 'hunter2 hunter2', '*** ***'],
+    ['longest first', ['pass', 'password'], 'password pass', '*** ***'],
+    ['characters of patterns', ['a.*+?(b)'], 'x a.*+?(b) y', 'x *** y'],
+    ['URL-encoded', ['p@ss/wörd'], 'mysql://u:p%40ss%2Fw%C3%B6rd@db', 'mysql://u:***@db'],
+    ['form-encoded', ['a b+c d'], 'token=a+b%2Bc+d&x=1', 'token=***&x=1'],
+    ['JSON-escaped', ['say "hi"'], '{"v":"say \\"hi\\""}', '{"v":"***"}'],
+    ['one line of several', ['-----KEY-----\nabcdef012345\n'], 'bad line: abcdef012345', 'bad line: ***'],
+    ['not the short ones', ['on', '', 'yes'], 'turn on: yes', 'turn on: yes'],
+    ['nothing to mask', [], 'text', 'text'],
+  ])('%s', (_what, secrets, given, expected) => {
+    expect(scrubber(secrets)(given)).toBe(expected);
+  });
+
+  it('leaves no secret in any text', () => {
+    const secret = fc.stringMatching(/^[a-z0-9]{4,12}$/);
+    fc.assert(
+      fc.property(fc.array(secret, { minLength: 1 }), fc.array(fc.string()), (secrets, words) => {
+        const given = secrets.map((each, index) => `${words[index] ?? ''}${each}`).join('');
+        const scrubbed = scrubber(secrets)(given);
+        for (const each of secrets) expect(scrubbed).not.toContain(each);
+      }),
+    );
+  });
+
+  it('takes any value, also one that is no valid Unicode', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (value) => {
+        expect(scrubber([value, '\ud800abcd'])('quite harmless')).not.toBeUndefined();
+      }),
+    );
+  });
+});

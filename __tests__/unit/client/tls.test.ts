@@ -1,0 +1,23 @@
+import { HubUnreachable } from '../../../operator/client/errors';
+import { HubClient } from '../../../operator/client/hub';
+import { systemClock } from '../../../operator/clock';
+import { silentLog } from '../../cluster/silent-log';
+import { certificate } from './certificate';
+import { FakeHub } from './fake-hub';
+
+describe('a hub behind a certificate of its own', () => {
+  it.each([
+    ['is reached with that authority', certificate, true],
+    ['is not reached without', undefined, false],
+  ])('%s', async (_what, ca, reached) => {
+    const hub = await FakeHub.start('https');
+    const client = new HubClient({ url: hub.url, token: 'good-token', ca, clock: systemClock, log: silentLog });
+    const answers = await Promise.allSettled([client.rest.get('/manifest.json'), client.connection.command('x')]);
+    for (const answer of answers) {
+      if (reached) expect(answer.status).toBe('fulfilled');
+      else expect(answer).toMatchObject({ reason: expect.any(HubUnreachable) });
+    }
+    client.close();
+    await hub.close();
+  });
+});

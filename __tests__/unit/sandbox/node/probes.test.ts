@@ -1,0 +1,65 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { V1Probe } from '@kubernetes/client-node';
+import { ask, verdicts } from '../../../../sandbox/node/probes';
+
+let answers: number[];
+let seen: string[];
+let server: Server;
+let port: number;
+
+beforeEach(async () => {
+  answers = [];
+  seen = [];
+  server = createServer((request, response) => {
+    seen.push(`${request.url} ${request.headers['x-from'] ?? ''}`);
+    const status = answers.shift();
+    if (status) response.writeHead(status).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  port = (server.address() as AddressInfo).port;
+});
+afterEach(() => server.closeAllConnections());
+afterEach(() => server.close());
+
+const http: V1Probe = {
+  httpGet: { path: '/ok', port: 'http', httpHeaders: [{ name: 'X-From', value: 'probe' }] },
+};
+const never = new AbortController().signal;
+
+test('HTTP: 200 to 399 is healthy, and the headers are sent', async () => {
+  answers = [200, 302, 404, 503];
+  expect(await ask(http, port, never)).toBeUndefined();
+  expect(await ask(http, port, never)).toBeUndefined();
+  expect(await ask(http, port, never)).toBe('HTTP probe failed with statuscode: 404');
+  expect(await ask(http, port, never)).toBe('HTTP probe failed with statuscode: 503');
+  expect(seen[0]).toBe('/ok probe');
+});
+
+test('HTTP: no answer in time, and nobody there', async () => {
+  expect(await ask({ ...http, timeoutSeconds: 0.1 }, port, never)).toContain('context deadline exceeded');
+  server.closeAllConnections();
+  server.close();
+  expect(await ask(http, port, never)).toContain('ECONNREFUSED');
+});
+
+test('TCP: somebody listens, or not', async () => {
+  expect(await ask({ tcpSocket: { port: 8123 } }, port, never)).toBeUndefined();
+  server.close();
+  expect(await ask({ tcpSocket: { port: 8123 } }, port, never)).toContain('ECONNREFUSED');
+});
+
+test('a verdict needs as many answers in a row as the thresholds say', async () => {
+  answers = [200, 500, 500, 200, 200, 500, 500, 500];
+  const probe = { ...http, periodSeconds: 0.01, successThreshold: 2, failureThreshold: 3 };
+  const ending = new AbortController();
+  const told: boolean[] = [];
+  const failures: string[] = [];
+  for await (const healthy of verdicts(probe, port, ending.signal, (problem) => failures.push(problem))) {
+    told.push(healthy);
+    if (told.length === 2) ending.abort();
+  }
+  expect(told).toEqual([true, false]);
+  expect(seen).toHaveLength(8);
+  expect(failures).toHaveLength(5);
+});

@@ -1,0 +1,106 @@
+import { ApiObject } from 'cdk8s';
+import { Construct } from 'constructs';
+import { kinds } from '../operator/kinds';
+import { API_GROUP } from '../operator/kinds/group';
+import type { AccessRule } from '../operator/kinds/kind';
+import { NAMESPACE, OPERATOR } from './names';
+
+/** Who may do what: the operator, as little as its kinds need; people, through the cluster's own roles. */
+export class Access extends Construct {
+  constructor(scope: Construct) {
+    super(scope, 'access');
+    const account = { kind: 'ServiceAccount', name: OPERATOR, namespace: NAMESPACE };
+
+    new ApiObject(this, 'cluster-role', {
+      ...rbac('ClusterRole'),
+      metadata: { name: OPERATOR },
+      rules: operatorRules().map(policyRule),
+    });
+    new ApiObject(this, 'cluster-role-binding', {
+      ...rbac('ClusterRoleBinding'),
+      metadata: { name: OPERATOR },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: OPERATOR },
+      subjects: [account],
+    });
+    new ApiObject(this, 'leader-role', {
+      ...rbac('Role'),
+      metadata: { name: `${OPERATOR}-leader`, namespace: NAMESPACE },
+      rules: [leaderRule].map(policyRule),
+    });
+    new ApiObject(this, 'leader-role-binding', {
+      ...rbac('RoleBinding'),
+      metadata: { name: `${OPERATOR}-leader`, namespace: NAMESPACE },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: `${OPERATOR}-leader` },
+      subjects: [account],
+    });
+    new ApiObject(this, 'view', personRole('view', ['view', 'edit', 'admin'], ['get', 'list', 'watch']));
+    new ApiObject(
+      this,
+      'edit',
+      personRole('edit', ['edit', 'admin'], ['create', 'update', 'patch', 'delete', 'deletecollection']),
+    );
+  }
+}
+
+const ours = kinds.map(({ plural }) => plural);
+
+const leaderRule: AccessRule = {
+  apiGroup: 'coordination.k8s.io',
+  resources: ['leases'],
+  verbs: ['get', 'create', 'update', 'patch'],
+};
+
+/** What the runtime itself needs, and what each kind's sync module needs; one rule for resources with equal verbs. */
+export function operatorRules(): readonly AccessRule[] {
+  return merged([
+    { apiGroup: API_GROUP, resources: ours, verbs: ['get', 'list', 'watch', 'patch'] },
+    { apiGroup: API_GROUP, resources: ours.map((plural) => `${plural}/status`), verbs: ['patch'] },
+    // Some clusters let only those name an owner who may change the owner's finalizers.
+    { apiGroup: API_GROUP, resources: ours.map((plural) => `${plural}/finalizers`), verbs: ['update'] },
+    { apiGroup: '', resources: ['events'], verbs: ['create', 'patch'] },
+    ...kinds.flatMap(({ access }) => access),
+  ]);
+}
+
+/** One verb list per resource, then one rule per API group and verb list; sorted, so that the output is stable. */
+export function merged(rules: readonly AccessRule[]): readonly AccessRule[] {
+  const verbs = new Map<string, Set<string>>();
+  for (const { apiGroup, resources, verbs: allowed } of rules)
+    for (const resource of resources) {
+      const key = `${apiGroup}/${resource}`;
+      verbs.set(key, new Set([...(verbs.get(key) ?? []), ...allowed]));
+    }
+  const byVerbs = new Map<string, { apiGroup: string; resources: string[]; verbs: string[] }>();
+  for (const [key, allowed] of [...verbs].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const [apiGroup = '', ...resource] = key.split('/');
+    const list = [...allowed].sort((a, b) => verbOrder.indexOf(a) - verbOrder.indexOf(b));
+    const rule = byVerbs.get(`${apiGroup} ${list}`) ?? { apiGroup, resources: [], verbs: list };
+    rule.resources.push(resource.join('/'));
+    byVerbs.set(`${apiGroup} ${list}`, rule);
+  }
+  return [...byVerbs.values()];
+}
+
+const verbOrder = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
+
+/** Adds our kinds to the roles that clusters give people (`view`, `edit`, `admin`). */
+function personRole(name: string, into: readonly string[], verbs: readonly string[]) {
+  return {
+    ...rbac('ClusterRole'),
+    metadata: {
+      name: `${OPERATOR}-${name}`,
+      labels: Object.fromEntries(
+        into.map((role) => [`rbac.authorization.k8s.io/aggregate-to-${role}`, 'true']),
+      ),
+    },
+    rules: [policyRule({ apiGroup: API_GROUP, resources: ours, verbs })],
+  };
+}
+
+function policyRule({ apiGroup, resources, verbs }: AccessRule) {
+  return { apiGroups: [apiGroup], resources: [...resources], verbs: [...verbs] };
+}
+
+function rbac(kind: string) {
+  return { apiVersion: 'rbac.authorization.k8s.io/v1', kind };
+}

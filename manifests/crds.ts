@@ -1,0 +1,80 @@
+import { ApiObject, Chart } from 'cdk8s';
+import type { Construct } from 'constructs';
+import { kinds } from '../operator/kinds';
+import { API_GROUP, API_VERSION, CATEGORY } from '../operator/kinds/group';
+import type { Column, KindDefinition } from '../operator/kinds/kind';
+import { serverDefaults, type Schema } from '../operator/kinds/schema';
+
+/**
+ * The CRDs of all kinds. Plain `ApiObject`s: the typed class of Kubernetes 1.28 drops newer fields such as
+ * `selectableFields`. No namespace: they are cluster-scoped.
+ */
+export class CustomResourceDefinitions extends Chart {
+  constructor(scope: Construct) {
+    super(scope, 'crds');
+    for (const kind of kinds) new ApiObject(this, kind.plural, customResourceDefinition(kind));
+  }
+}
+
+export function customResourceDefinition(definition: KindDefinition) {
+  const { kind, plural, singular, shortNames } = definition;
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${API_GROUP}` },
+    spec: {
+      group: API_GROUP,
+      names: {
+        kind,
+        listKind: `${kind}List`,
+        plural,
+        singular,
+        ...(shortNames.length > 0 ? { shortNames: [...shortNames] } : {}),
+        categories: [CATEGORY],
+      },
+      scope: 'Namespaced',
+      versions: [
+        {
+          name: API_VERSION,
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: objectSchema(definition) },
+          subresources: { status: {} },
+          additionalPrinterColumns: [...definition.columns, age].map(printerColumn),
+          ...(belongsToHub(definition) ? { selectableFields: [{ jsonPath: '.spec.hubRef.name' }] } : {}),
+        },
+      ],
+    },
+  };
+}
+
+const age: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
+
+// kubectl shows columns of priority 0 always, others only with `-o wide`.
+function printerColumn({ wide, ...column }: Column) {
+  return wide ? { ...column, priority: 1 } : column;
+}
+
+/** The schema of the whole object, as the API server enforces it. */
+function objectSchema({ description, spec, status, rules }: KindDefinition): Schema {
+  return {
+    type: 'object',
+    description,
+    properties: {
+      apiVersion: { type: 'string', description: `Always ${API_GROUP}/${API_VERSION}.` },
+      kind: { type: 'string', description: 'The kind of this resource.' },
+      metadata,
+      spec: { description: '', ...serverDefaults(spec) },
+      status: { description: '', ...status },
+    },
+    required: ['spec'],
+    ...(rules ? { 'x-kubernetes-validations': rules } : {}),
+  };
+}
+
+// The API server knows what metadata is; the name is declared so that a rule may point at it.
+const metadata: Field = { type: 'object', properties: { name: { type: 'string' } } };
+
+function belongsToHub({ spec }: KindDefinition): boolean {
+  return spec.properties !== undefined && 'hubRef' in spec.properties;
+}

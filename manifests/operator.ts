@@ -1,0 +1,101 @@
+import { ApiObject, Chart, Duration, Size } from 'cdk8s';
+import {
+  Capability,
+  Cpu,
+  Deployment,
+  DeploymentStrategy,
+  EnvFieldPaths,
+  EnvValue,
+  ImagePullPolicy,
+  LabelSelector,
+  Probe,
+  SeccompProfileType,
+  Service,
+  ServiceAccount,
+} from 'cdk8s-plus-28';
+import type { Construct } from 'constructs';
+import { Access } from './access';
+import { NAMESPACE, OPERATOR } from './names';
+
+export interface OperatorProps {
+  /** Image of the operator with its tag. */
+  readonly image: string;
+}
+
+const labels = { 'app.kubernetes.io/name': OPERATOR };
+
+// The user `nonroot` of distroless images. A number, since a node cannot tell whether a *named* user is root.
+const USER = 65532;
+
+const HEALTH_PORT = 8080;
+
+/** The operator's namespace, account, roles, pod and Service. It is admitted under Pod Security `restricted`. */
+export class Operator extends Chart {
+  constructor(scope: Construct, { image }: OperatorProps) {
+    super(scope, 'operator');
+
+    new ApiObject(this, 'namespace', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: {
+        name: NAMESPACE,
+        labels: Object.fromEntries(
+          ['enforce', 'audit', 'warn'].map((mode) => [`pod-security.kubernetes.io/${mode}`, 'restricted']),
+        ),
+      },
+    });
+
+    const metadata = { name: OPERATOR, namespace: NAMESPACE, labels };
+    new ApiObject(this, 'account', { apiVersion: 'v1', kind: 'ServiceAccount', metadata });
+    new Access(this);
+
+    const deployment = new Deployment(this, 'deployment', {
+      metadata,
+      podMetadata: { labels },
+      select: false,
+      replicas: 1,
+      // Two operators at once would work against each other.
+      strategy: DeploymentStrategy.recreate(),
+      serviceAccount: ServiceAccount.fromServiceAccountName(this, 'its-account', OPERATOR),
+      automountServiceAccountToken: true,
+      // Longer than the 20 s in which the operator finishes its work.
+      terminationGracePeriod: Duration.seconds(30),
+      securityContext: { ensureNonRoot: true, user: USER, group: USER },
+    });
+    deployment.select(LabelSelector.of({ labels }));
+
+    deployment.addContainer({
+      name: 'operator',
+      image,
+      imagePullPolicy: ImagePullPolicy.IF_NOT_PRESENT,
+      ports: [{ name: 'health', number: HEALTH_PORT }],
+      envVariables: {
+        // The address under which the hub sees the operator: what a ban is lifted from.
+        POD_IP: EnvValue.fromFieldRef(EnvFieldPaths.POD_IP),
+        POD_NAME: EnvValue.fromFieldRef(EnvFieldPaths.POD_NAME),
+        POD_NAMESPACE: EnvValue.fromFieldRef(EnvFieldPaths.POD_NAMESPACE),
+      },
+      liveness: Probe.fromHttpGet('/healthz', { port: HEALTH_PORT, periodSeconds: Duration.seconds(20) }),
+      readiness: Probe.fromHttpGet('/readyz', { port: HEALTH_PORT, periodSeconds: Duration.seconds(5) }),
+      resources: {
+        cpu: { request: Cpu.millis(20) },
+        memory: { request: Size.mebibytes(96), limit: Size.mebibytes(256) },
+      },
+      securityContext: {
+        user: USER,
+        group: USER,
+        ensureNonRoot: true,
+        readOnlyRootFilesystem: true,
+        allowPrivilegeEscalation: false,
+        capabilities: { drop: [Capability.ALL] },
+        seccompProfile: { type: SeccompProfileType.RUNTIME_DEFAULT },
+      },
+    });
+
+    const metrics = new Service(this, 'metrics', {
+      metadata: { ...metadata, name: `${OPERATOR}-metrics` },
+      ports: [{ name: 'metrics', port: HEALTH_PORT, targetPort: HEALTH_PORT }],
+    });
+    for (const [key, value] of Object.entries(labels)) metrics.selectLabel(key, value);
+  }
+}

@@ -1,0 +1,263 @@
+import { createConnection, type Connection } from 'home-assistant-js-websocket';
+import type { Clock } from '../clock';
+import { commandError } from './command-error';
+import { HubError, HubUnreachable, messageOf, TokenRejected } from './errors';
+import type { Logger } from '../log';
+import type { Rest } from './rest';
+import { cut, openSocket } from './socket';
+import { TokenGate } from './token-gate';
+
+export const COMMAND_TIMEOUT_MS = 10_000;
+
+// The hub's own pings come every 55 s, too seldom to notice a frozen hub or a dropped route.
+const HEARTBEAT_EVERY_MS = 30_000;
+const HEARTBEAT_TIMEOUT_MS = 15_000;
+const LONGEST_PAUSE_MS = 5_000;
+
+export interface HubConnectionOptions {
+  /** Says where the hub is. */
+  readonly rest: Rest;
+  readonly token: string;
+  /** Shared by all that use the same token. */
+  readonly gate?: TokenGate;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface CommandOptions {
+  /** Milliseconds until the answer must be there. */
+  readonly timeoutMs?: number;
+}
+
+type Listener = () => void;
+
+interface Subscription {
+  readonly message: { readonly type: string };
+  readonly onEvent: (event: unknown) => void;
+  /** Ends it in the hub; undefined while the hub does not know of it. */
+  cancel: (() => Promise<void>) | undefined;
+}
+
+/**
+ * The one WebSocket to a hub. Opens at first use; after a loss it comes back by itself (at once, then after 1, 2, …
+ * 5 s; after a rejected token when its gate opens) with all its subscriptions, until it is closed. While the hub is
+ * known to be gone all methods throw at once.
+ *
+ * Methods throw only errors of `errors.ts`.
+ */
+export class HubConnection {
+  readonly #rest: Rest;
+  readonly #token: string;
+  readonly #gate: TokenGate;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #subscriptions = new Set<Subscription>();
+  readonly #reconnectListeners = new Set<Listener>();
+  readonly #lostListeners = new Set<Listener>();
+  #opening: Promise<Connection> | undefined;
+  #connection: Connection | undefined;
+  /** Between a loss and the return. */
+  #reconnecting = false;
+  /** Why the last attempt to connect failed. */
+  #failure: HubError | undefined;
+  #cancelHeartbeat: Listener = () => undefined;
+  #cancelReconnect: Listener = () => undefined;
+  #cancelRestore: Listener = () => undefined;
+  #closed = false;
+
+  constructor(options: HubConnectionOptions) {
+    this.#rest = options.rest;
+    this.#token = options.token;
+    this.#gate = options.gate ?? new TokenGate(options.clock);
+    this.#clock = options.clock;
+    this.#log = options.log;
+  }
+
+  get connected(): boolean {
+    return this.#connection?.connected ?? false;
+  }
+
+  /** Sends a command and resolves with its result. */
+  command<T>(type: string, fields: object = {}, options: CommandOptions = {}): Promise<T> {
+    const answer = this.#ready().then((connection) => connection.sendMessagePromise<T>({ type, ...fields }));
+    return this.#answered(type, answer, options.timeoutMs);
+  }
+
+  /**
+   * Calls `onEvent` for every event of that type. It goes on after a reconnect, but what happened in between is not
+   * told: see `onReconnect`. Resolves, once the hub has agreed, with the function that ends it.
+   */
+  subscribeEvents<T>(eventType: string, onEvent: (event: T) => void): Promise<() => Promise<void>> {
+    return this.subscribe('subscribe_events', { event_type: eventType }, onEvent);
+  }
+
+  /** Like `subscribeEvents`, for any command that is answered by a stream of messages. */
+  async subscribe<T>(
+    type: string,
+    fields: object,
+    onEvent: (event: T) => void,
+  ): Promise<() => Promise<void>> {
+    const subscription: Subscription = {
+      message: { type, ...fields },
+      onEvent: (event) => this.#notify([() => onEvent(event as T)]),
+      cancel: undefined,
+    };
+    const connection = await this.#answered(type, this.#ready());
+    await this.#establish(connection, subscription);
+    if (!connection.connected) throw new HubUnreachable('the connection was lost');
+    this.#subscriptions.add(subscription);
+    return async () => {
+      this.#subscriptions.delete(subscription);
+      if (this.connected && subscription.cancel)
+        await this.#answered('unsubscribe_events', subscription.cancel());
+    };
+  }
+
+  /** Calls `listener` each time the connection is back and its subscriptions stand again. */
+  onReconnect(listener: Listener): () => void {
+    this.#reconnectListeners.add(listener);
+    return () => void this.#reconnectListeners.delete(listener);
+  }
+
+  /** Calls `listener` each time an open connection was lost. */
+  onLost(listener: Listener): () => void {
+    this.#lostListeners.add(listener);
+    return () => void this.#lostListeners.delete(listener);
+  }
+
+  /** Ends the connection for good; what is under way is rejected. */
+  close(): void {
+    this.#closed = true;
+    this.#cancelHeartbeat();
+    this.#cancelReconnect();
+    this.#cancelRestore();
+    this.#subscriptions.clear();
+    const { socket } = this.#connection ?? {};
+    this.#connection?.close();
+    cut(socket); // a hub that hangs would not answer the farewell
+  }
+
+  async #ready(): Promise<Connection> {
+    if (this.#reconnecting && this.#failure) throw this.#failure;
+    return this.#open();
+  }
+
+  async #open(): Promise<Connection> {
+    if (this.#connection?.connected) return this.#connection;
+    return (this.#opening ??= this.#connect().finally(() => (this.#opening = undefined)));
+  }
+
+  async #connect(): Promise<Connection> {
+    if (this.#closed) throw new HubUnreachable('the connection to the hub is closed');
+    this.#gate.pass();
+    try {
+      const socket = await openSocket(this.#rest, this.#token, this.#clock);
+      if (this.#closed) {
+        cut(socket);
+        throw new HubUnreachable('the connection to the hub is closed');
+      }
+      return this.#attach(await createConnection({ createSocket: () => Promise.resolve(socket) }));
+    } catch (error) {
+      if (error instanceof HubError) this.#failure = error;
+      if (error instanceof TokenRejected) this.#gate.rejected(error);
+      throw error;
+    }
+  }
+
+  #attach(connection: Connection): Connection {
+    this.#gate.accepted();
+    this.#failure = undefined;
+    this.#connection = connection;
+    this.#scheduleHeartbeat(connection);
+    connection.addEventListener('disconnected', () => {
+      connection.close(); // the library would reconnect on a clock of its own
+      this.#onLost();
+    });
+    if (this.#reconnecting) void this.#restore(connection);
+    this.#reconnecting = false;
+    return connection;
+  }
+
+  #onLost(): void {
+    this.#log.warn({ hub: this.#rest.address.url }, 'connection to the hub lost');
+    this.#cancelHeartbeat();
+    this.#cancelRestore();
+    this.#connection = undefined;
+    for (const subscription of this.#subscriptions) subscription.cancel = undefined;
+    this.#reconnecting = true;
+    this.#scheduleReconnect(0);
+    this.#notify(this.#lostListeners);
+  }
+
+  #scheduleReconnect(attempt: number): void {
+    const pauseMs = Math.max(Math.min(attempt * 1_000, LONGEST_PAUSE_MS), this.#gate.opensInMs);
+    this.#cancelReconnect = this.#clock.after(pauseMs, () => {
+      this.#open().catch(() => {
+        if (!this.#closed) this.#scheduleReconnect(attempt + 1); // `#failure` tells the callers why
+      });
+    });
+  }
+
+  /** Subscribes again to all that the hub has forgotten. What it does not offer yet (it is starting) is tried later. */
+  async #restore(connection: Connection): Promise<void> {
+    const missing = [...this.#subscriptions].filter((subscription) => !subscription.cancel);
+    const results = await Promise.allSettled(missing.map((each) => this.#establish(connection, each)));
+    if (!connection.connected || this.#closed) return;
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed) {
+      this.#log.warn(
+        { reason: messageOf(failed.reason) },
+        'the hub does not accept a subscription again yet',
+      );
+      this.#cancelRestore = this.#clock.after(LONGEST_PAUSE_MS, () => void this.#restore(connection));
+    }
+    this.#notify(this.#reconnectListeners);
+  }
+
+  async #establish(connection: Connection, subscription: Subscription): Promise<void> {
+    const { message, onEvent } = subscription;
+    // Not the library's own resubscription: it leaves a refusal as an unhandled rejection.
+    const started = connection.subscribeMessage(onEvent, { ...message }, { resubscribe: false });
+    try {
+      subscription.cancel = await this.#answered(message.type, started);
+    } catch (error) {
+      // It may stand in the hub without our knowing; a new connection makes sure.
+      if (error instanceof HubUnreachable) cut(connection.socket);
+      throw error;
+    }
+  }
+
+  #scheduleHeartbeat(connection: Connection): void {
+    this.#cancelHeartbeat = this.#clock.after(HEARTBEAT_EVERY_MS, () => {
+      this.#answered('ping', connection.ping(), HEARTBEAT_TIMEOUT_MS).then(
+        () => connection.connected && this.#scheduleHeartbeat(connection),
+        () => cut(connection.socket),
+      );
+    });
+  }
+
+  async #answered<T>(what: string, answer: Promise<T>, timeoutMs = COMMAND_TIMEOUT_MS): Promise<T> {
+    let cancelTimeout: Listener = () => undefined;
+    const timeout = new Promise<never>((_resolve, reject) => {
+      const error = new HubUnreachable(`the hub did not answer ${what} within ${timeoutMs / 1000} s`);
+      cancelTimeout = this.#clock.after(timeoutMs, () => reject(error));
+    });
+    try {
+      return await Promise.race([answer, timeout]);
+    } catch (error) {
+      throw commandError(error, this.#rest.scrub);
+    } finally {
+      cancelTimeout();
+    }
+  }
+
+  #notify(listeners: Iterable<Listener>): void {
+    for (const listener of [...listeners]) {
+      try {
+        listener();
+      } catch (error) {
+        this.#log.error({ error }, 'a listener of the hub connection failed');
+      }
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import type { Clock } from '../clock';
+import { HubRejected, LoginFailed, NotFound } from './errors';
+import { ONBOARDING_STEPS, type OnboardingStep } from './health';
+import type { Rest } from './rest';
+
+/** The steps after the user has been made; they need a login's access token. */
+export type LaterStep = Exclude<OnboardingStep, 'user'>;
+export const LATER_STEPS = ONBOARDING_STEPS.filter((step): step is LaterStep => step !== 'user');
+
+export interface Credentials {
+  /** The hub knows only lower case without blanks around; that is what is sent. */
+  readonly username: string;
+  readonly password: string;
+}
+
+export interface FirstUser extends Credentials {
+  /** Shown name. */
+  readonly name: string;
+  /** `en`, `de`, …: names the three rooms that the hub makes. */
+  readonly language: string;
+}
+
+export interface Login {
+  /** Good for half an hour, as bearer and for the WebSocket. */
+  readonly accessToken: string;
+  readonly refreshToken: string;
+}
+
+const LOGIN_TRIES = 2;
+const LOGIN_PAUSE_MS = 1_000;
+
+/**
+ * Makes the owner and logs in as him. `undefined`: the user step was done before (by us before a crash, or by
+ * somebody else): `login` with the known password goes on from there.
+ */
+export async function createUser(rest: Rest, user: FirstUser): Promise<Login | undefined> {
+  const body = { ...user, username: normalised(user.username), client_id: identity(rest).client_id };
+  const answer = await unlessDone(rest.post<{ auth_code: string }>('/api/onboarding/users', body, anonymous));
+  return answer && exchangeCode(rest, answer.auth_code);
+}
+
+/** Turns an authorization code (single use, ten minutes) into tokens. */
+export async function exchangeCode(rest: Rest, code: string): Promise<Login> {
+  const { client_id } = identity(rest);
+  const answer = await rest.postForm<TokenAnswer>(
+    '/auth/token',
+    { grant_type: 'authorization_code', code, client_id },
+    anonymous,
+  );
+  return { accessToken: answer.access_token, refreshToken: answer.refresh_token };
+}
+
+/** A new access token for the same login. @throws HubRejected when that login is gone */
+export async function refreshLogin(rest: Rest, refreshToken: string): Promise<Login> {
+  const { client_id } = identity(rest);
+  const answer = await rest.postForm<Omit<TokenAnswer, 'refresh_token'>>(
+    '/auth/token',
+    { grant_type: 'refresh_token', refresh_token: refreshToken, client_id },
+    anonymous,
+  );
+  return { accessToken: answer.access_token, refreshToken };
+}
+
+/** Ends a login: its access token dies at once, and its entry leaves the user's profile page. */
+export async function endLogin(rest: Rest, login: Login): Promise<void> {
+  await rest.postForm('/auth/revoke', { token: login.refreshToken }, anonymous);
+}
+
+/**
+ * Logs in with user name and password. A refused pair is tried twice in all, since a hub that has just started may
+ * not know its users yet; more would only feed the hub's ban.
+ *
+ * @throws LoginFailed wrong user name or password, or a second factor is asked for
+ */
+export async function login(rest: Rest, { username, password }: Credentials, clock: Clock): Promise<Login> {
+  const { client_id, redirect_uri } = identity(rest);
+  const start = { client_id, redirect_uri, handler: ['homeassistant', null] };
+  const flow = await rest.post<LoginStep>('/auth/login_flow', start, anonymous);
+  const path = `/auth/login_flow/${encodeURIComponent(flow.flow_id)}`;
+  for (let attempt = 1; ; attempt++) {
+    const step = await rest.post<LoginStep>(path, { client_id, username: normalised(username), password }, anonymous);
+    if (step.type === 'create_entry') return exchangeCode(rest, step.result);
+    const secondFactor = step.step_id !== 'init';
+    if (attempt < LOGIN_TRIES && !secondFactor) {
+      await clock.sleep(LOGIN_PAUSE_MS);
+      continue;
+    }
+    await abandon(rest, path);
+    throw new LoginFailed(
+      secondFactor
+        ? `the hub asks user ${username} for a second factor`
+        : `the hub refuses user name and password of ${username}`,
+    );
+  }
+}
+
+/**
+ * Marks a step as done; done before counts as done. The hub takes no settings here: location and analytics have
+ * their own commands (`core.ts`).
+ *
+ * @param accessToken a login's: with a long-lived one the hub refuses `integration`
+ */
+export async function completeStep(rest: Rest, step: LaterStep, accessToken: string): Promise<void> {
+  const body = step === 'integration' ? identity(rest) : undefined;
+  await unlessDone(rest.post(`/api/onboarding/${step}`, body, { token: accessToken }));
+}
+
+const anonymous = { token: null };
+
+interface TokenAnswer {
+  readonly access_token: string;
+  readonly refresh_token: string;
+}
+
+type LoginStep =
+  | { readonly type: 'form'; readonly flow_id: string; readonly step_id: string; readonly result: never }
+  | {
+      readonly type: 'create_entry';
+      readonly flow_id: string;
+      readonly step_id?: never;
+      readonly result: string;
+    };
+
+/**
+ * As whom we log in. The hub accepts its own address as client, and a redirect under the same origin without
+ * fetching anything.
+ */
+function identity(rest: Rest): { client_id: string; redirect_uri: string } {
+  const { origin } = new URL(rest.address.url);
+  return { client_id: `${origin}/`, redirect_uri: `${origin}/?auth_callback=1` };
+}
+
+function normalised(username: string): string {
+  return username.trim().toLowerCase();
+}
+
+/** 403: that step is done. 404: all were done when the hub started, so it does not offer them any more. */
+async function unlessDone<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof NotFound || (error instanceof HubRejected && error.code === '403')) return undefined;
+    throw error;
+  }
+}
+
+async function abandon(rest: Rest, path: string): Promise<void> {
+  try {
+    await rest.delete(path, anonymous);
+  } catch (error) {
+    if (!(error instanceof NotFound)) throw error; // the hub has ended the flow by itself
+  }
+}

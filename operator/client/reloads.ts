@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../clock';
+import { RELOAD_ATTEMPT_PAUSE, RELOAD_ATTEMPTS } from '../limits';
+import type { Logger } from '../log';
+import { HubBanned, messageOf, TokenRejected } from './errors';
+
+export type ReloadResult =
+  /** `startedAt`: milliseconds since the epoch. Every write that ended before is in the hub's memory now. */
+  | { readonly ok: true; readonly reloadId: string; readonly startedAt: number }
+  | {
+      readonly ok: false;
+      readonly reason: 'ReloadFailed' | 'ComponentNotLoaded';
+      readonly message: string;
+      /** Of the last attempt. */
+      readonly reloadId: string;
+    };
+
+export interface ReloadsOptions {
+  /** Whether the hub has loaded a component. */
+  isLoaded(component: string): Promise<boolean>;
+  /** Reloads it, and resolves once that is done. */
+  reload(component: string): Promise<void>;
+  /** Whether writes that the reload should wait for are under way. */
+  isWriting(component: string): boolean;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** A reload begins when its component has been left alone for this long … */
+export const QUIET_MS = 300;
+/** … or when the oldest request has waited for this long. */
+export const LONGEST_WAIT_MS = 10_000;
+
+interface Batch {
+  readonly result: Promise<ReloadResult>;
+  readonly resolve: (result: ReloadResult) => void;
+  readonly latestStart: number;
+}
+
+interface Queue {
+  /** Requests that the next reload will serve. */
+  waiting: Batch | undefined;
+  running: boolean;
+  cancelTimer: () => void;
+}
+
+/**
+ * The reloads of one hub ("Hot-reload with retry" of the specification): the component is confirmed to be loaded, up
+ * to three attempts are made 5 s apart, each under an id of its own in log and result.
+ *
+ * Coalesced: one reload serves all requests that came before it began. So a burst of writes costs a few reloads, and
+ * a request resolves with a reload that started after it.
+ */
+export class Reloads {
+  readonly #options: ReloadsOptions;
+  readonly #queues = new Map<string, Queue>();
+  readonly #closing = new AbortController();
+
+  constructor(options: ReloadsOptions) {
+    this.#options = options;
+  }
+
+  /** Call it after the write has ended. Never rejects. */
+  request(component: string): Promise<ReloadResult> {
+    if (this.#closing.signal.aborted) return Promise.resolve(closed());
+    const queue = this.#queue(component);
+    queue.waiting ??= newBatch(this.#options.clock.now() + LONGEST_WAIT_MS);
+    const { result } = queue.waiting;
+    this.#arm(component, queue);
+    return result;
+  }
+
+  /** Ends all; what waits resolves as failed. */
+  close(): void {
+    this.#closing.abort(new Error('the client of the hub was closed'));
+    for (const queue of this.#queues.values()) {
+      queue.cancelTimer();
+      queue.waiting?.resolve(closed());
+      queue.waiting = undefined;
+    }
+  }
+
+  #queue(component: string): Queue {
+    let queue = this.#queues.get(component);
+    if (!queue) {
+      queue = { waiting: undefined, running: false, cancelTimer: () => undefined };
+      this.#queues.set(component, queue);
+    }
+    return queue;
+  }
+
+  #arm(component: string, queue: Queue): void {
+    if (!queue.waiting || queue.running) return;
+    queue.cancelTimer();
+    const { clock } = this.#options;
+    const left = queue.waiting.latestStart - clock.now();
+    queue.cancelTimer = clock.after(Math.max(0, Math.min(QUIET_MS, left)), () => {
+      const mayWait = queue.waiting !== undefined && clock.now() < queue.waiting.latestStart;
+      if (mayWait && this.#options.isWriting(component)) this.#arm(component, queue);
+      else void this.#run(component, queue);
+    });
+  }
+
+  async #run(component: string, queue: Queue): Promise<void> {
+    const batch = queue.waiting;
+    if (!batch) return;
+    queue.waiting = undefined;
+    queue.running = true;
+    batch.resolve(await this.#reload(component));
+    queue.running = false;
+    this.#arm(component, queue);
+  }
+
+  async #reload(component: string): Promise<ReloadResult> {
+    const { clock, log } = this.#options;
+    for (let attempt = 1; ; attempt++) {
+      const result = await this.#attempt(component, attempt);
+      if (result.ok || result.final || attempt === RELOAD_ATTEMPTS) return result;
+      try {
+        await clock.sleep(RELOAD_ATTEMPT_PAUSE, this.#closing.signal);
+      } catch (error) {
+        log.debug({ component, reloadId: result.reloadId }, messageOf(error));
+        return result;
+      }
+    }
+  }
+
+  async #attempt(component: string, attempt: number): Promise<ReloadResult & { readonly final?: boolean }> {
+    const { clock, log } = this.#options;
+    const reloadId = randomUUID();
+    const startedAt = clock.now();
+    const fields = { component, reloadId, attempt };
+    try {
+      if (!(await this.#options.isLoaded(component))) {
+        const message = `the hub has not loaded ${component}`;
+        log.warn(fields, message);
+        return { ok: false, reason: 'ComponentNotLoaded', message, reloadId };
+      }
+      await this.#options.reload(component);
+      log.info({ ...fields, milliseconds: clock.now() - startedAt }, 'reloaded');
+      return { ok: true, reloadId, startedAt };
+    } catch (error) {
+      log.warn({ ...fields, error }, 'reload failed');
+      // Neither of these passes within seconds, and asking again makes it worse.
+      const final = error instanceof TokenRejected || error instanceof HubBanned;
+      return { ok: false, reason: 'ReloadFailed', message: messageOf(error), reloadId, final };
+    }
+  }
+}
+
+function newBatch(latestStart: number): Batch {
+  let resolve: Batch['resolve'] = () => undefined;
+  const result = new Promise<ReloadResult>((settle) => (resolve = settle));
+  return { result, resolve, latestStart };
+}
+
+function closed(): ReloadResult {
+  return {
+    ok: false,
+    reason: 'ReloadFailed',
+    message: 'the client of the hub was closed',
+    reloadId: randomUUID(),
+  };
+}

@@ -1,0 +1,259 @@
+import http from 'node:http';
+import https from 'node:https';
+import axios, { isAxiosError, type AxiosInstance, type AxiosResponse } from 'axios';
+import type { Clock } from '../clock';
+import {
+  HubBanned,
+  HubError,
+  HubFailed,
+  HubRejected,
+  HubUnreachable,
+  messageOf,
+  NotAHub,
+  NotFound,
+  TokenRejected,
+} from './errors';
+import type { Scrub } from './scrub';
+import { TokenGate } from './token-gate';
+
+/** The hub answers most calls in milliseconds. */
+export const REQUEST_TIMEOUT_MS = 10_000;
+/** Config writes and reloads parse whole files: up to a second with 500 automations, more on a small board. */
+export const WRITE_TIMEOUT_MS = 30_000;
+
+const LONGEST_ANSWER = 64 * 1024 * 1024;
+const LONGEST_QUOTE = 1_000;
+// The hub closes idle connections after more than a minute; ours go first, so that no request meets a dead one.
+const IDLE_CONNECTION_MS = 20_000;
+
+/** Where a hub is, and how to get there. */
+export interface HubAddress {
+  /** `http(s)://host[:port]` */
+  readonly url: string;
+  /** PEM certificates that may sign the hub's certificate, instead of the system's. */
+  readonly ca?: string | undefined;
+  /** Source address of all connections. Only for sandbox and tests, where one machine plays several. */
+  readonly localAddress?: string | undefined;
+}
+
+export interface RestOptions extends HubAddress {
+  /** Bearer of every call that does not say otherwise; without it, calls are unauthenticated. */
+  readonly token?: string | undefined;
+  /** Shared by all that use the same token. */
+  readonly gate?: TokenGate | undefined;
+  readonly clock: Clock;
+  /** Every text of the hub passes it before it becomes an error's message. */
+  readonly scrub: Scrub;
+}
+
+export interface CallOptions {
+  /** Another bearer for this call; null: none. */
+  readonly token?: string | null;
+  /** Milliseconds until the whole answer must be there. */
+  readonly timeoutMs?: number;
+}
+
+type Method = 'GET' | 'POST' | 'DELETE';
+
+/**
+ * HTTP to one hub, over one set of keep-alive connections. Answers are the parsed JSON. Redirects are not followed,
+ * proxies of the environment are not used.
+ *
+ * Every method throws only errors of `errors.ts`.
+ */
+export class Rest {
+  readonly address: HubAddress;
+  readonly scrub: Scrub;
+  readonly #gate: TokenGate;
+  readonly #token: string | undefined;
+  readonly #clock: Clock;
+  readonly #agent: http.Agent;
+  readonly #http: AxiosInstance;
+  #closed = false;
+
+  constructor(options: RestOptions) {
+    this.address = options;
+    this.scrub = options.scrub;
+    this.#gate = options.gate ?? new TokenGate(options.clock);
+    this.#token = options.token;
+    this.#clock = options.clock;
+    const connections = {
+      keepAlive: true,
+      timeout: IDLE_CONNECTION_MS,
+      ...(options.localAddress !== undefined && { localAddress: options.localAddress }),
+    };
+    const tls = options.ca === undefined ? {} : { ca: options.ca };
+    this.#agent = options.url.startsWith('https:')
+      ? new https.Agent({ ...connections, ...tls })
+      : new http.Agent(connections);
+    this.#http = axios.create({
+      baseURL: options.url,
+      httpAgent: this.#agent,
+      httpsAgent: this.#agent,
+      maxRedirects: 0,
+      proxy: false,
+      maxContentLength: LONGEST_ANSWER,
+      responseType: 'text',
+      transformResponse: [],
+      validateStatus: () => true,
+    });
+  }
+
+  get<T>(path: string, options?: CallOptions): Promise<T> {
+    return this.#call('GET', path, undefined, options);
+  }
+
+  post<T>(path: string, body?: unknown, options?: CallOptions): Promise<T> {
+    return this.#call('POST', path, body, options);
+  }
+
+  /** A POST of a form, which is what the hub's token endpoint wants. */
+  postForm<T>(path: string, fields: Readonly<Record<string, string>>, options?: CallOptions): Promise<T> {
+    return this.#call('POST', path, new URLSearchParams(fields), options);
+  }
+
+  delete<T>(path: string, options?: CallOptions): Promise<T> {
+    return this.#call('DELETE', path, undefined, options);
+  }
+
+  /** Whether the hub refuses our address altogether. Any other failure is not an answer to that, so it is false. */
+  async isBanned(): Promise<boolean> {
+    try {
+      return (await this.#send('GET', '/manifest.json', undefined, { token: null })).status === 403;
+    } catch (error) {
+      if (error instanceof HubUnreachable) return false;
+      throw error;
+    }
+  }
+
+  /** Cuts all connections; calls fail as unreachable from now on. */
+  close(): void {
+    this.#closed = true;
+    this.#agent.destroy();
+  }
+
+  async #call<T>(method: Method, path: string, body: unknown, options: CallOptions = {}): Promise<T> {
+    const ownToken = options.token === undefined && this.#token !== undefined;
+    if (ownToken) this.#gate.pass();
+    const response = await this.#send(method, path, body, options);
+    if (response.status >= 200 && response.status < 300) {
+      if (ownToken) this.#gate.accepted();
+      return parse(response) as T;
+    }
+    const error = await this.#errorOf(response, path, ownToken || options.token != null);
+    if (ownToken && error instanceof TokenRejected) this.#gate.rejected(error);
+    throw error;
+  }
+
+  async #send(
+    method: Method,
+    path: string,
+    body: unknown,
+    options: CallOptions,
+  ): Promise<AxiosResponse<string>> {
+    if (this.#closed) throw new HubUnreachable('the client of the hub is closed');
+    const timeoutMs = options.timeoutMs ?? REQUEST_TIMEOUT_MS;
+    const token = options.token === undefined ? this.#token : options.token;
+    const abort = new AbortController();
+    const cancelTimeout = this.#clock.after(timeoutMs, () => abort.abort());
+    try {
+      return await this.#http.request<string>({
+        method,
+        url: path,
+        data: body,
+        headers: token == null ? {} : { Authorization: `Bearer ${token}` },
+        signal: abort.signal,
+      });
+    } catch (error) {
+      if (!isAxiosError(error)) throw error;
+      const reason = abort.signal.aborted ? `no answer within ${timeoutMs / 1000} s` : describeFailure(error);
+      throw new HubUnreachable(this.scrub(`${this.address.url} cannot be reached: ${reason}`));
+    } finally {
+      cancelTimeout();
+    }
+  }
+
+  async #errorOf(response: AxiosResponse<string>, path: string, withToken: boolean): Promise<HubError> {
+    const { status } = response;
+    if (status >= 300 && status < 400) {
+      return new NotAHub(`${this.address.url} answers with a redirect (${status}), which is not followed`);
+    }
+    // Scrubbed before it is cut: half a secret would not be recognised.
+    const text = this.scrub(quote(response) ?? `HTTP ${status}`).slice(0, LONGEST_QUOTE);
+    switch (status) {
+      case 401:
+        return withToken
+          ? new TokenRejected('the hub does not accept the token (HTTP 401)')
+          : new HubRejected('401', text);
+      case 403:
+        return path === '/manifest.json' || (await this.isBanned())
+          ? new HubBanned('the hub has banned our address (HTTP 403 to everything)')
+          : new HubRejected('403', text);
+      case 404:
+        return new NotFound('404', text);
+      case 429:
+      case 502:
+      case 503:
+      case 504:
+        return new HubUnreachable(`${this.address.url} is not available (HTTP ${status})`);
+      default:
+        return status >= 500 ? new HubFailed(text) : new HubRejected(String(status), text);
+    }
+  }
+}
+
+function parse(response: AxiosResponse<string>): unknown {
+  const type = contentType(response);
+  if (type === 'text/plain') return response.data;
+  if (response.data === '') return undefined;
+  if (!/[/+]json$/.test(type))
+    throw new NotAHub(`an answer is ${type || 'of no type'} where JSON was expected`);
+  try {
+    return JSON.parse(response.data);
+  } catch (error) {
+    throw new HubFailed(`the hub's answer is not JSON: ${messageOf(error).slice(0, 80)}`);
+  }
+}
+
+/** The hub's own words, if they are such: a proxy's error page is none. */
+function quote(response: AxiosResponse<string>): string | undefined {
+  const type = contentType(response);
+  const text =
+    type === 'text/plain' ? response.data : /[/+]json$/.test(type) ? jsonMessage(response.data) : '';
+  return text.trim() || undefined;
+}
+
+function jsonMessage(text: string): string {
+  try {
+    const body = JSON.parse(text) as Record<string, unknown> | null;
+    for (const key of ['message', 'error_description', 'error']) {
+      const value = body?.[key];
+      if (typeof value === 'string' && value !== '') return value;
+    }
+    return text;
+  } catch {
+    return text; // still the hub's words, only not the shape that we know
+  }
+}
+
+function contentType(response: AxiosResponse<string>): string {
+  return String(response.headers['content-type'] ?? '')
+    .replace(/;.*/, '')
+    .trim()
+    .toLowerCase();
+}
+
+function describeFailure(error: { code?: string; message: string; cause?: unknown }): string {
+  switch (error.code) {
+    case 'ECONNREFUSED':
+      return 'connection refused';
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return 'its host name does not resolve';
+    case 'ECONNRESET':
+    case 'ERR_BAD_RESPONSE':
+      return 'the connection broke';
+    default:
+      return [error.code, error.message].filter(Boolean).join(': ');
+  }
+}

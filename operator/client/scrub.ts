@@ -1,0 +1,43 @@
+/** Takes the secrets out of a text. */
+export type Scrub = (text: string) => string;
+
+const MASK = '***';
+
+// Shorter values ("on", "1", "yes") occur everywhere: masking them would leave no readable text, and would tell the
+// value by the gaps.
+const SHORTEST_SECRET = 4;
+
+/**
+ * A function that replaces every one of `values` in a text by `***`, also where it stands JSON-escaped, URL-encoded
+ * or form-encoded, and each line of a value of several lines. Values shorter than four characters are left alone.
+ */
+export function scrubber(values: Iterable<string>): Scrub {
+  const forms = new Set<string>();
+  for (const value of values) {
+    for (const part of [value, ...value.split(/\r?\n/)]) {
+      for (const form of writtenForms(part.trim())) {
+        if (form.length >= SHORTEST_SECRET) forms.add(form);
+      }
+    }
+  }
+  if (forms.size === 0) return (text) => text;
+  // Longest first: a secret that contains another one must not leave its rest behind.
+  const alternatives = [...forms].sort((a, b) => b.length - a.length).map(escapeForPattern);
+  const pattern = new RegExp(alternatives.join('|'), 'g');
+  return (text) => text.replace(pattern, MASK);
+}
+
+function writtenForms(value: string): string[] {
+  if (value.length < SHORTEST_SECRET) return [];
+  const bytes = Buffer.from(value, 'utf8').toString('utf8'); // a lone surrogate cannot be URL-encoded
+  return [
+    value,
+    JSON.stringify(value).slice(1, -1),
+    encodeURIComponent(bytes),
+    new URLSearchParams({ '': bytes }).toString().slice(1),
+  ];
+}
+
+function escapeForPattern(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}

@@ -1,0 +1,23 @@
+import { WRITE_TIMEOUT_MS, type Rest } from './rest';
+
+/**
+ * Calls a service and waits until it has finished.
+ *
+ * @param data service data and target (`entity_id`, …)
+ * @throws HubRejected 400 for an unknown service, or data or a state of things that it does not accept
+ * @throws HubFailed the service failed, in the hub's words
+ */
+export async function callService(
+  rest: Rest,
+  domain: string,
+  service: string,
+  data: object = {},
+): Promise<void> {
+  await rest.post(`/api/services/${domain}/${service}`, data, { timeoutMs: WRITE_TIMEOUT_MS });
+}
+
+/** Whether a component is set up: `automation`, `scene`, `mqtt`, …; its services exist from then on. */
+export async function isComponentLoaded(rest: Rest, component: string): Promise<boolean> {
+  const components = await rest.get<readonly string[]>('/api/components');
+  return components.includes(component);
+}

@@ -1,0 +1,105 @@
+import WebSocket from 'isomorphic-ws';
+import type { HaWebSocket } from 'home-assistant-js-websocket';
+import type { Clock } from '../clock';
+import { HubBanned, type HubError, HubUnreachable, messageOf, TokenRejected } from './errors';
+import type { HubAddress, Rest } from './rest';
+
+/** How long the upgrade and the authentication may take, each. */
+export const HANDSHAKE_TIMEOUT_MS = 10_000;
+
+/**
+ * A WebSocket on which neither a broken frame nor a listener's exception can end the process: both end the
+ * connection, which is then made anew.
+ */
+class HubSocket extends WebSocket {
+  haVersion = '';
+
+  override emit(event: string | symbol, ...details: unknown[]): boolean {
+    try {
+      return super.emit(event, ...details);
+    } catch {
+      this.terminate();
+      return true;
+    }
+  }
+}
+
+/**
+ * Connects to the hub's WebSocket and authenticates.
+ *
+ * @throws TokenRejected, HubBanned, HubUnreachable
+ */
+export async function openSocket(rest: Rest, token: string, clock: Clock): Promise<HaWebSocket> {
+  const socket = new HubSocket(webSocketUrl(rest.address), {
+    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+    perMessageDeflate: false,
+    ...(rest.address.ca !== undefined && { ca: rest.address.ca }),
+    ...(rest.address.localAddress !== undefined && { localAddress: rest.address.localAddress }),
+  });
+  try {
+    await authenticate(socket, token, clock);
+  } catch (error) {
+    socket.terminate();
+    if (error instanceof UpgradeRefused && error.status === 403 && (await rest.isBanned())) {
+      throw new HubBanned('the hub has banned our address (HTTP 403 to everything)');
+    }
+    throw asHubError(error, rest);
+  }
+  // Lets the hub send bursts of events in one frame.
+  socket.send(JSON.stringify({ type: 'supported_features', id: 1, features: { coalesce_messages: 1 } }));
+  // `ws` has the browser's interface as far as the library uses it; the types do not know that.
+  return socket as unknown as HaWebSocket;
+}
+
+/** Ends a connection at once, without a farewell that the other side would have to answer. */
+export function cut(socket: HaWebSocket | undefined): void {
+  if (socket) (socket as unknown as HubSocket).terminate();
+}
+
+class UpgradeRefused extends Error {
+  constructor(readonly status: number) {
+    super(`its WebSocket answers HTTP ${status}`);
+  }
+}
+
+function authenticate(socket: HubSocket, token: string, clock: Clock): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (finish: () => void) => {
+      cancelTimeout();
+      socket.off('message', onMessage);
+      finish();
+    };
+    const fail = (error: Error) => settle(() => reject(error));
+    const cancelTimeout = clock.after(2 * HANDSHAKE_TIMEOUT_MS, () =>
+      fail(new Error('no answer to the handshake')),
+    );
+    const onMessage = (data: WebSocket.RawData) => {
+      const message = JSON.parse(String(data)) as { type?: string; message?: string; ha_version?: string };
+      if (message.type === 'auth_required') {
+        socket.send(JSON.stringify({ type: 'auth', access_token: token }));
+      } else if (message.type === 'auth_invalid') {
+        fail(new TokenRejected('the hub does not accept the token (auth_invalid)'));
+      } else if (message.type === 'auth_ok') {
+        socket.haVersion = message.ha_version ?? '';
+        settle(resolve);
+      }
+    };
+    socket.on('message', onMessage);
+    // These two stay: an `error` without a listener would be thrown; a second rejection is none.
+    socket.on('error', fail);
+    socket.on('close', () => fail(new Error('the connection broke')));
+    socket.once('unexpected-response', (_request, response) => {
+      response.resume();
+      fail(new UpgradeRefused(response.statusCode ?? 0));
+    });
+  });
+}
+
+function asHubError(error: unknown, rest: Rest): HubError {
+  if (error instanceof TokenRejected) return error;
+  return new HubUnreachable(rest.scrub(`${rest.address.url} cannot be reached: ${messageOf(error)}`));
+}
+
+function webSocketUrl({ url }: HubAddress): string {
+  return new URL('/api/websocket', url.replace(/^http/, 'ws')).href;
+}

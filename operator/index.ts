@@ -1,0 +1,50 @@
+import { version } from './package.json';
+import { systemClock } from './clock';
+import { createLogger } from './log';
+import { Metrics } from './metrics';
+import { HubOperator } from './operator';
+import { ProbeServer } from './runtime/probes';
+import { readSettings, settingsHelp, SettingsRefused } from './settings';
+
+/** Settings → wiring → start; ends with 0 after SIGTERM or SIGINT, 1 when the lease was lost or nothing could start. */
+async function main(args: readonly string[]): Promise<number> {
+  if (args.includes('--help')) {
+    process.stdout.write(`${settingsHelp()}\n`);
+    return 0;
+  }
+  const settings = readSettings(args, process.env);
+  const log = createLogger(settings.logLevel);
+  const metrics = new Metrics(version);
+  const operator = new HubOperator(settings, systemClock, log, metrics);
+  const probes = await ProbeServer.listen(settings.httpPort, settings.httpAddress, {
+    health: () => operator.problems(),
+    readiness: () => operator.unready(),
+    metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.registry.metrics() }),
+  });
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      log.info({ signal }, 'stopping');
+      void operator.stop();
+    });
+  }
+  process.on('unhandledRejection', (error) => log.error({ error }, 'unhandled rejection: please report this'));
+  log.info({ version, port: probes.port, ...settings }, 'starting');
+  await operator.start();
+  const end = await operator.ended;
+  await probes.close();
+  log.info({ end }, 'ended');
+  return end === 'stopped' ? 0 : 1;
+}
+
+main(process.argv.slice(2)).then(
+  (code) => {
+    process.exitCode = code;
+    // What is still open now is a connection that somebody else keeps alive; nothing of ours waits for it.
+    setImmediate(() => process.exit());
+  },
+  (error: unknown) => {
+    const sentence = error instanceof SettingsRefused ? error.message : error instanceof Error ? error.message : String(error);
+    process.stderr.write(`hub-operator: ${sentence}\n`);
+    process.exit(1);
+  },
+);

@@ -1,0 +1,48 @@
+import type { Infer, Schema } from './schema';
+
+/** `metav1.Condition`, as kstatus reads it: `Ready` always, `Reconciling` and `Stalled` only while they are True. */
+const condition = {
+  type: 'object',
+  properties: {
+    type: {
+      type: 'string',
+      description: 'What the condition is about, such as `Ready`.',
+      minLength: 1,
+      maxLength: 316,
+    },
+    status: { type: 'string', description: 'True, False or Unknown.', enum: ['True', 'False', 'Unknown'] },
+    observedGeneration: {
+      type: 'integer',
+      format: 'int64',
+      description: 'The `metadata.generation` that the condition was made from.',
+      minimum: 0,
+    },
+    lastTransitionTime: {
+      type: 'string',
+      format: 'date-time',
+      description: 'When `status` last changed. It does not move when only the message does.',
+    },
+    reason: {
+      type: 'string',
+      description: 'One word for programs, such as `TokenNotAvailable`.',
+      minLength: 1,
+      maxLength: 1024,
+    },
+    message: {
+      type: 'string',
+      description: 'A sentence for people: what is, and what to do.',
+      maxLength: 32768,
+    },
+  },
+  required: ['type', 'status', 'observedGeneration', 'lastTransitionTime', 'reason', 'message'],
+} as const satisfies Schema;
+
+export const conditions = {
+  type: 'array',
+  description: 'What is true of this resource now, one entry a type. `Ready` is always there.',
+  items: condition,
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['type'],
+} as const satisfies Schema;
+
+export type Condition = Infer<typeof condition>;

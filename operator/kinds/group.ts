@@ -1,0 +1,13 @@
+/**
+ * The API group of all our kinds. It stands nowhere else: change it, run `make synth`, and the CRDs, the role, the
+ * samples and every annotation carry the new name.
+ */
+export const API_GROUP = 'hub-operator.dev';
+
+export const API_VERSION = 'v1';
+
+/** The `apiVersion` of all our resources. */
+export const GROUP_VERSION = `${API_GROUP}/${API_VERSION}`;
+
+/** `kubectl get home` lists the resources of all kinds. */
+export const CATEGORY = 'home';

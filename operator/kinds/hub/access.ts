@@ -1,0 +1,14 @@
+import type { AccessRule } from '../kind';
+
+const manage = ['get', 'list', 'watch', 'create', 'patch', 'delete'] as const;
+
+/** What making a hub and looking after it takes. */
+export const access = [
+  { apiGroup: '', resources: ['persistentvolumeclaims', 'services', 'configmaps', 'secrets'], verbs: manage },
+  // Patched to refresh mounted volumes, deleted to get rid of a ban. No exec.
+  { apiGroup: '', resources: ['pods'], verbs: ['get', 'list', 'watch', 'patch', 'delete'] },
+  { apiGroup: 'apps', resources: ['statefulsets'], verbs: manage },
+  { apiGroup: 'networking.k8s.io', resources: ['ingresses', 'networkpolicies'], verbs: manage },
+  { apiGroup: 'gateway.networking.k8s.io', resources: ['httproutes'], verbs: manage },
+  { apiGroup: 'cert-manager.io', resources: ['certificates'], verbs: manage },
+] as const satisfies readonly AccessRule[];

@@ -1,0 +1,30 @@
+import type { Field } from '../schema';
+import { secretKeyRef } from '../secret-reference';
+
+export const external = {
+  type: 'object',
+  description:
+    'The hub already runs elsewhere, such as on a box in the home: the operator starts nothing and only looks after ' +
+    'what is inside it. HubConfiguration, HubSecrets, HubCommunityRepository and `delivery: File` do not work with it, ' +
+    'and there is no ban recovery. It cannot be added to or removed from a Hub. Its Secrets carry the label ' +
+    '`<group>/hub: <name of the Hub>`. Absent: the operator runs the hub.',
+  properties: {
+    url: {
+      type: 'string',
+      description:
+        'Address of the hub, such as `http://192.168.1.10:8123`: http or https, no path, no credentials; not a ' +
+        'loopback or link-local address. Redirects are not followed.',
+      pattern: '^https?://([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?/?$',
+      maxLength: 300,
+    },
+    tokenSecretRef: secretKeyRef(
+      'Secret with a long-lived access token of an administrator of the hub.',
+      'token',
+    ),
+    caSecretRef: secretKeyRef(
+      'Secret with the certificate authority of the hub, for https with an own one.',
+      'ca.crt',
+    ),
+  },
+  required: ['url', 'tokenSecretRef'],
+} as const satisfies Field;

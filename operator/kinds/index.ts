@@ -1,0 +1,60 @@
+import { area } from './area';
+import { automation } from './automation';
+import { communityRepository } from './community-repository';
+import { configuration } from './configuration';
+import { floor } from './floor';
+import { hub } from './hub';
+import { integration } from './integration';
+import type { KindDefinition } from './kind';
+import { label } from './label';
+import { scene } from './scene';
+import { script } from './script';
+import { secrets } from './secrets';
+
+/** The registry: one line per kind. CRDs, the role, watches, metrics and docs follow from it. */
+export const kinds: readonly KindDefinition[] = [
+  hub,
+  configuration,
+  secrets,
+  automation,
+  scene,
+  script,
+  integration,
+  floor,
+  label,
+  area,
+  communityRepository,
+];
+
+export {
+  area,
+  automation,
+  communityRepository,
+  configuration,
+  floor,
+  hub,
+  integration,
+  label,
+  scene,
+  script,
+  secrets,
+};
+
+export type { HubArea, HubAreaSpec, HubAreaStatus } from './area';
+export type { HubAutomation, HubAutomationSpec, HubAutomationStatus } from './automation';
+export type {
+  HubCommunityRepository,
+  HubCommunityRepositorySpec,
+  HubCommunityRepositoryStatus,
+} from './community-repository';
+export type { HubConfiguration, HubConfigurationSpec, HubConfigurationStatus } from './configuration';
+export type { HubFloor, HubFloorSpec, HubFloorStatus } from './floor';
+export type { Hub, HubSpec, HubStatus } from './hub';
+export type { HubIntegration, HubIntegrationSpec, HubIntegrationStatus } from './integration';
+export type { HubLabel, HubLabelSpec, HubLabelStatus } from './label';
+export type { HubScene, HubSceneSpec, HubSceneStatus } from './scene';
+export type { HubScript, HubScriptSpec, HubScriptStatus } from './script';
+export type { HubSecrets, HubSecretsSpec, HubSecretsStatus } from './secrets';
+
+export type { Condition } from './condition';
+export type { Resource, ResourceMetadata, OwnerReference } from './resource';

@@ -1,0 +1,68 @@
+import type { CelRule, Infer, Schema } from './schema';
+
+export type { CelRule };
+
+/** What a kind is, as data: the CRD, the role, the watches, the metrics' labels and the docs follow from it. */
+export interface KindDefinition<Spec extends Schema = Schema, Status extends Schema = Schema> {
+  /** `HubAutomation` */
+  readonly kind: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  /** First sentences of `kubectl explain`. */
+  readonly description: string;
+  readonly spec: Spec;
+  readonly status: Status;
+  /** CEL rules over the whole object, for what neither `spec` nor `status` can see (`metadata.name`). */
+  readonly rules?: readonly CelRule[];
+  /** What `kubectl get` prints between NAME and AGE. */
+  readonly columns: readonly Column[];
+  /** The name of the Hub that a resource belongs to: its own for a Hub, `spec.hubRef.name` for a child. */
+  hubName(resource: KindInstance<Infer<Spec>, Infer<Status>>): string;
+  /** Objects of the same namespace on which a resource depends: when one changes, the resource is worked again. */
+  references(resource: KindInstance<Infer<Spec>, Infer<Status>>): readonly Reference[];
+  /**
+   * What a resource stands for in its hub, among resources of its kind and hub: an id, a normalised name. Two resources
+   * with one claim want the same object; the older one has it. Undefined: nothing yet.
+   */
+  claim?(resource: KindInstance<Infer<Spec>, Infer<Status>>): string | undefined;
+  /** Objects that its sync module makes, with the resource as their owner; a change to one works the owner again. */
+  readonly owns?: readonly string[];
+  /** What its sync module may do in the cluster beyond reading its own kind and writing its status. */
+  readonly access: readonly AccessRule[];
+}
+
+/** Gives the functions of a definition the types of its own spec and status. */
+export function defineKind<const Spec extends Schema, const Status extends Schema>(
+  definition: KindDefinition<Spec, Status>,
+): KindDefinition<Spec, Status> {
+  return definition;
+}
+
+/** The parts of a resource that a definition's functions may look at. */
+export interface KindInstance<Spec = unknown, Status = unknown> {
+  readonly metadata: { readonly name?: string; readonly namespace?: string };
+  readonly spec: Spec;
+  readonly status?: Status;
+}
+
+/** `kind` is one of ours, `Secret` or `ConfigMap`. */
+export interface Reference {
+  readonly kind: string;
+  /** The `metadata.name` of the object; of one of our kinds, its claim is as good. */
+  readonly name: string;
+}
+
+export interface Column {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'boolean' | 'date';
+  readonly jsonPath: string;
+  /** True: shown by `kubectl get -o wide` only. */
+  readonly wide?: boolean;
+}
+
+export interface AccessRule {
+  readonly apiGroup: string;
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}

@@ -1,0 +1,23 @@
+/** The names of the objects in the cluster that belong to one hub, all in the namespace of the Hub. */
+export function objectNames(hub: string) {
+  return {
+    /** StatefulSet, Service, Ingress, HTTPRoute, NetworkPolicy. */
+    workload: hub,
+    /** The hub's pod: the only replica of the StatefulSet. */
+    pod: `${hub}-0`,
+    /** PersistentVolumeClaim with the hub's `/config`. */
+    volumeClaim: `${hub}-config`,
+    /** ConfigMap with the address of the operator, for `unban-operator-ip`; key `ip`. */
+    operatorIp: `${hub}-operator-ip`,
+    /** Secret with the API token, unless `bootstrap.apiTokenSecretName` names another; key `token`. */
+    apiToken: `${hub}-api-token`,
+    /** Secret with the generated credentials of the hub's owner; keys `username`, `password`. */
+    admin: `${hub}-admin`,
+    /** ConfigMap that HubConfiguration generates. */
+    configuration: `${hub}-configuration`,
+    /** Secret that HubSecrets generates; key `secrets.yaml`. */
+    secrets: `${hub}-secrets`,
+    /** Secret with the operator's own random keys for this hub. */
+    operator: `${hub}-operator`,
+  } as const;
+}

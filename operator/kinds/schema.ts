@@ -1,0 +1,138 @@
+/**
+ * Structural schemas as literals, and the TypeScript types that follow from them.
+ *
+ * A schema is what the API server gets as a CRD (OpenAPI v3, the structural subset), written once and `as const`, so
+ * that the compiler reads the resource's type from the very text that the API server enforces. Traps of CRDs: patterns
+ * are RE2; every list, map and string that a CEL rule touches needs a maximum, or the cost budget refuses the CRD.
+ */
+export interface Schema {
+  /** Absent only where `x-kubernetes-int-or-string` or `x-kubernetes-preserve-unknown-fields` says what is allowed. */
+  readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object';
+  readonly format?: 'date-time' | 'int32' | 'int64';
+  readonly description?: string;
+  /**
+   * The value of an absent field. The API server fills it in only for scalars of the first level of `spec`
+   * (`serverDefaults`); deeper ones, and an object's `{}`, are filled in by `defaulted`: a default inside an object
+   * that a person wrote shows up as a difference in what they wrote.
+   */
+  readonly default?: unknown;
+  readonly enum?: readonly string[];
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly items?: Schema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly properties?: Readonly<Record<string, Field>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: Schema;
+  readonly minProperties?: number;
+  readonly maxProperties?: number;
+  readonly not?: { readonly required: readonly string[] };
+  readonly 'x-kubernetes-preserve-unknown-fields'?: true;
+  readonly 'x-kubernetes-int-or-string'?: true;
+  readonly 'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map';
+  readonly 'x-kubernetes-list-map-keys'?: readonly string[];
+  readonly 'x-kubernetes-map-type'?: 'atomic' | 'granular';
+  readonly 'x-kubernetes-validations'?: readonly CelRule[];
+}
+
+/** What stands under a name is documented; what stands in a list is documented by the list. */
+export type Field = Schema & { readonly description: string };
+
+export interface CelRule {
+  readonly rule: string;
+  /** Names the field and the way out. */
+  readonly message: string;
+  /** Path of the field that the refusal names, relative to where the rule stands. */
+  readonly fieldPath?: string;
+}
+
+/** The value that a schema describes, as it is read from the API server. */
+export type Infer<S> = Value<S, false>;
+
+/** The same after `defaulted`: what has a default is there. */
+export type Defaulted<S> = Value<S, true>;
+
+type Value<S, Filled extends boolean> = S extends { readonly enum: readonly (infer Choice)[] }
+  ? Choice
+  : S extends { readonly 'x-kubernetes-int-or-string': true }
+    ? string | number
+    : S extends { readonly type: 'string' }
+      ? string
+      : S extends { readonly type: 'integer' | 'number' }
+        ? number
+        : S extends { readonly type: 'boolean' }
+          ? boolean
+          : S extends { readonly type: 'array'; readonly items: infer Item }
+            ? readonly Value<Item, Filled>[]
+            : S extends { readonly type: 'object' }
+              ? ObjectValue<S, Filled>
+              : unknown;
+
+type ObjectValue<S, Filled extends boolean> = S extends { readonly properties: infer P }
+  ? S extends { readonly 'x-kubernetes-preserve-unknown-fields': true }
+    ? Properties<P, PresentKeys<S, P, Filled>, Filled> & Readonly<Record<string, unknown>>
+    : Properties<P, PresentKeys<S, P, Filled>, Filled>
+  : S extends { readonly additionalProperties: infer V }
+    ? Readonly<Record<string, Value<V, Filled>>>
+    : Readonly<Record<string, unknown>>;
+
+type Properties<P, Present, Filled extends boolean> = Flat<
+  { readonly [K in keyof P as K extends Present ? K : never]: Value<P[K], Filled> } & {
+    readonly [K in keyof P as K extends Present ? never : K]?: Value<P[K], Filled>;
+  }
+>;
+
+type PresentKeys<S, P, Filled extends boolean> =
+  | (S extends { readonly required: readonly (infer K)[] } ? K : never)
+  | (Filled extends true ? KeysWithDefault<P> : never);
+
+type KeysWithDefault<P> = { [K in keyof P]: P[K] extends { readonly default: unknown } ? K : never }[keyof P];
+
+type Flat<T> = { [K in keyof T]: T[K] };
+
+/** `value` with the default of every absent field, in the objects that are there and in those with the default `{}`. */
+export function defaulted<S extends Schema>(schema: S, value: Infer<S>): Defaulted<S> {
+  return filled(schema, value) as Defaulted<S>;
+}
+
+function filled(schema: Schema, given: unknown): unknown {
+  const value = given === undefined ? schema.default : given;
+  const { items, properties, additionalProperties } = schema;
+  if (Array.isArray(value)) return items ? value.map((item) => filled(items, item)) : value;
+  if (!isObject(value)) return value;
+  if (additionalProperties) return mapValues(value, (entry) => filled(additionalProperties, entry));
+  const fields = Object.entries(properties ?? {}).map(([name, field]) => [name, filled(field, value[name])]);
+  return { ...value, ...Object.fromEntries(fields.filter(([, entry]) => entry !== undefined)) };
+}
+
+/** A copy of a resource's `spec` schema with only those defaults that the API server itself shall fill in. */
+export function serverDefaults(spec: Schema): Schema {
+  return {
+    ...spec,
+    properties: mapValues(spec.properties ?? {}, (field) => withoutDefaults(field, isScalar)),
+  };
+}
+
+const isScalar = (value: unknown) => !isObject(value) && !Array.isArray(value);
+
+function withoutDefaults<S extends Schema>(schema: S, keeps: (value: unknown) => boolean = () => false): S {
+  const { default: value, ...rest } = schema;
+  const inner: Record<string, unknown> = { ...rest };
+  if (value !== undefined && keeps(value)) inner['default'] = value;
+  if (rest.items) inner['items'] = withoutDefaults(rest.items);
+  if (rest.properties) inner['properties'] = mapValues(rest.properties, (field) => withoutDefaults(field));
+  if (rest.additionalProperties) inner['additionalProperties'] = withoutDefaults(rest.additionalProperties);
+  return inner as S;
+}
+
+function mapValues<V, R>(record: Readonly<Record<string, V>>, map: (value: V) => R): Record<string, R> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,101 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { PassResult } from './runtime/reconciler';
+import type { QueueObserver } from './runtime/queue';
+
+/** Buckets of controller-runtime, in seconds. */
+const PASS_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const QUEUE_BUCKETS = [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000];
+
+/** What the queue can be asked when somebody scrapes. */
+export interface QueueGauges {
+  depthByKind(): ReadonlyMap<string, number>;
+  active(): number;
+  longestRunning(): number;
+  unfinishedWork(): number;
+}
+
+/**
+ * All metrics, under the names and labels of controller-runtime where it has one, so that the field's dashboards and
+ * alerts work; our own begin with `hub_operator_`.
+ */
+export class Metrics {
+  readonly registry = new Registry();
+
+  private readonly passes = this.counter('controller_runtime_reconcile_total', 'Passes by how they ended.', ['controller', 'result']);
+  private readonly errors = this.counter('controller_runtime_reconcile_errors_total', 'Passes that failed.', ['controller']);
+  private readonly passTime = this.histogram('controller_runtime_reconcile_time_seconds', 'Length of passes.', ['controller'], PASS_BUCKETS);
+  private readonly adds = this.counter('workqueue_adds_total', 'Keys added to the queue.', ['name', 'controller']);
+  private readonly retries = this.counter('workqueue_retries_total', 'Keys added again after an error.', ['name', 'controller']);
+  private readonly queueTime = this.histogram('workqueue_queue_duration_seconds', 'How long a key was due before its work began.', ['name', 'controller'], QUEUE_BUCKETS);
+  private readonly workTime = this.histogram('workqueue_work_duration_seconds', 'How long the work of a key took.', ['name', 'controller'], QUEUE_BUCKETS);
+  private readonly requests = this.counter('rest_client_requests_total', 'Requests to the API server.', ['code', 'method', 'host']);
+  private readonly watchFailures = this.counter('hub_operator_watch_failures_total', 'Lists and watches that broke off.', ['kind']);
+  private readonly leader = this.gauge('leader_election_master_status', '1 while this process is the leader.', ['name']);
+  private readonly build = this.gauge('hub_operator_build_info', 'Always 1; the labels say what runs.', ['version', 'node_version']);
+
+  constructor(version: string) {
+    collectDefaultMetrics({ register: this.registry });
+    this.build.set({ version, node_version: process.version }, 1);
+  }
+
+  passEnded(kind: string, result: PassResult, seconds: number): void {
+    this.passes.inc({ controller: kind, result });
+    if (result === 'error') this.errors.inc({ controller: kind });
+    this.passTime.observe({ controller: kind }, seconds);
+  }
+
+  queueObserver(kindOf: (key: string) => string): QueueObserver {
+    const labels = (key: string) => ({ name: kindOf(key), controller: kindOf(key) });
+    return {
+      added: (key) => this.adds.inc(labels(key)),
+      retried: (key) => this.retries.inc(labels(key)),
+      started: (key, waited) => this.queueTime.observe(labels(key), waited / 1_000),
+      finished: (key, worked) => this.workTime.observe(labels(key), worked / 1_000),
+    };
+  }
+
+  watchQueue(queue: QueueGauges, workers: number): void {
+    this.gauge('workqueue_depth', 'Keys that are due.', ['name', 'controller'], (gauge) => {
+      gauge.reset();
+      for (const [kind, depth] of queue.depthByKind()) gauge.set({ name: kind, controller: kind }, depth);
+    });
+    this.gauge('workqueue_unfinished_work_seconds', 'Time that all work in hand has taken so far.', [], (gauge) =>
+      gauge.set(queue.unfinishedWork() / 1_000),
+    );
+    this.gauge('workqueue_longest_running_processor_seconds', 'Age of the oldest work in hand.', [], (gauge) =>
+      gauge.set(queue.longestRunning() / 1_000),
+    );
+    this.gauge('controller_runtime_active_workers', 'Keys in work.', [], (gauge) => gauge.set(queue.active()));
+    this.gauge('controller_runtime_max_concurrent_reconciles', 'Keys worked at the same time at most.', []).set(workers);
+  }
+
+  requestEnded(method: string, code: number | 'error', host: string): void {
+    this.requests.inc({ method, host, code: code === 'error' ? '<error>' : String(code) });
+  }
+
+  watchFailed(kind: string): void {
+    this.watchFailures.inc({ kind });
+  }
+
+  leading(leaseName: string, isLeader: boolean): void {
+    this.leader.set({ name: leaseName }, isLeader ? 1 : 0);
+  }
+
+  private counter<L extends string>(name: string, help: string, labelNames: L[]): Counter<L> {
+    return new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
+
+  private histogram<L extends string>(name: string, help: string, labelNames: L[], buckets: number[]): Histogram<L> {
+    return new Histogram({ name, help, labelNames, buckets, registers: [this.registry] });
+  }
+
+  private gauge<L extends string>(name: string, help: string, labelNames: L[], collect?: (gauge: Gauge<L>) => void): Gauge<L> {
+    return new Gauge<L>({
+      name,
+      help,
+      labelNames,
+      registers: [this.registry],
+      ...(collect && { collect: function (this: Gauge<L>) { collect(this); } }),
+    });
+  }
+}

@@ -1,0 +1,264 @@
+import Operator, { type OperatorLogger, type ResourceEvent, ResourceEventType } from '@dot-i/k8s-operator';
+import type { Clock } from './clock';
+import { kinds } from './kinds';
+import { finalizerOf, requests } from './kinds/annotations';
+import { API_GROUP, API_VERSION } from './kinds/group';
+import type { KindDefinition } from './kinds/kind';
+import { STOP_DEADLINE } from './limits';
+import type { Logger } from './log';
+import type { Metrics } from './metrics';
+import { Applier, FIELD_MANAGER } from './runtime/apply';
+import { ClusterView } from './runtime/cluster-view';
+import { type ControlledKind, Controller, parseId } from './runtime/controller';
+import { EventRecorder } from './runtime/events';
+import { Finalizer } from './runtime/finalizer';
+import { LeaderElection } from './runtime/leader';
+import { type ClusterObject, parseKey, type ResourceType } from './runtime/objects';
+import { Reconciler } from './runtime/reconciler';
+import type { CustomResource } from './runtime/resource';
+import { SecretReader } from './runtime/secrets';
+import type { Change } from './runtime/store';
+import { Cluster } from './runtime/transport';
+import { builtin, type Builtin } from './runtime/types';
+import type { Settings } from './settings';
+import { type SyncModules, syncModules } from './sync';
+
+/** How the operator's life ended: asked to stop, or no longer the leader. */
+export type End = 'stopped' | 'lost';
+
+/** What the base class tells a watch handler, and what the object was before. */
+interface ResourceChange extends ResourceEvent {
+  readonly change: Change<ClusterObject>;
+}
+
+/** The lease is renewed over a connection of its own, by requests that end before the renew deadline. */
+const LEASE_REQUEST_TIMEOUT = 5_000;
+
+/**
+ * Registers a watch for every kind; each handler hands what it sees to the controller, which works it by the kind's
+ * one sync module. Watches run from the start, so that a standby replica is warm; only the leader works.
+ */
+export class HubOperator extends Operator {
+  readonly ended: Promise<End>;
+  private readonly cluster: Cluster;
+  private readonly view: ClusterView;
+  private readonly controller: Controller;
+  private readonly modules: SyncModules;
+  private readonly leader: LeaderElection | undefined;
+  private readonly definitions = new Map(kinds.map((definition) => [definition.plural, definition]));
+  /** Aborted when this process may not write any more. */
+  private readonly writing = new AbortController();
+  private end!: (end: End) => void;
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly clock: Clock,
+    private readonly log: Logger,
+    private readonly metrics: Metrics,
+  ) {
+    super(loggerOf(log));
+    this.ended = new Promise((resolve) => (this.end = resolve));
+    this.cluster = this.connect({ mayWrite: this.writing.signal });
+    this.view = new ClusterView({
+      cluster: this.cluster,
+      clock,
+      log,
+      namespaces: settings.watchNamespaces,
+      onFailure: (type) => metrics.watchFailed(type.kind),
+    });
+    this.modules = syncModules({
+      cluster: this.cluster,
+      view: this.view,
+      applier: new Applier(this.cluster, API_GROUP),
+      secrets: new SecretReader(this.cluster, this.view),
+      clock,
+      log,
+      settings,
+      requeue: (kind, namespace, name) => this.controller.requeue(kind, namespace, name),
+    });
+    this.controller = new Controller({
+      clock,
+      metrics,
+      kinds: this.controlledKinds(),
+      read: (id) => this.read(id),
+      workers: settings.workers,
+      workersPerHub: settings.workersPerHub,
+      ownerLabel: `${API_GROUP}/owner`,
+    });
+    this.leader = settings.leaderElection ? this.candidate() : undefined;
+  }
+
+  /** Begins to watch and, as soon as this process is the leader, to work. `ended` tells how it went out. */
+  override async start(): Promise<void> {
+    await super.start();
+    void this.view.untilSynced().then(() => this.lead());
+  }
+
+  /** Finishes what is in work, gives the lease back and closes everything. */
+  override async stop(): Promise<void> {
+    await this.shutDown();
+    await this.leader?.release().catch((error: unknown) => this.log.warn({ error: String(error) }, 'lease not released'));
+    this.cluster.close();
+    this.end('stopped');
+  }
+
+  /** What is wrong with this process, in words. */
+  problems(): string[] {
+    return [...this.view.stuck().map((kind) => `the watch of ${kind} is stuck`), ...this.controller.problems()];
+  }
+
+  /** What this process still waits for, in words. */
+  unready(): string[] {
+    return this.view.unsynced().map((kind) => `${kind} is not listed yet (is its definition installed, may it be listed?)`);
+  }
+
+  protected override async init(): Promise<void> {
+    for (const definition of kinds) {
+      await this.watchResource(API_GROUP, API_VERSION, definition.plural, ({ change }: ResourceChange) => {
+        this.controller.onResource(definition, change as Change<CustomResource>);
+        return Promise.resolve();
+      });
+    }
+    this.watchReferenced('Secret');
+    this.watchReferenced('ConfigMap');
+    for (const kind of new Set(kinds.flatMap((definition) => definition.owns ?? []))) {
+      if (kind !== 'Secret' && kind !== 'ConfigMap') this.watchOwned(kind as Builtin);
+    }
+  }
+
+  /** Replaces the base class's watch, which ends the process when the connection drops and forgets deletions. */
+  protected override watchResource(
+    group: string,
+    version: string,
+    plural: string,
+    onEvent: (event: ResourceChange) => Promise<void>,
+  ): Promise<void> {
+    const { kind } = this.definitions.get(plural)!;
+    const type = { group, version, plural, kind };
+    this.view.watch<ClusterObject>(type, { onChange: (change) => void onEvent(eventOf(type, change)) });
+    return Promise.resolve();
+  }
+
+  // The base class's own ways to write act on stale objects and swallow errors. The runtime has the only ones.
+  protected override handleResourceFinalizer = () => refuse('runtime/finalizer.ts');
+  protected override setResourceFinalizers = () => refuse('runtime/finalizer.ts');
+  protected override setResourceStatus = () => refuse('runtime/status.ts');
+  protected override patchResourceStatus = () => refuse('runtime/status.ts');
+  protected override registerCustomResourceDefinition = () => refuse('dist/crds.k8s.yaml');
+
+  /** Secrets and ConfigMaps of everybody: by their metadata alone, read on demand. */
+  private watchReferenced(kind: 'Secret' | 'ConfigMap'): void {
+    this.view.watch<ClusterObject>(builtin[kind], {
+      metadataOnly: true,
+      onChange: ({ object }) => {
+        this.controller.onReferenced(kind, object);
+        this.controller.onOwned(object);
+      },
+    });
+  }
+
+  private watchOwned(kind: Builtin): void {
+    this.view.watch<ClusterObject>(builtin[kind], {
+      labelSelector: `app.kubernetes.io/managed-by=${FIELD_MANAGER}`,
+      onChange: ({ object }) => this.controller.onOwned(object),
+    });
+  }
+
+  private async lead(): Promise<void> {
+    if (this.leader && !(await this.leader.acquire())) return;
+    this.metrics.leading(this.settings.leaseName, true);
+    this.log.info({ identity: this.settings.podName }, 'leading');
+    this.controller.queue.start();
+    if (!this.leader || (await this.leader.hold()) === 'stopped') return;
+    this.log.error({}, 'the lease is lost: stopping at once, another replica goes on');
+    this.writing.abort(new Error('this process is no longer the leader'));
+    await this.shutDown();
+    this.end('lost');
+  }
+
+  private async shutDown(): Promise<void> {
+    const drained = this.controller.queue.stop();
+    if (!this.writing.signal.aborted) await Promise.race([drained, this.clock.sleep(STOP_DEADLINE)]);
+    this.writing.abort(new Error('the operator is stopping'));
+    this.leader?.stop();
+    this.metrics.leading(this.settings.leaseName, false);
+    this.modules.close();
+    await this.view.stop();
+  }
+
+  private connect(options: { mayWrite?: AbortSignal; timeout?: number }): Cluster {
+    const host = new URL(this.kubeConfig.getCurrentCluster()?.server ?? 'http://none').host;
+    return new Cluster(this.kubeConfig, {
+      clock: this.clock,
+      onResponse: (method, status) => this.metrics.requestEnded(method, status, host),
+      ...options,
+    });
+  }
+
+  private candidate(): LeaderElection {
+    const { podNamespace: namespace, podName, leaseName } = this.settings;
+    const cluster = this.connect({ timeout: LEASE_REQUEST_TIMEOUT });
+    return new LeaderElection({ cluster, clock: this.clock, log: this.log, namespace, leaseName, identity: podName });
+  }
+
+  private controlledKinds(): ReadonlyMap<string, ControlledKind> {
+    const events = new EventRecorder(this.cluster, this.clock, this.log, this.settings.podName);
+    return new Map(
+      kinds.map((definition) => [definition.kind, { definition, reconciler: this.reconciler(definition, events) }]),
+    );
+  }
+
+  private reconciler({ kind, plural }: KindDefinition, events: EventRecorder): Reconciler<CustomResource> {
+    const type: ResourceType = { group: API_GROUP, version: API_VERSION, plural, kind };
+    return new Reconciler({
+      type,
+      cluster: this.cluster,
+      clock: this.clock,
+      log: this.log,
+      events,
+      finalizer: new Finalizer(this.cluster, type, finalizerOf(kind)),
+      module: this.modules.of(kind),
+      read: (key) => this.read(`${kind}/${key}`),
+      rival: (resource) => this.controller.rival(kind, resource),
+      learn: (object) => this.view.learn(object),
+      annotations: { reconcileRequestedAt: requests.reconcileAt, dryRun: requests.dryRun },
+      writing: this.writing.signal,
+    });
+  }
+
+  private read(id: string): CustomResource | undefined {
+    const { kind, key } = parseId(id);
+    const { namespace, name } = parseKey(key);
+    return this.view.get<CustomResource>(kind, namespace, name);
+  }
+}
+
+function eventOf({ group, version, plural, kind }: ResourceType, change: Change<ClusterObject>): ResourceChange {
+  const { name, namespace, resourceVersion = '' } = change.object.metadata;
+  const apiVersion = `${group}/${version}`;
+  return {
+    type: eventTypes[change.type],
+    meta: { id: `${plural}.${apiVersion}`, name, resourceVersion, apiVersion, kind, ...(namespace !== undefined && { namespace }) },
+    object: { apiVersion, kind, metadata: { name, resourceVersion, ...(namespace !== undefined && { namespace }) } },
+    change,
+  };
+}
+
+const eventTypes = {
+  added: ResourceEventType.Added,
+  modified: ResourceEventType.Modified,
+  deleted: ResourceEventType.Deleted,
+} as const;
+
+function refuse(instead: string): Promise<never> {
+  return Promise.reject(new Error(`not used here: see ${instead}`));
+}
+
+function loggerOf(log: Logger): OperatorLogger {
+  return {
+    debug: (message) => log.debug({}, message),
+    info: (message) => log.info({}, message),
+    warn: (message) => log.warn({}, message),
+    error: (message) => log.error({}, message),
+  };
+}

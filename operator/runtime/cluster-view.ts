@@ -1,0 +1,94 @@
+import type { Clock } from '../clock';
+import type { Logger } from '../log';
+import { Informer, type InformerOptions } from './informer';
+import { type ClusterObject, keyOf, type ResourceType } from './objects';
+import type { Change } from './store';
+import type { Cluster } from './transport';
+
+export interface WatchOptions<T extends ClusterObject> {
+  readonly onChange: (change: Change<T>) => void;
+  readonly labelSelector?: string;
+  readonly metadataOnly?: boolean;
+}
+
+export interface ClusterViewOptions {
+  readonly cluster: Cluster;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Empty: all. */
+  readonly namespaces: readonly string[];
+  readonly onFailure: (type: ResourceType, error: unknown) => void;
+}
+
+/** A watch without a sign of life for this long is stuck: silence and backoff both end sooner. */
+const STUCK = 5 * 60_000;
+
+/** What is known of the cluster: one informer per watched kind and namespace, read from memory. */
+export class ClusterView {
+  private readonly informers = new Map<string, Informer<ClusterObject>[]>();
+
+  constructor(private readonly options: ClusterViewOptions) {}
+
+  /** Begins to watch a kind, once. */
+  watch<T extends ClusterObject>(type: ResourceType, { onChange, ...watch }: WatchOptions<T>): void {
+    const { namespaces, ...shared } = this.options;
+    const informers = (namespaces.length > 0 ? namespaces : [undefined]).map((namespace) => {
+      const options: InformerOptions<T> = { ...shared, ...watch, type, onChange, ...(namespace && { namespace }) };
+      return new Informer<T>(options);
+    });
+    this.informers.set(type.kind, informers as unknown as Informer<ClusterObject>[]);
+    for (const informer of informers) informer.start();
+  }
+
+  get<T extends ClusterObject>(kind: string, namespace: string, name: string): T | undefined {
+    for (const { store } of this.of(kind)) {
+      const object = store.get(`${namespace}/${name}`);
+      if (object) return object as T;
+    }
+    return undefined;
+  }
+
+  *list<T extends ClusterObject>(kind: string, namespace?: string): Generator<T> {
+    for (const { store } of this.of(kind)) {
+      for (const object of store.values()) {
+        if (namespace === undefined || object.metadata.namespace === namespace) yield object as T;
+      }
+    }
+  }
+
+  /** Takes the server's answer to a write of ours, so that the next pass does not start from older news. */
+  learn(object: ClusterObject): void {
+    for (const { store } of this.of(object.kind ?? '')) {
+      if (store.get(keyOf(object))) store.put(object);
+    }
+  }
+
+  async untilSynced(): Promise<void> {
+    await Promise.all(this.all().map((informer) => informer.untilSynced()));
+  }
+
+  /** The kinds whose first list is not there yet. */
+  unsynced(): string[] {
+    return this.kindsWith((informer) => !informer.synced);
+  }
+
+  stuck(): string[] {
+    return this.kindsWith((informer) => informer.quietFor() > STUCK);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.all().map((informer) => informer.stop()));
+  }
+
+  private kindsWith(test: (informer: Informer<ClusterObject>) => boolean): string[] {
+    return [...this.informers].filter(([, informers]) => informers.some(test)).map(([kind]) => kind);
+  }
+
+  private of(kind: string): readonly Informer<ClusterObject>[] {
+    return this.informers.get(kind) ?? [];
+  }
+
+  private all(): Informer<ClusterObject>[] {
+    return [...this.informers.values()].flat();
+  }
+}

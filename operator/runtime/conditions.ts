@@ -1,0 +1,89 @@
+import type { ConditionValue, Outcome } from './outcome';
+
+/** `metav1.Condition` */
+export interface Condition extends ConditionValue {
+  readonly type: string;
+  readonly observedGeneration: number;
+  /** RFC 3339; moves only when `status` flips. */
+  readonly lastTransitionTime: string;
+}
+
+/** Longest message that is written; `metav1.Condition` allows 32768, a person reads less. */
+const LONGEST_MESSAGE = 1_024;
+
+/**
+ * The conditions after an outcome, by the rules of kstatus: `Ready` is always there, `Reconciling` and `Stalled` only
+ * while true. `at` is an RFC 3339 time.
+ */
+export function conditionsAfter(
+  previous: readonly Condition[],
+  outcome: Outcome,
+  generation: number,
+  at: string,
+): Condition[] {
+  const { reason, message } = outcome;
+  return changed(
+    previous,
+    {
+      Ready: { status: outcome.type === 'Ready' ? 'True' : 'False', reason, message },
+      Reconciling: outcome.type === 'Waiting' ? { status: 'True', reason, message } : null,
+      Stalled: outcome.type === 'Stalled' ? { status: 'True', reason, message } : null,
+      Suspended: null,
+      ...outcome.conditions,
+    },
+    generation,
+    at,
+  );
+}
+
+/** A pass failed in a way that nobody foresaw; it is tried again, later and later. */
+export function conditionsAfterError(
+  previous: readonly Condition[],
+  error: Error,
+  generation: number,
+  at: string,
+): Condition[] {
+  const failure = { reason: 'InternalError', message: error.message };
+  return changed(
+    previous,
+    { Ready: { status: 'False', ...failure }, Reconciling: { status: 'True', ...failure }, Stalled: null, Suspended: null },
+    generation,
+    at,
+  );
+}
+
+/** `spec.suspend`: `Ready` keeps its last value. */
+export function conditionsWhileSuspended(previous: readonly Condition[], generation: number, at: string): Condition[] {
+  const suspended = { reason: 'Suspended', message: 'spec.suspend is true: nothing is changed until it is false.' };
+  const ready = previous.some(({ type }) => type === 'Ready');
+  return changed(
+    previous,
+    {
+      ...(ready ? {} : { Ready: { status: 'Unknown' as const, ...suspended } }),
+      Suspended: { status: 'True', ...suspended },
+      Reconciling: null,
+    },
+    generation,
+    at,
+  );
+}
+
+function changed(
+  previous: readonly Condition[],
+  values: Readonly<Record<string, ConditionValue | null>>,
+  generation: number,
+  at: string,
+): Condition[] {
+  const kept = previous.filter(({ type }) => !(type in values));
+  const set = Object.entries(values).flatMap(([type, value]) => {
+    if (value === null) return [];
+    const before = previous.find((condition) => condition.type === type);
+    const lastTransitionTime = before?.status === value.status ? before.lastTransitionTime : at;
+    const message = value.message.slice(0, LONGEST_MESSAGE);
+    return [{ type, status: value.status, reason: value.reason, message, observedGeneration: generation, lastTransitionTime }];
+  });
+  // In the order of their names, but what matters most first: `kubectl describe` prints them as they come.
+  return [...kept, ...set].sort((a, b) => rank(a) - rank(b) || (a.type < b.type ? -1 : 1));
+}
+
+const rank = ({ type }: Condition): number => (type === 'Ready' ? 0 : 1);

@@ -1,0 +1,205 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../clock';
+import type { KindDefinition, KindInstance } from '../kinds/kind';
+import { PASS_TIMEOUT } from '../limits';
+import type { Metrics } from '../metrics';
+import { Claims } from './claims';
+import { Dependencies } from './dependencies';
+import type { ClusterObject } from './objects';
+import { WorkQueue } from './queue';
+import type { Next, Reconciler } from './reconciler';
+import { type CustomResource, isReady } from './resource';
+import type { Change } from './store';
+
+export interface ControlledKind {
+  readonly definition: KindDefinition;
+  readonly reconciler: Reconciler<CustomResource>;
+}
+
+export interface ControllerOptions {
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly kinds: ReadonlyMap<string, ControlledKind>;
+  readonly read: (id: string) => CustomResource | undefined;
+  readonly workers: number;
+  readonly workersPerHub: number;
+  /** Label of what we make: `<kind>.<name>` of its owner. */
+  readonly ownerLabel: string;
+}
+
+/** Work in hand for longer than a pass may take means that the queue is stuck. */
+const STUCK = PASS_TIMEOUT + 30_000;
+
+/**
+ * From news to work: a change of a resource, of something that it refers to or of something that it owns puts it
+ * into the one queue of all kinds, and how its pass ended decides when it comes there next.
+ */
+export class Controller {
+  readonly queue: WorkQueue;
+  private readonly dependencies = new Dependencies();
+  private readonly claims = new Claims();
+
+  constructor(private readonly options: ControllerOptions) {
+    const { clock, metrics, workers, workersPerHub } = options;
+    this.queue = new WorkQueue({
+      clock,
+      workers,
+      perPartition: workersPerHub,
+      partitionOf: (id) => this.hubOf(id),
+      work: (id) => this.work(id),
+      observer: metrics.queueObserver((id) => parseId(id).kind),
+    });
+    metrics.watchQueue(
+      {
+        depthByKind: () => this.depthByKind(),
+        active: () => this.queue.active,
+        longestRunning: () => this.queue.longestRunning(),
+        unfinishedWork: () => this.queue.unfinishedWork(),
+      },
+      workers,
+    );
+  }
+
+  /** A resource of ours was seen to change. */
+  onResource(definition: KindDefinition, change: Change<CustomResource>): void {
+    const { object } = change;
+    const id = idOf(definition.kind, object);
+    if (change.type === 'deleted') {
+      this.dependencies.remove(id);
+      this.enqueueAll(this.claims.remove(id));
+    } else {
+      this.dependencies.set(id, this.references(definition, object));
+      this.claim(definition, id, object);
+    }
+    if (change.type !== 'modified' || isForUs(change.previous, object)) this.queue.add(id);
+    if (change.type !== 'modified' || !isDeepStrictEqual(shownToOthers(change.previous), shownToOthers(object))) {
+      this.onReferenced(definition.kind, object);
+      const claim = definition.claim?.(object as KindInstance);
+      if (claim !== undefined) this.enqueueAll(this.dependencies.of(Dependencies.id(definition.kind, object.metadata.namespace!, claim)));
+    }
+  }
+
+  /** An object that resources may refer to was seen to change. */
+  onReferenced(kind: string, { metadata }: ClusterObject): void {
+    this.enqueueAll(this.dependencies.of(Dependencies.id(kind, metadata.namespace ?? '', metadata.name)));
+  }
+
+  /** An object that we made was seen to change: its owner looks whether it is still right. */
+  onOwned({ metadata }: ClusterObject): void {
+    const owner = metadata.labels?.[this.options.ownerLabel];
+    const dot = owner?.indexOf('.') ?? -1;
+    if (!owner || dot < 0) return;
+    const kind = owner.slice(0, dot);
+    if (this.options.kinds.has(kind)) this.queue.add(Dependencies.id(kind, metadata.namespace ?? '', owner.slice(dot + 1)));
+  }
+
+  /** Works a resource again, now. */
+  requeue(kind: string, namespace: string, name: string): void {
+    this.queue.add(Dependencies.id(kind, namespace, name));
+  }
+
+  /** The older resource that has what this one claims in the hub. */
+  rival(kind: string, resource: ClusterObject): string | undefined {
+    return this.claims.rival(idOf(kind, resource));
+  }
+
+  /** What is wrong with the queue, in words. */
+  problems(): string[] {
+    const running = this.queue.longestRunning();
+    return running > STUCK ? [`a pass has been running for ${Math.round(running / 1_000)} s`] : [];
+  }
+
+  private async work(id: string): Promise<void> {
+    const { clock, kinds, metrics } = this.options;
+    const { kind, key } = parseId(id);
+    const startedAt = clock.now();
+    const next = await kinds.get(kind)!.reconciler.reconcile(key);
+    metrics.passEnded(kind, resultOf(next), (clock.now() - startedAt) / 1_000);
+    this.plan(id, next);
+  }
+
+  private plan(id: string, next: Next): void {
+    switch (next.type) {
+      case 'gone':
+        return this.queue.drop(id);
+      case 'backoff':
+        return this.queue.retry(id);
+      case 'after':
+        this.queue.forget(id);
+        return this.queue.addAfter(id, next.delay, next.resync ? 'resync' : 'change');
+    }
+  }
+
+  private hubOf(id: string): string {
+    const { kind } = parseId(id);
+    const resource = this.options.read(id);
+    const namespace = id.split('/')[1]!;
+    return resource ? `${namespace}/${this.options.kinds.get(kind)!.definition.hubName(resource as KindInstance)}` : namespace;
+  }
+
+  private references(definition: KindDefinition, resource: CustomResource): string[] {
+    return definition
+      .references(resource as KindInstance)
+      .map(({ kind, name }) => Dependencies.id(kind, resource.metadata.namespace!, name));
+  }
+
+  private claim(definition: KindDefinition, id: string, resource: CustomResource): void {
+    const claim = definition.claim?.(resource as KindInstance);
+    const { namespace, creationTimestamp, uid } = resource.metadata;
+    if (claim === undefined) return this.enqueueAll(this.claims.remove(id));
+    const hub = definition.hubName(resource as KindInstance);
+    const claimant = { id, createdAt: creationTimestamp ?? '', uid: uid ?? '' };
+    this.enqueueAll(this.claims.set(claimant, [definition.kind, namespace, hub, claim].join('/')));
+  }
+
+  private enqueueAll(ids: Iterable<string>): void {
+    for (const id of [...ids]) this.queue.add(id);
+  }
+
+  private depthByKind(): ReadonlyMap<string, number> {
+    const depths = new Map([...this.options.kinds.keys()].map((kind) => [kind, 0]));
+    for (const id of this.queue.due()) {
+      const { kind } = parseId(id);
+      depths.set(kind, depths.get(kind)! + 1);
+    }
+    return depths;
+  }
+}
+
+const idOf = (kind: string, { metadata }: ClusterObject): string =>
+  Dependencies.id(kind, metadata.namespace ?? '', metadata.name);
+
+/** An id is its kind, and its key among the kind. */
+export function parseId(id: string): { kind: string; key: string } {
+  const slash = id.indexOf('/');
+  return { kind: id.slice(0, slash), key: id.slice(slash + 1) };
+}
+
+function resultOf(next: Next) {
+  switch (next.type) {
+    case 'gone':
+      return 'success';
+    case 'backoff':
+      return 'error';
+    case 'after':
+      return next.result;
+  }
+}
+
+/** Whether a change is one to act on: all but status, which is ours, and labels. */
+function isForUs(before: CustomResource, after: CustomResource): boolean {
+  const parts = ({ metadata }: CustomResource) => [
+    metadata.generation,
+    metadata.deletionTimestamp,
+    metadata.annotations,
+    metadata.finalizers,
+  ];
+  return !isDeepStrictEqual(parts(before), parts(after));
+}
+
+/** What others may depend on: that it is there, its spec, whether it is ready, and what its status says of it. */
+function shownToOthers(resource: CustomResource): unknown {
+  const { conditions: _, observedGeneration: __, lastHandledReconcileAt: ___, ...status } = resource.status ?? {};
+  const { generation, deletionTimestamp } = resource.metadata;
+  return [generation, deletionTimestamp, isReady(resource), status];
+}

@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto';
+import { type Clock, timestamp } from '../clock';
+import type { Logger } from '../log';
+import { pathOf } from './objects';
+import type { CustomResource } from './resource';
+import { type Cluster, isConflict, isNotFound } from './transport';
+import { builtin } from './types';
+
+export interface EventNote {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** A repeated event within this time is counted on the first one instead of being written anew. */
+const AGGREGATION = 10 * 60_000;
+/** A resource may have this many events at once, and one more every REFILL: what is over is only logged. */
+const BURST = 25;
+const REFILL = 60_000;
+const LONGEST_MESSAGE = 1_024;
+
+interface Series {
+  readonly name: string;
+  readonly firstTimestamp: string;
+  count: number;
+  lastAt: number;
+}
+
+interface Bucket {
+  tokens: number;
+  refilledAt: number;
+}
+
+/**
+ * Writes events onto resources. Equal ones are aggregated (`count`), a resource that has very many is rate limited,
+ * and a failure to write one is logged and nothing else: an event is a courtesy.
+ */
+export class EventRecorder {
+  private readonly series = new Map<string, Series>();
+  private readonly buckets = new Map<string, Bucket>();
+
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly clock: Clock,
+    private readonly log: Logger,
+    /** Name of the operator's pod. */
+    private readonly instance: string,
+  ) {}
+
+  async record(resource: CustomResource, note: EventNote): Promise<void> {
+    const now = this.clock.now();
+    this.forgetOld(now);
+    const { kind, metadata } = resource;
+    const id = createHash('sha256')
+      .update([metadata.uid, note.type, note.reason, note.message].join('\n'))
+      .digest('hex')
+      .slice(0, 16);
+    this.log.info({ kind, namespace: metadata.namespace, name: metadata.name, ...note, event: note.type }, 'event');
+    if (!this.take(metadata.uid ?? '', now)) return;
+    try {
+      await this.write(resource, note, id, now);
+    } catch (error) {
+      this.log.warn({ kind, name: metadata.name, reason: note.reason, error: String(error) }, 'event not written');
+    }
+  }
+
+  private async write(resource: CustomResource, note: EventNote, id: string, now: number): Promise<void> {
+    const known = this.series.get(id);
+    if (known) {
+      known.count += 1;
+      known.lastAt = now;
+      try {
+        await this.cluster.request({
+          method: 'PATCH',
+          path: pathOf(builtin.Event, resource.metadata.namespace, known.name),
+          contentType: 'application/merge-patch+json',
+          body: { count: known.count, lastTimestamp: timestamp(now) },
+        });
+        return;
+      } catch (error) {
+        if (!isNotFound(error)) throw error; // its hour was over: begin a new series
+      }
+    }
+    const series = { name: `${resource.metadata.name}.${id}${now.toString(16)}`, firstTimestamp: timestamp(now), count: 1, lastAt: now };
+    this.series.set(id, series);
+    try {
+      await this.cluster.request({
+        method: 'POST',
+        path: pathOf(builtin.Event, resource.metadata.namespace),
+        body: this.body(resource, note, series),
+      });
+    } catch (error) {
+      // A namespace that is going takes no new events.
+      if (!isConflict(error)) this.series.delete(id);
+      throw error;
+    }
+  }
+
+  private body(resource: CustomResource, note: EventNote, series: Series): object {
+    const { apiVersion, kind, metadata } = resource;
+    return {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: series.name, namespace: metadata.namespace },
+      involvedObject: {
+        apiVersion,
+        kind,
+        name: metadata.name,
+        namespace: metadata.namespace,
+        uid: metadata.uid,
+        resourceVersion: metadata.resourceVersion,
+      },
+      type: note.type,
+      reason: note.reason,
+      message: note.message.slice(0, LONGEST_MESSAGE),
+      source: { component: 'hub-operator' },
+      reportingComponent: 'hub-operator',
+      reportingInstance: this.instance,
+      firstTimestamp: series.firstTimestamp,
+      lastTimestamp: series.firstTimestamp,
+      count: series.count,
+    };
+  }
+
+  private take(uid: string, now: number): boolean {
+    const bucket = this.buckets.get(uid) ?? { tokens: BURST, refilledAt: now };
+    const refill = Math.floor((now - bucket.refilledAt) / REFILL);
+    bucket.tokens = Math.min(BURST, bucket.tokens + refill);
+    bucket.refilledAt += refill * REFILL;
+    this.buckets.set(uid, bucket);
+    if (bucket.tokens === 0) return false;
+    bucket.tokens -= 1;
+    return true;
+  }
+
+  private forgetOld(now: number): void {
+    for (const [id, { lastAt }] of this.series) {
+      if (now - lastAt <= AGGREGATION) break; // in the order of their first event, which is nearly that of their age
+      this.series.delete(id);
+    }
+    for (const [uid, { refilledAt }] of this.buckets) {
+      if (now - refilledAt <= BURST * REFILL) break;
+      this.buckets.delete(uid);
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import { pathOf, type ResourceType } from './objects';
+import type { CustomResource } from './resource';
+import { type Cluster, isNotFound } from './transport';
+
+/**
+ * Our finalizer on a resource, by server-side apply: finalizers are a set, so that only ours comes and goes and
+ * another controller's stays. The applied body carries the uid, since an apply to a name that is gone would otherwise
+ * make a new object.
+ */
+export class Finalizer {
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly type: ResourceType,
+    /** `<group>/<kind>` */
+    readonly name: string,
+  ) {}
+
+  isOn(resource: CustomResource): boolean {
+    return resource.metadata.finalizers?.includes(this.name) ?? false;
+  }
+
+  add<R extends CustomResource>(resource: R): Promise<R> {
+    return this.apply<R>(resource, [this.name]);
+  }
+
+  /** Lets the deletion of the resource go on. */
+  async release(resource: CustomResource): Promise<void> {
+    try {
+      const left = await this.apply(resource, []);
+      // Put there by somebody else as well (`kubectl edit` of the list, an older field manager): take it out by value.
+      const index = left.metadata.finalizers?.indexOf(this.name) ?? -1;
+      if (index >= 0) await this.removeAt(resource, index);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+
+  private apply<R extends CustomResource>(resource: R, finalizers: readonly string[]): Promise<R> {
+    const { name, namespace, uid } = resource.metadata;
+    return this.cluster.request<R>({
+      method: 'PATCH',
+      path: pathOf(this.type, namespace, name),
+      query: { fieldManager: 'hub-operator-finalizer', force: true },
+      contentType: 'application/apply-patch+yaml',
+      body: {
+        apiVersion: resource.apiVersion,
+        kind: resource.kind,
+        metadata: { name, namespace, uid, ...(finalizers.length > 0 && { finalizers }) },
+      },
+    });
+  }
+
+  private async removeAt(resource: CustomResource, index: number): Promise<void> {
+    await this.cluster.request({
+      method: 'PATCH',
+      path: pathOf(this.type, resource.metadata.namespace, resource.metadata.name),
+      contentType: 'application/json-patch+json',
+      body: [
+        { op: 'test', path: `/metadata/finalizers/${index}`, value: this.name },
+        { op: 'remove', path: `/metadata/finalizers/${index}` },
+      ],
+    });
+  }
+}

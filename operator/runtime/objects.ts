@@ -1,0 +1,64 @@
+/** The parts of a Kubernetes object that the runtime looks at. */
+export interface ClusterObject {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: ObjectMeta;
+}
+
+export interface ObjectMeta {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly generation?: number;
+  readonly creationTimestamp?: string;
+  readonly deletionTimestamp?: string;
+  readonly finalizers?: readonly string[];
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly OwnerReference[];
+}
+
+export interface OwnerReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly controller?: boolean;
+  readonly blockOwnerDeletion?: boolean;
+}
+
+/** A resource of the cluster's API, as far as a URL needs it. */
+export interface ResourceType {
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly kind: string;
+}
+
+export interface Key {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export const keyOf = (object: ClusterObject): string => `${object.metadata.namespace ?? ''}/${object.metadata.name}`;
+
+export function parseKey(key: string): Key {
+  const slash = key.indexOf('/');
+  return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}
+
+export function apiVersionOf({ group, version }: ResourceType): string {
+  return group ? `${group}/${version}` : version;
+}
+
+/** `/apis/apps/v1/namespaces/home/statefulsets/my-hub/status`; without a name the collection. */
+export function pathOf(type: ResourceType, namespace?: string, name?: string, subresource?: string): string {
+  const segments = [type.group ? `/apis/${type.group}/${type.version}` : `/api/${type.version}`];
+  if (namespace) segments.push('namespaces', namespace);
+  segments.push(type.plural);
+  if (name) segments.push(encodeURIComponent(name));
+  if (subresource) segments.push(subresource);
+  return segments.join('/');
+}

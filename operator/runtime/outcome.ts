@@ -1,0 +1,69 @@
+import type { EventNote } from './events';
+
+/**
+ * What a pass over one resource came to. "A missing prerequisite is not an error" (spec.md, "What the service does",
+ * 4) lives here: a sync module that lacks something returns `waiting`, which is timed, raises no error and does not
+ * back off. Only what nobody foresaw is thrown.
+ */
+export type Outcome = Ready | Waiting | Stalled;
+
+interface Common {
+  /** Reason of the condition `Ready`. */
+  readonly reason: string;
+  /** One sentence for a person. */
+  readonly message: string;
+  /** Fields of `status` of this kind to set; `null` takes one away. Others keep their value. */
+  readonly status?: Readonly<Record<string, unknown>>;
+  /** Further conditions by type; `null` takes one away. Others stay. */
+  readonly conditions?: Readonly<Record<string, ConditionValue | null>>;
+  readonly events?: readonly EventNote[];
+}
+
+export interface ConditionValue {
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The world is as the resource says. */
+export interface Ready extends Common {
+  readonly type: 'Ready';
+  /** Milliseconds until the next look, when sooner than the resync. */
+  readonly after?: number;
+}
+
+/** Something is not there yet, or under way. */
+export interface Waiting extends Common {
+  readonly type: 'Waiting';
+  /** Milliseconds until the next look, if nothing that the resource depends on changes before. */
+  readonly after: number;
+}
+
+/** Only the user or the hub can help: looked at again when one of them moves, and at resync. */
+export interface Stalled extends Common {
+  readonly type: 'Stalled';
+}
+
+type Details = Omit<Common, 'reason' | 'message'>;
+
+export const ready = (reason: string, message: string, details: Details & { after?: number } = {}): Ready => ({
+  type: 'Ready',
+  reason,
+  message,
+  ...details,
+});
+
+export const waiting = (reason: string, message: string, after: number, details: Details = {}): Waiting => ({
+  type: 'Waiting',
+  reason,
+  message,
+  after,
+  ...details,
+});
+
+export const stalled = (reason: string, message: string, details: Details = {}): Stalled => ({
+  type: 'Stalled',
+  reason,
+  message,
+  ...details,
+});

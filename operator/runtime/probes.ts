@@ -1,0 +1,59 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface ProbeAnswers {
+  /** What is wrong with this process, in words; empty: nothing, it is alive. */
+  health(): readonly string[];
+  /** What it still waits for; empty: it is ready. */
+  readiness(): readonly string[];
+  metrics(): Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+/** `/healthz`, `/readyz` and `/metrics` over plain HTTP; the answer of a failing probe names the reasons. */
+export class ProbeServer {
+  private constructor(
+    private readonly server: Server,
+    readonly port: number,
+  ) {}
+
+  /** `port` 0 takes a free one. Rejects with one sentence when the port is taken. */
+  static async listen(port: number, address: string, answers: ProbeAnswers): Promise<ProbeServer> {
+    const server = createServer((request, response) => {
+      const probe = (problems: readonly string[]) =>
+        response
+          .writeHead(problems.length === 0 ? 200 : 503, { 'Content-Type': 'text/plain; charset=utf-8' })
+          .end(problems.length === 0 ? 'ok\n' : `${problems.join('\n')}\n`);
+      switch (request.url) {
+        case '/healthz':
+          return probe(answers.health());
+        case '/readyz':
+          return probe(answers.readiness());
+        case '/metrics':
+          return answers.metrics().then(
+            ({ contentType, text }) => response.writeHead(200, { 'Content-Type': contentType }).end(text),
+            (error: unknown) => response.writeHead(500, { 'Content-Type': 'text/plain' }).end(`${String(error)}\n`),
+          );
+        default:
+          return response.writeHead(404, { 'Content-Type': 'text/plain' }).end('/healthz, /readyz or /metrics\n');
+      }
+    });
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', (error: NodeJS.ErrnoException) =>
+        reject(
+          error.code === 'EADDRINUSE'
+            ? new Error(`Port ${port} is in use: choose another with --http-port, or 0 for a free one.`)
+            : error,
+        ),
+      );
+      server.listen(port, address || undefined, resolve);
+    });
+    return new ProbeServer(server, (server.address() as AddressInfo).port);
+  }
+
+  async close(): Promise<void> {
+    await new Promise((resolve) => {
+      this.server.close(resolve);
+      this.server.closeAllConnections();
+    });
+  }
+}

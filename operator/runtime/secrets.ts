@@ -1,0 +1,60 @@
+import type { ClusterView } from './cluster-view';
+import { type ClusterObject, pathOf } from './objects';
+import { type Cluster, isNotFound } from './transport';
+import { builtin } from './types';
+
+interface Secret extends ClusterObject {
+  /** base64 */
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+interface Read {
+  readonly resourceVersion: string | undefined;
+  readonly data: ReadonlyMap<string, string>;
+}
+
+/**
+ * Reads Secrets on demand. Their metadata is watched, so that one that is not there costs no request, and one that
+ * was read before and did not change costs none either.
+ */
+export class SecretReader {
+  private readonly read = new Map<string, Read>();
+
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly view: ClusterView,
+  ) {}
+
+  /** The decoded values by key; undefined when there is no such Secret. */
+  async get(namespace: string, name: string): Promise<ReadonlyMap<string, string> | undefined> {
+    const key = `${namespace}/${name}`;
+    const known = this.view.get(builtin.Secret.kind, namespace, name);
+    if (!known) {
+      this.read.delete(key);
+      return undefined;
+    }
+    const before = this.read.get(key);
+    if (before && before.resourceVersion === known.metadata.resourceVersion) return before.data;
+    try {
+      const secret = await this.cluster.request<Secret>({ method: 'GET', path: pathOf(builtin.Secret, namespace, name) });
+      const data = new Map(
+        Object.entries(secret.data ?? {}).map(([field, value]) => [field, Buffer.from(value, 'base64').toString('utf8')]),
+      );
+      this.read.set(key, { resourceVersion: secret.metadata.resourceVersion, data });
+      return data;
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Whether it exists, from memory. */
+  exists(namespace: string, name: string): boolean {
+    return this.view.get(builtin.Secret.kind, namespace, name) !== undefined;
+  }
+
+  /** Forgets what was read of a Secret that changed or went. */
+  forget(namespace: string, name: string): void {
+    this.read.delete(`${namespace}/${name}`);
+  }
+}

@@ -1,0 +1,143 @@
+import { hostname } from 'node:os';
+import { parseArgs } from 'node:util';
+import { LOG_LEVELS } from './log';
+
+/** One line a setting: `--flag` on the command line, or its environment variable; the flag wins. */
+const table = {
+  watchNamespaces: {
+    env: 'WATCH_NAMESPACES',
+    default: '',
+    parse: list,
+    about: 'Namespaces to work in, separated by commas. Empty: all.',
+  },
+  podIp: {
+    env: 'POD_IP',
+    default: '',
+    parse: text,
+    about: 'Address from which the hubs see the operator; it is removed from their bans. The Deployment sets it.',
+  },
+  podNamespace: {
+    env: 'POD_NAMESPACE',
+    default: 'hub-operator',
+    parse: text,
+    about: "The operator's own namespace, where its lease is.",
+  },
+  podName: { env: 'POD_NAME', default: hostname(), parse: text, about: "The operator pod's name, for lease and events." },
+  logLevel: { env: 'LOG_LEVEL', default: 'info', parse: oneOf(LOG_LEVELS), about: `One of ${LOG_LEVELS.join(', ')}.` },
+  httpAddress: { env: 'HTTP_ADDRESS', default: '', parse: text, about: 'Address to listen on for probes and metrics. Empty: all.' },
+  httpPort: {
+    env: 'HTTP_PORT',
+    default: '8080',
+    parse: wholeNumber(0, 65_535),
+    about: 'Port of /healthz, /readyz and /metrics. 0: a free one, which the log names.',
+  },
+  workers: { env: 'WORKERS', default: '16', parse: wholeNumber(1, 256), about: 'Resources worked at the same time.' },
+  workersPerHub: {
+    env: 'WORKERS_PER_HUB',
+    default: '4',
+    parse: wholeNumber(1, 256),
+    about: 'Resources of one hub worked at the same time.',
+  },
+  leaderElection: {
+    env: 'LEADER_ELECTION',
+    default: 'true',
+    parse: truth,
+    about: 'Whether replicas agree by a Lease on the one that works.',
+  },
+  leaseName: { env: 'LEASE_NAME', default: 'hub-operator', parse: text, about: 'Name of that Lease.' },
+  hubUrlAnnotation: {
+    env: 'HUB_URL_ANNOTATION',
+    default: '',
+    parse: text,
+    about: "For sandboxes: annotation of a hub's Service that holds the hub's URL, instead of its name in the cluster.",
+  },
+  hubSourceAddress: {
+    env: 'HUB_SOURCE_ADDRESS',
+    default: '',
+    parse: text,
+    about: 'For sandboxes: local address that connections to hubs come from.',
+  },
+} as const;
+
+type Table = typeof table;
+type SettingName = keyof Table;
+export type Settings = { readonly [Name in SettingName]: ReturnType<Table[Name]['parse']> };
+
+/** Thrown with a sentence that names the setting, its value and what is accepted; or with the help that was asked for. */
+export class SettingsRefused extends Error {
+  override readonly name = 'SettingsRefused';
+}
+
+/** Reads flags over environment over defaults. Throws {@link SettingsRefused} for what is unknown or not acceptable. */
+export function readSettings(args: readonly string[], environment: Readonly<Record<string, string | undefined>>): Settings {
+  const names = Object.keys(table) as SettingName[];
+  const flags = parseFlags(args, names);
+  return Object.fromEntries(
+    names.map((name) => {
+      const { env, default: fallback, parse } = table[name];
+      const flag = flags[flagOf(name)];
+      const given = flag ?? environment[env] ?? fallback;
+      const source = flag !== undefined ? `--${flagOf(name)}` : env;
+      try {
+        return [name, (parse as (value: string) => unknown)(given)];
+      } catch (error) {
+        throw new SettingsRefused(`${source}=${given}: ${(error as Error).message}`);
+      }
+    }),
+  ) as Settings;
+}
+
+export function settingsHelp(): string {
+  const rows = (Object.keys(table) as SettingName[]).map((name) => {
+    const { env, default: fallback, about } = table[name];
+    return `  --${flagOf(name)}=… (${env}${fallback === '' ? '' : `, default ${fallback}`})\n      ${about}`;
+  });
+  return ['Settings, as flag or environment variable:', ...rows].join('\n');
+}
+
+/** The rows of the reference in the docs. */
+export function settingsTable(): { flag: string; env: string; default: string; about: string }[] {
+  return (Object.keys(table) as SettingName[]).map((name) => ({ flag: `--${flagOf(name)}`, ...table[name] }));
+}
+
+function parseFlags(args: readonly string[], names: readonly SettingName[]): Record<string, string | undefined> {
+  const options = Object.fromEntries(names.map((name) => [flagOf(name), { type: 'string' as const }]));
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: false }).values as Record<string, string | undefined>;
+  } catch (error) {
+    throw new SettingsRefused(`${(error as Error).message}\n\n${settingsHelp()}`);
+  }
+}
+
+/** `watchNamespaces` → `watch-namespaces` */
+function flagOf(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+function text(value: string): string {
+  return value;
+}
+
+function list(value: string): readonly string[] {
+  return value.split(',').map((item) => item.trim()).filter((item) => item !== '');
+}
+
+function truth(value: string): boolean {
+  if (value === 'true' || value === 'false') return value === 'true';
+  throw new Error('true or false is accepted.');
+}
+
+function wholeNumber(least: number, most: number): (value: string) => number {
+  return (value) => {
+    const number = Number(value);
+    if (/^\d+$/.test(value) && number >= least && number <= most) return number;
+    throw new Error(`a whole number from ${least} to ${most} is accepted.`);
+  };
+}
+
+function oneOf<const Choices extends readonly string[]>(choices: Choices): (value: string) => Choices[number] {
+  return (value) => {
+    if ((choices as readonly string[]).includes(value)) return value as Choices[number];
+    throw new Error(`one of ${choices.join(', ')} is accepted.`);
+  };
+}

@@ -1,0 +1,86 @@
+import type { HubClient } from '../client/hub';
+import { HubBanned, HubRejected, HubUnreachable, NotAHub, TokenRejected } from '../client/errors';
+import type { Resource } from '../kinds';
+import { DEPENDENCY_REQUEUE, FINALIZER_SKIP, FINALIZER_TRY, POD_NOT_READY_REQUEUE } from '../limits';
+import type { EventNote } from '../runtime/events';
+import { type Outcome, stalled, waiting } from '../runtime/outcome';
+import type { CustomResource } from '../runtime/resource';
+import type { Pass, SyncModule } from '../runtime/sync-module';
+import type { HubClients } from './hub-clients';
+import type { Services } from './services';
+
+/** A resource that has an object in a hub. */
+export type Child = CustomResource & Resource<{ readonly hubRef: { readonly name: string }; readonly suspend?: boolean }>;
+
+/** What a kind does once its hub can be talked to. */
+export interface ChildModule<R extends Child> {
+  sync(resource: R, client: HubClient, pass: Pass): Promise<Outcome>;
+  /** Answers with what is worth telling. */
+  remove(resource: R, client: HubClient, pass: Pass): Promise<readonly EventNote[]>;
+}
+
+/**
+ * What all children share: they wait for their hub and its token, the hub's errors become conditions, and their
+ * finalizers never wait long for a hub that does not answer.
+ */
+export function childModule<R extends Child>(services: Services, hubs: HubClients, module: ChildModule<R>): SyncModule<R> {
+  /** Hubs that did not answer a finalizer, and until when none tries again. */
+  const skipping = new Map<string, number>();
+
+  return {
+    async sync(resource, pass) {
+      const reached = await hubs.reach(resource.metadata.namespace, resource.spec.hubRef.name);
+      if ('outcome' in reached) return reached.outcome;
+      try {
+        return await module.sync(resource, reached.client, pass);
+      } catch (error) {
+        return outcomeOf(error);
+      }
+    },
+
+    async remove(resource, pass) {
+      const { namespace } = resource.metadata;
+      const name = resource.spec.hubRef.name;
+      const hub = hubs.find(namespace, name);
+      if (!hub || hub.metadata.deletionTimestamp) return []; // its contents go with it
+      const reached = await hubs.reach(namespace, name);
+      if ('outcome' in reached) return [leftBehind(reached.outcome.message)];
+      const key = `${namespace}/${name}`;
+      if ((skipping.get(key) ?? 0) > services.clock.now()) return [leftBehind(`The Hub ${name} did not answer a moment ago.`)];
+      try {
+        return await withinTry(services, module.remove(resource, reached.client, pass));
+      } catch (error) {
+        if (!(error instanceof HubUnreachable)) throw error;
+        skipping.set(key, services.clock.now() + FINALIZER_SKIP);
+        return [leftBehind(error.message)];
+      }
+    },
+  };
+}
+
+function leftBehind(why: string): EventNote {
+  return { type: 'Warning', reason: 'CleanupSkipped', message: `Its object in the hub may be left there. ${why}` };
+}
+
+async function withinTry<T>({ clock }: Services, attempt: Promise<T>): Promise<T> {
+  let cancel!: () => void;
+  const late = new Promise<never>((_, reject) => {
+    cancel = clock.after(FINALIZER_TRY, () => reject(new HubUnreachable(`the hub did not answer within ${FINALIZER_TRY / 1_000} s`)));
+  });
+  try {
+    return await Promise.race([attempt, late]);
+  } finally {
+    cancel();
+  }
+}
+
+/** Errors that say something of the hub or of the resource; all others are for the backoff. */
+function outcomeOf(error: unknown): Outcome {
+  if (error instanceof TokenRejected) return waiting('TokenRejected', error.message, DEPENDENCY_REQUEUE);
+  if (error instanceof HubBanned) return waiting('HubBanned', error.message, DEPENDENCY_REQUEUE);
+  if (error instanceof HubUnreachable || error instanceof NotAHub) {
+    return waiting('HubUnreachable', error.message, POD_NOT_READY_REQUEUE);
+  }
+  if (error instanceof HubRejected) return stalled('RejectedByHub', `The hub refuses it: ${error.message}`);
+  throw error;
+}

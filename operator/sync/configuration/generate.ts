@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import { isMap, isScalar, parseDocument, type Scalar } from 'yaml';
+
+/** Sections that the hub's config API writes, and the files that it writes them to (spec.md, "HubConfiguration reload decision"). */
+const INCLUDES = { automation: 'automations.yaml', scene: 'scenes.yaml', script: 'scripts.yaml' } as const;
+
+export type Generated =
+  | { readonly type: 'configuration'; readonly text: string }
+  /** `message` says what is wrong, and where. */
+  | { readonly type: 'invalid'; readonly message: string };
+
+/**
+ * The hub's `configuration.yaml`: the user's text, byte for byte, and after it the includes that it lacks. A section
+ * counts as there under a label too (`automation old:`): but then the plain one is still needed for what the API writes.
+ */
+export function generateConfiguration(text: string): Generated {
+  const document = parseDocument(text, { customTags: hubTags, prettyErrors: true });
+  const [error] = document.errors;
+  if (error) return { type: 'invalid', message: `spec.configuration is not YAML: ${error.message}` };
+  const { contents } = document;
+  // A document of nothing but comments is empty.
+  if (contents !== null && !isMap(contents) && !(isScalar(contents) && contents.value === null)) {
+    return { type: 'invalid', message: 'spec.configuration must be a mapping of section names, such as `logger:`.' };
+  }
+  const present = new Set(isMap(contents) ? contents.items.map(({ key }) => (key as Scalar).value) : []);
+  const lines = Object.entries(INCLUDES)
+    .filter(([section]) => !present.has(section))
+    .map(([section, file]) => `${section}: !include ${file}\n`);
+  if (lines.length === 0) return { type: 'configuration', text };
+  const separator = text === '' || text.endsWith('\n') ? '' : '\n';
+  return { type: 'configuration', text: `${text}${separator}${lines.join('')}` };
+}
+
+/** `sha256:<hex>` of all generated files. */
+export function configHash(files: Readonly<Record<string, string>>): string {
+  const hash = createHash('sha256');
+  for (const name of Object.keys(files).sort()) hash.update(`${name}\0${files[name]}\0`);
+  return `sha256:${hash.digest('hex')}`;
+}
+
+/** The hub's own tags stand for themselves here: what they mean is for the hub to find out. */
+const hubTags = [
+  '!include',
+  '!include_dir_list',
+  '!include_dir_named',
+  '!include_dir_merge_list',
+  '!include_dir_merge_named',
+  '!secret',
+  '!env_var',
+  '!input',
+].map((tag) => ({ tag, resolve: (value: string) => value }));

@@ -1,0 +1,42 @@
+import { configuration as definition, type HubConfiguration } from '../../kinds';
+import { marks } from '../../kinds/annotations';
+import { objectNames } from '../../kinds/object-names';
+import { defaulted } from '../../kinds/schema';
+import { ready, stalled } from '../../runtime/outcome';
+import type { SyncModule } from '../../runtime/sync-module';
+import { builtin } from '../../runtime/types';
+import type { Services } from '../services';
+import { configHash, generateConfiguration } from './generate';
+
+/** Generates the hub's configuration into a ConfigMap, which needs no hub to be there; the Hub puts it to use. */
+export function configurationModule({ applier }: Services): SyncModule<HubConfiguration> {
+  return {
+    async sync(resource) {
+      const spec = defaulted(definition.spec, resource.spec);
+      const generated = generateConfiguration(spec.configuration);
+      if (generated.type === 'invalid') {
+        return stalled('InvalidConfiguration', `${generated.message} The last good configuration stays.`);
+      }
+      const data = { ...spec.files, 'configuration.yaml': generated.text };
+      const hash = configHash(data);
+      await applier.apply(
+        builtin.ConfigMap,
+        {
+          apiVersion: 'v1',
+          kind: 'ConfigMap',
+          metadata: {
+            name: objectNames(spec.hubRef.name).configuration,
+            namespace: resource.metadata.namespace,
+            // One writer each: this decides that a restart is needed, and the Hub carries it to the pod.
+            annotations: { [marks.restartHash]: hash },
+          },
+          data,
+        },
+        { owner: resource },
+      );
+      return ready('ConfigurationGenerated', 'The configuration is generated; a change of it restarts the hub.', {
+        status: { configHash: hash },
+      });
+    },
+  };
+}

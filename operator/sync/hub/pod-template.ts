@@ -1,0 +1,106 @@
+import type { Hub, HubSpec } from '../../kinds';
+import { marks } from '../../kinds/annotations';
+import { objectNames } from '../../kinds/object-names';
+import { PREPARE_CONFIG, UNBAN_OPERATOR_IP } from './scripts';
+
+/** Port of the hub in its pod; the Service may offer another. */
+export const HUB_PORT = 8123;
+/** The hub's container, to be named in `spec.podTemplate`. */
+export const HUB_CONTAINER = 'hub';
+
+/** Where things are in the pod. Scripts get every path as an argument. */
+const CONFIG = '/config';
+const CONFIGURATION = '/hub-operator/configuration';
+const SECRETS = '/hub-operator/secrets';
+const OPERATOR_IP = '/hub-operator/operator-ip';
+
+/** The hub's own limits for a stop add up to 210 s: killing it sooner can cost its database. */
+const GRACE_SECONDS = 240;
+
+/** No failed login, unlike `/api/config` (kinds.md 0.2), and answered from the first moment that the hub serves. */
+const alive = { httpGet: { path: '/manifest.json', port: 'http' } };
+
+export interface PodHashes {
+  /** Copied from the generated ConfigMap. */
+  readonly config: string;
+  /** Copied from the generated Secret; absent without HubSecrets. */
+  readonly secrets?: string | undefined;
+}
+
+/** The pod of the hub, before `spec.podTemplate` is merged into it. */
+export function podTemplate(hub: Hub, spec: HubSpec, labels: Readonly<Record<string, string>>, hashes: PodHashes) {
+  const image = imageOf(spec);
+  const pull = spec.imagePullPolicy && { imagePullPolicy: spec.imagePullPolicy };
+  const names = objectNames(hub.metadata.name);
+  return {
+    metadata: {
+      labels,
+      annotations: {
+        [marks.configHash]: hashes.config,
+        ...(hashes.secrets && { [marks.secretsHash]: hashes.secrets }),
+      },
+    },
+    spec: {
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      terminationGracePeriodSeconds: GRACE_SECONDS,
+      securityContext: { seccompProfile: { type: 'RuntimeDefault' } },
+      ...(spec.imagePullSecrets && { imagePullSecrets: spec.imagePullSecrets }),
+      ...(spec.hostNetwork && { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' }),
+      initContainers: [
+        {
+          name: 'prepare-config',
+          image,
+          ...pull,
+          command: ['python3', '-c', PREPARE_CONFIG, CONFIG, CONFIGURATION, SECRETS, '/dev/termination-log'],
+          volumeMounts: [
+            { name: 'config', mountPath: CONFIG },
+            { name: 'configuration', mountPath: CONFIGURATION, readOnly: true },
+            { name: 'secrets', mountPath: SECRETS, readOnly: true },
+          ],
+        },
+        {
+          name: 'unban-operator-ip',
+          image,
+          ...pull,
+          command: ['python3', '-c', UNBAN_OPERATOR_IP, `${CONFIG}/ip_bans.yaml`, `${OPERATOR_IP}/ip`],
+          volumeMounts: [
+            { name: 'config', mountPath: CONFIG },
+            { name: 'operator-ip', mountPath: OPERATOR_IP, readOnly: true },
+          ],
+        },
+      ],
+      containers: [
+        {
+          name: HUB_CONTAINER,
+          image,
+          ...pull,
+          env: [{ name: 'TZ', value: spec.timezone }],
+          ports: [{ name: 'http', containerPort: HUB_PORT, protocol: 'TCP' }],
+          ...(spec.resources && { resources: spec.resources }),
+          // A database migration may take the better part of an hour, and nothing answers meanwhile.
+          startupProbe: { ...alive, periodSeconds: 2, timeoutSeconds: 2, failureThreshold: 1800 },
+          readinessProbe: { ...alive, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 },
+          livenessProbe: { ...alive, periodSeconds: 30, timeoutSeconds: 10, failureThreshold: 6 },
+          volumeMounts: [
+            { name: 'config', mountPath: CONFIG },
+            { name: 'configuration', mountPath: CONFIGURATION, readOnly: true },
+            { name: 'secrets', mountPath: SECRETS, readOnly: true },
+          ],
+        },
+      ],
+      volumes: [
+        { name: 'config', persistentVolumeClaim: { claimName: spec.storage.existingClaim ?? names.volumeClaim } },
+        // Optional: a HubConfiguration that is deleted while the hub runs must not keep its pod from starting again.
+        { name: 'configuration', configMap: { name: names.configuration, optional: true } },
+        { name: 'secrets', secret: { secretName: names.secrets, optional: true } },
+        { name: 'operator-ip', configMap: { name: names.operatorIp, optional: true } },
+      ],
+    },
+  };
+}
+
+/** `repository:tag`, or `repository@sha256:…` */
+function imageOf({ image, version }: HubSpec): string {
+  return version.startsWith('sha256:') ? `${image}@${version}` : `${image}:${version}`;
+}

@@ -1,0 +1,144 @@
+/**
+ * The scripts of the hub pod's init containers, in Python, since the hub's image has it: no second image is pulled.
+ * Every path is an argument, so that they run on a development node as well.
+ */
+
+/**
+ * `prepare-config CONFIG CONFIGURATION SECRETS VERDICT`: puts the generated files (CONFIGURATION, SECRETS) into the
+ * hub's directory (CONFIG), creates every file that they include and that is not there, and lets the hub's own check
+ * read the result. A configuration that the hub would not load never gets active: the last good one is put back, or
+ * the start is refused when there is none. VERDICT, the termination message, says what happened.
+ */
+export const PREPARE_CONFIG = `
+import hashlib, json, pathlib, re, shutil, subprocess, sys
+from importlib.metadata import version
+
+config, configuration, secrets, verdict = (pathlib.Path(argument) for argument in sys.argv[1:5])
+own = config / "hub-operator"
+good, written_list = own / "last-good", own / "written.json"
+own.mkdir(parents=True, exist_ok=True)
+
+
+def say(message):
+    print(message)
+    verdict.write_text(message[-4000:])
+
+
+def files_in(directory):
+    # A mounted volume holds links to hidden directories; only what has a plain name is content.
+    if not directory.is_dir():
+        return {}
+    return {path.name: path.read_bytes() for path in sorted(directory.iterdir()) if not path.name.startswith(".") and path.is_file()}
+
+
+def put(files):
+    written = json.loads(written_list.read_text()) if written_list.exists() else []
+    for name in set(written) - set(files):
+        (config / name).unlink(missing_ok=True)
+    for name, content in files.items():
+        target = config / name
+        if target.exists() and name not in written:
+            kept = config / (name + ".before-hub-operator")
+            if target.read_bytes() != content and not kept.exists():
+                shutil.copy2(target, kept)
+        temporary = own / (name + ".tmp")
+        temporary.write_bytes(content)
+        if name == "secrets.yaml":
+            temporary.chmod(0o600)
+        temporary.replace(target)
+    written_list.write_text(json.dumps(sorted(files)))
+
+
+def create_included():
+    # The hub refuses its whole configuration when one included file is missing.
+    text = (config / "configuration.yaml").read_text(errors="replace")
+    for name in re.findall(r"^[^#\\n]*!include\\s+[\\"']?([^\\s\\"'#]+)", text, re.M):
+        path = config / name
+        if config.resolve() in path.resolve().parents and not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("[]\\n" if path.name == "automations.yaml" else "")
+    if not (config / "secrets.yaml").exists():
+        (config / "secrets.yaml").write_text("")
+
+
+def check():
+    command = [sys.executable, "-m", "homeassistant", "--script", "check_config", "--config", str(config)]
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode == 0:
+        return None
+    text = re.sub(r"\\x1b\\[[0-9;]*m", "", result.stdout + result.stderr)
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("Testing configuration")]
+    return "\\n".join(lines[-20:]) or "the check ended with " + str(result.returncode)
+
+
+def replace_last_good(files):
+    fresh = own / "last-good.new"
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir()
+    for name, content in files.items():
+        (fresh / name).write_bytes(content)
+    fresh.chmod(0o700)
+    shutil.rmtree(good, ignore_errors=True)
+    fresh.rename(good)
+
+
+generated = files_in(configuration)
+if "configuration.yaml" not in generated:
+    if not (config / "configuration.yaml").exists():
+        say("There is no configuration: create a HubConfiguration for this Hub.")
+        sys.exit(1)
+    say("The generated configuration is gone; the one of the last start stays.")
+    create_included()
+    sys.exit(0)
+
+generated.update(files_in(secrets))
+digest = hashlib.sha256(repr([version("homeassistant"), sorted(generated.items())]).encode()).hexdigest()
+checked = own / "checked"
+put(generated)
+create_included()
+if checked.exists() and checked.read_text() == digest:
+    say("The configuration is the one that was checked before.")
+    sys.exit(0)
+problem = check()
+if problem is None:
+    replace_last_good(generated)
+    checked.write_text(digest)
+    say("The configuration was checked.")
+    sys.exit(0)
+last_good = files_in(good)
+if not last_good:
+    say("The hub would not load this configuration:\\n" + problem)
+    sys.exit(1)
+put(last_good)
+create_included()
+say("The hub would not load this configuration, so the last good one stays:\\n" + problem)
+`.trim();
+
+/**
+ * `unban-operator-ip BANS ADDRESS`: takes the address in the file ADDRESS out of the hub's `ip_bans.yaml`; all else in
+ * it stays byte for byte. The hub reads that file only when it starts.
+ */
+export const UNBAN_OPERATOR_IP = `
+import ipaddress, pathlib, sys
+
+bans, address = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+if not bans.exists() or not address.exists():
+    sys.exit(0)
+operator = ipaddress.ip_address(address.read_text().strip())
+kept, dropping, dropped = [], False, 0
+for line in bans.read_text().splitlines(keepends=True):
+    if line[:1] not in (" ", "\\t", "#", "\\n", "\\r", "-"):
+        key = line.strip().rstrip(":").strip("'\\"")
+        try:
+            dropping = ipaddress.ip_address(key) == operator
+        except ValueError:
+            dropping = False
+        dropped += dropping
+    if not dropping:
+        kept.append(line)
+if dropped:
+    temporary = bans.with_name(bans.name + ".tmp")
+    temporary.write_text("".join(kept))
+    temporary.replace(bans)
+    print("took", operator, "out of", bans)
+`.trim();

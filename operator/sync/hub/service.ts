@@ -1,0 +1,63 @@
+import type { Hub, HubSpec } from '../../kinds';
+import { objectNames } from '../../kinds/object-names';
+import type { ClusterObject } from '../../runtime/objects';
+import { builtin } from '../../runtime/types';
+import type { Services } from '../services';
+import { HUB_PORT } from './pod-template';
+import { selectorOf } from './workload';
+
+/** The Service of the hub, as it is then: a sandbox writes the hub's address onto it. */
+export function syncService({ applier }: Services, hub: Hub, { service }: HubSpec): Promise<ClusterObject> {
+  const { name, namespace } = hub.metadata;
+  const port = {
+    name: 'http',
+    port: service.port,
+    targetPort: HUB_PORT,
+    protocol: 'TCP',
+    ...(service.nodePort !== undefined && { nodePort: service.nodePort }),
+  };
+  return applier.apply(
+    builtin.Service,
+    {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: {
+        name: objectNames(name).workload,
+        namespace,
+        labels: selectorOf(hub),
+        ...(service.annotations && { annotations: service.annotations }),
+      },
+      spec: {
+        type: service.type,
+        selector: selectorOf(hub),
+        ports: [port],
+        ...(service.loadBalancerClass && { loadBalancerClass: service.loadBalancerClass }),
+        ...(service.loadBalancerSourceRanges && { loadBalancerSourceRanges: service.loadBalancerSourceRanges }),
+        ...(service.externalTrafficPolicy && { externalTrafficPolicy: service.externalTrafficPolicy }),
+      },
+    },
+    { owner: hub },
+  );
+}
+
+/** Carries the operator's address to `unban-operator-ip`. */
+export async function syncOperatorIp({ applier, settings }: Services, hub: Hub): Promise<void> {
+  if (!settings.podIp) return; // outside of a cluster nobody told us
+  await applier.apply(
+    builtin.ConfigMap,
+    {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: objectNames(hub.metadata.name).operatorIp, namespace: hub.metadata.namespace },
+      data: { ip: settings.podIp },
+    },
+    { owner: hub },
+  );
+}
+
+/** Where the operator reaches the hub; undefined while a sandbox has not said it yet. */
+export function hubUrl({ settings }: Services, hub: Hub, { service }: HubSpec, object: ClusterObject): string | undefined {
+  const { name, namespace } = hub.metadata;
+  if (settings.hubUrlAnnotation) return object.metadata.annotations?.[settings.hubUrlAnnotation];
+  return `http://${objectNames(name).workload}.${namespace}.svc:${service.port}`;
+}

@@ -1,0 +1,30 @@
+import type { CustomResource } from '../runtime/resource';
+import type { SyncModule } from '../runtime/sync-module';
+import { automationModule } from './automation';
+import { configurationModule } from './configuration';
+import { hubModule } from './hub';
+import { HubClients } from './hub-clients';
+import { notYetSupported } from './not-yet-supported';
+import type { Services } from './services';
+
+export interface SyncModules {
+  of(kind: string): SyncModule<CustomResource>;
+  /** Closes the connections to all hubs. */
+  close(): void;
+}
+
+/** The sync module of every kind that has one. */
+export function syncModules(services: Services): SyncModules {
+  const hubs = new HubClients(services);
+  const modules = new Map<string, SyncModule<CustomResource>>(
+    Object.entries({
+      Hub: hubModule(services, hubs),
+      HubConfiguration: configurationModule(services),
+      HubAutomation: automationModule(services, hubs),
+    }),
+  );
+  return {
+    of: (kind) => modules.get(kind) ?? notYetSupported,
+    close: () => hubs.close(),
+  };
+}

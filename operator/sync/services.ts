@@ -1,0 +1,20 @@
+import type { Clock } from '../clock';
+import type { Logger } from '../log';
+import type { Applier } from '../runtime/apply';
+import type { ClusterView } from '../runtime/cluster-view';
+import type { SecretReader } from '../runtime/secrets';
+import type { Cluster } from '../runtime/transport';
+import type { Settings } from '../settings';
+
+/** What sync modules work with. */
+export interface Services {
+  readonly cluster: Cluster;
+  readonly view: ClusterView;
+  readonly applier: Applier;
+  readonly secrets: SecretReader;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly settings: Settings;
+  /** Works a resource again, now: for what ends outside of a pass. */
+  readonly requeue: (kind: string, namespace: string, name: string) => void;
+}

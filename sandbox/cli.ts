@@ -1,0 +1,27 @@
+import { explain } from './failure';
+import { startSandbox } from './index';
+import { untilInterrupted } from './interrupt';
+import { removeRunFile, writeRunFile } from './run-file';
+
+/** `make sandbox`: only the cluster, until Ctrl-C. */
+async function main(): Promise<void> {
+  const sandbox = await startSandbox();
+  const interrupted = untilInterrupted();
+  await writeRunFile(sandbox);
+  console.log(`
+The cluster has no node: it takes every object, and pods stay pending. In another terminal:
+
+  export KUBECONFIG=${sandbox.kubeconfig}
+  ${sandbox.kubectl.join(' ')} get namespaces
+
+Ctrl-C stops it and removes its data.`);
+  await interrupted;
+  await removeRunFile();
+  await sandbox.stop();
+}
+
+main().catch((error: unknown) => {
+  console.error(`\n${explain(error)}`);
+  // Steps beside the failed one may still run; their processes end with this one.
+  process.exit(1);
+});

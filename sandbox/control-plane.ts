@@ -1,0 +1,219 @@
+import { readFile } from 'node:fs/promises';
+import { get as httpGet } from 'node:http';
+import { get as httpsGet } from 'node:https';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runCommand } from './command';
+import { SandboxFailure, stepFailure } from './failure';
+import { writeKubeconfig } from './kubeconfig';
+import { freePorts } from './ports';
+import { SandboxProcess } from './process';
+
+/** In the order in which they start. */
+export const components = ['etcd', 'kube-apiserver', 'kube-controller-manager'] as const;
+export type Component = (typeof components)[number];
+
+export interface ControlPlanePorts {
+  readonly etcd: number;
+  readonly etcdPeer: number;
+  readonly apiServer: number;
+}
+
+const READY_TIMEOUT_MS = 60_000;
+const READY_POLL_MS = 50;
+
+/**
+ * Kubernetes without nodes: etcd, API server and controller manager, listening on the loopback interface only. Each can
+ * be stopped, killed and started again alone; it comes back on its ports and with its data.
+ */
+export class ControlPlane {
+  readonly apiServer: string;
+  /** The administrator's. */
+  readonly kubeconfig: string;
+  private readonly processes = new Map<Component, SandboxProcess>();
+
+  private constructor(
+    private readonly binary: string,
+    private readonly directory: string,
+    readonly ports: ControlPlanePorts,
+  ) {
+    this.apiServer = `https://127.0.0.1:${ports.apiServer}`;
+    this.kubeconfig = join(directory, 'kubeconfig');
+  }
+
+  /** Starts all of it in an empty `directory`; `binary` is the one of go/cmd/kube. Resolves when pods can be created. */
+  static async start(binary: string, directory: string): Promise<ControlPlane> {
+    const [etcd, etcdPeer, apiServer] = (await freePorts(3)) as [number, number, number];
+    const plane = new ControlPlane(binary, directory, { etcd, etcdPeer, apiServer });
+    await plane.makeIdentities();
+    try {
+      for (const component of components) await plane.start(component);
+    } catch (error) {
+      await plane.stopAll();
+      throw error;
+    }
+    return plane;
+  }
+
+  /** Starts a component that does not run; resolves when it serves. */
+  async start(component: Component): Promise<void> {
+    if (this.processes.get(component)?.running) throw new Error(`${component} runs already`);
+    const process = await SandboxProcess.start({
+      name: component,
+      command: [this.binary, component, ...this.flags(component)],
+      directory: this.directory,
+    });
+    this.processes.set(component, process);
+    await this.serving(component, process);
+  }
+
+  /** Ends it in good order, as an upgrade does. */
+  async stop(component: Component): Promise<void> {
+    await this.processes.get(component)?.stop();
+  }
+
+  /** SIGKILL, as in a crash. */
+  async kill(component: Component): Promise<void> {
+    await this.processes.get(component)?.kill();
+  }
+
+  /** Against the order of starting, so that none loses what it needs before it ends. */
+  async stopAll(): Promise<void> {
+    for (const component of [...components].reverse()) await this.stop(component);
+  }
+
+  /** Process ids of the components that run. */
+  pids(): Partial<Record<Component, number>> {
+    const running = [...this.processes].filter(([, process]) => process.running);
+    return Object.fromEntries(running.map(([component, process]) => [component, process.pid]));
+  }
+
+  private identity(file: string): string {
+    return join(this.directory, 'identities', file);
+  }
+
+  private async makeIdentities(): Promise<void> {
+    await runCommand({
+      step: 'Making the certificates of the API server',
+      command: [this.binary, 'certs', this.identity('')],
+      logFile: join(this.directory, 'certs.log'),
+    });
+    await writeKubeconfig(this.kubeconfig, {
+      apiServer: this.apiServer,
+      certificateAuthority: await readFile(this.identity('ca.crt'), 'utf8'),
+      credentials: {
+        certificate: await readFile(this.identity('admin.crt'), 'utf8'),
+        key: await readFile(this.identity('admin.key'), 'utf8'),
+      },
+    });
+  }
+
+  private flags(component: Component): string[] {
+    const etcd = `http://127.0.0.1:${this.ports.etcd}`;
+    const etcdPeer = `http://127.0.0.1:${this.ports.etcdPeer}`;
+    switch (component) {
+      case 'etcd':
+        return [
+          `--data-dir=${join(this.directory, 'etcd')}`,
+          `--listen-client-urls=${etcd}`,
+          `--advertise-client-urls=${etcd}`,
+          `--listen-peer-urls=${etcdPeer}`,
+          `--initial-advertise-peer-urls=${etcdPeer}`,
+          `--initial-cluster=default=${etcdPeer}`,
+          // A sandbox survives the crash of a process, not of the machine: three times as many writes a second.
+          '--unsafe-no-fsync',
+        ];
+      case 'kube-apiserver':
+        return [
+          `--etcd-servers=${etcd}`,
+          `--secure-port=${this.ports.apiServer}`,
+          '--bind-address=127.0.0.1',
+          '--advertise-address=127.0.0.1',
+          '--endpoint-reconciler-type=none',
+          `--tls-cert-file=${this.identity('apiserver.crt')}`,
+          `--tls-private-key-file=${this.identity('apiserver.key')}`,
+          `--client-ca-file=${this.identity('ca.crt')}`,
+          `--service-account-key-file=${this.identity('sa.key')}`,
+          `--service-account-signing-key-file=${this.identity('sa.key')}`,
+          '--service-account-issuer=https://kubernetes.default.svc',
+          '--authorization-mode=Node,RBAC',
+          '--service-cluster-ip-range=10.96.0.0/16',
+          '--allow-privileged=true',
+          '--enable-priority-and-fairness=false',
+        ];
+      case 'kube-controller-manager':
+        return [
+          `--kubeconfig=${this.kubeconfig}`,
+          `--service-account-private-key-file=${this.identity('sa.key')}`,
+          `--root-ca-file=${this.identity('ca.crt')}`,
+          '--leader-elect=false',
+          '--use-service-account-credentials=false',
+          // Without kubelets that send heartbeats it would evict every pod.
+          '--controllers=*,-node-lifecycle-controller',
+          // Nobody asks it anything, and its usual port would collide with the next sandbox.
+          '--secure-port=0',
+        ];
+    }
+  }
+
+  private async serving(component: Component, process: SandboxProcess): Promise<void> {
+    const deadline = Date.now() + READY_TIMEOUT_MS;
+    while (!(await this.answers(component))) {
+      if (!process.running) throw await this.startFailure(component, process);
+      if (Date.now() > deadline) {
+        const hint = 'Is the machine very busy? Its log says what it waits for.';
+        throw new SandboxFailure(`${component} runs but does not serve after ${READY_TIMEOUT_MS / 1000} s.`, hint, {
+          logFile: process.logFile,
+        });
+      }
+      await sleep(READY_POLL_MS);
+    }
+  }
+
+  private async startFailure(component: Component, process: SandboxProcess): Promise<SandboxFailure> {
+    return stepFailure(`Starting ${component}`, await readFile(process.logFile, 'utf8'), process.logFile);
+  }
+
+  /** Whether it does what the ones that start after it need. */
+  private async answers(component: Component): Promise<boolean> {
+    switch (component) {
+      case 'etcd':
+        return succeeds(`http://127.0.0.1:${this.ports.etcd}/health`);
+      case 'kube-apiserver':
+        return succeeds(`${this.apiServer}/readyz`, await this.adminTls());
+      case 'kube-controller-manager':
+        // Pods are refused until it has made this.
+        return succeeds(
+          `${this.apiServer}/api/v1/namespaces/default/serviceaccounts/default`,
+          await this.adminTls(),
+        );
+    }
+  }
+
+  private async adminTls(): Promise<Tls> {
+    const [ca, cert, key] = await Promise.all(
+      ['ca.crt', 'admin.crt', 'admin.key'].map((file) => readFile(this.identity(file))),
+    );
+    return { ca: ca!, cert: cert!, key: key! };
+  }
+}
+
+interface Tls {
+  readonly ca: Buffer;
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
+/** Whether a GET is answered with 200; a refused connection or a hang of a second is a no. */
+function succeeds(url: string, tls?: Tls): Promise<boolean> {
+  return new Promise((resolve) => {
+    const options = { agent: false as const, timeout: 1_000 };
+    const answered = (response: { statusCode?: number | undefined; resume(): unknown }) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    };
+    const request = tls ? httpsGet(url, { ...options, ...tls }, answered) : httpGet(url, options, answered);
+    request.on('timeout', () => request.destroy());
+    request.on('error', () => resolve(false));
+  });
+}

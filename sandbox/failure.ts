@@ -1,0 +1,87 @@
+/**
+ * A fault that a person can mend. `message` is one sentence that says what is wrong, `hint` what to do about it; the
+ * rest is evidence. Commands print it with `explain`, without a stack.
+ */
+export class SandboxFailure extends Error {
+  override readonly name = 'SandboxFailure';
+
+  constructor(
+    message: string,
+    readonly hint: string,
+    readonly evidence: { lastLines?: readonly string[]; logFile?: string; cause?: unknown } = {},
+  ) {
+    super(message, { cause: evidence.cause });
+  }
+}
+
+interface Diagnosis {
+  readonly pattern: RegExp;
+  readonly reason: string;
+  readonly hint: string;
+}
+
+// What Go, uv, pip, etcd, the API server and Node say about the faults of a person's machine. The first that fits wins.
+const diagnoses: readonly Diagnosis[] = [
+  {
+    pattern: /no space left on device|ENOSPC|disk quota exceeded|EDQUOT/i,
+    reason: 'the disk is full',
+    hint: 'Free about 5 GB (the first start builds and downloads), or set HUB_OPERATOR_CACHE to a roomier place.',
+  },
+  {
+    pattern: /address already in use|EADDRINUSE/i,
+    reason: 'a port that it needs is in use',
+    hint: 'Start again: each start looks for free ports.',
+  },
+  {
+    pattern: /go\.mod requires go >= [\d.]+ \(running go [\d.]+|invalid go version|toolchain not available/i,
+    reason: 'the installed Go is too old',
+    hint: 'Install Go 1.26 or newer from https://go.dev/dl/ (or allow Go to fetch it: GOTOOLCHAIN=auto).',
+  },
+  {
+    pattern: /checksum mismatch|SECURITY ERROR|hash mismatch/i,
+    reason: 'what was downloaded is not what was expected',
+    hint: 'Start again; if it stays, the proxy or mirror in between changes packages (see GOPROXY, UV_INDEX_URL).',
+  },
+  {
+    pattern:
+      /no such host|dial tcp|i\/o timeout|TLS handshake|network is unreachable|name resolution|dns error|error sending request|connection (refused|reset)|failed to fetch|could not connect|EAI_AGAIN|ENOTFOUND/i,
+    reason: 'a download failed: no network, or no way to the package registry',
+    hint: 'See that proxy.golang.org and pypi.org can be reached (HTTPS_PROXY, GOPROXY, UV_INDEX_URL), then start again; what is complete is not fetched twice.',
+  },
+];
+
+const startAgain = 'The log says more. Start again to retry from this step; complete steps are kept.';
+
+function diagnose(output: string): Diagnosis | undefined {
+  return diagnoses.find(({ pattern }) => pattern.test(output));
+}
+
+/** A step that failed, from what it printed: says which step, why in plain words where that is known, and what to do. */
+export function stepFailure(step: string, output: string, logFile?: string): SandboxFailure {
+  const diagnosis = diagnose(output);
+  const lastLines = output.trimEnd().split('\n').slice(-8);
+  return new SandboxFailure(
+    diagnosis ? `${step} failed: ${diagnosis.reason}.` : `${step} failed.`,
+    diagnosis?.hint ?? startAgain,
+    { lastLines, ...(logFile !== undefined && { logFile }) },
+  );
+}
+
+/** For a terminal. What a person cannot mend is a bug, so that one keeps its stack. */
+export function explain(error: unknown): string {
+  const failure = error instanceof SandboxFailure ? error : systemFailure(error);
+  if (!failure) return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const { lastLines = [], logFile } = failure.evidence;
+  return [
+    failure.message,
+    failure.hint,
+    ...lastLines.map((line) => `  | ${line}`),
+    ...(logFile === undefined ? [] : [`The full log: ${logFile}`]),
+  ].join('\n');
+}
+
+/** An error of the operating system, such as a full disk, wherever it struck. */
+function systemFailure(error: unknown): SandboxFailure | undefined {
+  const isOfSystem = error instanceof Error && 'syscall' in error;
+  return isOfSystem && diagnose(error.message) ? stepFailure('The sandbox', error.message) : undefined;
+}

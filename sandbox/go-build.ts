@@ -1,0 +1,37 @@
+import { join } from 'node:path';
+import { buildLog, cached } from './cache';
+import { runCommand } from './command';
+import { buildArguments, goEnvironment, goModule, sourceKey } from './go-module';
+import type { Report } from './progress';
+import { rm } from 'node:fs/promises';
+
+/**
+ * The path of the binary of `go/cmd/<command>`, built when the cache has none. Go says nothing about how far it is, but
+ * it names each package that it compiles, and it can say before how many there are.
+ */
+export async function goBinary(command: string, title: string, report: Report): Promise<string> {
+  const logFile = buildLog(command);
+  const folder = await cached(
+    command,
+    await sourceKey(command),
+    async (partial) => {
+      await rm(logFile, { force: true });
+      const go = (step: string, args: readonly string[], onLine: (line: string) => void) =>
+        runCommand({ step, command: ['go', ...args], cwd: goModule, env: goEnvironment, logFile, onLine });
+
+      report('asking Go what to download');
+      let downloads = 0;
+      const packages = await go(`Downloading the Go modules of ${title}`, ['list', '-deps', `./cmd/${command}`], (line) => {
+        if (line.startsWith('go: downloading ')) report(`downloading Go modules: ${++downloads}`);
+      });
+      const total = packages.trimEnd().split('\n').length;
+
+      let compiled = 0;
+      await go(`Building ${title}`, await buildArguments(command, join(partial, command)), (line) => {
+        if (!line.includes(' ')) report(`compiling, once: ${++compiled} of ${total} packages at most`);
+      });
+    },
+    () => report('another run is building it; waiting'),
+  );
+  return join(folder, command);
+}

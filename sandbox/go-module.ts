@@ -1,0 +1,38 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { arch, platform } from 'node:os';
+import { join } from 'node:path';
+import { contentKey } from './cache';
+
+/** The folder of the Go module whose commands the sandbox builds. */
+export const goModule = join(__dirname, 'go');
+
+/**
+ * For every `go` call. Without cgo the same sources give the same binary with or without a C compiler; a workspace or a
+ * vendor flag of the person's must not change what is built.
+ */
+export const goEnvironment = { CGO_ENABLED: '0', GOWORK: 'off', GOFLAGS: '-mod=readonly' } as const;
+
+/** Arguments for `go` that build `cmd/<command>` to the file `output` and print each package as it is compiled. */
+export async function buildArguments(command: string, output: string): Promise<string[]> {
+  const flags = ['-s', '-w', ...(await versionFlags())];
+  return ['build', '-v', '-trimpath', '-buildvcs=false', `-ldflags=${flags.join(' ')}`, '-o', output, `./cmd/${command}`];
+}
+
+/** Everything that decides what `cmd/<command>` becomes, as a key for the cache. */
+export async function sourceKey(command: string): Promise<string> {
+  const sources = join(goModule, 'cmd', command);
+  const names = (await readdir(sources)).sort();
+  const files = [...names.map((name) => join(sources, name)), join(goModule, 'go.mod'), join(goModule, 'go.sum')];
+  const contents = await Promise.all(files.map((file) => readFile(file)));
+  return contentKey([platform(), arch(), ...(await versionFlags()), ...contents]);
+}
+
+/** Kubernetes gets its version from its release script; without it servers and clients call themselves v0.0.0-master. */
+async function versionFlags(): Promise<string[]> {
+  const goMod = await readFile(join(goModule, 'go.mod'), 'utf8');
+  const [, version, major, minor] = /k8s\.io\/kubernetes (v(\d+)\.(\d+)\.\d+)/.exec(goMod) ?? [];
+  const values = { gitVersion: version, gitMajor: major, gitMinor: minor, gitCommit: version, gitTreeState: 'clean' };
+  return ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap((holder) =>
+    Object.entries(values).map(([name, value]) => `-X=${holder}.${name}=${value}`),
+  );
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"crypto"
+	"crypto/x509"
+	"net"
+
+	"k8s.io/client-go/util/cert"
+	"k8s.io/kubernetes/cmd/kubeadm/app/apis/kubeadm"
+	"k8s.io/kubernetes/cmd/kubeadm/app/util/pkiutil"
+)
+
+// writeCertificates makes what the control plane trusts, anew: ca, apiserver and admin as NAME.crt and NAME.key, and the
+// service accounts' signing key as sa.key.
+func writeCertificates(directory string) error {
+	caCertificate, caKey, err := pkiutil.NewCertificateAuthority(config(cert.Config{CommonName: "sandbox"}))
+	if err != nil {
+		return err
+	}
+	if err := pkiutil.WriteCertAndKey(directory, "ca", caCertificate, caKey); err != nil {
+		return err
+	}
+	for name, subject := range map[string]cert.Config{
+		"apiserver": {
+			CommonName: "kube-apiserver",
+			Usages:     []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+			AltNames: cert.AltNames{
+				IPs:      []net.IP{net.IPv4(127, 0, 0, 1)},
+				DNSNames: []string{"localhost", "kubernetes.default.svc"},
+			},
+		},
+		// The API server itself makes members of system:masters administrators, before any RBAC exists.
+		"admin": {
+			CommonName:   "sandbox-admin",
+			Organization: []string{"system:masters"},
+			Usages:       []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+		},
+	} {
+		if err := writeSigned(directory, name, subject, caCertificate, caKey); err != nil {
+			return err
+		}
+	}
+	serviceAccountKey, err := pkiutil.GeneratePrivateKey(kubeadm.EncryptionAlgorithmECDSAP256)
+	if err != nil {
+		return err
+	}
+	return pkiutil.WriteKey(directory, "sa", serviceAccountKey)
+}
+
+func writeSigned(directory, name string, subject cert.Config, caCertificate *x509.Certificate, caKey crypto.Signer) error {
+	certificate, key, err := pkiutil.NewCertAndKey(caCertificate, caKey, config(subject))
+	if err != nil {
+		return err
+	}
+	return pkiutil.WriteCertAndKey(directory, name, certificate, key)
+}
+
+// Elliptic curves, since an RSA key takes up to a second to make.
+func config(subject cert.Config) *pkiutil.CertConfig {
+	return &pkiutil.CertConfig{Config: subject, EncryptionAlgorithm: kubeadm.EncryptionAlgorithmECDSAP256}
+}

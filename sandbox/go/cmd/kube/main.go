@@ -1,0 +1,50 @@
+// Command kube is a Kubernetes control plane in one binary: the commands are Kubernetes' own, linked together, so that
+// a sandbox needs no image, no download of a release and no container runtime.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"go.etcd.io/etcd/server/v3/etcdmain"
+	"k8s.io/component-base/cli"
+	kubectl "k8s.io/kubectl/pkg/cmd"
+	kubectlerrors "k8s.io/kubectl/pkg/cmd/util"
+	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
+	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
+)
+
+const usage = "usage: kube (etcd | kube-apiserver | kube-controller-manager | kubectl) [flags]\n       kube certs DIRECTORY"
+
+func main() {
+	if len(os.Args) < 2 {
+		fmt.Fprintln(os.Stderr, usage)
+		os.Exit(2)
+	}
+	// The commands read os.Args themselves and take its first element for their own name.
+	os.Args = os.Args[1:]
+	switch os.Args[0] {
+	case "etcd":
+		etcdmain.Main(os.Args)
+	case "kube-apiserver":
+		os.Exit(cli.Run(apiserver.NewAPIServerCommand()))
+	case "kube-controller-manager":
+		os.Exit(cli.Run(controllermanager.NewControllerManagerCommand()))
+	case "kubectl":
+		if err := cli.RunNoErrOutput(kubectl.NewDefaultKubectlCommand()); err != nil {
+			kubectlerrors.CheckErr(err)
+		}
+	case "certs":
+		if len(os.Args) != 2 {
+			fmt.Fprintln(os.Stderr, usage)
+			os.Exit(2)
+		}
+		if err := writeCertificates(os.Args[1]); err != nil {
+			fmt.Fprintln(os.Stderr, "kube certs:", err)
+			os.Exit(1)
+		}
+	default:
+		fmt.Fprintln(os.Stderr, usage)
+		os.Exit(2)
+	}
+}

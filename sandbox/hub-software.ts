@@ -1,0 +1,78 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { arch, platform } from 'node:os';
+import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { buildLog, cached, contentKey } from './cache';
+import { runCommand } from './command';
+import type { Report } from './progress';
+import { providePython } from './python';
+
+export interface HubSoftware {
+  /** The virtual environment's folder. */
+  readonly venv: string;
+  readonly python: string;
+  readonly hass: string;
+  /** Home Assistant's version. */
+  readonly version: string;
+}
+
+const VERSION = '2026.11.0';
+const requirementsFile = join(__dirname, 'hub-requirements.txt');
+
+// Packages that only compile with a C++ compiler and that no test needs. But they must be importable: a hub that cannot
+// import them answers 500 to every request for its services.
+const STUBS = {
+  'pymicro_vad.py': 'class MicroVad: ...\n',
+  'pyspeex_noise.py': 'class AudioProcessor: ...\n',
+} as const;
+
+/** Home Assistant with what it needs to run offline, installed from PyPI when the cache has none. */
+export async function provideHubSoftware(report: Report): Promise<HubSoftware> {
+  const { interpreter, uv } = await providePython(report);
+  const requirements = await readFile(requirementsFile);
+  // The environment links to its interpreter, so another interpreter is another environment.
+  const key = contentKey([platform(), arch(), interpreter, VERSION, requirements, JSON.stringify(STUBS)]);
+  const venv = await cached(
+    'hub',
+    key,
+    (partial) => install(uv, interpreter, partial, report),
+    () => report('another run is installing it; waiting'),
+  );
+  const bin = join(venv, 'bin');
+  return { venv, python: join(bin, 'python'), hass: join(bin, 'hass'), version: VERSION };
+}
+
+async function install(uv: string, interpreter: string, venv: string, report: Report): Promise<void> {
+  const logFile = buildLog('hub');
+  await rm(logFile, { force: true });
+  const run = (step: string, args: readonly string[]) =>
+    runCommand({ step, command: [uv, ...args], logFile, onLine: downloadProgress(report) });
+  const installInto = ['pip', 'install', '--python', join(venv, 'bin', 'python')];
+
+  // Relocatable, since the cache renames the folder when it is complete.
+  await run('Making a Python environment', ['venv', '--relocatable', '--allow-existing', '--python', interpreter, venv]);
+  report(`asking PyPI what Home Assistant ${VERSION} needs`);
+  await run(`Installing Home Assistant ${VERSION}`, [...installInto, `homeassistant==${VERSION}`]);
+  const sitePackages = join(venv, 'lib', 'python3.14', 'site-packages');
+  const constraints = join(sitePackages, 'homeassistant', 'package_constraints.txt');
+  report('asking PyPI what its integrations need');
+  await run("Installing the packages of Home Assistant's integrations", [
+    ...installInto,
+    ...['--constraints', constraints, '--requirements', requirementsFile],
+  ]);
+  for (const [name, source] of Object.entries(STUBS)) await writeFile(join(sitePackages, name), source);
+}
+
+/** `uv` names each larger package with its size when its download begins, and again when it has ended. */
+function downloadProgress(report: Report): (line: string) => void {
+  const sizes = new Map<string, number>();
+  let done = 0;
+  return (line) => {
+    const [, verb, name, size] = /^\s*(Downloading|Downloaded) (\S+)(?: \(([\d.]+)MiB\))?/.exec(line) ?? [];
+    if (name === undefined) return;
+    if (verb === 'Downloading') sizes.set(name, Number(size ?? 0));
+    else done += sizes.get(name) ?? 0;
+    const known = [...sizes.values()].reduce((sum, each) => sum + each, 0);
+    report(`downloading from PyPI: ${done.toFixed(0)} of ${known.toFixed(0)} MB (${name})`);
+  };
+}

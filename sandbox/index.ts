@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { ControlPlane } from './control-plane';
+import { makeRunDirectory } from './directory';
+import type { HubSoftware } from './hub-software';
+import { defaultProgress, type ProgressMode, runSteps } from './progress';
+import { provide } from './provisions';
+
+export interface SandboxOptions {
+  /** Where the run keeps its data and logs; a fresh folder under `.sandbox/`, removed at the end, without it. */
+  readonly directory?: string;
+  /** `pretty` on a terminal and `plain` elsewhere, without it. */
+  readonly progress?: ProgressMode;
+  /** Also provides Home Assistant and a node that runs it. Without it only the control plane: pods stay pending. */
+  readonly hubs?: boolean;
+}
+
+export interface Sandbox {
+  readonly directory: string;
+  /** The path of the administrator's kubeconfig. */
+  readonly kubeconfig: string;
+  /** `https://127.0.0.1:<port>` */
+  readonly apiServer: string;
+  /** How a command line for kubectl begins: the person's own, or the one that was built. */
+  readonly kubectl: readonly [program: string, ...args: string[]];
+  readonly controlPlane: ControlPlane;
+  /** Only with `hubs`. */
+  readonly hubSoftware?: HubSoftware;
+  /** Ends every process of the sandbox and removes its data. */
+  stop(): Promise<void>;
+}
+
+/**
+ * A Kubernetes cluster of this process's own, beside any others on the machine. What it needs is built and downloaded at
+ * the first start and cached. When this process ends, in whatever way, so do all processes of the sandbox.
+ */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const mode = options.progress ?? defaultProgress();
+  const { kube, hubSoftware } = await provide(mode, options.hubs ?? false);
+
+  const directory = options.directory === undefined ? await makeRunDirectory() : resolve(options.directory);
+  const cluster = join(directory, 'cluster');
+  let controlPlane!: ControlPlane;
+  const startCluster = async () => {
+    controlPlane = await ControlPlane.start(kube, cluster);
+    return controlPlane.apiServer;
+  };
+  await runSteps([{ title: 'Starting the cluster', run: startCluster }], mode);
+
+  return {
+    directory,
+    kubeconfig: controlPlane.kubeconfig,
+    apiServer: controlPlane.apiServer,
+    kubectl: await kubectlCommand(kube),
+    controlPlane,
+    ...(hubSoftware && { hubSoftware }),
+    async stop() {
+      await controlPlane.stopAll();
+      await rm(options.directory === undefined ? directory : cluster, { recursive: true });
+    },
+  };
+}
+
+async function kubectlCommand(kube: string): Promise<[string, ...string[]]> {
+  return promisify(execFile)('kubectl', ['version', '--client']).then(
+    () => ['kubectl'],
+    () => [kube, 'kubectl'],
+  );
+}

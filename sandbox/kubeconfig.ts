@@ -1,0 +1,52 @@
+import { readFile, writeFile } from 'node:fs/promises';
+
+/** What proves who one is: a client certificate (PEM) or a bearer token, as of a service account. */
+export type Credentials = { readonly certificate: string; readonly key: string } | { readonly token: string };
+
+export interface Access {
+  /** `https://127.0.0.1:<port>` */
+  readonly apiServer: string;
+  /** PEM. */
+  readonly certificateAuthority: string;
+  readonly credentials: Credentials;
+  /** `default` without it. */
+  readonly namespace?: string;
+}
+
+/** Writes a kubeconfig for the owner's eyes only. It carries everything in itself, so it may be copied elsewhere. */
+export async function writeKubeconfig(path: string, access: Access): Promise<void> {
+  const { apiServer, credentials, namespace = 'default' } = access;
+  const name = 'hub-sandbox';
+  const user =
+    'token' in credentials
+      ? { token: credentials.token }
+      : {
+          'client-certificate-data': base64(credentials.certificate),
+          'client-key-data': base64(credentials.key),
+        };
+  const kubeconfig = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [
+      { name, cluster: { server: apiServer, 'certificate-authority-data': base64(access.certificateAuthority) } },
+    ],
+    users: [{ name, user }],
+    contexts: [{ name, context: { cluster: name, user: name, namespace } }],
+    'current-context': name,
+  };
+  // Every reader of kubeconfigs takes JSON, which is YAML.
+  await writeFile(path, `${JSON.stringify(kubeconfig, undefined, 2)}\n`, { mode: 0o600 });
+}
+
+/** The cluster of a kubeconfig that `writeKubeconfig` wrote, for another identity on the same cluster. */
+export async function readCluster(path: string): Promise<Pick<Access, 'apiServer' | 'certificateAuthority'>> {
+  const kubeconfig = JSON.parse(await readFile(path, 'utf8')) as {
+    clusters: [{ cluster: { server: string; 'certificate-authority-data': string } }];
+  };
+  const { server, 'certificate-authority-data': authority } = kubeconfig.clusters[0].cluster;
+  return { apiServer: server, certificateAuthority: Buffer.from(authority, 'base64').toString() };
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64');
+}

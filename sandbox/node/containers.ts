@@ -1,0 +1,248 @@
+/** One container: its process, its probes, its restarts, and its part of the pod's status. */
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { V1Container, V1ContainerStatus, V1Pod, V1Probe } from '@kubernetes/client-node';
+import type { HubSoftware } from '../hub-software';
+import { commandLine, mapPath, mapValues, startsHub, variables, type Mount } from './environment';
+import { logSize, terminationMessage } from './termination';
+import { MissingReference, type Lookup } from './lookup';
+import { verdicts } from './probes';
+import { ContainerProcess } from './process';
+import { pause } from './retry';
+import { waitingStatus } from './status';
+import type { PodVolumes } from './volumes';
+
+/** What the hub ends with when it wants to be started again. */
+const HUB_RESTART = 100;
+const BACKOFF_SECONDS = [1, 2, 4, 8, 10];
+const STABLE_AFTER_MS = 30_000;
+const CONFIG_RETRY_MS = 1000;
+
+export type RestartPolicy = 'Always' | 'OnFailure' | 'Never';
+
+/** What a container gets from its pod. */
+export interface ContainerHost {
+  /** As it is now, with its addresses. */
+  pod(): V1Pod;
+  directory: string;
+  /** Where the pod listens on this machine; for every container the variable SETUP_PORT. */
+  port: number;
+  graceSeconds: number;
+  volumes: PodVolumes;
+  lookup: Lookup;
+  hubSoftware: HubSoftware;
+  tether: string;
+  /** Ends when the container is not to be started again. */
+  signal: AbortSignal;
+  changed(): void;
+  event(type: 'Normal' | 'Warning', reason: string, message: string): void;
+}
+
+export class ContainerRunner {
+  status: V1ContainerStatus;
+  private process: ContainerProcess | undefined;
+  private readonly files: {
+    log: string;
+    termination: string;
+    pid: string;
+    home: string;
+    configuration: string;
+  };
+
+  constructor(
+    private readonly container: V1Container,
+    private readonly host: ContainerHost,
+    waiting: string,
+    before: V1ContainerStatus | undefined,
+  ) {
+    const { name, image = '' } = container;
+    const own = (file: string) => join(host.directory, file);
+    this.files = {
+      log: own(`${name}.log`),
+      termination: own(`${name}.termination`),
+      pid: own(`${name}.pid`),
+      home: own(`home/${name}`),
+      configuration: own(`configuration/${name}`),
+    };
+    const { restartCount = 0, containerID } = before ?? {};
+    this.status = {
+      ...waitingStatus(name, image, waiting),
+      restartCount,
+      ...(containerID && { containerID }),
+    };
+  }
+
+  /** Starts it, again and again as the policy says; resolves with the exit code of the last run. */
+  async run(policy: RestartPolicy): Promise<number> {
+    const { signal } = this.host;
+    for (let failures = 0; ; failures++) {
+      const started = Date.now();
+      const code = await this.runOnce();
+      if (signal.aborted || policy === 'Never' || (policy === 'OnFailure' && code === 0)) return code;
+      if (Date.now() - started > STABLE_AFTER_MS) failures = 0;
+      if (!(await this.backOff(failures))) return code;
+    }
+  }
+
+  /** Resolves when the process has ended. */
+  async stop(graceSeconds: number): Promise<void> {
+    await this.process?.stop(graceSeconds);
+  }
+
+  /** Waits with a reason; what it ran before goes to `lastState`. */
+  wait(reason: string, message?: string): void {
+    const { terminated } = this.status.state ?? {};
+    this.set({
+      state: { waiting: { reason, ...(message && { message }) } },
+      ...(terminated && { lastState: { terminated } }),
+    });
+  }
+
+  private async runOnce(): Promise<number> {
+    const start = await this.prepare();
+    const { signal } = this.host;
+    if (!start || signal.aborted) return 0;
+    const containerID = `sandbox://${randomUUID()}`;
+    const startedAt = new Date();
+    const logStart = logSize(this.files.log);
+    const watching = new AbortController();
+    const { startupProbe, readinessProbe } = this.container;
+    this.set({
+      restartCount: this.status.restartCount + (this.status.containerID ? 1 : 0),
+      containerID,
+      imageID: `sandbox://home-assistant@${this.host.hubSoftware.version}`,
+      state: { running: { startedAt } },
+      started: !startupProbe,
+      ready: !startupProbe && !readinessProbe,
+    });
+    this.host.event('Normal', 'Started', `Started container ${this.container.name}`);
+    const health = this.watchHealth(watching.signal);
+    let exitCode: number;
+    do {
+      writeFileSync(this.files.termination, '');
+      this.process = start();
+      exitCode = await this.process.exited;
+      // In the hub's image a supervisor does this: the container stays the same.
+    } while (exitCode === HUB_RESTART && startsHub(this.container) && !signal.aborted);
+    this.process = undefined;
+    watching.abort();
+    await health;
+    const message = terminationMessage(this.container, exitCode, this.files, logStart);
+    const reason = exitCode === 0 ? 'Completed' : 'Error';
+    const terminated = {
+      exitCode,
+      reason,
+      startedAt,
+      finishedAt: new Date(),
+      containerID,
+      ...(message && { message }),
+    };
+    this.set({ state: { terminated }, started: false, ready: false });
+    return exitCode;
+  }
+
+  /** Gathers what the process needs, waiting for what is missing; `undefined` when it is not to be started any more. */
+  private async prepare(): Promise<(() => ContainerProcess) | undefined> {
+    const { host } = this;
+    do {
+      try {
+        const mounts = await host.volumes.mounts(this.container);
+        return this.starter(mounts);
+      } catch (error) {
+        if (!(error instanceof MissingReference)) throw error;
+        this.wait('CreateContainerConfigError', error.message);
+        host.event('Warning', 'Failed', `Error: ${error.message}`);
+      }
+    } while (await pause(CONFIG_RETRY_MS, host.signal));
+    return undefined;
+  }
+
+  private starter(volumeMounts: Mount[]): () => ContainerProcess {
+    const { container, host, files } = this;
+    const { terminationMessagePath = '/dev/termination-log', workingDir } = container;
+    const mounts = [...volumeMounts, { inside: terminationMessagePath, outside: files.termination }];
+    const { venv, hass } = host.hubSoftware;
+    const values = variables(container, host.pod(), baseVariables(host, venv, files.home), host.lookup);
+    const command = commandLine(container, values, mounts, { hass, emptyConfiguration: files.configuration });
+    const workingDirectory = workingDir ? mapPath(workingDir, mounts) : files.home;
+    for (const directory of [files.home, files.configuration]) mkdirSync(directory, { recursive: true });
+    return () =>
+      new ContainerProcess({
+        tether: host.tether,
+        command,
+        environment: mapValues(values, mounts),
+        workingDirectory,
+        logFile: files.log,
+        pidFile: files.pid,
+        graceSeconds: host.graceSeconds,
+      });
+  }
+
+  private async watchHealth(signal: AbortSignal): Promise<void> {
+    const { startupProbe, readinessProbe, livenessProbe } = this.container;
+    if (startupProbe) {
+      for await (const healthy of this.verdicts('Startup', startupProbe, signal)) {
+        if (!healthy) return this.kill('startup', startupProbe);
+        break;
+      }
+      if (signal.aborted) return;
+      this.set({ started: true, ready: !readinessProbe });
+    }
+    await Promise.all([
+      readinessProbe && this.watchReadiness(readinessProbe, signal),
+      livenessProbe && this.watchLiveness(livenessProbe, signal),
+    ]);
+  }
+
+  private async watchReadiness(probe: V1Probe, signal: AbortSignal): Promise<void> {
+    for await (const ready of this.verdicts('Readiness', probe, signal)) {
+      if (ready !== this.status.ready) this.set({ ready });
+    }
+  }
+
+  private async watchLiveness(probe: V1Probe, signal: AbortSignal): Promise<void> {
+    for await (const healthy of this.verdicts('Liveness', probe, signal)) {
+      if (!healthy) return this.kill('liveness', probe);
+    }
+  }
+
+  private verdicts(kind: string, probe: V1Probe, signal: AbortSignal): AsyncGenerator<boolean> {
+    return verdicts(probe, this.host.port, signal, (problem) =>
+      this.host.event('Warning', 'Unhealthy', `${kind} probe failed: ${problem}`),
+    );
+  }
+
+  private kill(kind: string, probe: V1Probe): void {
+    const { name } = this.container;
+    this.host.event('Normal', 'Killing', `Container ${name} failed ${kind} probe, will be restarted`);
+    void this.stop(Math.min(probe.terminationGracePeriodSeconds ?? Infinity, this.host.graceSeconds));
+  }
+
+  private async backOff(failures: number): Promise<boolean> {
+    const { name } = this.container;
+    const { name: podName, namespace, uid } = this.host.pod().metadata ?? {};
+    const seconds = BACKOFF_SECONDS[Math.min(failures, BACKOFF_SECONDS.length - 1)] ?? 10;
+    const message = `restarting failed container=${name} pod=${podName}_${namespace}(${uid})`;
+    this.wait('CrashLoopBackOff', `back-off ${seconds}s ${message}`);
+    this.host.event('Warning', 'BackOff', `Back-off ${message}`);
+    return pause(seconds * 1000, this.host.signal);
+  }
+
+  private set(change: Partial<V1ContainerStatus>): void {
+    this.status = { ...this.status, ...change };
+    this.host.changed();
+  }
+}
+
+/** Never the developer's own environment: a container must not work because of what happens to be set there. */
+function baseVariables(host: ContainerHost, venv: string, home: string): Record<string, string> {
+  return {
+    PATH: `${join(venv, 'bin')}:/usr/local/bin:/usr/bin:/bin`,
+    HOME: home,
+    TMPDIR: home,
+    LANG: 'C.UTF-8',
+    HOSTNAME: host.pod().metadata?.name ?? '',
+    SETUP_PORT: String(host.port),
+  };
+}

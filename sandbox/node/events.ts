@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import type { CoreV1Event, V1Pod } from '@kubernetes/client-node';
+import { MERGE_PATCH, type Cluster } from './cluster';
+import { COMPONENT, NODE_NAME } from './names';
+import { keepTrying } from './retry';
+
+/** Events about pods, in the kubelet's reasons. The same one again only raises the count, as everywhere. */
+export class PodEvents {
+  private readonly written = new Map<string, { name: string; count: number }>();
+  private queue = Promise.resolve();
+
+  constructor(private readonly cluster: Cluster) {}
+
+  record(pod: V1Pod, type: 'Normal' | 'Warning', reason: string, message: string): void {
+    // One after another: a second one of the same must find the first one's name.
+    this.queue = this.queue.then(() => this.write(pod, type, reason, message));
+  }
+
+  private async write(pod: V1Pod, type: string, reason: string, message: string): Promise<void> {
+    const { name: podName = '', namespace = '', uid = '' } = pod.metadata ?? {};
+    const key = [uid, reason, message].join('|');
+    const known = this.written.get(key);
+    const { core, signal, log } = this.cluster;
+    const what = `event ${reason} of pod ${namespace}/${podName}`;
+    if (known) {
+      known.count++;
+      const body = { count: known.count, lastTimestamp: new Date() };
+      const patch = () => core.patchNamespacedEvent({ name: known.name, namespace, body }, MERGE_PATCH);
+      await keepTrying(what, patch, signal, log);
+      return;
+    }
+    const name = `${podName}.${randomUUID().slice(0, 13)}`;
+    this.written.set(key, { name, count: 1 });
+    const body: CoreV1Event = {
+      metadata: { name, namespace },
+      involvedObject: { apiVersion: 'v1', kind: 'Pod', name: podName, namespace, uid },
+      type,
+      reason,
+      message,
+      source: { component: COMPONENT, host: NODE_NAME },
+      reportingComponent: COMPONENT,
+      firstTimestamp: new Date(),
+      lastTimestamp: new Date(),
+      count: 1,
+    };
+    await keepTrying(what, () => core.createNamespacedEvent({ namespace, body }), signal, log);
+  }
+
+  /** Nothing more is said about this pod. */
+  forget(uid: string): void {
+    for (const key of this.written.keys()) if (key.startsWith(`${uid}|`)) this.written.delete(key);
+  }
+}

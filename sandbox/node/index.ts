@@ -1,0 +1,104 @@
+/**
+ * The development node: a stand-in for a kubelet, a scheduler and a volume provisioner, so that a cluster on any machine
+ * runs hubs without containers, root, or images. It binds pending pods to itself, gives each claim a directory, writes
+ * ConfigMap and Secret volumes, runs containers as processes, probes and restarts them, and sets the pods' status, so
+ * that StatefulSets, EndpointSlices and rollouts are the real controllers' work.
+ *
+ * It is not a kubelet: no image is pulled (every container gets the hub's Python and `hass`), nothing is isolated,
+ * securityContext and resource limits are not enforced, pods have no network of their own (a hub listens on all
+ * addresses of this machine; the Service's annotation says where), `kubectl logs` and `exec` do not work (logs are
+ * files: `<directory>/pods/<namespace>_<pod>_<uid>/<container>.log`). What it does not know it refuses: the container
+ * waits with the reason SandboxUnsupported and the field's name. What depends on a real kubelet needs a real node.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { KubernetesObject } from '@kubernetes/client-node';
+import type { HubSoftware } from '../hub-software';
+import { Cluster } from './cluster';
+import { PodEvents } from './events';
+import { registerNode } from './machine';
+import { Pods } from './pods';
+import { Ports } from './ports';
+import { Provisioner } from './provisioner';
+import { pause } from './retry';
+import { Scheduler } from './scheduler';
+import { ServiceUrls } from './services';
+
+export { URL_ANNOTATION } from './names';
+
+const HEARTBEAT_MS = 60_000;
+const REFRESH_DELAY_MS = 2000;
+const STOP_GRACE_SECONDS = 10;
+
+export interface NodeOptions {
+  /** Path of an administrator's kubeconfig. */
+  kubeconfig: string;
+  /** Where it keeps volumes, pods' directories and container logs. */
+  directory: string;
+  hubSoftware: HubSoftware;
+  /** Path of the tether program. */
+  tether: string;
+  /** After how long a changed ConfigMap or Secret reaches volumes when the pod itself does not change. Default 2 s. */
+  refreshDelayMs?: number;
+  log?: (line: string) => void;
+}
+
+/** Resolves when the node takes pods. Stopping it ends every process within 10 s and leaves the cluster as it is. */
+export async function startNode(options: NodeOptions): Promise<{ stop(): Promise<void> }> {
+  const { kubeconfig, directory, tether, hubSoftware, refreshDelayMs = REFRESH_DELAY_MS } = options;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const cluster = new Cluster(kubeconfig, signal, options.log ?? (() => undefined));
+  const { caches } = cluster;
+  const places = { pods: join(directory, 'pods'), volumes: join(directory, 'volumes') };
+  for (const place of Object.values(places)) mkdirSync(place, { recursive: true });
+
+  const events = new PodEvents(cluster);
+  const provisioner = new Provisioner(cluster, places.volumes);
+  const ports = new Ports(join(directory, 'ports.json'));
+  const podHost = {
+    cluster,
+    events,
+    ports,
+    directory: places.pods,
+    tether,
+    hubSoftware,
+    listening: (namespace: string) => urls.seeAll(namespace),
+  };
+  const node = await registerNode(cluster);
+  const scheduler = new Scheduler(cluster, node, events);
+  const pods = new Pods(cluster, events, podHost, refreshDelayMs);
+  const urls = new ServiceUrls(cluster, (namespace, selector) => pods.listening(namespace, selector));
+  await provisioner.createStorageClass();
+
+  const sourceChanged = (kind: 'configMap' | 'secret') => (object: KubernetesObject) =>
+    pods.sourceChanged(kind, object.metadata?.namespace ?? '', object.metadata?.name ?? '');
+  caches.configMaps.on('change', sourceChanged('configMap'));
+  caches.secrets.on('change', sourceChanged('secret'));
+  caches.claims.on('change', (claim) => {
+    provisioner.seeClaim(claim);
+    scheduler.seeAll();
+  });
+  for (const change of ['add', 'update'] as const) {
+    caches.volumes.on(change, (volume) => provisioner.seeVolume(volume));
+    caches.services.on(change, (service) => urls.see(service));
+    caches.pods.on(change, (pod) => {
+      scheduler.see(pod);
+      pods.see(pod);
+    });
+  }
+  caches.pods.on('delete', (pod) => pods.gone(pod));
+  await cluster.start();
+  void heartbeat(cluster);
+
+  return {
+    async stop() {
+      stopping.abort();
+      await pods.stop(STOP_GRACE_SECONDS);
+    },
+  };
+}
+
+async function heartbeat(cluster: Cluster): Promise<void> {
+  while (await pause(HEARTBEAT_MS, cluster.signal)) await registerNode(cluster);
+}

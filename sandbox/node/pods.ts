@@ -1,0 +1,110 @@
+/** Which pods run: starts those that are bound to the node, stops those that are to go. */
+import type { V1Pod } from '@kubernetes/client-node';
+import type { Cluster } from './cluster';
+import type { PodEvents } from './events';
+import { NODE_NAME, POD_NETWORK } from './names';
+import { PodRun, type PodHost } from './pod';
+import { keepTrying } from './retry';
+
+export class Pods {
+  private readonly runs = new Map<string, PodRun>();
+
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly events: PodEvents,
+    private readonly podHost: PodHost,
+    private readonly refreshDelayMs: number,
+  ) {}
+
+  /** A pod as it is now. */
+  see(pod: V1Pod): void {
+    if (pod.spec?.nodeName !== NODE_NAME) return;
+    const run = this.runs.get(keyOf(pod));
+    if (!run) this.start(pod);
+    else if (run.identity.uid !== pod.metadata?.uid) this.end(run, () => run.stop(0));
+    else {
+      run.update(pod);
+      if (pod.metadata.deletionTimestamp) this.end(run, () => run.remove());
+    }
+  }
+
+  /** A pod that was deleted, by us or by force. */
+  gone(pod: V1Pod): void {
+    const run = this.runs.get(keyOf(pod));
+    if (run && run.identity.uid === pod.metadata?.uid) this.end(run, () => run.stop(0));
+  }
+
+  /**
+   * A ConfigMap or Secret changed. A kubelet takes up to a minute and more to show that in a volume, unless the pod
+   * itself changes; here it takes `refreshDelayMs`, which is as long as one can wait for it in a test, and long enough
+   * to see that something relies on its being there at once.
+   */
+  sourceChanged(kind: 'configMap' | 'secret', namespace: string, name: string): void {
+    for (const run of this.runs.values()) {
+      if (run.identity.namespace !== namespace || !run.shows(kind, name)) continue;
+      setTimeout(() => run.refreshVolumes(), this.refreshDelayMs).unref();
+    }
+  }
+
+  /** The pod of this namespace that a selector means and where it listens. */
+  listening(namespace: string, selector: Record<string, string>): number | undefined {
+    const matching = [...this.runs.values()].filter(
+      ({ pod, port }) =>
+        port !== undefined &&
+        pod.metadata?.namespace === namespace &&
+        Object.entries(selector).every(([key, value]) => pod.metadata?.labels?.[key] === value),
+    );
+    return matching.sort((a, b) => (a.identity.name < b.identity.name ? -1 : 1))[0]?.port;
+  }
+
+  /** Stops every process; the pods stay in the cluster. */
+  async stop(graceSeconds: number): Promise<void> {
+    await Promise.all([...this.runs.values()].map((run) => run.stop(graceSeconds)));
+  }
+
+  private start(pod: V1Pod): void {
+    const { core, signal, log } = this.cluster;
+    const { name = '', namespace = '', uid = '', deletionTimestamp } = pod.metadata ?? {};
+    if (deletionTimestamp) {
+      const body = { gracePeriodSeconds: 0, preconditions: { uid } };
+      const request = () => core.deleteNamespacedPod({ name, namespace, body });
+      void keepTrying(`deletion of pod ${namespace}/${name}`, request, signal, log);
+      return;
+    }
+    if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') return;
+    const run = new PodRun(pod, pod.status?.podIP ?? this.freeAddress(), this.podHost);
+    this.runs.set(keyOf(pod), run);
+    void run.run();
+  }
+
+  /** Ends a run; the pod of that name that the cluster has then, if any, is started after it, never beside it. */
+  private end(run: PodRun, how: () => Promise<void>): void {
+    void this.finish(run, how).catch((error: unknown) =>
+      this.cluster.log(`pod ${run.identity.name}: ${String(error)}`),
+    );
+  }
+
+  private async finish(run: PodRun, how: () => Promise<void>): Promise<void> {
+    const key = keyOf(run.pod);
+    await how();
+    if (this.runs.get(key) !== run || this.cluster.signal.aborted) return;
+    this.runs.delete(key);
+    this.events.forget(run.identity.uid);
+    await run.tidyUp();
+    const next = this.cluster.caches.pods.get(run.identity.name, run.identity.namespace);
+    if (next && next.metadata?.uid !== run.identity.uid) this.see(next);
+  }
+
+  private freeAddress(): string {
+    const used = new Set(this.cluster.caches.pods.list().map(({ status }) => status?.podIP));
+    for (const run of this.runs.values()) used.add(run.pod.status?.podIP);
+    for (let host = 2; ; host++) {
+      const address = `${POD_NETWORK}.${host >> 8}.${host & 255}`;
+      if (!used.has(address)) return address;
+    }
+  }
+}
+
+function keyOf(pod: V1Pod): string {
+  return `${pod.metadata?.namespace}/${pod.metadata?.name}`;
+}

@@ -1,0 +1,71 @@
+/** Startup, readiness and liveness probes, asked at 127.0.0.1. */
+import { get } from 'node:http';
+import { connect } from 'node:net';
+import type { V1HTTPGetAction, V1Probe } from '@kubernetes/client-node';
+import { pause } from './retry';
+
+const ADDRESS = '127.0.0.1';
+
+/**
+ * The probe's verdicts, one each time a threshold is reached, at the probe's own pace, until the signal ends it.
+ * `onFailure` gets each failure in the kubelet's words. The pod's one port stands for whatever port the probe names.
+ */
+export async function* verdicts(
+  probe: V1Probe,
+  port: number,
+  signal: AbortSignal,
+  onFailure: (problem: string) => void,
+): AsyncGenerator<boolean> {
+  const { initialDelaySeconds = 0, periodSeconds = 10, successThreshold = 1, failureThreshold = 3 } = probe;
+  let healthy: boolean | undefined;
+  let inARow = 0;
+  if (!(await pause(initialDelaySeconds * 1000, signal))) return;
+  do {
+    const problem = await ask(probe, port, signal);
+    if (signal.aborted) return;
+    if (problem !== undefined) onFailure(problem);
+    const answer = problem === undefined;
+    inARow = answer === healthy ? inARow + 1 : 1;
+    healthy = answer;
+    if (inARow >= (healthy ? successThreshold : failureThreshold)) yield healthy;
+  } while (await pause(periodSeconds * 1000, signal));
+}
+
+/** Asks once: what is wrong, or `undefined` when nothing is. */
+export function ask(probe: V1Probe, port: number, signal: AbortSignal): Promise<string | undefined> {
+  const { httpGet, tcpSocket, timeoutSeconds = 1 } = probe;
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutSeconds * 1000)]);
+  if (httpGet) return askHttp(httpGet, port, limit);
+  if (tcpSocket) return askTcp(port, limit);
+  return Promise.resolve(undefined);
+}
+
+function askHttp({ path = '/', httpHeaders = [] }: V1HTTPGetAction, port: number, signal: AbortSignal) {
+  const given = Object.fromEntries(httpHeaders.map(({ name, value }) => [name, value]));
+  const headers = { 'User-Agent': 'kube-probe/sandbox', ...given };
+  return new Promise<string | undefined>((resolve) => {
+    const request = get({ host: ADDRESS, port, path, signal, agent: false, headers }, (response) => {
+      // The status is all that counts. The kubelet follows redirects on the same host; here they are good as they are.
+      response.destroy();
+      const { statusCode = 0 } = response;
+      const good = statusCode >= 200 && statusCode < 400;
+      resolve(good ? undefined : `HTTP probe failed with statuscode: ${statusCode}`);
+    });
+    request.on('error', (error) => resolve(`Get "http://${ADDRESS}:${port}${path}": ${said(error)}`));
+  });
+}
+
+function askTcp(port: number, signal: AbortSignal) {
+  return new Promise<string | undefined>((resolve) => {
+    const socket = connect({ host: ADDRESS, port, signal });
+    socket.on('connect', () => {
+      socket.destroy();
+      resolve(undefined);
+    });
+    socket.on('error', (error) => resolve(`dial tcp ${ADDRESS}:${port}: ${said(error)}`));
+  });
+}
+
+function said(error: Error): string {
+  return error.name === 'AbortError' ? 'context deadline exceeded' : error.message;
+}

@@ -1,0 +1,33 @@
+import type { V1Service } from '@kubernetes/client-node';
+import { MERGE_PATCH, type Cluster } from './cluster';
+import { URL_ANNOTATION } from './names';
+import { keepTrying } from './retry';
+
+/**
+ * Writes on each Service where on this machine the pod behind it listens: there is no network of pods here. The URL
+ * stays when the pod goes, because the next pod of that name gets the same port.
+ */
+export class ServiceUrls {
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly listening: (namespace: string, selector: Record<string, string>) => number | undefined,
+  ) {}
+
+  see(service: V1Service): void {
+    const { core, signal, log } = this.cluster;
+    const { name = '', namespace = '', annotations, deletionTimestamp } = service.metadata ?? {};
+    const selector = service.spec?.selector ?? {};
+    if (deletionTimestamp || Object.keys(selector).length === 0) return;
+    const port = this.listening(namespace, selector);
+    const url = `http://127.0.0.1:${port}`;
+    if (port === undefined || annotations?.[URL_ANNOTATION] === url) return;
+    const body = { metadata: { annotations: { [URL_ANNOTATION]: url } } };
+    const request = () => core.patchNamespacedService({ name, namespace, body }, MERGE_PATCH);
+    void keepTrying(`URL of service ${namespace}/${name}`, request, signal, log);
+  }
+
+  /** A pod of this namespace has got its port. */
+  seeAll(namespace: string): void {
+    for (const service of this.cluster.caches.services.list(namespace)) this.see(service);
+  }
+}

@@ -1,0 +1,49 @@
+import type { V1Pod, V1PodCondition, V1PodStatus } from '@kubernetes/client-node';
+import { MERGE_PATCH, type Cluster } from './cluster';
+import { keepTrying } from './retry';
+
+/** Writes a pod's status when it differs from what was written last; changes that come together are one write. */
+export class StatusWriter {
+  private lastWritten = '';
+  private conditions: V1PodCondition[];
+  private isDue = false;
+  private writing: Promise<void> | undefined;
+
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly pod: V1Pod,
+    private readonly status: (previous: V1PodCondition[], now: Date) => V1PodStatus,
+  ) {
+    this.conditions = pod.status?.conditions ?? [];
+  }
+
+  changed(): void {
+    this.isDue = true;
+    this.writing ??= this.write();
+  }
+
+  /** Resolves when all that is known has been written. */
+  async written(): Promise<void> {
+    await this.writing;
+  }
+
+  private async write(): Promise<void> {
+    const { core, signal, log } = this.cluster;
+    const { name = '', namespace = '', uid } = this.pod.metadata ?? {};
+    // Gives changes of the same moment the time to come together.
+    await Promise.resolve();
+    while (this.isDue && !signal.aborted) {
+      this.isDue = false;
+      const status = this.status(this.conditions, new Date());
+      const text = JSON.stringify(status);
+      if (text === this.lastWritten) continue;
+      // The uid is a precondition: a pod of the same name that was made anew must not get it.
+      const body = { metadata: { uid }, status };
+      const patch = () => core.patchNamespacedPodStatus({ name, namespace, body }, MERGE_PATCH);
+      await keepTrying(`status of pod ${namespace}/${name}`, patch, signal, log);
+      this.lastWritten = text;
+      this.conditions = status.conditions ?? [];
+    }
+    this.writing = undefined;
+  }
+}

@@ -1,0 +1,112 @@
+/** What the status of a pod looks like, given how its containers fare. Pure. */
+import type { V1ContainerStatus, V1Pod, V1PodCondition, V1PodStatus } from '@kubernetes/client-node';
+import { NODE_ADDRESS } from './names';
+
+/** What the node knows of a pod it runs. */
+export interface PodView {
+  podIP: string;
+  startTime: Date;
+  init: V1ContainerStatus[];
+  main: V1ContainerStatus[];
+}
+
+/** The status of a container that has not been started yet. `reason`: ContainerCreating, PodInitializing, … */
+export function waitingStatus(
+  name: string,
+  image: string,
+  reason: string,
+  message?: string,
+): V1ContainerStatus {
+  return {
+    name,
+    image,
+    imageID: '',
+    ready: false,
+    started: false,
+    restartCount: 0,
+    state: { waiting: { reason, ...(message && { message }) } },
+    lastState: {},
+  };
+}
+
+/**
+ * The whole status. `previous` are the conditions the pod has now: a condition that did not change keeps its time, and
+ * those of others are kept.
+ */
+export function podStatus(pod: V1Pod, view: PodView, previous: V1PodCondition[], now: Date): V1PodStatus {
+  const initialized = view.init.every((status) => initDone(pod, status));
+  const phase = podPhase(pod, view, initialized);
+  const finished = phase === 'Succeeded' || phase === 'Failed';
+  const initUnready = view.init.filter((status) => !initDone(pod, status));
+  const unready = view.main.filter((status) => !status.ready);
+  const ready = condition(
+    unready.length === 0 && initialized,
+    phase === 'Succeeded' ? 'PodCompleted' : phase === 'Failed' ? 'PodFailed' : 'ContainersNotReady',
+    finished ? '' : `containers with unready status: ${listed(unready)}`,
+  );
+  const initCondition = condition(
+    initialized,
+    'ContainersNotInitialized',
+    `containers with incomplete status: ${listed(initUnready)}`,
+  );
+  const conditions = [
+    { type: 'PodScheduled', status: 'True' },
+    { type: 'Initialized', ...initCondition },
+    { type: 'ContainersReady', ...ready },
+    { type: 'Ready', ...ready },
+  ];
+  const podIP = pod.spec?.hostNetwork ? NODE_ADDRESS : view.podIP;
+  return {
+    phase,
+    conditions: keepTimes(conditions, previous, now),
+    hostIP: NODE_ADDRESS,
+    hostIPs: [{ ip: NODE_ADDRESS }],
+    podIP,
+    podIPs: [{ ip: podIP }],
+    startTime: view.startTime,
+    // Of an init container, ready means done.
+    initContainerStatuses: view.init.map((status) => ({ ...status, ready: initDone(pod, status) })),
+    containerStatuses: view.main,
+  };
+}
+
+/** A sidecar (an init container that is always restarted) has done its part once it has started. */
+function initDone(pod: V1Pod, status: V1ContainerStatus): boolean {
+  const container = pod.spec?.initContainers?.find(({ name }) => name === status.name);
+  if (container?.restartPolicy === 'Always') return status.started === true;
+  return status.state?.terminated?.exitCode === 0;
+}
+
+function podPhase(pod: V1Pod, { init, main }: PodView, initialized: boolean): string {
+  const policy = pod.spec?.restartPolicy ?? 'Always';
+  if (!initialized) {
+    const failed = init.some(({ state }) => (state?.terminated?.exitCode ?? 0) !== 0);
+    return policy === 'Never' && failed ? 'Failed' : 'Pending';
+  }
+  if (main.every(({ state }) => state?.terminated) && policy !== 'Always') {
+    const failed = main.some(({ state }) => state?.terminated?.exitCode !== 0);
+    // With OnFailure a container that failed is about to be started again.
+    if (!failed) return 'Succeeded';
+    if (policy === 'Never') return 'Failed';
+  }
+  const neverRan = main.some(({ state, lastState }) => state?.waiting && !lastState?.terminated);
+  return neverRan ? 'Pending' : 'Running';
+}
+
+function condition(isTrue: boolean, reason: string, message: string): Omit<V1PodCondition, 'type'> {
+  return isTrue ? { status: 'True' } : { status: 'False', reason, ...(message && { message }) };
+}
+
+function keepTimes(ours: V1PodCondition[], previous: V1PodCondition[], now: Date): V1PodCondition[] {
+  const timed = ours.map((condition) => {
+    const before = previous.find(({ type }) => type === condition.type);
+    const unchanged = before?.status === condition.status && before.lastTransitionTime;
+    return { ...condition, lastTransitionTime: unchanged ? before.lastTransitionTime : now };
+  });
+  const others = previous.filter(({ type }) => !ours.some((condition) => condition.type === type));
+  return [...timed, ...others] as V1PodCondition[];
+}
+
+function listed(statuses: V1ContainerStatus[]): string {
+  return `[${statuses.map(({ name }) => name).join(' ')}]`;
+}

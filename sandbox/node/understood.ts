@@ -1,0 +1,154 @@
+/**
+ * What of a pod the sandbox understands. It is a list of what is known, not of what is not: a pod must never seem to
+ * get what it asked for when it did not. Pure.
+ */
+import type {
+  V1Container,
+  V1Pod,
+  V1PodSpec,
+  V1Probe,
+  V1Volume,
+  V1VolumeMount,
+} from '@kubernetes/client-node';
+
+// These mean something here, or asking for them is harmless on one machine. securityContext is accepted but nothing
+// of it is enforced: every process runs as the person who started the sandbox.
+const POD_FIELDS: (keyof V1PodSpec)[] = [
+  'affinity',
+  'automountServiceAccountToken',
+  'containers',
+  'dnsPolicy',
+  'enableServiceLinks',
+  'hostNetwork',
+  'hostname',
+  'imagePullSecrets',
+  'initContainers',
+  'nodeName',
+  'nodeSelector',
+  'preemptionPolicy',
+  'priority',
+  'priorityClassName',
+  'restartPolicy',
+  'schedulerName',
+  'schedulingGates',
+  'securityContext',
+  'serviceAccount',
+  'serviceAccountName',
+  'subdomain',
+  'terminationGracePeriodSeconds',
+  'tolerations',
+  'topologySpreadConstraints',
+  'volumes',
+];
+
+const CONTAINER_FIELDS: (keyof V1Container)[] = [
+  'args',
+  'command',
+  'env',
+  'envFrom',
+  'image',
+  'imagePullPolicy',
+  'livenessProbe',
+  'name',
+  'ports',
+  'readinessProbe',
+  'resources',
+  'securityContext',
+  'startupProbe',
+  'terminationMessagePath',
+  'terminationMessagePolicy',
+  'volumeMounts',
+  'workingDir',
+];
+
+const PROBE_FIELDS: (keyof V1Probe)[] = [
+  'failureThreshold',
+  'httpGet',
+  'initialDelaySeconds',
+  'periodSeconds',
+  'successThreshold',
+  'tcpSocket',
+  'terminationGracePeriodSeconds',
+  'timeoutSeconds',
+];
+
+const VOLUME_FIELDS: (keyof V1Volume)[] = [
+  'configMap',
+  'downwardAPI',
+  'emptyDir',
+  'name',
+  'persistentVolumeClaim',
+  'projected',
+  'secret',
+];
+
+const MOUNT_FIELDS: (keyof V1VolumeMount)[] = ['mountPath', 'name', 'readOnly', 'subPath'];
+const PROJECTIONS = ['configMap', 'downwardAPI', 'secret', 'serviceAccountToken'];
+const VALUE_SOURCES = ['configMapKeyRef', 'fieldRef', 'secretKeyRef'];
+
+/** The first thing that the sandbox cannot give this pod, as `spec.x.y: why`; `undefined` when it can give all. */
+export function notUnderstood(pod: V1Pod): string | undefined {
+  return findings(pod.spec ?? { containers: [] }).next().value ?? undefined;
+}
+
+function* findings(spec: V1PodSpec): Generator<string, undefined> {
+  yield* unknown('spec', spec, POD_FIELDS);
+  const ports = new Set(spec.containers.flatMap(({ ports = [] }) => ports.map((port) => port.containerPort)));
+  if (ports.size > 1) yield 'spec.containers[*].ports: a pod has one port in the sandbox';
+  for (const volume of spec.volumes ?? []) yield* volumeFindings(volume);
+  for (const container of spec.initContainers ?? []) {
+    const path = `spec.initContainers[${container.name}]`;
+    yield* containerFindings(path, container, [...CONTAINER_FIELDS, 'restartPolicy']);
+  }
+  for (const container of spec.containers) {
+    yield* containerFindings(`spec.containers[${container.name}]`, container, CONTAINER_FIELDS);
+  }
+  return undefined;
+}
+
+function* volumeFindings(volume: V1Volume): Generator<string> {
+  const path = `spec.volumes[${volume.name}]`;
+  yield* unknown(path, volume, VOLUME_FIELDS);
+  for (const source of volume.projected?.sources ?? [])
+    yield* unknown(`${path}.projected`, source, PROJECTIONS);
+}
+
+function* containerFindings(path: string, container: V1Container, known: string[]): Generator<string> {
+  yield* unknown(path, container, known);
+  if (container.securityContext?.privileged) yield `${path}.securityContext.privileged: not in the sandbox`;
+  if (!container.command?.length && container.args?.length) {
+    yield `${path}.args: needs a command here, the image's own start takes no arguments in the sandbox`;
+  }
+  for (const { name, valueFrom } of container.env ?? []) {
+    yield* unknown(`${path}.env[${name}].valueFrom`, valueFrom, VALUE_SOURCES);
+  }
+  for (const mount of container.volumeMounts ?? []) {
+    yield* unknown(`${path}.volumeMounts[${mount.name}]`, mount, MOUNT_FIELDS);
+    const around = container.volumeMounts?.find(({ mountPath }) =>
+      mount.mountPath.startsWith(`${mountPath}/`),
+    );
+    if (around) {
+      yield (
+        `${path}.volumeMounts[${mount.name}].mountPath: ${mount.mountPath} lies inside ${around.mountPath}, ` +
+        'and the sandbox cannot mount one volume in another'
+      );
+    }
+  }
+  for (const kind of ['startupProbe', 'readinessProbe', 'livenessProbe'] as const) {
+    const probe = container[kind];
+    yield* unknown(`${path}.${kind}`, probe, PROBE_FIELDS);
+    yield* unknown(`${path}.${kind}.httpGet`, probe?.httpGet, ['httpHeaders', 'path', 'port', 'scheme']);
+    if (probe?.httpGet?.scheme === 'HTTPS') yield `${path}.${kind}.httpGet.scheme: only HTTP in the sandbox`;
+    yield* unknown(`${path}.${kind}.tcpSocket`, probe?.tcpSocket, ['port']);
+  }
+}
+
+function* unknown(path: string, given: object | undefined, known: readonly string[]): Generator<string> {
+  for (const [field, value] of Object.entries(given ?? {})) {
+    if (isAsked(value) && !known.includes(field)) yield `${path}.${field}: not in the sandbox`;
+  }
+}
+
+function isAsked(value: unknown): boolean {
+  return Boolean(value) && !(Array.isArray(value) && value.length === 0);
+}

@@ -1,0 +1,82 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { buildLog, cached, contentKey } from './cache';
+import { runCommand } from './command';
+import { goBinary } from './go-build';
+import { sourceKey } from './go-module';
+import type { Report } from './progress';
+
+const run = promisify(execFile);
+
+// Home Assistant 2026.11 refuses an older one, and wheels for a newer one need not exist.
+const WANTED = '>=3.14.2,<3.15';
+const IS_WANTED = [
+  'import sys, sysconfig',
+  'assert (3, 14, 2) <= sys.version_info < (3, 15)',
+  'assert not sysconfig.get_config_var("Py_GIL_DISABLED")', // free-threaded: hardly any wheels
+  'print(sys.executable)',
+].join('\n');
+
+const UV_VERSION = '0.13.8';
+
+/** What installs Python packages. */
+export interface Python {
+  /** Paths, or names on PATH. */
+  readonly interpreter: string;
+  readonly uv: string;
+}
+
+/** What is there already is used first; else a portable CPython from the Go proxy and `uv` from PyPI. */
+export async function providePython(report: Report): Promise<Python> {
+  const uv = (await succeeds('uv', ['--version'])) ? 'uv' : undefined;
+  const interpreter = (uv && (await uvInterpreter(uv))) ?? (await pathInterpreter(uv === undefined));
+  const portable = interpreter ?? (await portableInterpreter(report));
+  return { interpreter: portable, uv: uv ?? (await installUv(portable, report)) };
+}
+
+/** One that `uv` knows of, without letting it download one: where it takes those from is often out of reach. */
+async function uvInterpreter(uv: string): Promise<string | undefined> {
+  return succeeds(uv, ['python', 'find', '--no-python-downloads', '--system', WANTED]);
+}
+
+async function pathInterpreter(mustHavePip: boolean): Promise<string | undefined> {
+  const probe = mustHavePip ? `import pip\n${IS_WANTED}` : IS_WANTED;
+  return (await succeeds('python3.14', ['-c', probe])) ?? (await succeeds('python3', ['-c', probe]));
+}
+
+/** Its trimmed output, or nothing when the program is missing or says no. */
+async function succeeds(program: string, args: readonly string[]): Promise<string | undefined> {
+  return run(program, args).then(
+    ({ stdout }) => stdout.trim(),
+    () => undefined,
+  );
+}
+
+async function portableInterpreter(report: Report): Promise<string> {
+  const unpack = await goBinary('python', 'the portable Python', report);
+  const folder = await cached('python', await sourceKey('python'), async (partial) => {
+    report('unpacking the portable Python');
+    await runCommand({
+      step: 'Unpacking the portable Python',
+      command: [unpack, join(partial, 'python')],
+      logFile: buildLog('python'),
+    });
+  });
+  return join(folder, 'python', 'bin', 'python3');
+}
+
+async function installUv(interpreter: string, report: Report): Promise<string> {
+  const logFile = buildLog('uv');
+  const folder = await cached('uv', contentKey([UV_VERSION, interpreter]), async (partial) => {
+    report('downloading the Python package installer uv (17 MB)');
+    await runCommand({
+      step: 'Downloading uv from PyPI',
+      command: [interpreter, '-m', 'pip', 'install', '--target', partial, `uv==${UV_VERSION}`],
+      // As root pip warns about damage that --target cannot do.
+      env: { PIP_ROOT_USER_ACTION: 'ignore', PIP_DISABLE_PIP_VERSION_CHECK: '1' },
+      logFile,
+    });
+  });
+  return join(folder, 'bin', 'uv');
+}

@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { cached } from './cache';
+import { SandboxFailure, stepFailure } from './failure';
+import { buildArguments, goEnvironment, goModule, sourceKey } from './go-module';
+
+let binary: Promise<string> | undefined;
+
+/** The path of the keeper (go/cmd/tether) under which every other process of a sandbox runs. */
+export function tether(): Promise<string> {
+  binary ??= build();
+  return binary;
+}
+
+async function build(): Promise<string> {
+  const folder = await cached('tether', await sourceKey('tether'), async (partial) => {
+    // The only process without a keeper, since it makes the keeper: seconds, standard library only.
+    await promisify(execFile)('go', await buildArguments('tether', join(partial, 'tether')), {
+      cwd: goModule,
+      env: { ...process.env, ...goEnvironment },
+    }).catch((error: NodeJS.ErrnoException & { stderr?: string }) => {
+      throw error.code === 'ENOENT' ? noGo() : stepFailure('Building the process keeper with Go', error.stderr ?? '');
+    });
+  });
+  return join(folder, 'tether');
+}
+
+function noGo(): SandboxFailure {
+  return new SandboxFailure(
+    'Go is not installed: the command `go` was not found.',
+    'Install Go 1.26 or newer from https://go.dev/dl/ and see that `go version` works in this terminal.',
+  );
+}
