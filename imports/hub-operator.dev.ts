@@ -882,7 +882,7 @@ export function toJson_HubSpecStorage(obj: HubSpecStorage | undefined): Record<s
  */
 export interface HubSpecBackupPasswordSecretRef {
   /**
-   * Key of the password. Default password.
+   * Key inside the Secret. Default `password`.
    *
    * @schema HubSpecBackupPasswordSecretRef#key
    */
@@ -4023,7 +4023,7 @@ export function toJson_HubLabelProps(obj: HubLabelProps | undefined): Record<str
  */
 export interface HubLabelSpec {
   /**
-   * Colour: `#rrggbb` with six hex digits, or one of the hub’s names such as primary, red, light-blue. Absent: none.
+   * Colour: `#rrggbb` with six hex digits, or a name that the hub knows: primary, accent, disabled, red, pink, purple, deep-purple, indigo, blue, light-blue, cyan, teal, green, light-green, lime, yellow, amber, orange, deep-orange, brown, light-grey, grey, dark-grey, blue-grey, black, white. Absent: none.
    *
    * @schema HubLabelSpec#color
    */

@@ -71,12 +71,13 @@ export function merged(rules: readonly AccessRule[]): readonly AccessRule[] {
       verbs.set(key, new Set([...(verbs.get(key) ?? []), ...allowed]));
     }
   const byVerbs = new Map<string, { apiGroup: string; resources: string[]; verbs: string[] }>();
-  for (const [key, allowed] of [...verbs].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const [apiGroup = '', ...resource] = key.split('/');
-    const list = [...allowed].sort((a, b) => verbOrder.indexOf(a) - verbOrder.indexOf(b));
-    const rule = byVerbs.get(`${apiGroup} ${list}`) ?? { apiGroup, resources: [], verbs: list };
+  for (const [name, allowed] of [...verbs].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const [apiGroup = '', ...resource] = name.split('/');
+    const sorted = [...allowed].sort((a, b) => verbOrder.indexOf(a) - verbOrder.indexOf(b));
+    const key = [apiGroup, ...sorted].join(' ');
+    const rule = byVerbs.get(key) ?? { apiGroup, resources: [], verbs: sorted };
     rule.resources.push(resource.join('/'));
-    byVerbs.set(`${apiGroup} ${list}`, rule);
+    byVerbs.set(key, rule);
   }
   return [...byVerbs.values()];
 }

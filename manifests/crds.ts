@@ -3,7 +3,7 @@ import type { Construct } from 'constructs';
 import { kinds } from '../operator/kinds';
 import { API_GROUP, API_VERSION, CATEGORY } from '../operator/kinds/group';
 import type { Column, KindDefinition } from '../operator/kinds/kind';
-import { serverDefaults, type Schema } from '../operator/kinds/schema';
+import { serverDefaults } from '../operator/kinds/schema';
 
 /**
  * The CRDs of all kinds. Plain `ApiObject`s: the typed class of Kubernetes 1.28 drops newer fields such as
@@ -56,7 +56,7 @@ function printerColumn({ wide, ...column }: Column) {
 }
 
 /** The schema of the whole object, as the API server enforces it. */
-function objectSchema({ description, spec, status, rules }: KindDefinition): Schema {
+function objectSchema({ description, spec, status, rules }: KindDefinition) {
   return {
     type: 'object',
     description,
@@ -64,8 +64,8 @@ function objectSchema({ description, spec, status, rules }: KindDefinition): Sch
       apiVersion: { type: 'string', description: `Always ${API_GROUP}/${API_VERSION}.` },
       kind: { type: 'string', description: 'The kind of this resource.' },
       metadata,
-      spec: { description: '', ...serverDefaults(spec) },
-      status: { description: '', ...status },
+      spec: serverDefaults(spec),
+      status,
     },
     required: ['spec'],
     ...(rules ? { 'x-kubernetes-validations': rules } : {}),
@@ -73,7 +73,7 @@ function objectSchema({ description, spec, status, rules }: KindDefinition): Sch
 }
 
 // The API server knows what metadata is; the name is declared so that a rule may point at it.
-const metadata: Field = { type: 'object', properties: { name: { type: 'string' } } };
+const metadata = { type: 'object', properties: { name: { type: 'string' } } };
 
 function belongsToHub({ spec }: KindDefinition): boolean {
   return spec.properties !== undefined && 'hubRef' in spec.properties;

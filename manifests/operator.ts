@@ -3,7 +3,6 @@ import {
   Capability,
   Cpu,
   Deployment,
-  DeploymentStrategy,
   EnvFieldPaths,
   EnvValue,
   ImagePullPolicy,
@@ -54,8 +53,6 @@ export class Operator extends Chart {
       podMetadata: { labels },
       select: false,
       replicas: 1,
-      // Two operators at once would work against each other.
-      strategy: DeploymentStrategy.recreate(),
       serviceAccount: ServiceAccount.fromServiceAccountName(this, 'its-account', OPERATOR),
       automountServiceAccountToken: true,
       // Longer than the 20 s in which the operator finishes its work.

@@ -12,6 +12,8 @@ const MINUTE = 60 * SECOND;
 export const POD_NOT_READY_REQUEUE = 10 * SECOND;
 /** "Hub API not loaded (HTTP 404 on the readiness probe): requeue after 5 s". */
 export const API_NOT_LOADED_REQUEUE = 5 * SECOND;
+/** A step of the bootstrap that the hub refuses or fails is tried again after this: no number is given. */
+export const BOOTSTRAP_RETRY = 2 * SECOND;
 /** "Floor or label not ready for an area: requeue after 30 s". */
 export const AREA_DEPENDENCY_REQUEUE = 30 * SECOND;
 /**

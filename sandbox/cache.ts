@@ -48,7 +48,8 @@ export async function cached(
     const partial = await mkdtemp(`${entry}.partial-`);
     try {
       await build(partial);
-      await rename(partial, entry);
+      // After a lock was taken over from a run that only slept, that run may have been first.
+      if (!(await exists(entry))) await rename(partial, entry);
     } finally {
       await rm(partial, { recursive: true, force: true });
     }
@@ -68,7 +69,9 @@ async function removeAbandoned(entry: string): Promise<void> {
   const prefix = `${basename(entry)}.partial-`;
   const names = await readdir(dirname(entry));
   const abandoned = names.filter((name) => name.startsWith(prefix));
-  await Promise.all(abandoned.map((name) => rm(join(dirname(entry), name), { recursive: true, force: true })));
+  await Promise.all(
+    abandoned.map((name) => rm(join(dirname(entry), name), { recursive: true, force: true })),
+  );
 }
 
 async function withLock(path: string, onWait: () => void, work: () => Promise<void>): Promise<void> {

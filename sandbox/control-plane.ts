@@ -162,9 +162,13 @@ export class ControlPlane {
       if (!process.running) throw await this.startFailure(component, process);
       if (Date.now() > deadline) {
         const hint = 'Is the machine very busy? Its log says what it waits for.';
-        throw new SandboxFailure(`${component} runs but does not serve after ${READY_TIMEOUT_MS / 1000} s.`, hint, {
-          logFile: process.logFile,
-        });
+        throw new SandboxFailure(
+          `${component} runs but does not serve after ${READY_TIMEOUT_MS / 1000} s.`,
+          hint,
+          {
+            logFile: process.logFile,
+          },
+        );
       }
       await sleep(READY_POLL_MS);
     }

@@ -1,17 +1,21 @@
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Where runs keep their data and logs, outside git. */
-export const runsDirectory = join(__dirname, '..', '.sandbox');
+/** Where runs keep their data and logs, outside git. `HUB_OPERATOR_RUNS` overrides it. */
+export function runsDirectory(): string {
+  return process.env['HUB_OPERATOR_RUNS'] || join(__dirname, '..', '.sandbox');
+}
 
 /** A fresh folder for a run of this process; what killed runs and failed ones left is removed. */
 export async function makeRunDirectory(): Promise<string> {
-  await mkdir(runsDirectory, { recursive: true });
-  for (const name of await readdir(runsDirectory)) {
+  const runs = runsDirectory();
+  await mkdir(runs, { recursive: true });
+  for (const name of await readdir(runs)) {
     const [, pid] = /^run-(\d+)-/.exec(name) ?? [];
-    if (pid !== undefined && !isAlive(Number(pid))) await rm(join(runsDirectory, name), { recursive: true, force: true });
+    if (pid !== undefined && !isAlive(Number(pid)))
+      await rm(join(runs, name), { recursive: true, force: true });
   }
-  return mkdtemp(join(runsDirectory, `run-${process.pid}-`));
+  return mkdtemp(join(runs, `run-${process.pid}-`));
 }
 
 function isAlive(pid: number): boolean {

@@ -21,9 +21,13 @@ export async function goBinary(command: string, title: string, report: Report): 
 
       report('asking Go what to download');
       let downloads = 0;
-      const packages = await go(`Downloading the Go modules of ${title}`, ['list', '-deps', `./cmd/${command}`], (line) => {
-        if (line.startsWith('go: downloading ')) report(`downloading Go modules: ${++downloads}`);
-      });
+      const packages = await go(
+        `Downloading the Go modules of ${title}`,
+        ['list', '-deps', `./cmd/${command}`],
+        (line) => {
+          if (line.startsWith('go: downloading ')) report(`downloading Go modules: ${++downloads}`);
+        },
+      );
       const total = packages.trimEnd().split('\n').length;
 
       let compiled = 0;

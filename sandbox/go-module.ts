@@ -15,14 +15,27 @@ export const goEnvironment = { CGO_ENABLED: '0', GOWORK: 'off', GOFLAGS: '-mod=r
 /** Arguments for `go` that build `cmd/<command>` to the file `output` and print each package as it is compiled. */
 export async function buildArguments(command: string, output: string): Promise<string[]> {
   const flags = ['-s', '-w', ...(await versionFlags())];
-  return ['build', '-v', '-trimpath', '-buildvcs=false', `-ldflags=${flags.join(' ')}`, '-o', output, `./cmd/${command}`];
+  return [
+    'build',
+    '-v',
+    '-trimpath',
+    '-buildvcs=false',
+    `-ldflags=${flags.join(' ')}`,
+    '-o',
+    output,
+    `./cmd/${command}`,
+  ];
 }
 
 /** Everything that decides what `cmd/<command>` becomes, as a key for the cache. */
 export async function sourceKey(command: string): Promise<string> {
   const sources = join(goModule, 'cmd', command);
   const names = (await readdir(sources)).sort();
-  const files = [...names.map((name) => join(sources, name)), join(goModule, 'go.mod'), join(goModule, 'go.sum')];
+  const files = [
+    ...names.map((name) => join(sources, name)),
+    join(goModule, 'go.mod'),
+    join(goModule, 'go.sum'),
+  ];
   const contents = await Promise.all(files.map((file) => readFile(file)));
   return contentKey([platform(), arch(), ...(await versionFlags()), ...contents]);
 }
@@ -31,7 +44,13 @@ export async function sourceKey(command: string): Promise<string> {
 async function versionFlags(): Promise<string[]> {
   const goMod = await readFile(join(goModule, 'go.mod'), 'utf8');
   const [, version, major, minor] = /k8s\.io\/kubernetes (v(\d+)\.(\d+)\.\d+)/.exec(goMod) ?? [];
-  const values = { gitVersion: version, gitMajor: major, gitMinor: minor, gitCommit: version, gitTreeState: 'clean' };
+  const values = {
+    gitVersion: version,
+    gitMajor: major,
+    gitMinor: minor,
+    gitCommit: version,
+    gitTreeState: 'clean',
+  };
   return ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap((holder) =>
     Object.entries(values).map(([name, value]) => `-X=${holder}.${name}=${value}`),
   );

@@ -50,7 +50,14 @@ async function install(uv: string, interpreter: string, venv: string, report: Re
   const installInto = ['pip', 'install', '--python', join(venv, 'bin', 'python')];
 
   // Relocatable, since the cache renames the folder when it is complete.
-  await run('Making a Python environment', ['venv', '--relocatable', '--allow-existing', '--python', interpreter, venv]);
+  await run('Making a Python environment', [
+    'venv',
+    '--relocatable',
+    '--allow-existing',
+    '--python',
+    interpreter,
+    venv,
+  ]);
   report(`asking PyPI what Home Assistant ${VERSION} needs`);
   await run(`Installing Home Assistant ${VERSION}`, [...installInto, `homeassistant==${VERSION}`]);
   const sitePackages = join(venv, 'lib', 'python3.14', 'site-packages');

@@ -1,12 +1,15 @@
 import { execFile } from 'node:child_process';
-import { rm } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { ControlPlane } from './control-plane';
 import { makeRunDirectory } from './directory';
 import type { HubSoftware } from './hub-software';
+import { type NodeOptions, startNode } from './node';
 import { defaultProgress, type ProgressMode, runSteps } from './progress';
 import { provide } from './provisions';
+import { tether } from './tether';
 
 export interface SandboxOptions {
   /** Where the run keeps its data and logs; a fresh folder under `.sandbox/`, removed at the end, without it. */
@@ -41,13 +44,16 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const { kube, hubSoftware } = await provide(mode, options.hubs ?? false);
 
   const directory = options.directory === undefined ? await makeRunDirectory() : resolve(options.directory);
-  const cluster = join(directory, 'cluster');
+  const places = { cluster: join(directory, 'cluster'), node: join(directory, 'node') };
   let controlPlane!: ControlPlane;
-  const startCluster = async () => {
-    controlPlane = await ControlPlane.start(kube, cluster);
+  let node: { stop(): Promise<void> } | undefined;
+  const start = async () => {
+    controlPlane = await ControlPlane.start(kube, places.cluster);
+    const { kubeconfig } = controlPlane;
+    if (hubSoftware) node = await startLoggingNode({ kubeconfig, directory: places.node, hubSoftware });
     return controlPlane.apiServer;
   };
-  await runSteps([{ title: 'Starting the cluster', run: startCluster }], mode);
+  await runSteps([{ title: 'Starting the cluster', run: start }], mode);
 
   return {
     directory,
@@ -57,8 +63,28 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     controlPlane,
     ...(hubSoftware && { hubSoftware }),
     async stop() {
+      await node?.stop();
       await controlPlane.stopAll();
-      await rm(options.directory === undefined ? directory : cluster, { recursive: true });
+      const ours = options.directory === undefined ? [directory] : Object.values(places);
+      for (const place of ours) await rm(place, { recursive: true, force: true });
+    },
+  };
+}
+
+async function startLoggingNode(
+  options: Omit<NodeOptions, 'tether' | 'log'>,
+): Promise<{ stop(): Promise<void> }> {
+  await mkdir(options.directory, { recursive: true });
+  const log = createWriteStream(join(options.directory, 'node.log'), { flags: 'a' });
+  const node = await startNode({
+    ...options,
+    tether: await tether(),
+    log: (line) => log.write(`${new Date().toISOString()} ${line}\n`),
+  });
+  return {
+    async stop() {
+      await node.stop();
+      log.end();
     },
   };
 }

@@ -28,7 +28,10 @@ export async function writeKubeconfig(path: string, access: Access): Promise<voi
     apiVersion: 'v1',
     kind: 'Config',
     clusters: [
-      { name, cluster: { server: apiServer, 'certificate-authority-data': base64(access.certificateAuthority) } },
+      {
+        name,
+        cluster: { server: apiServer, 'certificate-authority-data': base64(access.certificateAuthority) },
+      },
     ],
     users: [{ name, user }],
     contexts: [{ name, context: { cluster: name, user: name, namespace } }],

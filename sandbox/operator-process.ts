@@ -28,26 +28,59 @@ export interface OperatorProcess {
 
 /** Bundles the operator, as its image does. */
 export async function bundleOperator(): Promise<void> {
-  await promisify(execFile)(process.execPath, [join(repository, 'operator', 'bundle.mjs')], { cwd: repository });
+  await promisify(execFile)(process.execPath, [join(repository, 'operator', 'bundle.mjs')], {
+    cwd: repository,
+  });
 }
 
 /** Installs what `dist/` holds but for the Deployment: in a sandbox the operator is a process, not a pod. */
 export async function installOperator(sandbox: Sandbox): Promise<void> {
   await sandboxKubectl(sandbox, ['apply', '--server-side', '-f', join(repository, 'dist', 'crds.k8s.yaml')]);
-  await sandboxKubectl(sandbox, ['wait', '--for=condition=Established', '-f', join(repository, 'dist', 'crds.k8s.yaml'), '--timeout=30s']);
-  await sandboxKubectl(sandbox, ['apply', '--server-side', '-f', join(repository, 'dist', 'operator.k8s.yaml')]);
-  await sandboxKubectl(sandbox, ['--namespace', 'hub-operator', 'scale', 'deployment', 'hub-operator', '--replicas=0']);
+  await sandboxKubectl(sandbox, [
+    'wait',
+    '--for=condition=Established',
+    '-f',
+    join(repository, 'dist', 'crds.k8s.yaml'),
+    '--timeout=30s',
+  ]);
+  await sandboxKubectl(sandbox, [
+    'apply',
+    '--server-side',
+    '-f',
+    join(repository, 'dist', 'operator.k8s.yaml'),
+  ]);
+  await sandboxKubectl(sandbox, [
+    '--namespace',
+    'hub-operator',
+    'scale',
+    'deployment',
+    'hub-operator',
+    '--replicas=0',
+  ]);
 }
 
 /** A kubeconfig of the operator's own service account: it runs with exactly the role that is shipped. */
 export async function operatorKubeconfig(sandbox: Sandbox): Promise<string> {
-  const token = await sandboxKubectl(sandbox, ['--namespace', 'hub-operator', 'create', 'token', 'hub-operator', '--duration=24h']);
+  const token = await sandboxKubectl(sandbox, [
+    '--namespace',
+    'hub-operator',
+    'create',
+    'token',
+    'hub-operator',
+    '--duration=24h',
+  ]);
   const path = join(sandbox.directory, 'operator.kubeconfig');
-  await writeKubeconfig(path, { ...(await readCluster(sandbox.kubeconfig)), credentials: { token: token.trim() } });
+  await writeKubeconfig(path, {
+    ...(await readCluster(sandbox.kubeconfig)),
+    credentials: { token: token.trim() },
+  });
   return path;
 }
 
-export async function startOperator(sandbox: Sandbox, options: OperatorOptions = {}): Promise<OperatorProcess> {
+export async function startOperator(
+  sandbox: Sandbox,
+  options: OperatorOptions = {},
+): Promise<OperatorProcess> {
   const port = await freePort();
   const operator = await SandboxProcess.start({
     name: options.name ?? 'operator',
@@ -71,13 +104,19 @@ export async function startOperator(sandbox: Sandbox, options: OperatorOptions =
 /** Runs kubectl as the sandbox's administrator and answers with what it printed. Rejects with what it complained of. */
 export async function sandboxKubectl(sandbox: Sandbox, args: readonly string[]): Promise<string> {
   const [program, ...first] = sandbox.kubectl;
-  const { stdout } = await promisify(execFile)(program, [...first, '--kubeconfig', sandbox.kubeconfig, ...args], {
-    maxBuffer: 64 * 1024 * 1024,
-  });
+  const { stdout } = await promisify(execFile)(
+    program,
+    [...first, '--kubeconfig', sandbox.kubeconfig, ...args],
+    {
+      maxBuffer: 64 * 1024 * 1024,
+    },
+  );
   return stdout;
 }
 
 /** On Linux the operator has a loopback address of its own, so that a hub can tell it from the probes, and ban it. */
 function sourceAddress(): Record<string, string> {
-  return process.platform === 'linux' ? { HUB_SOURCE_ADDRESS: '127.0.0.2', POD_IP: '127.0.0.2' } : { POD_IP: '127.0.0.1' };
+  return process.platform === 'linux'
+    ? { HUB_SOURCE_ADDRESS: '127.0.0.2', POD_IP: '127.0.0.2' }
+    : { POD_IP: '127.0.0.1' };
 }

@@ -12,7 +12,8 @@ export async function freePorts(count: number): Promise<number[]> {
   const taken: Server[] = [];
   try {
     for (let attempt = 0; taken.length < count; attempt++) {
-      if (attempt === ATTEMPTS + count) throw new Error(`no ${count} free ports between ${LOWEST} and ${HIGHEST}`);
+      if (attempt === ATTEMPTS + count)
+        throw new Error(`no ${count} free ports between ${LOWEST} and ${HIGHEST}`);
       const server = await listen(randomInt(LOWEST, HIGHEST));
       if (server) taken.push(server);
     }

@@ -79,5 +79,7 @@ async function ticking(step: Step, everyMs: number, show: (text: string) => void
 function elapsed(began: number): string {
   const seconds = (Date.now() - began) / 1000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
-  return seconds < 60 ? `${seconds.toFixed(0)} s` : `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
+  return seconds < 60
+    ? `${seconds.toFixed(0)} s`
+    : `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
 }

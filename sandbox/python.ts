@@ -55,12 +55,12 @@ async function succeeds(program: string, args: readonly string[]): Promise<strin
 
 async function portableInterpreter(report: Report): Promise<string> {
   const unpack = await goBinary('python', 'the portable Python', report);
-  const folder = await cached('python', await sourceKey('python'), async (partial) => {
+  const folder = await cached('cpython', await sourceKey('python'), async (partial) => {
     report('unpacking the portable Python');
     await runCommand({
       step: 'Unpacking the portable Python',
       command: [unpack, join(partial, 'python')],
-      logFile: buildLog('python'),
+      logFile: buildLog('cpython'),
     });
   });
   return join(folder, 'python', 'bin', 'python3');

@@ -1,13 +1,16 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { runsDirectory } from './directory';
 import type { Sandbox } from './index';
 
 /** Where programs find the run that was started last. */
-export const runFile = join(runsDirectory, 'run.json');
+export const runFile = (): string => join(runsDirectory(), 'run.json');
 
 /** Says for programs what a run's start prints for people; `extra` is added, such as the addresses of hubs. */
-export async function writeRunFile(sandbox: Sandbox, extra: Readonly<Record<string, unknown>> = {}): Promise<void> {
+export async function writeRunFile(
+  sandbox: Sandbox,
+  extra: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
   const run = {
     pid: process.pid,
     directory: sandbox.directory,
@@ -17,15 +20,16 @@ export async function writeRunFile(sandbox: Sandbox, extra: Readonly<Record<stri
     pids: sandbox.controlPlane.pids(),
     ...extra,
   };
-  await mkdir(dirname(runFile), { recursive: true });
+  await mkdir(runsDirectory(), { recursive: true });
   // Renamed into place, so that nobody reads half of it.
-  const partial = `${runFile}.${process.pid}`;
+  const partial = `${runFile()}.${process.pid}`;
   await writeFile(partial, `${JSON.stringify(run, undefined, 2)}\n`);
-  await rename(partial, runFile);
+  await rename(partial, runFile());
 }
 
 /** Removes it, unless another run has written its own since. */
 export async function removeRunFile(): Promise<void> {
-  const content = await readFile(runFile, 'utf8').catch(() => undefined); // there is none
-  if (content !== undefined && (JSON.parse(content) as { pid: number }).pid === process.pid) await rm(runFile);
+  const content = await readFile(runFile(), 'utf8').catch(() => undefined); // there is none
+  if (content !== undefined && (JSON.parse(content) as { pid: number }).pid === process.pid)
+    await rm(runFile());
 }

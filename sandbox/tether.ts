@@ -20,7 +20,9 @@ async function build(): Promise<string> {
       cwd: goModule,
       env: { ...process.env, ...goEnvironment },
     }).catch((error: NodeJS.ErrnoException & { stderr?: string }) => {
-      throw error.code === 'ENOENT' ? noGo() : stepFailure('Building the process keeper with Go', error.stderr ?? '');
+      throw error.code === 'ENOENT'
+        ? noGo()
+        : stepFailure('Building the process keeper with Go', error.stderr ?? '');
     });
   });
   return join(folder, 'tether');

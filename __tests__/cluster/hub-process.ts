@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { provideHubSoftware } from '../../sandbox/hub-software';
 import { freePort } from '../../sandbox/ports';
 
 // The hub ends with this code when it wants to be started again (a restart, new http settings, a restored backup).
@@ -44,12 +44,11 @@ export class HubProcess {
 
   /** A hub that is not started yet. */
   static async create(): Promise<HubProcess> {
-    const { hass } = await provideHubSoftware(() => undefined);
     const configDir = await mkdtemp(path.join(tmpdir(), 'hub-process-'));
     for (const [name, content] of Object.entries(CONFIGURATION_FILES)) {
       await writeFile(path.join(configDir, name), content);
     }
-    return new HubProcess(hass, configDir, await freePort());
+    return new HubProcess(path.join(hubEnvironment(), 'bin', 'hass'), configDir, await freePort());
   }
 
   /** A fresh hub that answers. */
@@ -142,4 +141,14 @@ export class HubProcess {
   get #logFile(): string {
     return path.join(this.configDir, 'printed.log');
   }
+}
+
+/** Where Home Assistant is installed. */
+function hubEnvironment(): string {
+  const note = '/tmp/hub-venv-path';
+  const found =
+    process.env['HUB_SANDBOX_VENV'] ?? (existsSync(note) ? readFileSync(note, 'utf8').trim() : undefined);
+  if (!found)
+    throw new Error('HUB_SANDBOX_VENV is not set: run this with a jest project that has the cluster');
+  return found;
 }

@@ -73,13 +73,28 @@ export class ApiServer {
 
   private async send(method: string, path: string, data: object, dryRun: boolean): Promise<Verdict> {
     const params = { fieldValidation: 'Strict', ...(dryRun ? { dryRun: 'All' } : {}) };
-    return verdict(await this.client.request({ method, url: `/${path}`, data, params }));
+    return verdict(await this.client.request<Answer>({ method, url: `/${path}`, data, params }));
   }
 }
 
-function verdict({ status, data }: AxiosResponse): Verdict {
+/** Whether the refusal names the field and says why. */
+export function names({ refusals }: Verdict, field: string, because: RegExp | string): boolean {
+  const plain = plainPath(field);
+  return refusals.some(
+    (refusal) =>
+      refusal.field === plain &&
+      (typeof because === 'string' ? refusal.message.includes(because) : because.test(refusal.message)),
+  );
+}
+
+type Answer = Record<string, unknown> & {
+  readonly message?: string;
+  readonly details?: { readonly causes?: readonly { readonly field: string; readonly message: string }[] };
+};
+
+function verdict({ status, data }: AxiosResponse<Answer>): Verdict {
   if (status < 300) return { object: data, refusals: [] };
-  const causes: { field: string; message: string }[] = data.details?.causes ?? [];
+  const causes = data.details?.causes ?? [];
   if (status !== 422 || causes.length === 0)
     throw new Error(`the API server answered ${status}: ${data.message}`);
   return { refusals: causes.map(({ field, message }) => ({ field: plainPath(field), message })) };

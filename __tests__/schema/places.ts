@@ -64,14 +64,19 @@ export function plainPath(field: string): string {
 
 type Node = Record<string, unknown>;
 
+/** The steps of a path in this sample: of several items or entries the first in which most of the rest is there. */
 function concrete(sample: object, path: string): string[] {
-  const steps: string[] = [];
-  let node: unknown = sample;
-  for (const part of path.replaceAll('[', '.[').split('.')) {
-    const name =
-      part === '[]' ? '0' : part === '*' ? Object.keys(node as Node)[0]! : part.replace(/[[\]]/g, '');
-    steps.push(name);
-    node = (node as Node | undefined)?.[name];
-  }
-  return steps;
+  return route(sample, path.replaceAll('[', '.[').split('.')).steps;
+}
+
+function route(node: unknown, [part, ...rest]: readonly string[]): { steps: string[]; present: number } {
+  if (part === undefined) return { steps: [], present: 0 };
+  const entries = typeof node === 'object' && node !== null ? (node as Node) : {};
+  const wildcard = part === '[]' || part === '*';
+  const names = wildcard ? [...Object.keys(entries), '0'] : [part.replace(/[[\]]/g, '')];
+  const routes = names.map((name) => {
+    const { steps, present } = route(entries[name], rest);
+    return { steps: [name, ...steps], present: name in entries ? present + 1 : 0 };
+  });
+  return routes.reduce((best, next) => (next.present > best.present ? next : best));
 }

@@ -179,7 +179,7 @@ export class HubConnection {
   }
 
   #onLost(): void {
-    this.#log.warn({ hub: this.#rest.address.url }, 'connection to the hub lost');
+    this.#log.warn({ url: this.#rest.address.url }, 'connection to the hub lost');
     this.#cancelHeartbeat();
     this.#cancelRestore();
     this.#connection = undefined;

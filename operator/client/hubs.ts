@@ -23,17 +23,17 @@ export class Hubs {
    * whoever holds it sees its calls fail as unreachable.
    *
    * @param key `namespace/name`
-   * @param secrets values to mask in the hub's texts
+   * @param secrets values to mask in the hub's texts from now on; absent: as before
    */
-  get(key: string, access: HubAccess, secrets: Iterable<string> = []): HubClient {
+  get(key: string, access: HubAccess, secrets?: Iterable<string>): HubClient {
     const entry = this.#entries.get(key);
     if (entry && isSame(entry.access, access)) {
-      entry.client.protect(secrets);
+      if (secrets) entry.client.protect(secrets);
       return entry.client;
     }
     this.forget(key);
     const log = this.#log.child({ hub: key });
-    const client = new HubClient({ ...access, secrets, clock: this.#clock, log });
+    const client = new HubClient({ ...access, secrets: secrets ?? [], clock: this.#clock, log });
     this.#entries.set(key, { access, client });
     return client;
   }

@@ -78,7 +78,11 @@ export async function login(rest: Rest, { username, password }: Credentials, clo
   const flow = await rest.post<LoginStep>('/auth/login_flow', start, anonymous);
   const path = `/auth/login_flow/${encodeURIComponent(flow.flow_id)}`;
   for (let attempt = 1; ; attempt++) {
-    const step = await rest.post<LoginStep>(path, { client_id, username: normalised(username), password }, anonymous);
+    const step = await rest.post<LoginStep>(
+      path,
+      { client_id, username: normalised(username), password },
+      anonymous,
+    );
     if (step.type === 'create_entry') return exchangeCode(rest, step.result);
     const secondFactor = step.step_id !== 'init';
     if (attempt < LOGIN_TRIES && !secondFactor) {

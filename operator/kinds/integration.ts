@@ -175,7 +175,7 @@ const status = {
     entryID: { type: 'string', description: 'Id of the entry in the hub.' },
     entryState: {
       type: 'string',
-      description: 'State of the entry, as the hub says: loaded, setup_retry, setup_error …',
+      description: 'State of the entry, as the hub says, such as loaded, setup_retry or setup_error.',
     },
     configHash: {
       type: 'string',

@@ -21,7 +21,9 @@ const spec = {
     color: {
       type: 'string',
       description:
-        'Colour: `#rrggbb` with six hex digits, or one of the hub’s names such as primary, red, light-blue. Absent: none.',
+        'Colour: `#rrggbb` with six hex digits, or a name that the hub knows: primary, accent, disabled, red, pink, ' +
+        'purple, deep-purple, indigo, blue, light-blue, cyan, teal, green, light-green, lime, yellow, amber, orange, ' +
+        'deep-orange, brown, light-grey, grey, dark-grey, blue-grey, black, white. Absent: none.',
       pattern: '^(#[0-9a-fA-F]{6}|[a-z]+(-[a-z]+)*)$',
       maxLength: 32,
     },

@@ -47,7 +47,6 @@ const spec = {
               'Default: none.',
             additionalProperties: { 'x-kubernetes-preserve-unknown-fields': true },
             maxProperties: 64,
-            not: { required: ['state'] },
           },
         },
         required: ['entity_id', 'state'],

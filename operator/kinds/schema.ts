@@ -30,7 +30,6 @@ export interface Schema {
   readonly additionalProperties?: Schema;
   readonly minProperties?: number;
   readonly maxProperties?: number;
-  readonly not?: { readonly required: readonly string[] };
   readonly 'x-kubernetes-preserve-unknown-fields'?: true;
   readonly 'x-kubernetes-int-or-string'?: true;
   readonly 'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map';

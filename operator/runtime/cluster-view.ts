@@ -1,7 +1,7 @@
 import type { Clock } from '../clock';
 import type { Logger } from '../log';
 import { Informer, type InformerOptions } from './informer';
-import { type ClusterObject, keyOf, type ResourceType } from './objects';
+import { type ClusterObject, type ResourceType } from './objects';
 import type { Change } from './store';
 import type { Cluster } from './transport';
 
@@ -56,11 +56,12 @@ export class ClusterView {
     }
   }
 
-  /** Takes the server's answer to a write of ours, so that the next pass does not start from older news. */
+  /**
+   * Takes the server's answer to a write of ours, so that the next pass does not start from older news. It is told as
+   * a change, here and now: the watch event that follows brings nothing new.
+   */
   learn(object: ClusterObject): void {
-    for (const { store } of this.of(object.kind ?? '')) {
-      if (store.get(keyOf(object))) store.put(object);
-    }
+    for (const informer of this.of(object.kind ?? '')) informer.learn(object);
   }
 
   async untilSynced(): Promise<void> {

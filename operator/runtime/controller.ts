@@ -186,15 +186,11 @@ function resultOf(next: Next) {
   }
 }
 
-/** Whether a change is one to act on: all but status, which is ours, and labels. */
+/** Whether a change is one to act on: of what a person or another controller may ask, not of our own status and finalizer. */
 function isForUs(before: CustomResource, after: CustomResource): boolean {
-  const parts = ({ metadata }: CustomResource) => [
-    metadata.generation,
-    metadata.deletionTimestamp,
-    metadata.annotations,
-    metadata.finalizers,
-  ];
-  return !isDeepStrictEqual(parts(before), parts(after));
+  const parts = ({ metadata }: CustomResource) => [metadata.generation, metadata.deletionTimestamp, metadata.annotations];
+  const lost = before.metadata.finalizers?.some((finalizer) => !after.metadata.finalizers?.includes(finalizer)) ?? false;
+  return lost || !isDeepStrictEqual(parts(before), parts(after));
 }
 
 /** What others may depend on: that it is there, its spec, whether it is ready, and what its status says of it. */

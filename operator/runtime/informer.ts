@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Clock } from '../clock';
 import type { Logger } from '../log';
 import { backoffDelay } from './backoff';
-import { apiVersionOf, type ClusterObject, pathOf, type ResourceType } from './objects';
+import { apiVersionOf, type ClusterObject, keyOf, pathOf, type ResourceType } from './objects';
 import { type Change, Store } from './store';
 import { ApiError, type Cluster, ClusterUnreachable, isGone } from './transport';
 
@@ -77,6 +77,11 @@ export class Informer<T extends ClusterObject> {
   /** Milliseconds since the server was last heard or tried: a large number means that this watch is stuck. */
   quietFor(): number {
     return this.options.clock.now() - this.lastSign;
+  }
+
+  /** Takes over newer news of an object that is known here, as a watch event would bring it. */
+  learn(object: T): void {
+    if (this.store.get(keyOf(object))) this.take('MODIFIED', this.prune(object));
   }
 
   private async run(): Promise<void> {

@@ -9,7 +9,7 @@ import { logSize, terminationMessage } from './termination';
 import { MissingReference, type Lookup } from './lookup';
 import { verdicts } from './probes';
 import { ContainerProcess } from './process';
-import { pause } from './retry';
+import { pause } from './pause';
 import { waitingStatus } from './status';
 import type { PodVolumes } from './volumes';
 
@@ -109,6 +109,7 @@ export class ContainerRunner {
     const watching = new AbortController();
     const { startupProbe, readinessProbe } = this.container;
     this.set({
+      // An id tells of a run before, perhaps under a node before this one.
       restartCount: this.status.restartCount + (this.status.containerID ? 1 : 0),
       containerID,
       imageID: `sandbox://home-assistant@${this.host.hubSoftware.version}`,

@@ -5,11 +5,13 @@
  * that StatefulSets, EndpointSlices and rollouts are the real controllers' work.
  *
  * It is not a kubelet: no image is pulled (every container gets the hub's Python and `hass`), nothing is isolated,
- * securityContext and resource limits are not enforced, pods have no network of their own (a hub listens on all
- * addresses of this machine; the Service's annotation says where), `kubectl logs` and `exec` do not work (logs are
- * files: `<directory>/pods/<namespace>_<pod>_<uid>/<container>.log`). What it does not know it refuses: the container
- * waits with the reason SandboxUnsupported and the field's name. What depends on a real kubelet needs a real node.
+ * securityContext and resource limits are not enforced, there are no variables of Services, pods have no network of
+ * their own (a hub listens on all addresses of this machine; the Service's annotation says where), `kubectl logs` and
+ * `exec` do not work (logs are files: `<directory>/pods/<namespace>_<pod>_<uid>/<container>.log`, and they stay when
+ * the pod goes). What it does not know it refuses: the container waits with the reason SandboxUnsupported and the
+ * field's name. What depends on a real kubelet needs a real node.
  */
+import { setMaxListeners } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KubernetesObject } from '@kubernetes/client-node';
@@ -20,7 +22,7 @@ import { registerNode } from './machine';
 import { Pods } from './pods';
 import { Ports } from './ports';
 import { Provisioner } from './provisioner';
-import { pause } from './retry';
+import { pause } from './pause';
 import { Scheduler } from './scheduler';
 import { ServiceUrls } from './services';
 
@@ -48,7 +50,10 @@ export async function startNode(options: NodeOptions): Promise<{ stop(): Promise
   const { kubeconfig, directory, tether, hubSoftware, refreshDelayMs = REFRESH_DELAY_MS } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
-  const cluster = new Cluster(kubeconfig, signal, options.log ?? (() => undefined));
+  // Everything that waits listens to it, which is no leak.
+  setMaxListeners(0, signal);
+  let log = options.log;
+  const cluster = new Cluster(kubeconfig, signal, (line) => log?.(line));
   const { caches } = cluster;
   const places = { pods: join(directory, 'pods'), volumes: join(directory, 'volumes') };
   for (const place of Object.values(places)) mkdirSync(place, { recursive: true });
@@ -95,6 +100,8 @@ export async function startNode(options: NodeOptions): Promise<{ stop(): Promise
     async stop() {
       stopping.abort();
       await pods.stop(STOP_GRACE_SECONDS);
+      // A request that is still under way may fail later; its listener may be gone by then.
+      log = undefined;
     },
   };
 }

@@ -6,7 +6,8 @@ import {
   type KubernetesObject,
   type ObjectCache,
 } from '@kubernetes/client-node';
-import { describe, pause, pauseAfter, type Log } from './retry';
+import { pause, pauseAfter } from './pause';
+import { describe, type Log } from './retry';
 
 export type Cache<T extends KubernetesObject> = Informer<T> & ObjectCache<T>;
 

@@ -10,7 +10,8 @@ import type { PodEvents } from './events';
 import { MissingReference } from './lookup';
 import { NODE_ADDRESS } from './names';
 import type { Ports } from './ports';
-import { describe, keepTrying, pause, pauseAfter } from './retry';
+import { pause, pauseAfter } from './pause';
+import { describe, keepTrying } from './retry';
 import { podStatus } from './status';
 import { StatusWriter } from './status-writer';
 import { notUnderstood } from './understood';
@@ -77,14 +78,7 @@ export class PodRun {
 
   /** Runs the pod until it is done or stopped. */
   async run(): Promise<void> {
-    const { name, namespace } = this.identity;
-    try {
-      await this.runContainers();
-    } catch (error) {
-      // A full disk, say. It is shown where people look, and stays until the pod is made anew.
-      this.host.cluster.log(`pod ${namespace}/${name}: ${describe(error)}`);
-      for (const runner of [...this.init, ...this.main]) runner.wait('SandboxError', describe(error));
-    }
+    await this.runContainers().catch((error: unknown) => this.fail(error));
   }
 
   /** A newer version of the pod. A kubelet looks at the volumes again when the pod changed: annotations are a nudge. */
@@ -100,6 +94,7 @@ export class PodRun {
 
   /** Brings copied volumes up to date. What is gone stays as it was, as with a kubelet. */
   refreshVolumes(): void {
+    if (this.stopping.signal.aborted) return;
     this.volumesWritten = this.volumesWritten
       ?.then(() => this.writeVolumes())
       .catch((error: unknown) => {
@@ -129,6 +124,13 @@ export class PodRun {
     for (const name of (await readdir(this.directory)).filter((entry) => !kept(entry))) {
       await rm(join(this.directory, name), { recursive: true, force: true });
     }
+  }
+
+  /** A full disk, say. It is shown where people look, and stays until the pod is made anew. */
+  private fail(error: unknown): void {
+    const { name, namespace } = this.identity;
+    this.host.cluster.log(`pod ${namespace}/${name}: ${describe(error)}`);
+    for (const runner of [...this.init, ...this.main]) runner.wait('SandboxError', describe(error));
   }
 
   private async stopAndDelete(): Promise<void> {
@@ -225,7 +227,7 @@ export class PodRun {
   }
 
   private async startSidecar(runner: ContainerRunner): Promise<void> {
-    void runner.run('Always');
+    void runner.run('Always').catch((error: unknown) => this.fail(error));
     while (!runner.status.started && (await pause(100, this.stopping.signal)));
   }
 

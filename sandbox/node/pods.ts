@@ -2,7 +2,7 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import type { Cluster } from './cluster';
 import type { PodEvents } from './events';
-import { NODE_NAME, POD_NETWORK } from './names';
+import { NODE_ADDRESS, NODE_NAME, POD_NETWORK } from './names';
 import { PodRun, type PodHost } from './pod';
 import { keepTrying } from './retry';
 
@@ -72,7 +72,7 @@ export class Pods {
       return;
     }
     if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') return;
-    const run = new PodRun(pod, pod.status?.podIP ?? this.freeAddress(), this.podHost);
+    const run = new PodRun(pod, this.address(pod), this.podHost);
     this.runs.set(keyOf(pod), run);
     void run.run();
   }
@@ -95,7 +95,9 @@ export class Pods {
     if (next && next.metadata?.uid !== run.identity.uid) this.see(next);
   }
 
-  private freeAddress(): string {
+  private address(pod: V1Pod): string {
+    if (pod.spec?.hostNetwork) return NODE_ADDRESS;
+    if (pod.status?.podIP) return pod.status.podIP;
     const used = new Set(this.cluster.caches.pods.list().map(({ status }) => status?.podIP));
     for (const run of this.runs.values()) used.add(run.pod.status?.podIP);
     for (let host = 2; ; host++) {

@@ -2,7 +2,7 @@
 import { get } from 'node:http';
 import { connect } from 'node:net';
 import type { V1HTTPGetAction, V1Probe } from '@kubernetes/client-node';
-import { pause } from './retry';
+import { pause } from './pause';
 
 const ADDRESS = '127.0.0.1';
 
@@ -35,9 +35,9 @@ export async function* verdicts(
 export function ask(probe: V1Probe, port: number, signal: AbortSignal): Promise<string | undefined> {
   const { httpGet, tcpSocket, timeoutSeconds = 1 } = probe;
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutSeconds * 1000)]);
-  if (httpGet) return askHttp(httpGet, port, limit);
-  if (tcpSocket) return askTcp(port, limit);
-  return Promise.resolve(undefined);
+  const answer = httpGet ? askHttp(httpGet, port, limit) : tcpSocket ? askTcp(port, limit) : undefined;
+  // A path or a header that cannot be sent at all.
+  return Promise.resolve(answer).catch(said);
 }
 
 function askHttp({ path = '/', httpHeaders = [] }: V1HTTPGetAction, port: number, signal: AbortSignal) {

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { appendFileSync, closeSync, openSync, readFileSync } from 'node:fs';
+import { appendFileSync, closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { systemClock } from '../../operator/clock';
 
 export interface ProcessOptions {
@@ -22,6 +22,8 @@ export class ContainerProcess {
 
   constructor(private readonly options: ProcessOptions) {
     const { tether, command, environment, workingDirectory, logFile, pidFile, graceSeconds } = options;
+    // Of the process before it: nobody may take that one for this.
+    rmSync(pidFile, { force: true });
     const log = openSync(logFile, 'a');
     this.child = spawn(tether, ['--grace', `${graceSeconds}s`, '--pid-file', pidFile, '--', ...command], {
       cwd: workingDirectory,
@@ -52,9 +54,10 @@ export class ContainerProcess {
     try {
       process.kill(-Number(readFileSync(this.options.pidFile, 'utf8')), 'SIGKILL');
     } catch (error) {
-      // The pid file goes with the process, and so may the process between reading and killing.
+      // Not started far enough to have one (tether's own grace ends it then), or ended this very moment, which
+      // macOS calls EPERM.
       const { code } = error as NodeJS.ErrnoException;
-      if (code !== 'ENOENT' && code !== 'ESRCH') throw error;
+      if (code !== 'ENOENT' && code !== 'ESRCH' && code !== 'EPERM') throw error;
     }
   }
 }

@@ -34,7 +34,8 @@ export function waitingStatus(
  * those of others are kept.
  */
 export function podStatus(pod: V1Pod, view: PodView, previous: V1PodCondition[], now: Date): V1PodStatus {
-  const initialized = view.init.every((status) => initDone(pod, status));
+  // A sidecar that is stopped at the end does not undo what was.
+  const initialized = view.main.some(hasRun) || view.init.every((status) => initDone(pod, status));
   const phase = podPhase(pod, view, initialized);
   const finished = phase === 'Succeeded' || phase === 'Failed';
   const initUnready = view.init.filter((status) => !initDone(pod, status));
@@ -55,14 +56,13 @@ export function podStatus(pod: V1Pod, view: PodView, previous: V1PodCondition[],
     { type: 'ContainersReady', ...ready },
     { type: 'Ready', ...ready },
   ];
-  const podIP = pod.spec?.hostNetwork ? NODE_ADDRESS : view.podIP;
   return {
     phase,
     conditions: keepTimes(conditions, previous, now),
     hostIP: NODE_ADDRESS,
     hostIPs: [{ ip: NODE_ADDRESS }],
-    podIP,
-    podIPs: [{ ip: podIP }],
+    podIP: view.podIP,
+    podIPs: [{ ip: view.podIP }],
     startTime: view.startTime,
     // Of an init container, ready means done.
     initContainerStatuses: view.init.map((status) => ({ ...status, ready: initDone(pod, status) })),
@@ -77,6 +77,10 @@ function initDone(pod: V1Pod, status: V1ContainerStatus): boolean {
   return status.state?.terminated?.exitCode === 0;
 }
 
+function hasRun({ state, lastState }: V1ContainerStatus): boolean {
+  return !state?.waiting || lastState?.terminated !== undefined;
+}
+
 function podPhase(pod: V1Pod, { init, main }: PodView, initialized: boolean): string {
   const policy = pod.spec?.restartPolicy ?? 'Always';
   if (!initialized) {
@@ -89,8 +93,7 @@ function podPhase(pod: V1Pod, { init, main }: PodView, initialized: boolean): st
     if (!failed) return 'Succeeded';
     if (policy === 'Never') return 'Failed';
   }
-  const neverRan = main.some(({ state, lastState }) => state?.waiting && !lastState?.terminated);
-  return neverRan ? 'Pending' : 'Running';
+  return main.every(hasRun) ? 'Running' : 'Pending';
 }
 
 function condition(isTrue: boolean, reason: string, message: string): Omit<V1PodCondition, 'type'> {

@@ -52,6 +52,7 @@ const CONTAINER_FIELDS: (keyof V1Container)[] = [
   'name',
   'ports',
   'readinessProbe',
+  'resizePolicy',
   'resources',
   'securityContext',
   'startupProbe',

@@ -3,7 +3,7 @@
  * in the pod's own directory. `readOnly` is not enforced.
  */
 import { copyFile, mkdir, realpath, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { V1Container, V1Pod, V1Volume } from '@kubernetes/client-node';
 import { replaceFiles } from './atomic-directory';
 import type { Mount } from './environment';
@@ -93,7 +93,7 @@ export class PodVolumes {
     const persistentVolume = this.lookup.volume(claim.spec?.volumeName ?? '');
     const path = persistentVolume?.spec?.hostPath?.path;
     if (!path)
-      throw new MissingReference(`persistentvolumeclaim "${claimName}" is not on a volume of the sandbox`);
+      throw new MissingReference(`the volume of persistentvolumeclaim "${claimName}" is no directory here`);
     return path;
   }
 
@@ -101,9 +101,9 @@ export class PodVolumes {
   private async frozen(container: V1Container, volume: V1Volume, subPath: string): Promise<string> {
     const source = await realpath(join(this.path(volume), subPath));
     if ((await stat(source)).isDirectory()) return source;
-    const directory = join(this.directory, 'sub-paths', container.name, volume.name);
-    await mkdir(directory, { recursive: true });
-    await copyFile(source, join(directory, basename(subPath)));
-    return join(directory, basename(subPath));
+    const copy = join(this.directory, 'sub-paths', container.name, volume.name, subPath);
+    await mkdir(dirname(copy), { recursive: true });
+    await copyFile(source, copy);
+    return copy;
   }
 }

@@ -1,5 +1,4 @@
-import { load } from 'js-yaml';
-import { readFileSync } from 'node:fs';
+import { Yaml } from 'cdk8s';
 import { join } from 'node:path';
 import { GROUP_VERSION } from '../../../operator/kinds/group';
 
@@ -28,7 +27,7 @@ const files = [
 
 const read = (file: string): Sample => ({
   apiVersion: GROUP_VERSION,
-  ...(load(readFileSync(join(__dirname, `${file}.yaml`), 'utf8')) as Omit<Sample, 'apiVersion'>),
+  ...(Yaml.load(join(__dirname, `${file}.yaml`))[0] as Omit<Sample, 'apiVersion'>),
 });
 
 export const externalHub = read('hub-external');

@@ -131,6 +131,7 @@ describe('commands', () => {
     await failure;
     expect(await connection.command('quick')).toBe('fine');
     expect(hub.connects).toBe(1);
+    expect(clock.pendingTimers).toBe(1); // the heartbeat
   });
 
   it('that are under way fail when the connection is lost or closed', async () => {

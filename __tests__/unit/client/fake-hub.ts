@@ -59,9 +59,12 @@ export class FakeHub {
   readonly #webSockets = new WebSocketServer({ noServer: true });
 
   private constructor(readonly scheme: 'http' | 'https') {
-    const answer = (request: IncomingMessage, response: ServerResponse) => void this.#answer(request, response);
+    const answer = (request: IncomingMessage, response: ServerResponse) =>
+      void this.#answer(request, response);
     this.#server =
-      scheme === 'http' ? createServer(answer) : createTlsServer({ cert: certificate, key: privateKey }, answer);
+      scheme === 'http'
+        ? createServer(answer)
+        : createTlsServer({ cert: certificate, key: privateKey }, answer);
     this.#server.on('connection', (socket) => {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));

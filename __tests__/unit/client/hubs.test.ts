@@ -56,6 +56,8 @@ describe('Hubs', () => {
     const access = { url: hub.url, token: 'good-token' };
     const client = hubs.get('home/mill', access, ['old-secret']);
     await expect(client.connection.command('x')).rejects.toThrow('*** *** new-secret');
+    hubs.get('home/mill', access);
+    await expect(client.connection.command('x')).rejects.toThrow('*** *** new-secret');
     hubs.get('home/mill', access, ['new-secret']);
     await expect(client.connection.command('x')).rejects.toThrow('*** old-secret ***');
   });

@@ -158,6 +158,9 @@ describe('many reloads', () => {
           expect(outcome.startedAt).toBeGreaterThanOrEqual(at);
           expect(outcome.startedAt - at).toBeLessThanOrEqual(LONGEST_WAIT_MS + takesMs);
         }
+        for (const [index, call] of calls.entries()) {
+          expect(call.at).toBeGreaterThanOrEqual((calls[index - 1]?.at ?? 0) + takesMs);
+        }
         expect(calls.length).toBeLessThanOrEqual(requests.length);
         expect(clock.pendingTimers).toBe(0);
       }),

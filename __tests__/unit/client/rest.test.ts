@@ -67,7 +67,9 @@ describe('what an answer becomes', () => {
   it('is the parsed JSON when all is well, and nothing for an empty one', async () => {
     answerWith(json(200, { state: 'RUNNING' }));
     hub.routes.set('POST /auth/revoke', (_request, response) => response.writeHead(200).end());
-    expect(await open().get('/api/config')).toEqual({ state: 'RUNNING' });
+    const clock = new ManualClock();
+    expect(await open({ clock }).get('/api/config')).toEqual({ state: 'RUNNING' });
+    expect(clock.pendingTimers).toBe(0);
     expect(await open().postForm('/auth/revoke', { token: 'x' })).toBeUndefined();
   });
 
@@ -126,7 +128,7 @@ describe('when nothing answers', () => {
   });
 
   it('is unreachable at once after close, also for what is under way', async () => {
-    const rest = open();
+    const rest = open({ clock: new ManualClock() });
     const asked = new Promise<void>((resolve) => answerWith(() => resolve()));
     const failure = expect(rest.get('/api/config')).rejects.toThrow(HubUnreachable);
     await asked;

@@ -11,8 +11,17 @@ describe('a hub behind a certificate of its own', () => {
     ['is not reached without', undefined, false],
   ])('%s', async (_what, ca, reached) => {
     const hub = await FakeHub.start('https');
-    const client = new HubClient({ url: hub.url, token: 'good-token', ca, clock: systemClock, log: silentLog });
-    const answers = await Promise.allSettled([client.rest.get('/manifest.json'), client.connection.command('x')]);
+    const client = new HubClient({
+      url: hub.url,
+      token: 'good-token',
+      ca,
+      clock: systemClock,
+      log: silentLog,
+    });
+    const answers = await Promise.allSettled([
+      client.rest.get('/manifest.json'),
+      client.connection.command('x'),
+    ]);
     for (const answer of answers) {
       if (reached) expect(answer.status).toBe('fulfilled');
       else expect(answer).toMatchObject({ reason: expect.any(HubUnreachable) });

@@ -48,7 +48,8 @@ test('nothing is visible under its name before it is complete', async () => {
 
 test('two at once build once; the other waits and says so', async () => {
   let finish!: () => void;
-  const build = jest.fn(async () => new Promise<void>((resolve) => (finish = resolve)));
+  const finished = new Promise<void>((resolve) => (finish = resolve));
+  const build = jest.fn(() => finished);
   const waits = jest.fn(() => finish());
   const first = cached('tool', 'k1', build);
   const second = cached('tool', 'k1', build, waits);

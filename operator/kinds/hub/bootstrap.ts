@@ -1,8 +1,6 @@
 import type { Field } from '../schema';
 import { secretKey, secretName } from '../secret-reference';
 
-const days = { type: 'integer', format: 'int32', minimum: 1, maximum: 36500 } as const;
-
 export const bootstrap = {
   type: 'object',
   description:
@@ -67,8 +65,11 @@ export const bootstrap = {
       maxLength: 253,
     },
     tokenLifespanDays: {
-      ...days,
+      type: 'integer',
+      format: 'int32',
       description: 'How many days a new API token lives. Default 3650.',
+      minimum: 1,
+      maximum: 36500,
       default: 3650,
     },
     location: {
@@ -131,57 +132,6 @@ export const bootstrap = {
           fieldPath: '.latitude',
         },
       ],
-    },
-  },
-} as const satisfies Field;
-
-export const backup = {
-  type: 'object',
-  description: 'The hub’s automatic backups. Absent: the hub’s own schedule is left alone.',
-  properties: {
-    recurrence: {
-      type: 'string',
-      description:
-        'How often: daily (default), on one day of the week (mon … sun), or never, which switches them off.',
-      enum: ['daily', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun', 'never'],
-      default: 'daily',
-    },
-    time: {
-      type: 'string',
-      description:
-        'Time of day in the hub’s time zone, HH:MM:SS in quotes, such as "03:30:00". Absent: the hub chooses, before 6:00.',
-      pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]$',
-    },
-    retentionCopies: {
-      type: 'integer',
-      format: 'int32',
-      description: 'How many backups are kept. Absent: no limit.',
-      minimum: 1,
-      maximum: 10000,
-    },
-    retentionDays: { ...days, description: 'How many days a backup is kept. Absent: no limit.' },
-    includeDatabase: {
-      type: 'boolean',
-      description: 'Whether history is part of it. Default true.',
-      default: true,
-    },
-    agentIDs: {
-      type: 'array',
-      description: 'Where backups go, by the hub’s agent ids. Default [backup.local]: the hub’s own volume.',
-      items: { type: 'string', minLength: 1, maxLength: 255 },
-      minItems: 1,
-      maxItems: 32,
-      'x-kubernetes-list-type': 'set',
-      default: ['backup.local'],
-    },
-    passwordSecretRef: {
-      type: 'object',
-      description: 'Secret with the password that encrypts backups. Absent: they are not encrypted.',
-      properties: {
-        name: secretName,
-        key: { ...secretKey, description: 'Key of the password. Default password.', default: 'password' },
-      },
-      required: ['name'],
     },
   },
 } as const satisfies Field;

@@ -5,9 +5,13 @@ import type { Resource } from '../resource';
 import type { Defaulted, Infer, Schema } from '../schema';
 import { secretReferences } from '../secret-reference';
 import { access } from './access';
-import { backup, bootstrap } from './bootstrap';
-import { gateway, ingress, networkPolicy, service } from './exposure';
+import { backup } from './backup';
+import { bootstrap } from './bootstrap';
 import { external } from './external';
+import { gateway } from './gateway';
+import { ingress } from './ingress';
+import { networkPolicy } from './network-policy';
+import { service } from './service';
 import { status } from './status';
 import { storage } from './storage';
 import { workload } from './workload';
@@ -99,7 +103,8 @@ const spec = {
     },
     {
       rule: unchanged('accessModes', "['ReadWriteOnce']"),
-      message: 'storage.accessModes cannot be changed: create a new Hub and move the data, or use storage.existingClaim',
+      message:
+        'storage.accessModes cannot be changed: create a new Hub and move the data, or use storage.existingClaim',
       fieldPath: '.storage.accessModes',
     },
   ],

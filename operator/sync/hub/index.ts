@@ -1,9 +1,9 @@
 import { getConfig } from '../../client/core';
-import { HubBanned, HubError, TokenRejected } from '../../client/errors';
+import { HubBanned, HubError, HubUnreachable, TokenRejected } from '../../client/errors';
 import { hub as definition, type Hub, type HubSpec } from '../../kinds';
 import { defaulted } from '../../kinds/schema';
 import { timestamp } from '../../clock';
-import { DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../../limits';
+import { BOOTSTRAP_RETRY, DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../../limits';
 import { type ConditionValue, type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
 import type { Pass, SyncModule } from '../../runtime/sync-module';
 import type { HubClients } from '../hub-clients';
@@ -67,7 +67,9 @@ export function hubModule(services: Services, hubs: HubClients): SyncModule<Hub>
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
       const message = `${state}: ${error.message}`;
-      return pending('Bootstrapping', message, POD_NOT_READY_REQUEUE, storage, progress(hub, state, message));
+      // A hub that refuses mostly has not loaded that part of itself yet.
+      const after = error instanceof HubUnreachable ? POD_NOT_READY_REQUEUE : BOOTSTRAP_RETRY;
+      return pending('Bootstrapping', message, after, storage, progress(hub, state, message));
     }
   }
 

@@ -1,8 +1,10 @@
 import type { V1Pod, V1PodSpec } from '@kubernetes/client-node';
-import { machine } from '../../../../sandbox/node/machine';
 import { unschedulable, wantsNode } from '../../../../sandbox/node/scheduling';
 
-const node = machine(new Date(0));
+const node = {
+  metadata: { labels: { 'kubernetes.io/hostname': 'sandbox' } },
+  status: { allocatable: { cpu: '2', memory: '8388608Ki' } },
+};
 const phases: Record<string, string> = { bound: 'Bound', pending: 'Pending' };
 const lookup = {
   configMap: () => undefined,
@@ -38,7 +40,7 @@ test.each<[string, V1Pod]>([
   ['one that selects the node', pod({ nodeSelector: { 'kubernetes.io/hostname': 'sandbox' } })],
   ['one that requires the node', requiring('kubernetes.io/hostname', 'In', ['other', 'sandbox'])],
   ['one that forbids another', requiring('kubernetes.io/hostname', 'NotIn', ['other'])],
-  ['one with modest requests', requesting({ cpu: '100m', memory: '64Mi' })],
+  ['one with modest requests', requesting({ cpu: '1500m', memory: '8Gi' })],
 ])('%s is taken', (_, given) => {
   expect(unschedulable(given, node, lookup)).toBeUndefined();
 });
@@ -48,7 +50,7 @@ test.each<[string, V1Pod, string]>([
   ['a requirement that nothing meets', requiring('zigbee', 'Exists'), mismatch],
   ['a claim that is not there', claimed('none'), 'persistentvolumeclaim "none" not found'],
   ['a claim that is not bound', claimed('pending'), 'pod has unbound immediate PersistentVolumeClaims'],
-  ['more memory than there is', requesting({ memory: '900Ti' }), '1 Insufficient memory'],
+  ['more memory than there is', requesting({ memory: '9G' }), '1 Insufficient memory'],
   ['a device', requesting({ 'example.com/zigbee': '1' }), '1 Insufficient example.com/zigbee'],
 ])('%s leaves the pod pending', (_, given, problem) => {
   expect(unschedulable(given, node, lookup)).toBe(`0/1 nodes are available: ${problem}.`);

@@ -65,6 +65,13 @@ test.each<[string, V1ContainerStatus[], V1ContainerStatus[], string, string]>([
   ['the container runs', initDone, [running('hub', false)], 'Always', 'Running'],
   ['the container crashes', initDone, [crashing('hub')], 'Always', 'Running'],
   ['the container ended and is to be restarted', initDone, [ended('hub', 0)], 'Always', 'Running'],
+  [
+    'its sidecar was stopped at the end',
+    [ended('init', 0), ended('side', 143)],
+    [ended('hub', 0)],
+    'Never',
+    'Succeeded',
+  ],
   ['the container did its work', initDone, [ended('hub', 0)], 'OnFailure', 'Succeeded'],
   ['the container failed and is tried again', initDone, [ended('hub', 1)], 'OnFailure', 'Running'],
   ['the container failed for good', initDone, [ended('hub', 1)], 'Never', 'Failed'],
@@ -113,13 +120,6 @@ test('a condition keeps its time until it changes, and those of others are kept'
   expect(timeOf('Initialized')).toBe(before);
   expect(timeOf('Ready')).toBe(now);
   expect(conditions).toContainEqual({ type: 'example.com/own', status: 'True' });
-});
-
-test('a pod on the host network has the address of the node', () => {
-  const onHost = pod();
-  onHost.spec!.hostNetwork = true;
-  const status = statusOf(initDone, [running('hub', true)], onHost);
-  expect(status.podIP).toBe(status.hostIP);
 });
 
 test('an init container that has done its part is ready', () => {

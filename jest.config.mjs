@@ -1,5 +1,3 @@
-import type { Config } from 'jest';
-
 // These packages are ESM; jest runs CommonJS, so swc translates them as well.
 const esmPackages = [
   '@kubernetes/client-node',
@@ -14,7 +12,7 @@ const esmPackages = [
 ];
 
 const common = {
-  rootDir: __dirname,
+  rootDir: import.meta.dirname,
   testEnvironment: 'node',
   transform: {
     '^.+\\.(t|m?j)sx?$': [
@@ -23,21 +21,21 @@ const common = {
     ],
   },
   transformIgnorePatterns: [`/node_modules/(?!(${esmPackages.join('|')})/)`],
-} satisfies Config;
+};
 
 const cluster = {
   globalSetup: '<rootDir>/__tests__/cluster/setup.ts',
   globalTeardown: '<rootDir>/__tests__/cluster/teardown.ts',
 };
 
-const project = (name: string, extra: Config = {}) => ({
+const project = (name, extra = {}) => ({
   ...common,
   ...extra,
   displayName: name,
   testMatch: [`<rootDir>/__tests__/${name}/**/*.test.ts`],
 });
 
-const config: Config = {
+export default {
   testTimeout: 120_000,
   projects: [
     project('unit'),
@@ -46,5 +44,3 @@ const config: Config = {
     project('faults', cluster),
   ],
 };
-
-export default config;

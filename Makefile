@@ -1,0 +1,63 @@
+# Two commands are all that is needed: `make run` and `make test`. `make help` lists the others.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+NODE_LEAST := 20.19.0
+IMAGE ?= ghcr.io/hub-operator/hub-operator:latest
+
+.PHONY: help
+help: ## This list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{ printf "  make %-10s %s\n", $$1, $$2 }'
+
+.PHONY: run
+run: node_modules/.ready ## A cluster, a hub, the operator and samples on this machine, until Ctrl-C (ONCE=1: until all is Ready)
+	@exec npx --no-install tsx sandbox/run.ts
+
+.PHONY: sandbox
+sandbox: node_modules/.ready ## Only the cluster, until Ctrl-C
+	@exec npx --no-install tsx sandbox/cli.ts
+
+.PHONY: test
+test: node_modules/.ready ## Everything that this machine can check
+	@exec npx --no-install tsx __tests__/run.ts
+
+.PHONY: lint
+lint: node_modules/.ready ## Types, lint and format
+	@npx --no-install tsc --noEmit
+	@npm run --silent lint
+
+.PHONY: format
+format: node_modules/.ready ## Puts all files into their format
+	@npm run --silent format
+
+.PHONY: synth
+synth: node_modules/.ready ## Writes dist/ (YAML) and imports/ (typed constructs) from the sources
+	@npx --no-install cdk8s synth --no-check-upgrade
+	@npx --no-install cdk8s import --no-check-upgrade
+
+.PHONY: bundle
+bundle: node_modules/.ready ## The operator as one file, build/operator.cjs
+	@node operator/bundle.mjs
+
+.PHONY: image
+image: bundle ## The operator's image, IMAGE=name:tag
+	@docker build --tag $(IMAGE) .
+
+.PHONY: deploy
+deploy: ## Installs dist/ into the cluster of the current context, after asking
+	@context=$$(kubectl config current-context) || { echo "kubectl has no current context: choose one with kubectl config use-context."; exit 1; }; \
+	echo "This installs the kinds and the operator into the cluster of the context:"; echo; echo "  $$context"; echo; \
+	read -r -p "Go on? [y/N] " answer; \
+	[[ "$$answer" == y || "$$answer" == Y ]] || { echo "Nothing was changed."; exit 1; }; \
+	kubectl apply --server-side -f dist/crds.k8s.yaml && kubectl apply --server-side -f dist/operator.k8s.yaml
+
+.PHONY: clean
+clean: ## Removes what was built and what runs left here; not the cache of the sandbox
+	@rm -rf build .sandbox node_modules
+
+node_modules/.ready: package.json operator/package.json package-lock.json
+	@command -v node >/dev/null || { echo "Node.js is not installed: install $(NODE_LEAST) or newer from https://nodejs.org."; exit 1; }
+	@node -e 'const [a, b] = process.versions.node.split(".").map(Number); if (a < 20 || (a === 20 && b < 19)) { console.error(`Node.js $${process.versions.node} is too old: install $(NODE_LEAST) or newer.`); process.exit(1); }'
+	@echo "Installing packages from npm (about 300 MB, once) …"
+	@npm ci --no-audit --no-fund --loglevel=error
+	@touch $@

@@ -1,0 +1,71 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { access, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { until } from '../../cluster';
+
+// `make sandbox` as a person starts it, twice beside each other.
+
+interface Run {
+  readonly process: ChildProcess;
+  readonly directory: string;
+  readonly port: number;
+}
+
+const repository = join(__dirname, '..', '..', '..');
+let runs: string;
+
+beforeAll(async () => {
+  runs = await mkdtemp(join(tmpdir(), 'hub-runs-'));
+});
+
+afterAll(() => rm(runs, { recursive: true, force: true }));
+
+async function start(): Promise<Run> {
+  const cli = spawn(process.execPath, ['--import', 'tsx', join('sandbox', 'cli.ts')], {
+    cwd: repository,
+    env: { ...process.env, HUB_OPERATOR_RUNS: runs },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let printed = '';
+  cli.stdout.on('data', (chunk) => (printed += chunk));
+  const kubeconfig = await until('the cluster runs', () => /KUBECONFIG=(\S+)[^]*Ctrl-C/.exec(printed)?.[1], 60_000);
+  const port = Number(/https:\/\/127\.0\.0\.1:(\d+)/.exec(await readFile(kubeconfig, 'utf8'))?.[1]);
+  return { process: cli, directory: dirname(dirname(kubeconfig)), port };
+}
+
+/** The commands of all processes that have to do with the run; they all name its directory. */
+async function processesOf(run: Run): Promise<string[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-axo', 'args=']);
+  return stdout.split('\n').filter((line) => line.includes(run.directory));
+}
+
+function answers({ port }: Run): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true));
+    socket.on('error', () => resolve(false)).unref();
+  });
+}
+
+test('two run side by side; a killed one leaves no process and no port, Ctrl-C not even its data', async () => {
+  const [killed, interrupted] = await Promise.all([start(), start()]);
+  expect(await processesOf(killed)).not.toEqual([]);
+
+  killed.process.kill('SIGKILL');
+  await until('nothing of it runs', async () => (await processesOf(killed)).length === 0);
+  expect(await answers(killed)).toBe(false);
+  expect(await answers(interrupted)).toBe(true);
+
+  const written = JSON.parse(await readFile(join(runs, 'run.json'), 'utf8')) as { pid: number };
+  interrupted.process.kill('SIGINT');
+  expect(await once(interrupted.process, 'exit')).toEqual([0, null]);
+  expect(await processesOf(interrupted)).toEqual([]);
+  expect(await answers(interrupted)).toBe(false);
+  await expect(access(interrupted.directory)).rejects.toThrow('ENOENT');
+  // Whichever of the two wrote it last; the one that was killed could not remove its own.
+  const left = written.pid === killed.process.pid ? ['run.json'] : [];
+  expect((await readdir(runs)).filter((name) => name.startsWith('run.json'))).toEqual(left);
+});

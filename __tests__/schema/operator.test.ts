@@ -1,0 +1,98 @@
+import { Yaml } from 'cdk8s';
+import { NAMESPACE, OPERATOR } from '../../manifests/names';
+import { API_GROUP } from '../../operator/kinds/group';
+import { kubectl, mustKubectl } from '../cluster';
+
+/** The operator's own objects, as `dist/` has them. */
+
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly template: { readonly spec: Record<string, unknown> & { containers: Record<string, unknown>[] } };
+  };
+}
+
+const manifests = Yaml.load('dist/operator.k8s.yaml') as Manifest[];
+const ofKind = (...kinds: string[]) =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'List',
+    items: manifests.filter(({ kind }) => kinds.includes(kind)),
+  });
+
+// Without the Deployment: the sandbox has no image of the operator.
+beforeAll(async () => {
+  const stored = ofKind(
+    'Namespace',
+    'ServiceAccount',
+    'ClusterRole',
+    'ClusterRoleBinding',
+    'Role',
+    'RoleBinding',
+  );
+  await mustKubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], { input: stored });
+});
+
+test('the API server takes every object strictly and without a warning', async () => {
+  const { stderr, code } = await kubectl([
+    'apply',
+    '--server-side',
+    '--force-conflicts',
+    '--validate=strict',
+    '--dry-run=server',
+    '-f',
+    'dist/operator.k8s.yaml',
+  ]);
+  expect(stderr).not.toContain('Warning');
+  expect(code).toBe(0);
+});
+
+describe('under Pod Security restricted', () => {
+  const { spec } = manifests.find(({ kind }) => kind === 'Deployment')!.spec.template;
+  const create = (changed: object) =>
+    kubectl(['create', '--dry-run=server', '-f', '-'], {
+      namespace: NAMESPACE,
+      input: JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'probe' }, spec: changed }),
+    });
+
+  test('the pod is admitted', async () => {
+    expect(await create(spec)).toMatchObject({ code: 0 });
+  });
+
+  test('a pod with less is not, so the namespace does enforce it', async () => {
+    const containers = spec.containers.map(({ securityContext: _, ...container }) => container);
+    const { stderr } = await create({ ...spec, containers });
+    expect(stderr).toContain('violates PodSecurity "restricted');
+  });
+});
+
+describe('the operator’s account', () => {
+  const can = async (verb: string, resource: string, namespace = 'default') => {
+    const account = `--as=system:serviceaccount:${NAMESPACE}:${OPERATOR}`;
+    return (await kubectl(['auth', 'can-i', verb, resource, account], { namespace })).stdout.trim();
+  };
+
+  test.each([
+    ['watch', `hubs.${API_GROUP}`],
+    ['patch', `hubautomations.${API_GROUP}/status`],
+    ['patch', `hubfloors.${API_GROUP}`],
+    ['create', 'statefulsets.apps'],
+    ['delete', 'pods'],
+    ['patch', 'secrets'],
+    ['create', 'events'],
+  ])('may %s %s', async (verb, resource) => expect(await can(verb, resource)).toBe('yes'));
+
+  test.each([
+    ['create', `hubs.${API_GROUP}`],
+    ['delete', `hubautomations.${API_GROUP}`],
+    ['create', 'pods/exec'],
+    ['create', 'pods'],
+    ['get', 'nodes'],
+    ['update', 'clusterroles.rbac.authorization.k8s.io'],
+    ['create', 'leases.coordination.k8s.io'],
+  ])('may not %s %s', async (verb, resource) => expect(await can(verb, resource)).toBe('no'));
+
+  test('has its lease in its own namespace', async () =>
+    expect(await can('create', 'leases.coordination.k8s.io', NAMESPACE)).toBe('yes'));
+});

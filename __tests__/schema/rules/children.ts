@@ -1,0 +1,146 @@
+import { kinds } from '../../../operator/kinds';
+import type { RuleCase } from './rule-case';
+
+const children = kinds.map(({ kind }) => kind).filter((kind) => kind !== 'Hub');
+
+const answers = ['configuration', 'options', 'steps[].values', 'subentries[].values'];
+
+export const childRules: readonly RuleCase[] = [
+  ...children.map((kind) => ({
+    kind,
+    says: 'hubRef.name cannot be changed',
+    field: 'spec.hubRef.name',
+    update: true as const,
+    good: [{ 'spec.suspend': false }],
+    bad: [{ 'spec.hubRef.name': 'another' }],
+  })),
+
+  // HubConfiguration
+  {
+    kind: 'HubConfiguration',
+    says: 'files: a name is made of',
+    field: 'spec.files',
+    good: [{ 'spec.files': { 'a.yaml': '', 'My-sensors_2.v1.yaml': '' } }, { 'spec.files': {} }],
+    bad: ['a', 'a.yml', 'dir/a.yaml', '.a.yaml', '../a.yaml', 'a b.yaml'].map((name) => ({
+      'spec.files': { [name]: '' },
+    })),
+  },
+  {
+    kind: 'HubConfiguration',
+    says: 'files: this name belongs to',
+    field: 'spec.files',
+    good: [{ 'spec.files': { 'my-automations.yaml': '' } }],
+    bad: [
+      ...['configuration', 'secrets', 'automations', 'scenes', 'scripts', 'known_devices', 'ip_bans'],
+      ...['hub-operator', 'hub_operator_marker'],
+    ].map((name) => ({ 'spec.files': { [`${name}.yaml`]: '' } })),
+  },
+
+  // HubSecrets
+  {
+    kind: 'HubSecrets',
+    says: 'as: the hub swallows a secret called logger',
+    field: 'spec.secretRefs[0].items[0].as',
+    good: [{ 'spec.secretRefs[].items[].as': 'logger2' }],
+    bad: [
+      { 'spec.secretRefs[].items[].as': 'logger' },
+      { 'spec.secretRefs[].items[].as': 'hub_operator_hash' },
+    ],
+  },
+
+  // HubAutomation, HubScript
+  ...['HubAutomation', 'HubScript'].map((kind) => ({
+    kind,
+    says: 'max works only with mode queued or parallel',
+    field: 'spec.max',
+    good: [{ 'spec.mode': 'parallel' }, { 'spec.mode': undefined, 'spec.max': undefined }],
+    bad: [{ 'spec.mode': 'single' }, { 'spec.mode': 'restart' }, { 'spec.mode': undefined }],
+  })),
+  ...['triggers', 'actions'].map((field) => ({
+    kind: 'HubAutomation',
+    says: `${field} needs at least one entry`,
+    field: `spec.${field}`,
+    good: [{ 'spec.useBlueprint': undefined }, { [`spec.${field}`]: undefined }, { [`spec.${field}`]: [] }],
+    bad: [
+      { 'spec.useBlueprint': undefined, [`spec.${field}`]: undefined },
+      { 'spec.useBlueprint': undefined, [`spec.${field}`]: [] },
+    ],
+  })),
+  {
+    kind: 'HubScript',
+    says: 'sequence needs at least one entry',
+    field: 'spec.sequence',
+    good: [{ 'spec.useBlueprint': undefined }, { 'spec.sequence': undefined }],
+    bad: [
+      { 'spec.useBlueprint': undefined, 'spec.sequence': [] },
+      { 'spec.useBlueprint': undefined, 'spec.sequence': undefined },
+    ],
+  },
+  {
+    kind: 'HubScript',
+    says: 'id of a script is a slug',
+    field: 'spec.id',
+    good: [{ 'spec.id': 'a_b_c' }],
+    bad: [{ 'spec.id': 'a__b' }, { 'spec.id': 'a_' }],
+  },
+  {
+    kind: 'HubScript',
+    says: 'id: reload, toggle, turn_on and turn_off are services',
+    field: 'spec.id',
+    good: [{ 'spec.id': 'reload_all' }],
+    bad: ['reload', 'toggle', 'turn_on', 'turn_off'].map((id) => ({ 'spec.id': id })),
+  },
+  {
+    kind: 'HubScript',
+    says: 'metadata.name gives a script id that is a service',
+    field: 'metadata.name',
+    good: [{ 'metadata.name': 'turn-on' }, { 'metadata.name': 'turn-on-tv', 'spec.id': undefined }],
+    bad: ['reload', 'toggle', 'turn-on', 'turn--off', 'turn.on'].map((name) => ({
+      'metadata.name': name,
+      'spec.id': undefined,
+    })),
+  },
+
+  // HubIntegration
+  {
+    kind: 'HubIntegration',
+    says: 'domain cannot be changed',
+    field: 'spec.domain',
+    update: true,
+    good: [{ 'spec.title': 'Other' }],
+    bad: [{ 'spec.domain': 'sun' }],
+  },
+  ...answers.map((place) => ({
+    kind: 'HubIntegration',
+    says: 'exactly one of value, jsonValue, secretKeyRef and fileSecretKeyRef',
+    field: `spec.${place.replace('[]', '[0]')}.x`,
+    good: [
+      { [`spec.${place}`]: { x: { value: '' } } },
+      { [`spec.${place}`]: { x: { jsonValue: '[]' } } },
+      { [`spec.${place}`]: { x: { secretKeyRef: { name: 'a', key: 'b' } } } },
+      { [`spec.${place}`]: { x: { fileSecretKeyRef: { name: 'a', key: 'b' } } } },
+    ],
+    bad: [
+      { [`spec.${place}`]: { x: {} } },
+      { [`spec.${place}`]: { x: { value: '1', jsonValue: '1' } } },
+      { [`spec.${place}`]: { x: { value: '', secretKeyRef: { name: 'a', key: 'b' } } } },
+    ],
+  })),
+  {
+    kind: 'HubIntegration',
+    says: 'steps: a step is a menu (menuOption) or a form (values)',
+    field: 'spec.steps[0].menuOption',
+    good: [{ 'spec.steps': [{ stepId: 'user' }] }],
+    bad: [{ 'spec.steps': [{ stepId: 'user', menuOption: 'sensor', values: {} }] }],
+  },
+
+  // HubCommunityRepository
+  {
+    kind: 'HubCommunityRepository',
+    says: 'category cannot be changed',
+    field: 'spec.category',
+    update: true,
+    good: [{ 'spec.ref': 'v2' }],
+    bad: [{ 'spec.category': 'theme' }],
+  },
+];

@@ -1,0 +1,16 @@
+import type { Change } from '../places';
+
+/** A CEL rule with changes of the full sample that it accepts and that it refuses. */
+export interface RuleCase {
+  readonly kind: string;
+  /** Part of the rule's message. */
+  readonly says: string;
+  /** The field that the refusal names. */
+  readonly field: string;
+  readonly good: readonly Change[];
+  readonly bad: readonly Change[];
+  /** The changes are made to a stored object. */
+  readonly update?: true;
+  /** The sample is that of an external hub. */
+  readonly external?: true;
+}

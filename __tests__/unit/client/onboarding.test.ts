@@ -1,0 +1,74 @@
+import { HubFailed, LoginFailed } from '../../../operator/client/errors';
+import { completeStep, createUser, login } from '../../../operator/client/onboarding';
+import { Rest } from '../../../operator/client/rest';
+import { tokenId } from '../../../operator/client/tokens';
+import { systemClock } from '../../../operator/clock';
+import { FakeHub, json, text } from './fake-hub';
+import { ManualClock } from './manual-clock';
+
+// The way through is shown with a real hub (integration); here is what that one cannot be brought to.
+
+const credentials = { username: 'owner', password: 'correct horse' };
+let hub: FakeHub;
+let rest: Rest;
+
+beforeEach(async () => {
+  hub = await FakeHub.start();
+  rest = new Rest({ url: hub.url, clock: systemClock, scrub: (words) => words });
+  hub.routes.set('POST /auth/login_flow', json(200, { type: 'form', flow_id: 'f1', step_id: 'init' }));
+  hub.routes.set('DELETE /auth/login_flow/f1', json(200, { message: 'Flow aborted' }));
+});
+
+afterEach(async () => {
+  rest.close();
+  await hub.close();
+});
+
+describe('login', () => {
+  it('fails without a second try when the hub asks for a second factor, and ends the flow', async () => {
+    hub.routes.set('POST /auth/login_flow/f1', json(200, { type: 'form', flow_id: 'f1', step_id: 'mfa' }));
+    await expect(login(rest, credentials, systemClock)).rejects.toThrow(/second factor/);
+    expect(hub.requests.map((request) => request.method)).toEqual(['POST', 'POST', 'DELETE']);
+  });
+
+  it('tries a refused password twice, a second apart, and no more', async () => {
+    const clock = new ManualClock();
+    const begin = clock.now();
+    let firstTry: () => void;
+    const tried = new Promise<void>((resolve) => (firstTry = resolve));
+    hub.routes.set('POST /auth/login_flow/f1', (request, response) => {
+      json(200, { type: 'form', flow_id: 'f1', step_id: 'init', errors: { base: 'invalid_auth' } })(
+        request,
+        response,
+      );
+      firstTry();
+    });
+    const failure = expect(login(rest, credentials, clock)).rejects.toThrow(LoginFailed);
+    await tried;
+    while (clock.pendingTimers === 0) await new Promise(setImmediate);
+    expect(hub.asked('/auth/login_flow/f1')).toHaveLength(1);
+    await clock.advance(1_000);
+    await failure;
+    expect(hub.asked('/auth/login_flow/f1').filter((request) => request.method === 'POST')).toHaveLength(2);
+    expect(clock.now() - begin).toBe(1_000);
+  });
+});
+
+describe('a step', () => {
+  it('does not take a failing hub for a finished step', async () => {
+    hub.routes.set('POST /api/onboarding/users', text(500, 'no space left on device'));
+    hub.routes.set('POST /api/onboarding/analytics', text(500, 'no space left on device'));
+    await expect(createUser(rest, { ...credentials, name: 'Owner', language: 'en' })).rejects.toThrow(
+      HubFailed,
+    );
+    await expect(completeStep(rest, 'analytics', 'token')).rejects.toThrow(HubFailed);
+  });
+});
+
+it.each([
+  ['a token', `x.${Buffer.from('{"iss":"abc"}').toString('base64url')}.y`, 'abc'],
+  ['something else', 'not-a-token', undefined],
+  ['nothing', '', undefined],
+])('reads the id of %s', (_what, token, id) => {
+  expect(tokenId(token)).toBe(id);
+});

@@ -1,0 +1,157 @@
+import { area, automation, floor, hub, integration, kinds, scene, script } from '../../../operator/kinds';
+import type { Schema } from '../../../operator/kinds/schema';
+
+describe('the registry', () => {
+  test('has the kinds of the specification, each once', () => {
+    expect(kinds.map(({ kind }) => kind).sort()).toEqual([
+      'Hub',
+      'HubArea',
+      'HubAutomation',
+      'HubCommunityRepository',
+      'HubConfiguration',
+      'HubFloor',
+      'HubIntegration',
+      'HubLabel',
+      'HubScene',
+      'HubScript',
+      'HubSecrets',
+    ]);
+  });
+
+  test('has no name twice, short or long', () => {
+    const names = kinds.flatMap(({ plural, singular, shortNames }) => [plural, singular, ...shortNames]);
+    expect(names).toHaveLength(new Set(names).size);
+  });
+});
+
+describe.each(kinds.map((kind) => [kind.kind, kind] as const))('%s', (name, kind) => {
+  const described = (path: string, schema: Schema): [string, string | undefined][] => [
+    ...Object.entries(schema.properties ?? {}).flatMap(([field, inner]): [string, string | undefined][] => [
+      [`${path}.${field}`, inner.description],
+      ...described(`${path}.${field}`, inner),
+    ]),
+    ...[schema.items, schema.additionalProperties].flatMap((inner) =>
+      inner ? described(`${path}[]`, inner) : [],
+    ),
+  ];
+  const all = [...described('spec', kind.spec), ...described('status', kind.status)];
+
+  test('is described, and so is every field, in sentences', () => {
+    for (const text of [kind.description, kind.spec.description, kind.status.description])
+      expect(text).toMatch(/^[A-Z].{8,}\.$/s);
+    for (const [path, description] of all)
+      expect([path, description]).toEqual([path, expect.stringMatching(/^\S.{8,}\.$/s)]);
+  });
+
+  test('says the default of every field that has one', () => {
+    const withDefault = (path: string, schema: Schema): [string, Schema][] => [
+      ...Object.entries(schema.properties ?? {}).flatMap(([field, inner]) =>
+        withDefault(`${path}.${field}`, inner),
+      ),
+      ...[schema.items, schema.additionalProperties].flatMap((inner) =>
+        inner ? withDefault(`${path}[]`, inner) : [],
+      ),
+      ...(schema.default !== undefined && typeof schema.default !== 'object'
+        ? [[path, schema] as [string, Schema]]
+        : []),
+    ];
+    for (const [path, { default: value, description }] of withDefault('spec', kind.spec))
+      expect([path, description]).toEqual([
+        path,
+        expect.stringMatching(
+          value === ''
+            ? /Default: empty/
+            : new RegExp(`Default .*${String(value)}|${String(value)} \\(default\\)`, 's'),
+        ),
+      ]);
+  });
+
+  test('tells to quote the states of the hub', () => {
+    for (const [path, description] of all)
+      if (/\.(triggers|conditions|actions|sequence|state|attributes)$/.test(path) && path.startsWith('spec.'))
+        expect(description).toMatch(/Quote.*on.*off.*yes.*no.*kubectl reads them as booleans/s);
+  });
+
+  test('has fields that point at what is there', () => {
+    for (const { jsonPath } of kind.columns) {
+      const [part, field] = jsonPath.slice(1).split(/[.[]/);
+      expect(kind[part as 'spec' | 'status'].properties).toHaveProperty(field!);
+    }
+  });
+
+  if (name !== 'Hub')
+    test('belongs to the Hub that it names, and is worked when that changes', () => {
+      const spec = { hubRef: { name: 'home' }, name: 'x', domain: 'sun', secretRefs: [], repository: 'a/b' };
+      const resource = { metadata: { name: 'x', namespace: 'y' }, spec };
+      expect(kind.hubName(resource)).toBe('home');
+      expect(kind.references(resource)).toContainEqual({ kind: 'Hub', name: 'home' });
+    });
+});
+
+const metadata = { name: 'home', namespace: 'x' };
+const hubRef = { name: 'home' };
+const secret = (name: string) => ({ kind: 'Secret', name });
+
+describe('references', () => {
+  test('of a Hub are the generated objects and the Secrets that it reads', () => {
+    const own = hub.references({ metadata, spec: {} });
+    expect(own).toContainEqual({ kind: 'ConfigMap', name: 'home-configuration' });
+    expect(own).toEqual(expect.arrayContaining(['home-secrets', 'home-api-token', 'home-admin'].map(secret)));
+
+    const named = hub.references({
+      metadata,
+      spec: {
+        bootstrap: { apiTokenSecretName: 'token', credentials: { secretRef: { name: 'owner' } } },
+        backup: { passwordSecretRef: { name: 'backup' } },
+        ingress: { tls: { secretName: 'tls' } },
+      },
+    });
+    expect(named).toEqual(expect.arrayContaining(['token', 'owner', 'backup', 'tls'].map(secret)));
+    expect(named).not.toContainEqual(secret('home-admin'));
+  });
+
+  test('of an external Hub are its token and its authority, and no configuration', () => {
+    const external = { url: 'http://box', tokenSecretRef: { name: 'box' }, caSecretRef: { name: 'ca' } };
+    expect(hub.references({ metadata, spec: { external } })).toEqual([secret('box'), secret('ca')]);
+  });
+
+  test('of an integration are the Secrets of all its answers, each once', () => {
+    const from = (name: string) => ({ x: { secretKeyRef: { name, key: 'k' } }, y: { value: '1' } });
+    const references = integration.references({
+      metadata,
+      spec: {
+        hubRef,
+        domain: 'mqtt',
+        configuration: { ...from('a'), file: { fileSecretKeyRef: { name: 'b', key: 'k' } } },
+        options: from('a'),
+        steps: [{ stepId: 'user', values: from('c') }],
+        subentries: [{ type: 'device', title: 'x', values: from('d') }],
+      },
+    });
+    const names = references.filter(({ kind }) => kind === 'Secret').map(({ name }) => name);
+    expect(names).toEqual(['home-api-token', 'a', 'b', 'c', 'd']);
+  });
+
+  test('of an area are its floor and labels, by the name that these claim', () => {
+    const spec = { hubRef, name: 'Kitchen', floorName: 'Ground  Floor', labels: ['Big Room'] };
+    const references = area.references({ metadata, spec });
+    const theFloor = { metadata: { name: 'eg' }, spec: { hubRef, name: 'ground floor' } };
+    expect(references).toContainEqual({ kind: 'HubFloor', name: floor.claim!(theFloor) });
+    expect(references).toContainEqual({ kind: 'HubLabel', name: 'bigroom' });
+  });
+});
+
+describe('claims', () => {
+  test('are what two resources cannot both have in one hub', () => {
+    expect(automation.claim!({ metadata, spec: { hubRef, alias: 'x' } })).toBe('home');
+    expect(scene.claim!({ metadata, spec: { hubRef, name: 'x', entities: [], id: 'movie' } })).toBe('movie');
+    expect(script.claim!({ metadata: { name: 'a-b' }, spec: { hubRef, alias: 'x' } })).toBe('a_b');
+    expect(floor.claim!({ metadata, spec: { hubRef, name: 'Ground Floor' } })).toBe('groundfloor');
+  });
+
+  test('of an integration is its entry, once that is known', () => {
+    const spec = { hubRef, domain: 'sun' };
+    expect(integration.claim!({ metadata, spec })).toBeUndefined();
+    expect(integration.claim!({ metadata, spec, status: { entryID: 'x' } })).toBe('x');
+  });
+});

@@ -1,0 +1,34 @@
+import { merged, operatorRules } from '../../../manifests/access';
+import { kinds } from '../../../operator/kinds';
+
+test('rules for one resource become one, and resources with equal verbs share a rule', () => {
+  const rules = merged([
+    { apiGroup: '', resources: ['secrets', 'pods'], verbs: ['list', 'get'] },
+    { apiGroup: '', resources: ['pods'], verbs: ['delete', 'get'] },
+    { apiGroup: '', resources: ['configmaps'], verbs: ['get', 'list'] },
+    { apiGroup: 'apps', resources: ['statefulsets'], verbs: ['get', 'list'] },
+  ]);
+  expect(rules).toEqual([
+    { apiGroup: '', resources: ['configmaps', 'secrets'], verbs: ['get', 'list'] },
+    { apiGroup: '', resources: ['pods'], verbs: ['get', 'list', 'delete'] },
+    { apiGroup: 'apps', resources: ['statefulsets'], verbs: ['get', 'list'] },
+  ]);
+});
+
+test('the operator’s role has what every kind asks for', () => {
+  const allowed = new Set(
+    operatorRules().flatMap(({ apiGroup, resources, verbs }) =>
+      resources.flatMap((resource) => verbs.map((verb) => `${verb} ${apiGroup}/${resource}`)),
+    ),
+  );
+  for (const { access } of kinds)
+    for (const { apiGroup, resources, verbs } of access)
+      for (const resource of resources)
+        for (const verb of verbs) expect(allowed).toContain(`${verb} ${apiGroup}/${resource}`);
+});
+
+test('the operator’s role has no wildcard, and no way into a pod', () => {
+  const rules = JSON.stringify(operatorRules());
+  expect(rules).not.toContain('*');
+  expect(rules).not.toMatch(/exec|attach|portforward|escalate|impersonate|bind/);
+});

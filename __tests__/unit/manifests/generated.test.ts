@@ -1,0 +1,35 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+/** `dist/` and `imports/` are committed, since GitOps repositories and charts point at them. Here they are made anew. */
+
+const run = promisify(execFile);
+const cdk8s = (...args: string[]) => run('node_modules/.bin/cdk8s', [...args, '--no-check-upgrade']);
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'generated-'));
+  await cdk8s('synth', '--output', join(folder, 'dist'));
+  await cdk8s('import', join(folder, 'dist/crds.k8s.yaml'), '--no-save', '--output', join(folder, 'imports'));
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+test.each(['dist', 'imports'])(
+  '%s is what the sources make: run `make synth` when this fails',
+  async (name) => {
+    const contents = async (directory: string) => {
+      const files = (await readdir(directory)).sort();
+      return Promise.all(
+        files.map(async (file) => ({ file, text: await readFile(join(directory, file), 'utf8') })),
+      );
+    };
+    const [fresh, committed] = await Promise.all([contents(join(folder, name)), contents(name)]);
+    expect(committed.map(({ file }) => file)).toEqual(fresh.map(({ file }) => file));
+    for (const [index, { text }] of fresh.entries()) expect(committed[index]!.text === text).toBe(true);
+  },
+);

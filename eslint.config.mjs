@@ -1,0 +1,58 @@
+import { createTypeScriptImportResolver } from 'eslint-import-resolver-typescript';
+import { importX } from 'eslint-plugin-import-x';
+import { join } from 'node:path';
+import tseslint from 'typescript-eslint';
+
+/** `from` may not import anything below the folders `but`, and nothing else of the operator either. */
+const zone = (target, ...from) => from.map((source) => ({ target, from: source }));
+
+export default tseslint.config(
+  { ignores: ['build/', 'dist/', 'imports/', '.sandbox/', 'coverage/', '**/*.mjs'] },
+  ...tseslint.configs.recommendedTypeChecked,
+  {
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    plugins: { 'import-x': importX },
+    settings: { 'import-x/resolver-next': [createTypeScriptImportResolver()] },
+    rules: {
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/no-floating-promises': 'error',
+      // The framework's stop() is void; ours resolves when all is closed.
+      '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: { inheritedMethods: false } }],
+      // An abort signal's reason is passed on as it is.
+      '@typescript-eslint/prefer-promise-reject-errors': 'off',
+      '@typescript-eslint/restrict-template-expressions': 'off',
+      '@typescript-eslint/no-unused-vars': ['error', { varsIgnorePattern: '^_', argsIgnorePattern: '^_' }],
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+      'import-x/no-cycle': 'error',
+      'import-x/no-extraneous-dependencies': ['error', { packageDir: [import.meta.dirname, join(import.meta.dirname, 'operator')] }],
+      // The rules of the house (design.md): who may know whom.
+      'import-x/no-restricted-paths': [
+        'error',
+        {
+          basePath: import.meta.dirname,
+          zones: [
+            ...zone('operator/runtime', 'operator/client', 'operator/sync', 'operator/webhook', 'sandbox', 'manifests'),
+            ...zone('operator/client', 'operator/runtime', 'operator/kinds', 'operator/sync', 'operator/webhook', 'sandbox', 'manifests'),
+            ...zone('operator/kinds', 'operator/client', 'operator/runtime', 'operator/sync', 'operator/webhook', 'sandbox', 'manifests'),
+            ...zone('operator/sync', 'operator/webhook', 'sandbox', 'manifests'),
+            ...zone('operator', 'sandbox', 'manifests', '__tests__', 'bench'),
+            ...zone('manifests', 'operator/client', 'operator/runtime', 'operator/sync', 'sandbox'),
+          ],
+        },
+      ],
+    },
+  },
+  {
+    files: ['__tests__/**', 'bench/**'],
+    rules: {
+      // Tests mock and spy on methods, and look at what they are given.
+      '@typescript-eslint/unbound-method': 'off',
+      '@typescript-eslint/require-await': 'off',
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+      '@typescript-eslint/no-unsafe-argument': 'off',
+      '@typescript-eslint/no-unsafe-return': 'off',
+      '@typescript-eslint/only-throw-error': 'off',
+    },
+  },
+);

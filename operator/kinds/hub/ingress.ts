@@ -1,0 +1,86 @@
+import type { Field } from '../schema';
+import { annotations, enabledByPresence, hostPattern } from './network';
+
+export const ingress = {
+  type: 'object',
+  description:
+    'The Ingress `<hub>`. The hub also needs the controller’s address in `http.trusted_proxies`. Absent: none.',
+  properties: {
+    enabled: {
+      ...enabledByPresence,
+      description: 'False: no Ingress. Default true when the block is there.',
+    },
+    host: {
+      type: 'string',
+      description:
+        'Host name under which the hub is reached, such as `home.example.org`. Needed when enabled.',
+      pattern: hostPattern,
+      maxLength: 253,
+    },
+    ingressClassName: {
+      type: 'string',
+      description: 'Class of the Ingress. Absent: the cluster’s default.',
+      minLength: 1,
+      maxLength: 253,
+    },
+    annotations: {
+      ...annotations,
+      description: 'Annotations of the Ingress, for its controller. Default: none.',
+    },
+    tls: {
+      type: 'object',
+      description: 'Encryption (HTTPS). Absent: plain HTTP.',
+      properties: {
+        enabled: {
+          ...enabledByPresence,
+          description: 'False: plain HTTP. Default true when the block is there.',
+        },
+        secretName: {
+          type: 'string',
+          description:
+            'Secret with the certificate (`tls.crt`, `tls.key`). One that you bring wins over `issuerRef`. Default with ' +
+            '`issuerRef`: `<hub>-tls`.',
+          minLength: 1,
+          maxLength: 253,
+        },
+        issuerRef: {
+          type: 'object',
+          description:
+            'The cert-manager issuer that makes the certificate. Without cert-manager the hub stays on HTTP.',
+          properties: {
+            name: { type: 'string', description: 'Name of the issuer.', minLength: 1, maxLength: 253 },
+            kind: {
+              type: 'string',
+              description: 'Issuer (default) or ClusterIssuer, or the kind of an external issuer.',
+              minLength: 1,
+              maxLength: 63,
+              default: 'Issuer',
+            },
+            group: {
+              type: 'string',
+              description: 'API group of the issuer. Default cert-manager.io.',
+              minLength: 1,
+              maxLength: 253,
+              default: 'cert-manager.io',
+            },
+          },
+          required: ['name'],
+        },
+      },
+      'x-kubernetes-validations': [
+        {
+          rule: '(has(self.enabled) && !self.enabled) || has(self.secretName) || has(self.issuerRef)',
+          message: 'ingress.tls needs a certificate: set secretName or issuerRef, or enabled: false',
+          fieldPath: '.secretName',
+        },
+      ],
+    },
+  },
+  'x-kubernetes-validations': [
+    {
+      rule: '(has(self.enabled) && !self.enabled) || has(self.host)',
+      message: 'ingress.host is needed: set the host name of the hub, or enabled: false',
+      fieldPath: '.host',
+    },
+  ],
+} as const satisfies Field;

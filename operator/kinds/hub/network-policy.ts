@@ -1,0 +1,81 @@
+import type { Field, Schema } from '../schema';
+import { cidr } from './network';
+
+const labelSelector = {
+  type: 'object',
+  properties: {
+    matchLabels: {
+      type: 'object',
+      description: 'Labels that must have these values.',
+      additionalProperties: { type: 'string', maxLength: 63 },
+      maxProperties: 64,
+    },
+    matchExpressions: {
+      type: 'array',
+      description: 'Further requirements. All must hold.',
+      items: {
+        type: 'object',
+        properties: {
+          key: { type: 'string', description: 'The label.', minLength: 1, maxLength: 317 },
+          operator: {
+            type: 'string',
+            description: 'In, NotIn, Exists or DoesNotExist.',
+            enum: ['In', 'NotIn', 'Exists', 'DoesNotExist'],
+          },
+          values: {
+            type: 'array',
+            description: 'The values for In and NotIn.',
+            items: { type: 'string', maxLength: 63 },
+            maxItems: 64,
+          },
+        },
+        required: ['key', 'operator'],
+      },
+      maxItems: 64,
+    },
+  },
+} as const satisfies Schema;
+
+export const networkPolicy = {
+  type: 'object',
+  description:
+    'The NetworkPolicy `<hub>`, which closes the hub’s pod to all but the operator and `from`. Default: none.',
+  default: {},
+  properties: {
+    enabled: { type: 'boolean', description: 'True: the policy is made. Default false.', default: false },
+    from: {
+      type: 'array',
+      description:
+        'Who may reach the hub besides the operator, as in a NetworkPolicy; your ingress controller belongs here. Default: nobody.',
+      items: {
+        type: 'object',
+        properties: {
+          podSelector: { ...labelSelector, description: 'Pods with these labels.' },
+          namespaceSelector: { ...labelSelector, description: 'Pods in namespaces with these labels.' },
+          ipBlock: {
+            type: 'object',
+            description: 'A range of addresses, in place of selectors.',
+            properties: {
+              cidr: { ...cidr, description: 'The range, such as `192.168.1.0/24`.' },
+              except: {
+                type: 'array',
+                description: 'Ranges inside it that may not come.',
+                items: cidr,
+                maxItems: 64,
+              },
+            },
+            required: ['cidr'],
+          },
+        },
+        'x-kubernetes-validations': [
+          {
+            rule: 'has(self.ipBlock) != (has(self.podSelector) || has(self.namespaceSelector))',
+            message:
+              'networkPolicy.from: an entry has either ipBlock or selectors (podSelector, namespaceSelector)',
+          },
+        ],
+      },
+      maxItems: 64,
+    },
+  },
+} as const satisfies Field;

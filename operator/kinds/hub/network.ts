@@ -1,0 +1,27 @@
+import type { Schema } from '../schema';
+
+/** Parts of the blocks that say how the hub is reached, and by whom. */
+
+export const annotations = {
+  type: 'object',
+  additionalProperties: { type: 'string' },
+  maxProperties: 64,
+} as const satisfies Schema;
+
+export const hostPattern = '^(\\*\\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$';
+
+export const cidr = {
+  type: 'string',
+  pattern: '^[0-9A-Fa-f:.]+/[0-9]{1,3}$',
+  maxLength: 64,
+} as const satisfies Schema;
+
+export const port = {
+  type: 'integer',
+  format: 'int32',
+  minimum: 1,
+  maximum: 65535,
+} as const satisfies Schema;
+
+/** The block alone switches it on; `enabled: false` switches it off and keeps the rest of the block. */
+export const enabledByPresence = { type: 'boolean', default: true } as const satisfies Schema;

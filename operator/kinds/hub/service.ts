@@ -1,0 +1,69 @@
+import type { Field } from '../schema';
+import { annotations, cidr, port } from './network';
+
+const onlyLoadBalancer = <const Name extends string>(name: Name) =>
+  ({
+    rule: `!has(self.${name}) || (has(self.type) && self.type == 'LoadBalancer')`,
+    message: `service.${name} works only with service.type LoadBalancer: set it, or remove ${name}`,
+    fieldPath: `.${name}`,
+  }) as const;
+
+const onlyOutside = <const Name extends string>(name: Name) =>
+  ({
+    rule: `!has(self.${name}) || (has(self.type) && self.type in ['NodePort', 'LoadBalancer'])`,
+    message: `service.${name} works only with service.type NodePort or LoadBalancer: set one, or remove ${name}`,
+    fieldPath: `.${name}`,
+  }) as const;
+
+export const service = {
+  type: 'object',
+  description: 'The Service `<hub>` in front of the hub.',
+  default: {},
+  properties: {
+    type: {
+      type: 'string',
+      description:
+        'ClusterIP (default): inside the cluster. NodePort: on a port of every node. LoadBalancer: on an address of its own.',
+      enum: ['ClusterIP', 'NodePort', 'LoadBalancer'],
+      default: 'ClusterIP',
+    },
+    port: {
+      ...port,
+      description: 'Port of the Service. The hub’s pod always listens on 8123. Default 8123.',
+      default: 8123,
+    },
+    nodePort: {
+      ...port,
+      description: 'Port on the nodes, with type NodePort or LoadBalancer. Absent: the cluster chooses one.',
+    },
+    annotations: {
+      ...annotations,
+      description: 'Annotations of the Service, for load balancers and the like. Default: none.',
+    },
+    loadBalancerClass: {
+      type: 'string',
+      description: 'Which load balancer serves it, with type LoadBalancer. Absent: the cluster’s default.',
+      minLength: 1,
+      maxLength: 253,
+    },
+    loadBalancerSourceRanges: {
+      type: 'array',
+      description: 'Addresses that may come, as CIDR, with type LoadBalancer. Default: all.',
+      items: cidr,
+      maxItems: 256,
+    },
+    externalTrafficPolicy: {
+      type: 'string',
+      description:
+        'Cluster: any node forwards to the hub. Local: only the hub’s node does, and the hub sees the visitor’s ' +
+        'address. With type NodePort or LoadBalancer. Absent: Cluster.',
+      enum: ['Cluster', 'Local'],
+    },
+  },
+  'x-kubernetes-validations': [
+    onlyOutside('nodePort'),
+    onlyOutside('externalTrafficPolicy'),
+    onlyLoadBalancer('loadBalancerClass'),
+    onlyLoadBalancer('loadBalancerSourceRanges'),
+  ],
+} as const satisfies Field;

@@ -1,0 +1,52 @@
+import { KubeConfig } from '@kubernetes/client-node';
+import { kinds } from '../operator/kinds';
+import { API_GROUP, API_VERSION } from '../operator/kinds/group';
+import { systemClock } from '../operator/clock';
+import { pathOf } from '../operator/runtime/objects';
+import { conditionOf, type CustomResource } from '../operator/runtime/resource';
+import { Cluster } from '../operator/runtime/transport';
+
+/** How a resource of ours is doing. */
+export interface ResourceState {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly ready: boolean;
+  /** Reason and message of its condition `Ready`. */
+  readonly words: string;
+  readonly resource: CustomResource;
+}
+
+/** Reads the resources of all kinds, in all namespaces, with the rights of a kubeconfig. */
+export class Homes {
+  private readonly cluster: Cluster;
+
+  constructor(kubeconfig: string) {
+    const config = new KubeConfig();
+    config.loadFromFile(kubeconfig);
+    this.cluster = new Cluster(config, { clock: systemClock });
+  }
+
+  async list(): Promise<ResourceState[]> {
+    const lists = await Promise.all(
+      kinds.map(async ({ kind, plural }) => {
+        const path = pathOf({ group: API_GROUP, version: API_VERSION, plural, kind });
+        const { items } = await this.cluster.request<{ items: CustomResource[] }>({ method: 'GET', path });
+        return items.map((resource) => stateOf(kind, resource));
+      }),
+    );
+    return lists.flat();
+  }
+
+  close(): void {
+    this.cluster.close();
+  }
+}
+
+function stateOf(kind: string, resource: CustomResource): ResourceState {
+  const { namespace = '', name, generation } = resource.metadata;
+  const condition = conditionOf(resource, 'Ready');
+  const ready = condition?.status === 'True' && condition.observedGeneration === generation;
+  const words = condition ? `${condition.reason}: ${condition.message}` : 'not looked at yet';
+  return { kind, namespace, name, ready, words, resource };
+}

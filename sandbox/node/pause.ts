@@ -1,0 +1,20 @@
+import { systemClock } from '../../operator/clock';
+
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 5000;
+
+/** Waits; `false` when the signal ended the waiting (or had ended it before). */
+export async function pause(milliseconds: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    await systemClock.sleep(milliseconds, signal);
+    return true;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return false;
+  }
+}
+
+/** 200 ms, 400 ms, … 5 s. */
+export function pauseAfter(failures: number): number {
+  return Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS);
+}

@@ -1,0 +1,181 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiError, ClusterUnreachable } from '../operator/runtime/transport';
+import { explain, SandboxFailure } from './failure';
+import { Homes, type ResourceState } from './homes';
+import { type Sandbox, startSandbox } from './index';
+import { untilInterrupted } from './interrupt';
+import {
+  bundleOperator,
+  installOperator,
+  type OperatorProcess,
+  repository,
+  sandboxKubectl,
+  startOperator,
+} from './operator-process';
+import { defaultProgress, type Report, runSteps } from './progress';
+import { removeRunFile, writeRunFile } from './run-file';
+
+const samples = join(repository, 'samples');
+/** A first start on a small board takes minutes; one that takes longer will not end. */
+const READY_TIMEOUT = 5 * 60_000;
+const POLL = 500;
+
+/** `make run`: cluster, hub, operator and samples on this machine, until Ctrl-C; with ONCE=1 only until all is Ready. */
+async function main(): Promise<void> {
+  const sandbox = await startSandbox({ hubs: true });
+  const interrupted = untilInterrupted();
+  const homes = new Homes(sandbox.kubeconfig);
+  try {
+    const operator = await start(sandbox, homes, interrupted);
+    const states = await homes.list();
+    await writeRunFile(sandbox, runFacts(operator, states));
+    await show(sandbox, operator, states);
+    if (process.env['ONCE'] === '1') return;
+    console.log('\nEvents as they come (Ctrl-C stops everything and removes its data):\n');
+    const events = followEvents(sandbox);
+    await Promise.race([interrupted, operatorEnded(operator)]);
+    events.kill();
+  } finally {
+    homes.close();
+    await removeRunFile();
+    await sandbox.stop();
+  }
+}
+
+async function start(sandbox: Sandbox, homes: Homes, interrupted: Promise<void>): Promise<OperatorProcess> {
+  let operator!: OperatorProcess;
+  await runSteps(
+    [
+      { title: 'Bundling the operator', run: bundleOperator },
+      { title: 'Installing the kinds and the operator’s role', run: () => installOperator(sandbox) },
+      {
+        title: 'Starting the operator',
+        run: async () => {
+          operator = await startOperator(sandbox);
+          return `${operator.url}/metrics`;
+        },
+      },
+      {
+        title: 'Applying samples/',
+        run: async () => void (await sandboxKubectl(sandbox, ['apply', '--server-side', '-f', samples])),
+      },
+      {
+        title: 'Waiting until everything is Ready',
+        run: (report) =>
+          Promise.race([untilReady(homes, report), refusedBy(interrupted), operatorEnded(operator)]),
+      },
+    ],
+    defaultProgress(),
+  );
+  return operator;
+}
+
+async function untilReady(homes: Homes, report: Report): Promise<void> {
+  const deadline = Date.now() + READY_TIMEOUT;
+  for (;;) {
+    const states = await listed(homes, report);
+    const waiting = states.filter(({ ready }) => !ready);
+    if (states.length > 0 && waiting.length === 0) return;
+    const [first] = waiting;
+    report(
+      `${states.length - waiting.length} of ${states.length} Ready${first ? `; ${sentence(first)}` : ''}`,
+    );
+    if (Date.now() > deadline) {
+      throw new SandboxFailure(
+        `Not everything became Ready within ${READY_TIMEOUT / 60_000} minutes: ${waiting.map(sentence).join('; ')}`,
+        'Start again with LOG_LEVEL=debug, and look at the log of the operator and of the hub’s containers.',
+      );
+    }
+    await sleep(POLL);
+  }
+}
+
+/** For a moment after new kinds were installed the API server cannot list them yet. */
+async function listed(homes: Homes, report: Report): Promise<ResourceState[]> {
+  try {
+    return await homes.list();
+  } catch (error) {
+    if (!(error instanceof ApiError || error instanceof ClusterUnreachable)) throw error;
+    report(error.message);
+    return [];
+  }
+}
+
+const sentence = ({ kind, name, words }: ResourceState): string => `${kind} ${name} ${words}`;
+
+async function refusedBy(interrupted: Promise<void>): Promise<never> {
+  await interrupted;
+  throw new SandboxFailure(
+    'Interrupted before everything was Ready.',
+    'Everything that was started is stopped.',
+  );
+}
+
+async function operatorEnded({ process: { exited, logFile } }: OperatorProcess): Promise<never> {
+  const code = await exited;
+  throw new SandboxFailure(`The operator ended with exit code ${code}.`, 'See its log.', { logFile });
+}
+
+async function show(
+  sandbox: Sandbox,
+  operator: OperatorProcess,
+  states: readonly ResourceState[],
+): Promise<void> {
+  const kubectl = sandbox.kubectl.join(' ');
+  console.log(`\n${await sandboxKubectl(sandbox, ['get', 'home', '--all-namespaces'])}`);
+  for (const { namespace, name, resource } of states.filter(({ kind }) => kind === 'Hub')) {
+    console.log(`Hub ${name}: ${String(resource.status?.['url'])}  (user admin; its password and the API token:)
+  kubectl -n ${namespace} get secret ${name}-admin -o jsonpath='{.data.password}' | base64 -d
+  kubectl -n ${namespace} get secret ${name}-api-token -o jsonpath='{.data.token}' | base64 -d`);
+  }
+  console.log(`Operator: process ${operator.process.pid}, ${operator.url}/metrics, log ${operator.process.logFile}
+
+In another terminal, look and change:
+  export KUBECONFIG=${sandbox.kubeconfig}${kubectl === 'kubectl' ? '' : `\n  alias kubectl='${kubectl}'`}
+  kubectl get home -A
+  kubectl -n home describe hubautomation dim-for-movie-night
+  kubectl -n home edit hubautomation dim-for-movie-night
+  kubectl -n home wait --for=condition=Ready hubautomation --all`);
+}
+
+/** What `.sandbox/run.json` says beyond the cluster. */
+function runFacts(operator: OperatorProcess, states: readonly ResourceState[]): Record<string, unknown> {
+  return {
+    operator: { pid: operator.process.pid, url: operator.url, log: operator.process.logFile },
+    hubs: states
+      .filter(({ kind }) => kind === 'Hub')
+      .map(({ namespace, name, resource }) => ({ namespace, name, url: resource.status?.['url'] })),
+    resources: states.map(({ kind, namespace, name, ready }) => ({ kind, namespace, name, ready })),
+  };
+}
+
+function followEvents(sandbox: Sandbox) {
+  const [program, ...first] = sandbox.kubectl;
+  const columns =
+    'TIME:.lastTimestamp,NAMESPACE:.metadata.namespace,KIND:.involvedObject.kind,NAME:.involvedObject.name,REASON:.reason,MESSAGE:.message';
+  return spawn(
+    program,
+    [
+      ...first,
+      '--kubeconfig',
+      sandbox.kubeconfig,
+      'get',
+      'events',
+      '-A',
+      '--watch-only',
+      '-o',
+      `custom-columns=${columns}`,
+    ],
+    { stdio: ['ignore', 'inherit', 'inherit'] },
+  );
+}
+
+main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    console.error(`\n${explain(error)}`);
+    process.exit(1);
+  },
+);
