@@ -31,9 +31,10 @@ format: node_modules/.ready ## Puts all files into their format
 	@npm run --silent format
 
 .PHONY: synth
-synth: node_modules/.ready ## Writes dist/ (YAML) and imports/ (typed constructs) from the sources
+synth: node_modules/.ready ## Writes dist/, imports/ and docs/reference from the sources
 	@npx --no-install cdk8s synth --no-check-upgrade
 	@npx --no-install cdk8s import --no-check-upgrade
+	@npx --no-install tsx manifests/reference.ts
 
 .PHONY: bundle
 bundle: node_modules/.ready ## The operator as one file, build/operator.cjs

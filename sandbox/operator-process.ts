@@ -8,6 +8,10 @@ import { freePort } from './ports';
 import { SandboxProcess } from './process';
 
 export const repository = join(__dirname, '..');
+
+/** What of a sandbox an operator needs; another process than the sandbox's own has it from its environment. */
+export type ClusterAccess = Pick<Sandbox, 'kubeconfig' | 'directory' | 'kubectl'>;
+
 /** The operator as it ships. */
 export const bundle = join(repository, 'build', 'operator.cjs');
 
@@ -34,7 +38,7 @@ export async function bundleOperator(): Promise<void> {
 }
 
 /** Installs what `dist/` holds but for the Deployment: in a sandbox the operator is a process, not a pod. */
-export async function installOperator(sandbox: Sandbox): Promise<void> {
+export async function installOperator(sandbox: ClusterAccess): Promise<void> {
   await sandboxKubectl(sandbox, ['apply', '--server-side', '-f', join(repository, 'dist', 'crds.k8s.yaml')]);
   await sandboxKubectl(sandbox, [
     'wait',
@@ -60,7 +64,7 @@ export async function installOperator(sandbox: Sandbox): Promise<void> {
 }
 
 /** A kubeconfig of the operator's own service account: it runs with exactly the role that is shipped. */
-export async function operatorKubeconfig(sandbox: Sandbox): Promise<string> {
+export async function operatorKubeconfig(sandbox: ClusterAccess): Promise<string> {
   const token = await sandboxKubectl(sandbox, [
     '--namespace',
     'hub-operator',
@@ -78,7 +82,7 @@ export async function operatorKubeconfig(sandbox: Sandbox): Promise<string> {
 }
 
 export async function startOperator(
-  sandbox: Sandbox,
+  sandbox: ClusterAccess,
   options: OperatorOptions = {},
 ): Promise<OperatorProcess> {
   const port = await freePort();
@@ -102,7 +106,7 @@ export async function startOperator(
 }
 
 /** Runs kubectl as the sandbox's administrator and answers with what it printed. Rejects with what it complained of. */
-export async function sandboxKubectl(sandbox: Sandbox, args: readonly string[]): Promise<string> {
+export async function sandboxKubectl(sandbox: ClusterAccess, args: readonly string[]): Promise<string> {
   const [program, ...first] = sandbox.kubectl;
   const { stdout } = await promisify(execFile)(
     program,

@@ -1,5 +1,6 @@
 import { explain } from '../../sandbox/failure';
 import { type Sandbox, startSandbox } from '../../sandbox';
+import { bundleOperator, installOperator, operatorKubeconfig } from '../../sandbox/operator-process';
 
 declare global {
   // For teardown.ts, which jest loads as a module world of its own.
@@ -7,16 +8,19 @@ declare global {
 }
 
 /**
- * One sandbox for all test files. jest calls this once for all projects that name it, and starts its workers later, so
- * they inherit the environment.
+ * One sandbox for all test files, with the kinds and the operator's role in it, and a fresh bundle of the operator.
+ * jest calls this once for all projects that name it, and starts its workers later, so they inherit the environment.
  */
 export default async function setup(): Promise<void> {
   const sandbox = await startSandbox({ hubs: true, progress: 'plain' }).catch((error: unknown) => {
     throw new Error(explain(error));
   });
   globalThis.hubSandbox = sandbox;
+  await Promise.all([bundleOperator(), installOperator(sandbox)]);
   process.env['HUB_SANDBOX_DIRECTORY'] = sandbox.directory;
   process.env['HUB_SANDBOX_KUBECONFIG'] = sandbox.kubeconfig;
   process.env['HUB_SANDBOX_API_SERVER'] = sandbox.apiServer;
   process.env['HUB_SANDBOX_KUBECTL'] = JSON.stringify(sandbox.kubectl);
+  process.env['HUB_SANDBOX_OPERATOR_KUBECONFIG'] = await operatorKubeconfig(sandbox);
+  process.env['HUB_SANDBOX_VENV'] = sandbox.hubSoftware!.venv;
 }

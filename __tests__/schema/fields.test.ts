@@ -117,8 +117,8 @@ describe('bounds', () => {
     '%s must not have too many entries',
     (_, place) => {
       const [first] = Object.values(sampleAt(place) as Record<string, unknown>);
-      const names = Array.from({ length: place.schema.maxProperties! + 1 }, (_, index) => `k${index}.yaml`);
-      return expectRefused(place, /Too many/, Object.fromEntries(names.map((name) => [name, first])));
+      const keys = Array.from({ length: place.schema.maxProperties! + 1 }, (_, index) => `k${index}.yaml`);
+      return expectRefused(place, /Too many/, Object.fromEntries(keys.map((key) => [key, first])));
     },
   );
 });

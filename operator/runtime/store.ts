@@ -6,13 +6,12 @@ export type Change<T> =
   | { readonly type: 'deleted'; readonly object: T };
 
 /**
- * What the operator knows of one list of the API server. Every way in says what changed by it, and older news never
- * overwrites newer: our own writes are put here before their watch event arrives.
+ * What the operator knows of one list of the API server. Every way in says what changed by it, each difference once,
+ * and older news never overwrites newer. An object that was deleted and made anew under its name is another object.
  */
 export class Store<T extends ClusterObject> {
   private readonly objects = new Map<string, T>();
-  /** Resource versions at which objects went, so that a late answer to an older write does not bring one back. */
-  private readonly gone = new Map<string, bigint>();
+  private listedAt = 0n;
 
   get size(): number {
     return this.objects.size;
@@ -26,41 +25,61 @@ export class Store<T extends ClusterObject> {
     return this.objects.values();
   }
 
-  put(object: T): Change<T> | undefined {
+  /** What a watch says: the object is like this now. */
+  put(object: T): Change<T>[] {
     const key = keyOf(object);
-    const version = versionOf(object);
     const previous = this.objects.get(key);
-    if (previous ? version <= versionOf(previous) : version <= (this.gone.get(key) ?? -1n)) return undefined;
-    this.gone.delete(key);
-    this.objects.set(key, object);
-    return previous ? { type: 'modified', object, previous } : { type: 'added', object };
+    if (previous && versionOf(object) <= versionOf(previous)) return [];
+    return this.set(key, object, previous);
+  }
+
+  /**
+   * Takes the server's answer to a write of ours, before the watch brings it. An object that is not here went, or was
+   * made anew, while the answer was on its way.
+   */
+  learn(object: T): Change<T>[] {
+    return this.objects.get(keyOf(object))?.metadata.uid === object.metadata.uid ? this.put(object) : [];
   }
 
   /** `object` is its last state, as a DELETED event carries it, with the resource version of the deletion. */
-  remove(object: T): Change<T> | undefined {
-    const key = keyOf(object);
-    const previous = this.objects.get(key);
-    if (!previous || versionOf(previous) > versionOf(object)) return undefined;
-    this.objects.delete(key);
-    this.gone.set(key, versionOf(object));
-    return { type: 'deleted', object };
+  remove(object: T): Change<T>[] {
+    const previous = this.objects.get(keyOf(object));
+    if (!previous || versionOf(object) < versionOf(previous)) return [];
+    this.objects.delete(keyOf(object));
+    return [{ type: 'deleted', object }];
   }
 
-  /** Takes over a whole list, read at `version`: what it does not hold was deleted meanwhile. */
+  /**
+   * Takes over a whole list, read at `version`: what it does not hold was deleted meanwhile, what is newer here was
+   * learned meanwhile. A list that is older than the one before means that the server was restored from a backup:
+   * then it is the truth as it stands.
+   */
   replace(list: readonly T[], version: string): Change<T>[] {
-    const listed = new Map(list.map((object) => [keyOf(object), object]));
+    const readAt = BigInt(version);
+    const restored = readAt < this.listedAt;
+    this.listedAt = readAt;
+    const listed = new Set(list.map(keyOf));
     const changes: Change<T>[] = [];
-    this.gone.clear();
     for (const [key, object] of this.objects) {
-      if (listed.has(key) || versionOf(object) > BigInt(version)) continue;
+      if (listed.has(key) || (versionOf(object) > readAt && !restored)) continue;
       this.objects.delete(key);
       changes.push({ type: 'deleted', object });
     }
-    for (const object of listed.values()) {
-      const change = this.put(object);
-      if (change) changes.push(change);
+    for (const object of list) {
+      const key = keyOf(object);
+      changes.push(...(restored ? this.set(key, object, this.objects.get(key)) : this.put(object)));
     }
     return changes;
+  }
+
+  private set(key: string, object: T, previous: T | undefined): Change<T>[] {
+    this.objects.set(key, object);
+    if (!previous) return [{ type: 'added', object }];
+    if (previous.metadata.uid === object.metadata.uid) return [{ type: 'modified', object, previous }];
+    return [
+      { type: 'deleted', object: previous },
+      { type: 'added', object },
+    ];
   }
 }
 

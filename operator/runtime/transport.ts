@@ -3,7 +3,9 @@ import axios, { type AxiosInstance, type AxiosResponse, isAxiosError } from 'axi
 import http from 'node:http';
 import https from 'node:https';
 import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import type { Clock } from '../clock';
+import { LinkedSignal } from './linked-signal';
 
 /** The API server refused a request: HTTP status, and reason and message of the `metav1.Status` that it sent. */
 export class ApiError extends Error {
@@ -29,6 +31,11 @@ export const isConflict = (error: unknown): boolean => error instanceof ApiError
 /** The watch's resource version is too old: only a new list helps. */
 export const isGone = (error: unknown): boolean => error instanceof ApiError && error.status === 410;
 
+/** Says something of the moment, nothing of what was asked for: the same request may well succeed soon. */
+export const isPassing = (error: unknown): boolean =>
+  error instanceof ClusterUnreachable ||
+  (error instanceof ApiError && (error.status === 409 || error.status === 429 || error.status >= 500));
+
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface ClusterRequest {
@@ -46,8 +53,10 @@ export interface ClusterOptions {
   readonly clock: Clock;
   /** Milliseconds after which a request without an answer is given up. */
   readonly timeout?: number;
-  /** Once aborted, nothing but GET is sent any more: this process has lost the right to write. */
+  /** Once aborted, nothing but GET is sent any more and what is under way is cut: the right to write is lost. */
   readonly mayWrite?: AbortSignal;
+  /** Called before each write; throws when the right is lost and nobody has noticed yet, as after a sleep. */
+  readonly beforeWrite?: () => void;
   /** Called for each finished request, for metrics. */
   readonly onResponse?: (method: string, status: number | 'error') => void;
 }
@@ -56,18 +65,22 @@ export interface ClusterOptions {
 const CREDENTIALS_LIFETIME = 60_000;
 const DEFAULT_TIMEOUT = 30_000;
 
+type ResponseType = 'text' | 'stream';
+type Response<Type extends ResponseType> = AxiosResponse<Type extends 'text' ? string : Readable>;
+
 interface Credentials {
-  readonly headers: Record<string, string>;
   readonly readAt: number;
+  readonly headers: Promise<Readonly<Record<string, string>>>;
 }
 
 /**
- * The one way to call the cluster: JSON over keep-alive connections, with the kubeconfig's authentication.
- * Requests throw {@link ApiError} or {@link ClusterUnreachable}, nothing else.
+ * The one way to call the cluster: JSON over keep-alive connections, with the kubeconfig's authentication. Requests
+ * throw {@link ApiError}, {@link ClusterUnreachable}, or the reason of the signal that aborted them; nothing else.
  */
 export class Cluster {
   private readonly client: AxiosInstance;
-  private readonly agents: { httpAgent?: http.Agent; httpsAgent?: https.Agent } = {};
+  private readonly timeout: number;
+  private agents = { httpAgent: new http.Agent({ keepAlive: true }), httpsAgent: new https.Agent({ keepAlive: true }) };
   private tlsIdentity = '';
   private credentials: Credentials | undefined;
 
@@ -77,6 +90,7 @@ export class Cluster {
   ) {
     const server = kubeConfig.getCurrentCluster()?.server;
     if (!server) throw new Error('The kubeconfig names no cluster: set KUBECONFIG, or run inside a cluster.');
+    this.timeout = options.timeout ?? DEFAULT_TIMEOUT;
     this.client = axios.create({
       baseURL: server.replace(/\/$/, ''),
       maxRedirects: 0,
@@ -84,93 +98,106 @@ export class Cluster {
       maxContentLength: Infinity,
       proxy: false,
       validateStatus: () => true,
-      transitional: { silentJSONParsing: true, forcedJSONParsing: true, clarifyTimeoutError: true },
+      transformRequest: [(body: unknown) => body],
+      transformResponse: [(body: unknown) => body],
     });
   }
 
   async request<T>(request: ClusterRequest): Promise<T> {
-    const timeout = this.options.timeout ?? DEFAULT_TIMEOUT;
-    let response = await this.send<T>(request, 'json', timeout);
-    if (response.status === 401) {
-      // A rotated token: read it again, once.
-      this.credentials = undefined;
-      response = await this.send<T>(request, 'json', timeout);
-    }
-    if (response.status >= 400) throw apiError(response);
-    return response.data;
+    const { data } = await this.authenticated(request, 'text');
+    const body = parseJson(data);
+    // Only something between us and the server answers in another language.
+    if (body === undefined) throw new ClusterUnreachable(`${nameOf(request)}: the answer is not JSON: ${data.slice(0, 200)}`);
+    return body as T;
   }
 
   /** Opens a stream of newline-separated JSON (a watch). The caller consumes or destroys it. */
   async stream(request: ClusterRequest): Promise<Readable> {
-    const timeout = this.options.timeout ?? DEFAULT_TIMEOUT;
-    const headers = new AbortController();
-    const expired = this.options.clock.after(timeout, () =>
-      headers.abort(new ClusterUnreachable(`no answer within ${timeout} ms`)),
-    );
-    const signal = request.signal ? AbortSignal.any([request.signal, headers.signal]) : headers.signal;
+    return (await this.authenticated(request, 'stream')).data;
+  }
+
+  /** Closes all connections. */
+  close(): void {
+    this.agents.httpAgent.destroy();
+    this.agents.httpsAgent.destroy();
+  }
+
+  private async authenticated<Type extends ResponseType>(request: ClusterRequest, type: Type): Promise<Response<Type>> {
     try {
-      const response = await this.send<Readable>({ ...request, signal }, 'stream', 0);
-      if (response.status < 400) return response.data;
-      if (response.status === 401) this.credentials = undefined;
-      const text = await readAll(response.data);
-      throw apiError({ ...response, data: parseJson(text) });
+      return await this.send(request, type);
     } catch (error) {
-      throw headers.signal.aborted ? headers.signal.reason : error;
-    } finally {
-      expired();
+      if (!(error instanceof ApiError) || error.status !== 401) throw error;
+      this.credentials = undefined; // a rotated token: read it again, once
+      return this.send(request, type);
     }
   }
 
-  /** Closes idle connections. */
-  close(): void {
-    this.agents.httpAgent?.destroy();
-    this.agents.httpsAgent?.destroy();
-  }
-
-  /** @throws the signal's reason when `request.signal` or `mayWrite` is aborted */
-  private async send<T>(request: ClusterRequest, responseType: 'json' | 'stream', timeout: number): Promise<AxiosResponse<T>> {
-    if (request.method !== 'GET') this.options.mayWrite?.throwIfAborted();
-    const { headers } = await this.authenticate();
+  private async send<Type extends ResponseType>(request: ClusterRequest, type: Type): Promise<Response<Type>> {
+    const { clock, mayWrite, beforeWrite, onResponse } = this.options;
+    const writes = request.method !== 'GET';
+    const link = new LinkedSignal(request.signal, writes ? mayWrite : undefined);
+    const cancel = clock.after(this.timeout, () =>
+      link.abort(new ClusterUnreachable(`${nameOf(request)}: no answer within ${this.timeout / 1_000} s`)),
+    );
+    let status: number | 'error' = 'error';
+    let streaming = false;
     try {
-      const response = await this.client.request<T>({
+      const headers = await this.authenticate();
+      link.signal.throwIfAborted();
+      if (writes) beforeWrite?.();
+      const response: Response<Type> = await this.client.request({
         method: request.method,
         url: request.path,
         ...(request.query && { params: request.query }),
         ...(request.body !== undefined && { data: JSON.stringify(request.body) }),
-        ...(request.signal && { signal: request.signal }),
+        signal: link.signal,
         headers: {
           ...headers,
           Accept: request.accept ?? 'application/json',
           'User-Agent': 'hub-operator',
           ...(request.body !== undefined && { 'Content-Type': request.contentType ?? 'application/json' }),
         },
-        responseType,
-        timeout,
+        responseType: type,
         ...this.agents,
       });
-      this.options.onResponse?.(request.method, response.status);
+      status = response.status;
+      if (status >= 400) throw apiError(request, response, await bodyOf(response.data));
+      streaming = typeof response.data !== 'string';
+      if (typeof response.data !== 'string') response.data.once('close', () => link.unlink());
       return response;
     } catch (error) {
-      if (request.signal?.aborted) throw request.signal.reason;
-      this.options.onResponse?.(request.method, 'error');
-      throw new ClusterUnreachable(
-        `${request.method} ${request.path}: ${isAxiosError(error) ? (error.code ?? error.message) : String(error)}`,
-        { cause: error },
-      );
+      if (link.signal.aborted) throw link.signal.reason;
+      if (!isAxiosError(error)) throw error;
+      throw new ClusterUnreachable(`${nameOf(request)}: ${error.code ?? error.message}`, { cause: error });
+    } finally {
+      cancel();
+      if (!streaming) link.unlink();
+      onResponse?.(request.method, status);
     }
   }
 
-  private async authenticate(): Promise<Credentials> {
+  private async authenticate(): Promise<Readonly<Record<string, string>>> {
     const now = this.options.clock.now();
-    if (this.credentials && now - this.credentials.readAt < CREDENTIALS_LIFETIME) return this.credentials;
+    if (!this.credentials || now - this.credentials.readAt >= CREDENTIALS_LIFETIME) {
+      this.credentials = { readAt: now, headers: this.readCredentials() };
+    }
+    const { credentials } = this;
+    try {
+      return await credentials.headers;
+    } catch (error) {
+      if (this.credentials === credentials) this.credentials = undefined;
+      throw new ClusterUnreachable(`The kubeconfig's credentials cannot be read: ${String(error)}`, { cause: error });
+    }
+  }
+
+  private async readCredentials(): Promise<Record<string, string>> {
     const tls: https.RequestOptions = {};
     await this.kubeConfig.applyToHTTPSOptions(tls);
+    this.keepAgents(tls);
     const headers: Record<string, string> = {};
     for (const [name, value] of Object.entries(tls.headers ?? {})) headers[name] = String(value);
     if (tls.auth) headers['Authorization'] = `Basic ${Buffer.from(tls.auth).toString('base64')}`;
-    this.keepAgents(tls);
-    this.credentials = { headers, readAt: now };
-    return this.credentials;
+    return headers;
   }
 
   /** One agent for as long as the TLS identity stays the same, so that connections are reused. */
@@ -178,40 +205,43 @@ export class Cluster {
     const identity = JSON.stringify([ca, cert, key, servername, rejectUnauthorized].map((part) => part?.toString()));
     if (identity === this.tlsIdentity) return;
     this.tlsIdentity = identity;
-    this.close();
-    this.agents.httpAgent = new http.Agent({ keepAlive: true });
-    this.agents.httpsAgent = new https.Agent({
-      keepAlive: true,
-      ...(ca !== undefined && { ca }),
-      ...(cert !== undefined && { cert }),
-      ...(key !== undefined && { key }),
-      ...(servername !== undefined && { servername }),
-      ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
-    });
+    // The agent before is left to end what it has under way; its idle connections are closed by the server.
+    this.agents = {
+      ...this.agents,
+      httpsAgent: new https.Agent({
+        keepAlive: true,
+        ...(ca !== undefined && { ca }),
+        ...(cert !== undefined && { cert }),
+        ...(key !== undefined && { key }),
+        ...(servername !== undefined && { servername }),
+        ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
+      }),
+    };
   }
 }
 
-function apiError({ status, statusText, data, headers }: AxiosResponse<unknown>): ApiError {
-  const body = (typeof data === 'object' && data !== null ? data : {}) as { reason?: string; message?: string };
+const nameOf = ({ method, path }: ClusterRequest): string => `${method} ${path}`;
+
+async function bodyOf(data: string | Readable): Promise<string> {
+  return typeof data === 'string' ? data : text(data);
+}
+
+function apiError(request: ClusterRequest, { status, statusText, headers }: AxiosResponse, body: string): ApiError {
+  const answer = (parseJson(body) ?? {}) as { reason?: string; message?: string };
   const retryAfter = Number(headers['retry-after']);
   return new ApiError(
     status,
-    body.reason ?? statusText,
-    body.message ?? (typeof data === 'string' && data ? data.slice(0, 500) : `${status} ${statusText}`),
+    answer.reason ?? statusText,
+    answer.message ?? `${nameOf(request)}: ${status} ${body.slice(0, 500) || statusText}`,
     Number.isFinite(retryAfter) && retryAfter > 0 ? retryAfter * 1_000 : undefined,
   );
 }
 
-async function readAll(stream: Readable): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function parseJson(text: string): unknown {
+/** Undefined for what is not JSON: proxies answer in plain text. */
+function parseJson(body: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(body);
   } catch {
-    return text; // Proxies answer in plain text; apiError shows it as it is.
+    return undefined;
   }
 }

@@ -33,7 +33,7 @@ test('every component comes back after a crash, on its port and with its data', 
 test('a port that somebody else has taken meanwhile is named', async () => {
   const { controlPlane } = sandbox;
   await controlPlane.stop('kube-apiserver');
-  const thief = createServer();
+  const thief = createServer((socket) => socket.destroy());
   await new Promise<void>((resolve) => thief.listen(controlPlane.ports.apiServer, '127.0.0.1', resolve));
   await expect(controlPlane.start('kube-apiserver')).rejects.toThrow(
     'Starting kube-apiserver failed: a port that it needs is in use.',

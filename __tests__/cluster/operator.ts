@@ -1,0 +1,92 @@
+import { readFile } from 'node:fs/promises';
+import { startOperator, type OperatorProcess } from '../../sandbox/operator-process';
+import { kubeconfig, sandboxDirectory, until } from '.';
+
+export interface TestOperatorOptions {
+  /** Settings by environment variable. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Path of another kubeconfig than the service account's own. */
+  readonly kubeconfig?: string;
+}
+
+/**
+ * The operator as it ships (the bundle, a process of its own, the shipped role) for one namespace, so that test files
+ * do not disturb each other. It is stopped when the test file is through.
+ */
+export async function startTestOperator(
+  namespace: string,
+  options: TestOperatorOptions = {},
+): Promise<TestOperator> {
+  const operator = new TestOperator(namespace, options);
+  running.add(operator);
+  await operator.start();
+  return operator;
+}
+
+const running = new Set<TestOperator>();
+
+afterAll(async () => {
+  for (const operator of running) await operator.stop();
+  running.clear();
+});
+
+export class TestOperator {
+  private current: OperatorProcess | undefined;
+
+  constructor(
+    private readonly namespace: string,
+    private readonly options: TestOperatorOptions,
+  ) {}
+
+  /** Starts the process; it need not be ready yet. */
+  async start(): Promise<void> {
+    const cluster = {
+      kubeconfig: kubeconfig(),
+      directory: sandboxDirectory(),
+      kubectl: JSON.parse(process.env['HUB_SANDBOX_KUBECTL']!) as [string, ...string[]],
+    };
+    this.current = await startOperator(cluster, {
+      // The same at every start, as in a pod: it takes its own lease again at once.
+      name: `operator-${this.namespace}`,
+      kubeconfig: this.options.kubeconfig ?? process.env['HUB_SANDBOX_OPERATOR_KUBECONFIG']!,
+      settings: {
+        WATCH_NAMESPACES: this.namespace,
+        LEASE_NAME: this.namespace,
+        LOG_LEVEL: 'debug',
+        ...this.options.settings,
+      },
+    });
+  }
+
+  /** Ends as with kill -9, or resolves once it has ended by itself. */
+  async kill(): Promise<void> {
+    await this.process.kill();
+  }
+
+  /** Resolves with the exit code once the process has ended. */
+  get ended(): Promise<number> {
+    return this.process.exited;
+  }
+
+  /** SIGTERM; resolves with its exit code. */
+  async stop(): Promise<number> {
+    await this.current?.process.stop();
+    return this.current?.process.exited ?? 0;
+  }
+
+  /** Its log so far, over all starts. */
+  log(): Promise<string> {
+    return readFile(this.process.logFile, 'utf8');
+  }
+
+  /** The sum of a metric over all its series whose labels are such, e.g. `result="error"`. */
+  async metric(name: string, labels = ''): Promise<number> {
+    const text = await until('metrics are served', async () => (await fetch(`${this.current!.url}/metrics`)).text());
+    const series = text.split('\n').filter((line) => line.startsWith(name) && line.includes(labels));
+    return series.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+  }
+
+  private get process() {
+    return this.current!.process;
+  }
+}

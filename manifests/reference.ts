@@ -1,0 +1,114 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { kinds } from '../operator/kinds';
+import { API_GROUP, GROUP_VERSION } from '../operator/kinds/group';
+import type { KindDefinition } from '../operator/kinds/kind';
+import type { Schema } from '../operator/kinds/schema';
+import { Metrics } from '../operator/metrics';
+import { settingsTable } from '../operator/settings';
+
+/**
+ * `make synth`, beside the manifests: the pages of docs/reference that follow from the sources, and the API group in
+ * the samples.
+ */
+async function main(folder: string): Promise<void> {
+  await writeFile(join(folder, 'docs/reference/kinds.md'), kindsPage());
+  await writeFile(join(folder, 'docs/reference/settings.md'), settingsPage());
+  await writeFile(join(folder, 'docs/reference/metrics.md'), await metricsPage());
+  const samples = join(folder, 'samples');
+  for (const file of await readdir(samples)) {
+    const text = await readFile(join(samples, file), 'utf8');
+    await writeFile(join(samples, file), renamed(text));
+  }
+}
+
+const generated = '<!-- Written by `make synth` from the sources; change those. -->\n\n';
+
+function kindsPage(): string {
+  const rows = kinds.map(
+    ({ kind, plural, shortNames, description }) =>
+      `| [${kind}](#${kind.toLowerCase()}) | \`${plural}\` | ${shortNames.map((name) => `\`${name}\``).join(', ')} | ${sentence(description)} |`,
+  );
+  return [
+    `${generated}# Kinds`,
+    `All kinds are of the group \`${API_GROUP}\` and namespaced; \`kubectl get home\` lists the resources of all. The same text, with every field: \`kubectl explain hub.spec --recursive\`.`,
+    ['| Kind | Resource | Short | What it is |', '|---|---|---|---|', ...rows].join('\n'),
+    ...kinds.map(kindSection),
+  ].join('\n\n');
+}
+
+function kindSection({ kind, description, columns, spec, status }: KindDefinition): string {
+  return [
+    `## ${kind}`,
+    description,
+    `\`kubectl get\` shows: NAME, ${[...columns.map(({ name, wide }) => (wide ? `${name.toUpperCase()} (wide)` : name.toUpperCase())), 'AGE'].join(', ')}.`,
+    fieldTable('Field of `spec`', spec),
+    fieldTable('Field of `status`', status),
+  ].join('\n\n');
+}
+
+function fieldTable(title: string, schema: Schema): string {
+  return [`| ${title} | Type | |`, '|---|---|---|', ...fieldRows(schema, '')].join('\n');
+}
+
+function fieldRows(schema: Schema, prefix: string): string[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
+    const path = `${prefix}${name}`;
+    const required = schema.required?.includes(name) ? ' **Required.**' : '';
+    const row = `| \`${path}\` | ${typeOf(field)} | ${cell(field.description ?? '')}${required} |`;
+    // What every kind has alike is told once, in the page on conditions.
+    if (name === 'conditions' && field.items?.properties?.['lastTransitionTime']) return [row];
+    const inner = field.items ? fieldRows(field.items, `${path}[].`) : fieldRows(field, `${path}.`);
+    return [row, ...inner];
+  });
+}
+
+function typeOf({ type, enum: choices, items, additionalProperties }: Schema): string {
+  if (choices) return choices.map((choice) => `\`${choice}\``).join(' \\| ');
+  if (items) return `list of ${typeOf(items)}`;
+  if (additionalProperties) return `map of ${typeOf(additionalProperties)}`;
+  return type ?? 'string or integer';
+}
+
+function settingsPage(): string {
+  const rows = settingsTable().map(
+    ({ flag, env, default: fallback, about }) =>
+      `| \`${flag}\` | \`${env}\` | ${env === 'POD_NAME' ? 'host name' : fallback && `\`${fallback}\``} | ${cell(about)} |`,
+  );
+  return [
+    `${generated}# Settings of the operator`,
+    'Each is a flag or an environment variable of the operator’s container; the flag wins. A setting that is not known, or a value that is not accepted, is refused by name at the start.',
+    ['| Flag | Environment | Default | |', '|---|---|---|---|', ...rows, ''].join('\n'),
+  ].join('\n\n');
+}
+
+async function metricsPage(): Promise<string> {
+  const source = new Metrics('');
+  source.watchQueue({ depthByKind: () => new Map(), active: () => 0, longestRunning: () => 0, unfinishedWork: () => 0 }, 0);
+  const metrics = await source.registry.getMetricsAsJSON();
+  const rows = metrics
+    .filter(({ name }) => !/^(process|nodejs)_/.test(name))
+    .map(({ name, help, type }) => `| \`${name}\` | ${String(type)} | ${cell(help)} |`)
+    .sort();
+  return [
+    `${generated}# Metrics of the operator`,
+    '`/metrics` on port 8080, in Prometheus’ format. Names and labels are those of controller-runtime where it has one, so that its dashboards and alerts work; our own begin with `hub_operator_`. A pass that waits for something counts as `requeue_after`, never as an error. Beside these stand the usual `process_*` and `nodejs_*`.',
+    ['| Metric | Type | |', '|---|---|---|', ...rows, ''].join('\n'),
+  ].join('\n\n');
+}
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+const sentence = (text: string): string => cell(text.replace(/^\w+ is /, '').split('. ')[0]!);
+
+/** The `apiVersion` of resources of our kinds, whatever it was. */
+function renamed(sample: string): string {
+  return kinds.reduce(
+    (text, { kind }) => text.replace(new RegExp(`^apiVersion: .*\nkind: ${kind}$`, 'gm'), `apiVersion: ${GROUP_VERSION}\nkind: ${kind}`),
+    sample,
+  );
+}
+
+main(process.argv[2] ?? join(__dirname, '..')).catch((error: unknown) => {
+  console.error(error);
+  process.exit(1);
+});
