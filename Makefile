@@ -33,8 +33,16 @@ format: node_modules/.ready ## Puts all files into their format
 .PHONY: synth
 synth: node_modules/.ready ## Writes dist/, imports/ and docs/reference from the sources
 	@npx --no-install cdk8s synth --no-check-upgrade
-	@npx --no-install cdk8s import --no-check-upgrade
+	@npx --no-install cdk8s import --no-check-upgrade --no-save
 	@npx --no-install tsx manifests/reference.ts
+
+.PHONY: bench
+bench: node_modules/.ready ## Figures of the operator's runtime (N=10000), into bench/results
+	@exec npx --no-install tsx bench/index.ts $(or $(NAME),runtime)
+
+.PHONY: soak
+soak: node_modules/.ready ## 20 minutes (MINUTES=…) of changes under resets and restarts
+	@exec npx --no-install tsx bench/index.ts soak
 
 .PHONY: bundle
 bundle: node_modules/.ready ## The operator as one file, build/operator.cjs

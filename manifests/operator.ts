@@ -13,6 +13,7 @@ import {
   ServiceAccount,
 } from 'cdk8s-plus-28';
 import type { Construct } from 'constructs';
+import { OPERATOR_LABELS } from '../operator/kinds/object-names';
 import { Access } from './access';
 import { NAMESPACE, OPERATOR } from './names';
 
@@ -21,7 +22,7 @@ export interface OperatorProps {
   readonly image: string;
 }
 
-const labels = { 'app.kubernetes.io/name': OPERATOR };
+const labels = OPERATOR_LABELS;
 
 // The user `nonroot` of distroless images. A number, since a node cannot tell whether a *named* user is root.
 const USER = 65532;

@@ -1,5 +1,6 @@
 import { version } from './package.json';
 import { systemClock } from './clock';
+import { checkKubeconfig } from './kubeconfig';
 import { createLogger } from './log';
 import { Metrics } from './metrics';
 import { HubOperator } from './operator';
@@ -15,6 +16,7 @@ async function main(args: readonly string[]): Promise<number> {
   const settings = readSettings(args, process.env);
   const log = createLogger(settings.logLevel);
   const metrics = new Metrics(version);
+  checkKubeconfig(process.env['KUBECONFIG']);
   const operator = new HubOperator(settings, systemClock, log, metrics);
   const probes = await ProbeServer.listen(settings.httpPort, settings.httpAddress, {
     health: () => operator.problems(),

@@ -6,6 +6,13 @@
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
+// --- issue 5: automations, scenes, scripts ---
+
+/** "100 edits to one automation in 10 s: the first at once, then at most one in 2 s, the last one wins". */
+export const WRITE_PACE = 2 * SECOND;
+/** What the hub has refused is not sent again before the next resync, unless the spec or the hub changes. */
+export const REFUSAL_REST = 8 * MINUTE;
+
 // --- spec.md, "Bootstrap state machine" and "Errors" ---
 
 /** "Hub pod not ready: requeue after 10 s". Also the pace at which an unreachable hub is asked again. */
@@ -55,3 +62,23 @@ export const STOP_DEADLINE = 20 * SECOND;
  * a new hash must have stood this long before it reaches the pod template.
  */
 export const ROLLOUT_DEBOUNCE = 3 * SECOND;
+
+// --- spec.md, "Limits": ban self-recovery ---
+
+/** "Ban-recovery restarts: at most 3 within a 30-minute window". */
+export const BAN_RESTARTS = 3;
+export const BAN_WINDOW = 30 * MINUTE;
+/** "Cooldown between recovery restarts: at least 5 minutes". */
+export const BAN_COOLDOWN = 5 * MINUTE;
+
+// --- issue 6, "Truth": within 30 s a condition says that a hub hangs, has banned us or came back in recovery mode ---
+
+/** A hub is asked this often whether it is still what its status says: an open WebSocket hides a ban. */
+export const VIGIL_PAUSE = 10 * SECOND;
+/** How long its answer may take; the pass that follows a silence asks once more, and longer. */
+export const VIGIL_TIMEOUT = 5 * SECOND;
+
+// --- kinds.md 2, `tokenLifespanDays`: no number is given ---
+
+/** A token is replaced when a tenth of its life is left, or this much of a long one. */
+export const TOKEN_RENEWAL = 30 * 24 * 60 * MINUTE;

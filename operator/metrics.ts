@@ -30,6 +30,11 @@ export class Metrics {
   private readonly workTime = this.histogram('workqueue_work_duration_seconds', 'How long the work of a key took.', ['name', 'controller'], QUEUE_BUCKETS);
   private readonly requests = this.counter('rest_client_requests_total', 'Requests to the API server.', ['code', 'method', 'host']);
   private readonly watchFailures = this.counter('hub_operator_watch_failures_total', 'Lists and watches that broke off.', ['kind']);
+  private readonly drift = this.counter(
+    'hub_operator_drift_total',
+    'Objects that somebody changed in a hub, by whether they were put back (corrected) or only reported.',
+    ['kind', 'action'],
+  );
   private readonly leader = this.gauge('leader_election_master_status', '1 while this process is the leader.', ['name']);
   private readonly build = this.gauge('hub_operator_build_info', 'Always 1; the labels say what runs.', ['version', 'node_version']);
 
@@ -71,6 +76,10 @@ export class Metrics {
 
   requestEnded(method: string, code: number | 'error', host: string): void {
     this.requests.inc({ method, host, code: code === 'error' ? '<error>' : String(code) });
+  }
+
+  driftFound(kind: string, action: 'corrected' | 'reported'): void {
+    this.drift.inc({ kind, action });
   }
 
   watchFailed(kind: string): void {

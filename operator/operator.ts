@@ -17,8 +17,9 @@ import { type ClusterObject, parseKey, type ResourceType } from './runtime/objec
 import { Reconciler } from './runtime/reconciler';
 import type { CustomResource } from './runtime/resource';
 import { SecretReader } from './runtime/secrets';
+import { withoutForeignConditions } from './runtime/status';
 import type { Change } from './runtime/store';
-import { Cluster } from './runtime/transport';
+import { Cluster, type ClusterOptions } from './runtime/transport';
 import { builtin, type Builtin } from './runtime/types';
 import type { Settings } from './settings';
 import { type SyncModules, syncModules } from './sync';
@@ -58,7 +59,10 @@ export class HubOperator extends Operator {
   ) {
     super(loggerOf(log));
     this.ended = new Promise((resolve) => (this.end = resolve));
-    this.cluster = this.connect({ mayWrite: this.writing.signal });
+    this.cluster = this.connect({
+      mayWrite: this.writing.signal,
+      beforeWrite: () => this.leader?.assertLeading(),
+    });
     this.view = new ClusterView({
       cluster: this.cluster,
       clock,
@@ -73,6 +77,7 @@ export class HubOperator extends Operator {
       secrets: new SecretReader(this.cluster, this.view),
       clock,
       log,
+      metrics,
       settings,
       requeue: (kind, namespace, name) => this.controller.requeue(kind, namespace, name),
     });
@@ -135,7 +140,10 @@ export class HubOperator extends Operator {
   ): Promise<void> {
     const { kind } = this.definitions.get(plural)!;
     const type = { group, version, plural, kind };
-    this.view.watch<ClusterObject>(type, { onChange: (change) => void onEvent(eventOf(type, change)) });
+    this.view.watch<ClusterObject>(type, {
+      prepare: withoutForeignConditions,
+      onChange: (change) => void onEvent(eventOf(type, change)),
+    });
     return Promise.resolve();
   }
 
@@ -178,7 +186,7 @@ export class HubOperator extends Operator {
 
   private async shutDown(): Promise<void> {
     const drained = this.controller.queue.stop();
-    if (!this.writing.signal.aborted) await Promise.race([drained, this.clock.sleep(STOP_DEADLINE)]);
+    if (!this.writing.signal.aborted) await this.atMost(STOP_DEADLINE, drained);
     this.writing.abort(new Error('the operator is stopping'));
     this.leader?.stop();
     this.metrics.leading(this.settings.leaseName, false);
@@ -186,7 +194,15 @@ export class HubOperator extends Operator {
     await this.view.stop();
   }
 
-  private connect(options: { mayWrite?: AbortSignal; timeout?: number }): Cluster {
+  /** Resolves when `work` has ended, and after `delay` milliseconds anyway. */
+  private async atMost(delay: number, work: Promise<void>): Promise<void> {
+    let cancel!: () => void;
+    const over = new Promise<void>((resolve) => (cancel = this.clock.after(delay, resolve)));
+    await Promise.race([work, over]);
+    cancel();
+  }
+
+  private connect(options: Partial<ClusterOptions>): Cluster {
     const host = new URL(this.kubeConfig.getCurrentCluster()?.server ?? 'http://none').host;
     return new Cluster(this.kubeConfig, {
       clock: this.clock,

@@ -45,6 +45,12 @@ const table = {
     about: 'Whether replicas agree by a Lease on the one that works.',
   },
   leaseName: { env: 'LEASE_NAME', default: 'hub-operator', parse: text, about: 'Name of that Lease.' },
+  allowLocalHubs: {
+    env: 'ALLOW_LOCAL_HUBS',
+    default: 'false',
+    parse: truth,
+    about: 'Whether external hubs may have loopback and link-local addresses. For tests: such an address leads to the operator itself.',
+  },
   hubUrlAnnotation: {
     env: 'HUB_URL_ANNOTATION',
     default: '',

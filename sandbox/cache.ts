@@ -24,19 +24,15 @@ export function contentKey(parts: readonly (string | Buffer)[]): string {
   return hash.digest('hex').slice(0, 12);
 }
 
-/** Where the full output of the last build of an entry is kept, also when it failed. */
-export function buildLog(name: string): string {
-  return join(cacheRoot(), 'logs', `${name}.log`);
-}
-
 /**
  * The folder `<cache>/<name>-<key>`, which `build` fills when it is not there yet. It appears whole or not at all: it is
- * built beside under another name and renamed at the end. Of runs beside each other one builds and the others wait.
+ * built beside under another name and renamed at the end. Of runs beside each other one builds and the others wait. What the
+ * build prints belongs in `logFile`, which is new and stays, above all when the build fails.
  */
 export async function cached(
   name: string,
   key: string,
-  build: (folder: string) => Promise<void>,
+  build: (folder: string, logFile: string) => Promise<void>,
   onWait: () => void = () => {},
 ): Promise<string> {
   const entry = join(cacheRoot(), `${name}-${key}`);
@@ -45,9 +41,11 @@ export async function cached(
   await withLock(`${entry}.lock`, onWait, async () => {
     if (await exists(entry)) return;
     await removeAbandoned(entry);
+    const logFile = join(cacheRoot(), 'logs', `${name}.log`);
+    await rm(logFile, { force: true });
     const partial = await mkdtemp(`${entry}.partial-`);
     try {
-      await build(partial);
+      await build(partial, logFile);
       // After a lock was taken over from a run that only slept, that run may have been first.
       if (!(await exists(entry))) await rename(partial, entry);
     } finally {

@@ -26,18 +26,16 @@ export async function runCommand({ step, command, cwd, env, logFile, onLine }: C
     { command, ...(cwd !== undefined && { cwd }), ...(env !== undefined && { env }) },
     ['pipe', 'pipe', 'pipe'],
   );
-  let standardOutput = '';
-  const lines: string[] = [];
-  for (const stream of [keeper.stdout!, keeper.stderr!]) {
-    createInterface({ input: stream }).on('line', (line) => {
-      if (stream === keeper.stdout) standardOutput += `${line}\n`;
-      lines.push(line);
+  const printed = { stdout: '', stderr: '' };
+  for (const stream of ['stdout', 'stderr'] as const) {
+    createInterface({ input: keeper[stream]! }).on('line', (line) => {
+      printed[stream] += `${line}\n`;
       log.write(`${line}\n`);
       onLine?.(line);
     });
   }
   const code = await exitOf(keeper);
   await new Promise((resolve) => log.end(resolve));
-  if (code !== 0) throw stepFailure(step, lines.join('\n'), logFile);
-  return standardOutput;
+  if (code !== 0) throw stepFailure(step, printed.stderr || printed.stdout, logFile);
+  return printed.stdout;
 }

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { get as httpGet } from 'node:http';
 import { get as httpsGet } from 'node:https';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { SandboxFailure, stepFailure } from './failure';
 import { writeKubeconfig } from './kubeconfig';
 import { freePorts } from './ports';
 import { SandboxProcess } from './process';
+import type { Report } from './progress';
 
 /** In the order in which they start. */
 export const components = ['etcd', 'kube-apiserver', 'kube-controller-manager'] as const;
@@ -41,13 +42,20 @@ export class ControlPlane {
     this.kubeconfig = join(directory, 'kubeconfig');
   }
 
-  /** Starts all of it in an empty `directory`; `binary` is the one of go/cmd/kube. Resolves when pods can be created. */
-  static async start(binary: string, directory: string): Promise<ControlPlane> {
+  /**
+   * Starts all of it, empty and with new certificates, in `directory`; what was there is removed. `binary` is the one of
+   * go/cmd/kube. Resolves when pods can be created.
+   */
+  static async start(binary: string, directory: string, report: Report = () => {}): Promise<ControlPlane> {
     const [etcd, etcdPeer, apiServer] = (await freePorts(3)) as [number, number, number];
+    await rm(directory, { recursive: true, force: true });
     const plane = new ControlPlane(binary, directory, { etcd, etcdPeer, apiServer });
     await plane.makeIdentities();
     try {
-      for (const component of components) await plane.start(component);
+      for (const component of components) {
+        report(`waiting for ${component}`);
+        await plane.start(component);
+      }
     } catch (error) {
       await plane.stopAll();
       throw error;

@@ -8,7 +8,7 @@ export class SandboxFailure extends Error {
   constructor(
     message: string,
     readonly hint: string,
-    readonly evidence: { lastLines?: readonly string[]; logFile?: string; cause?: unknown } = {},
+    readonly evidence: { tellingLines?: readonly string[]; logFile?: string; cause?: unknown } = {},
   ) {
     super(message, { cause: evidence.cause });
   }
@@ -26,6 +26,11 @@ const diagnoses: readonly Diagnosis[] = [
     pattern: /no space left on device|ENOSPC|disk quota exceeded|EDQUOT/i,
     reason: 'the disk is full',
     hint: 'Free about 5 GB (the first start builds and downloads), or set HUB_OPERATOR_CACHE to a roomier place.',
+  },
+  {
+    pattern: /EACCES|EROFS|permission denied|read-only file system/i,
+    reason: 'a file or folder that it needs may not be written or run',
+    hint: 'See who owns the folder that is named, or set HUB_OPERATOR_CACHE and HUB_OPERATOR_RUNS to places of your own.',
   },
   {
     pattern: /address already in use|EADDRINUSE/i,
@@ -59,11 +64,15 @@ function diagnose(output: string): Diagnosis | undefined {
 /** A step that failed, from what it printed: says which step, why in plain words where that is known, and what to do. */
 export function stepFailure(step: string, output: string, logFile?: string): SandboxFailure {
   const diagnosis = diagnose(output);
-  const lastLines = output.trimEnd().split('\n').slice(-8);
+  const lines = output.trimEnd().split('\n');
+  // The reason may stand far above the last line: a server that gives up prints a stack.
+  const tellingLines = diagnosis
+    ? lines.filter((line) => diagnosis.pattern.test(line)).slice(0, 3)
+    : lines.slice(-8);
   return new SandboxFailure(
     diagnosis ? `${step} failed: ${diagnosis.reason}.` : `${step} failed.`,
     diagnosis?.hint ?? startAgain,
-    { lastLines, ...(logFile !== undefined && { logFile }) },
+    { tellingLines, ...(logFile !== undefined && { logFile }) },
   );
 }
 
@@ -71,11 +80,11 @@ export function stepFailure(step: string, output: string, logFile?: string): San
 export function explain(error: unknown): string {
   const failure = error instanceof SandboxFailure ? error : systemFailure(error);
   if (!failure) return error instanceof Error ? (error.stack ?? error.message) : String(error);
-  const { lastLines = [], logFile } = failure.evidence;
+  const { tellingLines = [], logFile } = failure.evidence;
   return [
     failure.message,
     failure.hint,
-    ...lastLines.map((line) => `  | ${line}`),
+    ...tellingLines.map((line) => `  | ${line}`),
     ...(logFile === undefined ? [] : [`The full log: ${logFile}`]),
   ].join('\n');
 }

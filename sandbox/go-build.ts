@@ -1,21 +1,18 @@
 import { join } from 'node:path';
-import { buildLog, cached } from './cache';
+import { cached } from './cache';
 import { runCommand } from './command';
 import { buildArguments, goEnvironment, goModule, sourceKey } from './go-module';
 import type { Report } from './progress';
-import { rm } from 'node:fs/promises';
 
 /**
  * The path of the binary of `go/cmd/<command>`, built when the cache has none. Go says nothing about how far it is, but
  * it names each package that it compiles, and it can say before how many there are.
  */
 export async function goBinary(command: string, title: string, report: Report): Promise<string> {
-  const logFile = buildLog(command);
   const folder = await cached(
     command,
     await sourceKey(command),
-    async (partial) => {
-      await rm(logFile, { force: true });
+    async (partial, logFile) => {
       const go = (step: string, args: readonly string[], onLine: (line: string) => void) =>
         runCommand({ step, command: ['go', ...args], cwd: goModule, env: goEnvironment, logFile, onLine });
 

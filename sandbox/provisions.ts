@@ -1,6 +1,6 @@
 import { goBinary } from './go-build';
 import { type HubSoftware, provideHubSoftware } from './hub-software';
-import { type ProgressMode, runSteps } from './progress';
+import { type ProgressMode, type Report, runSteps } from './progress';
 import { tether } from './tether';
 
 /** What is slow to get, and is there once it was got. */
@@ -19,13 +19,13 @@ export async function provide(mode: ProgressMode, hubs: boolean): Promise<Provis
   let hubSoftware: HubSoftware | undefined;
   const controlPlane = {
     title: 'Kubernetes control plane',
-    run: async (report: (text: string) => void) => {
+    run: async (report: Report) => {
       kube = await goBinary('kube', 'the Kubernetes control plane', report);
     },
   };
   const homeAssistant = {
     title: 'Home Assistant',
-    run: async (report: (text: string) => void) => {
+    run: async (report: Report) => {
       hubSoftware = await provideHubSoftware(report);
       return hubSoftware.version;
     },

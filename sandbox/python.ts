@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { buildLog, cached, contentKey } from './cache';
+import { cached, contentKey } from './cache';
 import { runCommand } from './command';
 import { goBinary } from './go-build';
 import { sourceKey } from './go-module';
@@ -55,20 +55,19 @@ async function succeeds(program: string, args: readonly string[]): Promise<strin
 
 async function portableInterpreter(report: Report): Promise<string> {
   const unpack = await goBinary('python', 'the portable Python', report);
-  const folder = await cached('cpython', await sourceKey('python'), async (partial) => {
+  const folder = await cached('cpython', await sourceKey('python'), async (partial, logFile) => {
     report('unpacking the portable Python');
     await runCommand({
       step: 'Unpacking the portable Python',
       command: [unpack, join(partial, 'python')],
-      logFile: buildLog('cpython'),
+      logFile,
     });
   });
   return join(folder, 'python', 'bin', 'python3');
 }
 
 async function installUv(interpreter: string, report: Report): Promise<string> {
-  const logFile = buildLog('uv');
-  const folder = await cached('uv', contentKey([UV_VERSION, interpreter]), async (partial) => {
+  const folder = await cached('uv', contentKey([UV_VERSION, interpreter]), async (partial, logFile) => {
     report('downloading the Python package installer uv (17 MB)');
     await runCommand({
       step: 'Downloading uv from PyPI',

@@ -63,7 +63,7 @@ export async function freshNamespace(prefix: string): Promise<string> {
 
 afterAll(async () => {
   if (namespaces.length > 0)
-    await mustKubectl(['delete', 'namespace', '--wait=false', ...namespaces.splice(0)]);
+    await mustKubectl(['delete', 'namespace', '--wait=false', '--ignore-not-found', ...namespaces.splice(0)]);
 });
 
 /**

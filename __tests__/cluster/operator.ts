@@ -9,6 +9,13 @@ export interface TestOperatorOptions {
   readonly kubeconfig?: string;
 }
 
+export interface PassEnd {
+  readonly kind: string;
+  readonly name: string;
+  readonly outcome: 'Ready' | 'Waiting' | 'Stalled';
+  readonly reason: string;
+}
+
 /**
  * The operator as it ships (the bundle, a process of its own, the shipped role) for one namespace, so that test files
  * do not disturb each other. It is stopped when the test file is through.
@@ -79,9 +86,17 @@ export class TestOperator {
     return readFile(this.process.logFile, 'utf8');
   }
 
+  /** How each pass ended so far, out of the log. */
+  async outcomes(): Promise<readonly PassEnd[]> {
+    const lines = (await this.log()).split('\n').filter((line) => line.includes('"outcome"'));
+    return lines.map((line) => JSON.parse(line) as PassEnd);
+  }
+
   /** The sum of a metric over all its series whose labels are such, e.g. `result="error"`. */
   async metric(name: string, labels = ''): Promise<number> {
-    const text = await until('metrics are served', async () => (await fetch(`${this.current!.url}/metrics`)).text());
+    const text = await until('metrics are served', async () =>
+      (await fetch(`${this.current!.url}/metrics`)).text(),
+    );
     const series = text.split('\n').filter((line) => line.startsWith(name) && line.includes(labels));
     return series.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
   }

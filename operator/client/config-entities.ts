@@ -1,6 +1,7 @@
 import type { HubConnection } from './connection';
-import { HubRejected, NotFound } from './errors';
+import { HubRejected, HubUnreachable, NotFound } from './errors';
 import { Lane } from './lane';
+import type { ReloadLedger } from './reload-ledger';
 import { WRITE_TIMEOUT_MS, type Rest } from './rest';
 
 /** What the hub keeps in a file that its API writes: `automations.yaml`, `scenes.yaml`, `scripts.yaml`. */
@@ -10,22 +11,34 @@ export type ConfigEntityKind = (typeof CONFIG_ENTITY_KINDS)[number];
 /** A definition in the hub's own form. */
 export type EntityBody = Readonly<Record<string, unknown>>;
 
+export interface RemoveOptions {
+  /** Milliseconds that the hub may take once it was asked. */
+  readonly timeoutMs?: number;
+  /** Asked when its turn has come; false: nothing is sent. */
+  readonly stillWanted?: () => boolean;
+}
+
 /**
  * Automations, scenes and scripts of one hub. The hub parses and writes the whole file each time, so parallel writes
- * gain nothing: each file has a lane with one write in flight; files go in parallel.
+ * gain nothing: each file has a lane with one write in flight; files go in parallel. When the hub does not answer one,
+ * all that wait behind it fail as well.
  */
 export class ConfigEntities {
   readonly #rest: Rest;
   readonly #connection: HubConnection;
-  readonly #lanes: Readonly<Record<ConfigEntityKind, Lane>> = {
-    automation: new Lane(),
-    scene: new Lane(),
-    script: new Lane(),
-  };
+  readonly #ledger: ReloadLedger;
+  readonly #lanes: Readonly<Record<ConfigEntityKind, Lane>>;
 
-  constructor(rest: Rest, connection: HubConnection) {
+  constructor(rest: Rest, connection: HubConnection, ledger: ReloadLedger) {
     this.#rest = rest;
     this.#connection = connection;
+    this.#ledger = ledger;
+    const endsAll = (error: unknown) => error instanceof HubUnreachable;
+    this.#lanes = {
+      automation: new Lane({ endsAll }),
+      scene: new Lane({ endsAll }),
+      script: new Lane({ endsAll }),
+    };
   }
 
   /** Whether writes to that kind's file are under way or wait. */
@@ -37,11 +50,27 @@ export class ConfigEntities {
    * Creates or replaces one; without `id` in the body. Idempotent. The hub then reloads it by itself, in the
    * background and without telling: that it was accepted does not mean that it runs.
    *
+   * @param body a function is asked for it when its turn has come; undefined: nothing is to be written any more, and
+   *   the answer is false
    * @throws HubRejected the hub's validation text
    */
-  async write(kind: ConfigEntityKind, id: string, body: EntityBody): Promise<void> {
-    const write = () => this.#rest.post(configPath(kind, id), body, { timeoutMs: WRITE_TIMEOUT_MS });
-    await this.#lanes[kind].run(write);
+  write(
+    kind: ConfigEntityKind,
+    id: string,
+    body: EntityBody | (() => EntityBody | undefined),
+  ): Promise<boolean> {
+    return this.#lanes[kind].run(async () => {
+      const wanted = typeof body === 'function' ? body() : body;
+      if (!wanted) return false;
+      this.#ledger.expect(kind, id);
+      try {
+        await this.#rest.post(configPath(kind, id), wanted, { timeoutMs: WRITE_TIMEOUT_MS });
+        return true;
+      } catch (error) {
+        this.#ledger.cancel(kind, id);
+        throw error;
+      }
+    });
   }
 
   /** What the file says; undefined: nothing of that id. Costs the hub up to 0.4 s with 500 in the file. */
@@ -50,21 +79,41 @@ export class ConfigEntities {
   }
 
   /** Removes one, with its entity. False: it was not there. */
-  async remove(kind: ConfigEntityKind, id: string, timeoutMs = WRITE_TIMEOUT_MS): Promise<boolean> {
-    const remove = () => this.#rest.delete<{ result: string }>(configPath(kind, id), { timeoutMs });
-    return (await unlessUnknown(this.#lanes[kind].run(remove))) !== undefined;
+  remove(kind: ConfigEntityKind, id: string, options: RemoveOptions = {}): Promise<boolean> {
+    const { timeoutMs = WRITE_TIMEOUT_MS, stillWanted = () => true } = options;
+    return this.#lanes[kind].run(async () => {
+      if (!stillWanted()) return false;
+      const removal = this.#rest.delete<{ result: string }>(configPath(kind, id), { timeoutMs });
+      return (await unlessUnknown(removal)) !== undefined;
+    });
   }
 
   /**
    * What runs under an entity id, out of the hub's memory; undefined: no such entity, or a disabled one. Secrets are
    * resolved and blueprints expanded. For automations and scripts; the hub offers nothing like it for scenes.
    */
-  async running(entityId: `${'automation' | 'script'}.${string}`): Promise<EntityBody | undefined> {
-    const kind = entityId.startsWith('script.') ? 'script' : 'automation';
+  async running(entityId: string): Promise<EntityBody | undefined> {
+    const kind = entityId.slice(0, entityId.indexOf('.'));
     const command = this.#connection.command<{ config: EntityBody }>(`${kind}/config`, {
       entity_id: entityId,
     });
     return (await unlessUnknown(command))?.config;
+  }
+
+  /**
+   * What a blueprint of the hub comes to with these inputs. The keys of a definition that uses it go over these.
+   *
+   * @throws HubFailed there is no such blueprint, or an input is missing
+   */
+  async expandedBlueprint(
+    kind: 'automation' | 'script',
+    use: { readonly path: string; readonly input: object },
+  ): Promise<EntityBody> {
+    const answer = await this.#connection.command<{ substituted_config: EntityBody }>(
+      'blueprint/substitute',
+      { domain: kind, path: use.path, input: use.input },
+    );
+    return answer.substituted_config;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { HubConnection } from './connection';
-import type { Rest } from './rest';
+import { type CallOptions, WRITE_TIMEOUT_MS, type Rest } from './rest';
 
 /** What the hub says of itself, as far as we use it. */
 export interface CoreConfig {
@@ -52,8 +52,8 @@ export interface AnalyticsPreferences {
 }
 
 /** Also the cheapest call that shows whether our token is good. @throws TokenRejected */
-export function getConfig(rest: Rest): Promise<CoreConfig> {
-  return rest.get('/api/config');
+export function getConfig(rest: Rest, options?: CallOptions): Promise<CoreConfig> {
+  return rest.get('/api/config', options);
 }
 
 /**
@@ -78,4 +78,16 @@ export async function setAnalytics(
   preferences: AnalyticsPreferences,
 ): Promise<void> {
   await connection.command('analytics/preferences', { preferences });
+}
+
+/** What the hub's own check of its files says; texts quote the files, secrets included. */
+export interface ConfigCheck {
+  readonly result: 'valid' | 'invalid';
+  readonly errors: string | null;
+  readonly warnings: string | null;
+}
+
+/** Has the hub check the files that it would start with. */
+export function checkConfig(rest: Rest): Promise<ConfigCheck> {
+  return rest.post('/api/config/core/check_config', undefined, { timeoutMs: WRITE_TIMEOUT_MS });
 }

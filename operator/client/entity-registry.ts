@@ -9,6 +9,21 @@ export interface RegistryEntity {
   readonly platform: string;
   /** `user`, `integration`, …: it has no state then. */
   readonly disabled_by: string | null;
+  /** Name and icon as its definition gives them, whatever a person made of them. */
+  readonly original_name: string | null;
+  readonly original_icon?: string | null;
+}
+
+/** An entity that we know of was removed, renamed, disabled or enabled. */
+export type EntityListener = (kind: ConfigEntityKind, uniqueId: string) => void;
+
+interface UpdatedEvent {
+  readonly data: {
+    readonly action: 'create' | 'update' | 'remove';
+    readonly entity_id: string;
+    readonly old_entity_id?: string;
+    readonly changes?: Readonly<Record<string, unknown>>;
+  };
 }
 
 const PLATFORMS: Readonly<Record<ConfigEntityKind, string>> = {
@@ -18,18 +33,25 @@ const PLATFORMS: Readonly<Record<ConfigEntityKind, string>> = {
 };
 
 /**
- * The hub's entity registry, read once and again after the hub has told of a change. The way to an object's entity:
- * entity ids cannot be computed, since the hub makes them from the name at first creation and restores them for 30
- * days after a deletion.
+ * The hub's entity registry, read once; afterwards only what the hub tells to have changed. The way to an object's
+ * entity: entity ids cannot be computed, since the hub makes them from the name at first creation and restores them
+ * for 30 days after a deletion.
  */
 export class EntityRegistry {
   readonly #connection: HubConnection;
+  readonly #listeners = new Set<EntityListener>();
+  readonly #byEntityId = new Map<string, RegistryEntity>();
+  readonly #byUniqueId = new Map<string, RegistryEntity>();
+  /** Entity ids whose entry has changed since it was read. */
+  #stale = new Set<string>();
   #watching: Promise<unknown> | undefined;
-  #entities: Promise<ReadonlyMap<string, RegistryEntity>> | undefined;
+  #reading: Promise<void> | undefined;
+  /** The whole registry was read on this connection. */
+  #listed = false;
 
   constructor(connection: HubConnection) {
     this.#connection = connection;
-    const forget = () => (this.#entities = undefined);
+    const forget = () => (this.#listed = false);
     connection.onLost(forget);
     connection.onReconnect(forget);
   }
@@ -37,30 +59,118 @@ export class EntityRegistry {
   /** The entity of an automation, scene or script by its id in the file; undefined until the hub has loaded it. */
   async find(kind: ConfigEntityKind, uniqueId: string): Promise<RegistryEntity | undefined> {
     await (this.#watching ??= this.#watch());
-    const entities = await (this.#entities ??= this.#list());
-    return entities.get(key(PLATFORMS[kind], uniqueId));
+    while (this.#reading || !this.#listed || this.#stale.size > 0) {
+      await (this.#reading ??= this.#read());
+    }
+    return this.#byUniqueId.get(key(kind, PLATFORMS[kind], uniqueId));
+  }
+
+  /** The same, after all that the hub has told so far has arrived: for what another connection brought about. */
+  async findNow(kind: ConfigEntityKind, uniqueId: string): Promise<RegistryEntity | undefined> {
+    await this.#connection.command('config/entity_registry/get_entries', { entity_ids: [] });
+    return this.find(kind, uniqueId);
+  }
+
+  /** Makes a disabled entity usable again. It has no state before its component is reloaded. */
+  async enable(entityId: string): Promise<void> {
+    await this.#connection.command('config/entity_registry/update', {
+      entity_id: entityId,
+      disabled_by: null,
+    });
+  }
+
+  onChange(listener: EntityListener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   async #watch(): Promise<void> {
     try {
-      await this.#connection.subscribeEvents('entity_registry_updated', () => (this.#entities = undefined));
+      await this.#connection.subscribeEvents<UpdatedEvent>('entity_registry_updated', (event) =>
+        this.#onUpdated(event),
+      );
     } catch (error) {
       this.#watching = undefined;
       throw error;
     }
   }
 
-  async #list(): Promise<ReadonlyMap<string, RegistryEntity>> {
+  async #read(): Promise<void> {
+    try {
+      if (this.#listed) await this.#refresh();
+      else await this.#list();
+    } finally {
+      this.#reading = undefined;
+    }
+  }
+
+  async #list(): Promise<void> {
+    this.#stale = new Set(); // what changes from here on is told, and read again
+    this.#listed = true;
     try {
       const entities = await this.#connection.command<RegistryEntity[]>('config/entity_registry/list');
-      return new Map(entities.map((entity) => [key(entity.platform, entity.unique_id), entity]));
+      this.#byEntityId.clear();
+      this.#byUniqueId.clear();
+      for (const entity of entities) this.#keep(entity);
     } catch (error) {
-      this.#entities = undefined;
+      this.#listed = false;
       throw error;
     }
   }
+
+  async #refresh(): Promise<void> {
+    const stale = this.#stale;
+    this.#stale = new Set();
+    try {
+      const entries = await this.#connection.command<Readonly<Record<string, RegistryEntity | null>>>(
+        'config/entity_registry/get_entries',
+        { entity_ids: [...stale] },
+      );
+      for (const [entityId, entity] of Object.entries(entries)) {
+        this.#drop(entityId);
+        if (entity) this.#keep(entity);
+      }
+    } catch (error) {
+      for (const entityId of stale) this.#stale.add(entityId);
+      throw error;
+    }
+  }
+
+  #onUpdated({ data }: UpdatedEvent): void {
+    const { action, entity_id: entityId, old_entity_id: formerId, changes = {} } = data;
+    const known = this.#byEntityId.get(formerId ?? entityId);
+    if (action === 'remove') this.#drop(entityId);
+    else this.#stale.add(entityId);
+    if (formerId !== undefined) this.#stale.add(formerId);
+    const matters = action === 'remove' || formerId !== undefined || 'disabled_by' in changes;
+    const kind = known && kindOf(known);
+    if (!matters || !kind) return;
+    for (const listener of this.#listeners) listener(kind, known.unique_id);
+  }
+
+  #keep(entity: RegistryEntity): void {
+    this.#byEntityId.set(entity.entity_id, entity);
+    this.#byUniqueId.set(keyOf(entity), entity);
+  }
+
+  #drop(entityId: string): void {
+    const entity = this.#byEntityId.get(entityId);
+    if (!entity) return;
+    this.#byEntityId.delete(entityId);
+    if (this.#byUniqueId.get(keyOf(entity)) === entity) this.#byUniqueId.delete(keyOf(entity));
+  }
 }
 
-function key(platform: string, uniqueId: string): string {
-  return `${platform} ${uniqueId}`;
+function kindOf({ platform, entity_id: entityId }: RegistryEntity): ConfigEntityKind | undefined {
+  const kinds = Object.keys(PLATFORMS) as ConfigEntityKind[];
+  return kinds.find((kind) => PLATFORMS[kind] === platform && entityId.startsWith(`${kind}.`));
+}
+
+function keyOf({ entity_id: entityId, platform, unique_id: uniqueId }: RegistryEntity): string {
+  return key(entityId.slice(0, entityId.indexOf('.')), platform, uniqueId);
+}
+
+/** A unique id is unique among the entities of one domain that one integration makes. */
+function key(domain: string, platform: string, uniqueId: string): string {
+  return `${domain} ${platform} ${uniqueId}`;
 }

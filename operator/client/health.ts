@@ -1,4 +1,5 @@
 import { HubBanned, HubError, HubUnreachable, messageOf, NotAHub, NotFound } from './errors';
+import { demandHub } from './manifest';
 import type { Rest } from './rest';
 
 export const ONBOARDING_STEPS = ['user', 'core_config', 'analytics', 'integration'] as const;
@@ -24,8 +25,7 @@ export type Health =
  */
 export async function probeHealth(rest: Rest): Promise<Health> {
   try {
-    const manifest = await rest.get<unknown>('/manifest.json', { token: null });
-    if (!isHubManifest(manifest)) return { state: 'foreign', detail: `${rest.address.url} is not a hub` };
+    await demandHub(rest);
   } catch (error) {
     if (error instanceof NotFound) return { state: 'not-loaded' };
     return failure(error);
@@ -50,15 +50,6 @@ function onboardingHealth(steps: OnboardingAnswer): Health {
     integration: isDone('integration'),
   };
   return steps.every((entry) => entry.done) ? { state: 'onboarded' } : { state: 'onboarding', done };
-}
-
-function isHubManifest(manifest: unknown): boolean {
-  return (
-    typeof manifest === 'object' &&
-    manifest !== null &&
-    'name' in manifest &&
-    manifest.name === 'Home Assistant'
-  );
 }
 
 function failure(error: unknown): Health {

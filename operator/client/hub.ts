@@ -1,12 +1,15 @@
 import type { Clock } from '../clock';
 import type { Logger } from '../log';
 import { ConfigEntities, CONFIG_ENTITY_KINDS, type ConfigEntityKind } from './config-entities';
+import { Components } from './components';
 import { HubConnection } from './connection';
 import { EntityRegistry } from './entity-registry';
+import { ReloadLedger } from './reload-ledger';
 import { Reloads } from './reloads';
 import { Rest, type HubAddress } from './rest';
 import { scrubber, type Scrub } from './scrub';
 import { callService, isComponentLoaded } from './services';
+import { HubSignals } from './signals';
 import { TokenGate } from './token-gate';
 
 /** How to reach one hub, and as whom. */
@@ -28,7 +31,9 @@ export class HubClient {
   readonly connection: HubConnection;
   readonly entities: ConfigEntities;
   readonly entityRegistry: EntityRegistry;
+  readonly components: Components;
   readonly reloads: Reloads;
+  readonly signals: HubSignals;
   readonly #token: string;
   #scrub: Scrub;
 
@@ -39,13 +44,19 @@ export class HubClient {
     const gate = new TokenGate(clock);
     this.rest = new Rest({ ...options, gate, scrub: (text) => this.#scrub(text) });
     this.connection = new HubConnection({ rest: this.rest, token, gate, clock, log });
-    this.entities = new ConfigEntities(this.rest, this.connection);
+    const ledger = new ReloadLedger(clock);
+    this.entities = new ConfigEntities(this.rest, this.connection, ledger);
     this.entityRegistry = new EntityRegistry(this.connection);
+    this.components = new Components(this.rest, this.connection);
+    this.signals = new HubSignals(this.connection, ledger);
     this.reloads = new Reloads({
       clock,
       log,
       isLoaded: (component) => isComponentLoaded(this.rest, component),
-      reload: (component) => callService(this.rest, component, 'reload'),
+      reload: (component) => {
+        if (isConfigEntityKind(component)) ledger.expect(component);
+        return callService(this.rest, component, 'reload');
+      },
       isWriting: (component) => isConfigEntityKind(component) && this.entities.isWriting(component),
     });
   }

@@ -51,5 +51,6 @@ export class Hubs {
 }
 
 function isSame(a: HubAccess, b: HubAccess): boolean {
-  return a.url === b.url && a.token === b.token && a.ca === b.ca && a.localAddress === b.localAddress;
+  const fields = ['url', 'token', 'ca', 'localAddress', 'untrusted', 'allowLocal'] as const;
+  return fields.every((field) => a[field] === b[field]);
 }

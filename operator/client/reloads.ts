@@ -28,8 +28,10 @@ export interface ReloadsOptions {
 
 /** A reload begins when its component has been left alone for this long … */
 export const QUIET_MS = 300;
-/** … or when the oldest request has waited for this long. */
+/** … or when the oldest request has waited for this long; twice as long each time while the writing goes on, … */
 export const LONGEST_WAIT_MS = 10_000;
+/** … up to this: hundreds of writes take the hub minutes, and each reload among them a part of its time. */
+export const LONGEST_WAIT_OF_ALL_MS = 60_000;
 
 interface Batch {
   readonly result: Promise<ReloadResult>;
@@ -41,6 +43,8 @@ interface Queue {
   /** Requests that the next reload will serve. */
   waiting: Batch | undefined;
   running: boolean;
+  /** How long a request may wait now. */
+  patienceMs: number;
   cancelTimer: () => void;
 }
 
@@ -64,7 +68,7 @@ export class Reloads {
   request(component: string): Promise<ReloadResult> {
     if (this.#closing.signal.aborted) return Promise.resolve(closed());
     const queue = this.#queue(component);
-    queue.waiting ??= newBatch(this.#options.clock.now() + LONGEST_WAIT_MS);
+    queue.waiting ??= newBatch(this.#options.clock.now() + queue.patienceMs);
     const { result } = queue.waiting;
     this.#arm(component, queue);
     return result;
@@ -83,7 +87,12 @@ export class Reloads {
   #queue(component: string): Queue {
     let queue = this.#queues.get(component);
     if (!queue) {
-      queue = { waiting: undefined, running: false, cancelTimer: () => undefined };
+      queue = {
+        waiting: undefined,
+        running: false,
+        patienceMs: LONGEST_WAIT_MS,
+        cancelTimer: () => undefined,
+      };
       this.#queues.set(component, queue);
     }
     return queue;
@@ -96,8 +105,10 @@ export class Reloads {
     const left = queue.waiting.latestStart - clock.now();
     queue.cancelTimer = clock.after(Math.max(0, Math.min(QUIET_MS, left)), () => {
       const mayWait = queue.waiting !== undefined && clock.now() < queue.waiting.latestStart;
-      if (mayWait && this.#options.isWriting(component)) this.#arm(component, queue);
-      else void this.#run(component, queue);
+      const isWriting = this.#options.isWriting(component);
+      if (mayWait && isWriting) return this.#arm(component, queue);
+      queue.patienceMs = isWriting ? Math.min(2 * queue.patienceMs, LONGEST_WAIT_OF_ALL_MS) : LONGEST_WAIT_MS;
+      void this.#run(component, queue);
     });
   }
 

@@ -8,11 +8,13 @@ import {
   HubFailed,
   HubRejected,
   HubUnreachable,
-  messageOf,
   NotAHub,
   NotFound,
   TokenRejected,
 } from './errors';
+import { hasLocalHost, lookupRemote } from './local-address';
+import { demandHub } from './manifest';
+import { Proof } from './proof';
 import type { Scrub } from './scrub';
 import { TokenGate } from './token-gate';
 
@@ -34,6 +36,18 @@ export interface HubAddress {
   readonly ca?: string | undefined;
   /** Source address of all connections. Only for sandbox and tests, where one machine plays several. */
   readonly localAddress?: string | undefined;
+  /** A person wrote this address, and what is there may be no hub: a token goes there only after a proof. */
+  readonly untrusted?: boolean | undefined;
+  /** Whether an untrusted address may lead to this machine or its link. */
+  readonly allowLocal?: boolean | undefined;
+}
+
+/** What all connections to an address have in common. */
+export function connectionOptions({ localAddress, untrusted, allowLocal }: HubAddress) {
+  return {
+    ...(localAddress !== undefined && { localAddress }),
+    ...(untrusted && !allowLocal && { lookup: lookupRemote }),
+  };
 }
 
 export interface RestOptions extends HubAddress {
@@ -69,6 +83,7 @@ export class Rest {
   readonly #clock: Clock;
   readonly #agent: http.Agent;
   readonly #http: AxiosInstance;
+  readonly #proof: Proof | undefined;
   #closed = false;
 
   constructor(options: RestOptions) {
@@ -80,9 +95,10 @@ export class Rest {
     const connections = {
       keepAlive: true,
       timeout: IDLE_CONNECTION_MS,
-      ...(options.localAddress !== undefined && { localAddress: options.localAddress }),
+      ...connectionOptions(options),
     };
     const tls = options.ca === undefined ? {} : { ca: options.ca };
+    this.#proof = options.untrusted ? new Proof(() => demandHub(this), options.clock) : undefined;
     this.#agent = options.url.startsWith('https:')
       ? new https.Agent({ ...connections, ...tls })
       : new http.Agent(connections);
@@ -126,6 +142,11 @@ export class Rest {
     }
   }
 
+  /** Before a token goes to an untrusted address: shows that a hub is there. @throws NotAHub, HubUnreachable, … */
+  async prove(): Promise<void> {
+    await this.#proof?.demand();
+  }
+
   /** Cuts all connections; calls fail as unreachable from now on. */
   close(): void {
     this.#closed = true;
@@ -134,6 +155,7 @@ export class Rest {
 
   async #call<T>(method: Method, path: string, body: unknown, options: CallOptions = {}): Promise<T> {
     const ownToken = options.token === undefined && this.#token !== undefined;
+    if (ownToken || options.token != null) await this.prove();
     if (ownToken) this.#gate.pass();
     const response = await this.#send(method, path, body, options);
     if (response.status >= 200 && response.status < 300) {
@@ -152,6 +174,7 @@ export class Rest {
     options: CallOptions,
   ): Promise<AxiosResponse<string>> {
     if (this.#closed) throw new HubUnreachable('the client of the hub is closed');
+    this.#refuseLocalHost();
     const timeoutMs = options.timeoutMs ?? REQUEST_TIMEOUT_MS;
     const token = options.token === undefined ? this.#token : options.token;
     const abort = new AbortController();
@@ -167,9 +190,18 @@ export class Rest {
     } catch (error) {
       if (!isAxiosError(error)) throw error;
       const reason = abort.signal.aborted ? `no answer within ${timeoutMs / 1000} s` : describeFailure(error);
-      throw new HubUnreachable(this.scrub(`${this.address.url} cannot be reached: ${reason}`));
+      const failure = new HubUnreachable(`${this.address.url} cannot be reached: ${reason}`);
+      this.#proof?.failed(failure);
+      throw failure;
     } finally {
       cancelTimeout();
+    }
+  }
+
+  #refuseLocalHost(): void {
+    const { url, untrusted, allowLocal } = this.address;
+    if (untrusted && !allowLocal && hasLocalHost(new URL(url))) {
+      throw new NotAHub(`${url} is a loopback or link-local address, which is refused`);
     }
   }
 
@@ -206,12 +238,12 @@ function parse(response: AxiosResponse<string>): unknown {
   const type = contentType(response);
   if (type === 'text/plain') return response.data;
   if (response.data === '') return undefined;
-  if (!/[/+]json$/.test(type))
-    throw new NotAHub(`an answer is ${type || 'of no type'} where JSON was expected`);
+  // Neither quotes what was sent: it may come from anybody.
+  if (!/[/+]json$/.test(type)) throw new NotAHub('an answer is not JSON, as a hub would give it');
   try {
     return JSON.parse(response.data);
-  } catch (error) {
-    throw new HubFailed(`the hub's answer is not JSON: ${messageOf(error).slice(0, 80)}`);
+  } catch {
+    throw new HubFailed('an answer that is called JSON is not JSON');
   }
 }
 
@@ -243,8 +275,9 @@ function contentType(response: AxiosResponse<string>): string {
     .toLowerCase();
 }
 
-function describeFailure(error: { code?: string; message: string; cause?: unknown }): string {
-  switch (error.code) {
+/** In our words: those of a TLS failure quote the certificate, which anybody may have written. */
+export function describeFailure({ code, message }: { code?: string; message: string }): string {
+  switch (code) {
     case 'ECONNREFUSED':
       return 'connection refused';
     case 'ENOTFOUND':
@@ -253,7 +286,23 @@ function describeFailure(error: { code?: string; message: string; cause?: unknow
     case 'ECONNRESET':
     case 'ERR_BAD_RESPONSE':
       return 'the connection broke';
+    case 'ETIMEDOUT':
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+      return 'nothing there answers';
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return 'its certificate is for another name';
+    case 'CERT_HAS_EXPIRED':
+      return 'its certificate has expired';
+    case 'SELF_SIGNED_CERT_IN_CHAIN':
+    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
+    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
+    case 'UNABLE_TO_GET_ISSUER_CERT':
+    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
+      return `its certificate is signed by nobody that we know (${code})`;
+    case 'LOCAL_ADDRESS_REFUSED':
+      return message;
     default:
-      return [error.code, error.message].filter(Boolean).join(': ');
+      return code ?? 'the connection failed';
   }
 }

@@ -1,8 +1,8 @@
 import WebSocket from 'isomorphic-ws';
 import type { HaWebSocket } from 'home-assistant-js-websocket';
 import type { Clock } from '../clock';
-import { HubBanned, type HubError, HubUnreachable, messageOf, TokenRejected } from './errors';
-import type { HubAddress, Rest } from './rest';
+import { HubBanned, type HubError, HubUnreachable, TokenRejected } from './errors';
+import { connectionOptions, describeFailure, type HubAddress, type Rest } from './rest';
 
 /** How long the upgrade and the authentication may take, each. */
 export const HANDSHAKE_TIMEOUT_MS = 10_000;
@@ -27,14 +27,15 @@ class HubSocket extends WebSocket {
 /**
  * Connects to the hub's WebSocket and authenticates.
  *
- * @throws TokenRejected, HubBanned, HubUnreachable
+ * @throws TokenRejected, HubBanned, HubUnreachable; NotAHub at an untrusted address
  */
 export async function openSocket(rest: Rest, token: string, clock: Clock): Promise<HaWebSocket> {
+  await rest.prove();
   const socket = new HubSocket(webSocketUrl(rest.address), {
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     perMessageDeflate: false,
     ...(rest.address.ca !== undefined && { ca: rest.address.ca }),
-    ...(rest.address.localAddress !== undefined && { localAddress: rest.address.localAddress }),
+    ...connectionOptions(rest.address),
   });
   try {
     await authenticate(socket, token, clock);
@@ -56,7 +57,10 @@ export function cut(socket: HaWebSocket | undefined): void {
   if (socket) (socket as unknown as HubSocket).terminate();
 }
 
-class UpgradeRefused extends Error {
+/** In our words, fit for a status. */
+class HandshakeFailed extends Error {}
+
+class UpgradeRefused extends HandshakeFailed {
   constructor(readonly status: number) {
     super(`its WebSocket answers HTTP ${status}`);
   }
@@ -71,7 +75,7 @@ function authenticate(socket: HubSocket, token: string, clock: Clock): Promise<v
     };
     const fail = (error: Error) => settle(() => reject(error));
     const cancelTimeout = clock.after(2 * HANDSHAKE_TIMEOUT_MS, () =>
-      fail(new Error('no answer to the handshake')),
+      fail(new HandshakeFailed('no answer to the handshake')),
     );
     const onMessage = (data: WebSocket.RawData) => {
       const message = JSON.parse(String(data)) as { type?: string; message?: string; ha_version?: string };
@@ -87,7 +91,7 @@ function authenticate(socket: HubSocket, token: string, clock: Clock): Promise<v
     socket.on('message', onMessage);
     // These two stay: an `error` without a listener would be thrown; a second rejection is none.
     socket.on('error', fail);
-    socket.on('close', () => fail(new Error('the connection broke')));
+    socket.on('close', () => fail(new HandshakeFailed('the connection broke')));
     socket.once('unexpected-response', (_request, response) => {
       response.resume();
       fail(new UpgradeRefused(response.statusCode ?? 0));
@@ -97,7 +101,8 @@ function authenticate(socket: HubSocket, token: string, clock: Clock): Promise<v
 
 function asHubError(error: unknown, rest: Rest): HubError {
   if (error instanceof TokenRejected) return error;
-  return new HubUnreachable(rest.scrub(`${rest.address.url} cannot be reached: ${messageOf(error)}`));
+  const why = error instanceof HandshakeFailed ? error.message : describeFailure(error as Error);
+  return new HubUnreachable(`${rest.address.url} cannot be reached: ${why}`);
 }
 
 function webSocketUrl({ url }: HubAddress): string {

@@ -70,11 +70,20 @@ export function currentUser(connection: HubConnection): Promise<HubUser> {
 
 /** The id of a token's record: the issuer of that JWT; undefined when it is none. */
 export function tokenId(token: string): string | undefined {
+  return claimsOf(token)?.iss;
+}
+
+/** When a token was made and when it ends, in milliseconds since the epoch; undefined when it does not say. */
+export function tokenLife(token: string): { readonly from: number; readonly until: number } | undefined {
+  const { iat, exp } = claimsOf(token) ?? {};
+  return typeof iat === 'number' && typeof exp === 'number'
+    ? { from: iat * 1_000, until: exp * 1_000 }
+    : undefined;
+}
+
+function claimsOf(token: string): { iss?: string; iat?: unknown; exp?: unknown } | undefined {
   try {
-    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {
-      iss?: string;
-    };
-    return claims.iss;
+    return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { iss?: string };
   } catch {
     return undefined; // a token that somebody put into the Secret by hand may be anything
   }

@@ -1,10 +1,15 @@
+/** Labels of the operator's own pods, by which a NetworkPolicy knows them. */
+export const OPERATOR_LABELS = { 'app.kubernetes.io/name': 'hub-operator' } as const;
+
 /** The names of the objects in the cluster that belong to one hub, all in the namespace of the Hub. */
 export function objectNames(hub: string) {
   return {
-    /** StatefulSet, Service, Ingress, HTTPRoute, NetworkPolicy. */
+    /** StatefulSet, Service, Ingress, Certificate, HTTPRoute, NetworkPolicy. */
     workload: hub,
     /** The hub's pod: the only replica of the StatefulSet. */
     pod: `${hub}-0`,
+    /** Secret into which cert-manager puts the certificate. */
+    certificate: `${hub}-tls`,
     /** PersistentVolumeClaim with the hub's `/config`. */
     volumeClaim: `${hub}-config`,
     /** ConfigMap with the address of the operator, for `unban-operator-ip`; key `ip`. */

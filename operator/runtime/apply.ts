@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type ClusterObject, keyOf, type OwnerReference, pathOf, type ResourceType } from './objects';
 import type { CustomResource } from './resource';
-import { type Cluster, isNotFound } from './transport';
+import { ApiError, type Cluster, isConflict, isNotFound, type Query } from './transport';
 
 /** Owner of the fields of what we make, in server-side apply. */
 export const FIELD_MANAGER = 'hub-operator';
@@ -19,6 +19,11 @@ export class NameConflict extends Error {
   }
 }
 
+/** The API server does not take the object as it is wanted, in its own words; another try will not help. */
+export class ObjectRefused extends Error {
+  override readonly name = 'ObjectRefused';
+}
+
 export interface ApplyOptions {
   /** The resource that the object belongs to. */
   readonly owner: CustomResource;
@@ -32,10 +37,10 @@ export type Manifest = ClusterObject & Readonly<Record<string, unknown>>;
 /** Makes objects in the cluster be as they are wanted. */
 export class Applier {
   /**
-   * Resource version of each object after our last apply. The server writes some values in its own way (`1000m` as
-   * `1`), which then never look equal: this says that they are.
+   * What each object showed of our wish after our last apply. The server writes some values in its own way (`1000m` as
+   * `1`) and others add to our lists: what it made of the wish is as good as the wish.
    */
-  private readonly applied = new Map<string, string>();
+  private readonly shown = new Map<string, unknown>();
   private readonly ownerLabel: string;
   private readonly digestAnnotation: string;
 
@@ -51,37 +56,92 @@ export class Applier {
   /**
    * "Equal is not written": the object is read, and applied (server-side, forced for our fields) only if it lacks
    * something that is wanted or still has something that was wanted before. Answers with the object as it is then.
-   * Throws {@link NameConflict} for an object of somebody else.
+   * Throws {@link NameConflict} for an object of somebody else, {@link ObjectRefused} when the API server does not take it.
    */
-  async apply<T extends ClusterObject>(type: ResourceType, wanted: Manifest, options: ApplyOptions): Promise<T> {
+  async apply<T extends ClusterObject>(
+    type: ResourceType,
+    wanted: Manifest,
+    options: ApplyOptions,
+  ): Promise<T> {
     const body = this.marked(wanted, options);
     const path = pathOf(type, body.metadata.namespace, body.metadata.name);
     const present = await this.find<T>(type, body.metadata.namespace!, body.metadata.name);
     if (present) {
       this.assertOurs(type, present, options.owner);
       const sameWish = this.digestOf(present) === this.digestOf(body);
-      const untouched = this.applied.get(path) === present.metadata.resourceVersion;
-      if (sameWish && (untouched || contains(present, body))) return present;
+      if (
+        sameWish &&
+        (contains(present, body) || isDeepStrictEqual(shownOf(present, body), this.shown.get(path)))
+      )
+        return present;
     }
-    const result = await this.cluster.request<T>({
-      method: 'PATCH',
-      path,
-      query: { fieldManager: FIELD_MANAGER, force: true, fieldValidation: 'Strict' },
-      contentType: 'application/apply-patch+yaml',
-      body: present ? { ...body, metadata: { ...body.metadata, uid: present.metadata.uid } } : body,
-    });
-    this.applied.set(path, result.metadata.resourceVersion!);
+    const result = await this.send<T>(path, body, present);
+    if (contains(result, body)) this.shown.delete(path);
+    else this.shown.set(path, shownOf(result, body));
     return result;
   }
 
-  /** The object as it is now. */
-  async find<T extends ClusterObject>(type: ResourceType, namespace: string, name: string): Promise<T | undefined> {
+  /** Lets the API server check what {@link apply} would write, and writes nothing. */
+  async rehearse(type: ResourceType, wanted: Manifest, options: ApplyOptions): Promise<void> {
+    const body = this.marked(wanted, options);
+    const { namespace, name } = body.metadata;
+    const present = await this.find(type, namespace!, name);
+    if (present) this.assertOurs(type, present, options.owner);
+    await this.send(pathOf(type, namespace, name), body, present, { dryRun: 'All' });
+  }
+
+  /** Whether `present` was last applied with just this wish. */
+  isLastWish(present: ClusterObject, wanted: Manifest, options: ApplyOptions): boolean {
+    return this.digestOf(present) === this.digestOf(this.marked(wanted, options));
+  }
+
+  /** Deletes what {@link apply} made for this owner. An object of somebody else stays. */
+  async remove(type: ResourceType, owner: CustomResource, name: string): Promise<void> {
+    const { namespace } = owner.metadata;
+    const present = await this.find(type, namespace!, name);
+    if (!present || present.metadata.deletionTimestamp || !this.isOurs(present, owner)) return;
     try {
-      return await this.cluster.request<T>({ method: 'GET', path: pathOf(type, namespace, name) });
+      await this.cluster.request({
+        method: 'DELETE',
+        path: pathOf(type, namespace, name),
+        body: { preconditions: { uid: present.metadata.uid } },
+      });
     } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
+      // It went by itself, or is another one by now, which the next pass looks at.
+      if (!isNotFound(error) && !isConflict(error)) throw error;
     }
+  }
+
+  /** @throws ObjectRefused */
+  protected async send<T extends ClusterObject>(
+    path: string,
+    body: ClusterObject,
+    present: ClusterObject | undefined,
+    query: Query = {},
+  ): Promise<T> {
+    try {
+      return await this.cluster.request<T>({
+        method: 'PATCH',
+        path,
+        // Not forced onto one that appears between our look and our write: it is somebody else's.
+        query: {
+          fieldManager: FIELD_MANAGER,
+          force: present !== undefined,
+          fieldValidation: 'Strict',
+          ...query,
+        },
+        contentType: 'application/apply-patch+yaml',
+        body: present ? { ...body, metadata: { ...body.metadata, uid: present.metadata.uid } } : body,
+      });
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      throw new ObjectRefused(error.message, { cause: error });
+    }
+  }
+
+  /** The object as it is now. */
+  find<T extends ClusterObject>(type: ResourceType, namespace: string, name: string): Promise<T | undefined> {
+    return this.cluster.find<T>(type, namespace, name);
   }
 
   private marked(wanted: Manifest, { owner, ownerReference = true }: ApplyOptions): ClusterObject {
@@ -90,7 +150,9 @@ export class Applier {
       labels: { ...wanted.metadata.labels, ...this.labels(owner) },
       ...(ownerReference && { ownerReferences: [ownerReferenceTo(owner)] }),
     };
-    const digest = createHash('sha256').update(JSON.stringify({ ...wanted, metadata })).digest('hex');
+    const digest = createHash('sha256')
+      .update(JSON.stringify({ ...wanted, metadata }))
+      .digest('hex');
     const annotations = { ...metadata.annotations, [this.digestAnnotation]: digest.slice(0, 16) };
     return { ...wanted, metadata: { ...metadata, annotations } };
   }
@@ -102,16 +164,28 @@ export class Applier {
 
   /** What every object of an owner is found by. */
   labels(owner: CustomResource): Record<string, string> {
-    return { 'app.kubernetes.io/managed-by': FIELD_MANAGER, [this.ownerLabel]: `${owner.kind}.${owner.metadata.name}` };
+    return {
+      'app.kubernetes.io/managed-by': FIELD_MANAGER,
+      [this.ownerLabel]: `${owner.kind}.${owner.metadata.name}`,
+    };
+  }
+
+  /** Whether the owner controls the object or, where nobody does, its labels name the owner. */
+  isOurs({ metadata }: ClusterObject, owner: CustomResource): boolean {
+    const controller = metadata.ownerReferences?.find((reference) => reference.controller);
+    if (controller) return controller.uid === owner.metadata.uid;
+    return metadata.labels?.[this.ownerLabel] === this.labels(owner)[this.ownerLabel];
   }
 
   private assertOurs(type: ResourceType, present: ClusterObject, owner: CustomResource): void {
     const controller = present.metadata.ownerReferences?.find((reference) => reference.controller);
-    const label = present.metadata.labels?.[this.ownerLabel];
-    const ours = controller ? controller.uid === owner.metadata.uid : label === this.labels(owner)[this.ownerLabel];
+    const ours = this.isOurs(present, owner);
     const formerOwner = controller?.kind === owner.kind && controller.name === owner.metadata.name;
     if (present.metadata.deletionTimestamp || (!ours && formerOwner)) {
-      throw new NameConflict(`${type.kind} ${keyOf(present)} of the time before is still being deleted.`, true);
+      throw new NameConflict(
+        `${type.kind} ${keyOf(present)} of the time before is still being deleted.`,
+        true,
+      );
     }
     if (ours) return;
     throw new NameConflict(
@@ -123,13 +197,31 @@ export class Applier {
   }
 }
 
+/** A field that the schema does not know ends in a 500, as if the server were at fault. */
+const isRefusal = (error: unknown): error is ApiError =>
+  error instanceof ApiError &&
+  (error.status === 400 ||
+    error.status === 422 ||
+    error.message.startsWith('failed to create typed patch object'));
+
 export function ownerReferenceTo(owner: CustomResource): OwnerReference {
   const { apiVersion, kind, metadata } = owner;
   // No blockOwnerDeletion: it would ask for the right to update finalizers of the owner.
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid!, controller: true };
 }
 
-/** Whether `present` has all that `wanted` says. Lists must agree item by item; defaults that the server added do not matter. */
+/** The part of `present` at the places that `wanted` speaks of; a list of another length is shown whole. */
+function shownOf(present: unknown, wanted: unknown): unknown {
+  if (Array.isArray(wanted) && Array.isArray(present) && present.length === wanted.length) {
+    return present.map((item, index) => shownOf(item, wanted[index]));
+  }
+  if (isRecord(wanted) && isRecord(present)) {
+    return Object.fromEntries(Object.keys(wanted).map((key) => [key, shownOf(present[key], wanted[key])]));
+  }
+  return present;
+}
+
+/** Whether `present` has all that `wanted` says. Lists must agree item by item; what the server added does not matter. */
 export function contains(present: unknown, wanted: unknown): boolean {
   if (Array.isArray(wanted)) {
     return (
@@ -138,12 +230,14 @@ export function contains(present: unknown, wanted: unknown): boolean {
       wanted.every((item, index) => contains(present[index], item))
     );
   }
-  if (typeof wanted === 'object' && wanted !== null) {
+  if (isRecord(wanted)) {
     return (
-      typeof present === 'object' &&
-      present !== null &&
-      Object.entries(wanted).every(([key, value]) => value === undefined || contains((present as Record<string, unknown>)[key], value))
+      isRecord(present) &&
+      Object.entries(wanted).every(([key, value]) => value === undefined || contains(present[key], value))
     );
   }
-  return isDeepStrictEqual(present, wanted);
+  return present === wanted;
 }
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

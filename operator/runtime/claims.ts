@@ -16,22 +16,25 @@ export class Claims {
 
   /** Notes a resource's claim. Answers with the others whose right it changes. */
   set(claimant: Claimant, claim: string): string[] {
-    const affected = this.claimOf.get(claimant.id) === claim ? [] : this.remove(claimant.id);
+    if (this.claimOf.get(claimant.id) === claim) return [];
+    const heirs = this.remove(claimant.id);
+    const all = [...(this.claimants.get(claim) ?? []), claimant].sort(byAge);
     this.claimOf.set(claimant.id, claim);
-    const rest = (this.claimants.get(claim) ?? []).filter(({ id }) => id !== claimant.id);
-    this.claimants.set(claim, [...rest, claimant].sort(byAge));
-    return affected;
+    this.claimants.set(claim, all);
+    const losers = all[0] === claimant ? all.slice(1) : [];
+    return [...heirs, ...losers.map(({ id }) => id)];
   }
 
-  /** Answers with those who may take over. */
+  /** The resource claims nothing any more. If it had what it claimed, answers with those to whom that falls. */
   remove(id: string): string[] {
     const claim = this.claimOf.get(id);
     if (claim === undefined) return [];
     this.claimOf.delete(id);
-    const rest = this.claimants.get(claim)!.filter((claimant) => claimant.id !== id);
+    const all = this.claimants.get(claim)!;
+    const rest = all.filter((claimant) => claimant.id !== id);
     if (rest.length > 0) this.claimants.set(claim, rest);
     else this.claimants.delete(claim);
-    return rest.map((claimant) => claimant.id);
+    return all[0] === rest[0] ? [] : rest.map((claimant) => claimant.id);
   }
 
   /** The older resource that has what this one claims; undefined when this one has it. */

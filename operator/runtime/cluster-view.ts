@@ -1,15 +1,13 @@
 import type { Clock } from '../clock';
 import type { Logger } from '../log';
-import { Informer, type InformerOptions } from './informer';
-import { type ClusterObject, type ResourceType } from './objects';
-import type { Change } from './store';
+import { Informer, type InformerOptions, SILENCE } from './informer';
+import type { ClusterObject, ResourceType } from './objects';
 import type { Cluster } from './transport';
 
-export interface WatchOptions<T extends ClusterObject> {
-  readonly onChange: (change: Change<T>) => void;
-  readonly labelSelector?: string;
-  readonly metadataOnly?: boolean;
-}
+export type WatchOptions<T extends ClusterObject> = Pick<
+  InformerOptions<T>,
+  'onChange' | 'labelSelector' | 'metadataOnly' | 'prepare'
+>;
 
 export interface ClusterViewOptions {
   readonly cluster: Cluster;
@@ -20,8 +18,8 @@ export interface ClusterViewOptions {
   readonly onFailure: (type: ResourceType, error: unknown) => void;
 }
 
-/** A watch without a sign of life for this long is stuck: silence and backoff both end sooner. */
-const STUCK = 5 * 60_000;
+/** A watch without a sign of life for this long is stuck: silence and backoff both end in half of it. */
+const STUCK = 2 * SILENCE;
 
 /** What is known of the cluster: one informer per watched kind and namespace, read from memory. */
 export class ClusterView {
@@ -30,10 +28,11 @@ export class ClusterView {
   constructor(private readonly options: ClusterViewOptions) {}
 
   /** Begins to watch a kind, once. */
-  watch<T extends ClusterObject>(type: ResourceType, { onChange, ...watch }: WatchOptions<T>): void {
+  watch<T extends ClusterObject>(type: ResourceType, watch: WatchOptions<T>): void {
+    if (this.informers.has(type.kind)) throw new Error(`${type.kind} is watched already`);
     const { namespaces, ...shared } = this.options;
     const informers = (namespaces.length > 0 ? namespaces : [undefined]).map((namespace) => {
-      const options: InformerOptions<T> = { ...shared, ...watch, type, onChange, ...(namespace && { namespace }) };
+      const options: InformerOptions<T> = { ...shared, ...watch, type, ...(namespace && { namespace }) };
       return new Informer<T>(options);
     });
     this.informers.set(type.kind, informers as unknown as Informer<ClusterObject>[]);
@@ -58,10 +57,11 @@ export class ClusterView {
 
   /**
    * Takes the server's answer to a write of ours, so that the next pass does not start from older news. It is told as
-   * a change, here and now: the watch event that follows brings nothing new.
+   * a change, here and now: the watch event that follows brings nothing new. Answers with the newest that is known.
    */
-  learn(object: ClusterObject): void {
-    for (const informer of this.of(object.kind ?? '')) informer.learn(object);
+  learn<T extends ClusterObject>(object: T): T {
+    const informer = this.of(object.kind ?? '').find((each) => each.covers(object.metadata.namespace));
+    return informer ? (informer as unknown as Informer<T>).learn(object) : object;
   }
 
   async untilSynced(): Promise<void> {

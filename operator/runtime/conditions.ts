@@ -46,15 +46,27 @@ export function conditionsAfterError(
   const failure = { reason: 'InternalError', message: error.message };
   return changed(
     previous,
-    { Ready: { status: 'False', ...failure }, Reconciling: { status: 'True', ...failure }, Stalled: null, Suspended: null },
+    {
+      Ready: { status: 'False', ...failure },
+      Reconciling: { status: 'True', ...failure },
+      Stalled: null,
+      Suspended: null,
+    },
     generation,
     at,
   );
 }
 
 /** `spec.suspend`: `Ready` keeps its last value. */
-export function conditionsWhileSuspended(previous: readonly Condition[], generation: number, at: string): Condition[] {
-  const suspended = { reason: 'Suspended', message: 'spec.suspend is true: nothing is changed until it is false.' };
+export function conditionsWhileSuspended(
+  previous: readonly Condition[],
+  generation: number,
+  at: string,
+): Condition[] {
+  const suspended = {
+    reason: 'Suspended',
+    message: 'spec.suspend is true: nothing is changed until it is false.',
+  };
   const ready = previous.some(({ type }) => type === 'Ready');
   return changed(
     previous,
@@ -80,7 +92,16 @@ function changed(
     const before = previous.find((condition) => condition.type === type);
     const lastTransitionTime = before?.status === value.status ? before.lastTransitionTime : at;
     const message = value.message.slice(0, LONGEST_MESSAGE);
-    return [{ type, status: value.status, reason: value.reason, message, observedGeneration: generation, lastTransitionTime }];
+    return [
+      {
+        type,
+        status: value.status,
+        reason: value.reason,
+        message,
+        observedGeneration: generation,
+        lastTransitionTime,
+      },
+    ];
   });
   // In the order of their names, but what matters most first: `kubectl describe` prints them as they come.
   return [...kept, ...set].sort((a, b) => rank(a) - rank(b) || (a.type < b.type ? -1 : 1));

@@ -10,6 +10,7 @@ import { WorkQueue } from './queue';
 import type { Next, Reconciler } from './reconciler';
 import { type CustomResource, isReady } from './resource';
 import type { Change } from './store';
+import { ClusterUnreachable } from './transport';
 
 export interface ControlledKind {
   readonly definition: KindDefinition;
@@ -27,8 +28,11 @@ export interface ControllerOptions {
   readonly ownerLabel: string;
 }
 
-/** Work in hand for longer than a pass may take means that the queue is stuck. */
-const STUCK = PASS_TIMEOUT + 30_000;
+/** Work in hand for much longer than a pass and its requests to the cluster may take means that the queue is stuck. */
+const STUCK = 3 * PASS_TIMEOUT;
+
+/** An API server that was away is no fault of the resource: its passes go on soon after the server is back. */
+const CLUSTER_RETRY = 10_000;
 
 /**
  * From news to work: a change of a resource, of something that it refers to or of something that it owns puts it
@@ -72,10 +76,16 @@ export class Controller {
       this.claim(definition, id, object);
     }
     if (change.type !== 'modified' || isForUs(change.previous, object)) this.queue.add(id);
-    if (change.type !== 'modified' || !isDeepStrictEqual(shownToOthers(change.previous), shownToOthers(object))) {
+    if (
+      change.type !== 'modified' ||
+      !isDeepStrictEqual(shownToOthers(change.previous), shownToOthers(object))
+    ) {
       this.onReferenced(definition.kind, object);
-      const claim = definition.claim?.(object as KindInstance);
-      if (claim !== undefined) this.enqueueAll(this.dependencies.of(Dependencies.id(definition.kind, object.metadata.namespace!, claim)));
+      const claim = definition.claim?.(object);
+      if (claim !== undefined)
+        this.enqueueAll(
+          this.dependencies.of(Dependencies.id(definition.kind, object.metadata.namespace!, claim)),
+        );
     }
   }
 
@@ -90,7 +100,8 @@ export class Controller {
     const dot = owner?.indexOf('.') ?? -1;
     if (!owner || dot < 0) return;
     const kind = owner.slice(0, dot);
-    if (this.options.kinds.has(kind)) this.queue.add(Dependencies.id(kind, metadata.namespace ?? '', owner.slice(dot + 1)));
+    if (this.options.kinds.has(kind))
+      this.queue.add(Dependencies.id(kind, metadata.namespace ?? '', owner.slice(dot + 1)));
   }
 
   /** Works a resource again, now. */
@@ -121,9 +132,13 @@ export class Controller {
   private plan(id: string, next: Next): void {
     switch (next.type) {
       case 'gone':
-        return this.queue.drop(id);
+        return this.queue.forget(id);
       case 'backoff':
-        return this.queue.retry(id);
+        return this.queue.retry(
+          id,
+          next.atLeast,
+          next.error instanceof ClusterUnreachable ? CLUSTER_RETRY : undefined,
+        );
       case 'after':
         this.queue.forget(id);
         return this.queue.addAfter(id, next.delay, next.resync ? 'resync' : 'change');
@@ -134,7 +149,9 @@ export class Controller {
     const { kind } = parseId(id);
     const resource = this.options.read(id);
     const namespace = id.split('/')[1]!;
-    return resource ? `${namespace}/${this.options.kinds.get(kind)!.definition.hubName(resource as KindInstance)}` : namespace;
+    return resource
+      ? `${namespace}/${this.options.kinds.get(kind)!.definition.hubName(resource)}`
+      : namespace;
   }
 
   private references(definition: KindDefinition, resource: CustomResource): string[] {
@@ -144,10 +161,10 @@ export class Controller {
   }
 
   private claim(definition: KindDefinition, id: string, resource: CustomResource): void {
-    const claim = definition.claim?.(resource as KindInstance);
+    const claim = definition.claim?.(resource);
     const { namespace, creationTimestamp, uid } = resource.metadata;
     if (claim === undefined) return this.enqueueAll(this.claims.remove(id));
-    const hub = definition.hubName(resource as KindInstance);
+    const hub = definition.hubName(resource);
     const claimant = { id, createdAt: creationTimestamp ?? '', uid: uid ?? '' };
     this.enqueueAll(this.claims.set(claimant, [definition.kind, namespace, hub, claim].join('/')));
   }
@@ -188,14 +205,24 @@ function resultOf(next: Next) {
 
 /** Whether a change is one to act on: of what a person or another controller may ask, not of our own status and finalizer. */
 function isForUs(before: CustomResource, after: CustomResource): boolean {
-  const parts = ({ metadata }: CustomResource) => [metadata.generation, metadata.deletionTimestamp, metadata.annotations];
-  const lost = before.metadata.finalizers?.some((finalizer) => !after.metadata.finalizers?.includes(finalizer)) ?? false;
+  const parts = ({ metadata }: CustomResource) => [
+    metadata.generation,
+    metadata.deletionTimestamp,
+    metadata.annotations,
+  ];
+  const lost =
+    before.metadata.finalizers?.some((finalizer) => !after.metadata.finalizers?.includes(finalizer)) ?? false;
   return lost || !isDeepStrictEqual(parts(before), parts(after));
 }
 
 /** What others may depend on: that it is there, its spec, whether it is ready, and what its status says of it. */
 function shownToOthers(resource: CustomResource): unknown {
-  const { conditions: _, observedGeneration: __, lastHandledReconcileAt: ___, ...status } = resource.status ?? {};
+  const {
+    conditions: _,
+    observedGeneration: __,
+    lastHandledReconcileAt: ___,
+    ...status
+  } = resource.status ?? {};
   const { generation, deletionTimestamp } = resource.metadata;
   return [generation, deletionTimestamp, isReady(resource), status];
 }

@@ -1,6 +1,6 @@
 /** Who has to be worked again when an object changes: the references of every resource, turned round. */
 export class Dependencies {
-  private readonly references = new Map<string, readonly string[]>();
+  private readonly references = new Map<string, ReadonlySet<string>>();
   private readonly dependents = new Map<string, Set<string>>();
 
   /** Identifies an object among all kinds. */
@@ -8,10 +8,12 @@ export class Dependencies {
     return `${kind}/${namespace}/${name}`;
   }
 
+  /** Replaces what `dependent` refers to; the same object may be named twice. */
   set(dependent: string, references: readonly string[]): void {
     this.remove(dependent);
-    this.references.set(dependent, references);
-    for (const reference of references) {
+    const distinct = new Set(references);
+    this.references.set(dependent, distinct);
+    for (const reference of distinct) {
       let set = this.dependents.get(reference);
       if (!set) this.dependents.set(reference, (set = new Set()));
       set.add(dependent);

@@ -3,7 +3,7 @@ import { type Clock, timestamp } from '../clock';
 import type { Logger } from '../log';
 import { pathOf } from './objects';
 import type { CustomResource } from './resource';
-import { type Cluster, isConflict, isNotFound } from './transport';
+import { type Cluster, isNotFound } from './transport';
 import { builtin } from './types';
 
 export interface EventNote {
@@ -18,6 +18,8 @@ const AGGREGATION = 10 * 60_000;
 const BURST = 25;
 const REFILL = 60_000;
 const LONGEST_MESSAGE = 1_024;
+/** Of the resource's name in the event's; both are limited to 253 characters. */
+const LONGEST_NAME = 200;
 
 interface Series {
   readonly name: string;
@@ -36,6 +38,7 @@ interface Bucket {
  * and a failure to write one is logged and nothing else: an event is a courtesy.
  */
 export class EventRecorder {
+  /** Both in the order of their last use, so that what is old stands first. */
   private readonly series = new Map<string, Series>();
   private readonly buckets = new Map<string, Bucket>();
 
@@ -51,47 +54,58 @@ export class EventRecorder {
     const now = this.clock.now();
     this.forgetOld(now);
     const { kind, metadata } = resource;
-    const id = createHash('sha256')
-      .update([metadata.uid, note.type, note.reason, note.message].join('\n'))
-      .digest('hex')
-      .slice(0, 16);
-    this.log.info({ kind, namespace: metadata.namespace, name: metadata.name, ...note, event: note.type }, 'event');
+    this.log.info(
+      { kind, namespace: metadata.namespace, name: metadata.name, ...note, event: note.type },
+      'event',
+    );
     if (!this.take(metadata.uid ?? '', now)) return;
     try {
-      await this.write(resource, note, id, now);
+      await this.write(resource, note, now);
     } catch (error) {
-      this.log.warn({ kind, name: metadata.name, reason: note.reason, error: String(error) }, 'event not written');
+      this.log.warn(
+        { kind, name: metadata.name, reason: note.reason, error: String(error) },
+        'event not written',
+      );
     }
   }
 
-  private async write(resource: CustomResource, note: EventNote, id: string, now: number): Promise<void> {
+  private async write(resource: CustomResource, note: EventNote, now: number): Promise<void> {
+    const id = seriesId(resource, note);
     const known = this.series.get(id);
-    if (known) {
-      known.count += 1;
-      known.lastAt = now;
-      try {
-        await this.cluster.request({
-          method: 'PATCH',
-          path: pathOf(builtin.Event, resource.metadata.namespace, known.name),
-          contentType: 'application/merge-patch+json',
-          body: { count: known.count, lastTimestamp: timestamp(now) },
-        });
-        return;
-      } catch (error) {
-        if (!isNotFound(error)) throw error; // its hour was over: begin a new series
-      }
+    this.series.delete(id);
+    if (known && (await this.count(resource, known, now))) {
+      this.series.set(id, known);
+      return;
     }
-    const series = { name: `${resource.metadata.name}.${id}${now.toString(16)}`, firstTimestamp: timestamp(now), count: 1, lastAt: now };
+    const name = resource.metadata.name.slice(0, LONGEST_NAME).replace(/[^a-z0-9]+$/, '');
+    const series = {
+      name: `${name}.${id}${now.toString(16)}`,
+      firstTimestamp: timestamp(now),
+      count: 1,
+      lastAt: now,
+    };
+    await this.cluster.request({
+      method: 'POST',
+      path: pathOf(builtin.Event, resource.metadata.namespace),
+      body: this.body(resource, note, series),
+    });
     this.series.set(id, series);
+  }
+
+  /** Counts a repetition on the event that is there; false when it is not there any more (the server keeps it an hour). */
+  private async count(resource: CustomResource, series: Series, now: number): Promise<boolean> {
+    series.count += 1;
+    series.lastAt = now;
     try {
       await this.cluster.request({
-        method: 'POST',
-        path: pathOf(builtin.Event, resource.metadata.namespace),
-        body: this.body(resource, note, series),
+        method: 'PATCH',
+        path: pathOf(builtin.Event, resource.metadata.namespace, series.name),
+        contentType: 'application/merge-patch+json',
+        body: { count: series.count, lastTimestamp: timestamp(now) },
       });
+      return true;
     } catch (error) {
-      // A namespace that is going takes no new events.
-      if (!isConflict(error)) this.series.delete(id);
+      if (isNotFound(error)) return false;
       throw error;
     }
   }
@@ -127,6 +141,7 @@ export class EventRecorder {
     const refill = Math.floor((now - bucket.refilledAt) / REFILL);
     bucket.tokens = Math.min(BURST, bucket.tokens + refill);
     bucket.refilledAt += refill * REFILL;
+    this.buckets.delete(uid);
     this.buckets.set(uid, bucket);
     if (bucket.tokens === 0) return false;
     bucket.tokens -= 1;
@@ -135,12 +150,17 @@ export class EventRecorder {
 
   private forgetOld(now: number): void {
     for (const [id, { lastAt }] of this.series) {
-      if (now - lastAt <= AGGREGATION) break; // in the order of their first event, which is nearly that of their age
+      if (now - lastAt <= AGGREGATION) break;
       this.series.delete(id);
     }
     for (const [uid, { refilledAt }] of this.buckets) {
-      if (now - refilledAt <= BURST * REFILL) break;
+      if (now - refilledAt <= BURST * REFILL) break; // after that it is full again
       this.buckets.delete(uid);
     }
   }
+}
+
+function seriesId({ metadata }: CustomResource, { type, reason, message }: EventNote): string {
+  const parts = [metadata.uid, type, reason, message];
+  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 16);
 }

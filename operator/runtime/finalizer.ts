@@ -1,6 +1,6 @@
 import { pathOf, type ResourceType } from './objects';
 import type { CustomResource } from './resource';
-import { type Cluster, isNotFound } from './transport';
+import { type Cluster, isConflict, isNotFound } from './transport';
 
 /**
  * Our finalizer on a resource, by server-side apply: finalizers are a set, so that only ours comes and goes and
@@ -23,15 +23,17 @@ export class Finalizer {
     return this.apply<R>(resource, [this.name]);
   }
 
-  /** Lets the deletion of the resource go on. */
-  async release(resource: CustomResource): Promise<void> {
+  /** Lets the deletion of the resource go on. Answers with what is left of it, if something else still keeps it. */
+  async release<R extends CustomResource>(resource: R): Promise<R | undefined> {
     try {
       const left = await this.apply(resource, []);
       // Put there by somebody else as well (`kubectl edit` of the list, an older field manager): take it out by value.
       const index = left.metadata.finalizers?.indexOf(this.name) ?? -1;
-      if (index >= 0) await this.removeAt(resource, index);
+      return index < 0 ? left : await this.removeAt(resource, index);
     } catch (error) {
-      if (!isNotFound(error)) throw error;
+      // An apply with the uid of an object that is gone is refused as a conflict.
+      if (isNotFound(error) || (isConflict(error) && !(await this.exists(resource)))) return undefined;
+      throw error;
     }
   }
 
@@ -50,8 +52,8 @@ export class Finalizer {
     });
   }
 
-  private async removeAt(resource: CustomResource, index: number): Promise<void> {
-    await this.cluster.request({
+  private removeAt<R extends CustomResource>(resource: R, index: number): Promise<R> {
+    return this.cluster.request<R>({
       method: 'PATCH',
       path: pathOf(this.type, resource.metadata.namespace, resource.metadata.name),
       contentType: 'application/json-patch+json',
@@ -60,5 +62,10 @@ export class Finalizer {
         { op: 'remove', path: `/metadata/finalizers/${index}` },
       ],
     });
+  }
+
+  private async exists({ metadata }: CustomResource): Promise<boolean> {
+    const present = await this.cluster.find<CustomResource>(this.type, metadata.namespace, metadata.name);
+    return present?.metadata.uid === metadata.uid;
   }
 }

@@ -4,7 +4,7 @@ import type { Logger } from '../log';
 import { backoffDelay } from './backoff';
 import { apiVersionOf, type ClusterObject, keyOf, pathOf, type ResourceType } from './objects';
 import { type Change, Store } from './store';
-import { ApiError, type Cluster, ClusterUnreachable, isGone } from './transport';
+import { ApiError, type Cluster, ClusterUnreachable, isGone, type Query } from './transport';
 
 export interface InformerOptions<T extends ClusterObject> {
   readonly cluster: Cluster;
@@ -16,6 +16,8 @@ export interface InformerOptions<T extends ClusterObject> {
   readonly labelSelector?: string;
   /** Ask for metadata alone: for Secrets and ConfigMaps, whose contents are nothing to keep. */
   readonly metadataOnly?: boolean;
+  /** Called for each object as it came from the server, with its `managedFields`; what it answers is kept. */
+  readonly prepare?: (object: T) => T;
   readonly onChange: (change: Change<T>) => void;
   /** Called for each failure of the list or the watch, for metrics. */
   readonly onFailure?: (type: ResourceType, error: unknown) => void;
@@ -26,16 +28,23 @@ interface WatchEvent<T> {
   readonly object: T;
 }
 
+interface Page<T> {
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
+  readonly items: readonly T[];
+}
+
 /** The server is asked to end a watch after this long (plus up to as much again): a new one is cheap and proves the way. */
 const WATCH_SECONDS = 300;
-/** A bookmark arrives about every minute; a connection that stays silent for longer than two is dead. */
-const SILENCE = 130_000;
+/** Bookmarks arrive every minute, the first one after two; a connection that is silent for longer is dead. */
+export const SILENCE = 150_000;
 const PAGE = 500;
 const RETRY_FIRST = 200;
 const RETRY_LAST = 30_000;
 /** A watch that the server ends sooner than this counts as a failure, so that a broken server is not asked in a loop. */
 const SHORTEST_WATCH = 1_000;
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+/** On the bookmark that ends the list at the beginning of a watch; others may come before it. */
+const END_OF_LIST = 'k8s.io/initial-events-end';
 
 /**
  * Keeps a {@link Store} equal to one list of the API server and tells each difference once, deletions that happened
@@ -47,6 +56,7 @@ export class Informer<T extends ClusterObject> {
   private announceSync!: () => void;
   private readonly firstSync = new Promise<void>((resolve) => (this.announceSync = resolve));
   private running: Promise<void> | undefined;
+  /** From where a watch goes on; undefined: only a whole list will do. */
   private resourceVersion: string | undefined;
   private streamsLists = true;
   private isSynced = false;
@@ -79,39 +89,55 @@ export class Informer<T extends ClusterObject> {
     return this.options.clock.now() - this.lastSign;
   }
 
-  /** Takes over newer news of an object that is known here, as a watch event would bring it. */
-  learn(object: T): void {
-    if (this.store.get(keyOf(object))) this.take('MODIFIED', this.prune(object));
+  /** Whether objects of that namespace are in its list. */
+  covers(namespace: string | undefined): boolean {
+    return this.options.namespace === undefined || this.options.namespace === namespace;
+  }
+
+  /**
+   * Takes the server's answer to a write of ours, which is newer than what the watch has brought; what it changes is
+   * told like any other news, since it may hold somebody else's change too. Answers with the newest that is known.
+   */
+  learn(object: T): T {
+    const kept = this.keep(object);
+    this.tell(this.store.learn(kept));
+    const known = this.store.get(keyOf(kept));
+    return known?.metadata.uid === kept.metadata.uid ? known! : kept;
   }
 
   private async run(): Promise<void> {
-    const { clock, log, type } = this.options;
-    for (let failures = 0; !this.stopping.signal.aborted; ) {
+    const { clock } = this.options;
+    let failures = 0;
+    while (!this.stopping.signal.aborted) {
       const startedAt = clock.now();
-      try {
-        this.lastSign = startedAt;
-        await this.listAndWatch();
-        if (clock.now() - startedAt >= SHORTEST_WATCH) {
-          failures = 0;
-          continue;
-        }
-        failures += 1;
-      } catch (error) {
-        if (this.stopping.signal.aborted) return;
-        if (clock.now() - startedAt >= RETRY_LAST) failures = 0;
-        failures += 1;
-        if (isGone(error)) {
-          this.resourceVersion = undefined;
-          log.debug({ kind: type.kind }, 'the watch is too old; listing again');
-        } else {
-          this.options.onFailure?.(type, error);
-          log.warn({ kind: type.kind, error: String(error) }, 'watch failed; trying again');
-        }
-        const asked = error instanceof ApiError ? (error.retryAfter ?? 0) : 0;
-        await this.pause(Math.max(asked, backoffDelay(failures, RETRY_FIRST, RETRY_LAST)));
+      this.lastSign = startedAt;
+      const error = await this.listAndWatch().then(
+        () => undefined,
+        (reason: Error) => reason,
+      );
+      if (this.stopping.signal.aborted) return;
+      const lasted = clock.now() - startedAt;
+      if (error === undefined && lasted >= SHORTEST_WATCH) {
+        failures = 0; // ended by the server, as it was asked to
         continue;
       }
-      await this.pause(backoffDelay(failures, RETRY_FIRST, RETRY_LAST));
+      // One that stood for a while proves that the server is there: being cut off now and then must not cost more and more.
+      failures = lasted >= SHORTEST_WATCH ? 1 : failures + 1;
+      this.note(error);
+      const asked = error instanceof ApiError ? (error.retryAfter ?? 0) : 0;
+      await this.pause(Math.max(asked, backoffDelay(failures, RETRY_FIRST, RETRY_LAST)));
+    }
+  }
+
+  private note(error: Error | undefined): void {
+    const { log, onFailure, type } = this.options;
+    if (isGone(error)) {
+      this.resourceVersion = undefined;
+      log.debug({ kind: type.kind }, 'the watch is too old; listing again');
+    } else if (error !== undefined) {
+      if (error instanceof WatchSilent) this.resourceVersion = undefined;
+      onFailure?.(type, error);
+      log.warn({ kind: type.kind, error: error.message }, 'watch failed; trying again');
     }
   }
 
@@ -122,7 +148,7 @@ export class Informer<T extends ClusterObject> {
   private async listAndWatch(): Promise<void> {
     if (this.resourceVersion === undefined && this.streamsLists) {
       try {
-        return await this.watch({ sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' });
+        return await this.watch({ sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }, []);
       } catch (error) {
         if (!(error instanceof ApiError) || (error.status !== 400 && error.status !== 422)) throw error;
         this.streamsLists = false; // an older server, or one with the feature switched off
@@ -133,95 +159,93 @@ export class Informer<T extends ClusterObject> {
   }
 
   private async list(): Promise<void> {
+    const { cluster, labelSelector, namespace, type } = this.options;
     const items: T[] = [];
-    let page: { metadata: { resourceVersion: string; continue?: string }; items: T[] } | undefined;
+    let page: Page<T> | undefined;
     do {
-      page = await this.options.cluster.request({
+      page = await cluster.request<Page<T>>({
         method: 'GET',
-        path: pathOf(this.options.type, this.options.namespace),
-        query: {
-          limit: PAGE,
-          continue: page?.metadata.continue,
-          labelSelector: this.options.labelSelector,
-        },
+        path: pathOf(type, namespace),
+        query: { limit: PAGE, continue: page?.metadata.continue, labelSelector },
         accept: this.accept('PartialObjectMetadataList'),
         signal: this.stopping.signal,
       });
-      for (const item of page!.items) items.push(this.prune(item));
-    } while (page!.metadata.continue);
-    this.takeList(items, page!.metadata.resourceVersion);
+      for (const item of page.items) items.push(this.keep(item));
+    } while (page.metadata.continue);
+    this.takeList(items, page.metadata.resourceVersion);
   }
 
-  private takeList(items: T[], version: string): void {
+  private takeList(items: readonly T[], version: string): void {
     this.resourceVersion = version;
     this.lastSign = this.options.clock.now();
     const changes = this.store.replace(items, version);
     this.isSynced = true;
-    for (const change of changes) this.options.onChange(change);
+    this.tell(changes);
     this.announceSync();
   }
 
-  private async watch(query: Record<string, string | boolean | undefined>): Promise<void> {
+  /** Follows the changes until the server ends the watch; `initial` gathers a list that it begins with. */
+  private async watch(query: Query, initial?: T[]): Promise<void> {
+    const { cluster, labelSelector, namespace, type } = this.options;
     const timeoutSeconds = Math.round(WATCH_SECONDS * (1 + Math.random()));
-    const stream = await this.options.cluster.stream({
+    const stream = await cluster.stream({
       method: 'GET',
-      path: pathOf(this.options.type, this.options.namespace),
-      query: {
-        watch: true,
-        allowWatchBookmarks: true,
-        timeoutSeconds,
-        labelSelector: this.options.labelSelector,
-        ...query,
-      },
+      path: pathOf(type, namespace),
+      query: { watch: true, allowWatchBookmarks: true, timeoutSeconds, labelSelector, ...query },
       accept: this.accept('PartialObjectMetadata'),
       signal: this.stopping.signal,
     });
-    let initial: T[] | undefined = query['sendInitialEvents'] ? [] : undefined;
+    let list = initial;
     for await (const event of this.events(stream)) {
       if (event.type === 'ERROR') throw statusError(event.object);
-      const version = event.object.metadata.resourceVersion!;
-      if (event.type === 'BOOKMARK') {
-        if (initial) {
-          this.takeList(initial, version);
-          initial = undefined;
-        }
-        this.resourceVersion = version;
-      } else if (initial) {
-        initial.push(this.prune(event.object));
-      } else {
-        this.resourceVersion = version;
-        this.take(event.type, this.prune(event.object));
+      const { annotations, resourceVersion } = event.object.metadata;
+      if (!list) {
+        if (event.type === 'DELETED') this.tell(this.store.remove(this.keep(event.object)));
+        else if (event.type !== 'BOOKMARK') this.tell(this.store.put(this.keep(event.object)));
+        this.resourceVersion = resourceVersion;
+      } else if (event.type !== 'BOOKMARK') {
+        list.push(this.keep(event.object));
+      } else if (annotations?.[END_OF_LIST] === 'true') {
+        this.takeList(list, resourceVersion!);
+        list = undefined;
       }
     }
-    if (initial) throw new ClusterUnreachable('the server ended the first list before its end');
-  }
-
-  private take(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void {
-    const change = type === 'DELETED' ? this.store.remove(object) : this.store.put(object);
-    if (change) this.options.onChange(change);
+    if (list) throw new ClusterUnreachable('the server ended the first list before its end');
   }
 
   private async *events(stream: Readable): AsyncGenerator<WatchEvent<T>> {
     const { clock } = this.options;
-    const silent = () => stream.destroy(new ClusterUnreachable(`the watch was silent for ${SILENCE} ms`));
-    let cancel = clock.after(SILENCE, silent);
+    const giveUp = () => stream.destroy(new WatchSilent(`the watch was silent for ${SILENCE / 1_000} s`));
+    let cancel = clock.after(SILENCE, giveUp);
     let rest = '';
     const decoder = new TextDecoder();
     try {
       for await (const chunk of stream) {
         cancel();
-        cancel = clock.after(SILENCE, silent);
+        cancel = clock.after(SILENCE, giveUp);
         this.lastSign = clock.now();
         const lines = (rest + decoder.decode(chunk as Buffer, { stream: true })).split('\n');
         rest = lines.pop()!;
         for (const line of lines) if (line) yield parseEvent<T>(line);
       }
     } catch (error) {
-      if (error instanceof ApiError || error instanceof ClusterUnreachable || this.stopping.signal.aborted) throw error;
+      if (error instanceof ClusterUnreachable) throw error;
       throw new ClusterUnreachable(`the watch broke off: ${String(error)}`, { cause: error });
     } finally {
       cancel();
       stream.destroy();
+    }
+  }
+
+  /** What cannot be handled of one object must not hold up the news of all others. */
+  private tell(changes: readonly Change<T>[]): void {
+    for (const change of changes) {
+      try {
+        this.options.onChange(change);
+      } catch (error) {
+        const { log, type } = this.options;
+        log.error({ kind: type.kind, object: keyOf(change.object), error }, 'a change could not be handled');
+      }
     }
   }
 
@@ -230,19 +254,26 @@ export class Informer<T extends ClusterObject> {
   }
 
   /** Drops what nobody here reads: it is half of the memory of a small object. */
-  private prune(object: T): T {
-    const metadata: Record<string, unknown> = { ...object.metadata };
+  private keep(object: T): T {
+    const { metadataOnly, prepare, type } = this.options;
+    const prepared = prepare ? prepare(object) : object;
+    const metadata: Record<string, unknown> = { ...prepared.metadata };
     delete metadata['managedFields'];
-    if (this.options.metadataOnly) {
+    if (metadataOnly) {
       delete metadata['annotations']; // kubectl keeps a copy of the whole Secret in one
-    } else if (object.metadata.annotations?.[LAST_APPLIED] !== undefined) {
-      const { [LAST_APPLIED]: _, ...annotations } = object.metadata.annotations;
+    } else if (prepared.metadata.annotations?.[LAST_APPLIED] !== undefined) {
+      const { [LAST_APPLIED]: _, ...annotations } = prepared.metadata.annotations;
       metadata['annotations'] = annotations;
     }
-    const { kind } = this.options.type;
-    return { ...object, apiVersion: apiVersionOf(this.options.type), kind, metadata };
+    return { ...prepared, apiVersion: apiVersionOf(type), kind: type.kind, metadata };
   }
 }
+
+/**
+ * Nothing came, not even a bookmark: the connection is half open, or the server was restored from a backup and waits
+ * for a version that it does not know yet. Only a new list is right in both.
+ */
+class WatchSilent extends ClusterUnreachable {}
 
 function parseEvent<T>(line: string): WatchEvent<T> {
   try {

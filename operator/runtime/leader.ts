@@ -1,7 +1,7 @@
 import type { Clock } from '../clock';
 import type { Logger } from '../log';
 import { type ClusterObject, pathOf } from './objects';
-import { type Cluster, isConflict, isNotFound } from './transport';
+import type { Cluster } from './transport';
 import { builtin } from './types';
 
 export interface LeaderOptions {
@@ -10,7 +10,7 @@ export interface LeaderOptions {
   readonly log: Logger;
   readonly namespace: string;
   readonly leaseName: string;
-  /** Unique among all who compete. */
+  /** Unique among all who compete. A process that is started again under its name takes its lease again at once. */
   readonly identity: string;
   /** Milliseconds; client-go's defaults. */
   readonly leaseDuration?: number;
@@ -36,8 +36,12 @@ export class LeaderElection {
   private readonly leaseDuration: number;
   private readonly renewDeadline: number;
   private readonly retryPeriod: number;
-  private observed: { renewal: string; at: number } | undefined;
   private readonly stopping = new AbortController();
+  /** The last renewal by somebody else, and when we first saw it: clocks of two machines differ. */
+  private observed: { renewal: string; at: number } | undefined;
+  /** Until when this process may take itself for the leader. */
+  private leadsUntil = -Infinity;
+  private holding: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: LeaderOptions) {
     this.leaseDuration = options.leaseDuration ?? 15_000;
@@ -49,31 +53,25 @@ export class LeaderElection {
   async acquire(): Promise<boolean> {
     while (!this.stopping.signal.aborted) {
       try {
-        if (await this.tryTake()) return true;
+        if ((await this.tryTake()) && this.leads) return true;
       } catch (error) {
         this.options.log.warn({ error: String(error) }, 'could not reach for the lease; trying again');
       }
-      await this.pause();
+      await this.pause(this.retryPeriod);
     }
     return false;
   }
 
   /** Keeps the lease; resolves when it is lost or {@link stop} was called. */
-  async hold(): Promise<'lost' | 'stopped'> {
-    const { clock, log } = this.options;
-    let renewedAt = clock.now();
-    for (;;) {
-      await this.pause();
-      if (this.stopping.signal.aborted) return 'stopped';
-      const deadline = renewedAt + this.renewDeadline;
-      try {
-        if (!(await this.inTime(this.tryTake(), deadline))) return 'lost';
-        renewedAt = clock.now();
-      } catch (error) {
-        log.warn({ error: String(error) }, 'could not renew the lease');
-        if (clock.now() >= deadline) return 'lost';
-      }
-    }
+  hold(): Promise<'lost' | 'stopped'> {
+    const holding = this.renew();
+    this.holding = holding;
+    return holding;
+  }
+
+  /** Throws when the lease may be another's by now, even if no timer could tell it yet since the process was asleep. */
+  assertLeading(): void {
+    if (!this.leads) throw new Error('the lease was not renewed in time');
   }
 
   stop(): void {
@@ -82,54 +80,72 @@ export class LeaderElection {
 
   /** Gives the lease back, so that another takes it at once. Call when nothing is written any more. */
   async release(): Promise<void> {
+    this.stop();
+    await this.holding; // a renewal under way would take the lease again
+    this.leadsUntil = -Infinity;
     const lease = await this.read();
     if (lease?.spec?.holderIdentity !== this.options.identity) return;
-    await this.put({ ...lease, spec: { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: this.now() } });
+    await this.put({
+      ...lease,
+      spec: { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: this.now() },
+    });
   }
 
+  private get leads(): boolean {
+    return this.options.clock.now() < this.leadsUntil;
+  }
+
+  private async renew(): Promise<'lost' | 'stopped'> {
+    const { clock, log } = this.options;
+    for (;;) {
+      await this.pause(Math.min(this.retryPeriod, this.leadsUntil - clock.now()));
+      if (this.stopping.signal.aborted) return 'stopped';
+      if (!this.leads) break;
+      try {
+        if (!(await this.inTime(this.tryTake()))) break;
+      } catch (error) {
+        log.warn({ error: String(error) }, 'could not renew the lease');
+      }
+    }
+    this.stop(); // an answer that comes late changes nothing any more
+    this.leadsUntil = -Infinity;
+    return 'lost';
+  }
+
+  /** Takes the lease, or renews it; false: it is another's. Throws a conflict when somebody else wrote to it just now. */
   private async tryTake(): Promise<boolean> {
     const { clock, identity } = this.options;
     const lease = await this.read();
-    if (!lease) return this.unlessConflict(() => this.create());
-    const { holderIdentity = '', renewTime = '', leaseTransitions = 0 } = lease.spec ?? {};
+    const { holderIdentity = '', renewTime = '', leaseTransitions = 0, acquireTime } = lease?.spec ?? {};
     const mine = holderIdentity === identity;
     if (!mine && holderIdentity !== '') {
-      // The clocks of two machines differ: what counts is how long we ourselves have seen no renewal.
       const renewal = `${holderIdentity} ${renewTime}`;
       if (this.observed?.renewal !== renewal) this.observed = { renewal, at: clock.now() };
-      const duration = (lease.spec?.leaseDurationSeconds ?? this.leaseDuration / 1_000) * 1_000;
+      const duration = (lease?.spec?.leaseDurationSeconds ?? this.leaseDuration / 1_000) * 1_000;
       if (clock.now() - this.observed.at < duration) return false;
     }
+    // Counted from before the server hears of it: another counts the lease's duration from after that.
+    const sentAt = clock.now();
     const spec = {
-      ...this.spec(),
-      acquireTime: mine ? (lease.spec?.acquireTime ?? this.now()) : this.now(),
-      leaseTransitions: mine ? leaseTransitions : leaseTransitions + 1,
-    };
-    return this.unlessConflict(() => this.put({ ...lease, spec }));
-  }
-
-  private spec() {
-    return {
-      holderIdentity: this.options.identity,
+      holderIdentity: identity,
       leaseDurationSeconds: Math.ceil(this.leaseDuration / 1_000),
+      acquireTime: mine ? (acquireTime ?? this.now()) : this.now(),
       renewTime: this.now(),
+      leaseTransitions: mine || !lease ? leaseTransitions : leaseTransitions + 1,
     };
+    await (lease ? this.put({ ...lease, spec }) : this.create(spec));
+    if (!this.stopping.signal.aborted) this.leadsUntil = sentAt + this.renewDeadline;
+    return true;
   }
 
-  private async read(): Promise<Lease | undefined> {
+  private read(): Promise<Lease | undefined> {
     const { cluster, leaseName, namespace } = this.options;
-    try {
-      return await cluster.request<Lease>({ method: 'GET', path: pathOf(builtin.Lease, namespace, leaseName) });
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+    return cluster.find<Lease>(builtin.Lease, namespace, leaseName);
   }
 
-  private create(): Promise<unknown> {
-    const { cluster, leaseName, namespace } = this.options;
-    const spec = { ...this.spec(), acquireTime: this.now(), leaseTransitions: 0 };
-    const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: leaseName, namespace }, spec };
+  private create(spec: Lease['spec']): Promise<unknown> {
+    const { cluster, leaseName: name, namespace } = this.options;
+    const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name, namespace }, spec };
     return cluster.request({ method: 'POST', path: pathOf(builtin.Lease, namespace), body });
   }
 
@@ -139,21 +155,12 @@ export class LeaderElection {
     return cluster.request({ method: 'PUT', path: pathOf(builtin.Lease, namespace, leaseName), body: lease });
   }
 
-  private async unlessConflict(write: () => Promise<unknown>): Promise<boolean> {
-    try {
-      await write();
-      return true;
-    } catch (error) {
-      if (isConflict(error)) return false;
-      throw error;
-    }
-  }
-
-  private async inTime<T>(answer: Promise<T>, deadline: number): Promise<T> {
+  private async inTime<T>(answer: Promise<T>): Promise<T> {
     const { clock } = this.options;
     let cancel!: () => void;
     const late = new Promise<never>((_, reject) => {
-      cancel = clock.after(deadline - clock.now(), () => reject(new Error('no answer before the renew deadline')));
+      const giveUp = () => reject(new Error('no answer before the renew deadline'));
+      cancel = clock.after(this.leadsUntil - clock.now(), giveUp);
     });
     try {
       return await Promise.race([answer, late]);
@@ -162,8 +169,8 @@ export class LeaderElection {
     }
   }
 
-  private async pause(): Promise<void> {
-    await this.options.clock.sleep(this.retryPeriod, this.stopping.signal).catch(() => undefined); // only stop() rejects it
+  private async pause(delay: number): Promise<void> {
+    await this.options.clock.sleep(delay, this.stopping.signal).catch(() => undefined); // only stop() rejects it
   }
 
   /** `metav1.MicroTime` */

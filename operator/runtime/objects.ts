@@ -42,7 +42,8 @@ export interface Key {
   readonly name: string;
 }
 
-export const keyOf = (object: ClusterObject): string => `${object.metadata.namespace ?? ''}/${object.metadata.name}`;
+export const keyOf = (object: ClusterObject): string =>
+  `${object.metadata.namespace ?? ''}/${object.metadata.name}`;
 
 export function parseKey(key: string): Key {
   const slash = key.indexOf('/');

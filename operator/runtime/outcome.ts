@@ -46,7 +46,11 @@ export interface Stalled extends Common {
 
 type Details = Omit<Common, 'reason' | 'message'>;
 
-export const ready = (reason: string, message: string, details: Details & { after?: number } = {}): Ready => ({
+export const ready = (
+  reason: string,
+  message: string,
+  details: Details & { after?: number } = {},
+): Ready => ({
   type: 'Ready',
   reason,
   message,

@@ -23,18 +23,21 @@ export class ProbeServer {
         response
           .writeHead(problems.length === 0 ? 200 : 503, { 'Content-Type': 'text/plain; charset=utf-8' })
           .end(problems.length === 0 ? 'ok\n' : `${problems.join('\n')}\n`);
-      switch (request.url) {
+      switch (request.url?.split('?')[0]) {
         case '/healthz':
           return probe(answers.health());
         case '/readyz':
           return probe(answers.readiness());
         case '/metrics':
-          return answers.metrics().then(
+          return void answers.metrics().then(
             ({ contentType, text }) => response.writeHead(200, { 'Content-Type': contentType }).end(text),
-            (error: unknown) => response.writeHead(500, { 'Content-Type': 'text/plain' }).end(`${String(error)}\n`),
+            (error: unknown) =>
+              response.writeHead(500, { 'Content-Type': 'text/plain' }).end(`${String(error)}\n`),
           );
         default:
-          return response.writeHead(404, { 'Content-Type': 'text/plain' }).end('/healthz, /readyz or /metrics\n');
+          return response
+            .writeHead(404, { 'Content-Type': 'text/plain' })
+            .end('/healthz, /readyz or /metrics\n');
       }
     });
     await new Promise<void>((resolve, reject) => {

@@ -28,9 +28,17 @@ export interface QueueObserver {
 }
 
 interface Partition {
+  readonly name: string;
+  /** Keys to be worked, in the order in which they came. */
   readonly change: Set<string>;
   readonly resync: Set<string>;
   active: number;
+}
+
+interface Waiting {
+  readonly partition: Partition;
+  readonly priority: Priority;
+  readonly since: number;
 }
 
 interface Delayed {
@@ -45,23 +53,26 @@ interface Delayed {
 export class WorkQueue {
   private readonly partitions = new Map<string, Partition>();
   /** Partitions with a key to work and a free place, in the order of their turns. */
-  private readonly runnable = new Set<string>();
-  private readonly waitingSince = new Map<string, number>();
+  private readonly runnable = new Set<Partition>();
+  private readonly waiting = new Map<string, Waiting>();
+  /** Keys in work, and since when. */
   private readonly working = new Map<string, number>();
+  /** Keys in work that have to be worked again. */
   private readonly dirty = new Map<string, Priority>();
   private readonly delayed = new Map<string, Delayed>();
+  /** What is delayed by the time it is due, with entries that were overtaken meanwhile. */
   private readonly timetable = new TinyQueue<{ key: string; due: number }>([], (a, b) => a.due - b.due);
   private readonly failures = new Map<string, number>();
   private cancelTimer: (() => void) | undefined;
   private timerDue = Infinity;
   private state: 'paused' | 'running' | 'stopped' = 'paused';
-  private idle: (() => void)[] = [];
+  private readonly whenIdle: (() => void)[] = [];
 
   constructor(private readonly options: QueueOptions) {}
 
   /** The keys that are due and not yet worked. */
   due(): Iterable<string> {
-    return this.waitingSince.keys();
+    return this.waiting.keys();
   }
 
   get active(): number {
@@ -82,9 +93,10 @@ export class WorkQueue {
     return sum;
   }
 
+  /** Begins to work; until then keys are only collected. A queue that was stopped stays so. */
   start(): void {
+    if (this.state !== 'paused') return;
     this.state = 'running';
-    this.schedule();
     this.pump();
   }
 
@@ -92,24 +104,17 @@ export class WorkQueue {
   async stop(): Promise<void> {
     this.state = 'stopped';
     this.cancelTimer?.();
-    if (this.working.size > 0) await new Promise<void>((resolve) => this.idle.push(resolve));
+    if (this.working.size > 0) await new Promise<void>((resolve) => this.whenIdle.push(resolve));
   }
 
   add(key: string, priority: Priority = 'change'): void {
     if (this.state === 'stopped') return;
     this.options.observer?.added(key);
-    this.delayed.delete(key);
     if (this.working.has(key)) {
       if (this.dirty.get(key) !== 'change') this.dirty.set(key, priority);
       return;
     }
-    const name = this.options.partitionOf(key);
-    const partition = this.partition(name);
-    if (priority === 'change') partition.resync.delete(key);
-    else if (partition.change.has(key)) return;
-    partition[priority].add(key);
-    if (!this.waitingSince.has(key)) this.waitingSince.set(key, this.options.clock.now());
-    this.settle(name, partition);
+    this.enqueue(key, priority);
     this.pump();
   }
 
@@ -118,18 +123,21 @@ export class WorkQueue {
     if (delay <= 0) return this.add(key, priority);
     const due = this.options.clock.now() + delay;
     const present = this.delayed.get(key);
-    if (this.waitingSince.has(key) || (present && present.due <= due)) return;
+    if (this.waiting.has(key) || (present && present.due <= due)) return;
     this.delayed.set(key, { due, priority });
     this.timetable.push({ key, due });
     this.schedule();
   }
 
-  /** Works the key again after its backoff, which doubles with each call until {@link forget}. */
-  retry(key: string): void {
+  /**
+   * Works the key again after its backoff, which doubles with each call until {@link forget}; not before `atLeast`
+   * milliseconds and not after `atMost`, if somebody asked for that.
+   */
+  retry(key: string, atLeast = 0, atMost = BACKOFF_LAST): void {
     const failures = this.failures.get(key) ?? 0;
     this.failures.set(key, failures + 1);
     this.options.observer?.retried(key);
-    this.addAfter(key, backoffDelay(failures, BACKOFF_FIRST, BACKOFF_LAST));
+    this.addAfter(key, Math.max(atLeast, backoffDelay(failures, BACKOFF_FIRST, atMost)));
   }
 
   /** The key's work succeeded: its backoff starts anew. */
@@ -137,75 +145,93 @@ export class WorkQueue {
     this.failures.delete(key);
   }
 
-  /** The key's object is gone: nothing of it is kept. */
-  drop(key: string): void {
-    this.failures.delete(key);
+  /** Puts a key that is not in work into its partition, which may be another one than the one it waits in. */
+  private enqueue(key: string, priority: Priority): void {
     this.delayed.delete(key);
-    this.dirty.delete(key);
+    const name = this.options.partitionOf(key);
+    const before = this.waiting.get(key);
+    const strongest = before?.priority === 'change' ? 'change' : priority;
+    if (before) {
+      if (before.partition.name === name && before.priority === strongest) return; // it keeps its place in the line
+      this.unqueue(key, before);
+    }
+    const partition = this.partition(name);
+    partition[strongest].add(key);
+    this.waiting.set(key, {
+      partition,
+      priority: strongest,
+      since: before?.since ?? this.options.clock.now(),
+    });
+    this.settle(partition);
+  }
+
+  private unqueue(key: string, { partition, priority }: Waiting): void {
+    this.waiting.delete(key);
+    partition[priority].delete(key);
+    this.settle(partition);
   }
 
   private partition(name: string): Partition {
     let partition = this.partitions.get(name);
-    if (!partition) this.partitions.set(name, (partition = { change: new Set(), resync: new Set(), active: 0 }));
+    if (!partition) {
+      partition = { name, change: new Set(), resync: new Set(), active: 0 };
+      this.partitions.set(name, partition);
+    }
     return partition;
   }
 
   /** Brings the list of turns up to date with what the partition has to work. */
-  private settle(name: string, partition: Partition): void {
-    const waiting = partition.change.size + partition.resync.size;
-    if (waiting > 0 && partition.active < this.options.perPartition) this.runnable.add(name);
-    else this.runnable.delete(name);
-    if (waiting === 0 && partition.active === 0) this.partitions.delete(name);
+  private settle(partition: Partition): void {
+    const waits = partition.change.size + partition.resync.size > 0;
+    if (waits && partition.active < this.options.perPartition) this.runnable.add(partition);
+    else this.runnable.delete(partition);
+    if (!waits && partition.active === 0) this.partitions.delete(partition.name);
   }
 
   private pump(): void {
     while (this.state === 'running' && this.working.size < this.options.workers) {
-      const name = this.nextPartition();
-      if (name === undefined) return;
-      const partition = this.partitions.get(name)!;
+      const partition = this.nextPartition();
+      if (!partition) return;
       const source = partition.change.size > 0 ? partition.change : partition.resync;
-      const key = source.values().next().value!;
-      source.delete(key);
-      partition.active += 1;
-      this.runnable.delete(name); // to the end of the line, if it has more
-      this.settle(name, partition);
-      void this.work(key, name, partition);
+      void this.work(source.values().next().value!, partition);
     }
   }
 
   /** The first partition in line that holds a change; if none does, the first in line. */
-  private nextPartition(): string | undefined {
-    let first: string | undefined;
-    for (const name of this.runnable) {
-      if (this.partitions.get(name)!.change.size > 0) return name;
-      first ??= name;
+  private nextPartition(): Partition | undefined {
+    let first: Partition | undefined;
+    for (const partition of this.runnable) {
+      if (partition.change.size > 0) return partition;
+      first ??= partition;
     }
     return first;
   }
 
-  private async work(key: string, name: string, partition: Partition): Promise<void> {
+  private async work(key: string, partition: Partition): Promise<void> {
     const { clock, observer } = this.options;
     const startedAt = clock.now();
-    observer?.started(key, startedAt - this.waitingSince.get(key)!);
-    this.waitingSince.delete(key);
+    const waiting = this.waiting.get(key)!;
+    partition.active += 1;
+    this.runnable.delete(partition); // to the end of the line, if it has more
+    this.unqueue(key, waiting);
     this.working.set(key, startedAt);
+    observer?.started(key, startedAt - waiting.since);
     try {
       await this.options.work(key);
     } finally {
       this.working.delete(key);
       observer?.finished(key, clock.now() - startedAt);
       partition.active -= 1;
+      this.settle(partition);
       const again = this.dirty.get(key);
       this.dirty.delete(key);
-      this.settle(name, partition);
-      if (again) this.add(key, again);
-      if (this.working.size === 0) for (const resolve of this.idle.splice(0)) resolve();
+      if (again && this.state !== 'stopped') this.enqueue(key, again);
+      if (this.working.size === 0) for (const resolve of this.whenIdle.splice(0)) resolve();
       this.pump();
     }
   }
 
   private schedule(): void {
-    if (this.state === 'stopped') return;
     const next = this.timetable.peek();
     if (!next || next.due >= this.timerDue) return;
     this.cancelTimer?.();
@@ -213,14 +239,14 @@ export class WorkQueue {
     this.cancelTimer = this.options.clock.after(next.due - this.options.clock.now(), () => this.release());
   }
 
-  /** Moves what is due from the timetable to the queue. Entries that were overtaken meanwhile are skipped. */
+  /** Moves what is due from the timetable to the queue. */
   private release(): void {
     this.timerDue = Infinity;
     const now = this.options.clock.now();
     for (let next = this.timetable.peek(); next && next.due <= now; next = this.timetable.peek()) {
       this.timetable.pop();
-      const entry = this.delayed.get(next.key);
-      if (entry?.due === next.due) this.add(next.key, entry.priority);
+      const delayed = this.delayed.get(next.key);
+      if (delayed?.due === next.due) this.add(next.key, delayed.priority);
     }
     this.schedule();
   }

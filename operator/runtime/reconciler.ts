@@ -1,16 +1,22 @@
 import { type Clock, timestamp } from '../clock';
 import { PASS_TIMEOUT, RESYNC, RESYNC_JITTER } from '../limits';
 import type { Logger } from '../log';
-import { NameConflict } from './apply';
-import { type Condition, conditionsAfter, conditionsAfterError, conditionsWhileSuspended } from './conditions';
+import { NameConflict, ObjectRefused } from './apply';
+import {
+  type Condition,
+  conditionsAfter,
+  conditionsAfterError,
+  conditionsWhileSuspended,
+} from './conditions';
 import type { EventNote, EventRecorder } from './events';
 import type { Finalizer } from './finalizer';
-import { type ClusterObject, parseKey, type ResourceType } from './objects';
+import { LinkedSignal } from './linked-signal';
+import { keyOf, parseKey, type ResourceType } from './objects';
 import { type Outcome, stalled, waiting } from './outcome';
-import { conditionOf, type CustomResource, type ResourceStatus } from './resource';
-import { writeStatus } from './status';
+import { conditionOf, type CustomResource } from './resource';
+import { StatusWriter } from './status';
 import type { Pass, SyncModule } from './sync-module';
-import type { Cluster } from './transport';
+import { ApiError, type Cluster, isNamespaceGoing, isPassing } from './transport';
 
 /** controller-runtime's words for how a pass ended. */
 export type PassResult = 'success' | 'requeue_after' | 'error';
@@ -19,7 +25,8 @@ export type PassResult = 'success' | 'requeue_after' | 'error';
 export type Next =
   | { readonly type: 'gone' }
   | { readonly type: 'after'; readonly delay: number; readonly resync: boolean; readonly result: PassResult }
-  | { readonly type: 'backoff'; readonly error: Error };
+  /** `atLeast`: milliseconds that the server asked us to wait. */
+  | { readonly type: 'backoff'; readonly error: Error; readonly atLeast: number };
 
 export interface ReconcilerOptions<R extends CustomResource> {
   readonly type: ResourceType;
@@ -33,8 +40,8 @@ export interface ReconcilerOptions<R extends CustomResource> {
   readonly read: (key: string) => R | undefined;
   /** The older resource that has what this one claims in the hub, if there is one. */
   readonly rival: (resource: R) => string | undefined;
-  /** Takes the server's answer to a write of ours, which is newer than what the watch has brought. */
-  readonly learn: (object: ClusterObject) => void;
+  /** Takes the server's answer to a write of ours; answers with the newest that is known of the resource. */
+  readonly learn: (resource: R) => R;
   readonly annotations: { readonly reconcileRequestedAt: string; readonly dryRun: string };
   /** Aborted when this process may not write any more (lost lease, stop). */
   readonly writing: AbortSignal;
@@ -45,13 +52,21 @@ export interface ReconcilerOptions<R extends CustomResource> {
  * events out. What all kinds share has its one place here: deletion and finalizer, suspension, forced passes, guards.
  */
 export class Reconciler<R extends CustomResource> {
-  constructor(private readonly options: ReconcilerOptions<R>) {}
+  private readonly status: StatusWriter<R>;
+  /** Resources that a module is at work on; after a pass was given up it may still be. */
+  private readonly underWay = new Set<string>();
 
+  constructor(private readonly options: ReconcilerOptions<R>) {
+    this.status = new StatusWriter(options.cluster, options.type, options.learn);
+  }
+
+  /** Never rejects: what went wrong is in the answer. */
   async reconcile(key: string): Promise<Next> {
-    const resource = this.options.read(key);
-    if (!resource) return { type: 'gone' };
-    const log = this.options.log.child({ kind: resource.kind, ...parseKey(key) });
+    const log = this.options.log.child({ kind: this.options.type.kind, ...parseKey(key) });
     try {
+      const resource = this.options.read(key);
+      if (!resource) return { type: 'gone' };
+      if (this.underWay.has(key)) throw new Error('The last pass was given up, but it has not ended yet.');
       if (resource.metadata.deletionTimestamp) return await this.finalize(resource, log);
       if (resource.spec.suspend) return await this.rest(resource);
       const rival = this.options.rival(resource);
@@ -59,60 +74,85 @@ export class Reconciler<R extends CustomResource> {
       const owned = await this.withFinalizer(resource);
       return await this.conclude(owned, await this.attempt(owned, log), log);
     } catch (thrown) {
-      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-      log.error({ error }, 'the pass failed; it will be tried again');
-      return { type: 'backoff', error };
+      const error = errorOf(thrown);
+      log[isPassing(error) ? 'warn' : 'error']({ error }, 'the pass failed; it will be tried again');
+      return { type: 'backoff', error, atLeast: error instanceof ApiError ? (error.retryAfter ?? 0) : 0 };
     }
   }
 
   private async withFinalizer(resource: R): Promise<R> {
-    const { finalizer, module } = this.options;
+    const { finalizer, learn, module } = this.options;
     if (!module.remove || finalizer.isOn(resource)) return resource;
-    return this.learned(await finalizer.add(resource));
+    return learn(await finalizer.add(resource));
   }
 
   /** "Best effort" (spec.md, "What the service does", 5): the finalizer goes, whatever the cleanup came to. */
   private async finalize(resource: R, log: Logger): Promise<Next> {
-    const { finalizer, module } = this.options;
+    const { finalizer, learn, module, writing } = this.options;
     if (!finalizer.isOn(resource)) return { type: 'gone' };
-    const notes = await this.guarded(resource, log, async (pass) => (await module.remove?.(resource, pass)) ?? []).catch(
-      (error: unknown): EventNote[] => {
-        log.warn({ error }, 'cleanup failed');
-        const message = `Could not be removed from the hub: ${error instanceof Error ? error.message : String(error)}`;
-        return [{ type: 'Warning', reason: 'CleanupFailed', message }];
-      },
-    );
-    await this.tell(resource, notes);
-    await finalizer.release(resource);
+    const answer = await this.guarded(
+      resource,
+      log,
+      async (pass) => (await module.remove?.(resource, pass)) ?? [],
+    ).catch((thrown: unknown): EventNote[] => {
+      const error = errorOf(thrown);
+      log.warn({ error }, 'cleanup failed');
+      return [
+        {
+          type: 'Warning',
+          reason: 'CleanupFailed',
+          message: `Could not be removed from the hub: ${error.message}`,
+        },
+      ];
+    });
+    writing.throwIfAborted(); // the next leader cleans up
+    if ('type' in answer)
+      return { type: 'after', delay: answer.after, resync: false, result: 'requeue_after' };
+    await this.tell(resource, answer);
+    const left = await finalizer.release(resource);
+    if (left) learn(left);
     log.info({}, 'removed');
     return { type: 'gone' };
   }
 
   /** `spec.suspend`: nothing is touched but the condition that says so. */
   private async rest(resource: R): Promise<Next> {
-    await this.write(resource, (previous, generation, at) => conditionsWhileSuspended(previous, generation, at));
+    await this.write(resource, (previous, generation, at) =>
+      conditionsWhileSuspended(previous, generation, at),
+    );
     return { type: 'after', delay: this.resync(), resync: true, result: 'success' };
   }
 
   private async attempt(resource: R, log: Logger): Promise<Outcome> {
     try {
       return await this.guarded(resource, log, (pass) => this.options.module.sync(resource, pass));
-    } catch (error) {
-      if (error instanceof NameConflict) {
-        return error.passing ? waiting('NameConflict', error.message, 5_000) : stalled('NameConflict', error.message);
+    } catch (thrown) {
+      if (thrown instanceof NameConflict) {
+        return thrown.passing
+          ? waiting('NameConflict', thrown.message, 5_000)
+          : stalled('NameConflict', thrown.message);
       }
-      const failure = error instanceof Error ? error : new Error(String(error));
-      await this.write(resource, (...args) => conditionsAfterError(args[0], failure, args[1], args[2]));
-      throw failure;
+      if (isNamespaceGoing(thrown)) return waiting('NamespaceTerminating', thrown.message, 5_000);
+      if (thrown instanceof ObjectRefused) return stalled('InvalidSpec', thrown.message);
+      const error = errorOf(thrown);
+      // Says nothing of the resource: its conditions stay as they are.
+      if (isPassing(error) || this.options.writing.aborted) throw error;
+      await this.write(resource, (previous, generation, at) =>
+        conditionsAfterError(previous, error, generation, at),
+      ).catch((reason: unknown) =>
+        log.warn({ error: reason }, 'the failure could not be written to the status'),
+      );
+      throw error;
     }
   }
 
   private async conclude(resource: R, outcome: Outcome, log: Logger): Promise<Next> {
     log.debug({ outcome: outcome.type, reason: outcome.reason }, outcome.message);
+    const requested = this.requestOf(resource);
     const written = await this.write(
       resource,
       (previous, generation, at) => conditionsAfter(previous, outcome, generation, at),
-      outcome.status,
+      { ...outcome.status, ...(requested !== undefined && { lastHandledReconcileAt: requested }) },
     );
     await this.tell(written, [...transitionNotes(resource, outcome), ...(outcome.events ?? [])]);
     if (outcome.type === 'Waiting') {
@@ -120,59 +160,70 @@ export class Reconciler<R extends CustomResource> {
     }
     const after = outcome.type === 'Ready' ? outcome.after : undefined;
     const delay = after ?? this.resync();
-    return { type: 'after', delay, resync: after === undefined, result: after === undefined ? 'success' : 'requeue_after' };
+    return {
+      type: 'after',
+      delay,
+      resync: after === undefined,
+      result: after === undefined ? 'success' : 'requeue_after',
+    };
   }
 
   /** Runs a module's function with a signal that ends it when it takes too long or this process may not write any more. */
   private async guarded<T>(resource: R, log: Logger, run: (pass: Pass) => Promise<T>): Promise<T> {
     const { annotations, clock, writing } = this.options;
-    const overdue = new AbortController();
-    const signal = AbortSignal.any([overdue.signal, writing]);
-    const requested = resource.metadata.annotations?.[annotations.reconcileRequestedAt];
+    const link = new LinkedSignal(writing);
+    const { signal } = link;
+    signal.throwIfAborted();
+    const cancel = clock.after(PASS_TIMEOUT, () =>
+      link.abort(new Error(`The pass took longer than ${PASS_TIMEOUT / 1_000} s and was given up.`)),
+    );
+    const requested = this.requestOf(resource);
     const pass: Pass = {
       signal,
       log,
       forced: requested !== undefined && requested !== resource.status?.lastHandledReconcileAt,
       dryRun: resource.metadata.annotations?.[annotations.dryRun] === 'true',
     };
-    let stopWaiting!: (reason: unknown) => void;
-    const aborted = new Promise<never>((_, reject) => (stopWaiting = reject));
-    const onAbort = () => stopWaiting(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    const cancel = clock.after(PASS_TIMEOUT, () =>
-      overdue.abort(new Error(`The pass took longer than ${PASS_TIMEOUT / 1_000} s and was given up.`)),
-    );
     try {
-      signal.throwIfAborted();
-      return await Promise.race([run(pass), aborted]);
+      return await this.unlessAborted(keyOf(resource), signal, run(pass));
     } finally {
       cancel();
-      signal.removeEventListener('abort', onAbort);
+      link.unlink();
     }
   }
 
-  private async write(
+  /**
+   * The result of `running`, or the signal's reason when that is aborted first. What was given up may still be at
+   * work: no other pass of the resource begins before it has ended.
+   */
+  private async unlessAborted<T>(key: string, signal: AbortSignal, running: Promise<T>): Promise<T> {
+    const aborted = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    });
+    this.underWay.add(key);
+    const ended = () => this.underWay.delete(key);
+    running.then(ended, ended);
+    return Promise.race([running, aborted]);
+  }
+
+  private write(
     resource: R,
     conditions: (previous: readonly Condition[], generation: number, at: string) => Condition[],
     fields: Readonly<Record<string, unknown>> = {},
   ): Promise<R> {
-    const { annotations, cluster, clock, type, writing } = this.options;
-    writing.throwIfAborted();
     const generation = resource.metadata.generation ?? 0;
-    const requested = resource.metadata.annotations?.[annotations.reconcileRequestedAt];
-    const status: ResourceStatus = {
-      ...resource.status,
+    const at = timestamp(this.options.clock.now());
+    return this.status.write(resource, (status) => ({
+      ...status,
       ...fields,
-      ...(requested !== undefined && { lastHandledReconcileAt: requested }),
       observedGeneration: generation,
-      conditions: conditions(resource.status?.conditions ?? [], generation, timestamp(clock.now())),
-    };
-    return this.learned(await writeStatus(cluster, type, resource, status));
+      conditions: conditions(status.conditions ?? [], generation, at),
+    }));
   }
 
-  private learned(resource: R): R {
-    this.options.learn(resource);
-    return resource;
+  /** The full pass that somebody asked for, as it is to be echoed once it is done. */
+  private requestOf({ metadata }: R): string | undefined {
+    return metadata.annotations?.[this.options.annotations.reconcileRequestedAt];
   }
 
   private async tell(resource: R, notes: readonly EventNote[]): Promise<void> {
@@ -184,6 +235,8 @@ export class Reconciler<R extends CustomResource> {
   }
 }
 
+const errorOf = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
+
 /** One object in the hub belongs to one resource; a younger one does not even get our finalizer before it has its turn. */
 function duplicate(rival: string): Outcome {
   const [kind, , name] = rival.split('/');
@@ -194,10 +247,15 @@ function duplicate(rival: string): Outcome {
 }
 
 /** "Events on transitions only": the resource became ready, stopped being ready, or stalled for another reason. */
-function transitionNotes(before: CustomResource, { type, reason, message }: Outcome): EventNote[] {
+function transitionNotes(before: CustomResource, { type, reason, message, events = [] }: Outcome): EventNote[] {
   const previous = conditionOf(before, 'Ready');
-  if (type === 'Ready') return previous?.status === 'True' ? [] : [{ type: 'Normal', reason, message }];
-  const same = previous?.status === 'False' && previous.reason === reason;
-  if (same || (type === 'Waiting' && previous?.status !== 'True')) return [];
+  if (type === 'Ready') {
+    const isTold = previous?.status === 'True' || events.some((note) => note.type === 'Normal');
+    return isTold ? [] : [{ type: 'Normal', reason, message }];
+  }
+  const same = previous?.reason === reason;
+  // Waiting for the reason that it was ready for is progress: an edit on its way.
+  if (type === 'Waiting' && (same || previous?.status !== 'True')) return [];
+  if (same && previous.status === 'False') return [];
   return [{ type: 'Warning', reason, message }];
 }

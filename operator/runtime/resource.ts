@@ -21,4 +21,5 @@ export function conditionOf(resource: CustomResource, type: string): Condition |
 }
 
 /** What `status` of another resource says of it, for those that depend on it. */
-export const isReady = (resource: CustomResource): boolean => conditionOf(resource, 'Ready')?.status === 'True';
+export const isReady = (resource: CustomResource): boolean =>
+  conditionOf(resource, 'Ready')?.status === 'True';

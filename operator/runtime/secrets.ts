@@ -1,6 +1,6 @@
 import type { ClusterView } from './cluster-view';
-import { type ClusterObject, pathOf } from './objects';
-import { type Cluster, isNotFound } from './transport';
+import type { ClusterObject } from './objects';
+import type { Cluster } from './transport';
 import { builtin } from './types';
 
 interface Secret extends ClusterObject {
@@ -35,26 +35,20 @@ export class SecretReader {
     }
     const before = this.read.get(key);
     if (before && before.resourceVersion === known.metadata.resourceVersion) return before.data;
-    try {
-      const secret = await this.cluster.request<Secret>({ method: 'GET', path: pathOf(builtin.Secret, namespace, name) });
-      const data = new Map(
-        Object.entries(secret.data ?? {}).map(([field, value]) => [field, Buffer.from(value, 'base64').toString('utf8')]),
-      );
-      this.read.set(key, { resourceVersion: secret.metadata.resourceVersion, data });
-      return data;
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+    const secret = await this.cluster.find<Secret>(builtin.Secret, namespace, name);
+    if (!secret) return undefined;
+    const data = new Map(
+      Object.entries(secret.data ?? {}).map(([field, value]) => [
+        field,
+        Buffer.from(value, 'base64').toString('utf8'),
+      ]),
+    );
+    this.read.set(key, { resourceVersion: secret.metadata.resourceVersion, data });
+    return data;
   }
 
   /** Whether it exists, from memory. */
   exists(namespace: string, name: string): boolean {
     return this.view.get(builtin.Secret.kind, namespace, name) !== undefined;
-  }
-
-  /** Forgets what was read of a Secret that changed or went. */
-  forget(namespace: string, name: string): void {
-    this.read.delete(`${namespace}/${name}`);
   }
 }

@@ -1,41 +1,96 @@
 import { isDeepStrictEqual } from 'node:util';
-import { pathOf, type ResourceType } from './objects';
+import { type ClusterObject, pathOf, type ResourceType } from './objects';
 import type { CustomResource, ResourceStatus } from './resource';
-import { type Cluster, isNotFound } from './transport';
+import { type Cluster, isConflict, isNotFound } from './transport';
 
 /** Owner of the fields of `status` in server-side apply. */
 const FIELD_MANAGER = 'hub-operator-status';
 
-/**
- * Writes `status` when it differs from what the resource has, and answers with the resource as it is then; without a
- * difference, with the resource as it was. By server-side apply, so that a field that we leave out goes and a field
- * of somebody else stays.
- */
-export async function writeStatus<R extends CustomResource>(
-  cluster: Cluster,
-  type: ResourceType,
-  resource: R,
-  status: ResourceStatus,
-): Promise<R> {
-  const wanted = withoutEmpty(status);
-  if (isDeepStrictEqual(withoutEmpty(resource.status ?? {}), wanted)) return resource;
-  const { name, namespace, uid } = resource.metadata;
-  try {
-    return await cluster.request<R>({
+/** Somebody who writes the resource faster than that keeps us from telling its status; the pass is tried again. */
+const ATTEMPTS = 5;
+
+interface ManagedFields {
+  readonly manager?: string;
+  readonly fieldsV1?: {
+    readonly 'f:status'?: { readonly 'f:conditions'?: Readonly<Record<string, unknown>> };
+  };
+}
+
+/** Writes `status` of the resources of one kind. */
+export class StatusWriter<R extends CustomResource> {
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly type: ResourceType,
+    /** Takes an answer of the server; answers with the resource as the operator keeps it. */
+    private readonly learn: (resource: R) => R,
+  ) {}
+
+  /**
+   * Writes what `change` makes of the status when that differs, and answers with the resource as it is then; without a
+   * difference, with the resource as it was. By server-side apply, so that a field that we leave out goes and one of
+   * somebody else stays; at a known resource version, so that the change is made anew on what somebody wrote meanwhile,
+   * and never to another resource that took the name (the server does not look at the uid here).
+   */
+  async write(resource: R, change: (status: ResourceStatus) => ResourceStatus): Promise<R> {
+    let present = resource;
+    for (let attempt = 1; ; attempt++) {
+      const before = withoutEmpty(present.status ?? {});
+      const status = withoutEmpty(change(before));
+      if (isDeepStrictEqual(before, status)) return present;
+      try {
+        return this.learn(await this.apply(present, status));
+      } catch (error) {
+        if (isNotFound(error)) return present; // deleted meanwhile: nobody is left to tell
+        if (!isConflict(error) || attempt === ATTEMPTS) throw error;
+      }
+      const { namespace, name, uid } = resource.metadata;
+      const newest = await this.cluster.find<R>(this.type, namespace, name);
+      if (newest?.metadata.uid !== uid) return present;
+      present = this.learn(newest!);
+    }
+  }
+
+  private apply({ apiVersion, kind, metadata }: R, status: ResourceStatus): Promise<R> {
+    const { name, namespace, resourceVersion } = metadata;
+    return this.cluster.request<R>({
       method: 'PATCH',
-      path: pathOf(type, namespace, name, 'status'),
+      path: pathOf(this.type, namespace, name, 'status'),
       query: { fieldManager: FIELD_MANAGER, force: true },
       contentType: 'application/apply-patch+yaml',
-      // The uid keeps us from writing onto another resource that took the name meanwhile.
-      body: { apiVersion: resource.apiVersion, kind: resource.kind, metadata: { name, namespace, uid }, status: wanted },
+      body: { apiVersion, kind, metadata: { name, namespace, resourceVersion }, status },
     });
-  } catch (error) {
-    if (isNotFound(error)) return resource; // deleted meanwhile: nobody is left to tell
-    throw error;
   }
+}
+
+/**
+ * The object without the conditions that others put there. What we do not see we do not apply, so that they stay
+ * theirs: to change, and to take away.
+ */
+export function withoutForeignConditions<T extends ClusterObject>(object: T): T {
+  const { metadata, status } = object as {
+    metadata: { managedFields?: readonly ManagedFields[] };
+    status?: ResourceStatus;
+  };
+  if (!status?.conditions) return object;
+  const owned = (ours: boolean): ReadonlySet<string> =>
+    new Set(
+      (metadata.managedFields ?? [])
+        .filter(({ manager }) => (manager === FIELD_MANAGER) === ours)
+        .flatMap(({ fieldsV1 }) => Object.keys(fieldsV1?.['f:status']?.['f:conditions'] ?? {})),
+    );
+  const [ours, theirs] = [owned(true), owned(false)];
+  const conditions = status.conditions.filter(({ type }) => {
+    const field = `k:${JSON.stringify({ type })}`;
+    return ours.has(field) || !theirs.has(field);
+  });
+  return conditions.length === status.conditions.length
+    ? object
+    : { ...object, status: { ...status, conditions } };
 }
 
 /** JSON knows no `undefined`, and `null` stands for "take this field away". */
 function withoutEmpty(status: ResourceStatus): ResourceStatus {
-  return Object.fromEntries(Object.entries(status).filter(([, value]) => value !== undefined && value !== null));
+  return Object.fromEntries(
+    Object.entries(status).filter(([, value]) => value !== undefined && value !== null),
+  );
 }

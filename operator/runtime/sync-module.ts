@@ -1,6 +1,6 @@
 import type { Logger } from '../log';
 import type { EventNote } from './events';
-import type { Outcome } from './outcome';
+import type { Outcome, Waiting } from './outcome';
 import type { CustomResource } from './resource';
 
 /**
@@ -12,9 +12,9 @@ export interface SyncModule<R extends CustomResource> {
   sync(resource: R, pass: Pass): Promise<Outcome>;
   /**
    * Removes what the resource stands for. Best effort: the finalizer goes whatever happens. Answers with what is
-   * worth telling (what could not be removed). A kind without it has no finalizer.
+   * worth telling (what could not be removed), or that it is still under way. A kind without it has no finalizer.
    */
-  remove?(resource: R, pass: Pass): Promise<readonly EventNote[]>;
+  remove?(resource: R, pass: Pass): Promise<readonly EventNote[] | Waiting>;
 }
 
 /** One pass over one resource. */

@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Clock } from '../clock';
 import { LinkedSignal } from './linked-signal';
+import { type ClusterObject, pathOf, type ResourceType } from './objects';
 
 /** The API server refused a request: HTTP status, and reason and message of the `metav1.Status` that it sent. */
 export class ApiError extends Error {
@@ -16,6 +17,8 @@ export class ApiError extends Error {
     message: string,
     /** What the server asked for by `Retry-After`, in milliseconds. */
     readonly retryAfter?: number,
+    /** Reasons of the single causes, where the server names them. */
+    readonly causes: readonly string[] = [],
   ) {
     super(message);
   }
@@ -30,6 +33,10 @@ export const isNotFound = (error: unknown): boolean => error instanceof ApiError
 export const isConflict = (error: unknown): boolean => error instanceof ApiError && error.status === 409;
 /** The watch's resource version is too old: only a new list helps. */
 export const isGone = (error: unknown): boolean => error instanceof ApiError && error.status === 410;
+
+/** Nothing new may be made in a namespace that is being deleted. */
+export const isNamespaceGoing = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.causes.includes('NamespaceTerminating');
 
 /** Says something of the moment, nothing of what was asked for: the same request may well succeed soon. */
 export const isPassing = (error: unknown): boolean =>
@@ -80,12 +87,15 @@ interface Credentials {
 export class Cluster {
   private readonly client: AxiosInstance;
   private readonly timeout: number;
-  private agents = { httpAgent: new http.Agent({ keepAlive: true }), httpsAgent: new https.Agent({ keepAlive: true }) };
+  private agents = {
+    httpAgent: new http.Agent({ keepAlive: true }),
+    httpsAgent: new https.Agent({ keepAlive: true }),
+  };
   private tlsIdentity = '';
   private credentials: Credentials | undefined;
 
   constructor(
-    private readonly kubeConfig: KubeConfig,
+    private readonly kubeConfig: Pick<KubeConfig, 'getCurrentCluster' | 'applyToHTTPSOptions'>,
     private readonly options: ClusterOptions,
   ) {
     const server = kubeConfig.getCurrentCluster()?.server;
@@ -107,8 +117,23 @@ export class Cluster {
     const { data } = await this.authenticated(request, 'text');
     const body = parseJson(data);
     // Only something between us and the server answers in another language.
-    if (body === undefined) throw new ClusterUnreachable(`${nameOf(request)}: the answer is not JSON: ${data.slice(0, 200)}`);
+    if (body === undefined)
+      throw new ClusterUnreachable(`${nameOf(request)}: the answer is not JSON: ${data.slice(0, 200)}`);
     return body as T;
+  }
+
+  /** The object as the server has it now; undefined when there is none. */
+  async find<T extends ClusterObject>(
+    type: ResourceType,
+    namespace: string | undefined,
+    name: string,
+  ): Promise<T | undefined> {
+    try {
+      return await this.request<T>({ method: 'GET', path: pathOf(type, namespace, name) });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
   }
 
   /** Opens a stream of newline-separated JSON (a watch). The caller consumes or destroys it. */
@@ -122,7 +147,10 @@ export class Cluster {
     this.agents.httpsAgent.destroy();
   }
 
-  private async authenticated<Type extends ResponseType>(request: ClusterRequest, type: Type): Promise<Response<Type>> {
+  private async authenticated<Type extends ResponseType>(
+    request: ClusterRequest,
+    type: Type,
+  ): Promise<Response<Type>> {
     try {
       return await this.send(request, type);
     } catch (error) {
@@ -132,9 +160,14 @@ export class Cluster {
     }
   }
 
-  private async send<Type extends ResponseType>(request: ClusterRequest, type: Type): Promise<Response<Type>> {
+  private async send<Type extends ResponseType>(
+    request: ClusterRequest,
+    type: Type,
+  ): Promise<Response<Type>> {
     const { clock, mayWrite, beforeWrite, onResponse } = this.options;
+    const headers = await this.authenticate();
     const writes = request.method !== 'GET';
+    if (writes) beforeWrite?.();
     const link = new LinkedSignal(request.signal, writes ? mayWrite : undefined);
     const cancel = clock.after(this.timeout, () =>
       link.abort(new ClusterUnreachable(`${nameOf(request)}: no answer within ${this.timeout / 1_000} s`)),
@@ -142,9 +175,6 @@ export class Cluster {
     let status: number | 'error' = 'error';
     let streaming = false;
     try {
-      const headers = await this.authenticate();
-      link.signal.throwIfAborted();
-      if (writes) beforeWrite?.();
       const response: Response<Type> = await this.client.request({
         method: request.method,
         url: request.path,
@@ -167,8 +197,9 @@ export class Cluster {
       return response;
     } catch (error) {
       if (link.signal.aborted) throw link.signal.reason;
-      if (!isAxiosError(error)) throw error;
-      throw new ClusterUnreachable(`${nameOf(request)}: ${error.code ?? error.message}`, { cause: error });
+      if (error instanceof ApiError) throw error;
+      const why = isAxiosError(error) ? (error.code ?? error.message) : String(error);
+      throw new ClusterUnreachable(`${nameOf(request)}: ${why}`, { cause: error });
     } finally {
       cancel();
       if (!streaming) link.unlink();
@@ -186,7 +217,9 @@ export class Cluster {
       return await credentials.headers;
     } catch (error) {
       if (this.credentials === credentials) this.credentials = undefined;
-      throw new ClusterUnreachable(`The kubeconfig's credentials cannot be read: ${String(error)}`, { cause: error });
+      throw new ClusterUnreachable(`The kubeconfig's credentials cannot be read: ${String(error)}`, {
+        cause: error,
+      });
     }
   }
 
@@ -202,7 +235,7 @@ export class Cluster {
 
   /** One agent for as long as the TLS identity stays the same, so that connections are reused. */
   private keepAgents({ ca, cert, key, servername, rejectUnauthorized }: https.RequestOptions): void {
-    const identity = JSON.stringify([ca, cert, key, servername, rejectUnauthorized].map((part) => part?.toString()));
+    const identity = JSON.stringify([ca, cert, key, servername, rejectUnauthorized]);
     if (identity === this.tlsIdentity) return;
     this.tlsIdentity = identity;
     // The agent before is left to end what it has under way; its idle connections are closed by the server.
@@ -220,20 +253,34 @@ export class Cluster {
   }
 }
 
+/** The parts of `metav1.Status` that are looked at. */
+interface StatusAnswer {
+  readonly reason?: string;
+  readonly message?: string;
+  readonly details?: { readonly causes?: readonly { readonly field?: string; readonly reason?: string }[] };
+}
+
 const nameOf = ({ method, path }: ClusterRequest): string => `${method} ${path}`;
 
 async function bodyOf(data: string | Readable): Promise<string> {
   return typeof data === 'string' ? data : text(data);
 }
 
-function apiError(request: ClusterRequest, { status, statusText, headers }: AxiosResponse, body: string): ApiError {
-  const answer = (parseJson(body) ?? {}) as { reason?: string; message?: string };
+function apiError(
+  request: ClusterRequest,
+  { status, statusText, headers }: AxiosResponse,
+  body: string,
+): ApiError {
+  const answer = (parseJson(body) ?? {}) as StatusAnswer;
   const retryAfter = Number(headers['retry-after']);
+  // What names the uid of an object that was made anew since is refused as invalid; it is a conflict like any other.
+  const replaced = status === 422 && answer.details?.causes?.[0]?.field === 'metadata.uid';
   return new ApiError(
-    status,
-    answer.reason ?? statusText,
+    replaced ? 409 : status,
+    replaced ? 'Conflict' : (answer.reason ?? statusText),
     answer.message ?? `${nameOf(request)}: ${status} ${body.slice(0, 500) || statusText}`,
     Number.isFinite(retryAfter) && retryAfter > 0 ? retryAfter * 1_000 : undefined,
+    answer.details?.causes?.flatMap(({ reason }) => reason ?? []),
   );
 }
 

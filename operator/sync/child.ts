@@ -3,7 +3,7 @@ import { HubBanned, HubRejected, HubUnreachable, NotAHub, TokenRejected } from '
 import type { Resource } from '../kinds';
 import { DEPENDENCY_REQUEUE, FINALIZER_SKIP, FINALIZER_TRY, POD_NOT_READY_REQUEUE } from '../limits';
 import type { EventNote } from '../runtime/events';
-import { type Outcome, stalled, waiting } from '../runtime/outcome';
+import { type Outcome, stalled, type Waiting, waiting } from '../runtime/outcome';
 import type { CustomResource } from '../runtime/resource';
 import type { Pass, SyncModule } from '../runtime/sync-module';
 import type { HubClients } from './hub-clients';
@@ -15,8 +15,8 @@ export type Child = CustomResource & Resource<{ readonly hubRef: { readonly name
 /** What a kind does once its hub can be talked to. */
 export interface ChildModule<R extends Child> {
   sync(resource: R, client: HubClient, pass: Pass): Promise<Outcome>;
-  /** Answers with what is worth telling. */
-  remove(resource: R, client: HubClient, pass: Pass): Promise<readonly EventNote[]>;
+  /** Answers with what is worth telling, or that it is under way. */
+  remove(resource: R, client: HubClient, pass: Pass): Promise<readonly EventNote[] | Waiting>;
 }
 
 /**
@@ -34,6 +34,9 @@ export function childModule<R extends Child>(services: Services, hubs: HubClient
       try {
         return await module.sync(resource, reached.client, pass);
       } catch (error) {
+        const { namespace } = resource.metadata;
+        // Only the Hub can do something about it, and an open WebSocket would hide it for a while.
+        if (error instanceof HubBanned || error instanceof TokenRejected) services.requeue('Hub', namespace, resource.spec.hubRef.name);
         return outcomeOf(error);
       }
     },

@@ -1,11 +1,12 @@
-import type { HubClient } from '../client/hub';
+import type { HubAccess, HubClient } from '../client/hub';
 import { Hubs } from '../client/hubs';
 import { hub as definition, type Hub } from '../kinds';
 import { defaulted } from '../kinds/schema';
 import { DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../limits';
 import { type Outcome, waiting } from '../runtime/outcome';
 import { conditionOf, isReady } from '../runtime/resource';
-import { readToken, tokenSecretName } from './hub/token';
+import { accessTo } from './hub/token';
+import { Vigil } from './hub/vigil';
 import type { Services } from './services';
 
 /** A hub that can be talked to, or what a child waits for. */
@@ -13,23 +14,22 @@ export type Reached = { readonly hub: Hub; readonly client: HubClient } | { read
 
 /** The hubs as their children see them: by the name in `hubRef`, with the token of its Secret. */
 export class HubClients {
+  /** Tells the Hub when its hub gives another answer than before. */
+  readonly vigil: Vigil;
   private readonly hubs: Hubs;
 
   constructor(private readonly services: Services) {
     this.hubs = new Hubs(services);
+    this.vigil = new Vigil(services, (hub) => this.hubs.forget(keyOf(hub)));
   }
 
   /** The client of a hub; the same one as long as address and token stay. */
-  client({ metadata }: Hub, url: string, token: string): HubClient {
-    const localAddress = this.services.settings.hubSourceAddress || undefined;
-    return this.hubs.get(`${metadata.namespace}/${metadata.name}`, { url, token, localAddress });
-  }
-
-  forget({ metadata }: Hub): void {
-    this.hubs.forget(`${metadata.namespace}/${metadata.name}`);
+  client(hub: Hub, access: HubAccess): HubClient {
+    return this.hubs.get(keyOf(hub), access);
   }
 
   close(): void {
+    this.vigil.close();
     this.hubs.close();
   }
 
@@ -40,18 +40,28 @@ export class HubClients {
   /** "A missing prerequisite is not an error": which one is missing, or the client. */
   async reach(namespace: string, name: string): Promise<Reached> {
     const hub = this.find(namespace, name);
-    if (!hub) return { outcome: waiting('HubNotFound', `Waiting for the Hub ${name}: there is none of that name.`, DEPENDENCY_REQUEUE) };
-    const spec = defaulted(definition.spec, hub.spec);
-    const token = await readToken(this.services, hub, spec);
-    if (token === undefined) {
-      const message = `Waiting for the API token of the Hub ${name} (Secret ${tokenSecretName(hub, spec)}).`;
+    if (!hub)
+      return {
+        outcome: waiting(
+          'HubNotFound',
+          `Waiting for the Hub ${name}: there is none of that name.`,
+          DEPENDENCY_REQUEUE,
+        ),
+      };
+    const url = hub.status?.url ?? '';
+    const found = await accessTo(this.services, hub, defaulted(definition.spec, hub.spec), url);
+    if ('missing' in found) {
+      const message = `Waiting for the API token of the Hub ${name}: ${found.missing}`;
       return { outcome: waiting('TokenNotAvailable', message, DEPENDENCY_REQUEUE) };
     }
-    const url = hub.status?.url;
     if (!url || !isReady(hub)) {
       const words = conditionOf(hub, 'Ready')?.message ?? 'it has not been looked at yet.';
-      return { outcome: waiting('HubNotReady', `Waiting for the Hub ${name}: ${words}`, POD_NOT_READY_REQUEUE) };
+      return {
+        outcome: waiting('HubNotReady', `Waiting for the Hub ${name}: ${words}`, POD_NOT_READY_REQUEUE),
+      };
     }
-    return { hub, client: this.client(hub, url, token) };
+    return { hub, client: this.client(hub, found.access) };
   }
 }
+
+const keyOf = ({ metadata: { namespace, name } }: Hub): string => `${namespace}/${name}`;

@@ -1,9 +1,10 @@
 import type { CustomResource } from '../runtime/resource';
 import type { SyncModule } from '../runtime/sync-module';
-import { automationModule } from './automation';
+import { configEntityModules } from './config-entities';
 import { configurationModule } from './configuration';
 import { hubModule } from './hub';
 import { HubClients } from './hub-clients';
+import { notForExternalHubs } from './not-for-external-hubs';
 import { notYetSupported } from './not-yet-supported';
 import type { Services } from './services';
 
@@ -19,8 +20,10 @@ export function syncModules(services: Services): SyncModules {
   const modules = new Map<string, SyncModule<CustomResource>>(
     Object.entries({
       Hub: hubModule(services, hubs),
-      HubConfiguration: configurationModule(services),
-      HubAutomation: automationModule(services, hubs),
+      HubConfiguration: notForExternalHubs(hubs, configurationModule(services)),
+      HubSecrets: notForExternalHubs(hubs, notYetSupported),
+      HubCommunityRepository: notForExternalHubs(hubs, notYetSupported),
+      ...configEntityModules(services, hubs),
     }),
   );
   return {

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock';
 import type { Logger } from '../log';
+import type { Metrics } from '../metrics';
 import type { Applier } from '../runtime/apply';
 import type { ClusterView } from '../runtime/cluster-view';
 import type { SecretReader } from '../runtime/secrets';
@@ -14,6 +15,7 @@ export interface Services {
   readonly secrets: SecretReader;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly metrics: Metrics;
   readonly settings: Settings;
   /** Works a resource again, now: for what ends outside of a pass. */
   readonly requeue: (kind: string, namespace: string, name: string) => void;

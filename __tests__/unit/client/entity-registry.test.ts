@@ -7,7 +7,7 @@ import { FakeHub } from './fake-hub';
 let hub: FakeHub;
 let client: HubClient;
 let registry: EntityRegistry;
-let entities: object[];
+let entities: { entity_id: string; unique_id: string; platform: string; disabled_by: null }[];
 
 const lists = () => hub.commands.filter((message) => message.type === 'config/entity_registry/list').length;
 
@@ -21,7 +21,11 @@ beforeEach(async () => {
     { entity_id: 'sensor.porch', unique_id: 'porch', platform: 'mqtt', disabled_by: null },
   ];
   hub.onCommand = (command) => {
-    if (command.message.type === 'config/entity_registry/list') command.succeed(entities);
+    const { type, entity_ids: ids = [] } = command.message as { type: string; entity_ids?: string[] };
+    const entry = (id: string) => [id, entities.find((each) => each.entity_id === id) ?? null];
+    if (type === 'config/entity_registry/list') command.succeed(entities);
+    else if (type === 'config/entity_registry/get_entries')
+      command.succeed(Object.fromEntries(ids.map(entry)));
     else command.succeed();
   };
 });
@@ -30,6 +34,13 @@ afterEach(async () => {
   client.close();
   await hub.close();
 });
+
+/** The hub tells of a change; resolves once that has arrived. */
+async function tell(data: object): Promise<void> {
+  const { id } = hub.commands.find((message) => message.type === 'subscribe_events') ?? {};
+  for (const socket of hub.clients) socket.send(JSON.stringify({ id, type: 'event', event: { data } }));
+  await client.connection.command('anything'); // answers come in order
+}
 
 describe('EntityRegistry', () => {
   it('finds by kind and id, with one list for all who ask', async () => {
@@ -46,14 +57,55 @@ describe('EntityRegistry', () => {
     expect(lists()).toBe(1);
   });
 
-  it('reads again after the hub has told of a change', async () => {
+  it('reads again only what the hub has told to have changed', async () => {
     await registry.find('script', 'porch');
-    entities.push({ entity_id: 'script.porch', unique_id: 'porch', platform: 'script', disabled_by: null });
-    const { id } = hub.commands.find((message) => message.type === 'subscribe_events') ?? {};
-    for (const socket of hub.clients) socket.send(JSON.stringify({ id, type: 'event', event: {} }));
-    await client.connection.command('anything'); // answers come in order: the event has arrived before
-    expect(await registry.find('script', 'porch')).toMatchObject({ entity_id: 'script.porch' });
-    expect(lists()).toBe(2);
+    const script = { entity_id: 'script.porch', unique_id: 'porch', platform: 'script', disabled_by: null };
+    entities.push(script);
+    await tell({ action: 'create', entity_id: 'script.porch' });
+    expect(await registry.find('script', 'porch')).toMatchObject(script);
+
+    entities[3] = { ...script, entity_id: 'script.veranda' };
+    await tell({
+      action: 'update',
+      entity_id: 'script.veranda',
+      old_entity_id: 'script.porch',
+      changes: { entity_id: 'script.porch' },
+    });
+    expect(await registry.find('script', 'porch')).toMatchObject({ entity_id: 'script.veranda' });
+
+    await tell({ action: 'remove', entity_id: 'script.veranda' });
+    expect(await registry.find('script', 'porch')).toBeUndefined();
+    expect(await registry.find('scene', 'porch')).toMatchObject({ entity_id: 'scene.porch' });
+    expect(lists()).toBe(1);
+  });
+
+  it('tells of those that were removed, renamed, disabled or enabled', async () => {
+    const told: string[] = [];
+    registry.onChange((kind, id) => told.push(`${kind} ${id}`));
+    await registry.find('scene', 'porch');
+    await tell({ action: 'update', entity_id: 'scene.porch', changes: { area_id: null } });
+    await tell({ action: 'update', entity_id: 'sensor.porch', changes: { disabled_by: null } });
+    await tell({ action: 'remove', entity_id: 'scene.unknown' });
+    expect(told).toEqual([]);
+    await tell({ action: 'update', entity_id: 'scene.porch', changes: { disabled_by: null } });
+    await tell({ action: 'remove', entity_id: 'automation.evening' });
+    expect(told).toEqual(['scene porch', 'automation porch']);
+  });
+
+  it('waits for a list that is under way', async () => {
+    const works = hub.onCommand;
+    const asked = new Promise<() => void>((resolve) => {
+      hub.onCommand = (command) => {
+        if (command.message.type.endsWith('/list')) resolve(() => works(command));
+        else works(command);
+      };
+    });
+    const early = registry.find('scene', 'porch');
+    const answer = await asked;
+    const late = registry.find('scene', 'porch');
+    answer();
+    expect(await Promise.all([early, late])).toEqual([entities[1], entities[1]]);
+    expect(lists()).toBe(1);
   });
 
   it('reads again after a failure', async () => {

@@ -34,4 +34,21 @@ describe('Lane', () => {
     await running;
     expect(lane.busy).toBe(false);
   });
+
+  it('ends with what waits when a failure is one for all', async () => {
+    const lane = new Lane({ endsAll: (error) => (error as Error).message === 'gone' });
+    const ran: string[] = [];
+    const results = Promise.allSettled([
+      lane.run(() => Promise.reject(new Error('mine'))),
+      lane.run(() => Promise.reject(new Error('gone'))),
+      lane.run(async () => ran.push('waits')),
+    ]);
+    expect((await results).map((result) => (result as PromiseRejectedResult).reason?.message)).toEqual([
+      'mine',
+      'gone',
+      'gone',
+    ]);
+    await lane.run(async () => ran.push('later'));
+    expect(ran).toEqual(['later']);
+  });
 });

@@ -141,6 +141,28 @@ describe('many reloads', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  it('become rarer while writes go on and on, and are as soon as ever after that', async () => {
+    const { clock, calls, writing, reloads } = stage();
+    const begin = clock.now();
+    const ask = async (seconds: number) => {
+      for (let second = 0; second < seconds; second++) {
+        void reloads.request('automation');
+        await clock.advance(1_000);
+      }
+    };
+    writing.now = true;
+    await ask(140);
+    const times = calls.map(({ at }) => Math.round((at - begin) / 1_000));
+    expect(times).toHaveLength(4);
+    expect(times.map((at, index) => at - (times[index - 1] ?? 0))).toEqual([10, 20, 40, 60]);
+    writing.now = false;
+    await clock.advance(1_000);
+    writing.now = true;
+    const after = clock.now();
+    await ask(11);
+    expect(calls.at(-1)!.at - after).toBe(LONGEST_WAIT_MS);
+  });
+
   it('serve each request by a reload that starts after it, soon, and no more often than needed', async () => {
     const gaps = fc.array(fc.integer({ min: 0, max: 4_000 }), { minLength: 1, maxLength: 30 });
     await fc.assert(

@@ -53,7 +53,7 @@ describe('what an answer becomes', () => {
     [502, text(502, '<h1>Bad gateway</h1>', 'text/html'), HubUnreachable, 'HTTP 502'],
     [503, text(503, ''), HubUnreachable, 'HTTP 503'],
     [504, text(504, ''), HubUnreachable, 'HTTP 504'],
-    [200, text(200, '<html>log in</html>', 'text/html'), NotAHub, 'text/html'],
+    [200, text(200, '<html>log in</html>', 'text/html'), NotAHub, 'not JSON'],
     [200, text(200, '{"half":', 'application/json'), HubFailed, 'not JSON'],
   ])('HTTP %s', async (_status, answer, type, message) => {
     answerWith(answer);

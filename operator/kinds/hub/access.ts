@@ -7,6 +7,8 @@ export const access = [
   { apiGroup: '', resources: ['persistentvolumeclaims', 'services', 'configmaps', 'secrets'], verbs: manage },
   // Patched to refresh mounted volumes, deleted to get rid of a ban. No exec.
   { apiGroup: '', resources: ['pods'], verbs: ['get', 'list', 'watch', 'patch', 'delete'] },
+  // What the cluster complains of: a volume that cannot be mounted, a probe that fails.
+  { apiGroup: '', resources: ['events'], verbs: ['list'] },
   { apiGroup: 'apps', resources: ['statefulsets'], verbs: manage },
   { apiGroup: 'networking.k8s.io', resources: ['ingresses', 'networkpolicies'], verbs: manage },
   { apiGroup: 'gateway.networking.k8s.io', resources: ['httproutes'], verbs: manage },

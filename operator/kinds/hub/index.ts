@@ -154,7 +154,7 @@ export const hub = defineKind({
           names.secrets,
           setUp?.apiTokenSecretName ?? names.apiToken,
           setUp?.credentials?.secretRef.name ?? names.admin,
-          front?.tls?.secretName,
+          front?.tls && (front.tls.secretName ?? names.certificate),
         ];
     return [
       ...(elsewhere ? [] : [{ kind: 'ConfigMap', name: names.configuration }]),

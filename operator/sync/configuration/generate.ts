@@ -20,7 +20,10 @@ export function generateConfiguration(text: string): Generated {
   const { contents } = document;
   // A document of nothing but comments is empty.
   if (contents !== null && !isMap(contents) && !(isScalar(contents) && contents.value === null)) {
-    return { type: 'invalid', message: 'spec.configuration must be a mapping of section names, such as `logger:`.' };
+    return {
+      type: 'invalid',
+      message: 'spec.configuration must be a mapping of section names, such as `logger:`.',
+    };
   }
   const present = new Set(isMap(contents) ? contents.items.map(({ key }) => (key as Scalar).value) : []);
   const lines = Object.entries(INCLUDES)

@@ -6,10 +6,11 @@ import { ready, stalled } from '../../runtime/outcome';
 import type { SyncModule } from '../../runtime/sync-module';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
+import { refusalOf } from './check-verdict';
 import { configHash, generateConfiguration } from './generate';
 
 /** Generates the hub's configuration into a ConfigMap, which needs no hub to be there; the Hub puts it to use. */
-export function configurationModule({ applier }: Services): SyncModule<HubConfiguration> {
+export function configurationModule(services: Services): SyncModule<HubConfiguration> {
   return {
     async sync(resource) {
       const spec = defaulted(definition.spec, resource.spec);
@@ -19,7 +20,7 @@ export function configurationModule({ applier }: Services): SyncModule<HubConfig
       }
       const data = { ...spec.files, 'configuration.yaml': generated.text };
       const hash = configHash(data);
-      await applier.apply(
+      await services.applier.apply(
         builtin.ConfigMap,
         {
           apiVersion: 'v1',
@@ -34,9 +35,14 @@ export function configurationModule({ applier }: Services): SyncModule<HubConfig
         },
         { owner: resource },
       );
-      return ready('ConfigurationGenerated', 'The configuration is generated; a change of it restarts the hub.', {
-        status: { configHash: hash },
-      });
+      const status = { configHash: hash };
+      const refusal = await refusalOf(services, resource, hash);
+      if (refusal) return stalled('CheckFailed', refusal, { status });
+      return ready(
+        'ConfigurationGenerated',
+        'The configuration is generated; a change of it restarts the hub.',
+        { status },
+      );
     },
   };
 }

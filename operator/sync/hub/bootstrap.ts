@@ -1,34 +1,53 @@
 import { HubConnection } from '../../client/connection';
-import { getAnalytics, setAnalytics, updateCoreConfig } from '../../client/core';
-import { HubUnreachable, LoginFailed, TokenRejected } from '../../client/errors';
+import type { CoreConfig } from '../../client/core';
+import { HubBanned, HubUnreachable, LoginFailed, TokenRejected } from '../../client/errors';
 import { type Health, probeHealth } from '../../client/health';
-import { completeStep, createUser, login, type Login } from '../../client/onboarding';
+import {
+  completeStep,
+  createUser,
+  type Credentials,
+  endLogin,
+  login,
+  type Login,
+} from '../../client/onboarding';
 import { Rest } from '../../client/rest';
 import { scrubber } from '../../client/scrub';
-import { createToken, removeOldTokens } from '../../client/tokens';
+import { removeOldTokens } from '../../client/tokens';
 import type { Hub, HubSpec, HubStatus } from '../../kinds';
 import { API_NOT_LOADED_REQUEUE, POD_NOT_READY_REQUEUE } from '../../limits';
 import type { Services } from '../services';
+import { keepAnalytics, keepCoreSettings } from './core-settings';
 import { ownerCredentials } from './credentials';
-import { locationUpdate } from './location';
-import { storeToken } from './token';
+import { Refusals, type Stuck } from './refusals';
+import { newToken, tokenOwner } from './token';
 
 export type BootstrapState = NonNullable<NonNullable<HubStatus['bootstrap']>['state']>;
 
 /** Where a step leads. `after`: milliseconds until the next step. */
 export type Step =
-  | { readonly type: 'next'; readonly state: BootstrapState; readonly after?: number; readonly message: string }
-  /** Only a person can help; `reason` is the one of the condition `BootstrapReady`. */
-  | { readonly type: 'stuck'; readonly reason: 'MissingCredentials' | 'LoginFailed'; readonly message: string };
+  | {
+      readonly type: 'next';
+      readonly state: BootstrapState;
+      readonly after: number;
+      readonly message: string;
+    }
+  | Stuck;
 
 /** The hub that is set up, and how to reach it. */
 export interface Subject {
   readonly hub: Hub;
   readonly spec: HubSpec;
   readonly url: string;
+  /** Somebody asks for a full pass: credentials that were refused are tried again. */
+  readonly forced: boolean;
 }
 
-const next = (state: BootstrapState, message: string, after = 0): Step => ({ type: 'next', state, message, after });
+const next = (state: BootstrapState, message: string, after = 0): Step => ({
+  type: 'next',
+  state,
+  message,
+  after,
+});
 
 /**
  * "Bootstrap state machine" (spec.md): one row a state, one step a pass, the state kept in `status.bootstrap.state`.
@@ -38,6 +57,7 @@ const next = (state: BootstrapState, message: string, after = 0): Step => ({ typ
 export class Bootstrap {
   /** Logins by the Hub's uid, so that not every step logs in anew. */
   private readonly sessions = new Map<string, Login>();
+  private readonly refusals = new Refusals();
 
   constructor(private readonly services: Services) {}
 
@@ -47,7 +67,6 @@ export class Bootstrap {
       if (health.state === 'unreachable' || health.state === 'foreign') {
         return next('WaitForHealth', health.detail, POD_NOT_READY_REQUEUE);
       }
-      if (health.state === 'banned') return next('WaitForHealth', 'The hub refuses our address.', POD_NOT_READY_REQUEUE);
       return next('WaitForAPIReady', 'The hub answers.');
     },
 
@@ -67,39 +86,51 @@ export class Bootstrap {
     },
 
     // The credentials are stored before they are used: from here on a crash costs nothing but a login.
-    PerformOnboarding: ({ hub, spec }) => this.withCredentials(hub, spec, () => Promise.resolve(next('CreateUser', 'The credentials of the owner are there.'))),
+    PerformOnboarding: async (subject) => {
+      const health = await this.probe(subject);
+      const mayGenerate = health.state === 'onboarding' && !health.done.user;
+      return this.withCredentials(
+        subject,
+        () => next('CreateUser', 'The credentials of the owner are there.'),
+        mayGenerate,
+      );
+    },
 
-    CreateUser: ({ hub, spec, url }) =>
-      this.withCredentials(hub, spec, async (credentials) => {
-        const rest = this.anonymous(url, credentials.password);
-        const name = spec.bootstrap.ownerName ?? credentials.username;
-        try {
-          const session = await createUser(rest, { ...credentials, name, language: spec.bootstrap.language });
-          if (session) this.sessions.set(hub.metadata.uid, session);
-          return next('SetCoreConfig', `The owner ${credentials.username} is made.`);
-        } finally {
-          rest.close();
-        }
-      }),
+    CreateUser: (subject) =>
+      this.withCredentials(
+        subject,
+        async (credentials) => {
+          const { hub, spec, url } = subject;
+          const rest = this.anonymous(url, credentials.password);
+          const name = spec.bootstrap.ownerName ?? credentials.username;
+          try {
+            const session = await createUser(rest, {
+              ...credentials,
+              name,
+              language: spec.bootstrap.language,
+            });
+            if (session) this.sessions.set(hub.metadata.uid, session);
+            return next('SetCoreConfig', `The owner ${credentials.username} is made.`);
+          } finally {
+            rest.close();
+          }
+        },
+        true,
+      ),
 
     SetCoreConfig: (subject) =>
       this.loggedIn(subject, async ({ rest, connection, session }) => {
-        const update = locationUpdate(subject.spec);
-        await updateCoreConfig(connection, update);
+        const present = await connection.command<CoreConfig>('get_config');
+        await keepCoreSettings(subject.hub, subject.spec, present, connection);
         await completeStep(rest, 'core_config', session.accessToken);
         return next('SetAnalytics', 'The location is set.');
       }),
 
     SetAnalytics: (subject) =>
       this.loggedIn(subject, async ({ rest, connection, session }) => {
-        const { analytics } = subject.spec.bootstrap;
-        const wanted = { base: analytics, diagnostics: analytics, usage: analytics, statistics: analytics };
-        const present = await getAnalytics(connection);
-        if (Object.entries(wanted).some(([key, value]) => (present[key as keyof typeof wanted] ?? false) !== value)) {
-          await setAnalytics(connection, wanted);
-        }
+        await keepAnalytics(subject.hub, connection);
         await completeStep(rest, 'analytics', session.accessToken);
-        return next('SetIntegration', `Analytics are ${analytics ? 'on' : 'off'}.`);
+        return next('SetIntegration', `Analytics are ${subject.spec.bootstrap.analytics ? 'on' : 'off'}.`);
       }),
 
     SetIntegration: (subject) =>
@@ -109,15 +140,14 @@ export class Bootstrap {
       }),
 
     CreateAPIToken: (subject) =>
-      this.loggedIn(subject, async ({ connection }) => {
+      this.loggedIn(subject, async ({ rest, connection, session }) => {
         const { hub, spec } = subject;
-        const owner = `Hub Operator ${hub.metadata.uid}`;
-        const { tokenLifespanDays: lifespanDays } = spec.bootstrap;
-        const token = await createToken(connection, { owner, lifespanDays, clock: this.services.clock });
-        await storeToken(this.services, hub, spec, token);
-        // Only now: a token of ours that a crash kept out of the Secret, or one that does not work any more.
-        await removeOldTokens(connection, owner, token);
-        this.forget(hub.metadata.uid);
+        const token = await newToken(this.services, hub, spec, connection);
+        // Only now: one that a crash kept out of the Secret, or one that does not work any more.
+        await removeOldTokens(connection, tokenOwner(hub), token);
+        // Else the login would stand in the owner's profile for 90 days.
+        await endLogin(rest, session);
+        this.sessions.delete(hub.metadata.uid);
         return next('Done', 'The API token is stored.');
       }),
 
@@ -129,25 +159,24 @@ export class Bootstrap {
     return this.table[state](subject);
   }
 
-  forget(uid: string): void {
-    this.sessions.delete(uid);
-  }
-
   private async probe({ url }: Subject): Promise<Health> {
     const rest = this.anonymous(url);
     try {
-      return await probeHealth(rest);
+      const health = await probeHealth(rest);
+      if (health.state === 'banned')
+        throw new HubBanned('the hub has banned our address (HTTP 403 to everything)');
+      return health;
     } finally {
       rest.close();
     }
   }
 
   private async withCredentials(
-    hub: Hub,
-    spec: HubSpec,
-    run: (credentials: { username: string; password: string }) => Promise<Step>,
+    { hub, spec }: Subject,
+    run: (credentials: Credentials) => Step | Promise<Step>,
+    mayGenerate = false,
   ): Promise<Step> {
-    const found = await ownerCredentials(this.services, hub, spec);
+    const found = await ownerCredentials(this.services, hub, spec, mayGenerate);
     if ('credentials' in found) return run(found.credentials);
     return { type: 'stuck', reason: 'MissingCredentials', message: found.missing };
   }
@@ -156,30 +185,40 @@ export class Bootstrap {
     subject: Subject,
     run: (session: { rest: Rest; connection: HubConnection; session: Login }) => Promise<Step>,
   ): Promise<Step> {
-    const { hub, spec, url } = subject;
+    const { hub, url, forced } = subject;
+    const { uid } = hub.metadata;
     const { clock, log } = this.services;
-    return this.withCredentials(hub, spec, async (credentials) => {
+    return this.withCredentials(subject, async (credentials) => {
+      const refused = forced ? undefined : this.refusals.of(uid, credentials);
+      if (refused) return refused;
       const rest = this.anonymous(url, credentials.password);
       let connection: HubConnection | undefined;
       try {
-        const session = this.sessions.get(hub.metadata.uid) ?? (await login(rest, credentials, clock));
-        this.sessions.set(hub.metadata.uid, session);
+        const session = this.sessions.get(uid) ?? (await login(rest, credentials, clock));
+        this.sessions.set(uid, session);
+        this.refusals.forget(uid);
         connection = new HubConnection({ rest, token: session.accessToken, clock, log });
         return await run({ rest, connection, session });
       } catch (error) {
-        this.forget(hub.metadata.uid);
-        if (error instanceof LoginFailed) {
-          const message = `${error.message}: correct the Secret with the owner's credentials, or the password in the hub.`;
-          return { type: 'stuck', reason: 'LoginFailed', message };
+        if (error instanceof LoginFailed) return await this.refused(subject, credentials, error);
+        if (error instanceof TokenRejected) {
+          // The hub was restarted since the login: the next pass logs in again.
+          this.sessions.delete(uid);
+          throw new HubUnreachable('the login is no longer valid');
         }
-        // The hub was restarted since the login: the next pass logs in again.
-        if (error instanceof TokenRejected) throw new HubUnreachable('the login is no longer valid');
         throw error;
       } finally {
         connection?.close();
         rest.close();
       }
     });
+  }
+
+  /** Nobody of that name, since the volume is another one by now? Else only a person can help. */
+  private async refused(subject: Subject, credentials: Credentials, error: LoginFailed): Promise<Step> {
+    const health = await this.probe(subject);
+    if (health.state === 'onboarding' && !health.done.user) return next('CreateUser', 'The hub is new.');
+    return this.refusals.remember(subject.hub.metadata.uid, credentials, error);
   }
 
   private anonymous(url: string, ...secrets: string[]): Rest {

@@ -3,8 +3,8 @@ import type { Credentials } from '../../client/onboarding';
 import type { Hub, HubSpec } from '../../kinds';
 import { objectNames } from '../../kinds/object-names';
 import { ownerReferenceTo } from '../../runtime/apply';
-import { pathOf } from '../../runtime/objects';
-import { isConflict } from '../../runtime/transport';
+import { type ClusterObject, pathOf } from '../../runtime/objects';
+import { isConflict, isNotFound } from '../../runtime/transport';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
 
@@ -13,28 +13,79 @@ export type CredentialsFound = { readonly credentials: Credentials } | { readonl
 
 const GENERATED_USER = 'admin';
 
-/** Reads the credentials of the hub's owner; without a Secret of the user's, makes `<hub>-admin` once. */
-export async function ownerCredentials(services: Services, hub: Hub, { bootstrap }: HubSpec): Promise<CredentialsFound> {
+/**
+ * Reads the credentials of the hub's owner. Without a Secret of the user's, makes `<hub>-admin` once, if `mayGenerate`:
+ * a hub that has an owner already would not know a new password.
+ */
+export async function ownerCredentials(
+  services: Services,
+  hub: Hub,
+  { bootstrap, storage }: HubSpec,
+  mayGenerate: boolean,
+): Promise<CredentialsFound> {
   const given = bootstrap.credentials?.secretRef;
   const { namespace, name } = hub.metadata;
   const secretName = given?.name ?? objectNames(name).admin;
   const secret = await services.secrets.get(namespace, secretName);
   if (!secret) {
-    if (given) return { missing: `The Secret ${secretName} of bootstrap.credentials.secretRef does not exist: create it.` };
-    return generate(services, hub, secretName);
+    if (given)
+      return {
+        missing: `The Secret ${secretName} of bootstrap.credentials.secretRef does not exist: create it.`,
+      };
+    if (mayGenerate) return generate(services, hub, secretName, !storage.retain);
+    return {
+      missing: `The hub has an owner already: store the owner's username and password in a Secret ${secretName}, or name another in bootstrap.credentials.secretRef.`,
+    };
   }
   const usernameKey = given?.usernameKey ?? 'username';
   const passwordKey = given?.passwordKey ?? 'password';
   const username = secret.get(usernameKey);
   const password = secret.get(passwordKey);
   if (!username || !password) {
-    return { missing: `The Secret ${secretName} needs values under the keys ${usernameKey} and ${passwordKey}.` };
+    return {
+      missing: `The Secret ${secretName} needs values under the keys ${usernameKey} and ${passwordKey}.`,
+    };
   }
   // The hub knows user names in lower case and without blanks around them only.
   return { credentials: { username: username.trim().toLowerCase(), password } };
 }
 
-async function generate(services: Services, hub: Hub, secretName: string): Promise<CredentialsFound> {
+/**
+ * `storage.retain`: generated credentials outlive the Hub as its volume does, since without them nobody could use that
+ * volume again. It can be switched both ways; a Secret of the user's is never touched.
+ */
+export async function keepCredentials(
+  { view, applier, cluster }: Services,
+  hub: Hub,
+  { storage }: HubSpec,
+): Promise<void> {
+  const { namespace, name } = hub.metadata;
+  const secret = view.get<ClusterObject>(builtin.Secret.kind, namespace, objectNames(name).admin);
+  if (!secret || !applier.isOurs(secret, hub)) return;
+  const others = (secret.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== hub.metadata.uid);
+  const wanted = storage.retain ? others : [...others, ownerReferenceTo(hub)];
+  if (wanted.length === (secret.metadata.ownerReferences ?? []).length) return;
+  const { uid, resourceVersion } = secret.metadata;
+  try {
+    await cluster.request({
+      method: 'PATCH',
+      path: pathOf(builtin.Secret, namespace, secret.metadata.name),
+      contentType: 'application/merge-patch+json',
+      // Only if it is still as it was seen: the list is replaced as a whole.
+      body: { metadata: { uid, resourceVersion, ownerReferences: wanted } },
+    });
+  } catch (error) {
+    // It changed meanwhile: that change works the Hub again.
+    if (!isConflict(error) && !isNotFound(error)) throw error;
+  }
+}
+
+async function generate(
+  services: Services,
+  hub: Hub,
+  secretName: string,
+  owned: boolean,
+): Promise<CredentialsFound> {
   const { namespace } = hub.metadata;
   const credentials = { username: GENERATED_USER, password: randomBytes(24).toString('base64url') };
   try {
@@ -48,7 +99,7 @@ async function generate(services: Services, hub: Hub, secretName: string): Promi
           name: secretName,
           namespace,
           labels: services.applier.labels(hub),
-          ownerReferences: [ownerReferenceTo(hub)],
+          ...(owned && { ownerReferences: [ownerReferenceTo(hub)] }),
         },
         stringData: credentials,
       },

@@ -3,21 +3,35 @@ import { objectNames } from '../../kinds/object-names';
 import type { ClusterObject } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
+import { scrubOf } from './hub-secrets';
+import { lastWords } from './last-words';
+
+interface Ended {
+  readonly exitCode: number;
+  readonly reason?: string;
+  readonly message?: string;
+}
 
 interface ContainerStatus {
   readonly name: string;
-  readonly ready?: boolean;
-  readonly restartCount?: number;
   readonly state?: {
     readonly waiting?: { readonly reason?: string; readonly message?: string };
-    readonly terminated?: { readonly exitCode: number; readonly reason?: string; readonly message?: string };
+    readonly terminated?: Ended;
   };
-  readonly lastState?: { readonly terminated?: { readonly exitCode: number; readonly message?: string } };
+  readonly lastState?: { readonly terminated?: Ended };
 }
 
-interface Pod extends ClusterObject {
+/** As far as we look into it. */
+export interface Pod extends ClusterObject {
   readonly status?: {
-    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[];
+    readonly phase?: string;
+    readonly reason?: string;
+    readonly message?: string;
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly message?: string;
+    }[];
     readonly initContainerStatuses?: readonly ContainerStatus[];
     readonly containerStatuses?: readonly ContainerStatus[];
   };
@@ -25,25 +39,79 @@ interface Pod extends ClusterObject {
 
 export type PodState = { readonly ready: true } | { readonly ready: false; readonly words: string };
 
-/** Whether the hub's pod is ready, and if not why, in the words of the scheduler, the kubelet or a failed container. */
-export function podState({ view }: Services, hub: Hub): PodState {
-  const { pod: podName } = objectNames(hub.metadata.name);
-  const pod = view.get<Pod>(builtin.Pod.kind, hub.metadata.namespace, podName);
-  if (!pod) return { ready: false, words: `Pod ${podName} is not there yet.` };
-  if (pod.metadata.deletionTimestamp) return { ready: false, words: `Pod ${podName} is being replaced.` };
-  const conditions = pod.status?.conditions ?? [];
-  if (conditions.some(({ type, status }) => type === 'Ready' && status === 'True')) return { ready: true };
-  const unscheduled = conditions.find(({ type, status }) => type === 'PodScheduled' && status === 'False');
-  if (unscheduled) return { ready: false, words: `Pod ${podName} cannot be scheduled: ${unscheduled.message ?? ''}` };
-  const containers = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
-  const complaint = containers.map(complaintOf).find((words) => words !== undefined);
-  return { ready: false, words: complaint ?? `Pod ${podName} is starting.` };
+/**
+ * Whether the hub's pod is ready, and if not why, in the words of the cluster: the scheduler, the puller, a failed
+ * container, a probe, a volume.
+ */
+export async function podState(services: Services, hub: Hub): Promise<PodState> {
+  const pod = services.view.get<Pod>(
+    builtin.Pod.kind,
+    hub.metadata.namespace,
+    objectNames(hub.metadata.name).pod,
+  );
+  if (pod && isReadyPod(pod)) return { ready: true };
+  const scrub = await scrubOf(services, hub);
+  return { ready: false, words: scrub(pod ? await unready(services, pod) : await missing(services, hub)) };
 }
 
-function complaintOf({ name, state, lastState }: ContainerStatus): string | undefined {
-  const failed = [state?.terminated, lastState?.terminated].find((end) => end && end.exitCode !== 0);
-  if (failed) return `Container ${name} ended with ${failed.exitCode}${failed.message ? `: ${failed.message.trim()}` : ''}`;
-  const { reason = '', message = '' } = state?.waiting ?? {};
-  if (!reason || reason === 'PodInitializing' || reason === 'ContainerCreating') return undefined;
+async function unready(services: Services, pod: Pod): Promise<string> {
+  return complaintOf(pod) ?? saying(services, `Pod ${pod.metadata.name} is starting`, pod);
+}
+
+/** A quota, an admission policy or a Pod Security level that refuses the pod is told to the StatefulSet alone. */
+async function missing(services: Services, { metadata: { name, namespace } }: Hub): Promise<string> {
+  const { workload, pod } = objectNames(name);
+  const set = services.view.get(builtin.StatefulSet.kind, namespace, workload);
+  return set ? saying(services, `Pod ${pod} is not there yet`, set) : `Pod ${pod} is not there yet.`;
+}
+
+async function saying(services: Services, what: string, object: ClusterObject): Promise<string> {
+  const words = await lastWords(services, object);
+  return words ? `${what}: ${words}` : `${what}.`;
+}
+
+function isReadyPod({ metadata, status }: Pod): boolean {
+  if (metadata.deletionTimestamp) return false;
+  return status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false;
+}
+
+/** What the pod's own status tells of why it is not ready. */
+export function complaintOf({ metadata: { name, deletionTimestamp }, status = {} }: Pod): string | undefined {
+  if (deletionTimestamp) return `Pod ${name} is being replaced.`;
+  const {
+    phase,
+    reason,
+    message,
+    conditions = [],
+    initContainerStatuses = [],
+    containerStatuses = [],
+  } = status;
+  if (phase === 'Failed')
+    return `Pod ${name} failed: ${[reason, message].filter(Boolean).join(': ') || 'no reason is given'}`;
+  const unscheduled = conditions.find(
+    ({ type, status: value }) => type === 'PodScheduled' && value === 'False',
+  );
+  if (unscheduled) return `Pod ${name} cannot be scheduled: ${unscheduled.message ?? ''}`;
+  const lostNode = conditions.find(({ type, status: value }) => type === 'Ready' && value === 'Unknown');
+  if (lostNode) return `Pod ${name} cannot be seen: ${lostNode.message ?? 'its node does not answer'}`;
+  return [...initContainerStatuses, ...containerStatuses]
+    .map(complaintOfContainer)
+    .find((words) => words !== undefined);
+}
+
+function complaintOfContainer({ name, state = {}, lastState }: ContainerStatus): string | undefined {
+  const { waiting, terminated } = state;
+  if (terminated?.exitCode === 0) return undefined;
+  const { reason = '', message = '' } = waiting ?? {};
+  const failed = terminated ?? lastState?.terminated;
+  // A back-off says only that it failed; how it failed says more.
+  if (failed && failed.exitCode !== 0 && (!reason || reason === 'CrashLoopBackOff' || PASSING.has(reason))) {
+    const why = failed.message?.trim() || (failed.reason === 'Error' ? '' : failed.reason);
+    return `Container ${name} ended with ${failed.exitCode}${why ? `: ${why}` : ''}`;
+  }
+  if (!reason || PASSING.has(reason)) return undefined;
   return `Container ${name}: ${reason}${message ? `: ${message}` : ''}`;
 }
+
+/** A container that waits for these is on its way. */
+const PASSING = new Set(['PodInitializing', 'ContainerCreating']);

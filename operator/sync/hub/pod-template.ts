@@ -1,7 +1,7 @@
 import type { Hub, HubSpec } from '../../kinds';
 import { marks } from '../../kinds/annotations';
 import { objectNames } from '../../kinds/object-names';
-import { PREPARE_CONFIG, UNBAN_OPERATOR_IP } from './scripts';
+import { PREPARE_CONFIG, PREPARE_CONTAINER, UNBAN_OPERATOR_IP } from './scripts';
 
 /** Port of the hub in its pod; the Service may offer another. */
 export const HUB_PORT = 8123;
@@ -28,9 +28,18 @@ export interface PodHashes {
 }
 
 /** The pod of the hub, before `spec.podTemplate` is merged into it. */
-export function podTemplate(hub: Hub, spec: HubSpec, labels: Readonly<Record<string, string>>, hashes: PodHashes) {
-  const image = imageOf(spec);
-  const pull = spec.imagePullPolicy && { imagePullPolicy: spec.imagePullPolicy };
+export function podTemplate(
+  hub: Hub,
+  spec: HubSpec,
+  labels: Readonly<Record<string, string>>,
+  hashes: PodHashes,
+) {
+  const common = {
+    image: imageOf(spec),
+    ...(spec.imagePullPolicy && { imagePullPolicy: spec.imagePullPolicy }),
+    // What a container that crashed last said is then in the pod's status, and so in the Hub's.
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+  };
   const names = objectNames(hub.metadata.name);
   return {
     metadata: {
@@ -49,9 +58,8 @@ export function podTemplate(hub: Hub, spec: HubSpec, labels: Readonly<Record<str
       ...(spec.hostNetwork && { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' }),
       initContainers: [
         {
-          name: 'prepare-config',
-          image,
-          ...pull,
+          name: PREPARE_CONTAINER,
+          ...common,
           command: ['python3', '-c', PREPARE_CONFIG, CONFIG, CONFIGURATION, SECRETS, '/dev/termination-log'],
           volumeMounts: [
             { name: 'config', mountPath: CONFIG },
@@ -61,9 +69,15 @@ export function podTemplate(hub: Hub, spec: HubSpec, labels: Readonly<Record<str
         },
         {
           name: 'unban-operator-ip',
-          image,
-          ...pull,
-          command: ['python3', '-c', UNBAN_OPERATOR_IP, `${CONFIG}/ip_bans.yaml`, `${OPERATOR_IP}/ip`],
+          ...common,
+          command: [
+            'python3',
+            '-c',
+            UNBAN_OPERATOR_IP,
+            `${CONFIG}/ip_bans.yaml`,
+            `${OPERATOR_IP}/ip`,
+            '/dev/termination-log',
+          ],
           volumeMounts: [
             { name: 'config', mountPath: CONFIG },
             { name: 'operator-ip', mountPath: OPERATOR_IP, readOnly: true },
@@ -73,8 +87,7 @@ export function podTemplate(hub: Hub, spec: HubSpec, labels: Readonly<Record<str
       containers: [
         {
           name: HUB_CONTAINER,
-          image,
-          ...pull,
+          ...common,
           env: [{ name: 'TZ', value: spec.timezone }],
           ports: [{ name: 'http', containerPort: HUB_PORT, protocol: 'TCP' }],
           ...(spec.resources && { resources: spec.resources }),
@@ -90,7 +103,10 @@ export function podTemplate(hub: Hub, spec: HubSpec, labels: Readonly<Record<str
         },
       ],
       volumes: [
-        { name: 'config', persistentVolumeClaim: { claimName: spec.storage.existingClaim ?? names.volumeClaim } },
+        {
+          name: 'config',
+          persistentVolumeClaim: { claimName: spec.storage.existingClaim ?? names.volumeClaim },
+        },
         // Optional: a HubConfiguration that is deleted while the hub runs must not keep its pod from starting again.
         { name: 'configuration', configMap: { name: names.configuration, optional: true } },
         { name: 'secrets', secret: { secretName: names.secrets, optional: true } },

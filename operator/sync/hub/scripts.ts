@@ -3,6 +3,12 @@
  * Every path is an argument, so that they run on a development node as well.
  */
 
+/** The init container that runs {@link PREPARE_CONFIG}. */
+export const PREPARE_CONTAINER = 'prepare-config';
+
+/** In its verdict: what was generated is not what runs. */
+export const NOT_LOADED = 'The hub would not load this configuration';
+
 /**
  * `prepare-config CONFIG CONFIGURATION SECRETS VERDICT`: puts the generated files (CONFIGURATION, SECRETS) into the
  * hub's directory (CONFIG), creates every file that they include and that is not there, and lets the hub's own check
@@ -10,7 +16,7 @@
  * the start is refused when there is none. VERDICT, the termination message, says what happened.
  */
 export const PREPARE_CONFIG = `
-import hashlib, json, pathlib, re, shutil, subprocess, sys
+import hashlib, json, os, pathlib, re, shutil, sys
 from importlib.metadata import version
 
 config, configuration, secrets, verdict = (pathlib.Path(argument) for argument in sys.argv[1:5])
@@ -57,18 +63,17 @@ def create_included():
         if config.resolve() in path.resolve().parents and not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("[]\\n" if path.name == "automations.yaml" else "")
-    if not (config / "secrets.yaml").exists():
-        (config / "secrets.yaml").write_text("")
 
 
 def check():
-    command = [sys.executable, "-m", "homeassistant", "--script", "check_config", "--config", str(config)]
-    result = subprocess.run(command, capture_output=True, text=True)
-    if result.returncode == 0:
-        return None
-    text = re.sub(r"\\x1b\\[[0-9;]*m", "", result.stdout + result.stderr)
-    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("Testing configuration")]
-    return "\\n".join(lines[-20:]) or "the check ended with " + str(result.returncode)
+    # The hub's own check, without its command line: that one would install a package from the internet only to print in
+    # colours, and it prints what stands around an error, secrets too.
+    from homeassistant.scripts import check_config
+
+    check_config.color = lambda _colour, *words, reset=None: " ".join(words)
+    found = check_config.check(str(config))["except"]
+    words = [str(word) for about in found.values() for word in about if isinstance(word, str)]
+    return "\\n".join(words)[-3000:] or None
 
 
 def replace_last_good(files):
@@ -100,45 +105,69 @@ if checked.exists() and checked.read_text() == digest:
     say("The configuration is the one that was checked before.")
     sys.exit(0)
 problem = check()
+last_good = files_in(good)
 if problem is None:
     replace_last_good(generated)
     checked.write_text(digest)
     say("The configuration was checked.")
-    sys.exit(0)
-last_good = files_in(good)
-if not last_good:
-    say("The hub would not load this configuration:\\n" + problem)
-    sys.exit(1)
-put(last_good)
-create_included()
-say("The hub would not load this configuration, so the last good one stays:\\n" + problem)
+elif last_good:
+    put(last_good)
+    create_included()
+    say("${NOT_LOADED}, so the last good one stays:\\n" + problem)
+else:
+    say("${NOT_LOADED}:\\n" + problem)
+# Taking apart all that the check has loaded would take a second more.
+sys.stdout.flush()
+os._exit(0 if problem is None or last_good else 1)
 `.trim();
 
+/** The init container that runs {@link UNBAN_OPERATOR_IP}. */
+export const UNBAN_CONTAINER = 'unban-operator-ip';
+
+/** In its verdict: a restart cannot have helped, since there was nothing to take out. */
+export const NOT_BANNED = 'is not among the bans';
+
 /**
- * `unban-operator-ip BANS ADDRESS`: takes the address in the file ADDRESS out of the hub's `ip_bans.yaml`; all else in
- * it stays byte for byte. The hub reads that file only when it starts.
+ * `unban-operator-ip BANS ADDRESS VERDICT`: takes the address in the file ADDRESS out of the hub's `ip_bans.yaml`; all
+ * else in it stays byte for byte. The hub reads that file only when it starts. VERDICT, the termination message, says
+ * what was there.
  */
 export const UNBAN_OPERATOR_IP = `
 import ipaddress, pathlib, sys
 
 bans, address = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-if not bans.exists() or not address.exists():
+
+
+def say(message):
+    print(message)
+    pathlib.Path(sys.argv[3]).write_text(message[:4000])
+
+
+def address_in(line):
+    try:
+        return ipaddress.ip_address(line.strip().removesuffix(":").strip("'\\""))
+    except ValueError:
+        return None
+
+
+if not address.exists():
+    say("The address of the operator is not known.")
     sys.exit(0)
 operator = ipaddress.ip_address(address.read_text().strip())
-kept, dropping, dropped = [], False, 0
-for line in bans.read_text().splitlines(keepends=True):
-    if line[:1] not in (" ", "\\t", "#", "\\n", "\\r", "-"):
-        key = line.strip().rstrip(":").strip("'\\"")
-        try:
-            dropping = ipaddress.ip_address(key) == operator
-        except ValueError:
-            dropping = False
-        dropped += dropping
+kept, others, dropping, dropped = [], [], False, False
+for line in bans.read_bytes().decode().splitlines(keepends=True) if bans.exists() else []:
+    if line[:1] not in (" ", "\\t"):
+        banned = address_in(line)
+        dropping = banned == operator
+        dropped = dropped or dropping
+        if banned is not None and not dropping:
+            others.append(str(banned))
     if not dropping:
         kept.append(line)
 if dropped:
     temporary = bans.with_name(bans.name + ".tmp")
-    temporary.write_text("".join(kept))
+    temporary.write_bytes("".join(kept).encode())
     temporary.replace(bans)
-    print("took", operator, "out of", bans)
+still = "; banned are " + ", ".join(others) if others else ""
+say(str(operator) + (" was taken out of the bans" if dropped else " ${NOT_BANNED}") + still)
 `.trim();

@@ -4,13 +4,34 @@ import type { ClusterObject } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
 import { HUB_PORT } from './pod-template';
-import { selectorOf } from './workload';
+import type { HubStep } from './work';
+
+/** Name of the Service's port. */
+export const SERVICE_PORT = 'http';
+
+/** Labels that only this hub's pod has. */
+export function selectorOf(hub: Hub): Record<string, string> {
+  return { 'app.kubernetes.io/name': 'home-assistant', 'app.kubernetes.io/instance': hub.metadata.name };
+}
+
+/** The Service in front of the hub, and from it the address under which the operator reaches the hub. */
+export function serviceStep(services: Services): HubStep {
+  return {
+    name: 'Service',
+    async run(work) {
+      const { hub, spec, status } = work;
+      work.url = hubUrl(services, hub, spec, await syncService(services, hub, spec));
+      status['url'] = work.url ?? null;
+      return undefined;
+    },
+  };
+}
 
 /** The Service of the hub, as it is then: a sandbox writes the hub's address onto it. */
-export function syncService({ applier }: Services, hub: Hub, { service }: HubSpec): Promise<ClusterObject> {
+function syncService({ applier }: Services, hub: Hub, { service }: HubSpec): Promise<ClusterObject> {
   const { name, namespace } = hub.metadata;
   const port = {
-    name: 'http',
+    name: SERVICE_PORT,
     port: service.port,
     targetPort: HUB_PORT,
     protocol: 'TCP',
@@ -32,7 +53,9 @@ export function syncService({ applier }: Services, hub: Hub, { service }: HubSpe
         selector: selectorOf(hub),
         ports: [port],
         ...(service.loadBalancerClass && { loadBalancerClass: service.loadBalancerClass }),
-        ...(service.loadBalancerSourceRanges && { loadBalancerSourceRanges: service.loadBalancerSourceRanges }),
+        ...(service.loadBalancerSourceRanges && {
+          loadBalancerSourceRanges: service.loadBalancerSourceRanges,
+        }),
         ...(service.externalTrafficPolicy && { externalTrafficPolicy: service.externalTrafficPolicy }),
       },
     },
@@ -56,7 +79,12 @@ export async function syncOperatorIp({ applier, settings }: Services, hub: Hub):
 }
 
 /** Where the operator reaches the hub; undefined while a sandbox has not said it yet. */
-export function hubUrl({ settings }: Services, hub: Hub, { service }: HubSpec, object: ClusterObject): string | undefined {
+function hubUrl(
+  { settings }: Services,
+  hub: Hub,
+  { service }: HubSpec,
+  object: ClusterObject,
+): string | undefined {
   const { name, namespace } = hub.metadata;
   if (settings.hubUrlAnnotation) return object.metadata.annotations?.[settings.hubUrlAnnotation];
   return `http://${objectNames(name).workload}.${namespace}.svc:${service.port}`;

@@ -1,44 +1,174 @@
 import type { Hub, HubSpec } from '../../kinds';
 import { objectNames } from '../../kinds/object-names';
-import type { ConditionValue } from '../../runtime/outcome';
+import { DEPENDENCY_REQUEUE } from '../../limits';
+import { ObjectRefused } from '../../runtime/apply';
 import type { ClusterObject } from '../../runtime/objects';
+import type { ConditionValue } from '../../runtime/outcome';
+import { ApiError } from '../../runtime/transport';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
+import { lastWords } from './last-words';
+import { amountOf } from './quantity';
+import { type HubStep, lookAgain } from './work';
 
-interface Claim extends ClusterObject {
-  readonly spec: { readonly storageClassName?: string; readonly accessModes?: readonly string[]; readonly volumeName?: string };
-  readonly status?: { readonly phase?: string };
+/** A PersistentVolumeClaim, as far as we look into it. */
+export interface Claim extends ClusterObject {
+  readonly spec: {
+    readonly storageClassName?: string;
+    readonly accessModes?: readonly string[];
+    readonly resources?: { readonly requests?: { readonly storage?: string } };
+  };
+  readonly status?: {
+    readonly phase?: string;
+    readonly capacity?: { readonly storage?: string };
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly message?: string;
+    }[];
+  };
 }
 
-/** First step of a pass: the claim for `/config`. With `storage.existingClaim` nothing is made. */
-export async function syncStorage(services: Services, hub: Hub, spec: HubSpec): Promise<ConditionValue> {
-  const { storage } = spec;
-  const claim = storage.existingClaim
-    ? await findClaim(services, hub, storage.existingClaim)
-    : await applyClaim(services, hub, spec);
-  if (!claim) {
-    const message = `The PersistentVolumeClaim ${storage.existingClaim} of storage.existingClaim does not exist: create it.`;
-    return { status: 'False', reason: 'Mismatch', message };
+type Wish = HubSpec['storage'];
+
+/** The claim for `/config`; whatever is wrong with it is said in `StorageReady`, and the rest of the pass goes on. */
+export function storageStep(services: Services): HubStep {
+  const { applier } = services;
+
+  async function run(hub: Hub, wish: Wish): Promise<{ claim?: Claim; condition: ConditionValue }> {
+    const name = wish.existingClaim ?? objectNames(hub.metadata.name).volumeClaim;
+    const present = await applier.find<Claim>(builtin.PersistentVolumeClaim, hub.metadata.namespace, name);
+    if (wish.existingClaim) {
+      if (present) return { claim: present, condition: await stateOf(present, []) };
+      return {
+        condition: mismatch(
+          `The PersistentVolumeClaim ${name} of storage.existingClaim does not exist: create it.`,
+        ),
+      };
+    }
+    const problems = present ? differences(present, wish) : [];
+    if (present && isForeign(hub, present))
+      return { claim: present, condition: await stateOf(present, problems) };
+    try {
+      const claim = await applier.apply<Claim>(
+        builtin.PersistentVolumeClaim,
+        {
+          apiVersion: 'v1',
+          kind: 'PersistentVolumeClaim',
+          metadata: { name, namespace: hub.metadata.namespace },
+          spec: claimSpec(wish, present),
+        },
+        { owner: hub, ownerReference: !wish.retain },
+      );
+      return { claim, condition: await stateOf(claim, problems) };
+    } catch (error) {
+      // A class that cannot grow its volumes is refused by an admission plugin, with 403.
+      const refused = error instanceof ObjectRefused || (error instanceof ApiError && error.status === 403);
+      if (!refused || !present) throw error;
+      return { claim: present, condition: mismatch(...problems, error.message) };
+    }
   }
-  const bound = claim.status?.phase === 'Bound';
-  const message = bound ? `${claim.metadata.name} is bound.` : `${claim.metadata.name} is ${claim.status?.phase ?? 'Pending'}.`;
-  return { status: bound ? 'True' : 'Unknown', reason: 'Bound', message };
-}
 
-function applyClaim({ applier }: Services, hub: Hub, { storage }: HubSpec): Promise<Claim> {
-  const claim = {
-    apiVersion: 'v1',
-    kind: 'PersistentVolumeClaim',
-    metadata: { name: objectNames(hub.metadata.name).volumeClaim, namespace: hub.metadata.namespace },
-    spec: {
-      accessModes: storage.accessModes,
-      resources: { requests: { storage: storage.size } },
-      ...(storage.storageClassName !== undefined && { storageClassName: storage.storageClassName }),
+  /** "A claim of that name that is there already is used": as it is, when somebody else made it. */
+  function isForeign(hub: Hub, claim: Claim): boolean {
+    const isControlled = claim.metadata.ownerReferences?.some(({ controller }) => controller);
+    return !isControlled && !claim.metadata.deletionTimestamp && !applier.isOurs(claim, hub);
+  }
+
+  async function stateOf(claim: Claim, problems: readonly string[]): Promise<ConditionValue> {
+    const { phase = 'Pending', capacity, conditions = [] } = claim.status ?? {};
+    const { name } = claim.metadata;
+    if (problems.length > 0) return mismatch(...problems);
+    if (phase === 'Lost') return mismatch(`The PersistentVolumeClaim ${name} has lost its volume.`);
+    if (phase !== 'Bound') {
+      const words = await lastWords(services, claim);
+      return {
+        status: 'Unknown',
+        reason: 'Bound',
+        message: `${name} is ${phase}${words ? `: ${words}` : '.'}`,
+      };
+    }
+    const size = requestOf(claim);
+    if (size !== undefined && amountOf(capacity?.storage ?? '0') < amountOf(size)) {
+      const steps = conditions
+        .filter(({ status }) => status === 'True')
+        .map(({ type, message }) => `${type}${message ? `: ${message}` : ''}`);
+      const message = [`${name} grows from ${capacity?.storage ?? 'nothing'} to ${size}.`, ...steps].join(
+        ' ',
+      );
+      return { status: 'False', reason: 'Expanding', message };
+    }
+    return {
+      status: 'True',
+      reason: 'Bound',
+      message: `${name} is bound (${capacity?.storage ?? 'of unknown size'}).`,
+    };
+  }
+
+  return {
+    name: 'PersistentVolumeClaim',
+    async run(work) {
+      const { claim, condition } = await run(work.hub, work.spec.storage);
+      work.claim = claim;
+      work.conditions['StorageReady'] = condition;
+      // Only claims of ours are watched.
+      if (condition.status !== 'True') lookAgain(work, DEPENDENCY_REQUEUE);
+      return undefined;
     },
   };
-  return applier.apply<Claim>(builtin.PersistentVolumeClaim, claim, { owner: hub, ownerReference: !storage.retain });
 }
 
-function findClaim({ applier }: Services, hub: Hub, name: string): Promise<Claim | undefined> {
-  return applier.find<Claim>(builtin.PersistentVolumeClaim, hub.metadata.namespace, name);
+/** What is asked for now: of a claim that is there only the size can change, once it is bound, and only upwards. */
+export function claimSpec(wish: Wish, present: Claim | undefined): Readonly<Record<string, unknown>> {
+  const { accessModes, storageClassName } = present ? present.spec : wish;
+  const before = present && requestOf(present);
+  const size =
+    before === undefined || (present?.status?.phase === 'Bound' && !isSmaller(wish, present))
+      ? wish.size
+      : before;
+  return {
+    accessModes,
+    resources: { requests: { storage: size } },
+    ...(storageClassName !== undefined && { storageClassName }),
+  };
 }
+
+/** In which respects a claim that was found is not what is wished for, each with the way out. */
+export function differences(claim: Claim, wish: Wish): string[] {
+  const { name } = claim.metadata;
+  const { storageClassName, accessModes = [] } = claim.spec;
+  const problems: string[] = [];
+  if (wish.storageClassName !== undefined && wish.storageClassName !== (storageClassName ?? '')) {
+    problems.push(
+      `${name} has the storage class "${storageClassName ?? ''}", not "${wish.storageClassName}": it is used as it is. ` +
+        'To change the class, move the data to another claim and name it in storage.existingClaim.',
+    );
+  }
+  const lacking = wish.accessModes.filter((mode) => !accessModes.includes(mode));
+  if (lacking.length > 0) {
+    problems.push(
+      `${name} has the access modes ${accessModes.join(', ')}, not ${wish.accessModes.join(', ')}: it is used as it is.`,
+    );
+  }
+  if (isSmaller(wish, claim)) {
+    const size = claim.status?.capacity?.storage ?? requestOf(claim);
+    problems.push(
+      `${name} has ${size}, and a volume cannot shrink to ${wish.size}: set storage.size to ${size} or more.`,
+    );
+  }
+  return problems;
+}
+
+/** Less than the volume already has. What was asked for in vain may be taken back. */
+function isSmaller(wish: Wish, claim: Claim): boolean {
+  const size = claim.status?.capacity?.storage ?? requestOf(claim);
+  return size !== undefined && amountOf(wish.size) < amountOf(size);
+}
+
+const requestOf = ({ spec }: Claim): string | undefined => spec.resources?.requests?.storage;
+
+const mismatch = (...problems: string[]): ConditionValue => ({
+  status: 'False',
+  reason: 'Mismatch',
+  message: problems.join(' '),
+});

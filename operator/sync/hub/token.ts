@@ -1,23 +1,86 @@
+import type { HubConnection } from '../../client/connection';
+import type { HubAccess } from '../../client/hub';
+import { createToken } from '../../client/tokens';
 import type { Hub, HubSpec } from '../../kinds';
 import { objectNames } from '../../kinds/object-names';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
+import { secretValue } from './secret-value';
 
 /** Key of the token in its Secret. */
 const TOKEN_KEY = 'token';
+
+/** Label value that tells our token Secrets from our other Secrets. */
+const COMPONENT = { 'app.kubernetes.io/component': 'api-token' };
 
 export function tokenSecretName(hub: Hub, { bootstrap }: HubSpec): string {
   return bootstrap.apiTokenSecretName ?? objectNames(hub.metadata.name).apiToken;
 }
 
-/** The operator's API token, undefined while its Secret does not exist (or has no such key). */
-export async function readToken({ secrets }: Services, hub: Hub, spec: HubSpec): Promise<string | undefined> {
-  const secret = await secrets.get(hub.metadata.namespace, tokenSecretName(hub, spec));
-  return secret?.get(TOKEN_KEY)?.trim() || undefined;
+/** How a hub is reached and as whom, or the sentence that says what is missing. */
+export type Access = { readonly access: HubAccess } | { readonly missing: string };
+
+/** @param url of a hub that the operator runs; an external one has its own */
+export async function accessTo(services: Services, hub: Hub, spec: HubSpec, url: string): Promise<Access> {
+  const { external } = spec;
+  const token = await secretValue(
+    services,
+    hub,
+    external?.tokenSecretRef ?? { name: tokenSecretName(hub, spec), key: TOKEN_KEY },
+  );
+  if ('missing' in token) return token;
+  const { hubSourceAddress, allowLocalHubs: allowLocal } = services.settings;
+  const access = { url, token: token.value.trim(), localAddress: hubSourceAddress || undefined };
+  if (!external) return { access };
+  const ca = external.caSecretRef && (await secretValue(services, hub, external.caSecretRef));
+  if (ca && 'missing' in ca) return ca;
+  // `http://hub/` is the same hub as `http://hub`.
+  return {
+    access: { ...access, url: new URL(external.url).origin, ca: ca?.value, untrusted: true, allowLocal },
+  };
 }
 
-export async function storeToken({ applier }: Services, hub: Hub, spec: HubSpec, token: string): Promise<void> {
-  const metadata = { name: tokenSecretName(hub, spec), namespace: hub.metadata.namespace };
+/** By what our long-lived tokens are known in the hub; a new Hub of that name on a retained volume knows the old ones. */
+export const tokenOwner = ({ metadata: { namespace, name } }: Hub): string => `Hub Operator ${namespace}/${name}`;
+
+/** Makes a token in the name of the connection's user and stores it. Those made before stay good. */
+export async function newToken(
+  services: Services,
+  hub: Hub,
+  spec: HubSpec,
+  connection: HubConnection,
+): Promise<string> {
+  const { tokenLifespanDays: lifespanDays } = spec.bootstrap;
+  const token = await createToken(connection, {
+    owner: tokenOwner(hub),
+    lifespanDays,
+    clock: services.clock,
+  });
+  await storeToken(services, hub, spec, token);
+  return token;
+}
+
+/** Stores a token, and removes the Secret of one that stood under another name before. */
+async function storeToken(services: Services, hub: Hub, spec: HubSpec, token: string): Promise<void> {
+  const name = tokenSecretName(hub, spec);
+  const { namespace } = hub.metadata;
+  const metadata = { name, namespace, labels: COMPONENT };
   const data = { [TOKEN_KEY]: Buffer.from(token).toString('base64') };
-  await applier.apply(builtin.Secret, { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data }, { owner: hub });
+  await services.applier.apply(
+    builtin.Secret,
+    { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data },
+    { owner: hub },
+  );
+  for (const former of formerSecrets(services, hub, name))
+    await services.applier.remove(builtin.Secret, hub, former);
+}
+
+function formerSecrets({ view, applier }: Services, hub: Hub, current: string): string[] {
+  const labels = Object.entries({ ...COMPONENT, ...applier.labels(hub) });
+  return [...view.list(builtin.Secret.kind, hub.metadata.namespace)]
+    .filter(
+      ({ metadata }) =>
+        metadata.name !== current && labels.every(([key, value]) => metadata.labels?.[key] === value),
+    )
+    .map(({ metadata }) => metadata.name);
 }

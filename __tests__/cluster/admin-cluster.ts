@@ -1,0 +1,38 @@
+import { KubeConfig } from '@kubernetes/client-node';
+import { systemClock } from '../../operator/clock';
+import { type ClusterObject, pathOf, type ResourceType } from '../../operator/runtime/objects';
+import { Cluster, type ClusterOptions } from '../../operator/runtime/transport';
+import { kubeconfig } from '.';
+
+const open: Cluster[] = [];
+
+afterAll(() => {
+  for (const cluster of open.splice(0)) cluster.close();
+});
+
+/** The operator's own way to call the cluster, as administrator; it is closed when the test file is through. */
+export function adminCluster(options: Partial<ClusterOptions> = {}): Cluster {
+  const config = new KubeConfig();
+  config.loadFromFile(kubeconfig());
+  const cluster = new Cluster(config, { clock: systemClock, ...options });
+  open.push(cluster);
+  return cluster;
+}
+
+/** Writes as another field manager than ours: somebody else who works on the same objects. */
+export function applyAs<T extends ClusterObject>(
+  cluster: Cluster,
+  fieldManager: string,
+  type: ResourceType,
+  object: ClusterObject & Readonly<Record<string, unknown>>,
+  subresource?: string,
+): Promise<T> {
+  const { namespace, name } = object.metadata;
+  return cluster.request<T>({
+    method: 'PATCH',
+    path: pathOf(type, namespace, name, subresource),
+    query: { fieldManager },
+    contentType: 'application/apply-patch+yaml',
+    body: object,
+  });
+}

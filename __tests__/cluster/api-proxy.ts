@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import type http from 'node:http';
+import https from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { readCluster, writeKubeconfig } from '../../sandbox/kubeconfig';
+import { kubeconfig, sandboxDirectory } from '.';
+
+/** A request on its way to the API server. */
+export interface Crossing {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  /** The parsed body; undefined without one. */
+  readonly body: unknown;
+}
+
+/** Called before a request reaches the API server, and after it was answered there; the operator waits meanwhile. */
+export type Gate = (moment: 'before' | 'after', crossing: Crossing) => Promise<'on' | 'drop'>;
+
+/** Stands between an operator and the API server, so that a test can strike at exactly one request. */
+export class ApiProxy {
+  private constructor(
+    private readonly server: https.Server,
+    /** Path of a kubeconfig of the operator's service account that leads through here. */
+    readonly kubeconfig: string,
+  ) {}
+
+  static async start(gate: Gate): Promise<ApiProxy> {
+    const cluster = await readCluster(kubeconfig());
+    const agent = new https.Agent({ keepAlive: true, ca: cluster.certificateAuthority });
+    // The API server's own: it is good for this address, and the operator trusts it already.
+    const identity = (name: string) => readFile(join(sandboxDirectory(), 'cluster', 'identities', name));
+    const tls = { cert: await identity('apiserver.crt'), key: await identity('apiserver.key') };
+    const server = https.createServer(tls, (request, response) => {
+      pass(request, response, cluster.apiServer, agent, gate).catch(() => response.destroy());
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const path = join(sandboxDirectory(), `proxy-${port}.kubeconfig`);
+    const apiServer = `https://127.0.0.1:${port}`;
+    await writeKubeconfig(path, { ...cluster, apiServer, credentials: { token: await operatorToken() } });
+    return new ApiProxy(server, path);
+  }
+
+  stop(): void {
+    this.server.close();
+    this.server.closeAllConnections();
+  }
+}
+
+async function pass(
+  request: http.IncomingMessage,
+  response: http.ServerResponse,
+  apiServer: string,
+  agent: https.Agent,
+  gate: Gate,
+): Promise<void> {
+  const { method = 'GET', url = '/', headers } = request;
+  const content = await buffer(request);
+  const body: unknown = content.length > 0 ? JSON.parse(content.toString()) : undefined;
+  const crossing = { method, path: url.replace(/\?.*/, ''), body };
+  if ((await gate('before', crossing)) === 'drop') return void response.destroy();
+  const onward = https.request(`${apiServer}${url}`, { method, headers, agent });
+  response.on('close', () => onward.destroy()); // a watch ends when the operator does
+  onward.end(content);
+  const [answer] = (await once(onward, 'response')) as [http.IncomingMessage];
+  if ((await gate('after', crossing)) === 'drop') return void response.destroy();
+  response.writeHead(answer.statusCode ?? 502, answer.headers);
+  answer.pipe(response);
+}
+
+async function operatorToken(): Promise<string> {
+  const config = JSON.parse(await readFile(process.env['HUB_SANDBOX_OPERATOR_KUBECONFIG']!, 'utf8')) as {
+    users: [{ user: { token: string } }];
+  };
+  return config.users[0].user.token;
+}

@@ -1,0 +1,195 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { systemClock } from '../../operator/clock';
+import { HubClient } from '../../operator/client/hub';
+import { GROUP_VERSION } from '../../operator/kinds/group';
+import { kubectl, mustKubectl, sandboxDirectory, until } from '.';
+import { silentLog } from './silent-log';
+
+/** What the sandbox has installed. */
+export const HUB_VERSION = '2026.11.0';
+
+export interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
+  readonly spec: Readonly<Record<string, unknown>>;
+}
+
+/** An object as the API server has it, as far as tests look into it. */
+export interface Stored {
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly generation: number;
+    readonly resourceVersion: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly finalizers?: readonly string[];
+    readonly ownerReferences?: readonly { kind: string; name: string; uid: string; controller?: boolean }[];
+  };
+  readonly spec: Readonly<Record<string, unknown>>;
+  readonly status?: Readonly<Record<string, unknown>> & { readonly conditions?: readonly StoredCondition[] };
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+export interface StoredCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly observedGeneration: number;
+}
+
+const resource = (kind: string, name: string, spec: object): Manifest => ({
+  apiVersion: GROUP_VERSION,
+  kind,
+  metadata: { name },
+  spec: spec as Record<string, unknown>,
+});
+
+export const hub = (name: string, spec: object = {}): Manifest =>
+  resource('Hub', name, { version: HUB_VERSION, ...spec });
+
+export const configuration = (hubName: string, text = 'logger:\n  default: warning\n', spec: object = {}) =>
+  resource('HubConfiguration', hubName, { hubRef: { name: hubName }, configuration: text, ...spec });
+
+export const automation = (hubName: string, name: string, spec: object = {}): Manifest =>
+  resource('HubAutomation', name, {
+    hubRef: { name: hubName },
+    alias: `The automation ${name}`,
+    triggers: [{ trigger: 'time', at: '07:30:00' }],
+    actions: [{ action: 'persistent_notification.create', data: { message: `by ${name}` } }],
+    ...spec,
+  });
+
+export const scene = (hubName: string, name: string, spec: object = {}): Manifest =>
+  resource('HubScene', name, {
+    hubRef: { name: hubName },
+    name: `The scene ${name}`,
+    entities: [{ entity_id: 'light.sofa', state: 'on', attributes: { brightness: 20 } }],
+    ...spec,
+  });
+
+export const script = (hubName: string, name: string, spec: object = {}): Manifest =>
+  resource('HubScript', name, {
+    hubRef: { name: hubName },
+    alias: `The script ${name}`,
+    sequence: [{ delay: { seconds: 1 } }],
+    ...spec,
+  });
+
+/** One namespace as its owner works with it: through kubectl. */
+export class Home {
+  constructor(readonly namespace: string) {}
+
+  /** `kubectl apply`, all objects at once. */
+  async apply(...objects: readonly object[]): Promise<void> {
+    const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects });
+    await this.kubectl('apply', '--filename=-', list);
+  }
+
+  async get(kind: string, name: string): Promise<Stored> {
+    return JSON.parse(await this.kubectl('get', kind, name, '--output=json')) as Stored;
+  }
+
+  /** All objects of these kinds (`hubs,secrets`), in no order. */
+  async list(kinds: string): Promise<readonly Stored[]> {
+    return (JSON.parse(await this.kubectl('get', kinds, '--output=json')) as { items: Stored[] }).items;
+  }
+
+  async exists(kind: string, name: string): Promise<boolean> {
+    return (await kubectl(['get', kind, name], { namespace: this.namespace })).code === 0;
+  }
+
+  async condition(kind: string, name: string, type = 'Ready'): Promise<StoredCondition | undefined> {
+    const { status, metadata } = await this.get(kind, name);
+    const condition = status?.conditions?.find((each) => each.type === type);
+    return condition?.observedGeneration === metadata.generation ? condition : undefined;
+  }
+
+  /** Waits until `Ready` says for the present generation what `wanted` does, and resolves with it. */
+  ready(kind: string, name: string, wanted: Partial<StoredCondition> = {}, timeoutMs?: number) {
+    const { status = 'True', ...others } = wanted;
+    const fields = Object.entries({ status, ...others });
+    let seen: StoredCondition | undefined;
+    return until(
+      `${kind} ${name} is Ready=${status} ${others.reason ?? ''}`,
+      async () => {
+        seen = await this.condition(kind, name);
+        if (seen && fields.every(([key, value]) => seen![key as keyof StoredCondition] === value))
+          return seen;
+        throw new Error(seen ? `${seen.reason}: ${seen.message}` : 'not looked at yet');
+      },
+      timeoutMs,
+    );
+  }
+
+  /** `<type> <reason>: <message>`, as many times as each happened. */
+  async events(kind: string, name: string): Promise<string[]> {
+    const selector = `--field-selector=involvedObject.kind=${kind},involvedObject.name=${name}`;
+    const { items } = JSON.parse(await this.kubectl('get', 'events', selector, '--output=json')) as {
+      items: { type: string; reason: string; message: string; count?: number }[];
+    };
+    return items.flatMap(({ type, reason, message, count = 1 }) =>
+      Array<string>(count).fill(`${type} ${reason}: ${message}`),
+    );
+  }
+
+  annotate(kind: string, name: string, annotation: string): Promise<string> {
+    return this.kubectl('annotate', kind, name, '--overwrite', annotation);
+  }
+
+  /** A merge patch of the spec. */
+  change(kind: string, name: string, spec: object): Promise<string> {
+    return this.kubectl('patch', kind, name, '--type=merge', `--patch=${JSON.stringify({ spec })}`);
+  }
+
+  /** `kubectl delete`, waiting for the end unless told otherwise. */
+  delete(kind: string, name: string, ...options: readonly string[]): Promise<string> {
+    return this.kubectl('delete', kind, name, ...options);
+  }
+
+  async secret(name: string, key: string): Promise<string> {
+    return Buffer.from((await this.get('secret', name)).data![key]!, 'base64').toString();
+  }
+
+  /** The hub's own API, with the operator's token. */
+  async client(hubName: string): Promise<HubClient> {
+    const { status } = await this.get('hub', hubName);
+    const token = await this.secret(`${hubName}-api-token`, 'token');
+    const client = new HubClient({ url: String(status!['url']), token, clock: systemClock, log: silentLog });
+    clients.push(client);
+    return client;
+  }
+
+  /** The directory on this machine that is the hub's `/config`. */
+  async volumeOf(hubName: string): Promise<string> {
+    const { spec } = await this.get('persistentvolumeclaim', `${hubName}-config`);
+    const volume = await this.get('persistentvolume', String(spec['volumeName']));
+    return (volume.spec as { hostPath: { path: string } }).hostPath.path;
+  }
+
+  /** Sends a signal to the hub's process: SIGSTOP freezes it, SIGCONT thaws it. */
+  async signal(hubName: string, signal: NodeJS.Signals): Promise<void> {
+    const { name, uid } = (await this.get('pod', `${hubName}-0`)).metadata;
+    const directory = join(sandboxDirectory(), 'node', 'pods', `${this.namespace}_${name}_${uid}`);
+    process.kill(Number(await readFile(join(directory, 'hub.pid'), 'utf8')), signal);
+  }
+
+  /** Runs kubectl in the namespace; an argument that begins with `{` goes to its standard input. */
+  private kubectl(...args: readonly string[]): Promise<string> {
+    const [input = ''] = args.filter((arg) => arg.startsWith('{'));
+    return mustKubectl(
+      args.filter((arg) => arg !== input),
+      { namespace: this.namespace, input },
+    );
+  }
+}
+
+const clients: HubClient[] = [];
+
+afterAll(() => {
+  for (const client of clients.splice(0)) client.close();
+});

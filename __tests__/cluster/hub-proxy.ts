@@ -1,0 +1,79 @@
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+
+/** Requests that got an answer, as `POST /api/…`, with its HTTP status. */
+export interface Passed {
+  readonly what: string;
+  readonly status: number;
+}
+
+/** Stands in front of a real hub, notes what goes by, and answers in its place when it is told to. */
+export class HubProxy {
+  readonly passed: Passed[] = [];
+  /** The HTTP status to answer a request with; undefined: the hub answers. */
+  fault: (what: string) => number | undefined = () => undefined;
+  private readonly sockets = new Set<Socket>();
+
+  private constructor(
+    private readonly server: Server,
+    private readonly target: URL,
+  ) {}
+
+  static async start(target: string): Promise<HubProxy> {
+    const server = createServer();
+    const proxy = new HubProxy(server, new URL(target));
+    server.on('request', (incoming, response) => proxy.forward(incoming, response));
+    server.on('upgrade', (incoming: IncomingMessage, socket: Socket, head) =>
+      proxy.tunnel(incoming, socket, head),
+    );
+    server.on('connection', (socket) => {
+      proxy.sockets.add(socket);
+      socket.once('close', () => proxy.sockets.delete(socket));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return proxy;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private forward(incoming: IncomingMessage, response: ServerResponse): void {
+    const what = `${incoming.method} ${incoming.url}`;
+    const status = this.fault(what);
+    if (status !== undefined) {
+      this.passed.push({ what, status });
+      incoming.resume();
+      response.writeHead(status, { 'content-type': 'text/plain' }).end('as the test wants it');
+      return;
+    }
+    const { hostname, port } = this.target;
+    const { method, url: path, headers } = incoming;
+    const outgoing = request({ hostname, port, method, path, headers }, (answer) => {
+      this.passed.push({ what, status: answer.statusCode ?? 0 });
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    outgoing.on('error', () => response.destroy());
+    response.on('close', () => outgoing.destroy());
+    incoming.pipe(outgoing);
+  }
+
+  private tunnel(incoming: IncomingMessage, socket: Socket, head: Buffer): void {
+    const upstream = connect(Number(this.target.port), this.target.hostname, () => {
+      const headers = Object.entries(incoming.headers).map(([name, value]) => `${name}: ${String(value)}`);
+      upstream.write([`GET ${incoming.url} HTTP/1.1`, ...headers, '', ''].join('\r\n'));
+      upstream.write(head);
+      socket.pipe(upstream).pipe(socket);
+    });
+    upstream.on('error', () => socket.destroy());
+    upstream.on('close', () => socket.destroy());
+    socket.on('error', () => upstream.destroy());
+    socket.on('close', () => upstream.destroy());
+  }
+}

@@ -1,0 +1,57 @@
+import { hub, type Manifest } from './home';
+
+// Listens where a hub would. It answers the probes, and tells what it was started with.
+const PROGRAM = `
+import http.server, json, os, pathlib, time
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        shown = {name: pathlib.Path(path) for name, path in os.environ.items() if name.startswith("SHOW_")}
+        files = {name: path.read_text() for name, path in shown.items() if path.exists()}
+        known = self.path in ("/manifest.json", "/told")
+        body = json.dumps({"env": dict(os.environ), "zone": time.strftime("%z"), "files": files}).encode()
+        self.send_response(200 if known else 404)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *words):
+        pass
+
+http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["SETUP_PORT"])), Handler).serve_forever()
+`;
+
+export interface Told {
+  readonly env: Readonly<Record<string, string>>;
+  /** `+0100` */
+  readonly zone: string;
+  /** The contents of the files that variables `SHOW_…` name, by variable. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+type Part = Readonly<Record<string, unknown>>;
+
+/** The container `hub` of a pod template, with a program that starts in no time instead of a hub. */
+export const lightContainer = (part: Part = {}) => ({
+  name: 'hub',
+  command: ['python3', '-c', PROGRAM],
+  ...part,
+});
+
+/** A Hub whose pod runs and is ready, but has no hub in it: for what the pod gets, not for what the hub does with it. */
+export const lightHub = (name: string, spec: Part = {}, container: Part = {}, pod: Part = {}): Manifest =>
+  hub(name, { ...spec, podTemplate: lightPod(container, pod) });
+
+export const lightPod = (container: Part = {}, { containers = [], ...pod }: Part = {}) => ({
+  spec: {
+    terminationGracePeriodSeconds: 1,
+    ...pod,
+    containers: [lightContainer(container), ...(containers as Part[])],
+  },
+});
+
+/** What the program was started with. @param url of the Hub's status */
+export async function told(url: string): Promise<Told> {
+  const response = await fetch(`${url}/told`, { signal: AbortSignal.timeout(5_000) });
+  return (await response.json()) as Told;
+}

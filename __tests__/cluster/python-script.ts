@@ -1,0 +1,18 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+/** Runs a script of an init container with the hub's own Python; a refusal is a result, not an error. */
+export async function runPython(
+  script: string,
+  ...args: readonly string[]
+): Promise<{ readonly code: number; readonly output: string }> {
+  const python = join(process.env['HUB_SANDBOX_VENV']!, 'bin', 'python3');
+  return promisify(execFile)(python, ['-c', script, ...args]).then(
+    ({ stdout, stderr }) => ({ code: 0, output: stdout + stderr }),
+    ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
+      code,
+      output: stdout + stderr,
+    }),
+  );
+}

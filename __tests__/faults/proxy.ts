@@ -1,0 +1,174 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import http from 'node:http';
+import https from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** What befalls a request instead of, or before, the server's answer. */
+export type Fault =
+  | { readonly type: 'answer'; readonly status: number; readonly headers?: Readonly<Record<string, string>> }
+  | { readonly type: 'slow'; readonly milliseconds: number }
+  | { readonly type: 'reset' }
+  /** Accepted, and never heard of again. */
+  | { readonly type: 'silence' };
+
+export interface Upstream {
+  /** `https://127.0.0.1:<port>` */
+  readonly apiServer: string;
+  /** PEM, as are the others. */
+  readonly certificateAuthority: string;
+  /** For clients that have no credentials of their own. */
+  readonly client?: { readonly certificate: string; readonly key: string };
+}
+
+/** The administrator's way to the API server of a sandbox in `directory`. */
+export async function administrator(directory: string, apiServer: string): Promise<Upstream> {
+  const identity = (file: string) => readFile(`${directory}/cluster/identities/${file}`, 'utf8');
+  const [certificateAuthority, certificate, key] = await Promise.all(
+    ['ca.crt', 'admin.crt', 'admin.key'].map(identity),
+  );
+  return {
+    apiServer,
+    certificateAuthority: certificateAuthority!,
+    client: { certificate: certificate!, key: key! },
+  };
+}
+
+/**
+ * Stands between the operator and the API server and breaks what passes: plain HTTP towards the operator, so that it
+ * sees the bytes; HTTPS towards the server.
+ */
+export class FaultProxy {
+  /** `<method> <path with query>` of every request so far. */
+  readonly requests: string[] = [];
+  /** Asked for every request. */
+  fault: (request: http.IncomingMessage) => Fault | undefined = () => undefined;
+  /** Answers of the server that still come in: of watches, mostly. */
+  private readonly streams = new Set<{
+    readonly answer: http.IncomingMessage;
+    readonly response: http.ServerResponse;
+  }>();
+
+  private constructor(
+    private readonly server: http.Server,
+    private readonly upstream: Upstream,
+    private readonly agent: https.Agent,
+  ) {
+    server.on('request', (request: http.IncomingMessage, response: http.ServerResponse) => {
+      // A broken connection to either side is what this is for: the other side hears of it by a reset.
+      this.pass(request, response).catch(() => reset(response));
+    });
+  }
+
+  static async start(upstream: Upstream): Promise<FaultProxy> {
+    const { certificateAuthority: ca, client } = upstream;
+    const agent = new https.Agent({
+      keepAlive: true,
+      ca,
+      ...(client && { cert: client.certificate, key: client.key }),
+    });
+    const server = http.createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return new FaultProxy(server, upstream, agent);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  get openWatches(): number {
+    return this.streams.size;
+  }
+
+  connections(): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
+    });
+  }
+
+  /** Tears down all streams, as a router does that forgot them. */
+  resetStreams(): void {
+    for (const { response } of this.streams) reset(response);
+  }
+
+  /** The streams stay open, and nothing comes through them any more: half open. */
+  freezeStreams(): void {
+    for (const { answer } of this.streams) {
+      answer.unpipe();
+      answer.resume(); // lost on the way
+    }
+  }
+
+  /** Ends all streams in the middle of a chunk, in the middle of a line. */
+  truncateStreams(): void {
+    for (const { response } of this.streams) {
+      response.socket?.write('ff\r\n{"type":"ADDED","object":{"metadata":{"na');
+      response.socket?.destroySoon();
+    }
+  }
+
+  /** A line that the server did not send. */
+  injectLine(line: string): void {
+    for (const { response } of this.streams) response.write(`${line}\n`);
+  }
+
+  async stop(): Promise<void> {
+    this.server.close();
+    this.server.closeAllConnections();
+    this.agent.destroy();
+    await once(this.server, 'close');
+  }
+
+  private async pass(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
+    const { method = 'GET', url = '/', headers } = request;
+    this.requests.push(`${method} ${url}`);
+    const fault = this.fault(request);
+    switch (fault?.type) {
+      case 'silence':
+        return;
+      case 'reset':
+        return reset(response);
+      case 'answer':
+        return answerWith(response, fault.status, fault.headers);
+      case 'slow':
+        await sleep(fault.milliseconds);
+    }
+    const { host: _, ...passed } = headers;
+    const onward = https.request(`${this.upstream.apiServer}${url}`, {
+      method,
+      headers: passed,
+      agent: this.agent,
+    });
+    response.on('close', () => onward.destroy());
+    request.pipe(onward);
+    const [answer] = (await once(onward, 'response')) as [http.IncomingMessage];
+    const stream = { answer, response };
+    this.streams.add(stream);
+    response.on('close', () => this.streams.delete(stream));
+    answer.on('error', () => reset(response));
+    response.writeHead(answer.statusCode ?? 502, answer.headers);
+    response.flushHeaders();
+    answer.pipe(response);
+  }
+}
+
+function answerWith(
+  response: http.ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const body = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    status: 'Failure',
+    code: status,
+    reason: `Injected${status}`,
+    message: 'injected',
+  };
+  response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
+}
+
+function reset(response: http.ServerResponse): void {
+  response.socket?.resetAndDestroy();
+}

@@ -1,0 +1,65 @@
+import { type Clock, systemClock } from '../../../operator/clock';
+import { Informer, type InformerOptions } from '../../../operator/runtime/informer';
+import { type ClusterObject, keyOf, pathOf, type ResourceType } from '../../../operator/runtime/objects';
+import type { Change } from '../../../operator/runtime/store';
+import { Cluster } from '../../../operator/runtime/transport';
+import { silentLog } from '../../cluster/silent-log';
+
+/** An informer over one namespace, and a second store that is made of nothing but what the informer told. */
+export class Mirror {
+  readonly informer: Informer<ClusterObject>;
+  readonly told: string[] = [];
+  readonly failures: unknown[] = [];
+  private readonly replayed = new Map<string, string>();
+  private readonly cluster: Cluster;
+
+  constructor(
+    kubeConfig: ConstructorParameters<typeof Cluster>[0],
+    private readonly type: ResourceType,
+    private readonly namespace: string,
+    { clock = systemClock, ...options }: Partial<InformerOptions<ClusterObject>> & { clock?: Clock } = {},
+  ) {
+    this.cluster = new Cluster(kubeConfig, { clock });
+    this.informer = new Informer<ClusterObject>({
+      cluster: this.cluster,
+      clock,
+      log: silentLog,
+      type,
+      namespace,
+      onChange: (change) => this.hear(change),
+      onFailure: (_, error) => this.failures.push(error),
+      ...options,
+    });
+    this.informer.start();
+  }
+
+  /** Throws unless store and story are both what the server has, as `truth` sees it. */
+  async agree(truth: Cluster): Promise<true> {
+    const { items } = await truth.request<{ items: ClusterObject[] }>({
+      method: 'GET',
+      path: pathOf(this.type, this.namespace),
+    });
+    const server = items.map(identityOf).sort();
+    expect([...this.informer.store.values()].map(identityOf).sort()).toEqual(server);
+    expect([...this.replayed.values()].sort()).toEqual(server);
+    return true;
+  }
+
+  async stop(): Promise<void> {
+    await this.informer.stop();
+    this.cluster.close();
+  }
+
+  private hear(change: Change<ClusterObject>): void {
+    const key = keyOf(change.object);
+    this.told.push(`${change.type} ${change.object.metadata.name}`);
+    // Each difference once: nothing is added that is there, nothing is changed or deleted that is not.
+    if (this.replayed.has(key) === (change.type === 'added'))
+      throw new Error(`${change.type} ${key} makes no sense`);
+    if (change.type === 'deleted') this.replayed.delete(key);
+    else this.replayed.set(key, identityOf(change.object));
+  }
+}
+
+const identityOf = ({ metadata }: ClusterObject): string =>
+  `${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`;

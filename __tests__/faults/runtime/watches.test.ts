@@ -1,0 +1,224 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SILENCE } from '../../../operator/runtime/informer';
+import { pathOf } from '../../../operator/runtime/objects';
+import type { Cluster } from '../../../operator/runtime/transport';
+import { builtin } from '../../../operator/runtime/types';
+import { apiServer, freshNamespace, sandboxDirectory, until } from '../../cluster';
+import { adminCluster, applyAs } from '../../cluster/admin-cluster';
+import { FakeClock } from '../../unit/fake-clock';
+import { kubeConfigFor } from '../../unit/runtime/fake-cluster';
+import { administrator, type Fault, FaultProxy } from '../proxy';
+import { Mirror } from './mirror';
+
+let namespace: string;
+let truth: Cluster;
+let proxy: FaultProxy;
+let mirror: Mirror;
+const rejections: unknown[] = [];
+const noteRejection = (reason: unknown) => rejections.push(reason);
+
+beforeAll(async () => {
+  process.on('unhandledRejection', noteRejection);
+  namespace = await freshNamespace('watches');
+  truth = adminCluster();
+  await applyAs(truth, 'warm-up', builtin.ConfigMap, configMap('warm-up'));
+});
+beforeEach(async () => {
+  proxy = await FaultProxy.start(await administrator(sandboxDirectory(), apiServer()));
+});
+afterEach(async () => {
+  await mirror.stop();
+  // Nothing of ours holds a connection any more.
+  await until('all connections are closed', async () => (await proxy.connections()) === 0, 5_000);
+  await proxy.stop();
+});
+afterAll(() => {
+  process.off('unhandledRejection', noteRejection);
+  expect(rejections).toEqual([]);
+});
+
+const configMap = (name: string, data: Record<string, string> = {}) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace },
+  data,
+});
+const put = (name: string, value = '1') =>
+  applyAs(truth, 'user', builtin.ConfigMap, configMap(name, { value }));
+const remove = (name: string) =>
+  truth.request({ method: 'DELETE', path: pathOf(builtin.ConfigMap, namespace, name) });
+
+const watching = (options: ConstructorParameters<typeof Mirror>[3] = {}) =>
+  new Mirror(kubeConfigFor(proxy.url), builtin.ConfigMap, namespace, options);
+
+const agree = (timeout = 10_000) =>
+  until('the store is the server’s list', () => mirror.agree(truth), timeout);
+
+/** Everything that can happen to an object while nobody looks. */
+async function changes(): Promise<void> {
+  await Promise.all([put('changed', '2'), put('created'), remove('deleted'), remove('made-anew')]);
+  await put('made-anew', '2');
+}
+
+async function beginning(): Promise<void> {
+  await Promise.all([put('changed'), put('deleted'), put('made-anew'), put('left-alone')]);
+  await remove('created').catch(() => undefined); // of the test before
+}
+
+const refuseAll = () => (proxy.fault = () => ({ type: 'reset' }));
+const mend = () => (proxy.fault = () => undefined);
+
+describe('objects created, changed, deleted and made anew while', () => {
+  const breaks: [string, () => void][] = [
+    ['the connection is reset', () => proxy.resetStreams()],
+    ['a chunk is truncated', () => proxy.truncateStreams()],
+    ['a line is not JSON', () => proxy.injectLine('<html>504 Gateway Time-out</html>')],
+    ['the watch says that it is too old', () => proxy.injectLine(tooOld(410, 'Expired'))],
+    ['the watch says that something went wrong', () => proxy.injectLine(tooOld(500, 'InternalError'))],
+  ];
+
+  test.each(breaks)('%s', async (_, strike) => {
+    await beginning();
+    mirror = watching();
+    await agree();
+    refuseAll();
+    strike();
+    await until('the watch is lost', () => proxy.openWatches === 0);
+    await changes();
+    const lost = mirror.told.length;
+    mend();
+    await agree();
+    expect(mirror.told.slice(lost)).toEqual(
+      expect.arrayContaining([
+        'deleted deleted',
+        'added created',
+        'modified changed',
+        'deleted made-anew',
+        'added made-anew',
+      ]),
+    );
+    expect(mirror.told.slice(lost)).not.toContain('modified left-alone');
+  });
+
+  test('the connection is half open, for minutes', async () => {
+    const clock = new FakeClock();
+    await beginning();
+    mirror = watching({ clock });
+    await agree();
+    proxy.freezeStreams();
+    await changes();
+    await clock.advance(SILENCE - 1);
+    expect(mirror.failures).toEqual([]);
+    await clock.advance(1);
+    expect(String(mirror.failures[0])).toContain('silent');
+    expect(mirror.informer.quietFor()).toBeLessThanOrEqual(SILENCE);
+    await clock.advance(1_000); // its first backoff
+    await agree();
+  });
+
+  test('the server accepts connections and says nothing', async () => {
+    const clock = new FakeClock();
+    await beginning();
+    mirror = watching({ clock });
+    await agree();
+    proxy.fault = () => ({ type: 'silence' });
+    proxy.resetStreams();
+    await until('the loss is noticed', () => mirror.failures.length > 0);
+    await changes();
+    await clock.advance(1_000); // its first backoff
+    await until('it has tried again', () => proxy.requests.length > 1);
+    await clock.advance(30_000);
+    mend();
+    await clock.advance(60_000);
+    await agree();
+    expect(mirror.failures.length).toBeGreaterThan(1);
+  });
+});
+
+function tooOld(code: number, reason: string): string {
+  const status = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: 'injected',
+    reason,
+    code,
+  };
+  return JSON.stringify({ type: 'ERROR', object: status });
+}
+
+describe('a server that answers', () => {
+  const refusals: [string, Fault, number][] = [
+    ['429 with Retry-After', { type: 'answer', status: 429, headers: { 'Retry-After': '1' } }, 1_000],
+    ['500', { type: 'answer', status: 500 }, 0],
+    ['503', { type: 'answer', status: 503 }, 0],
+    ['409', { type: 'answer', status: 409 }, 0],
+    ['410', { type: 'answer', status: 410 }, 0],
+    ['by a reset', { type: 'reset' }, 0],
+    ['late', { type: 'slow', milliseconds: 400 }, 0],
+  ];
+
+  test.each(refusals)('%s, three times', async (_, fault, atLeast) => {
+    await beginning();
+    mirror = watching();
+    await agree();
+    let left = 3;
+    const asked: number[] = [];
+    proxy.fault = () => {
+      asked.push(Date.now());
+      return left-- > 0 ? fault : undefined;
+    };
+    proxy.resetStreams();
+    await changes();
+    await until('it was asked', () => asked.length > 0);
+    await agree();
+    const pauses = asked.slice(1).map((at, index) => at - asked[index]!);
+    for (const pause of pauses.slice(0, fault.type === 'slow' ? 0 : 3))
+      expect(pause).toBeGreaterThanOrEqual(atLeast || 100);
+  });
+
+  test('the first list with an error, and breaks off the next', async () => {
+    await beginning();
+    let time = 0;
+    proxy.fault = () => (time++ === 0 ? { type: 'answer', status: 500 } : undefined);
+    mirror = watching();
+    await agree();
+    expect(mirror.informer.synced).toBe(true);
+  });
+
+  test('that it cannot stream lists: it is asked for pages, and for changes from there', async () => {
+    await beginning();
+    proxy.fault = ({ url }) =>
+      url?.includes('sendInitialEvents') ? { type: 'answer', status: 422 } : undefined;
+    mirror = watching();
+    await agree();
+    proxy.fault = ({ url }) => (url?.includes('sendInitialEvents') ? { type: 'reset' } : undefined);
+    proxy.injectLine(tooOld(410, 'Expired'));
+    await changes();
+    await agree();
+    expect(proxy.requests.filter((request) => request.includes('limit=')).length).toBeGreaterThanOrEqual(2);
+  });
+});
+
+test('while a storm of resets goes on, nothing is missed and no connection is left behind', async () => {
+  await beginning();
+  mirror = watching();
+  await agree();
+  let storm = true;
+  const strikes = (async () => {
+    while (storm) {
+      proxy.resetStreams();
+      await sleep(150);
+    }
+  })();
+  for (let round = 0; round < 15; round++) {
+    await put(`storm-${round % 4}`, String(round));
+    if (round % 3 === 0) await remove(`storm-${round % 4}`);
+    await sleep(50);
+  }
+  storm = false;
+  await strikes;
+  await agree();
+  expect(await proxy.connections()).toBeLessThanOrEqual(2);
+});

@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { HubClient } from '../../../operator/client/hub';
+import { freshNamespace, until } from '../../cluster';
+import { automation, configuration, Home, hub, type Manifest, scene, script } from '../../cluster/home';
+import { watchTraffic } from '../../cluster/hub-traffic';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
+
+// Many at once, and many times the same: the hub is asked for no more than is needed.
+
+const KINDS = 'hubautomations,hubscenes,hubscripts';
+
+let home: Home;
+let operator: TestOperator;
+let client: HubClient;
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('burst'));
+  operator = await startTestOperator(home.namespace);
+  await home.apply(hub('villa'), configuration('villa'));
+  await home.ready('hub', 'villa', {}, 90_000);
+  client = await home.client('villa');
+});
+
+const many = (count: number, make: (hubName: string, name: string) => Manifest) =>
+  Array.from({ length: count }, (_, index) => make('villa', `n${index}`));
+const allReady = () =>
+  until(
+    'all are Ready',
+    async () =>
+      (await home.list(KINDS)).every(({ status, metadata }) =>
+        status?.conditions?.some(
+          ({ type, status: is, observedGeneration }) =>
+            type === 'Ready' && is === 'True' && observedGeneration === metadata.generation,
+        ),
+      ),
+    60_000,
+  );
+const versions = async () =>
+  (await home.list(`${KINDS},events`))
+    .map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`)
+    .sort();
+
+test('30 automations at once are 30 writes and a few reloads, with scenes and scripts beside them', async () => {
+  const traffic = await watchTraffic(client);
+  await home.apply(...many(30, automation), ...many(10, scene), ...many(10, script));
+  await allReady();
+  await sleep(2_500); // our own sweep finds nothing to do
+  expect(traffic.automationWrites.sort()).toEqual(
+    many(30, automation)
+      .map(({ metadata }) => metadata.name)
+      .sort(),
+  );
+  expect(traffic.automationReloads).toBeGreaterThan(0);
+  expect(traffic.automationReloads).toBeLessThanOrEqual(3);
+  expect(traffic.sceneReloads).toBeLessThanOrEqual(13);
+  expect(traffic.scriptReloads).toBe(10);
+  expect(await operator.metric('hub_operator_drift_total')).toBe(0);
+});
+
+test('a restart of the operator with all unchanged writes nothing', async () => {
+  const traffic = await watchTraffic(client);
+  const before = await versions();
+  await operator.stop();
+  await operator.start();
+  await until('all were looked at', async () => {
+    const passes = await Promise.all(
+      ['HubAutomation', 'HubScene', 'HubScript'].map((kind) =>
+        operator.metric('controller_runtime_reconcile_total', `controller="${kind}",result="success"`),
+      ),
+    );
+    return passes[0]! >= 30 && passes[1]! >= 10 && passes[2]! >= 10;
+  });
+  await sleep(1_500);
+  expect(await versions()).toEqual(before);
+  expect(traffic).toEqual({ automationWrites: [], automationReloads: 0, sceneReloads: 0, scriptReloads: 0 });
+});
+
+test('many edits to one are written at once, then every 2 s, and the last one wins', async () => {
+  const traffic = await watchTraffic(client);
+  const began = Date.now();
+  let edits = 0;
+  for (; Date.now() - began < 5_000; edits++) {
+    await home.change('hubautomation', 'n0', { description: `edit ${edits}` });
+    if (edits === 0) {
+      await until('the first is written', () => traffic.automationWrites.length === 1, 1_500);
+    }
+  }
+  await home.ready('hubautomation', 'n0');
+  expect(edits).toBeGreaterThan(8);
+  expect(await client.entities.read('automation', 'n0')).toMatchObject({ description: `edit ${edits - 1}` });
+  expect(traffic.automationWrites.length).toBeLessThanOrEqual(Math.ceil((Date.now() - began) / 2_000) + 1);
+  expect(new Set(traffic.automationWrites)).toEqual(new Set(['n0']));
+});
+
+test('all of them deleted at once are gone, from the hub too', async () => {
+  const began = Date.now();
+  for (const kind of KINDS.split(',')) await home.delete(kind, '--all', '--wait=false');
+  await until('all are gone', async () => (await home.list(KINDS)).length === 0, 60_000);
+  expect(Date.now() - began).toBeLessThan(45_000);
+  for (const kind of ['automation', 'scene', 'script'] as const) {
+    expect(await client.entities.read(kind, 'n7')).toBeUndefined();
+  }
+  const entities = await client.connection.command<{ entity_id: string }[]>('config/entity_registry/list');
+  expect(entities.filter(({ entity_id }) => /^(automation|scene|script)\./.test(entity_id))).toEqual([]);
+});

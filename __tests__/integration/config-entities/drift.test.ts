@@ -1,0 +1,132 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ConfigEntityKind, EntityBody } from '../../../operator/client/config-entities';
+import type { HubClient } from '../../../operator/client/hub';
+import { callService } from '../../../operator/client/services';
+import { stateOf } from '../../../operator/client/states';
+import { freshNamespace, until } from '../../cluster';
+import { automation, configuration, Home, hub, scene, script } from '../../cluster/home';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
+
+// What people change in the hub is noticed by the hub's own events within 10 s, and put back or reported.
+
+const NOTICED_MS = 10_000;
+
+let home: Home;
+let operator: TestOperator;
+let client: HubClient;
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('drift'));
+  operator = await startTestOperator(home.namespace);
+  await home.apply(hub('villa'), configuration('villa'));
+  await home.ready('hub', 'villa', {}, 90_000);
+  client = await home.client('villa');
+});
+
+const drifts = (labels: string) => operator.metric('hub_operator_drift_total', labels);
+const isBack = (kind: ConfigEntityKind, id: string, wanted: EntityBody) =>
+  until(
+    `${kind} ${id} is back`,
+    async () => {
+      expect(await client.entities.read(kind, id)).toMatchObject(wanted);
+      return true;
+    },
+    NOTICED_MS,
+  );
+const tells = async (kind: string, name: string, text: RegExp) =>
+  expect(await home.events(kind, name)).toContainEqual(expect.stringMatching(text));
+
+test('an automation that somebody changed or removed', async () => {
+  await home.apply(automation('villa', 'lights'));
+  await home.ready('hubautomation', 'lights');
+  await client.entities.write('automation', 'lights', { alias: 'Mine now', triggers: [], actions: [] });
+  await isBack('automation', 'lights', { alias: 'The automation lights' });
+  await home.ready('hubautomation', 'lights');
+  await tells('HubAutomation', 'lights', /^Warning DriftDetected: .*alias: "Mine now"/);
+  expect(await drifts('kind="HubAutomation",action="corrected"')).toBe(1);
+
+  await client.entities.remove('automation', 'lights');
+  await isBack('automation', 'lights', { alias: 'The automation lights' });
+  await home.ready('hubautomation', 'lights');
+  expect(await drifts('kind="HubAutomation",action="corrected"')).toBe(2);
+});
+
+test('a scene and a script that somebody changed or removed', async () => {
+  await home.apply(scene('villa', 'film'), script('villa', 'night'));
+  await home.ready('hubscene', 'film');
+  await home.ready('hubscript', 'night');
+  // Neither the name nor the entities change: nothing that the hub would show.
+  const entities = { 'light.sofa': { state: 'on', brightness: 255 } };
+  await client.entities.write('scene', 'film', { name: 'The scene film', entities });
+  await client.entities.write('script', 'night', { alias: 'The script night', sequence: [] });
+  await isBack('scene', 'film', { entities: { 'light.sofa': { state: 'on', brightness: 20 } } });
+  await isBack('script', 'night', { sequence: [{ delay: { seconds: 1 } }] });
+  await home.ready('hubscene', 'film');
+  await home.ready('hubscript', 'night');
+
+  await client.entities.remove('scene', 'film');
+  await client.entities.remove('script', 'night');
+  await isBack('scene', 'film', { name: 'The scene film' });
+  await isBack('script', 'night', { alias: 'The script night' });
+  await home.ready('hubscene', 'film');
+  await home.ready('hubscript', 'night');
+  await tells('HubScene', 'film', /^Warning DriftDetected: Somebody removed it/);
+});
+
+test('the file edited by hand, and reloaded', async () => {
+  await home.apply(automation('villa', 'edited'), automation('villa', 'neighbour'));
+  await home.ready('hubautomation', 'edited');
+  await home.ready('hubautomation', 'neighbour');
+  const file = join(await home.volumeOf('villa'), 'automations.yaml');
+  const text = await readFile(file, 'utf8');
+  await writeFile(file, text.replaceAll('The automation edited', 'Edited by hand'));
+  await callService(client.rest, 'automation', 'reload');
+  await isBack('automation', 'edited', { alias: 'The automation edited' });
+  await home.ready('hubautomation', 'edited');
+  await tells('HubAutomation', 'edited', /^Warning DriftDetected/);
+  expect((await home.events('HubAutomation', 'neighbour')).join()).not.toContain('DriftDetected');
+});
+
+test('is only reported where the policy says so, and follows the next change of the spec', async () => {
+  await home.apply(automation('villa', 'watched', { driftPolicy: 'Warn' }));
+  await home.ready('hubautomation', 'watched');
+  await client.entities.write('automation', 'watched', { alias: 'Mine', triggers: [], actions: [] });
+  const { message } = await home.ready(
+    'hubautomation',
+    'watched',
+    { status: 'False', reason: 'DriftDetected' },
+    NOTICED_MS,
+  );
+  expect(message).toContain('alias: "Mine" → "The automation watched"');
+  expect(await client.entities.read('automation', 'watched')).toMatchObject({ alias: 'Mine' });
+  expect(await drifts('kind="HubAutomation",action="reported"')).toBe(1);
+  await home.change('hubautomation', 'watched', { mode: 'restart' });
+  await home.ready('hubautomation', 'watched');
+  await isBack('automation', 'watched', { alias: 'The automation watched', mode: 'restart' });
+});
+
+test('one that is to be off is switched off again', async () => {
+  await home.apply(automation('villa', 'off', { enabled: false }));
+  await home.ready('hubautomation', 'off');
+  const entity_id = String((await home.get('hubautomation', 'off')).status!['entityId']);
+  expect(await stateOf(client.rest, entity_id)).toBe('off');
+  await callService(client.rest, 'homeassistant', 'toggle', { entity_id });
+  await until('it is off', async () => (await stateOf(client.rest, entity_id)) === 'off', NOTICED_MS);
+  await tells('HubAutomation', 'off', /^Warning DriftDetected: Somebody switched it on/);
+});
+
+test('our own writes, reloads and removals are none', async () => {
+  const before = await drifts('');
+  const names = Array.from({ length: 8 }, (_, index) => `own-${index}`);
+  await home.apply(...names.flatMap((name) => [automation('villa', name), scene('villa', name)]));
+  for (const name of names) await home.ready('hubautomation', name);
+  for (const name of names) await home.ready('hubscene', name);
+  await home.apply(...names.map((name) => automation('villa', name, { mode: 'restart' })));
+  for (const name of names) await home.ready('hubautomation', name);
+  for (const name of names) await home.delete('hubscene', name, '--wait=false');
+  await until('the scenes are gone', async () =>
+    (await home.list('hubscenes')).every(({ metadata }) => !names.includes(metadata.name)),
+  );
+  expect(await drifts('')).toBe(before);
+});

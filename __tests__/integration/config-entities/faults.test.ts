@@ -1,0 +1,128 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { load } from 'js-yaml';
+import { URL_ANNOTATION } from '../../../sandbox/node';
+import { freshNamespace, mustKubectl, until } from '../../cluster';
+import { automation, configuration, Home, hub } from '../../cluster/home';
+import { HubProxy } from '../../cluster/hub-proxy';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { hubPid } from '../hub/hub-in-sandbox';
+
+// Whatever happens to the hub in the middle: all is there in the end, and nothing twice.
+
+const PROXIED = 'example.org/proxied-hub';
+const FROZEN_MS = 35_000; // longer than a write may take
+
+let home: Home;
+let operator: TestOperator;
+let proxy: HubProxy;
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('faults'));
+  operator = await startTestOperator(home.namespace, { settings: { HUB_URL_ANNOTATION: PROXIED } });
+  await home.apply(hub('villa'), configuration('villa'));
+  const url = await until(
+    'the hub has an address',
+    async () => (await home.get('service', 'villa')).metadata.annotations?.[URL_ANNOTATION],
+    60_000,
+  );
+  proxy = await HubProxy.start(url);
+  await home.annotate('service', 'villa', `${PROXIED}=${proxy.url}`);
+  await home.ready('hub', 'villa', {}, 90_000);
+});
+
+afterAll(() => proxy?.stop());
+
+const names = (prefix: string, count: number) =>
+  Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
+const apply = (all: readonly string[]) => home.apply(...all.map((name) => automation('villa', name)));
+const allReady = async (all: readonly string[]) => {
+  for (const name of all) await home.ready('hubautomation', name, {}, 90_000);
+};
+const inFile = async (prefix: string) => {
+  const text = await readFile(join(await home.volumeOf('villa'), 'automations.yaml'), 'utf8');
+  return (load(text) as { id: string }[])
+    .map(({ id }) => id)
+    .filter((id) => id.startsWith(prefix))
+    .sort();
+};
+const writes = () => proxy.passed.filter(({ what }) => what.startsWith('POST /api/config/automation/'));
+
+test('the hub answers 500 to some', async () => {
+  let seen = 0;
+  proxy.fault = (what) => (what.startsWith('POST /api/config/') && seen++ % 3 === 1 ? 500 : undefined);
+  const all = names('failing', 9);
+  await apply(all);
+  await allReady(all);
+  proxy.fault = () => undefined;
+  expect(await inFile('failing')).toEqual([...all].sort());
+  expect(writes().filter(({ status }) => status === 500).length).toBeGreaterThan(2);
+  // What the hub had accepted was not sent again.
+  const accepted = writes().filter(({ what, status }) => what.includes('failing') && status === 200);
+  expect(accepted).toHaveLength(all.length);
+});
+
+test('what the hub refuses is not sent again with every look at it, but after an edit', async () => {
+  const sent = () => writes().filter(({ what }) => what.endsWith('/refused')).length;
+  await home.apply(automation('villa', 'refused', { triggers: [{ trigger: 'sun', event: 'noon' }] }));
+  await home.ready('hubautomation', 'refused', { status: 'False', reason: 'RejectedByHub' });
+  const passes = () => operator.metric('controller_runtime_reconcile_total', 'controller="HubAutomation"');
+  const before = await passes();
+  await apply(['accepted']);
+  await allReady(['accepted']);
+  await until('all were looked at', async () => (await passes()) > before + 12, 20_000);
+  expect(sent()).toBe(1);
+  await home.apply(automation('villa', 'refused'));
+  await allReady(['refused']);
+  expect(sent()).toBe(2);
+});
+
+test('the hub is killed', async () => {
+  const all = names('killed', 12);
+  const before = writes().length;
+  await apply(all);
+  await until('some are written', () => writes().length >= before + 4);
+  process.kill(await hubPid(home, 'villa'), 'SIGKILL');
+  await allReady(all);
+  expect(await inFile('killed')).toEqual([...all].sort());
+});
+
+test('a hub that is frozen holds up neither a deletion nor, in the end, anything else', async () => {
+  const all = names('frozen', 6);
+  const pid = await hubPid(home, 'villa');
+  process.kill(pid, 'SIGSTOP');
+  try {
+    await apply(all);
+    await until(
+      'the first is under way',
+      async () => (await home.get('hubautomation', 'frozen-0')).status !== undefined,
+    );
+    const began = Date.now();
+    await mustKubectl(['delete', 'hubautomation', ...names('killed', 12)], home);
+    expect(Date.now() - began).toBeLessThan(20_000);
+    await sleep(FROZEN_MS - (Date.now() - began));
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+  await allReady(all);
+  expect(await inFile('frozen')).toEqual([...all].sort());
+}, 180_000);
+
+test('the operator is killed in the middle', async () => {
+  const all = names('crash', 10);
+  const before = writes().length;
+  await apply(all);
+  await until('some are written', () => writes().length >= before + 3);
+  await operator.kill();
+  await operator.start();
+  await allReady(all);
+  expect(await inFile('crash')).toEqual([...all].sort());
+  for (const name of all) {
+    expect((await home.get('hubautomation', name)).status).not.toHaveProperty('adopted');
+  }
+  const sent = writes()
+    .slice(before)
+    .filter(({ status }) => status === 200);
+  expect(sent.length).toBeLessThanOrEqual(all.length + 1); // the one in flight may have to be sent again
+});

@@ -1,0 +1,231 @@
+import type { ConfigEntityKind, EntityBody } from '../../../operator/client/config-entities';
+import type { HubClient } from '../../../operator/client/hub';
+import { stateOf, wholeStateOf } from '../../../operator/client/states';
+import { freshNamespace, until } from '../../cluster';
+import { automation, configuration, Home, hub, scene, script } from '../../cluster/home';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
+
+// What stands in a HubAutomation, HubScene or HubScript is in the hub: every field, under the right id.
+
+let home: Home;
+let operator: TestOperator;
+let client: HubClient;
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('kinds'));
+  operator = await startTestOperator(home.namespace);
+  await home.apply(hub('villa'), configuration('villa'));
+  await home.ready('hub', 'villa', {}, 90_000);
+  client = await home.client('villa');
+});
+
+const stored = (kind: ConfigEntityKind, id: string) => client.entities.read(kind, id);
+const entityIdOf = async (kind: string, name: string) =>
+  String((await home.get(kind, name)).status!['entityId']);
+const running = async (kind: string, name: string): Promise<EntityBody> =>
+  (await client.entities.running(await entityIdOf(kind, name)))!;
+
+test('an automation with everything', async () => {
+  const spec = {
+    alias: 'Everything',
+    description: 'Two lines:\n  on, off, 0123',
+    triggers: [
+      { trigger: 'state', entity_id: 'binary_sensor.door', from: 'off', to: 'on', for: { minutes: 1 } },
+      { trigger: 'time', at: '07:30:00', id: 'early', enabled: false },
+    ],
+    conditions: [{ condition: 'template', value_template: "{{ is_state('sun.sun', 'below_horizon') }}" }],
+    actions: [
+      {
+        service: 'light.turn_on',
+        target: { entity_id: 'light.hall' },
+        data: { brightness: 128, flash: 'on' },
+      },
+      { choose: [{ conditions: '{{ true }}', sequence: [{ service: 'script.x' }] }], default: [] },
+      { delay: { minutes: 5 } },
+    ],
+    mode: 'queued',
+    max: 5,
+    maxExceeded: 'silent',
+    initialState: true,
+    variables: { room: 'hall', level: 0.5, off: false },
+    trace: { storedTraces: 12 },
+  };
+  await home.apply(automation('villa', 'everything', spec));
+  await home.ready('hubautomation', 'everything');
+  expect(await running('hubautomation', 'everything')).toEqual({
+    id: 'everything',
+    alias: 'Everything',
+    description: 'Two lines:\n  on, off, 0123',
+    triggers: spec.triggers,
+    conditions: spec.conditions,
+    actions: [
+      {
+        action: 'light.turn_on',
+        target: { entity_id: 'light.hall' },
+        data: { brightness: 128, flash: 'on' },
+      },
+      { choose: [{ conditions: '{{ true }}', sequence: [{ action: 'script.x' }] }], default: [] },
+      { delay: { minutes: 5 } },
+    ],
+    mode: 'queued',
+    max: 5,
+    max_exceeded: 'silent',
+    initial_state: true,
+    variables: { room: 'hall', level: 0.5, off: false },
+    trace: { stored_traces: 12 },
+  });
+  expect(await home.condition('hubautomation', 'everything', 'ReloadReady')).toMatchObject({
+    status: 'True',
+    reason: 'ReloadSuccessful',
+    message: expect.stringMatching(/ReloadID [0-9a-f-]{36}/) as string,
+  });
+  expect(await home.events('HubAutomation', 'everything')).toContainEqual(
+    expect.stringMatching(/^Normal ReloadSuccessful: .*ReloadID/),
+  );
+  const { status } = await home.get('hubautomation', 'everything');
+  expect(status).toMatchObject({
+    automationId: 'everything',
+    entityId: 'automation.everything',
+    appliedHash: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string,
+    lastAppliedTime: expect.any(String) as string,
+  });
+});
+
+test('a scene, whose list becomes a map', async () => {
+  const entities = [
+    { entity_id: 'light.sofa', state: 'on', attributes: { brightness: 20, rgb_color: [255, 160, 0] } },
+    { entity_id: 'cover.window', state: 'closed' },
+  ];
+  await home.apply(scene('villa', 'film-night', { name: 'Film night', icon: 'mdi:film', entities }));
+  await home.ready('hubscene', 'film-night', { reason: 'SceneGenerated' });
+  expect(await stored('scene', 'film-night')).toEqual({
+    id: 'film-night',
+    name: 'Film night',
+    icon: 'mdi:film',
+    entities: {
+      'light.sofa': { state: 'on', brightness: 20, rgb_color: [255, 160, 0] },
+      'cover.window': { state: 'closed' },
+    },
+  });
+  const { status } = await home.get('hubscene', 'film-night');
+  expect(status).toMatchObject({ sceneId: 'film-night', entityId: 'scene.film_night', entityCount: 2 });
+  expect(await home.condition('hubscene', 'film-night', 'ReloadReady')).toMatchObject({
+    status: 'True',
+    reason: 'ReloadSuccessful',
+  });
+
+  await home.change('hubscene', 'film-night', { name: 'Cinema', icon: null });
+  await home.ready('hubscene', 'film-night');
+  expect(await stored('scene', 'film-night')).not.toHaveProperty('icon');
+  // The hub keeps the entity id of the first name.
+  expect((await wholeStateOf(client.rest, 'scene.film_night'))?.attributes['friendly_name']).toBe('Cinema');
+});
+
+test('a script, under an id that the hub accepts', async () => {
+  const fields = { who: { name: 'Who', required: true, default: 'all', selector: { text: {} } } };
+  const spec = {
+    alias: 'Good night',
+    description: 'All off',
+    icon: 'mdi:moon',
+    fields,
+    sequence: [{ action: 'light.turn_off', target: { area_id: 'kitchen' } }],
+    mode: 'parallel',
+    max: 3,
+    variables: { a: 1 },
+  };
+  await home.apply(script('villa', 'good-night.v2', spec));
+  await home.ready('hubscript', 'good-night.v2', { reason: 'ScriptGenerated' });
+  const { status } = await home.get('hubscript', 'good-night.v2');
+  expect(status).toMatchObject({ scriptId: 'good_night_v2', entityId: 'script.good_night_v2' });
+  expect(status!.conditions!.map(({ type }) => type)).toEqual(['Ready']);
+  expect(await running('hubscript', 'good-night.v2')).toEqual({ ...spec, max_exceeded: 'warning' });
+  await client.rest.post('/api/services/script/good_night_v2', {});
+
+  await home.change('hubscript', 'good-night.v2', { alias: 'Sleep well' });
+  await home.ready('hubscript', 'good-night.v2');
+  expect(await running('hubscript', 'good-night.v2')).toMatchObject({ alias: 'Sleep well' });
+  await home.delete('hubscript', 'good-night.v2');
+  expect(await stored('script', 'good_night_v2')).toBeUndefined();
+});
+
+test('of two scripts whose names come to one id, the older has it', async () => {
+  await home.apply(script('villa', 'wake-up'));
+  await home.ready('hubscript', 'wake-up');
+  await home.apply(script('villa', 'wake.up'));
+  await home.ready('hubscript', 'wake.up', { status: 'False', reason: 'DuplicateId' });
+});
+
+describe('a blueprint', () => {
+  const useBlueprint = {
+    path: 'homeassistant/motion_light.yaml',
+    input: { motion_entity: 'binary_sensor.hall', light_target: { entity_id: 'light.hall' } },
+  };
+  const blueprint = { triggers: null, actions: null, useBlueprint };
+
+  test('is expanded by the hub, in its own mode, and a change of an input is seen', async () => {
+    await home.apply(automation('villa', 'motion', blueprint));
+    await home.ready('hubautomation', 'motion');
+    expect(await stored('automation', 'motion')).toMatchObject({ use_blueprint: useBlueprint });
+    expect(await running('hubautomation', 'motion')).toMatchObject({ mode: 'restart', alias: /motion/ });
+
+    const input = { ...useBlueprint.input, no_motion_wait: 7 };
+    await client.entities.write('automation', 'motion', {
+      alias: 'Changed by hand',
+      use_blueprint: { ...useBlueprint, input },
+    });
+    await until('it is put back', async () => {
+      expect((await stored('automation', 'motion'))?.['use_blueprint']).toEqual(useBlueprint);
+      return true;
+    });
+    await home.ready('hubautomation', 'motion');
+  });
+
+  test('that does not exist is refused in the hub’s words', async () => {
+    const missing = { ...blueprint, useBlueprint: { ...useBlueprint, path: 'nobody/knows.yaml' } };
+    await home.apply(automation('villa', 'unknown-blueprint', missing));
+    const { message } = await home.ready('hubautomation', 'unknown-blueprint', {
+      status: 'False',
+      reason: 'RejectedByHub',
+    });
+    expect(message).toContain('nobody/knows.yaml');
+  });
+});
+
+test('one that a person made, and that is as wanted, is adopted without a write', async () => {
+  await client.entities.write('scene', 'by-hand', { name: 'By hand', entities: { 'light.a': 'off' } });
+  await until('it is loaded', () => client.entityRegistry.find('scene', 'by-hand'));
+  const before = await operator.metric('hub_operator_drift_total');
+  await home.apply(
+    scene('villa', 'by-hand', { name: 'By hand', entities: [{ entity_id: 'light.a', state: 'off' }] }),
+  );
+  await home.ready('hubscene', 'by-hand');
+  expect((await home.get('hubscene', 'by-hand')).status).toMatchObject({ adopted: true });
+  // Still in the form in which the person wrote it.
+  expect(await stored('scene', 'by-hand')).toMatchObject({ entities: { 'light.a': 'off' } });
+  expect(await operator.metric('hub_operator_drift_total')).toBe(before);
+});
+
+test('a new one is usable, whatever its namesake was when it went', async () => {
+  await home.apply(automation('villa', 'phoenix'));
+  await home.ready('hubautomation', 'phoenix');
+  const entity_id = await entityIdOf('hubautomation', 'phoenix');
+  await client.connection.command('config/entity_registry/update', { entity_id, disabled_by: 'user' });
+  await until(
+    'the operator tells that it is disabled',
+    async () => (await home.condition('hubautomation', 'phoenix'))?.message.includes('disabled') ?? false,
+  );
+  await home.delete('hubautomation', 'phoenix');
+  await home.apply(automation('villa', 'phoenix'));
+  await home.ready('hubautomation', 'phoenix');
+  expect(await stateOf(client.rest, entity_id)).toBe('on');
+});
+
+test('without autoReload nothing is reloaded by us, and it is loaded all the same', async () => {
+  await home.apply(automation('villa', 'no-reload', { autoReload: false }));
+  await home.ready('hubautomation', 'no-reload');
+  expect(await home.condition('hubautomation', 'no-reload', 'ReloadReady')).toMatchObject({
+    status: 'False',
+    reason: 'ReloadDisabled',
+  });
+  expect(await stateOf(client.rest, await entityIdOf('hubautomation', 'no-reload'))).toBe('on');
+});

@@ -1,0 +1,356 @@
+import { isDeepStrictEqual } from 'node:util';
+import { freshNamespace, kubectl, mustKubectl, until } from '../../cluster';
+import { install, uninstall } from '../../cluster/definitions';
+import { configuration, Home, type StoredCondition } from '../../cluster/home';
+import { idleHub } from '../../cluster/idle-hub';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
+
+// How others reach the hub: the objects that the operator makes for it, with the real definitions of cert-manager and of
+// the Gateway API. Who acts on them (load balancers, ingress controllers, network plugins) is not here.
+
+let home: Home;
+let operator: TestOperator;
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('exposure'));
+  await Promise.all([uninstall('certManager'), uninstall('gatewayApi')]);
+  operator = await startTestOperator(home.namespace);
+  await home.apply(idleHub('villa'), configuration('villa'));
+  await until('the Service is made', () => home.exists('service', 'villa'));
+});
+
+afterAll(() => Promise.all([uninstall('certManager'), uninstall('gatewayApi')]));
+
+const change = (spec: object) => home.change('hub', 'villa', spec);
+const specOf = async (kind: string) => (await home.get(kind, 'villa')).spec;
+const becomes = (kind: string, wanted: object) =>
+  until(`${kind} villa is as wanted`, async () => {
+    const seen = await specOf(kind);
+    expect(seen).toMatchObject(wanted);
+    return true;
+  });
+const isGone = (kind: string) =>
+  until(`${kind} villa is gone`, async () => !(await home.exists(kind, 'villa')));
+const condition = (type: string, wanted: Partial<StoredCondition>, timeoutMs?: number) =>
+  until(
+    `${type} is ${JSON.stringify(wanted)}`,
+    async () => {
+      const seen = await home.condition('hub', 'villa', type);
+      if (seen && isDeepStrictEqual({ ...seen, ...wanted }, seen)) return seen;
+      throw new Error(JSON.stringify(seen));
+    },
+    timeoutMs,
+  );
+const isAbsent = (type: string) =>
+  until(`there is no condition ${type}`, async () => {
+    const { status, metadata } = await home.get('hub', 'villa');
+    return (
+      status?.['observedGeneration'] === metadata.generation &&
+      !status?.conditions?.some((each) => each.type === type)
+    );
+  });
+/** Another object of the same name takes the place of ours. */
+const foreign = (kind: string, apiVersion: string, spec: object) => ({
+  apiVersion,
+  kind,
+  metadata: { name: 'villa' },
+  spec,
+});
+
+describe('service', () => {
+  test('a ClusterIP on the port that is asked for, in front of port 8123 of the pod', async () => {
+    await change({ service: { port: 80 } });
+    await becomes('service', { type: 'ClusterIP', ports: [{ port: 80, targetPort: 8123 }] });
+  });
+
+  test('nodePort, annotations, externalTrafficPolicy', async () => {
+    await change({
+      service: {
+        type: 'NodePort',
+        port: 80,
+        nodePort: 31123,
+        externalTrafficPolicy: 'Local',
+        annotations: { 'example.org/dns': 'villa' },
+      },
+    });
+    await becomes('service', {
+      type: 'NodePort',
+      externalTrafficPolicy: 'Local',
+      ports: [{ port: 80, nodePort: 31123 }],
+    });
+    expect((await home.get('service', 'villa')).metadata.annotations).toMatchObject({
+      'example.org/dns': 'villa',
+    });
+  });
+
+  test('LoadBalancer with class and source ranges', async () => {
+    await change({
+      service: {
+        type: 'LoadBalancer',
+        nodePort: null,
+        externalTrafficPolicy: null,
+        annotations: null,
+        loadBalancerClass: 'example.org/own',
+        loadBalancerSourceRanges: ['192.168.0.0/16'],
+      },
+    });
+    await becomes('service', {
+      type: 'LoadBalancer',
+      loadBalancerClass: 'example.org/own',
+      loadBalancerSourceRanges: ['192.168.0.0/16'],
+      externalTrafficPolicy: 'Cluster',
+    });
+    expect((await home.get('service', 'villa')).metadata.annotations).not.toHaveProperty('example.org/dns');
+  });
+
+  test('and back, with nothing left behind', async () => {
+    await change({ service: null });
+    await becomes('service', { type: 'ClusterIP', ports: [{ port: 8123, targetPort: 8123 }] });
+    const spec = await specOf('service');
+    for (const field of ['loadBalancerClass', 'loadBalancerSourceRanges', 'externalTrafficPolicy'])
+      expect(spec).not.toHaveProperty(field);
+    expect(spec['ports']).not.toMatchObject([{ nodePort: expect.anything() as unknown }]);
+  });
+
+  test('a port that the cluster does not give is refused in its words', async () => {
+    await change({ service: { type: 'NodePort', nodePort: 80 } });
+    const { message } = await home.ready('hub', 'villa', { status: 'False', reason: 'InvalidSpec' });
+    expect(message).toMatch(/nodePort: Invalid value: 80: provided port is not in the valid range/);
+    await change({ service: null });
+    await home.ready('hub', 'villa', { status: 'False', reason: 'PodNotReady' });
+  });
+});
+
+describe('ingress', () => {
+  const ingress = {
+    host: 'home.example.org',
+    ingressClassName: 'own',
+    annotations: { 'example.org/size': '1m' },
+  };
+
+  test('an Ingress in front of the Service', async () => {
+    await change({ ingress });
+    await until('it is made', () => home.exists('ingress', 'villa'));
+    expect(await specOf('ingress')).toEqual({
+      ingressClassName: 'own',
+      rules: [
+        {
+          host: 'home.example.org',
+          http: {
+            paths: [
+              {
+                path: '/',
+                pathType: 'Prefix',
+                backend: { service: { name: 'villa', port: { name: 'http' } } },
+              },
+            ],
+          },
+        },
+      ],
+    });
+    expect((await home.get('ingress', 'villa')).metadata.annotations).toMatchObject({
+      'example.org/size': '1m',
+    });
+    expect((await home.get('ingress', 'villa')).metadata.ownerReferences).toMatchObject([
+      { kind: 'Hub', name: 'villa' },
+    ]);
+  });
+
+  test('an own Secret wins over an issuer', async () => {
+    await change({ ingress: { tls: { secretName: 'own-tls', issuerRef: { name: 'acme' } } } });
+    await becomes('ingress', { tls: [{ hosts: ['home.example.org'], secretName: 'own-tls' }] });
+    await isAbsent('CertManagerAvailable');
+    expect(await home.events('Hub', 'villa')).not.toContainEqual(
+      expect.stringContaining('CertManagerUnavailable'),
+    );
+  });
+
+  test('without cert-manager the hub stays on HTTP: a condition and one event, no error and no loop', async () => {
+    await change({ ingress: { tls: { secretName: null } } });
+    await condition('CertManagerAvailable', { status: 'False', reason: 'CertManagerNotInstalled' });
+    await until('the Ingress has no certificate', async () => !('tls' in (await specOf('ingress'))));
+    const unavailable = async () =>
+      (await home.events('Hub', 'villa')).filter((event) =>
+        event.startsWith('Warning CertManagerUnavailable'),
+      );
+    await until('the event', async () => (await unavailable()).length === 1);
+    const errors = await operator.metric('controller_runtime_reconcile_errors_total');
+    const passes = await operator.metric('controller_runtime_reconcile_total', 'controller="hub"');
+    await home.annotate('hub', 'villa', 'hub-operator.dev/reconcile-requested-at=again');
+    await until(
+      'a pass',
+      async () => (await home.get('hub', 'villa')).status?.['lastHandledReconcileAt'] === 'again',
+    );
+    expect(await unavailable()).toHaveLength(1);
+    expect(await operator.metric('controller_runtime_reconcile_errors_total')).toBe(errors);
+    expect(
+      (await operator.metric('controller_runtime_reconcile_total', 'controller="hub"')) - passes,
+    ).toBeLessThan(10);
+    expect(await home.condition('hub', 'villa')).toMatchObject({ reason: 'PodNotReady' });
+  });
+
+  test('when cert-manager is installed, the certificate is asked for by itself', async () => {
+    await install('certManager');
+    await condition('CertManagerAvailable', { status: 'True', reason: 'CertManagerInstalled' }, 60_000);
+    expect(await specOf('certificate')).toEqual({
+      secretName: 'villa-tls',
+      dnsNames: ['home.example.org'],
+      issuerRef: { name: 'acme', kind: 'Issuer', group: 'cert-manager.io' },
+    });
+    expect(await specOf('ingress')).toMatchObject({
+      tls: [{ hosts: ['home.example.org'], secretName: 'villa-tls' }],
+    });
+    await change({ ingress: { tls: { issuerRef: { kind: 'ClusterIssuer' } }, host: 'villa.example.org' } });
+    await becomes('certificate', { dnsNames: ['villa.example.org'], issuerRef: { kind: 'ClusterIssuer' } });
+  });
+
+  test('cert-manager goes and comes again', async () => {
+    await uninstall('certManager');
+    await home.annotate('hub', 'villa', 'hub-operator.dev/reconcile-requested-at=gone');
+    await condition('CertManagerAvailable', { status: 'False', reason: 'CertManagerNotInstalled' }, 60_000);
+    await until('the Ingress has no certificate', async () => !('tls' in (await specOf('ingress'))));
+    await install('certManager');
+    await condition('CertManagerAvailable', { status: 'True' }, 60_000);
+    await becomes('certificate', { secretName: 'villa-tls' });
+  });
+
+  test('TLS off removes the Certificate, Ingress off removes the Ingress', async () => {
+    await change({ ingress: { tls: { enabled: false } } });
+    await isGone('certificate');
+    await until('the Ingress is plain', async () => !('tls' in (await specOf('ingress'))));
+    await change({ ingress: { enabled: false } });
+    await isGone('ingress');
+    await isAbsent('Exposed');
+    await isAbsent('CertManagerAvailable');
+  });
+
+  test('an Ingress of somebody else is never touched, neither on nor off', async () => {
+    await home.apply(
+      foreign('Ingress', 'networking.k8s.io/v1', {
+        defaultBackend: { service: { name: 'other', port: { number: 1 } } },
+      }),
+    );
+    const { metadata } = await home.get('ingress', 'villa');
+    await change({ ingress: { enabled: true, tls: null } });
+    const { message } = await home.ready('hub', 'villa', { status: 'False', reason: 'NameConflict' });
+    expect(message).toMatch(/Ingress .*villa exists and does not belong to Hub villa/);
+    await change({ ingress: null });
+    await home.ready('hub', 'villa', { status: 'False', reason: 'PodNotReady' });
+    expect((await home.get('ingress', 'villa')).metadata).toEqual(metadata);
+    await home.delete('ingress', 'villa');
+  });
+});
+
+describe('gateway', () => {
+  const gateway = {
+    hostnames: ['home.example.org'],
+    parentRefs: [{ name: 'front', namespace: 'gateways', sectionName: 'https' }],
+    filters: [
+      {
+        type: 'ResponseHeaderModifier',
+        responseHeaderModifier: { add: [{ name: 'X-Home', value: 'villa' }] },
+      },
+    ],
+  };
+
+  test('without the Gateway API: a condition, and the rest goes on', async () => {
+    await change({ gateway });
+    await condition('Exposed', { status: 'False', reason: 'GatewayApiNotInstalled' });
+    expect(await home.condition('hub', 'villa')).toMatchObject({ reason: 'PodNotReady' });
+  });
+
+  test('when it is installed, the HTTPRoute is made', async () => {
+    await install('gatewayApi');
+    await condition('Exposed', { status: 'Unknown', reason: 'Exposed' }, 60_000);
+    expect(await specOf('httproute')).toMatchObject({
+      hostnames: ['home.example.org'],
+      parentRefs: [{ name: 'front', namespace: 'gateways', sectionName: 'https', kind: 'Gateway' }],
+      rules: [{ backendRefs: [{ name: 'villa', port: 8123, kind: 'Service' }], filters: gateway.filters }],
+    });
+  });
+
+  test('a filter that the Gateway API refuses is told in its words', async () => {
+    await change({ gateway: { filters: [{ type: 'Nonsense' }] } });
+    const { message } = await home.ready('hub', 'villa', { status: 'False', reason: 'InvalidSpec' });
+    expect(message).toMatch(/filters\[0\].type: Unsupported value: "Nonsense"/);
+  });
+
+  test('off removes it, if it is ours', async () => {
+    await change({ gateway: null });
+    await isGone('httproute');
+    await isAbsent('Exposed');
+    await home.apply(
+      foreign('HTTPRoute', 'gateway.networking.k8s.io/v1', { hostnames: ['other.example.org'] }),
+    );
+    await home.annotate('hub', 'villa', 'hub-operator.dev/reconcile-requested-at=foreign');
+    await until(
+      'a pass',
+      async () => (await home.get('hub', 'villa')).status?.['lastHandledReconcileAt'] === 'foreign',
+    );
+    expect(await specOf('httproute')).toMatchObject({ hostnames: ['other.example.org'] });
+  });
+});
+
+describe('networkPolicy', () => {
+  const operatorPeer = {
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'hub-operator' } },
+    podSelector: { matchLabels: { 'app.kubernetes.io/name': 'hub-operator' } },
+  };
+
+  test('closes the pod’s port to all but the operator and those who are named', async () => {
+    await change({ service: { port: 80 }, networkPolicy: { enabled: true } });
+    await until('it is made', () => home.exists('networkpolicy', 'villa'));
+    const own = {
+      podSelector: {
+        matchLabels: { 'app.kubernetes.io/name': 'home-assistant', 'app.kubernetes.io/instance': 'villa' },
+      },
+      policyTypes: ['Ingress'],
+    };
+    const ports = [{ port: 8123, protocol: 'TCP' }];
+    expect(await specOf('networkpolicy')).toEqual({ ...own, ingress: [{ from: [operatorPeer], ports }] });
+    const from = [
+      { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'ingress' } } },
+      { ipBlock: { cidr: '192.168.1.0/24', except: ['192.168.1.7/32'] } },
+    ];
+    await change({ networkPolicy: { from } });
+    await becomes('networkpolicy', { ingress: [{ from: [operatorPeer, ...from], ports }] });
+  });
+
+  test('the peer is the operator as it ships, and the selector means the hub’s pod', async () => {
+    const { spec } = JSON.parse(
+      await mustKubectl(['get', 'deployment', 'hub-operator', '--namespace=hub-operator', '--output=json']),
+    ) as {
+      spec: { template: { metadata: { labels: object } } };
+    };
+    expect(spec.template.metadata.labels).toMatchObject(operatorPeer.podSelector.matchLabels);
+    const { podSelector } = (await specOf('networkpolicy')) as {
+      podSelector: { matchLabels: Record<string, string> };
+    };
+    const selector = Object.entries(podSelector.matchLabels).map(([key, value]) => `${key}=${value}`);
+    const { stdout } = await kubectl(['get', 'pods', `--selector=${selector.join(',')}`, '--output=name'], {
+      namespace: home.namespace,
+    });
+    expect(stdout.trim()).toBe('pod/villa-0');
+  });
+
+  test('off removes it', async () => {
+    await change({ networkPolicy: { enabled: false } });
+    await isGone('networkpolicy');
+  });
+});
+
+test('all of it goes with the Hub', async () => {
+  await home.delete('httproute', 'villa');
+  await change({
+    ingress: { host: 'home.example.org', tls: { issuerRef: { name: 'acme' } } },
+    gateway: { parentRefs: [{ name: 'front' }] },
+    networkPolicy: { enabled: true },
+  });
+  const kinds = ['ingress', 'certificate', 'httproute', 'networkpolicy'];
+  for (const kind of kinds) await until(`${kind} is made`, () => home.exists(kind, 'villa'));
+  await home.delete('hub', 'villa');
+  for (const kind of [...kinds, 'statefulset', 'service', 'configmap/villa-operator-ip']) {
+    const [type = '', name = 'villa'] = kind.split('/');
+    await until(`${kind} is gone`, async () => !(await home.exists(type, name)), 60_000);
+  }
+});

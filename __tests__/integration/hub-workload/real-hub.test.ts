@@ -1,0 +1,121 @@
+import type { HubClient } from '../../../operator/client/hub';
+import { freshNamespace, until } from '../../cluster';
+import { configuration, Home, hub, HUB_VERSION } from '../../cluster/home';
+import { startTestOperator } from '../../cluster/operator';
+
+// What depends on what the hub says of itself: its version, and whom it trusts.
+
+let home: Home;
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('real'));
+  await startTestOperator(home.namespace);
+  await home.apply(hub('villa', { version: 'stable', storage: { retain: true } }), configuration('villa'));
+  await home.ready('hub', 'villa', {}, 120_000);
+});
+
+const imageOf = async () => {
+  const { spec } = await home.get('statefulset', 'villa');
+  return (spec['template'] as { spec: { containers: { image: string }[] } }).spec.containers[0]!.image;
+};
+const runs = (version: string) =>
+  until(`the image is ${version}`, async () => (await imageOf()).endsWith(`:${version}`));
+const mark = async () =>
+  (await home.get('pvc', 'villa-config')).metadata.annotations?.['hub-operator.dev/ran-version'];
+const ready = () => home.ready('hub', 'villa', {}, 120_000);
+
+test('the version is the one that the hub says, whatever its image is called', async () => {
+  expect((await home.get('hub', 'villa')).status).toMatchObject({ version: HUB_VERSION, phase: 'Running' });
+  expect(await mark()).toBe(HUB_VERSION);
+});
+
+describe('a lower version than ran on the volume', () => {
+  test('is refused, and the hub runs on', async () => {
+    const { uid } = (await home.get('pod', 'villa-0')).metadata;
+    await home.change('hub', 'villa', { version: '2026.10.3' });
+    const { message } = await home.ready('hub', 'villa', { status: 'False', reason: 'DowngradeRefused' });
+    expect(message).toMatch(
+      /^2026.11.0 has run on the volume villa-config, and 2026.10.3 is older.*allow-downgrade=true/,
+    );
+    expect(await home.condition('hub', 'villa', 'Stalled')).toMatchObject({
+      status: 'True',
+      reason: 'DowngradeRefused',
+    });
+    expect(await imageOf()).toMatch(/:stable$/);
+    expect((await home.get('pod', 'villa-0')).metadata.uid).toBe(uid);
+  });
+
+  test('names and digests cannot be compared, later versions are not lower', async () => {
+    for (const version of [`${HUB_VERSION}`, '2026.11', '2027.1.0b2', 'beta']) {
+      await home.change('hub', 'villa', { version });
+      await runs(version);
+    }
+    await ready();
+  });
+
+  test('is refused of a new Hub on the same volume', async () => {
+    await home.delete('hub', 'villa');
+    await until('the pod is gone', async () => !(await home.exists('pod', 'villa-0')), 60_000);
+    await home.apply(hub('villa', { version: '2026.9.1', storage: { retain: true } }));
+    await home.ready('hub', 'villa', { status: 'False', reason: 'DowngradeRefused' });
+    expect(await home.exists('statefulset', 'villa')).toBe(false);
+  });
+
+  test('is done when the annotation allows it', async () => {
+    await home.annotate('hub', 'villa', 'hub-operator.dev/allow-downgrade=true');
+    await runs('2026.9.1');
+    await ready();
+    // The sandbox has one hub: it says its own version, whatever was asked for.
+    expect(await mark()).toBe(HUB_VERSION);
+  });
+});
+
+test('a hub that does not let its proxies through is reported until it does', async () => {
+  await home.change('hub', 'villa', { ingress: { host: 'home.example.org' } });
+  const missing = await exposed('TrustedProxiesMissing');
+  expect(missing).toMatchObject({ status: 'False' });
+  expect(missing.message).toMatch(/use_x_forwarded_for and trusted_proxies/);
+  await ready();
+
+  const client = await home.client('villa');
+  await trust(client);
+  expect(await exposed('Exposed')).toMatchObject({
+    status: 'True',
+    message: 'The hub is reached through the Ingress villa as home.example.org.',
+  });
+});
+
+const exposed = (reason: string) =>
+  until(
+    `Exposed is ${reason}`,
+    async () => {
+      const condition = await home.condition('hub', 'villa', 'Exposed');
+      if (condition?.reason === reason && condition.status !== 'Unknown') return condition;
+      throw new Error(JSON.stringify(condition));
+    },
+    90_000,
+  );
+
+/** What the http section of HubConfiguration is to do: new settings on trial, a restart, and the trial made lasting. */
+async function trust({ connection }: HubClient): Promise<void> {
+  const { stable } = await connection.command<{ stable: object }>('http/config');
+  const {
+    created_at: _at,
+    error: _error,
+    error_message: _message,
+    ...settings
+  } = stable as Record<string, unknown>;
+  const port = Number(new URL(String((await home.get('hub', 'villa')).status!['url'])).port);
+  const config = {
+    ...settings,
+    server_port: port,
+    use_x_forwarded_for: true,
+    trusted_proxies: ['10.0.0.0/8'],
+  };
+  await until(
+    'the hub takes the settings',
+    () => connection.command('http/config/configure', { config }).then(() => true),
+    60_000,
+  );
+  await until('they are on trial', () => connection.command('http/config/promote').then(() => true), 60_000);
+}

@@ -1,0 +1,327 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { freshNamespace, mustKubectl, until } from '../../cluster';
+import { configuration, Home, type Stored } from '../../cluster/home';
+import { lightHub, lightPod, type Told, told } from '../../cluster/light-hub';
+import { startTestOperator } from '../../cluster/operator';
+
+// What a Hub's fields do to a pod that runs, and what is said of one that does not. The program in the pod is a light
+// one in most tests: what a hub says of itself stands in real-hub.test.ts.
+
+let home: Home;
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('running'));
+  await startTestOperator(home.namespace);
+});
+
+const pod = (hub: string) => home.get('pod', `${hub}-0`);
+const isReady = async (hub: string) =>
+  (await pod(hub)).status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
+const urlOf = async (hub: string) => String((await home.get('hub', hub)).status?.['url']);
+const tells = (hub: string, wanted: (answer: Told) => unknown) =>
+  until(
+    `the program in ${hub} was started as wanted`,
+    async () => {
+      const answer = await told(await urlOf(hub));
+      if (wanted(answer)) return answer;
+      throw new Error(
+        JSON.stringify({ ...answer, env: { TZ: answer.env['TZ'], GREETING: answer.env['GREETING'] } }),
+      );
+    },
+    60_000,
+  );
+/** What the Hub says of its pod, which must be there within 30 s ("Truth"). */
+const says = (hub: string, words: RegExp) =>
+  until(
+    `Hub ${hub} says ${String(words)}`,
+    async () => {
+      const condition = await home.condition('hub', hub);
+      if (
+        condition?.status === 'False' &&
+        condition.reason === 'PodNotReady' &&
+        words.test(condition.message)
+      )
+        return condition;
+      throw new Error(JSON.stringify(condition));
+    },
+    30_000,
+  );
+
+describe('a pod that runs', () => {
+  const show = { name: 'SHOW_GREETING', value: '/media/greeting' };
+
+  beforeAll(async () => {
+    await home.apply(
+      lightHub(
+        'villa',
+        { timezone: 'Asia/Tokyo' },
+        {
+          env: [{ name: 'GREETING', value: 'hello from $(TZ)' }, show],
+          volumeMounts: [{ name: 'media', mountPath: '/media' }],
+        },
+        { volumes: [{ name: 'media', emptyDir: {} }], containers: [greeter] },
+      ),
+      configuration('villa'),
+    );
+    await until('the pod is ready', () => isReady('villa'), 60_000);
+  });
+
+  const greeter = {
+    name: 'greeter',
+    image: 'example.org/greeter',
+    command: [
+      'python3',
+      '-c',
+      'import sys, pathlib, time; pathlib.Path(sys.argv[1]).write_text("from the sidecar"); time.sleep(1e6)',
+      '/media/greeting',
+    ],
+    volumeMounts: [{ name: 'media', mountPath: '/media' }],
+  };
+
+  test('has the time zone, and what podTemplate adds', async () => {
+    const answer = await tells('villa', () => true);
+    expect(answer.env).toMatchObject({ TZ: 'Asia/Tokyo', GREETING: 'hello from Asia/Tokyo' });
+    expect(answer.zone).toBe('+0900');
+  });
+
+  test('a change is one rollout, and reaches the program', async () => {
+    const before = await pod('villa');
+    const uids = new Set<string>();
+    const watching = setInterval(
+      () =>
+        void pod('villa').then(
+          ({ metadata }) => uids.add(metadata.uid),
+          () => undefined,
+        ),
+      300,
+    );
+    const container = { env: [show], volumeMounts: [{ name: 'media', mountPath: '/media' }] };
+    await home.change('hub', 'villa', {
+      timezone: 'Europe/Athens',
+      podTemplate: lightPod(container, { volumes: [{ name: 'media', emptyDir: {} }], containers: [greeter] }),
+    });
+    const answer = await tells(
+      'villa',
+      ({ env, files }) => env['TZ'] === 'Europe/Athens' && files['SHOW_GREETING'],
+    ).finally(() => clearInterval(watching));
+    expect(answer.env).not.toHaveProperty('GREETING');
+    expect(answer.files['SHOW_GREETING']).toBe('from the sidecar');
+    uids.delete(before.metadata.uid);
+    expect([...uids]).toEqual([(await pod('villa')).metadata.uid]);
+  });
+
+  test('a Service of another port leads to it still', async () => {
+    const { uid } = (await pod('villa')).metadata;
+    await home.change('hub', 'villa', { service: { port: 80 } });
+    await until('the Service has its port', async () =>
+      JSON.stringify((await home.get('service', 'villa')).spec).includes('"port":80'),
+    );
+    const slices = await until('an endpoint', async () => {
+      const [slice] = (await home.list('endpointslices')) as readonly (Stored & {
+        endpoints?: { targetRef?: { name: string } }[];
+        ports?: object[];
+      })[];
+      return slice?.endpoints?.length ? slice : undefined;
+    });
+    expect(slices).toMatchObject({
+      ports: [{ port: 8123 }],
+      endpoints: [{ targetRef: { name: 'villa-0' } }],
+    });
+    expect((await pod('villa')).metadata.uid).toBe(uid);
+  });
+
+  test('suspended, it runs on', async () => {
+    const { uid } = (await pod('villa')).metadata;
+    await home.change('hub', 'villa', { suspend: true, timezone: 'UTC' });
+    await until(
+      'it is suspended',
+      async () => (await home.condition('hub', 'villa', 'Suspended'))?.status === 'True',
+    );
+    expect((await pod('villa')).metadata.uid).toBe(uid);
+    expect((await tells('villa', () => true)).env['TZ']).toBe('Europe/Athens');
+  });
+
+  test('a Hub whose HubConfiguration is deleted keeps its pod and its last content', async () => {
+    await home.change('hub', 'villa', { suspend: false });
+    await tells('villa', ({ env }) => env['TZ'] === 'UTC');
+    await home.delete('hubconfiguration', 'villa');
+    await until(
+      'the ConfigMap is gone',
+      async () => !(await home.exists('configmap', 'villa-configuration')),
+    );
+    const { uid } = (await pod('villa')).metadata;
+    await home.annotate('hub', 'villa', 'hub-operator.dev/reconcile-requested-at=now');
+    await until(
+      'a pass',
+      async () => (await home.get('hub', 'villa')).status?.['lastHandledReconcileAt'] === 'now',
+    );
+    expect((await pod('villa')).metadata.uid).toBe(uid);
+    // Also one that is made anew.
+    await home.delete('pod', 'villa-0');
+    await until(
+      'it is made anew',
+      async () => (await pod('villa')).metadata.uid !== uid && (await isReady('villa')),
+      60_000,
+    );
+  });
+});
+
+describe('a pod that does not run', () => {
+  test('without a HubConfiguration the Hub waits, and nothing is started', async () => {
+    await home.apply(lightHub('tent'));
+    await home.ready('hub', 'tent', { status: 'False', reason: 'WaitingForConfiguration' });
+    expect(await home.exists('statefulset', 'tent')).toBe(false);
+    expect(await home.exists('persistentvolumeclaim', 'tent-config')).toBe(true);
+    await home.delete('hub', 'tent');
+  });
+
+  test('the scheduler’s words, until the selector is corrected', async () => {
+    await home.apply(lightHub('cabin', {}, {}, { nodeSelector: { disk: 'ssd' } }), configuration('cabin'));
+    await says(
+      'cabin',
+      /^Pod cabin-0 cannot be scheduled: 0\/1 nodes are available: 1 node\(s\) didn't match/,
+    );
+    expect((await home.get('hub', 'cabin')).status?.['phase']).toBe('Pending');
+    await home.change('hub', 'cabin', { podTemplate: { spec: { nodeSelector: null } } });
+    await until('the pod is ready', () => isReady('cabin'), 60_000);
+  });
+
+  test('the probe’s words, and probes can be replaced', async () => {
+    const probe = { httpGet: { path: '/nothing-here' }, periodSeconds: 1 };
+    await home.change('hub', 'cabin', { podTemplate: lightPod({ readinessProbe: probe }) });
+    await says('cabin', /^Pod cabin-0 is starting: Unhealthy: Readiness probe failed: .*404/);
+    await home.change('hub', 'cabin', {
+      podTemplate: lightPod({ readinessProbe: { httpGet: null, tcpSocket: { port: 'http' } } }),
+    });
+    await until('the pod is ready', () => isReady('cabin'), 60_000);
+  });
+
+  test('the container’s last words', async () => {
+    const command = ['python3', '-c', 'import sys; print("the disk is full"); sys.exit(3)'];
+    await home.change('hub', 'cabin', { podTemplate: lightPod({ command }) });
+    await says('cabin', /^Container hub ended with 3: the disk is full$/);
+  });
+
+  test('an init container’s words: the hub’s own check, or one of the user’s', async () => {
+    const initContainers = [
+      {
+        name: 'fetch',
+        image: 'x',
+        command: ['python3', '-c', 'raise SystemExit("no network")'],
+        terminationMessagePolicy: 'FallbackToLogsOnError',
+      },
+    ];
+    await home.change('hub', 'cabin', { podTemplate: lightPod({}, { initContainers }) });
+    await says('cabin', /^Container fetch ended with 1: no network/);
+    await home.apply(lightHub('mill'), configuration('mill', 'homeassistant:\n  latitude: 999\n'));
+    await until(
+      'it is said',
+      async () =>
+        /would not load this configuration|latitude/.test(
+          (await home.condition('hub', 'mill'))?.message ?? '',
+        ),
+      60_000,
+    );
+    expect((await home.condition('hub', 'mill'))?.message).toMatch(
+      /Container prepare-config ended with 1: The hub would not load this configuration:.*latitude/s,
+    );
+    await home.delete('hub', 'mill');
+  });
+
+  test('a volume that cannot be mounted', async () => {
+    const volumes = [{ name: 'media', configMap: { name: 'nowhere' } }];
+    await home.change('hub', 'cabin', { podTemplate: lightPod({}, { volumes }) });
+    await says('cabin', /FailedMount: .*"media".*configmap "nowhere" not found/);
+  });
+
+  test('the puller’s words', async () => {
+    // The sandbox pulls no images: what a kubelet would write is written here, on a pod that the sandbox leaves alone.
+    await home.change('hub', 'cabin', {
+      version: '1.2.3',
+      podTemplate: lightPod({}, { schedulerName: 'nobody' }),
+    });
+    const waiting = {
+      reason: 'ImagePullBackOff',
+      message: 'Back-off pulling image "ghcr.io/home-assistant/home-assistant:1.2.3"',
+    };
+    const status = {
+      initContainerStatuses: [
+        { name: 'prepare-config', image: '', imageID: '', ready: false, restartCount: 0, state: { waiting } },
+      ],
+    };
+    await until(
+      'the pod is replaced',
+      async () => (await pod('cabin')).spec['schedulerName'] === 'nobody',
+      60_000,
+    );
+    await mustKubectl(
+      [
+        'patch',
+        'pod',
+        'cabin-0',
+        '--subresource=status',
+        '--type=merge',
+        `--patch=${JSON.stringify({ status })}`,
+      ],
+      { namespace: home.namespace },
+    );
+    await says(
+      'cabin',
+      /^Container prepare-config: ImagePullBackOff: Back-off pulling image "ghcr.io\/home-assistant\/home-assistant:1.2.3"/,
+    );
+  });
+
+  test('a pod that may not be made', async () => {
+    await home.apply({
+      apiVersion: 'v1',
+      kind: 'ResourceQuota',
+      metadata: { name: 'none' },
+      spec: { hard: { pods: '0' } },
+    });
+    await until('the quota counts', async () => (await home.get('resourcequota', 'none')).status?.['hard']);
+    await home.apply(lightHub('kiosk'), configuration('kiosk'));
+    await says('kiosk', /^Pod kiosk-0 is not there yet: FailedCreate: .*exceeded quota: none/);
+    await home.delete('resourcequota', 'none');
+  });
+});
+
+test('files that were on an existing claim are kept once', async () => {
+  const claim = {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'old-home' },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  };
+  await home.apply(claim);
+  const { spec } = await until('it is bound', async () => {
+    const object = await home.get('pvc', 'old-home');
+    return object.status?.['phase'] === 'Bound' ? object : undefined;
+  });
+  const volume = await home.get('pv', String(spec['volumeName']));
+  const { path } = (volume.spec as { hostPath: { path: string } }).hostPath;
+  await writeFile(join(path, 'configuration.yaml'), 'default_config:\n');
+  await writeFile(join(path, 'automations.yaml'), '- id: by_hand\n');
+  await home.apply(
+    lightHub('manor', { storage: { existingClaim: 'old-home' } }),
+    configuration('manor', '# first\n'),
+  );
+  await until('the pod is ready', () => isReady('manor'), 60_000);
+  expect(await readFile(join(path, 'configuration.yaml.before-hub-operator'), 'utf8')).toBe(
+    'default_config:\n',
+  );
+  expect(await readFile(join(path, 'configuration.yaml'), 'utf8')).toContain('# first');
+  expect(await readFile(join(path, 'automations.yaml'), 'utf8')).toBe('- id: by_hand\n');
+
+  const { uid } = (await pod('manor')).metadata;
+  await home.apply(configuration('manor', '# second\n', { reloadStrategy: 'restart' }));
+  await until(
+    'it is started with the second one',
+    async () => (await pod('manor')).metadata.uid !== uid && (await isReady('manor')),
+    60_000,
+  );
+  expect(await readFile(join(path, 'configuration.yaml'), 'utf8')).toContain('# second');
+  expect(await readFile(join(path, 'configuration.yaml.before-hub-operator'), 'utf8')).toBe(
+    'default_config:\n',
+  );
+});

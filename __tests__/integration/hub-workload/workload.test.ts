@@ -1,0 +1,392 @@
+import { isDeepStrictEqual } from 'node:util';
+import { freshNamespace, kubectl, until } from '../../cluster';
+import { configuration, Home, HUB_VERSION, type Stored } from '../../cluster/home';
+import { idleHub, nowhere } from '../../cluster/idle-hub';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
+
+// What each field of a Hub makes of its StatefulSet. The pod is never scheduled: what a field does to a running pod
+// stands in running.test.ts.
+
+interface Template {
+  readonly metadata: {
+    readonly labels: Record<string, string>;
+    readonly annotations: Record<string, string>;
+  };
+  readonly spec: Record<string, unknown> & {
+    readonly containers: Container[];
+    readonly initContainers: Container[];
+  };
+}
+
+type Container = Record<string, unknown> & { readonly name: string };
+
+let home: Home;
+let operator: TestOperator;
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('workload'));
+  operator = await startTestOperator(home.namespace);
+  await home.apply(idleHub('villa'), configuration('villa'));
+  await until('the StatefulSet is made', () => home.exists('statefulset', 'villa'));
+});
+
+const set = () => home.get('statefulset', 'villa');
+const templateOf = (object: Stored) => object.spec['template'] as Template;
+const template = async () => templateOf(await set());
+const hubContainer = ({ spec }: Template) => spec.containers.find(({ name }) => name === 'hub')!;
+const everyContainer = ({ spec }: Template) => [...spec.initContainers, ...spec.containers];
+
+/** Asks until the template has what is wanted; the error shows what it had. */
+const becomes = (read: (template: Template) => unknown, wanted: unknown) =>
+  until('the pod template is as wanted', async () => {
+    const seen = read(await template());
+    if (isDeepStrictEqual(seen, wanted)) return true;
+    throw new Error(JSON.stringify(seen));
+  });
+
+const refused = async (words: RegExp) => {
+  const { message } = await home.ready('hub', 'villa', { status: 'False', reason: 'InvalidSpec' });
+  expect(message).toMatch(words);
+  expect(await home.condition('hub', 'villa', 'Stalled')).toMatchObject({ status: 'True' });
+};
+
+const digest = `sha256:${'ab'.repeat(32)}`;
+
+test.each<[string, object, (template: Template) => unknown, unknown, unknown]>([
+  [
+    'version',
+    { version: '2027.1.0' },
+    (t) => everyContainer(t).map((c) => c['image']),
+    Array(3).fill('ghcr.io/home-assistant/home-assistant:2027.1.0'),
+    null,
+  ],
+  [
+    'a digest',
+    { version: digest },
+    (t) => hubContainer(t)['image'],
+    `ghcr.io/home-assistant/home-assistant@${digest}`,
+    null,
+  ],
+  [
+    'image',
+    { image: 'example.org:5000/own/hub', version: HUB_VERSION },
+    (t) => hubContainer(t)['image'],
+    `example.org:5000/own/hub:${HUB_VERSION}`,
+    null,
+  ],
+  [
+    'imagePullPolicy',
+    { imagePullPolicy: 'Never' },
+    (t) => everyContainer(t).map((c) => c['imagePullPolicy']),
+    Array(3).fill('Never'),
+    Array(3).fill('IfNotPresent'),
+  ],
+  [
+    'imagePullSecrets',
+    { imagePullSecrets: [{ name: 'registry' }] },
+    (t) => t.spec['imagePullSecrets'],
+    [{ name: 'registry' }],
+    undefined,
+  ],
+  [
+    'timezone',
+    { timezone: 'Europe/Vienna' },
+    (t) => hubContainer(t)['env'],
+    [{ name: 'TZ', value: 'Europe/Vienna' }],
+    [{ name: 'TZ', value: 'UTC' }],
+  ],
+  [
+    'resources',
+    { resources: { limits: { memory: '1024Mi', 'example.org/stick': 1 }, requests: { cpu: '1000m' } } },
+    (t) => hubContainer(t)['resources'],
+    { limits: { memory: '1Gi', 'example.org/stick': '1' }, requests: { cpu: '1' } },
+    {},
+  ],
+  [
+    'hostNetwork',
+    { hostNetwork: true },
+    (t) => [t.spec['hostNetwork'], t.spec['dnsPolicy']],
+    [true, 'ClusterFirstWithHostNet'],
+    [undefined, 'ClusterFirst'],
+  ],
+])('%s', async (_, spec, read, wanted, otherwise) => {
+  const before = read(await template());
+  await home.change('hub', 'villa', spec);
+  await becomes(read, wanted);
+  // It goes as it came.
+  await home.change('hub', 'villa', {
+    ...Object.fromEntries(Object.keys(spec).map((field) => [field, null])),
+    version: HUB_VERSION,
+  });
+  await becomes(read, otherwise === null ? before : otherwise);
+});
+
+test('podTemplate is merged last, by Kubernetes’ merge keys, and what is removed goes again', async () => {
+  const before = await template();
+  const podTemplate = nowhere({
+    metadata: { labels: { floor: 'first' }, annotations: { 'example.org/scrape': 'true' } },
+    spec: {
+      terminationGracePeriodSeconds: 300,
+      tolerations: [{ key: 'edge', operator: 'Exists' }],
+      securityContext: { fsGroup: 1000 },
+      imagePullSecrets: [{ name: 'registry' }],
+      volumes: [{ name: 'media', emptyDir: {} }],
+      initContainers: [{ name: 'fetch', image: 'example.org/fetch' }],
+      containers: [
+        {
+          name: 'hub',
+          env: [
+            { name: 'TZ', value: 'Asia/Tokyo' },
+            { name: 'NODE', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
+          ],
+          ports: [{ name: 'homekit', containerPort: 21063 }],
+          volumeMounts: [{ name: 'media', mountPath: '/media' }],
+          livenessProbe: { exec: { command: ['true'] } },
+          resources: { limits: { memory: '512Mi' } },
+        },
+        { name: 'sidecar', image: 'example.org/sidecar' },
+      ],
+    },
+  });
+  await home.change('hub', 'villa', { podTemplate });
+  await becomes(({ spec }) => spec.containers.map(({ name }) => name), ['hub', 'sidecar']);
+  const { metadata, spec } = await template();
+  expect(metadata.labels).toMatchObject({ floor: 'first', ...before.metadata.labels });
+  expect(metadata.annotations).toMatchObject({
+    'example.org/scrape': 'true',
+    ...before.metadata.annotations,
+  });
+  expect(spec).toMatchObject({
+    terminationGracePeriodSeconds: 300,
+    tolerations: [{ key: 'edge', operator: 'Exists' }],
+  });
+  // An object is merged field by field: what the operator set stays.
+  expect(spec['securityContext']).toEqual({ fsGroup: 1000, seccompProfile: { type: 'RuntimeDefault' } });
+  expect(spec.initContainers.map(({ name }) => name)).toEqual([
+    'prepare-config',
+    'unban-operator-ip',
+    'fetch',
+  ]);
+  const hub = hubContainer({ metadata, spec });
+  expect(hub['env']).toEqual([
+    { name: 'TZ', value: 'Asia/Tokyo' },
+    { name: 'NODE', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'spec.nodeName' } } },
+  ]);
+  expect(hub['ports']).toMatchObject([{ containerPort: 8123 }, { containerPort: 21063 }]);
+  expect((hub['volumeMounts'] as { mountPath: string }[]).map(({ mountPath }) => mountPath)).toEqual([
+    '/config',
+    '/hub-operator/configuration',
+    '/hub-operator/secrets',
+    '/media',
+  ]);
+  expect(hub['livenessProbe']).toMatchObject({ exec: { command: ['true'] }, periodSeconds: 30 });
+  expect(hub['livenessProbe']).not.toHaveProperty('httpGet');
+  expect(hub['readinessProbe']).toMatchObject({ httpGet: { path: '/manifest.json' } });
+
+  await home.change('hub', 'villa', { podTemplate: null });
+  await home.change('hub', 'villa', { podTemplate: nowhere() });
+  await becomes((now) => now, before);
+});
+
+test.each<[string, object, RegExp]>([
+  [
+    'a field that pods do not have',
+    { spec: { priorityy: 1 } },
+    /spec.template.spec.priorityy: field not declared in schema/,
+  ],
+  [
+    'a value that the API server refuses',
+    { spec: { restartPolicy: 'Never' } },
+    /spec.template.spec.restartPolicy: Unsupported value: "Never"/,
+  ],
+  [
+    'two handlers of one probe',
+    {
+      spec: {
+        containers: [{ name: 'hub', livenessProbe: { exec: { command: ['true'] }, tcpSocket: { port: 1 } } }],
+      },
+    },
+    /may not specify more than 1 handler type/,
+  ],
+  [
+    'a container without a name',
+    { spec: { containers: [{ image: 'x' }] } },
+    /^podTemplate.spec.containers\[0\]: needs name/,
+  ],
+  [
+    'the hub without its volume',
+    { spec: { containers: [{ name: 'hub', volumeMounts: [{ name: 'media', mountPath: '/config' }] }] } },
+    /spec.containers\[hub\].volumeMounts\[\/config\].name, which the hub does not work without/,
+  ],
+  [
+    'no configuration check',
+    { spec: { initContainers: [{ name: 'prepare-config', $patch: 'delete' }] } },
+    /spec.initContainers\[prepare-config\], which/,
+  ],
+  [
+    'other labels than the StatefulSet selects',
+    { metadata: { labels: { 'app.kubernetes.io/instance': 'x' } } },
+    /metadata.labels.app.kubernetes.io\/instance, which/,
+  ],
+])('podTemplate: %s is refused, and nothing is touched', async (_, part, words) => {
+  const before = await set();
+  await home.change('hub', 'villa', { podTemplate: null });
+  await home.change('hub', 'villa', { podTemplate: nowhere(part) });
+  await refused(words);
+  const after = await set();
+  expect(after.metadata.generation).toBe(before.metadata.generation);
+  expect(templateOf(after)).toEqual(templateOf(before));
+  await home.change('hub', 'villa', { podTemplate: null });
+  await home.change('hub', 'villa', { podTemplate: nowhere() });
+  await home.ready('hub', 'villa', { status: 'False', reason: 'PodNotReady' });
+});
+
+test('kubectl rollout restart stays, and so do the labels and annotations of others', async () => {
+  const ours = await template();
+  expect(
+    await kubectl(['rollout', 'restart', 'statefulset/villa'], { namespace: home.namespace }),
+  ).toMatchObject({ code: 0 });
+  await home.annotate('statefulset', 'villa', 'example.org/team=home');
+  const restarted = (await template()).metadata.annotations['kubectl.kubernetes.io/restartedAt'];
+  expect(restarted).toMatch(/^20/);
+  await home.change('hub', 'villa', { timezone: 'Europe/Rome' });
+  await becomes((t) => hubContainer(t)['env'], [{ name: 'TZ', value: 'Europe/Rome' }]);
+  const after = await set();
+  expect(templateOf(after).metadata.annotations).toEqual({
+    ...ours.metadata.annotations,
+    'kubectl.kubernetes.io/restartedAt': restarted,
+  });
+  expect(after.metadata.annotations).toMatchObject({ 'example.org/team': 'home' });
+});
+
+test('what somebody changes of ours is put back', async () => {
+  const before = await template();
+  const patch = JSON.stringify([
+    { op: 'replace', path: '/spec/template/spec/containers/0/image', value: 'example.org/other' },
+  ]);
+  expect(
+    await kubectl(['patch', 'statefulset', 'villa', '--type=json', `--patch=${patch}`], {
+      namespace: home.namespace,
+    }),
+  ).toMatchObject({ code: 0 });
+  await becomes((t) => t, before);
+});
+
+test('an unchanged Hub writes nothing', async () => {
+  // Values that the API server writes in its own way never look equal to the wish.
+  await home.change('hub', 'villa', { resources: { requests: { cpu: '1000m', memory: '1024Mi' } } });
+  await becomes((t) => hubContainer(t)['resources'], { requests: { cpu: '1', memory: '1Gi' } });
+  const objects = 'persistentvolumeclaim,statefulset,service,configmap';
+  const versions = async () =>
+    Object.fromEntries(
+      (await home.list(objects)).map(({ kind, metadata }) => [
+        `${kind}/${metadata.name}`,
+        metadata.resourceVersion,
+      ]),
+    );
+  const pass = async (request: string) => {
+    await home.annotate('hub', 'villa', `hub-operator.dev/reconcile-requested-at=${request}`);
+    await until(
+      'a pass',
+      async () => (await home.get('hub', 'villa')).status?.['lastHandledReconcileAt'] === request,
+    );
+  };
+  await pass('first');
+  const before = await versions();
+  const patches = () => operator.metric('rest_client_requests_total', 'method="PATCH"');
+  const sent = await patches();
+  await pass('second');
+  expect(await versions()).toEqual(before);
+  // The echo of the request in the status, and nothing else.
+  expect((await patches()) - sent).toBe(1);
+});
+
+test('suspend: nothing is changed until it ends', async () => {
+  const before = await set();
+  await home.change('hub', 'villa', { suspend: true, timezone: 'Asia/Tokyo' });
+  await until(
+    'it is suspended',
+    async () => (await home.condition('hub', 'villa', 'Suspended'))?.status === 'True',
+  );
+  expect((await set()).metadata.generation).toBe(before.metadata.generation);
+  await home.change('hub', 'villa', { suspend: false });
+  await becomes((t) => hubContainer(t)['env'], [{ name: 'TZ', value: 'Asia/Tokyo' }]);
+  expect(await home.condition('hub', 'villa', 'Suspended')).toBeUndefined();
+});
+
+test('changes that follow each other at once are one rollout', async () => {
+  const { generation } = (await set()).metadata;
+  await home.change('hub', 'villa', { timezone: 'Europe/Oslo' });
+  await home.change('hub', 'villa', { hostNetwork: true });
+  await home.apply(configuration('villa', 'logger:\n  default: info\n'));
+  await becomes(
+    (t) => [hubContainer(t)['env'], t.spec['hostNetwork']],
+    [[{ name: 'TZ', value: 'Europe/Oslo' }], true],
+  );
+  const configMap = await home.get('configmap', 'villa-configuration');
+  const hash = configMap.metadata.annotations?.['hub-operator.dev/restart-hash'];
+  await becomes((t) => t.metadata.annotations['hub-operator.dev/config-hash'], hash);
+  expect((await set()).metadata.generation).toBe(generation + 1);
+});
+
+test('dry-run: what would be changed is said, and nothing is done', async () => {
+  const objects = async () =>
+    (await home.list('persistentvolumeclaim,statefulset,service,ingress')).map(
+      ({ metadata }) => metadata.resourceVersion,
+    );
+  const before = await objects();
+  await home.annotate('hub', 'villa', 'hub-operator.dev/dry-run=true');
+  await home.change('hub', 'villa', {
+    timezone: 'America/Lima',
+    service: { port: 80 },
+    ingress: { host: 'home.example.org' },
+  });
+  const { message } = await home.ready('hub', 'villa', { status: 'False', reason: 'DryRun' });
+  expect(message).toMatch(
+    /StatefulSet villa would be changed: .*env\[0\].value "Europe\/Oslo" → "America\/Lima"/,
+  );
+  expect(message).toMatch(/Service villa would be changed: spec.ports\[0\].port 8123 → 80\./);
+  expect(message).toMatch(/Ingress villa would be made\./);
+  expect(await objects()).toEqual(before);
+  await home.change('hub', 'villa', { timezone: 'Europe/Oslo', service: null, ingress: null });
+  await home.ready('hub', 'villa', { status: 'True', reason: 'DryRun' });
+  await home.annotate('hub', 'villa', 'hub-operator.dev/dry-run-');
+  await home.ready('hub', 'villa', { status: 'False', reason: 'PodNotReady' });
+});
+
+test('the steps stand in the log in the order of the specification', async () => {
+  const log = await operator.log();
+  const steps = log
+    .split('\n')
+    .filter((line) => line.includes('"step":"'))
+    .map((line) => (JSON.parse(line) as { step: string }).step);
+  const last = steps.lastIndexOf('PersistentVolumeClaim', steps.lastIndexOf('status'));
+  expect(steps.slice(last, steps.indexOf('status', last) + 1)).toEqual([
+    'PersistentVolumeClaim',
+    'StatefulSet',
+    'Service',
+    'Ingress',
+    'HTTPRoute',
+    'NetworkPolicy',
+    'bootstrap',
+    'status',
+  ]);
+});
+
+test('an object of somebody else under our name is left alone, and named', async () => {
+  const foreign = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'cabin' },
+    spec: { ports: [{ port: 80 }] },
+  };
+  await home.apply(foreign);
+  const before = await home.get('service', 'cabin');
+  await home.apply(idleHub('cabin'), configuration('cabin'));
+  const { message } = await home.ready('hub', 'cabin', { status: 'False', reason: 'NameConflict' });
+  expect(message).toMatch(/Service .*cabin exists and does not belong to Hub cabin/);
+  expect((await home.get('service', 'cabin')).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+  await home.delete('service', 'cabin');
+  await home.delete('hub', 'cabin');
+  await until('all of it is gone', async () => !(await home.exists('statefulset', 'cabin')));
+});

@@ -1,0 +1,219 @@
+import { getBackupConfig } from '../../../operator/client/backup';
+import type { HubClient } from '../../../operator/client/hub';
+import { freshNamespace, until } from '../../cluster';
+import { configuration, Home, hub } from '../../cluster/home';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { running } from './hub-in-sandbox';
+
+const SLOW = 180_000;
+jest.setTimeout(300_000);
+
+const PASSWORD = 'quite a secret 42';
+
+let home: Home;
+let operator: TestOperator;
+let client: HubClient;
+
+const secret = (name: string, stringData: Record<string, string>) => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name },
+  stringData,
+});
+const config = () => getBackupConfig(client.connection);
+const condition = () => home.condition('hub', 'h', 'BackupConfigured');
+const status = async () => (await home.get('hub', 'h')).status ?? {};
+/** The condition of the present generation. */
+const settled = (reason: string) =>
+  until(`backups are ${reason}`, async () => {
+    const seen = await condition();
+    return seen?.reason === reason && seen;
+  });
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('backup'));
+  operator = await startTestOperator(home.namespace);
+  await home.apply(
+    hub('h', {
+      backup: { recurrence: 'thu', time: '03:30:00', retentionCopies: 3, agentIDs: ['backup.local'] },
+    }),
+    configuration('h'),
+  );
+});
+
+// One hub lives through these in order.
+describe('the backups of a hub', () => {
+  it('wait for the token, and are then as the spec says', async () => {
+    expect(await settled('TokenNotAvailable')).toMatchObject({ status: 'False' });
+    await home.ready('hub', 'h', {}, SLOW);
+    await running((client = await home.client('h')));
+    expect(await settled('Applied')).toMatchObject({ status: 'True' });
+    expect(await config()).toMatchObject({
+      automatic_backups_configured: true,
+      schedule: { recurrence: 'custom_days', days: ['thu'], time: '03:30:00' },
+      retention: { copies: 3, days: null },
+      create_backup: { agent_ids: ['backup.local'], include_database: true, password: null },
+    });
+    const { backup } = (await status()) as { backup: { nextTime: string } };
+    expect(new Date(backup.nextTime).getUTCDay()).toBe(4);
+    expect(backup).not.toHaveProperty('lastTime');
+  });
+
+  it('are not written again while they are the same', async () => {
+    // Written by the hub on each update, whatever is in it.
+    const written = async () =>
+      (await client.connection.command<{ config: object }>('backup/config/info')).config;
+    const before = await written();
+    const { metadata } = await home.get('hub', 'h');
+    await home.annotate('hub', 'h', 'hub-operator.dev/reconcile-requested-at=again');
+    await until('it was looked at', async () => (await status())['lastHandledReconcileAt'] === 'again');
+    expect(await written()).toEqual(before);
+    expect((await home.get('hub', 'h')).metadata.generation).toBe(metadata.generation);
+  });
+
+  it('follow a change, and forget what left the spec', async () => {
+    await home.change('hub', 'h', {
+      backup: {
+        recurrence: 'daily',
+        time: null,
+        retentionCopies: null,
+        retentionDays: 14,
+        includeDatabase: false,
+      },
+    });
+    await until('it arrives', async () => (await config()).retention.days === 14);
+    await settled('Applied');
+    expect(await config()).toMatchObject({
+      schedule: { recurrence: 'daily', days: [], time: null },
+      retention: { copies: null, days: 14 },
+      create_backup: { include_database: false },
+    });
+  });
+
+  it('are put back when somebody changed them in the hub', async () => {
+    await client.connection.command('backup/config/update', { retention: { copies: 1, days: null } });
+    await home.annotate('hub', 'h', 'hub-operator.dev/reconcile-requested-at=drift');
+    await until('they are back', async () => (await config()).retention.days === 14);
+  });
+
+  it('are held back while the password is missing, and never lose it silently', async () => {
+    await home.change('hub', 'h', {
+      backup: { passwordSecretRef: { name: 'vault', key: 'word' }, retentionDays: 15 },
+    });
+    expect((await settled('Failed')).message).toContain('The Secret vault does not exist');
+    expect((await config()).retention.days).toBe(14);
+    expect((await home.condition('hub', 'h'))!.status).toBe('True');
+    await home.apply(secret('vault', { word: PASSWORD }));
+    await settled('Applied');
+    expect(await config()).toMatchObject({ create_backup: { password: PASSWORD }, retention: { days: 15 } });
+    expect(await operator.log()).not.toContain(PASSWORD);
+    expect(JSON.stringify(await status())).not.toContain(PASSWORD);
+  });
+
+  it('tell of the last one as soon as it is made', async () => {
+    await client.connection.command('backup/generate_with_automatic_settings');
+    const backup = await until('it is told', async () => {
+      const { backup: told } = (await status()) as { backup?: { lastTime?: string; lastResult?: string } };
+      return told?.lastResult === 'Completed' && told;
+    });
+    expect(Math.abs(Date.parse(backup.lastTime!) - Date.now())).toBeLessThan(60_000);
+    const { backups } = await client.connection.command<{
+      backups: { with_automatic_settings: boolean; agents: Record<string, { protected: boolean }> }[];
+    }>('backup/info');
+    expect(backups).toHaveLength(1);
+    expect(backups[0]).toMatchObject({
+      with_automatic_settings: true,
+      agents: { 'backup.local': { protected: true } },
+    });
+  });
+
+  it('tell of a failed one', async () => {
+    await home.change('hub', 'h', { backup: { agentIDs: ['nowhere.at_all'] } });
+    await until(
+      'the hub takes it',
+      async () => (await config()).create_backup.agent_ids[0] === 'nowhere.at_all',
+    );
+    await settled('Applied');
+    await client.connection.command('backup/generate_with_automatic_settings').catch(() => undefined); // it may fail at once
+    await until(
+      'it is told',
+      async () => ((await status())['backup'] as { lastResult?: string }).lastResult === 'Failed',
+    );
+    await home.change('hub', 'h', { backup: { agentIDs: ['backup.local'] } });
+  });
+
+  it('are off with never, and left alone without the block', async () => {
+    await home.change('hub', 'h', { backup: { recurrence: 'never' } });
+    await until('they are off', async () => (await config()).schedule.recurrence === 'never');
+    expect((await settled('Applied')).message).toContain('off');
+    await home.change('hub', 'h', { backup: null });
+    await until(
+      'nothing is said of them',
+      async () => (await condition()) === undefined && (await home.condition('hub', 'h')) !== undefined,
+    );
+    await client.connection.command('backup/config/update', {
+      schedule: { recurrence: 'daily', days: [], time: '05:00:00' },
+    });
+    await home.annotate('hub', 'h', 'hub-operator.dev/reconcile-requested-at=alone');
+    await until('it was looked at', async () => (await status())['lastHandledReconcileAt'] === 'alone');
+    expect((await config()).schedule).toEqual({ recurrence: 'daily', days: [], time: '05:00:00' });
+    expect(await status()).not.toHaveProperty('backup');
+  });
+
+  it('and a token that is younger than a restored backup is made anew', async () => {
+    const { backups } = await client.connection.command<{ backups: { backup_id: string }[] }>('backup/info');
+    const before = await home.secret('h-api-token', 'token');
+    await home.delete('secret', 'h-api-token');
+    const younger = await until('another token is stored', async () => {
+      const now = await home.secret('h-api-token', 'token');
+      return now !== before && now;
+    });
+    await home.ready('hub', 'h');
+    client = await home.client('h');
+    const restore = {
+      backup_id: backups[0]!.backup_id,
+      agent_id: 'backup.local',
+      password: PASSWORD,
+      restore_database: false,
+      restore_homeassistant: true,
+    };
+    await client.connection.command('backup/restore', restore, { timeoutMs: 60_000 }).catch(() => undefined); // the hub goes down instead of answering
+    await until(
+      'the token is another one',
+      async () => (await home.secret('h-api-token', 'token')) !== younger,
+      SLOW,
+    );
+    await home.ready('hub', 'h', {}, SLOW);
+  });
+});
+
+describe('the generated credentials', () => {
+  const owners = async () =>
+    ((await home.get('secret', 'h-admin')).metadata.ownerReferences ?? []).map(({ kind }) => kind);
+
+  it('go with the Hub, or stay with its volume: both ways', async () => {
+    expect(await owners()).toEqual(['Hub']);
+    const password = await home.secret('h-admin', 'password');
+    await home.change('hub', 'h', { storage: { retain: true } });
+    await until('they stay', async () => (await owners()).length === 0);
+    await home.change('hub', 'h', { storage: { retain: false } });
+    await until('they go', async () => (await owners()).length === 1);
+    await home.change('hub', 'h', { storage: { retain: true } });
+    await until('they stay', async () => (await owners()).length === 0);
+    await home.delete('hub', 'h');
+    await until(
+      'the rest goes',
+      async () => !(await home.exists('statefulset', 'h')) && !(await home.exists('secret', 'h-api-token')),
+      60_000,
+    );
+    expect(await home.secret('h-admin', 'password')).toBe(password);
+
+    // Only with these does a Hub of the same name find its way into the volume.
+    await home.apply(hub('h', { storage: { retain: false } }));
+    await home.ready('hub', 'h', {}, SLOW);
+    expect(await home.secret('h-admin', 'password')).toBe(password);
+    await until('they go with the new one', async () => (await owners()).length === 1);
+    await home.delete('hub', 'h');
+    await until('they went', async () => !(await home.exists('secret', 'h-admin')), 60_000);
+  });
+});

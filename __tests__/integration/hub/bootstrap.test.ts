@@ -1,0 +1,297 @@
+import { createHmac } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { systemClock } from '../../../operator/clock';
+import { getAnalytics, getConfig } from '../../../operator/client/core';
+import type { HubClient } from '../../../operator/client/hub';
+import { currentUser, listTokens, tokenId } from '../../../operator/client/tokens';
+import { freshNamespace, mustKubectl, until } from '../../cluster';
+import { configuration, Home, hub } from '../../cluster/home';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { running } from './hub-in-sandbox';
+
+const SLOW = 180_000;
+jest.setTimeout(300_000);
+
+let home: Home;
+let operator: TestOperator;
+let client: HubClient;
+
+const secret = (name: string, stringData: Record<string, string>) => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name },
+  stringData,
+});
+const owner = { username: 'Ada ', password: 'correct horse battery' };
+const token = (name = 'h-api-token') => home.secret(name, 'token');
+const anotherToken = (than: string, name?: string) =>
+  until(
+    'another token is stored',
+    async () => {
+      const now = await token(name);
+      return now !== than && now;
+    },
+    60_000,
+  );
+/** A new client, since the token is another one. */
+const reconnect = async (): Promise<HubClient> => (client = await home.client('h'));
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('bootstrap'));
+  operator = await startTestOperator(home.namespace);
+  const location = {
+    name: 'The Mill',
+    latitude: '48.2000',
+    longitude: '16.4',
+    elevation: 171,
+    unitSystem: 'us_customary',
+    currency: 'CHF',
+    timeZone: 'Europe/Zurich',
+    country: 'CH',
+  };
+  const bootstrap = {
+    ownerName: 'Ada Lovelace',
+    language: 'de',
+    analytics: true,
+    tokenLifespanDays: 90,
+    credentials: { secretRef: { name: 'owner', passwordKey: 'pass' } },
+    location,
+  };
+  await home.apply(hub('h', { bootstrap }), configuration('h'));
+});
+
+// One hub lives through these in order.
+describe('the bootstrap of a hub with an owner of its own', () => {
+  it('starts the pod and waits for the Secret with the credentials', async () => {
+    const condition = await until(
+      'the credentials are missed',
+      async () => {
+        const seen = await home.condition('hub', 'h', 'BootstrapReady');
+        return seen?.reason === 'MissingCredentials' && seen;
+      },
+      SLOW,
+    );
+    expect(condition).toMatchObject({ status: 'False', message: expect.stringContaining('Secret owner') });
+    expect(await home.condition('hub', 'h', 'Reconciling')).toMatchObject({ status: 'True' });
+    await home.apply(secret('owner', { username: owner.username, password: 'under another key' }));
+    await until('the key is missed', async () =>
+      (await home.condition('hub', 'h', 'BootstrapReady'))?.message.includes('username and pass.'),
+    );
+  });
+
+  it('goes on when it is there, and everything arrives', async () => {
+    await home.apply(secret('owner', { username: owner.username, pass: owner.password }));
+    await home.ready('hub', 'h', {}, SLOW);
+    await running(await reconnect());
+    expect(await currentUser(client.connection)).toMatchObject({ name: 'Ada Lovelace', is_owner: true });
+    const config = await getConfig(client.rest);
+    expect(config).toMatchObject({
+      location_name: 'The Mill',
+      latitude: 48.2,
+      longitude: 16.4,
+      elevation: 171,
+      currency: 'CHF',
+      time_zone: 'Europe/Zurich',
+      country: 'CH',
+      language: 'de',
+    });
+    expect(config.unit_system['length']).toBe('mi');
+    expect(await getAnalytics(client.connection)).toMatchObject({
+      base: true,
+      usage: true,
+      statistics: true,
+      diagnostics: true,
+    });
+    const { status } = await home.get('hub', 'h');
+    expect(status).toMatchObject({ phase: 'Running', version: config.version, bootstrap: { state: 'Done' } });
+    expect(await home.condition('hub', 'h', 'BootstrapReady')).toMatchObject({
+      status: 'True',
+      reason: 'Completed',
+    });
+    // Of the logins that it took, none is left; of the tokens, the one.
+    const records = await listTokens(client.connection);
+    expect(records.map(({ type }) => type)).toEqual(['long_lived_access_token']);
+    expect(await home.exists('secret', 'h-admin')).toBe(false);
+  });
+
+  it('shows the steps of a pass in the log, in their order', async () => {
+    const lines = (await operator.log())
+      .split('\n')
+      .filter((line) => line.includes('"kind":"Hub"'))
+      .map((line) => JSON.parse(line) as { step?: string; msg: string });
+    const steps = lines.filter(({ msg }) => msg === 'step').map(({ step }) => step!);
+    const last = steps.slice(steps.lastIndexOf('PersistentVolumeClaim'));
+    const named = ['PersistentVolumeClaim', 'StatefulSet', 'Service', 'bootstrap', 'backup', 'status'];
+    expect(last.filter((step) => named.includes(step))).toEqual(named);
+  });
+
+  it('a later change of the spec arrives too, and only what differs is sent', async () => {
+    const updates: unknown[] = [];
+    await client.connection.subscribeEvents('core_config_updated', (event) =>
+      updates.push((event as { data: unknown }).data),
+    );
+    await home.change('hub', 'h', {
+      bootstrap: {
+        analytics: false,
+        location: { currency: 'EUR', latitude: '0', longitude: '0', elevation: 0 },
+      },
+    });
+    await until('it arrives', async () => {
+      const { currency, latitude, elevation } = await getConfig(client.rest);
+      return currency === 'EUR' && latitude === 0 && elevation === 0;
+    });
+    await until('analytics are off', async () => (await getAnalytics(client.connection)).base === false);
+    expect(updates).toEqual([{ currency: 'EUR', latitude: 0, longitude: 0, elevation: 0 }]);
+    await home.annotate('hub', 'h', `hub-operator.dev/reconcile-requested-at=1`);
+    await until(
+      'it was looked at again',
+      async () => (await home.get('hub', 'h')).status?.['lastHandledReconcileAt'] === '1',
+    );
+    expect(updates).toHaveLength(1);
+  });
+
+  it('a time zone that does not exist is told in the hub’s words', async () => {
+    await home.change('hub', 'h', { bootstrap: { location: { timeZone: 'Mars/Base' } } });
+    const { message } = await home.ready('hub', 'h', { status: 'False', reason: 'RejectedByHub' });
+    expect(message).toMatch(/time zone/i);
+    await home.change('hub', 'h', { bootstrap: { location: { timeZone: 'Europe/Zurich' } } });
+    await home.ready('hub', 'h');
+  });
+
+  it('a deleted token Secret comes back', async () => {
+    const before = await token();
+    await home.delete('secret', 'h-api-token');
+    await until('it is back', () => home.exists('secret', 'h-api-token'));
+    await anotherToken(before);
+    await home.ready('hub', 'h');
+    const ours = (await listTokens((await reconnect()).connection)).map(({ id }) => id);
+    expect(ours).toEqual([tokenId(await token())]);
+  });
+
+  it('a token that was revoked in the hub comes back', async () => {
+    const before = await token();
+    await client.connection
+      .command('auth/delete_refresh_token', { refresh_token_id: tokenId(before) })
+      .catch(() => undefined); // it cuts itself off
+    await anotherToken(before);
+    await home.ready('hub', 'h');
+    await currentUser((await reconnect()).connection);
+  });
+
+  it('a token that ends soon is replaced before, without the owner’s password', async () => {
+    const before = await token();
+    await home.apply(secret('owner', { username: owner.username, pass: 'not the password any more' }));
+    const soon = await endingSoon(before);
+    await home.apply(secret('h-api-token', { token: soon }));
+    await anotherToken(soon);
+    const records = async () => (await listTokens((await reconnect()).connection)).map(({ id }) => id);
+    await until('the old one is revoked', async () => (await records()).length === 1);
+    expect(await records()).toEqual([tokenId(await token())]);
+    expect((await home.condition('hub', 'h'))!.status).toBe('True');
+    await home.apply(secret('owner', { username: owner.username, pass: owner.password }));
+  });
+
+  it('the token moves when its Secret is to have another name', async () => {
+    const before = await token();
+    await home.change('hub', 'h', { bootstrap: { apiTokenSecretName: 'other' } });
+    await until('it is there', () => home.exists('secret', 'other'));
+    await anotherToken(before, 'other');
+    await until('the old Secret is gone', async () => !(await home.exists('secret', 'h-api-token')));
+    await home.ready('hub', 'h');
+    await home.change('hub', 'h', { bootstrap: { apiTokenSecretName: null } });
+    await until('it is back', () => home.exists('secret', 'h-api-token'));
+    await home.ready('hub', 'h');
+    await reconnect();
+  });
+
+  it('wrong credentials are tried once, and a correction heals', async () => {
+    await home.apply(secret('owner', { username: owner.username, pass: 'wrong' }));
+    await home.delete('secret', 'h-api-token');
+    const stuck = await until(
+      'the login fails',
+      async () => {
+        const seen = await home.condition('hub', 'h', 'BootstrapReady');
+        return seen?.reason === 'LoginFailed' && seen;
+      },
+      60_000,
+    );
+    expect(stuck.message).toMatch(/refuses user name and password of ada: correct the Secret/);
+    expect(await home.condition('hub', 'h', 'Stalled')).toMatchObject({ status: 'True' });
+    const failures = async () => {
+      const log = await readFile(join(await home.volumeOf('h'), 'home-assistant.log'), 'utf8');
+      return log.split('\n').filter((line) => /Login attempt.*127\.0\.0\.2/.test(line)).length;
+    };
+    const tried = await failures();
+    expect(tried).toBeGreaterThan(0);
+    await home.apply(secret('unrelated', { a: 'b' }));
+    await mustKubectl(['annotate', 'secret', 'owner', 'note=changed'], { namespace: home.namespace });
+    await systemClock.sleep(5_000);
+    expect(await failures()).toBe(tried);
+    await home.apply(secret('owner', { username: owner.username, pass: owner.password }));
+    await home.ready('hub', 'h', {}, 60_000);
+    await reconnect();
+  });
+
+  it('with bootstrap.enabled false the token is read, never written', async () => {
+    const before = await token();
+    await home.change('hub', 'h', { bootstrap: { enabled: false } });
+    await until(
+      'it is told',
+      async () => (await home.condition('hub', 'h', 'BootstrapReady'))?.reason === 'Disabled',
+    );
+    await home.ready('hub', 'h');
+    await home.delete('secret', 'h-api-token');
+    const { message } = await home.ready('hub', 'h', { status: 'False', reason: 'TokenNotAvailable' });
+    expect(message).toContain('h-api-token');
+    await home.apply(secret('h-api-token', { token: 'nonsense' }));
+    await home.ready('hub', 'h', { status: 'False', reason: 'TokenRejected' });
+    expect(await token()).toBe('nonsense');
+    await home.apply(secret('h-api-token', { token: before }));
+    await home.ready('hub', 'h');
+  });
+
+  it('core keys in configuration.yaml win, and that is told', async () => {
+    await home.delete('secret', 'h-api-token'); // it was made by hand: not ours any more
+    await home.change('hub', 'h', { bootstrap: { enabled: true } });
+    await home.ready('hub', 'h', {}, 60_000);
+    await home.apply(
+      configuration('h', 'homeassistant:\n  name: From the file\n  latitude: 1\n  longitude: 2\n'),
+    );
+    const told = await until(
+      'it is told',
+      async () => {
+        const seen = await home.condition('hub', 'h', 'BootstrapReady');
+        return seen?.message.includes('configuration.yaml') && seen;
+      },
+      SLOW,
+    );
+    expect(told).toMatchObject({
+      status: 'True',
+      message: expect.stringMatching(/differ in bootstrap: .*location_name/),
+    });
+    await home.ready('hub', 'h');
+    expect(await getConfig((await reconnect()).rest)).toMatchObject({
+      location_name: 'From the file',
+      latitude: 1,
+      config_source: 'yaml',
+    });
+    expect(
+      (await home.events('Hub', 'h')).filter((event) => event.includes('CoreConfigInYaml')),
+    ).toHaveLength(1);
+  });
+});
+
+/** The same token of the same record, which the hub accepts, but with ten minutes to live. */
+async function endingSoon(present: string): Promise<string> {
+  const stored = await until('the hub has written its tokens to disk', async () => {
+    const { data } = JSON.parse(await readFile(join(await home.volumeOf('h'), '.storage/auth'), 'utf8')) as {
+      data: { refresh_tokens: { id: string; jwt_key: string }[] };
+    };
+    return data.refresh_tokens.find(({ id }) => id === tokenId(present));
+  });
+  const now = Math.floor(Date.now() / 1_000);
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const unsigned = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ iss: stored.id, iat: now - 89 * 86_400, exp: now + 600 })}`;
+  return `${unsigned}.${createHmac('sha256', stored.jwt_key).update(unsigned).digest('base64url')}`;
+}

@@ -1,0 +1,289 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { getBackupConfig } from '../../../operator/client/backup';
+import { getConfig } from '../../../operator/client/core';
+import { HubClient } from '../../../operator/client/hub';
+import { systemClock } from '../../../operator/clock';
+import { kubectl, freshNamespace, until } from '../../cluster';
+import { automation, configuration, Home } from '../../cluster/home';
+import { type OnboardedHub, startOnboardedHub } from '../../cluster/onboarded-hub';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { silentLog } from '../../cluster/silent-log';
+import { certificate, privateKey } from '../../unit/client/certificate';
+import { getBanned, OPERATOR_ADDRESS } from './hub-in-sandbox';
+
+jest.setTimeout(180_000);
+
+const HUB_LABEL = 'hub-operator.dev/hub';
+
+let home: Home;
+let operator: TestOperator;
+let elsewhere: OnboardedHub;
+const servers: { close(): unknown }[] = [];
+
+const secret = (name: string, stringData: Record<string, string>, of?: string) => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, ...(of && { labels: { [HUB_LABEL]: of } }) },
+  stringData,
+});
+const external = (name: string, url: string, spec: object = {}, more: object = {}) => ({
+  apiVersion: 'hub-operator.dev/v1',
+  kind: 'Hub',
+  metadata: { name },
+  spec: { external: { url, tokenSecretRef: { name: `${name}-token` }, ...more }, ...spec },
+});
+/** A server that is no hub; what it was asked. */
+async function impostor(
+  answer: (request: IncomingMessage) => { status: number; headers?: Record<string, string>; body: string },
+) {
+  const asked: IncomingMessage[] = [];
+  const server: Server = createServer((request, response) => {
+    asked.push(request);
+    const { status, headers, body } = answer(request);
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
+  });
+  server.on('upgrade', (request, socket) => {
+    asked.push(request);
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  servers.push(server);
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+}
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('external'));
+  [operator, elsewhere] = await Promise.all([
+    startTestOperator(home.namespace, { settings: { ALLOW_LOCAL_HUBS: 'true' } }),
+    startOnboardedHub(),
+  ]);
+});
+afterAll(async () => {
+  for (const server of servers) server.close();
+  await elsewhere.hub.dispose();
+});
+
+// One hub lives through these in order.
+describe('a hub that runs elsewhere', () => {
+  it('waits for its token, and does not read a Secret without its label', async () => {
+    await home.apply(
+      external('h', elsewhere.hub.url, { backup: { recurrence: 'daily', retentionCopies: 2 } }),
+    );
+    expect(
+      (await home.ready('hub', 'h', { status: 'False', reason: 'TokenNotAvailable' })).message,
+    ).toContain('The Secret h-token does not exist');
+    await home.apply(secret('h-token', { token: elsewhere.token }));
+    await until('the label is missed', async () =>
+      (await home.condition('hub', 'h'))?.message.includes(`lacks the label ${HUB_LABEL}: h`),
+    );
+    await home.apply(secret('h-token', { token: elsewhere.token }, 'another'));
+    expect((await home.condition('hub', 'h'))!.reason).toBe('TokenNotAvailable');
+    expect(await home.condition('hub', 'h', 'BackupConfigured')).toMatchObject({
+      status: 'False',
+      reason: 'TokenNotAvailable',
+    });
+  });
+
+  it('is looked after: children and backups work, and no workload is made', async () => {
+    await home.apply(secret('h-token', { token: elsewhere.token }, 'h'), automation('h', 'morning'));
+    await home.ready('hub', 'h');
+    await home.ready('hubautomation', 'morning', {}, 60_000);
+    const { status } = await home.get('hub', 'h');
+    expect(status).toMatchObject({ phase: 'Running', version: '2026.11.0', url: elsewhere.hub.url });
+    expect(await home.condition('hub', 'h', 'BackupConfigured')).toMatchObject({ status: 'True' });
+    const client = new HubClient({
+      url: elsewhere.hub.url,
+      token: elsewhere.token,
+      clock: systemClock,
+      log: silentLog,
+    });
+    expect(await getBackupConfig(client.connection)).toMatchObject({
+      schedule: { recurrence: 'daily' },
+      retention: { copies: 2 },
+    });
+    // Its place is nobody's business here, whatever the default time zone is.
+    expect((await getConfig(client.rest)).config_source).not.toBe('yaml');
+    client.close();
+    const made = await home.list('statefulsets,services,persistentvolumeclaims,pods,configmaps');
+    expect(made.filter(({ metadata }) => metadata.name !== 'kube-root-ca.crt')).toEqual([]);
+  });
+
+  it('what needs files in its pod says so', async () => {
+    await home.apply(
+      configuration('h'),
+      {
+        apiVersion: 'hub-operator.dev/v1',
+        kind: 'HubSecrets',
+        metadata: { name: 'h' },
+        spec: { hubRef: { name: 'h' }, secretRefs: [{ name: 'h-token' }] },
+      },
+      {
+        apiVersion: 'hub-operator.dev/v1',
+        kind: 'HubCommunityRepository',
+        metadata: { name: 'h' },
+        spec: { hubRef: { name: 'h' }, category: 'theme', repository: 'someone/theme', ref: 'v1' },
+      },
+    );
+    for (const kind of ['hubconfiguration', 'hubsecrets', 'hubcommunityrepository']) {
+      await home.ready(kind, 'h', { status: 'False', reason: 'NotSupportedByExternalHub' });
+      expect(await home.condition(kind, 'h', 'Stalled')).toMatchObject({ status: 'True' });
+    }
+    await home.change('hub', 'h', { delivery: 'File' });
+    await home.ready('hub', 'h', { status: 'False', reason: 'NotSupportedByExternalHub' });
+    await home.change('hub', 'h', { delivery: 'Api' });
+    await home.ready('hub', 'h');
+  });
+
+  it('is not repaired: a token that does not work is told, and another one heals', async () => {
+    await home.apply(secret('h-token', { token: 'nonsense' }, 'h'));
+    await home.ready('hub', 'h', { status: 'False', reason: 'TokenRejected' });
+    expect(await home.exists('secret', 'h-admin')).toBe(false);
+    expect(await home.exists('secret', 'h-api-token')).toBe(false);
+    expect(await home.secret('h-token', 'token')).toBe('nonsense');
+    await home.apply(secret('h-token', { token: elsewhere.token }, 'h'));
+    await home.ready('hub', 'h');
+  });
+
+  it('is not restarted for a ban', async () => {
+    const client = new HubClient({
+      url: elsewhere.hub.url,
+      token: elsewhere.token,
+      clock: systemClock,
+      log: silentLog,
+    });
+    const port = elsewhere.hub.port;
+    await client.connection.command('http/config/configure', {
+      config: { server_port: port, login_attempts_threshold: 2 },
+    });
+    await until(
+      'it is on trial',
+      async () => client.connection.command('http/config/promote').then(() => true),
+      60_000,
+    );
+    await home.ready('hub', 'h', {}, 60_000);
+    const before = elsewhere.hub.pid;
+    await getBanned(OPERATOR_ADDRESS, elsewhere.hub.url);
+    const { message } = await home.ready('hub', 'h', { status: 'False', reason: 'HubBanned' });
+    expect(message).toContain('does not restart external hubs');
+    expect(elsewhere.hub.pid).toBe(before);
+    expect(await home.condition('hub', 'h', 'BanRecoveryFailed')).toBeUndefined();
+    client.close();
+  });
+
+  it('is reached by TLS with its own authority, and not without', async () => {
+    const front = createTlsServer({ cert: certificate, key: privateKey }, (socket) => {
+      const hub = connect({ port: elsewhere.hub.port, host: '127.0.0.1', localAddress: '127.0.0.7' });
+      socket.pipe(hub).pipe(socket);
+      for (const end of [socket, hub]) end.on('error', () => [socket, hub].forEach((each) => each.destroy()));
+    });
+    await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve));
+    servers.push(front);
+    const url = `https://127.0.0.1:${(front.address() as AddressInfo).port}`;
+    await home.apply(external('tls', url), secret('tls-token', { token: elsewhere.token }, 'tls'));
+    expect((await home.ready('hub', 'tls', { status: 'False', reason: 'HubUnreachable' })).message).toContain(
+      'signed by nobody that we know',
+    );
+    await home.change('hub', 'tls', { external: { caSecretRef: { name: 'authority' } } });
+    await home.apply(secret('authority', { 'ca.crt': certificate }));
+    await until('the label is missed', async () =>
+      (await home.condition('hub', 'tls'))?.message.includes('authority lacks the label'),
+    );
+    await home.apply(secret('authority', { 'ca.crt': certificate }, 'tls'));
+    await home.ready('hub', 'tls');
+    await home.delete('hub', 'tls');
+  });
+});
+
+describe('the token', () => {
+  it.each([
+    ['another program', () => ({ status: 200, body: '{"name":"TOP SECRET"}' })],
+    ['an error', () => ({ status: 400, body: '{"message":"TOP SECRET"}' })],
+    [
+      'a page',
+      () => ({ status: 200, headers: { 'content-type': 'text/TOP-SECRET' }, body: '<html>TOP SECRET' }),
+    ],
+    ['a redirect', () => ({ status: 302, headers: { location: '/TOP-SECRET' }, body: '{}' })],
+    ['JSON that is none', () => ({ status: 200, body: 'TOP SECRET' })],
+  ])('does not go to %s, and no word of it reaches the status', async (_what, answer) => {
+    const { url, asked } = await impostor(answer);
+    await home.apply(external('odd', url), secret('odd-token', { token: 'the token itself' }, 'odd'));
+    await home.ready('hub', 'odd', { status: 'False', reason: 'HubUnreachable' });
+    await until('it was asked again', () => asked.length >= 2);
+    expect(asked.map(({ headers }) => headers.authorization)).toEqual(asked.map(() => undefined));
+    expect(asked.map(({ url: path }) => path)).toEqual(asked.map(() => '/manifest.json'));
+    const told = JSON.stringify([(await home.get('hub', 'odd')).status, await home.events('Hub', 'odd')]);
+    expect(told).not.toMatch(/secret/i);
+    expect(await operator.log()).not.toMatch(/TOP.SECRET/);
+    await home.delete('hub', 'odd');
+  });
+
+  it('does not go after a redirect, nor to somebody who took the address of a hub', async () => {
+    const trap = await impostor(() => ({ status: 200, body: '{}' }));
+    let isHub = true;
+    const { url, asked } = await impostor(({ url: path }) =>
+      path === '/manifest.json' && isHub
+        ? { status: 200, body: '{"name":"Home Assistant"}' }
+        : { status: 307, headers: { location: `${trap.url}/api/config` }, body: '{}' },
+    );
+    await home.apply(external('odd', url), secret('odd-token', { token: 'the token itself' }, 'odd'));
+    await home.ready('hub', 'odd', { status: 'False', reason: 'HubUnreachable' });
+    const withToken = () => asked.filter(({ headers }) => headers.authorization).length;
+    expect(withToken()).toBeGreaterThan(0);
+    expect(trap.asked).toEqual([]);
+    isHub = false;
+    const before = withToken();
+    const lately = asked.length;
+    await until('it was asked again', () => asked.length > lately + 1);
+    expect(withToken()).toBeLessThanOrEqual(before + 1); // a proof is good for ten seconds
+    await home.delete('hub', 'odd');
+  });
+});
+
+describe('the address', () => {
+  it.each([
+    ['ftp://192.0.2.1', 'url'],
+    ['http://user:pass@192.0.2.1', 'url'],
+    ['http://192.0.2.1/path', 'url'],
+  ])('%s is refused at admission', async (url) => {
+    const { code, stderr } = await kubectl(['apply', '--filename=-'], {
+      namespace: home.namespace,
+      input: JSON.stringify(external('bad', url)),
+    });
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(/external\.url/);
+  });
+
+  it('of this machine or its link is refused, by number and by name, where no setting allows it', async () => {
+    await operator.stop();
+    await startTestOperator(home.namespace);
+    const { url, asked } = await impostor(() => ({ status: 200, body: '{"name":"Home Assistant"}' }));
+    const port = new URL(url).port;
+    const literal = [
+      `http://127.0.0.1:${port}`,
+      `http://2130706433:${port}`,
+      `http://[::1]:${port}`,
+      'http://169.254.169.254',
+      'http://[fe80::1]',
+    ];
+    for (const [index, address] of literal.entries()) {
+      await home.apply(
+        external(`local-${index}`, address),
+        secret(`local-${index}-token`, { token: 'x' }, `local-${index}`),
+      );
+      expect(
+        (await home.ready('hub', `local-${index}`, { status: 'False', reason: 'InvalidSpec' })).message,
+      ).toContain('loopback or link-local');
+    }
+    await home.apply(
+      external('named', `http://localhost:${port}`),
+      secret('named-token', { token: 'x' }, 'named'),
+    );
+    expect(
+      (await home.ready('hub', 'named', { status: 'False', reason: 'HubUnreachable' })).message,
+    ).toContain('loopback or link-local');
+    expect(asked).toEqual([]);
+  });
+});

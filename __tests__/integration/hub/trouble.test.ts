@@ -1,0 +1,81 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { callService } from '../../../operator/client/services';
+import { freshNamespace, until } from '../../cluster';
+import { configuration, Home, hub } from '../../cluster/home';
+import { startTestOperator } from '../../cluster/operator';
+import { hubPid, running } from './hub-in-sandbox';
+
+const SLOW = 180_000;
+const PROMISE = 30_000;
+jest.setTimeout(300_000);
+
+let home: Home;
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('trouble'));
+  await startTestOperator(home.namespace);
+  // Only sooner than the operator's own, so that nobody waits three minutes here.
+  const probes = {
+    livenessProbe: {
+      httpGet: { path: '/manifest.json', port: 'http' },
+      periodSeconds: 10,
+      timeoutSeconds: 5,
+      failureThreshold: 4,
+    },
+  };
+  await home.apply(
+    hub('h', { podTemplate: { spec: { containers: [{ name: 'hub', ...probes }] } } }),
+    configuration('h'),
+  );
+  await home.ready('hub', 'h', {}, SLOW);
+  await running(await home.client('h'));
+});
+
+// One hub lives through these in order.
+describe('a hub that answers no more, or answers as another', () => {
+  it('hangs: it is told within 30 s, and the hub is restarted by its liveness probe', async () => {
+    const before = await hubPid(home, 'h');
+    process.kill(-before, 'SIGSTOP');
+    const { message, reason } = await home.ready('hub', 'h', { status: 'False' }, PROMISE);
+    expect(`${reason}: ${message}`).toMatch(
+      /HubUnreachable: .*no answer within 10 s|PodNotReady: .*probe failed/,
+    );
+    await until(
+      'the liveness probe has it restarted',
+      async () => (await hubPid(home, 'h').catch(() => before)) !== before,
+      SLOW,
+    );
+    await home.ready('hub', 'h', {}, SLOW);
+    await running(await home.client('h'));
+  });
+
+  it('is in safe mode: it is told, and over when it is restarted', async () => {
+    const { rest } = await home.client('h');
+    await callService(rest, 'homeassistant', 'restart', { safe_mode: true }).catch(() => undefined); // it may go down before it answers
+    await home.ready('hub', 'h', { status: 'False', reason: 'SafeMode' }, SLOW);
+    await running(await home.client('h'));
+    await callService(rest, 'homeassistant', 'restart').catch(() => undefined);
+    await home.ready('hub', 'h', {}, SLOW);
+    await running(await home.client('h'));
+  });
+
+  it('is in recovery mode: it is told in the hub’s words, nothing is written, and a repair heals', async () => {
+    const file = join(await home.volumeOf('h'), 'configuration.yaml');
+    const good = await readFile(file, 'utf8');
+    await writeFile(file, `${good}\nsensor: !include of-nothing.yaml\n`);
+    process.kill(await hubPid(home, 'h'), 'SIGTERM'); // the container alone is started again: no init container
+    const { message } = await home.ready('hub', 'h', { status: 'False', reason: 'RecoveryMode' }, SLOW);
+    expect(message).toMatch(/recovery mode: .*of-nothing\.yaml/s);
+    expect((await home.get('hub', 'h')).status).toMatchObject({ phase: 'Failed' });
+    await writeFile(file, good);
+    const client = await home.client('h');
+    await running(client); // a restart that is asked for before is forgotten
+    await home.annotate('hub', 'h', 'hub-operator.dev/reconcile-requested-at=repaired');
+    await until('it is told what to do', async () =>
+      (await home.condition('hub', 'h'))?.message.includes('leaves this mode when it is restarted'),
+    );
+    await callService(client.rest, 'homeassistant', 'restart').catch(() => undefined);
+    await home.ready('hub', 'h', {}, SLOW);
+  });
+});

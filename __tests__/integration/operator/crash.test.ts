@@ -1,0 +1,169 @@
+import type { HubClient } from '../../../operator/client/hub';
+import { getConfig } from '../../../operator/client/core';
+import { listTokens } from '../../../operator/client/tokens';
+import { freshNamespace, until } from '../../cluster';
+import { ApiProxy, type Crossing } from '../../cluster/api-proxy';
+import { automation, configuration, Home, hub } from '../../cluster/home';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
+
+// kill -9 of the operator at exactly one request after another: whatever was done by then, it ends the same.
+
+interface CrashPoint {
+  readonly moment: 'before' | 'after';
+  readonly at: string;
+  readonly hits: (crossing: Crossing) => boolean;
+}
+
+const statusOf = ({ body }: Crossing) => (body as { status?: Record<string, unknown> } | undefined)?.status;
+const bootstrapState = (crossing: Crossing) =>
+  (statusOf(crossing)?.['bootstrap'] as { state?: string } | undefined)?.state;
+
+const state = (moment: CrashPoint['moment'], name: string): CrashPoint => ({
+  moment,
+  at: `the state ${name}`,
+  hits: (crossing) => crossing.path.endsWith('/hubs/villa/status') && bootstrapState(crossing) === name,
+});
+/** Any writing of the Secret, whichever way it is made. */
+const secret = (moment: CrashPoint['moment'], name: string): CrashPoint => ({
+  moment,
+  at: `the Secret ${name}`,
+  hits: ({ method, path, body }) =>
+    method !== 'GET' &&
+    path.includes('/secrets') &&
+    (body as { metadata?: { name?: string } } | undefined)?.metadata?.name === name,
+});
+
+let home: Home;
+let operator: TestOperator;
+let proxy: ApiProxy;
+let client: HubClient;
+/** Where to strike next, each once. */
+let points: CrashPoint[] = [];
+let crashed = false;
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('crash'));
+  proxy = await ApiProxy.start(async (moment, crossing) => {
+    const point = points.find((each) => each.moment === moment && each.hits(crossing));
+    if (!point || crashed) return crashed ? 'drop' : 'on';
+    points = points.filter((each) => each !== point);
+    crashed = true;
+    await operator.kill();
+    return 'drop';
+  });
+  operator = await startTestOperator(home.namespace, { kubeconfig: proxy.kubeconfig });
+});
+afterAll(() => proxy.stop());
+
+/** Starts the operator again whenever it was struck, until it was struck everywhere and `done` says so. */
+async function throughAll(strikes: CrashPoint[], done: () => Promise<boolean>): Promise<void> {
+  points = strikes;
+  const left = () => points.map(({ moment, at }) => `${moment} ${at}`).join(', ');
+  await until(
+    'all is done in spite of all crashes',
+    async () => {
+      if (crashed) {
+        crashed = false;
+        await operator.start();
+      }
+      if (points.length > 0) throw new Error(`still to come: ${left()}`);
+      return done();
+    },
+    150_000,
+  );
+}
+
+const isReady = async (kind: string, name: string) => (await home.condition(kind, name))?.status === 'True';
+
+test('a bootstrap that is killed at every state ends in the same hub', async () => {
+  await home.apply(
+    hub('villa', { bootstrap: { location: { name: 'Crash site', latitude: '10.5', longitude: '-20.25' } } }),
+    configuration('villa'),
+  );
+  const strikes = [
+    state('after', 'WaitForHealth'),
+    state('after', 'WaitForAPIReady'),
+    state('after', 'CheckOnboarding'),
+    state('after', 'PerformOnboarding'),
+    secret('after', 'villa-admin'),
+    state('after', 'CreateUser'),
+    ...['SetCoreConfig', 'SetAnalytics', 'SetIntegration', 'CreateAPIToken'].flatMap((name) => [
+      state('before', name),
+      state('after', name),
+    ]),
+    secret('before', 'villa-api-token'),
+    secret('after', 'villa-api-token'),
+    state('before', 'Done'),
+    state('after', 'Done'),
+  ];
+  await throughAll(strikes, () => isReady('hub', 'villa'));
+
+  client = await home.client('villa');
+  const users =
+    await client.connection.command<{ username: string | null; system_generated: boolean }[]>(
+      'config/auth/list',
+    );
+  expect(users.filter((user) => !user.system_generated).map(({ username }) => username)).toEqual(['admin']);
+  expect(await getConfig(client.rest)).toMatchObject({
+    location_name: 'Crash site',
+    latitude: 10.5,
+    longitude: -20.25,
+  });
+  const steps = await client.rest.get<{ done: boolean }[]>('/api/onboarding');
+  expect(steps.map(({ done }) => done)).toEqual([true, true, true, true]);
+  await until('one token of ours is left', async () => {
+    const tokens = await listTokens(client.connection);
+    return tokens.filter(({ client_name }) => client_name?.startsWith('Hub Operator ')).length === 1;
+  });
+  const made = await home.list('persistentvolumeclaims,statefulsets,controllerrevisions,pods,services');
+  expect(made.map(({ kind }) => kind).sort()).toEqual([
+    'ControllerRevision',
+    'PersistentVolumeClaim',
+    'Pod',
+    'Service',
+    'StatefulSet',
+  ]);
+}, 180_000);
+
+const ofAutomation = (crossing: Crossing) => crossing.path.endsWith('/hubautomations/lights/status');
+
+test('an automation that is killed between claim, write and note is there once', async () => {
+  const strikes: CrashPoint[] = [
+    {
+      moment: 'after',
+      at: 'the claim',
+      hits: (crossing) => ofAutomation(crossing) && statusOf(crossing)?.['automationId'] === 'lights',
+    },
+    {
+      moment: 'before',
+      at: 'the note of the write',
+      hits: (crossing) => ofAutomation(crossing) && statusOf(crossing)?.['appliedHash'] !== undefined,
+    },
+    {
+      moment: 'before',
+      at: 'Ready',
+      hits: (crossing) => ofAutomation(crossing) && statusOf(crossing)?.['entityId'] !== undefined,
+    },
+  ];
+  await home.apply(automation('villa', 'lights'));
+  await throughAll(strikes, () => isReady('hubautomation', 'lights'));
+  const entities = await client.connection.command<{ platform: string; unique_id: string }[]>(
+    'config/entity_registry/list',
+  );
+  expect(
+    entities.filter(({ platform }) => platform === 'automation').map(({ unique_id }) => unique_id),
+  ).toEqual(['lights']);
+  expect((await home.get('hubautomation', 'lights')).status).not.toHaveProperty('adopted');
+});
+
+test('a deletion that is killed before the finalizer is released ends all the same', async () => {
+  const strike: CrashPoint = {
+    moment: 'before',
+    at: 'the release of the finalizer',
+    hits: ({ method, path }) => method === 'PATCH' && path.endsWith('/hubautomations/lights'),
+  };
+  points = [strike];
+  await home.delete('hubautomation', 'lights', '--wait=false');
+  await throughAll([strike], async () => !(await home.exists('hubautomation', 'lights')));
+  expect(await client.entities.read('automation', 'lights')).toBeUndefined();
+});

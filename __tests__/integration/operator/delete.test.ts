@@ -1,0 +1,102 @@
+import { listTokens } from '../../../operator/client/tokens';
+import { freshNamespace, kubectl, mustKubectl, until } from '../../cluster';
+import { automation, configuration, Home, hub } from '../../cluster/home';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
+
+// What goes, what stays, and that nothing ever holds up a deletion.
+
+const villa = hub('villa', { storage: { retain: true }, bootstrap: { ownerName: 'Grace' } });
+
+let home: Home;
+let operator: TestOperator;
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('delete'));
+  operator = await startTestOperator(home.namespace);
+  await home.apply(
+    villa,
+    configuration('villa'),
+    ...['first', 'second', 'third'].map((name) => automation('villa', name)),
+  );
+  await home.ready('hub', 'villa', {}, 90_000);
+  for (const name of ['first', 'second', 'third']) await home.ready('hubautomation', name);
+});
+
+const seconds = async (work: Promise<unknown>) => {
+  const began = Date.now();
+  await work;
+  return (Date.now() - began) / 1_000;
+};
+const gone = (kind: string, name: string) =>
+  until(`${kind} ${name} is gone`, async () => !(await home.exists(kind, name)));
+
+test('a hub that does not answer holds up no deletion', async () => {
+  await home.signal('villa', 'SIGSTOP');
+  try {
+    // "One try of at most 5 s, then all others of that hub finish without trying."
+    expect(await seconds(home.delete('hubautomation', 'first'))).toBeLessThan(8);
+    expect(await seconds(home.delete('hubautomation', 'second'))).toBeLessThan(3);
+    for (const name of ['first', 'second']) {
+      expect(await home.events('HubAutomation', name)).toContainEqual(
+        expect.stringMatching(/^Warning Cleanup.*may be left/),
+      );
+    }
+  } finally {
+    await home.signal('villa', 'SIGCONT');
+  }
+  await home.ready('hub', 'villa');
+});
+
+test('a deleted Hub takes all with it but what is to be retained, and its children wait', async () => {
+  const volume = (await home.get('persistentvolumeclaim', 'villa-config')).metadata.uid;
+  const password = await home.secret('villa-admin', 'password');
+  await home.delete('hub', 'villa');
+  for (const kind of [
+    'statefulset',
+    'service',
+    'configmap/villa-operator-ip',
+    'secret/villa-api-token',
+    'pod/villa-0',
+  ]) {
+    const [type = '', name = 'villa'] = kind.split('/');
+    await gone(type, name);
+  }
+  const waiting = await home.ready('hubautomation', 'third', { status: 'False', reason: 'HubNotFound' });
+  expect(waiting.message).toContain('villa');
+  expect(await home.condition('hubautomation', 'third', 'Stalled')).toBeUndefined();
+  expect(await home.exists('configmap', 'villa-configuration')).toBe(true);
+
+  await home.apply(villa);
+  await home.ready('hub', 'villa', {}, 90_000);
+  await home.ready('hubautomation', 'third');
+  expect((await home.get('persistentvolumeclaim', 'villa-config')).metadata.uid).toBe(volume);
+  expect(await home.secret('villa-admin', 'password')).toBe(password);
+  const client = await home.client('villa');
+  expect(await client.entities.read('automation', 'third')).toMatchObject({ alias: 'The automation third' });
+  expect((await home.get('hubautomation', 'third')).status).not.toHaveProperty('adopted');
+  const tokens = await listTokens(client.connection);
+  expect(tokens.filter(({ client_name }) => client_name?.startsWith('Hub Operator '))).toHaveLength(1);
+});
+
+test('what is retained can be given back to the Hub', async () => {
+  const owners = async (kind: string, name: string) =>
+    ((await home.get(kind, name)).metadata.ownerReferences ?? []).map((owner) => owner.name);
+  expect(await owners('persistentvolumeclaim', 'villa-config')).toEqual([]);
+  expect(await owners('secret', 'villa-admin')).toEqual([]);
+  await home.change('hub', 'villa', { storage: { retain: false } });
+  await until('they belong to the Hub', async () => {
+    expect(await owners('persistentvolumeclaim', 'villa-config')).toEqual(['villa']);
+    expect(await owners('secret', 'villa-admin')).toEqual(['villa']);
+    return true;
+  });
+  expect(await home.condition('hub', 'villa')).toMatchObject({ status: 'True' });
+});
+
+test('a namespace goes with everything in it while its hub is down', async () => {
+  await mustKubectl(['delete', 'namespace', home.namespace, '--wait=false']);
+  // The cluster ends the pods of a namespace before all else; this one does not even say good-bye.
+  await home.signal('villa', 'SIGKILL');
+  const end = ['wait', '--for=delete', '--timeout=60s', `namespace/${home.namespace}`];
+  expect(await kubectl(end)).toMatchObject({ code: 0 });
+  expect(await operator.metric('controller_runtime_reconcile_errors_total')).toBe(0);
+});

@@ -1,0 +1,145 @@
+import type { HubClient } from '../../../operator/client/hub';
+import { stateOf } from '../../../operator/client/states';
+import { currentUser, listTokens } from '../../../operator/client/tokens';
+import { freshNamespace, until } from '../../cluster';
+import { automation, configuration, Home, hub } from '../../cluster/home';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
+
+// The life of one hub: what it waits for, what its configuration may do to it, and how its token comes back.
+
+const withSwitch = (name: string) => `input_boolean:\n  ${name}:\n`;
+
+let home: Home;
+let operator: TestOperator;
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('hub'));
+  operator = await startTestOperator(home.namespace);
+  await home.apply(
+    hub('villa', { bootstrap: { credentials: { secretRef: { name: 'owner', passwordKey: 'pass' } } } }),
+    configuration('villa', 'logger: !nonsense x\n'),
+    automation('villa', 'lights'),
+  );
+});
+
+const running = () => home.ready('hub', 'villa', {}, 90_000);
+const podUid = async () => (await home.get('pod', 'villa-0')).metadata.uid;
+const generated = async () =>
+  (await home.get('configmap', 'villa-configuration')).data!['configuration.yaml'];
+const ourTokens = async (client: HubClient) =>
+  (await listTokens(client.connection)).filter(({ client_name }) => client_name?.startsWith('Hub Operator '));
+/** Waits for a pod after the one that is there now. */
+const replaced = async (change: () => Promise<unknown>) => {
+  const before = await podUid();
+  await change();
+  await until('a new pod', async () => (await podUid()) !== before, 60_000);
+  await running();
+};
+
+test('a first configuration that the hub would not load is told in the words of its check', async () => {
+  const said = await until(
+    'the check has spoken',
+    async () => {
+      const condition = await home.ready('hub', 'villa', { status: 'False', reason: 'PodNotReady' });
+      return condition.message.includes('!nonsense') && condition;
+    },
+    60_000,
+  );
+  expect(said.message).toContain('prepare-config');
+  await home.apply(configuration('villa', withSwitch('first')));
+});
+
+test('without the owner’s credentials the bootstrap waits, and goes on when they are there', async () => {
+  await until(
+    'it waits for credentials',
+    async () => {
+      const condition = await home.condition('hub', 'villa', 'BootstrapReady');
+      return condition?.reason === 'MissingCredentials' && condition.message.includes('Secret owner');
+    },
+    90_000,
+  );
+  expect(await home.condition('hubautomation', 'lights')).toMatchObject({ reason: 'TokenNotAvailable' });
+  const stringData = { username: 'Ada ', pass: 'correct horse' };
+  await home.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'owner' }, stringData });
+  await running();
+  const client = await home.client('villa');
+  expect(await currentUser(client.connection)).toMatchObject({ is_owner: true });
+  expect(await ourTokens(client)).toHaveLength(1);
+  expect(await home.exists('secret', 'villa-admin')).toBe(false);
+  await home.ready('hubautomation', 'lights');
+});
+
+test('what is no YAML stays outside', async () => {
+  const before = await generated();
+  const pod = await podUid();
+  await home.apply(configuration('villa', 'logger: [\n'));
+  const condition = await home.ready('hubconfiguration', 'villa', {
+    status: 'False',
+    reason: 'InvalidConfiguration',
+  });
+  expect(condition.message).toContain('line 2');
+  expect(await generated()).toBe(before);
+  expect(await podUid()).toBe(pod);
+  expect(await home.condition('hub', 'villa')).toMatchObject({ status: 'True' });
+});
+
+test('a burst of changes is one rollout, and the hub runs the last of them', async () => {
+  const revisions = async () => (await home.list('controllerrevisions')).length;
+  const before = await revisions();
+  await replaced(async () => {
+    for (const name of ['second', 'third']) await home.apply(configuration('villa', withSwitch(name)));
+  });
+  expect(await revisions()).toBe(before + 1);
+  const client = await home.client('villa');
+  expect(await stateOf(client.rest, 'input_boolean.third')).toBeDefined();
+  expect(await stateOf(client.rest, 'input_boolean.first')).toBeUndefined();
+  await home.ready('hubconfiguration', 'villa');
+  await home.ready('hubautomation', 'lights');
+});
+
+test('a configuration that the hub would not load leaves the last good one running', async () => {
+  await replaced(() => home.apply(configuration('villa', `${withSwitch('fourth')}logger: !nonsense x\n`)));
+  const client = await home.client('villa');
+  expect(await stateOf(client.rest, 'input_boolean.third')).toBeDefined();
+  expect(await stateOf(client.rest, 'input_boolean.fourth')).toBeUndefined();
+  const { message } = await home.ready('hubconfiguration', 'villa', {
+    status: 'False',
+    reason: 'CheckFailed',
+  });
+  expect(message).toContain('!nonsense');
+});
+
+test('a deleted token Secret comes back, and the old token is revoked', async () => {
+  const before = await home.secret('villa-api-token', 'token');
+  await home.delete('secret', 'villa-api-token');
+  await until('the Secret is back', () => home.exists('secret', 'villa-api-token'));
+  await running();
+  expect(await home.secret('villa-api-token', 'token')).not.toBe(before);
+  await until(
+    'only the new token is left',
+    async () => (await ourTokens(await home.client('villa'))).length === 1,
+  );
+  await home.ready('hubautomation', 'lights');
+});
+
+test('a token that was revoked in the hub is replaced', async () => {
+  const before = await home.secret('villa-api-token', 'token');
+  const client = await home.client('villa');
+  const [record] = await ourTokens(client);
+  await client.connection
+    .command('auth/delete_refresh_token', { refresh_token_id: record!.id })
+    .catch(() => undefined); // cuts us off
+  await until(
+    'there is another token',
+    async () => (await home.secret('villa-api-token', 'token')) !== before,
+  );
+  await running();
+  expect(await ourTokens(await home.client('villa'))).toHaveLength(1);
+  await home.apply(automation('villa', 'lights', { alias: 'By the new token' }));
+  await home.ready('hubautomation', 'lights');
+});
+
+test('none of this was an error', async () => {
+  expect(await operator.metric('controller_runtime_reconcile_total')).toBeGreaterThan(10);
+  expect(await operator.metric('controller_runtime_reconcile_errors_total')).toBe(0);
+});

@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { UNBAN_OPERATOR_IP } from '../../../operator/sync/hub/scripts';
+import { runPython } from '../../cluster/python-script';
+
+// The init container's script alone: what it leaves of a hub's ip_bans.yaml.
+
+let directory: string;
+let files: { bans: string; address: string; verdict: string };
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'unban-'));
+  const file = (name: string) => join(directory, name);
+  files = { bans: file('ip_bans.yaml'), address: file('ip'), verdict: file('verdict') };
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+const unban = () => runPython(UNBAN_OPERATOR_IP, files.bans, files.address, files.verdict);
+/** As the hub writes it. */
+const ban = (address: string, eol = '\n') =>
+  `${eol}${address}:${eol}  banned_at: '2026-11-21T01:02:03+00:00'${eol}`;
+
+const others = `# mine\n${ban('10.0.0.7')}${ban('2001:db8::7')}`;
+
+test.each([
+  ['the only one', '10.0.0.5', ban('10.0.0.5'), '\n'],
+  ['the first', '10.0.0.5', ban('10.0.0.5') + others, `\n${others}`],
+  ['the last', '10.0.0.5', others + ban('10.0.0.5'), `${others}\n`],
+  [
+    'one in the middle',
+    '10.0.0.5',
+    ban('10.0.0.6') + ban('10.0.0.5') + others,
+    `${ban('10.0.0.6')}\n${others}`,
+  ],
+  [
+    'a comment stays',
+    '10.0.0.5',
+    `${ban('10.0.0.5')}# after\n${ban('10.0.0.6')}`,
+    `\n# after\n${ban('10.0.0.6')}`,
+  ],
+  ['IPv6, however it is written', '2001:DB8:0::5', ban('2001:db8::5') + others, `\n${others}`],
+  ['IPv6 that ends in colons', '2001:db8::', ban('2001:db8::') + others, `\n${others}`],
+  ['in quotes', '::1', ban("'::1'") + others, `\n${others}`],
+  ['twice', '10.0.0.5', ban('10.0.0.5') + ban('10.0.0.6') + ban('10.0.0.5'), `\n${ban('10.0.0.6')}\n`],
+  [
+    'lines that end as on Windows',
+    '10.0.0.5',
+    ban('10.0.0.5', '\r\n') + ban('10.0.0.6', '\r\n'),
+    `\r\n${ban('10.0.0.6', '\r\n')}`,
+  ],
+  ['not one that begins alike', '10.0.0.5', ban('10.0.0.50') + ban('10.0.0.5'), `${ban('10.0.0.50')}\n`],
+])('takes the address out: %s', async (_, address, before, after) => {
+  await writeFile(files.bans, before);
+  await writeFile(files.address, `${address}\n`);
+  expect(await unban()).toMatchObject({ code: 0 });
+  expect(await readFile(files.bans, 'utf8')).toBe(after);
+});
+
+test('bans of others alone stay as they are', async () => {
+  await writeFile(files.bans, others);
+  await writeFile(files.address, '10.0.0.5');
+  expect(await unban()).toMatchObject({ code: 0 });
+  expect(await readFile(files.bans, 'utf8')).toBe(others);
+});
+
+test('without bans, or without an address, there is nothing to do', async () => {
+  await writeFile(files.address, '10.0.0.5');
+  expect(await unban()).toMatchObject({ code: 0 });
+  expect(existsSync(files.bans)).toBe(false);
+
+  await rm(files.address);
+  await writeFile(files.bans, others);
+  expect(await unban()).toMatchObject({ code: 0 });
+  expect(await readFile(files.bans, 'utf8')).toBe(others);
+});

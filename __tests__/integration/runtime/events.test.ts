@@ -1,0 +1,72 @@
+import { systemClock } from '../../../operator/clock';
+import { EventRecorder } from '../../../operator/runtime/events';
+import type { CustomResource } from '../../../operator/runtime/resource';
+import type { Cluster } from '../../../operator/runtime/transport';
+import { freshNamespace, mustKubectl } from '../../cluster';
+import { adminCluster } from '../../cluster/admin-cluster';
+import { silentLog } from '../../cluster/silent-log';
+import { createFloor } from './floors';
+
+interface EventList {
+  readonly items: readonly {
+    readonly reason: string;
+    readonly type: string;
+    readonly message: string;
+    readonly count: number;
+  }[];
+}
+
+let namespace: string;
+let cluster: Cluster;
+let floor: CustomResource;
+
+beforeAll(async () => {
+  namespace = await freshNamespace('events');
+  cluster = adminCluster();
+  floor = await createFloor(cluster, namespace, 'kitchen');
+});
+
+const recorder = () => new EventRecorder(cluster, systemClock, silentLog, 'operator-0');
+
+async function events(name: string): Promise<EventList['items']> {
+  const selector = `--field-selector=involvedObject.name=${name},involvedObject.kind=HubFloor`;
+  return (
+    JSON.parse(await mustKubectl(['get', 'events', selector, '-o', 'json'], { namespace })) as EventList
+  ).items;
+}
+
+test('an event is found at its object, and a repetition is counted on it', async () => {
+  const record = recorder();
+  for (let time = 0; time < 3; time++) {
+    await record.record(floor, {
+      type: 'Warning',
+      reason: 'HubUnreachable',
+      message: 'The hub does not answer.',
+    });
+  }
+  await record.record(floor, { type: 'Normal', reason: 'Synced', message: 'In sync.' });
+  const found = await events('kitchen');
+  expect(found.map(({ type, reason, count }) => `${type} ${reason} ${count}`).sort()).toEqual([
+    'Normal Synced 1',
+    'Warning HubUnreachable 3',
+  ]);
+  expect(await mustKubectl(['describe', 'hubfloor', 'kitchen'], { namespace })).toContain(
+    'The hub does not answer.',
+  );
+});
+
+test('an event that has expired begins anew', async () => {
+  const note = { type: 'Warning', reason: 'Expired', message: 'again' } as const;
+  const record = recorder();
+  await record.record(floor, note);
+  await mustKubectl(['delete', 'events', '--all'], { namespace });
+  await record.record(floor, note);
+  expect((await events('kitchen')).map(({ reason }) => reason)).toEqual(['Expired']);
+});
+
+test('a namespace that is gone is no error', async () => {
+  const resource = { ...floor, metadata: { ...floor.metadata, namespace: 'no-such-namespace' } };
+  await expect(
+    recorder().record(resource, { type: 'Normal', reason: 'Removed', message: '' }),
+  ).resolves.toBeUndefined();
+});

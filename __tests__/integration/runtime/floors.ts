@@ -1,0 +1,25 @@
+import { API_GROUP, API_VERSION } from '../../../operator/kinds/group';
+import type { ResourceType } from '../../../operator/runtime/objects';
+import type { CustomResource } from '../../../operator/runtime/resource';
+import type { Cluster } from '../../../operator/runtime/transport';
+import { applyAs } from '../../cluster/admin-cluster';
+
+/** A kind of ours without an operator that works it: the tests are its controller. */
+export const floors: ResourceType = {
+  group: API_GROUP,
+  version: API_VERSION,
+  plural: 'hubfloors',
+  kind: 'HubFloor',
+};
+
+const floor = (namespace: string, name: string) => ({
+  apiVersion: `${API_GROUP}/${API_VERSION}`,
+  kind: floors.kind,
+  metadata: { namespace, name },
+  spec: { hubRef: { name: 'nowhere' }, name },
+});
+
+/** Creates a floor, as its user does. */
+export function createFloor(cluster: Cluster, namespace: string, name: string): Promise<CustomResource> {
+  return applyAs<CustomResource>(cluster, 'user', floors, floor(namespace, name));
+}

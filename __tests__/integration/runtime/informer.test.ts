@@ -1,0 +1,192 @@
+import { systemClock } from '../../../operator/clock';
+import { Informer, type InformerOptions } from '../../../operator/runtime/informer';
+import { type ClusterObject, keyOf, pathOf, type ResourceType } from '../../../operator/runtime/objects';
+import { ApiError, type Cluster, type ClusterRequest } from '../../../operator/runtime/transport';
+import { builtin } from '../../../operator/runtime/types';
+import { freshNamespace, mustKubectl, until } from '../../cluster';
+import { adminCluster, applyAs } from '../../cluster/admin-cluster';
+import { silentLog } from '../../cluster/silent-log';
+
+interface ConfigMap extends ClusterObject {
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+let namespace: string;
+const cluster = () => (shared ??= adminCluster());
+let shared: Cluster | undefined;
+
+beforeAll(async () => {
+  namespace = await freshNamespace('informer');
+});
+
+const started: Informer<ConfigMap>[] = [];
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((informer) => informer.stop()));
+});
+
+/** An informer that has its first list, and what it told since. */
+async function follow(type: ResourceType, options: Partial<InformerOptions<ConfigMap>> = {}) {
+  const told: string[] = [];
+  const informer = new Informer<ConfigMap>({
+    cluster: cluster(),
+    clock: systemClock,
+    log: silentLog,
+    type,
+    namespace,
+    onChange: (change) => told.push(`${change.type} ${change.object.metadata.name}`),
+    ...options,
+  });
+  started.push(informer);
+  informer.start();
+  await informer.untilSynced();
+  return { informer, told, names: () => [...informer.store.values()].map(keyOf).sort() };
+}
+
+const put = (name: string, data: Record<string, string>, labels: Record<string, string> = {}) =>
+  applyAs<ConfigMap>(cluster(), 'user', builtin.ConfigMap, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, namespace, labels },
+    data,
+  });
+
+const remove = (type: ResourceType, name: string) =>
+  cluster().request({ method: 'DELETE', path: pathOf(type, namespace, name) });
+
+const heard = (told: readonly string[], news: string) => until(`${news} is told`, () => told.includes(news));
+
+/** How the API server was asked for the first list. */
+function recorded(refuse: (request: ClusterRequest) => boolean = () => false) {
+  const cluster = adminCluster();
+  const seen: string[] = [];
+  const [request, stream] = [cluster.request.bind(cluster), cluster.stream.bind(cluster)];
+  cluster.request = (each) => {
+    seen.push(each.query?.['continue'] ? 'next page' : 'first page');
+    return request({ ...each, query: { ...each.query, limit: 10 } }); // smaller, so that there are several
+  };
+  cluster.stream = (each) => {
+    seen.push(each.query?.['sendInitialEvents'] ? 'watch with list' : 'watch');
+    return refuse(each)
+      ? Promise.reject(new ApiError(422, 'Invalid', 'sendInitialEvents: Forbidden'))
+      : stream(each);
+  };
+  return { cluster, seen };
+}
+
+test('streams the first list and tells each change once', async () => {
+  await put('present', { a: '1' }, { test: 'stream' });
+  const { cluster, seen } = recorded();
+  const { told, names, informer } = await follow(builtin.ConfigMap, {
+    cluster,
+    labelSelector: 'test=stream',
+  });
+  expect(seen).toEqual(['watch with list']);
+  expect(told).toEqual(['added present']);
+  await put('new', {}, { test: 'stream' });
+  await heard(told, 'added new');
+  await put('present', { a: '2' }, { test: 'stream' });
+  await heard(told, 'modified present');
+  expect(informer.store.get(`${namespace}/present`)?.data).toEqual({ a: '2' });
+  await remove(builtin.ConfigMap, 'new');
+  await heard(told, 'deleted new');
+  await put('present', { a: '2' }, {}); // it leaves the selection
+  await heard(told, 'deleted present');
+  expect(names()).toEqual([]);
+  expect(told).toHaveLength(5);
+});
+
+test('lists in pages where the server cannot stream', async () => {
+  const all = Array.from({ length: 25 }, (_, index) => `page-${index}`);
+  await Promise.all(all.map((name) => put(name, {}, { test: 'pages' })));
+  const { cluster, seen } = recorded(({ query }) => query?.['sendInitialEvents'] === true);
+  const { told, names } = await follow(builtin.ConfigMap, { cluster, labelSelector: 'test=pages' });
+  expect(names()).toHaveLength(25);
+  await remove(builtin.ConfigMap, 'page-7');
+  await heard(told, 'deleted page-7');
+  expect(seen).toEqual(['watch with list', 'first page', 'next page', 'next page', 'watch']);
+});
+
+test('of Secrets knows the metadata alone, and hears of every change of their contents', async () => {
+  const secret = (password: string) =>
+    applyAs(cluster(), 'user', builtin.Secret, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'password', namespace, annotations: { copy: password } },
+      stringData: { password },
+    });
+  await secret('hunter2');
+  const { told, informer } = await follow(builtin.Secret, { metadataOnly: true });
+  await secret('hunter3');
+  await heard(told, 'modified password');
+  const known = informer.store.get(`${namespace}/password`);
+  expect(known).toMatchObject({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'password' } });
+  expect(JSON.stringify([...informer.store.values()])).not.toContain('hunter');
+});
+
+test('keeps neither managedFields nor kubectl’s copy of the object', async () => {
+  await mustKubectl(['apply', '-f', '-'], {
+    namespace,
+    input: JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'by-kubectl', annotations: { kept: 'yes' } },
+    }),
+  });
+  const { informer } = await follow(builtin.ConfigMap);
+  const { metadata } = informer.store.get(`${namespace}/by-kubectl`)!;
+  expect(metadata).not.toHaveProperty('managedFields');
+  expect(metadata.annotations).toEqual({ kept: 'yes' });
+});
+
+test('an answer to a write of ours is told at once, with what somebody else wrote meanwhile, and once', async () => {
+  await put('learned', { a: '1' }, { test: 'learn' });
+  const { told, informer } = await follow(builtin.ConfigMap, { labelSelector: 'test=learn' });
+  const answer = await put('learned', { a: '2' }, { test: 'learn' });
+  const known = informer.learn(answer);
+  expect(told).toEqual(['added learned', 'modified learned']);
+  expect(known).toBe(informer.store.get(`${namespace}/learned`));
+  expect(known.metadata).not.toHaveProperty('managedFields');
+  await put('after', {}, { test: 'learn' });
+  await heard(told, 'added after');
+  expect(told).toEqual(['added learned', 'modified learned', 'added after']);
+});
+
+test('a change that cannot be handled does not stop the others', async () => {
+  const told: string[] = [];
+  await follow(builtin.ConfigMap, {
+    labelSelector: 'test=handled',
+    onChange: ({ object }) => {
+      if (object.metadata.name === 'bad') throw new TypeError('no such field');
+      told.push(object.metadata.name);
+    },
+  });
+  await put('bad', {}, { test: 'handled' });
+  await put('good', {}, { test: 'handled' });
+  await heard(told, 'good');
+});
+
+test('waits for a kind that is not installed, and finds it when it is', async () => {
+  const plural = `gadgets${Date.now().toString(36)}`;
+  const gadgets: ResourceType = { group: 'example.org', version: 'v1', plural, kind: 'Gadget' };
+  const failures: unknown[] = [];
+  const synced = follow(gadgets, { onFailure: (_, error) => failures.push(error) });
+  await until('it was refused', () => failures.length > 0);
+  expect(failures[0]).toMatchObject({ status: 404 });
+  const definition = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.example.org` },
+    spec: {
+      group: 'example.org',
+      scope: 'Namespaced',
+      names: { plural, kind: 'Gadget' },
+      versions: [
+        { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } },
+      ],
+    },
+  };
+  await mustKubectl(['create', '-f', '-'], { input: JSON.stringify(definition) });
+  const { names } = await synced;
+  expect(names()).toEqual([]);
+  await mustKubectl(['delete', 'crd', definition.metadata.name]);
+});

@@ -1,0 +1,76 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../../../operator/clock';
+import { LeaderElection } from '../../../operator/runtime/leader';
+import { freshNamespace, until } from '../../cluster';
+import { adminCluster } from '../../cluster/admin-cluster';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { silentLog } from '../../cluster/silent-log';
+
+let namespace: string;
+beforeAll(async () => {
+  namespace = await freshNamespace('leader');
+});
+
+class Candidate {
+  readonly election: LeaderElection;
+  leading = false;
+
+  constructor(readonly identity: string) {
+    this.election = new LeaderElection({
+      cluster: adminCluster(),
+      clock: systemClock,
+      log: silentLog,
+      namespace,
+      leaseName: 'lease',
+      identity,
+      leaseDuration: 3_000,
+      renewDeadline: 2_000,
+      retryPeriod: 300,
+    });
+  }
+
+  async run(): Promise<void> {
+    if (!(await this.election.acquire())) return;
+    this.leading = true;
+    await this.election.hold();
+    this.leading = false;
+  }
+}
+
+test('of many who begin at once one leads; when it goes the next one does, and never two', async () => {
+  const candidates = ['a', 'b', 'c', 'd'].map((identity) => new Candidate(identity));
+  const ends = candidates.map((candidate) => candidate.run());
+  const leaders = () => candidates.filter(({ leading }) => leading);
+  while (candidates.length > 0) {
+    const leader = await until('one leads', () => leaders()[0], 5_000);
+    for (let look = 0; look < 5; look++) {
+      expect(leaders()).toEqual([leader]);
+      await sleep(50);
+    }
+    await leader.election.release();
+    expect(leader.leading).toBe(false);
+    candidates.splice(candidates.indexOf(leader), 1);
+  }
+  await Promise.all(ends);
+});
+
+describe('two processes', () => {
+  const operators: TestOperator[] = [];
+  const lead = async (name: string) => {
+    const lines = (await operators[0]!.log()).split('\n').filter((line) => line.includes('"leading"'));
+    return lines.some((line) => line.includes(`"${name}"`));
+  };
+
+  test('a graceful stop hands over within 5 s', async () => {
+    for (const name of ['one', 'two']) {
+      operators.push(await startTestOperator(namespace, { settings: { POD_NAME: name } }));
+      if (name === 'one') await until('the first leads', () => lead('one'));
+    }
+    await until('the second is warm', async () => (await operators[1]!.metric('workqueue_adds_total')) >= 0);
+    expect(await lead('two')).toBe(false);
+    const stopping = Date.now();
+    expect(await operators[0]!.stop()).toBe(0);
+    await until('the second leads', () => lead('two'), 5_000);
+    expect(Date.now() - stopping).toBeLessThan(5_000);
+  });
+});

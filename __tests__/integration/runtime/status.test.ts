@@ -1,0 +1,123 @@
+import { pathOf } from '../../../operator/runtime/objects';
+import type { CustomResource, ResourceStatus } from '../../../operator/runtime/resource';
+import { StatusWriter, withoutForeignConditions } from '../../../operator/runtime/status';
+import type { Cluster } from '../../../operator/runtime/transport';
+import { freshNamespace } from '../../cluster';
+import { adminCluster, applyAs } from '../../cluster/admin-cluster';
+import { createFloor, floors } from './floors';
+
+let namespace: string;
+let cluster: Cluster;
+let writer: StatusWriter<CustomResource>;
+
+beforeAll(async () => {
+  namespace = await freshNamespace('status');
+  cluster = adminCluster();
+  writer = new StatusWriter(cluster, floors, withoutForeignConditions);
+});
+
+const create = (name: string) => createFloor(cluster, namespace, name);
+const read = (name: string) => cluster.find<CustomResource>(floors, namespace, name);
+const typesOf = (resource: CustomResource | undefined) =>
+  resource?.status?.conditions?.map(({ type }) => type).toSorted();
+
+const condition = (type: string, status: 'True' | 'False' = 'True') => ({
+  type,
+  status,
+  reason: 'Because',
+  message: '',
+  observedGeneration: 1,
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+});
+
+const ours = (fields: ResourceStatus = {}) => ({
+  observedGeneration: 1,
+  conditions: [condition('Ready')],
+  ...fields,
+});
+
+/** Another controller that writes a condition of its own, by server-side apply. */
+const applyTheirs = (name: string, ...conditions: ReturnType<typeof condition>[]) =>
+  applyAs<CustomResource>(
+    cluster,
+    'somebody',
+    floors,
+    {
+      apiVersion: `${floors.group}/${floors.version}`,
+      kind: floors.kind,
+      metadata: { name, namespace },
+      status: { conditions },
+    },
+    'status',
+  );
+
+test('leaves the generation alone and answers with what was written', async () => {
+  const before = await create('plain');
+  const after = await writer.write(before, () => ours());
+  expect(after.metadata.generation).toBe(before.metadata.generation);
+  expect(after.status).toEqual(ours());
+});
+
+test('what does not differ is not written', async () => {
+  const first = await writer.write(await create('equal'), () => ours());
+  const second = await writer.write(first, (status) => ({ ...status, ...ours() }));
+  expect(second.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
+});
+
+test('a field that is left out, or null, goes', async () => {
+  const first = await writer.write(await create('smaller'), () => ours({ appliedHash: 'x', adopted: true }));
+  await writer.write(first, ({ adopted: _, ...rest }) => ({ ...rest, appliedHash: null }));
+  expect((await read('smaller'))?.status).toEqual(ours());
+});
+
+test('the condition of another controller is theirs: to change, and to take away', async () => {
+  const name = 'foreign';
+  const first = await writer.write(await create(name), () => ours());
+  let present = withoutForeignConditions(await applyTheirs(name, condition('Backup')));
+  present = await writer.write(present, (status) => ({
+    ...status,
+    conditions: [condition('Ready', 'False')],
+  }));
+  expect(typesOf(present)).toEqual(['Ready']);
+  expect(typesOf(await read(name))).toEqual(['Backup', 'Ready']);
+  await applyTheirs(name, condition('Backup', 'False')); // would be a conflict if we had taken it over
+  await applyTheirs(name);
+  expect(typesOf(await read(name))).toEqual(['Ready']);
+  expect(first.metadata.uid).toBe(present.metadata.uid);
+});
+
+test('a pass that began before somebody’s write loses none of it, and neither its own', async () => {
+  const name = 'race';
+  const stale = await writer.write(await create(name), () => ours());
+  await cluster.request({
+    method: 'PATCH',
+    path: pathOf(floors, namespace, name, 'status'),
+    query: { fieldManager: 'kubectl-edit' },
+    contentType: 'application/merge-patch+json',
+    body: { status: { appliedHash: 'theirs' } },
+  });
+  const after = await writer.write(stale, (status) => ({ ...status, lastHandledReconcileAt: 'now' }));
+  expect(after.status).toMatchObject({ appliedHash: 'theirs', lastHandledReconcileAt: 'now' });
+});
+
+test('four writers at once lose nothing', async () => {
+  const name = 'crowd';
+  const stale = await create(name);
+  const writers = Array.from({ length: 4 }, (_, index) =>
+    writer.write(stale, (status) => ({
+      ...status,
+      conditions: [...(status.conditions ?? []), condition(`Type${index}`)],
+    })),
+  );
+  await Promise.all(writers);
+  expect(typesOf(await read(name))).toEqual(['Type0', 'Type1', 'Type2', 'Type3']);
+});
+
+test('another resource that took the name, and one that is gone, are left alone', async () => {
+  const before = await create('anew');
+  await cluster.request({ method: 'DELETE', path: pathOf(floors, namespace, 'anew') });
+  expect(await writer.write(before, () => ours())).toBe(before);
+  const anew = await create('anew');
+  expect(await writer.write(before, () => ours())).toBe(before);
+  expect(await read('anew')).toEqual(anew);
+});

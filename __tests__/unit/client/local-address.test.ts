@@ -1,0 +1,73 @@
+import { hasLocalHost, isLocalAddress, lookupRemote } from '../../../operator/client/local-address';
+
+describe('local addresses', () => {
+  it.each([
+    '127.0.0.1',
+    '127.255.1.9',
+    '0.0.0.0',
+    '169.254.169.254',
+    '::1',
+    '::',
+    'fe80::1',
+    'fe80::1%eth0',
+    'febf::1',
+    '::ffff:127.0.0.1',
+    '::ffff:a9fe:a9fe',
+    '::7f00:1',
+    '64:ff9b::7f00:1',
+    '64:ff9b::a9fe:a9fe',
+  ])('%s is one', (ip) => expect(isLocalAddress(ip)).toBe(true));
+
+  it.each([
+    '192.168.1.10',
+    '10.0.0.1',
+    '100.64.0.1',
+    '169.253.0.1',
+    '1.1.1.1',
+    'fd00::1',
+    '2001:db8::1',
+    '::ffff:10.0.0.1',
+    '64:ff9b::a00:1',
+    'home.arpa',
+  ])('%s is none', (ip) => expect(isLocalAddress(ip)).toBe(false));
+
+  it.each([
+    'http://127.0.0.1:8123',
+    'http://2130706433',
+    'http://0x7f.1',
+    'http://0177.0.0.1',
+    'http://[::1]:8123',
+    'https://[::ffff:7f00:1]',
+  ])('the host of %s is one', (url) => expect(hasLocalHost(new URL(url))).toBe(true));
+
+  it.each(['http://192.168.1.10', 'http://[fd00::1]', 'http://hub.home'])('the host of %s is none', (url) =>
+    expect(hasLocalHost(new URL(url))).toBe(false),
+  );
+});
+
+describe('lookupRemote', () => {
+  const resolve = (name: string, all: boolean) =>
+    new Promise((done, fail) =>
+      lookupRemote(name, { all }, (error, address, family) =>
+        error ? fail(error) : done([address, family]),
+      ),
+    );
+
+  it.each([true, false])('refuses a name that leads to this machine (all: %s)', async (all) => {
+    await expect(resolve('localhost', all)).rejects.toMatchObject({ code: 'LOCAL_ADDRESS_REFUSED' });
+    await expect(resolve('localhost.', all)).rejects.toMatchObject({
+      code: expect.stringMatching(/LOCAL_ADDRESS_REFUSED|ENOTFOUND|EAI_AGAIN/),
+    });
+  });
+
+  it('answers in both forms for another address', async () => {
+    expect(await resolve('192.0.2.1', false)).toEqual(['192.0.2.1', 4]);
+    expect(await resolve('192.0.2.1', true)).toEqual([[{ address: '192.0.2.1', family: 4 }], undefined]);
+  });
+
+  it('says when there is no such name', async () => {
+    await expect(resolve('no-such-host.invalid', true)).rejects.toMatchObject({
+      code: expect.stringMatching(/ENOTFOUND|EAI_AGAIN/),
+    });
+  });
+});

@@ -1,0 +1,107 @@
+import { NotAHub, HubUnreachable } from '../../../operator/client/errors';
+import { HubClient } from '../../../operator/client/hub';
+import { systemClock } from '../../../operator/clock';
+import { silentLog } from '../../cluster/silent-log';
+import { FakeHub, json, manifest, text, type Answer } from './fake-hub';
+
+let server: FakeHub;
+let client: HubClient;
+
+const clientOf = (url: string, allowLocal = true) =>
+  new HubClient({
+    url,
+    token: 'good-token',
+    untrusted: true,
+    allowLocal,
+    clock: systemClock,
+    log: silentLog,
+  });
+
+beforeEach(async () => {
+  server = await FakeHub.start();
+  server.routes.set('GET /api/config', json(200, { version: '1' }));
+  client = clientOf(server.url);
+});
+afterEach(async () => {
+  client.close();
+  await server.close();
+});
+
+const failureOf = async (call: Promise<unknown>): Promise<Error> =>
+  call.then(
+    () => Promise.reject(new Error('no failure')),
+    (error: Error) => error,
+  );
+const tokensSeen = () => server.requests.filter(({ headers }) => headers.authorization !== undefined);
+
+describe('an address that a person wrote', () => {
+  it('gets the token after it has shown to be a hub', async () => {
+    await client.rest.get('/api/config');
+    await client.rest.get('/api/config');
+    await client.connection.command('x');
+    expect(server.requests[0]).toMatchObject({ path: '/manifest.json' });
+    expect(server.requests[0]!.headers.authorization).toBeUndefined();
+    expect(server.asked('/manifest.json')).toHaveLength(1);
+  });
+
+  it.each<[string, Answer]>([
+    ['another program', json(200, { name: 'Grafana' })],
+    ['a page', text(200, '<html>top secret', 'text/html')],
+    ['an odd type', text(200, 'top secret', 'top/secret')],
+    ['broken JSON', text(200, 'top secret', 'application/json')],
+    ['an error with words', json(400, { message: 'top secret' })],
+    ['a failure with words', text(500, 'top secret')],
+    [
+      'a redirect',
+      (_, response) => response.writeHead(302, { location: 'http://127.0.0.1/top-secret' }).end(),
+    ],
+    ['nothing', text(404, 'top secret')],
+  ])('never sees the token when it is %s, and its words go nowhere', async (_what, answer) => {
+    server.routes.set('GET /manifest.json', answer);
+    for (const call of [client.rest.get('/api/config'), client.connection.command('x')]) {
+      const failure = await failureOf(call);
+      expect(failure.message).not.toMatch(/secret|Grafana/i);
+    }
+    expect(tokensSeen()).toEqual([]);
+    expect(server.connects).toBe(0);
+  });
+
+  it('is asked again after the connection broke: somebody else may have its address', async () => {
+    await client.rest.get('/api/config');
+    const { port } = server;
+    await server.close();
+    await expect(client.rest.get('/api/config')).rejects.toThrow(HubUnreachable);
+    server.routes.set('GET /manifest.json', json(200, { name: 'Grafana' }));
+    server.requests.length = 0;
+    await server.listen(port);
+    await expect(client.rest.get('/api/config')).rejects.toThrow(NotAHub);
+    expect(tokensSeen()).toEqual([]);
+    server.routes.set('GET /manifest.json', manifest);
+    expect(await client.rest.get('/api/config')).toEqual({ version: '1' });
+  });
+
+  it('may not be this machine, by number or by name', async () => {
+    for (const url of [
+      server.url,
+      server.url.replace('127.0.0.1', 'localhost'),
+      server.url.replace('127.0.0.1', '[::1]'),
+    ]) {
+      const guarded = clientOf(url, false);
+      for (const call of [guarded.rest.get('/api/config'), guarded.connection.command('x')]) {
+        expect((await failureOf(call)).message).toMatch(/loopback or link-local address, which is refused/);
+      }
+      guarded.close();
+    }
+    expect(server.requests).toEqual([]);
+  });
+
+  it('is told in our words when its certificate is not trusted', async () => {
+    const secure = await FakeHub.start('https');
+    const stranger = clientOf(secure.url);
+    expect((await failureOf(stranger.rest.get('/api/config'))).message).toMatch(
+      /its certificate is signed by nobody that we know/,
+    );
+    stranger.close();
+    await secure.close();
+  });
+});

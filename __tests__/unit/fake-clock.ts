@@ -1,0 +1,71 @@
+import { setImmediate as macrotask } from 'node:timers/promises';
+import type { Clock } from '../../operator/clock';
+
+interface Timer {
+  readonly at: number;
+  readonly callback: () => void;
+}
+
+/** A clock that stands still until it is told to advance. */
+export class FakeClock implements Clock {
+  private time = Date.UTC(2026, 0, 1);
+  private readonly timers = new Set<Timer>();
+
+  get pendingTimers(): number {
+    return this.timers.size;
+  }
+
+  now(): number {
+    return this.time;
+  }
+
+  after(delayMs: number, callback: () => void): () => void {
+    const timer = { at: this.time + Math.max(0, delayMs), callback };
+    this.timers.add(timer);
+    return () => void this.timers.delete(timer);
+  }
+
+  sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const onAbort = () => {
+        cancel();
+        reject(signal?.reason);
+      };
+      const cancel = this.after(delayMs, () => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      });
+      signal?.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+
+  /** Goes forward, stopping at each timer on the way so that what it sets off can run and set timers itself. */
+  async advance(milliseconds: number): Promise<void> {
+    const target = this.time + milliseconds;
+    await settle();
+    for (let next = this.next(target); next; next = this.next(target)) {
+      this.timers.delete(next);
+      this.time = Math.max(this.time, next.at);
+      next.callback();
+      await settle();
+    }
+    this.time = target;
+  }
+
+  /** Jumps forward without a timer having fired, as when the process was frozen meanwhile. */
+  freeze(milliseconds: number): void {
+    this.time += milliseconds;
+  }
+
+  private next(target: number): Timer | undefined {
+    let next: Timer | undefined;
+    for (const timer of this.timers) if (timer.at <= target && (!next || timer.at < next.at)) next = timer;
+    return next;
+  }
+}
+
+/** Lets everything run that waits for no timer. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await macrotask();
+}

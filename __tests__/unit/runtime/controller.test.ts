@@ -1,0 +1,262 @@
+import type { KindDefinition, KindInstance } from '../../../operator/kinds/kind';
+import { PASS_TIMEOUT } from '../../../operator/limits';
+import { Metrics } from '../../../operator/metrics';
+import { Controller } from '../../../operator/runtime/controller';
+import type { Next, Reconciler } from '../../../operator/runtime/reconciler';
+import type { CustomResource } from '../../../operator/runtime/resource';
+import { Store } from '../../../operator/runtime/store';
+import { FakeClock, settle } from '../fake-clock';
+import { widget, type Widget } from './objects';
+
+type LinkedWidget = Widget & {
+  readonly spec: { readonly hub?: string; readonly uses?: string[]; readonly id?: string };
+};
+
+const specOf = (resource: KindInstance) => resource.spec as LinkedWidget['spec'];
+
+const definition = {
+  kind: 'Widget',
+  hubName: (resource) => specOf(resource).hub ?? 'hub',
+  references: (resource) => (specOf(resource).uses ?? []).map((name) => ({ kind: 'Widget', name })),
+  claim: (resource) => specOf(resource).id,
+} as Pick<KindDefinition, 'kind' | 'hubName' | 'references' | 'claim'> as KindDefinition;
+
+const done: Next = { type: 'after', delay: 600_000, resync: true, result: 'success' };
+
+/** A controller of one kind over a store that the test changes. */
+class Desk {
+  readonly clock = new FakeClock();
+  readonly metrics = new Metrics('test');
+  readonly store = new Store<CustomResource>();
+  readonly passes: string[] = [];
+  reconcile: (key: string) => Promise<Next> = () => Promise.resolve(done);
+  readonly controller: Controller;
+  private version = 0;
+
+  constructor() {
+    const reconciler = {
+      reconcile: (key: string) => {
+        this.passes.push(key);
+        return this.reconcile(key);
+      },
+    } as unknown as Reconciler<CustomResource>;
+    this.controller = new Controller({
+      clock: this.clock,
+      metrics: this.metrics,
+      kinds: new Map([['Widget', { definition, reconciler }]]),
+      read: (id) => this.store.get(id.slice('Widget/'.length)),
+      workers: 8,
+      workersPerHub: 4,
+      ownerLabel: 'example.org/owner',
+    });
+    this.controller.queue.start();
+  }
+
+  /** Puts an object as its watch event would, and lets its passes run. */
+  async see(
+    name: string,
+    parts: Parameters<typeof widget>[0] & { spec?: LinkedWidget['spec'] } = {},
+  ): Promise<void> {
+    const before = this.store.get(`home/${name}`);
+    const object = widget({
+      ...before,
+      ...parts,
+      metadata: {
+        uid: `uid-${name}`,
+        ...before?.metadata,
+        ...parts.metadata,
+        name,
+        resourceVersion: String(++this.version),
+      },
+    });
+    for (const change of this.store.put(object)) this.controller.onResource(definition, change);
+    await settle();
+  }
+
+  async lose(name: string): Promise<void> {
+    const before = this.store.get(`home/${name}`)!;
+    const last = { ...before, metadata: { ...before.metadata, resourceVersion: String(++this.version) } };
+    for (const change of this.store.remove(last)) this.controller.onResource(definition, change);
+    await settle();
+  }
+
+  /** The passes since the last call. */
+  since(): string[] {
+    return this.passes.splice(0);
+  }
+}
+
+const condition = (status: 'True' | 'False') => ({
+  type: 'Ready',
+  status,
+  reason: 'Because',
+  message: '',
+  observedGeneration: 1,
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+});
+
+test.each([
+  ['its spec', { metadata: { generation: 2 } }, true],
+  ['an annotation', { metadata: { annotations: { a: 'b' } } }, true],
+  ['its deletion', { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }, true],
+  ['its status', { status: { phase: 'Running' } }, false],
+  ['a finalizer', { metadata: { finalizers: ['other'] } }, false],
+  ['a label', { metadata: { labels: { a: 'b' } } }, false],
+])('a change of %s', async (_, change, works) => {
+  const desk = new Desk();
+  await desk.see('a');
+  desk.since();
+  await desk.see('a', change);
+  expect(desk.since()).toEqual(works ? ['home/a'] : []);
+});
+
+test('a resource works those that refer to it when it comes, becomes ready, says something new, or goes', async () => {
+  const desk = new Desk();
+  await desk.see('user', { spec: { uses: ['used'] } });
+  desk.since();
+  await desk.see('used', { status: { conditions: [condition('False')] } });
+  expect(desk.since()).toEqual(['home/used', 'home/user']);
+  await desk.see('used', { status: { conditions: [condition('True')] } });
+  expect(desk.since()).toEqual(['home/user']);
+  await desk.see('used', { status: { conditions: [{ ...condition('True'), message: 'new words' }] } });
+  expect(desk.since()).toEqual([]);
+  await desk.see('used', { status: { url: 'http://…', conditions: [condition('True')] } });
+  expect(desk.since()).toEqual(['home/user']);
+  await desk.lose('used');
+  expect(desk.since()).toEqual(['home/used', 'home/user']);
+});
+
+test('a reference may name the claim as well as the object', async () => {
+  const desk = new Desk();
+  await desk.see('user', { spec: { uses: ['kitchen'] } });
+  desk.since();
+  await desk.see('some-floor', { spec: { id: 'kitchen' } });
+  expect(desk.since()).toEqual(['home/some-floor', 'home/user']);
+});
+
+test('an object of the name in another namespace is not the one that is referred to', async () => {
+  const desk = new Desk();
+  await desk.see('user', { spec: { uses: ['used'] } });
+  desk.since();
+  desk.controller.onReferenced('Widget', widget({ metadata: { name: 'used', namespace: 'elsewhere' } }));
+  await settle();
+  expect(desk.since()).toEqual([]);
+});
+
+test('an object that we made works its owner', async () => {
+  const desk = new Desk();
+  await desk.see('a');
+  desk.since();
+  const owned = (owner: string) =>
+    widget({ metadata: { name: 'child', labels: { 'example.org/owner': owner } } });
+  for (const owner of ['Widget.a', 'Stranger.a', 'nonsense']) desk.controller.onOwned(owned(owner));
+  desk.controller.onOwned(widget());
+  await settle();
+  expect(desk.since()).toEqual(['home/a']);
+});
+
+test('when the holder of a claim goes, or an older one comes, the others are worked', async () => {
+  const desk = new Desk();
+  await desk.see('young', { spec: { id: 'x' }, metadata: { creationTimestamp: '2026-01-01T00:00:02Z' } });
+  desk.since();
+  await desk.see('old', { spec: { id: 'x' }, metadata: { creationTimestamp: '2026-01-01T00:00:01Z' } });
+  expect(desk.since().sort()).toEqual(['home/old', 'home/young']);
+  const young = desk.store.get('home/young')!;
+  expect(desk.controller.rival('Widget', young)).toBe('Widget/home/old');
+  await desk.lose('old');
+  expect(desk.since().sort()).toEqual(['home/old', 'home/young']);
+  expect(desk.controller.rival('Widget', young)).toBeUndefined();
+});
+
+test('claims of different hubs do not meet', async () => {
+  const desk = new Desk();
+  await desk.see('a', { spec: { id: 'x', hub: 'one' } });
+  await desk.see('b', { spec: { id: 'x', hub: 'two' } });
+  expect(desk.controller.rival('Widget', desk.store.get('home/b')!)).toBeUndefined();
+});
+
+test('a resource that is made anew while its deletion is worked is worked again', async () => {
+  const desk = new Desk();
+  let end!: (next: Next) => void;
+  desk.reconcile = () => new Promise((resolve) => (end = resolve));
+  await desk.see('a');
+  await desk.lose('a');
+  await desk.see('a', { metadata: { uid: 'another' } });
+  end({ type: 'gone' });
+  await settle();
+  expect(desk.since()).toEqual(['home/a', 'home/a']);
+});
+
+describe('how a pass ended decides when the next one comes', () => {
+  const metric = async (desk: Desk, result: string) =>
+    (await desk.metrics.registry.getSingleMetric('controller_runtime_reconcile_total')!.get()).values.find(
+      ({ labels }) => labels['result'] === result,
+    )?.value;
+
+  test('after a time, without counting as an error', async () => {
+    const desk = new Desk();
+    desk.reconcile = () =>
+      Promise.resolve({ type: 'after', delay: 10_000, resync: false, result: 'requeue_after' });
+    await desk.see('a');
+    await desk.clock.advance(30_000);
+    expect(desk.passes).toHaveLength(4);
+    expect(await metric(desk, 'requeue_after')).toBe(4);
+    expect(await metric(desk, 'error')).toBeUndefined();
+  });
+
+  test('after a failure with growing backoff, from the beginning after a success', async () => {
+    const desk = new Desk();
+    let fails = true;
+    desk.reconcile = () =>
+      Promise.resolve(
+        fails ? { type: 'backoff', error: new Error('boom'), atLeast: 0 } : { ...done, delay: 1 },
+      );
+    await desk.see('a');
+    await desk.clock.advance(5 * 2 ** 8);
+    const failed = desk.since().length;
+    expect(failed).toBeGreaterThanOrEqual(8);
+    expect(failed).toBeLessThanOrEqual(10);
+    fails = false;
+    await desk.clock.advance(5 * 2 ** 10);
+    fails = true;
+    desk.since();
+    await desk.clock.advance(40);
+    expect(desk.since().length).toBeGreaterThanOrEqual(3);
+  });
+
+  test('as late as the server asked for', async () => {
+    const desk = new Desk();
+    desk.reconcile = () => Promise.resolve({ type: 'backoff', error: new Error('busy'), atLeast: 5_000 });
+    await desk.see('a');
+    await desk.clock.advance(4_999);
+    expect(desk.passes).toHaveLength(1);
+    await desk.clock.advance(1);
+    expect(desk.passes).toHaveLength(2);
+  });
+
+  test('never, when the resource is gone', async () => {
+    const desk = new Desk();
+    desk.reconcile = () => Promise.resolve({ type: 'gone' });
+    await desk.see('a');
+    await desk.clock.advance(3_600_000);
+    expect(desk.passes).toHaveLength(1);
+    expect(desk.clock.pendingTimers).toBe(0);
+  });
+});
+
+test('a pass without an end is a problem of the process', async () => {
+  const desk = new Desk();
+  desk.reconcile = () => new Promise(() => undefined);
+  await desk.see('a');
+  expect(desk.controller.problems()).toEqual([]);
+  await desk.clock.advance(4 * PASS_TIMEOUT);
+  expect(desk.controller.problems()).toEqual(['a pass has been running for 480 s']);
+});
+
+test('what is due is counted by kind', async () => {
+  const desk = new Desk();
+  desk.reconcile = () => new Promise(() => undefined);
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await desk.see(name);
+  const { values } = await desk.metrics.registry.getSingleMetric('workqueue_depth')!.get();
+  expect(values).toMatchObject([{ value: 2, labels: { name: 'Widget' } }]);
+});

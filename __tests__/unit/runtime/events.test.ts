@@ -1,0 +1,128 @@
+import { EventRecorder } from '../../../operator/runtime/events';
+import { ApiError } from '../../../operator/runtime/transport';
+import { FakeClock } from '../fake-clock';
+import { FakeCluster, notFound } from './fake-cluster';
+import { widget } from './objects';
+import { RecordingLog } from './recording-log';
+
+interface EventBody {
+  readonly metadata: { readonly name: string };
+  readonly count: number;
+  readonly message: string;
+}
+
+function setup() {
+  const clock = new FakeClock();
+  const cluster = new FakeCluster(clock);
+  const log = new RecordingLog();
+  const recorder = new EventRecorder(cluster, clock, log, 'operator-0');
+  const record = (message = 'gone', resource = widget()) =>
+    recorder.record(resource, { type: 'Warning', reason: 'HubUnreachable', message });
+  const written = () => cluster.writes.map(({ method, body }) => `${method} ${(body as EventBody).count}`);
+  return { clock, cluster, log, record, written };
+}
+
+test('an event says of what, what, by whom and when', async () => {
+  const { cluster, record } = setup();
+  await record();
+  expect(cluster.writes).toHaveLength(1);
+  expect(cluster.writes[0]).toMatchObject({
+    method: 'POST',
+    path: '/api/v1/namespaces/home/events',
+    body: {
+      involvedObject: {
+        apiVersion: 'example.org/v1',
+        kind: 'Widget',
+        name: 'a',
+        namespace: 'home',
+        uid: 'uid-a',
+      },
+      type: 'Warning',
+      reason: 'HubUnreachable',
+      message: 'gone',
+      reportingInstance: 'operator-0',
+      firstTimestamp: '2026-01-01T00:00:00Z',
+      count: 1,
+    },
+  });
+});
+
+test('repetitions are counted on the first one', async () => {
+  const { clock, cluster, record, written } = setup();
+  for (let time = 0; time < 3; time++) {
+    await record();
+    await clock.advance(60_000);
+  }
+  expect(written()).toEqual(['POST 1', 'PATCH 2', 'PATCH 3']);
+  expect(cluster.writes[2]?.body).toEqual({ count: 3, lastTimestamp: '2026-01-01T00:02:00Z' });
+});
+
+test('another message, and another resource of the name, are another event', async () => {
+  const { record, written } = setup();
+  await record('gone');
+  await record('still gone');
+  await record('gone', widget({ metadata: { uid: 'another' } }));
+  expect(written()).toEqual(['POST 1', 'POST 1', 'POST 1']);
+});
+
+test('a new series begins when the last repetition is long ago, or when the server has dropped the event', async () => {
+  const { clock, cluster, record, written } = setup();
+  await record();
+  await clock.advance(10 * 60_000 + 1);
+  await record();
+  cluster.handler = ({ method, body }) => {
+    if (method === 'PATCH') throw notFound();
+    return body;
+  };
+  await record();
+  expect(written()).toEqual(['POST 1', 'POST 1', 'PATCH 2', 'POST 1']);
+  const names = cluster.writes
+    .filter(({ method }) => method === 'POST')
+    .map(({ body }) => (body as EventBody).metadata.name);
+  expect(new Set(names).size).toBeGreaterThanOrEqual(2);
+});
+
+test('a resource that has very many is limited, others are not, and time gives it new ones', async () => {
+  const { clock, log, record, written } = setup();
+  for (let event = 0; event < 100; event++) await record(`trouble ${event}`);
+  expect(written()).toHaveLength(25);
+  expect(log.at('info')).toHaveLength(100); // what is not written is still logged
+  await record('quiet', widget({ metadata: { uid: 'another' } }));
+  expect(written()).toHaveLength(26);
+  await clock.advance(60_000);
+  for (let event = 0; event < 10; event++) await record(`more ${event}`);
+  expect(written()).toHaveLength(27);
+});
+
+test('one that cannot be written is logged and nothing else; the next one is tried anew', async () => {
+  const { cluster, log, record, written } = setup();
+  cluster.handler = () => {
+    throw new ApiError(403, 'Forbidden', 'the namespace is being terminated');
+  };
+  await record();
+  expect(log.at('warn')).toEqual(['event not written']);
+  cluster.handler = ({ body }) => body;
+  await record();
+  expect(written()).toEqual(['POST 1', 'POST 1']);
+});
+
+test('names and messages of any length fit', async () => {
+  const { cluster, record } = setup();
+  await record('x'.repeat(5_000), widget({ metadata: { name: `${'a'.repeat(199)}-${'b'.repeat(50)}` } }));
+  const { metadata, message } = cluster.writes[0]!.body as EventBody;
+  expect(metadata.name).toMatch(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/);
+  expect(metadata.name.length).toBeLessThanOrEqual(253);
+  expect(message).toHaveLength(1_024);
+});
+
+test('what is long over is forgotten, even behind a series that never ends', async () => {
+  const { clock, record, written } = setup();
+  await record('steady');
+  await record('once');
+  for (let minute = 0; minute < 20; minute++) {
+    await clock.advance(60_000);
+    await record('steady');
+  }
+  await record('once');
+  expect(written().at(-1)).toBe('POST 1');
+});

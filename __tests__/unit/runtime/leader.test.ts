@@ -1,0 +1,251 @@
+import type { Clock } from '../../../operator/clock';
+import { LeaderElection, type LeaderOptions } from '../../../operator/runtime/leader';
+import { ClusterUnreachable, type ClusterRequest } from '../../../operator/runtime/transport';
+import { FakeClock, settle } from '../fake-clock';
+import { conflict, FakeCluster, notFound } from './fake-cluster';
+import { RecordingLog } from './recording-log';
+
+const LEASE_DURATION = 15_000;
+const RENEW_DEADLINE = 10_000;
+const RETRY_PERIOD = 2_000;
+
+interface Lease {
+  readonly metadata: { readonly name: string; readonly resourceVersion?: string };
+  readonly spec: {
+    readonly holderIdentity: string;
+    readonly leaseTransitions: number;
+    readonly leaseDurationSeconds: number;
+  };
+}
+
+/** The API server's one lease, with its optimistic lock. */
+class LeaseServer {
+  lease: Lease | undefined;
+  private version = 0;
+
+  serve({ method, body }: ClusterRequest): unknown {
+    const sent = body as Lease;
+    if (method === 'GET') {
+      if (!this.lease) throw notFound();
+      return this.lease;
+    }
+    const taken =
+      method === 'POST' ? this.lease : sent.metadata.resourceVersion !== this.lease?.metadata.resourceVersion;
+    if (taken) throw conflict();
+    this.lease = { ...sent, metadata: { ...sent.metadata, resourceVersion: String(++this.version) } };
+    return this.lease;
+  }
+}
+
+class Candidate {
+  readonly log = new RecordingLog();
+  readonly election: LeaderElection;
+  leading = false;
+  end: 'lost' | 'stopped' | undefined;
+  /** Set to answer requests otherwise, or not at all. */
+  network: (request: ClusterRequest) => Promise<void> = () => Promise.resolve();
+
+  constructor(server: LeaseServer, clock: Clock, identity: string, options: Partial<LeaderOptions> = {}) {
+    const cluster = new FakeCluster(clock, async (request) => {
+      await this.network(request);
+      return server.serve(request);
+    });
+    const { log } = this;
+    this.election = new LeaderElection({
+      cluster,
+      clock,
+      log,
+      namespace: 'ns',
+      leaseName: 'op',
+      identity,
+      ...options,
+    });
+  }
+
+  run(): void {
+    void this.election.acquire().then(async (acquired) => {
+      if (!acquired) return;
+      this.leading = true;
+      this.end = await this.election.hold();
+      this.leading = false;
+    });
+  }
+
+  get mayWrite(): boolean {
+    try {
+      this.election.assertLeading();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
+
+/** The clock of another machine: ahead by `skew`. */
+const skewed = (clock: FakeClock, skew: number): Clock => ({
+  now: () => clock.now() + skew,
+  after: (delay, callback) => clock.after(delay, callback),
+  sleep: (delay, signal) => clock.sleep(delay, signal),
+});
+
+const down = () => Promise.reject(new ClusterUnreachable('ECONNREFUSED'));
+const silence = () => new Promise<void>(() => undefined);
+
+function setup(skew = 0) {
+  const clock = new FakeClock();
+  const server = new LeaseServer();
+  const one = new Candidate(server, clock, 'one');
+  const two = new Candidate(server, skewed(clock, skew), 'two');
+  return { clock, server, one, two };
+}
+
+async function oneLeads(skew = 0) {
+  const all = setup(skew);
+  all.one.run();
+  await settle();
+  all.two.run();
+  await settle();
+  expect([all.one.leading, all.two.leading]).toEqual([true, false]);
+  return all;
+}
+
+test('the first takes it, and keeps it for as long as it renews', async () => {
+  const { clock, one, two, server } = await oneLeads();
+  await clock.advance(10 * 60_000);
+  expect([one.leading, two.leading]).toEqual([true, false]);
+  expect(server.lease?.spec).toMatchObject({
+    holderIdentity: 'one',
+    leaseTransitions: 0,
+    leaseDurationSeconds: 15,
+  });
+});
+
+test.each([3_600_000, -3_600_000])(
+  'a clock that is wrong by %d ms takes no lease that is renewed',
+  async (skew) => {
+    const { clock, two } = await oneLeads(skew);
+    await clock.advance(5 * 60_000);
+    expect(two.leading).toBe(false);
+  },
+);
+
+test('a kill is survived within the lease duration and one retry', async () => {
+  const { clock, one, two, server } = await oneLeads();
+  one.network = silence; // the process is gone
+  await clock.advance(LEASE_DURATION + RETRY_PERIOD);
+  expect(two.leading).toBe(true);
+  expect(server.lease?.spec).toMatchObject({ holderIdentity: 'two', leaseTransitions: 1 });
+});
+
+test('a graceful stop hands over at the next retry', async () => {
+  const { clock, one, two } = await oneLeads();
+  const released = one.election.release();
+  await clock.advance(RETRY_PERIOD);
+  await released;
+  expect([one.end, one.mayWrite, two.leading]).toEqual(['stopped', false, true]);
+});
+
+test('a renewal that is under way at the stop does not take the lease back', async () => {
+  const { clock, one, server } = await oneLeads();
+  let answer!: () => void;
+  one.network = ({ method }) =>
+    method === 'PUT' ? new Promise<void>((resolve) => (answer = resolve)) : Promise.resolve();
+  await clock.advance(RETRY_PERIOD);
+  const released = one.election.release();
+  one.network = () => Promise.resolve();
+  answer();
+  await released;
+  expect(server.lease?.spec.holderIdentity).toBe('');
+});
+
+test.each([
+  ['that refuses', down],
+  ['that is silent', silence],
+])('a leader before a server %s stops before another may begin', async (_, network) => {
+  const { clock, one, two } = await oneLeads();
+  await clock.advance(5_000);
+  one.network = network;
+  for (let time = 0; time < LEASE_DURATION + RETRY_PERIOD; time += 100) {
+    await clock.advance(100);
+    expect(one.mayWrite && two.mayWrite).toBe(false);
+    expect(one.leading && two.leading).toBe(false);
+  }
+  expect([one.end, two.leading]).toEqual(['lost', true]);
+});
+
+test('a leader is lost at the renew deadline at the latest, counted from when its last renewal was sent', async () => {
+  const { clock, one } = await oneLeads();
+  one.network = ({ method }) => (method === 'PUT' ? clock.sleep(7_000) : Promise.resolve());
+  await clock.advance(RETRY_PERIOD); // sent
+  await clock.advance(7_000); // answered
+  one.network = down;
+  await clock.advance(RENEW_DEADLINE - 7_000 - 1);
+  expect(one.mayWrite).toBe(true);
+  await clock.advance(1);
+  expect([one.mayWrite, one.end]).toEqual([false, 'lost']);
+});
+
+test('a hiccup shorter than the deadline costs nothing', async () => {
+  const { clock, one } = await oneLeads();
+  one.network = down;
+  await clock.advance(RENEW_DEADLINE - RETRY_PERIOD - 1);
+  one.network = () => Promise.resolve();
+  await clock.advance(60_000);
+  expect(one.leading).toBe(true);
+  expect(one.log.at('warn').length).toBeGreaterThan(0);
+});
+
+test('a process that was frozen may not write, even before a timer tells it', async () => {
+  const { clock, one } = await oneLeads();
+  clock.freeze(60_000);
+  expect(one.mayWrite).toBe(false);
+});
+
+test('somebody who annotates the lease does not end the leader', async () => {
+  const { clock, one, server } = await oneLeads();
+  let meddled = false;
+  one.network = ({ method }) => {
+    if (method === 'PUT' && !meddled) {
+      meddled = true;
+      server.lease = {
+        ...server.lease!,
+        metadata: { ...server.lease!.metadata, resourceVersion: 'meddled' },
+      };
+    }
+    return Promise.resolve();
+  };
+  await clock.advance(60_000);
+  expect([meddled, one.leading]).toEqual([true, true]);
+});
+
+test('a leader whose lease another has taken stops at the next look', async () => {
+  const { clock, one, server } = await oneLeads();
+  server.lease = { ...server.lease!, spec: { ...server.lease!.spec, holderIdentity: 'somebody' } };
+  await clock.advance(RETRY_PERIOD);
+  expect(one.end).toBe('lost');
+});
+
+test('of two who reach for a free lease at once, one gets it', async () => {
+  const { clock, one, two } = setup();
+  one.run();
+  two.run();
+  await clock.advance(RETRY_PERIOD);
+  expect([one.leading, two.leading].filter(Boolean)).toHaveLength(1);
+});
+
+test('the same name takes its lease again at once, as a container that was started anew does', async () => {
+  const { clock, one, server } = await oneLeads();
+  one.network = silence;
+  const again = new Candidate(server, clock, 'one');
+  again.run();
+  await settle();
+  expect(again.leading).toBe(true);
+});
+
+test('stopped before it leads, it never does', async () => {
+  const { clock, two } = await oneLeads();
+  two.election.stop();
+  await clock.advance(60_000);
+  expect(two.leading).toBe(false);
+  await two.election.release();
+});

@@ -1,0 +1,348 @@
+import fc from 'fast-check';
+import { type Priority, type QueueOptions, WorkQueue } from '../../../operator/runtime/queue';
+import { FakeClock, settle } from '../fake-clock';
+
+/** A queue whose work ends when the test says so. Keys are `<partition>/<name>`. */
+class Workshop {
+  readonly clock = new FakeClock();
+  readonly started: string[] = [];
+  readonly running = new Map<string, () => void>();
+  readonly queue: WorkQueue;
+
+  constructor(options: Partial<QueueOptions> = {}) {
+    this.queue = new WorkQueue({
+      clock: this.clock,
+      workers: 10,
+      perPartition: 10,
+      partitionOf: (key) => key.split('/')[0]!,
+      work: (key) => {
+        if (this.running.has(key)) throw new Error(`${key} is worked twice at once`);
+        this.started.push(key);
+        return new Promise((resolve) => this.running.set(key, resolve));
+      },
+      ...options,
+    });
+    this.queue.start();
+  }
+
+  async finish(key: string): Promise<void> {
+    const end = this.running.get(key)!;
+    this.running.delete(key);
+    end();
+    await settle();
+  }
+}
+
+describe('one key', () => {
+  test('is worked once, however often it was added before', () => {
+    const { queue, started } = new Workshop({ workers: 1 });
+    queue.add('p/first');
+    for (let time = 0; time < 3; time++) queue.add('p/a');
+    expect(started).toEqual(['p/first']);
+    expect([...queue.due()]).toEqual(['p/a']);
+  });
+
+  test('is not worked twice at once; added while it is worked, it is worked again', async () => {
+    const shop = new Workshop();
+    shop.queue.add('p/a');
+    shop.queue.add('p/a');
+    shop.queue.add('p/a');
+    expect(shop.started).toEqual(['p/a']);
+    await shop.finish('p/a');
+    expect(shop.started).toEqual(['p/a', 'p/a']);
+    await shop.finish('p/a');
+    expect(shop.started).toHaveLength(2);
+  });
+
+  test('of several delays the earliest counts', async () => {
+    const { clock, queue, started } = new Workshop();
+    queue.addAfter('p/a', 5_000);
+    queue.addAfter('p/a', 1_000);
+    queue.addAfter('p/a', 9_000);
+    await clock.advance(999);
+    expect(started).toEqual([]);
+    await clock.advance(1);
+    expect(started).toEqual(['p/a']);
+  });
+
+  test('an add overtakes the delay, which then counts no more', async () => {
+    const shop = new Workshop();
+    shop.queue.addAfter('p/a', 1_000);
+    shop.queue.add('p/a');
+    await shop.finish('p/a');
+    await shop.clock.advance(10_000);
+    expect(shop.started).toEqual(['p/a']);
+  });
+
+  test('keeps its place in the line when it is added again', async () => {
+    const shop = new Workshop({ workers: 1 });
+    for (const key of ['p/first', 'p/a', 'p/b']) shop.queue.add(key);
+    shop.queue.add('p/a');
+    await shop.finish('p/first');
+    expect(shop.started).toEqual(['p/first', 'p/a']);
+  });
+
+  test('waits in one partition only, the one it belongs to last', async () => {
+    let partition = 'slow';
+    const shop = new Workshop({ perPartition: 1, partitionOf: (key) => (key === 'a' ? partition : 'slow') });
+    shop.queue.add('busy');
+    shop.queue.add('a');
+    partition = 'free'; // its object is gone, and with it the name of its hub
+    shop.queue.add('a');
+    expect(shop.started).toEqual(['busy', 'a']);
+    await shop.finish('busy');
+    expect(shop.started).toHaveLength(2);
+  });
+});
+
+describe('backoff', () => {
+  const failing = () => {
+    const shop: Workshop = new Workshop({ work: (key) => Promise.resolve(void shop.started.push(key)) });
+    return shop;
+  };
+
+  /** Fails over and over; answers with the delay before each try. */
+  async function delays({ clock, queue, started }: Workshop, tries: number): Promise<number[]> {
+    const result: number[] = [];
+    for (let attempt = 0; attempt < tries; attempt++) {
+      const before = clock.now();
+      const { length } = started;
+      queue.retry('p/a');
+      while (started.length === length) await clock.advance(1);
+      result.push(clock.now() - before);
+    }
+    return result;
+  }
+
+  test('doubles from 5 ms with jitter, and starts anew once the key was forgotten', async () => {
+    const shop = failing();
+    const first = await delays(shop, 8);
+    first.forEach((delay, attempt) => {
+      expect(delay).toBeGreaterThanOrEqual(2.5 * 2 ** attempt);
+      expect(delay).toBeLessThanOrEqual(5 * 2 ** attempt + 1);
+    });
+    shop.queue.forget('p/a');
+    const [again] = await delays(shop, 1);
+    expect(again).toBeLessThanOrEqual(6);
+  });
+
+  test('ends at 1000 s', async () => {
+    const shop = failing();
+    for (let failure = 0; failure < 40; failure++) {
+      shop.queue.retry('p/a');
+      shop.queue.add('p/a'); // at once, so that the test need not wait
+    }
+    await settle();
+    const { length } = shop.started;
+    shop.queue.retry('p/a');
+    await shop.clock.advance(499_000);
+    expect(shop.started).toHaveLength(length);
+    await shop.clock.advance(501_001);
+    expect(shop.started).toHaveLength(length + 1);
+  });
+
+  test('waits as long as the server asked', async () => {
+    const { clock, queue, started } = failing();
+    queue.retry('p/a', 7_000);
+    await clock.advance(6_999);
+    expect(started).toEqual([]);
+    await clock.advance(1);
+    expect(started).toEqual(['p/a']);
+  });
+});
+
+describe('order', () => {
+  test('a change overtakes what is only looked at again, in its partition and in others', async () => {
+    const shop = new Workshop({ workers: 1 });
+    shop.queue.add('p/first');
+    for (const key of ['p/a', 'p/b', 'q/c']) shop.queue.add(key, 'resync');
+    shop.queue.add('q/d');
+    shop.queue.add('p/b'); // somebody changed it meanwhile
+    for (const key of ['p/first', 'p/b', 'q/d', 'p/a', 'q/c']) await shop.finish(key);
+    expect(shop.started).toEqual(['p/first', 'p/b', 'q/d', 'p/a', 'q/c']);
+  });
+
+  test('partitions take turns', async () => {
+    const shop = new Workshop({ workers: 1 });
+    for (const key of ['p/first', 'p/1', 'p/2', 'q/1', 'q/2', 'r/1']) shop.queue.add(key);
+    for (const key of ['p/first', 'p/1', 'q/1', 'r/1', 'p/2']) await shop.finish(key);
+    expect(shop.started).toEqual(['p/first', 'p/1', 'q/1', 'r/1', 'p/2', 'q/2']);
+  });
+
+  test('one hub that hangs does not hold up nine good ones', async () => {
+    const shop: Workshop = new Workshop({
+      workers: 8,
+      perPartition: 4,
+      work: (key) => {
+        shop.started.push(key);
+        return key.startsWith('hub0/') ? new Promise(() => undefined) : shop.clock.sleep(10);
+      },
+    });
+    for (let hub = 0; hub < 10; hub++) for (let key = 0; key < 100; key++) shop.queue.add(`hub${hub}/${key}`);
+    await shop.clock.advance((900 / 4) * 10); // four workers are left for 900 keys of 10 ms
+    expect(shop.queue.active).toBe(4);
+    expect(shop.started.filter((key) => !key.startsWith('hub0/'))).toHaveLength(900);
+    expect(shop.started.filter((key) => key.startsWith('hub0/'))).toHaveLength(4);
+  });
+});
+
+describe('life', () => {
+  test('collects keys until it is started', () => {
+    const { queue, started } = new Workshop();
+    void queue.stop();
+    queue.start(); // once stopped, it stays so
+    queue.add('p/a');
+    expect(started).toEqual([]);
+
+    const work = jest.fn(() => Promise.resolve());
+    const cold = new WorkQueue({
+      clock: new FakeClock(),
+      workers: 1,
+      perPartition: 1,
+      partitionOf: () => '',
+      work,
+    });
+    cold.add('a');
+    expect(work).not.toHaveBeenCalled();
+    cold.start();
+    expect(work).toHaveBeenCalledWith('a');
+  });
+
+  test('stops when the work in hand has ended, begins nothing new and leaves no timer', async () => {
+    const shop = new Workshop({ workers: 1 });
+    shop.queue.add('p/a');
+    shop.queue.add('p/b');
+    shop.queue.addAfter('p/c', 1_000);
+    const stopped = jest.fn();
+    void shop.queue.stop().then(stopped);
+    await settle();
+    expect(stopped).not.toHaveBeenCalled();
+    await shop.finish('p/a');
+    expect(stopped).toHaveBeenCalled();
+    await shop.clock.advance(10_000);
+    expect(shop.started).toEqual(['p/a']);
+    expect(shop.clock.pendingTimers).toBe(0);
+  });
+
+  test('tells how long keys waited and were worked', async () => {
+    const told: string[] = [];
+    const shop = new Workshop({
+      workers: 1,
+      observer: {
+        added: (key) => told.push(`added ${key}`),
+        retried: (key) => told.push(`retried ${key}`),
+        started: (key, waited) => told.push(`started ${key} after ${waited}`),
+        finished: (key, worked) => told.push(`finished ${key} after ${worked}`),
+      },
+    });
+    shop.queue.add('p/a');
+    shop.queue.add('p/b');
+    await shop.clock.advance(100);
+    expect(shop.queue.longestRunning()).toBe(100);
+    expect(shop.queue.unfinishedWork()).toBe(100);
+    await shop.finish('p/a');
+    expect(told).toEqual([
+      'added p/a',
+      'started p/a after 0',
+      'added p/b',
+      'finished p/a after 100',
+      'started p/b after 100',
+    ]);
+  });
+});
+
+// The same as a model: what each key is owed, without order and timers. The queue must start what is due while there
+// is a free worker and a free place, and nothing else.
+const KEYS = ['p/1', 'p/2', 'p/3', 'q/1', 'q/2', 'r/1'];
+const WORKERS = 3;
+const PER_PARTITION = 2;
+
+interface Owed {
+  due: number | undefined;
+  working: boolean;
+  dirty: boolean;
+}
+
+const key = fc.constantFrom(...KEYS);
+const priority = fc.constantFrom<Priority>('change', 'resync');
+const command = fc.oneof(
+  fc.record({ type: fc.constant('add' as const), key, priority }),
+  fc.record({
+    type: fc.constant('addAfter' as const),
+    key,
+    priority,
+    delay: fc.integer({ min: 1, max: 50 }),
+  }),
+  fc.record({ type: fc.constant('finish' as const), index: fc.nat(WORKERS) }),
+  fc.record({ type: fc.constant('advance' as const), by: fc.integer({ min: 1, max: 30 }) }),
+);
+
+test('behaves like the model, whatever comes in whatever order', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(command, { maxLength: 60 }), async (commands) => {
+      const shop = new Workshop({ workers: WORKERS, perPartition: PER_PARTITION });
+      const { clock, queue } = shop;
+      const model = new Map<string, Owed>(
+        KEYS.map((each) => [each, { due: undefined, working: false, dirty: false }]),
+      );
+      const owed = (each: string) => model.get(each)!;
+      const active = (partition: string) =>
+        [...model].filter(([each, { working }]) => working && each.startsWith(partition)).length;
+      let read = 0;
+
+      const agree = () => {
+        for (const each of shop.started.slice(read)) {
+          const state = owed(each);
+          expect({
+            each,
+            working: state.working,
+            due: state.due !== undefined && state.due <= clock.now(),
+          }).toEqual({
+            each,
+            working: false,
+            due: true,
+          });
+          Object.assign(state, { due: undefined, working: true });
+        }
+        read = shop.started.length;
+        expect(active('')).toBeLessThanOrEqual(WORKERS);
+        for (const [each, { due, working }] of model) {
+          const partition = each.split('/')[0]!;
+          expect(active(partition)).toBeLessThanOrEqual(PER_PARTITION);
+          if (working || due === undefined || due > clock.now()) continue;
+          expect(active('') === WORKERS || active(partition) === PER_PARTITION).toBe(true);
+        }
+      };
+
+      for (const each of commands) {
+        switch (each.type) {
+          case 'add':
+            if (owed(each.key).working) owed(each.key).dirty = true;
+            else owed(each.key).due = Math.min(owed(each.key).due ?? Infinity, clock.now());
+            queue.add(each.key, each.priority);
+            break;
+          case 'addAfter':
+            owed(each.key).due = Math.min(owed(each.key).due ?? Infinity, clock.now() + each.delay);
+            queue.addAfter(each.key, each.delay, each.priority);
+            break;
+          case 'finish': {
+            const ending = [...shop.running.keys()][each.index];
+            if (ending === undefined) break;
+            const state = owed(ending);
+            Object.assign(state, { working: false, dirty: false, ...(state.dirty && { due: clock.now() }) });
+            await shop.finish(ending);
+            break;
+          }
+          case 'advance':
+            for (let millisecond = 0; millisecond < each.by; millisecond++) {
+              await clock.advance(1);
+              agree();
+            }
+        }
+        agree();
+      }
+      expect(queue.active).toBe(shop.running.size);
+    }),
+    { numRuns: 60 },
+  );
+});

@@ -1,0 +1,414 @@
+import { PASS_TIMEOUT, RESYNC, RESYNC_JITTER } from '../../../operator/limits';
+import { NameConflict } from '../../../operator/runtime/apply';
+import { EventRecorder } from '../../../operator/runtime/events';
+import { Finalizer } from '../../../operator/runtime/finalizer';
+import { type Outcome, ready, stalled, waiting } from '../../../operator/runtime/outcome';
+import { Reconciler } from '../../../operator/runtime/reconciler';
+import type { Pass, SyncModule } from '../../../operator/runtime/sync-module';
+import { ApiError, type ClusterRequest, ClusterUnreachable } from '../../../operator/runtime/transport';
+import { FakeClock, settle } from '../fake-clock';
+import { FakeCluster, notFound } from './fake-cluster';
+import { widget, type Widget, widgets } from './objects';
+import { RecordingLog } from './recording-log';
+
+const FINALIZER = 'example.org/widget';
+const annotations = { reconcileRequestedAt: 'example.org/at', dryRun: 'example.org/dry-run' };
+
+/** One resource, a server that knows it, and a module that does as the test says. */
+class Bench {
+  readonly clock = new FakeClock();
+  readonly log = new RecordingLog();
+  readonly writing = new AbortController();
+  readonly passes: Pass[] = [];
+  readonly happened: string[] = [];
+  rival: string | undefined;
+  sync: (pass: Pass) => Promise<Outcome> = () => Promise.resolve(ready('Synced', 'In sync.'));
+  readonly cluster = new FakeCluster(this.clock, (request) => this.serve(request));
+  private readonly reconciler: Reconciler<Widget>;
+
+  constructor(
+    public present: Widget | undefined,
+    remove?: SyncModule<Widget>['remove'],
+  ) {
+    const sync = (_: Widget, pass: Pass) => {
+      this.passes.push(pass);
+      return this.sync(pass);
+    };
+    this.reconciler = new Reconciler<Widget>({
+      type: widgets,
+      cluster: this.cluster,
+      clock: this.clock,
+      log: this.log,
+      events: new EventRecorder(this.cluster, this.clock, this.log, 'test'),
+      finalizer: new Finalizer(this.cluster, widgets, FINALIZER),
+      module: { sync, ...(remove && { remove }) },
+      read: () => this.present,
+      rival: () => this.rival,
+      learn: (resource) => (this.present = resource),
+      annotations,
+      writing: this.writing.signal,
+    });
+  }
+
+  pass = () => this.reconciler.reconcile('home/a');
+
+  condition(type: string) {
+    return this.present?.status?.conditions?.find((condition) => condition.type === type);
+  }
+
+  get events(): string[] {
+    const bodies = this.cluster.writes.filter(({ path }) => path.endsWith('/events')).map(({ body }) => body);
+    return (bodies as { type: string; reason: string }[]).map(({ type, reason }) => `${type} ${reason}`);
+  }
+
+  private serve({ path, method, body }: ClusterRequest): unknown {
+    if (path.includes('/events')) {
+      this.happened.push('event');
+      return body;
+    }
+    if (!this.present) throw notFound();
+    if (method === 'GET') return this.present;
+    const { metadata, status } = body as Widget;
+    const resourceVersion = String(Number(this.present.metadata.resourceVersion) + 1);
+    this.happened.push(
+      path.endsWith('/status') ? 'status' : `finalizers ${metadata.finalizers?.length ?? 0}`,
+    );
+    return path.endsWith('/status')
+      ? { ...this.present, metadata: { ...this.present.metadata, resourceVersion }, status }
+      : {
+          ...this.present,
+          metadata: { ...this.present.metadata, resourceVersion, finalizers: metadata.finalizers ?? [] },
+        };
+  }
+}
+
+const removable = () => Promise.resolve([]);
+
+describe('a pass', () => {
+  test('without change writes nothing', async () => {
+    const bench = new Bench(widget(), removable);
+    await bench.pass();
+    const { length } = bench.cluster.writes;
+    expect(length).toBeGreaterThan(0);
+    for (let again = 0; again < 3; again++) await bench.pass();
+    expect(bench.passes).toHaveLength(4);
+    expect(bench.cluster.writes).toHaveLength(length);
+  });
+
+  test('over a resource that is gone does nothing', async () => {
+    const bench = new Bench(undefined);
+    expect(await bench.pass()).toEqual({ type: 'gone' });
+    expect(bench.cluster.requests).toEqual([]);
+  });
+
+  test('puts the finalizer on before the module does anything', async () => {
+    const bench = new Bench(widget(), removable);
+    bench.sync = () => {
+      bench.happened.push('sync');
+      return Promise.resolve(ready('Synced', ''));
+    };
+    await bench.pass();
+    expect(bench.happened.slice(0, 2)).toEqual(['finalizers 1', 'sync']);
+  });
+
+  test('of a kind that has nothing to remove asks for no finalizer', async () => {
+    const bench = new Bench(widget());
+    await bench.pass();
+    expect(bench.happened).toEqual(['status', 'event']);
+  });
+
+  test('says when to look again', async () => {
+    const bench = new Bench(widget());
+    const resync = await bench.pass();
+    if (resync.type !== 'after') throw new Error(resync.type);
+    expect(resync).toMatchObject({ resync: true, result: 'success' });
+    expect(Math.abs(resync.delay - RESYNC)).toBeLessThanOrEqual(RESYNC * RESYNC_JITTER);
+    bench.sync = () => Promise.resolve(waiting('HubNotReady', 'soon', 10_000));
+    expect(await bench.pass()).toEqual({
+      type: 'after',
+      delay: 10_000,
+      resync: false,
+      result: 'requeue_after',
+    });
+    bench.sync = () => Promise.resolve(ready('Synced', 'ok', { after: 3_000 }));
+    expect(await bench.pass()).toMatchObject({ delay: 3_000, result: 'requeue_after' });
+    bench.sync = () => Promise.resolve(stalled('InvalidSpec', 'no'));
+    expect(await bench.pass()).toMatchObject({ resync: true, result: 'success' });
+  });
+
+  test('waits for the older resource that stands for the same object, without a finalizer of its own', async () => {
+    const bench = new Bench(widget(), removable);
+    bench.rival = 'Widget/home/older';
+    await bench.pass();
+    expect(bench.passes).toHaveLength(0);
+    expect(bench.happened).not.toContain('finalizers 1');
+    expect(bench.condition('Stalled')).toMatchObject({
+      reason: 'DuplicateId',
+      message: expect.stringContaining('older'),
+    });
+  });
+
+  test('tells a user’s change apart that came with the answer to our write', async () => {
+    const bench = new Bench(widget(), removable);
+    let generation: number | undefined;
+    bench.cluster.handler = ({ body }) => {
+      const { metadata } = body as Widget;
+      return widget({ metadata: { ...metadata, resourceVersion: '9', generation: 2 } });
+    };
+    bench.sync = () => {
+      generation = bench.present?.metadata.generation;
+      return Promise.resolve(ready('Synced', ''));
+    };
+    await bench.pass();
+    const status = bench.cluster.writes.find(({ path }) => path.endsWith('/status'))!.body as Widget;
+    expect(generation).toBe(2);
+    expect(status.status?.observedGeneration).toBe(2);
+  });
+});
+
+describe('requests of a person', () => {
+  test('a full pass is forced once and echoed', async () => {
+    const bench = new Bench(
+      widget({ metadata: { annotations: { [annotations.reconcileRequestedAt]: 'now' } } }),
+    );
+    await bench.pass();
+    await bench.pass();
+    expect(bench.passes.map(({ forced }) => forced)).toEqual([true, false]);
+    expect(bench.present?.status?.lastHandledReconcileAt).toBe('now');
+  });
+
+  test('a full pass that failed is still owed', async () => {
+    const bench = new Bench(
+      widget({ metadata: { annotations: { [annotations.reconcileRequestedAt]: 'now' } } }),
+    );
+    bench.sync = () => Promise.reject(new Error('boom'));
+    await bench.pass();
+    expect(bench.present?.status?.lastHandledReconcileAt).toBeUndefined();
+    await bench.pass();
+    expect(bench.passes.map(({ forced }) => forced)).toEqual([true, true]);
+  });
+
+  test('dry-run reaches the module', async () => {
+    const bench = new Bench(widget({ metadata: { annotations: { [annotations.dryRun]: 'true' } } }));
+    await bench.pass();
+    expect(bench.passes[0]?.dryRun).toBe(true);
+  });
+
+  test('suspended: nothing but the condition is touched, and a full pass stays owed', async () => {
+    const bench = new Bench(
+      widget({
+        spec: { suspend: true },
+        metadata: { annotations: { [annotations.reconcileRequestedAt]: 'now' } },
+      }),
+      removable,
+    );
+    await bench.pass();
+    await bench.pass();
+    expect(bench.passes).toHaveLength(0);
+    expect(bench.happened).toEqual(['status']);
+    expect(bench.condition('Suspended')?.status).toBe('True');
+    expect(bench.present?.status?.lastHandledReconcileAt).toBeUndefined();
+  });
+
+  test('suspended: a deletion is honoured', async () => {
+    const remove = jest.fn(removable);
+    const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [FINALIZER] };
+    const bench = new Bench(widget({ spec: { suspend: true }, metadata }), remove);
+    expect(await bench.pass()).toEqual({ type: 'gone' });
+    expect(remove).toHaveBeenCalled();
+  });
+});
+
+describe('deletion', () => {
+  const going = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [FINALIZER, 'example.org/other'] };
+
+  test('removes first, tells, and lets go last', async () => {
+    const bench: Bench = new Bench(widget({ metadata: going }), () => {
+      bench.happened.push('remove');
+      return Promise.resolve([{ type: 'Warning', reason: 'CleanupSkipped', message: 'left behind' }]);
+    });
+    await bench.pass();
+    expect(bench.happened).toEqual(['remove', 'event', 'finalizers 0']);
+  });
+
+  test('is best effort: whatever goes wrong, the finalizer goes and an event tells', async () => {
+    const bench = new Bench(widget({ metadata: going }), () => Promise.reject(new Error('the hub is down')));
+    expect(await bench.pass()).toEqual({ type: 'gone' });
+    expect(bench.happened).toEqual(['event', 'finalizers 0']);
+    expect(bench.events).toEqual(['Warning CleanupFailed']);
+  });
+
+  test('is best effort: a cleanup that hangs is given up', async () => {
+    const bench = new Bench(widget({ metadata: going }), () => new Promise(() => undefined));
+    const next = bench.pass();
+    await bench.clock.advance(PASS_TIMEOUT);
+    expect(await next).toEqual({ type: 'gone' });
+  });
+
+  test('that is cut short since another leads is left to the other', async () => {
+    const bench = new Bench(widget({ metadata: going }), () => new Promise(() => undefined));
+    const next = bench.pass();
+    await settle();
+    bench.writing.abort(new Error('no longer the leader'));
+    expect(await next).toMatchObject({ type: 'backoff' });
+    expect(bench.cluster.writes).toEqual([]);
+  });
+
+  test('removes once: while another finalizer keeps it, ours is known to be gone', async () => {
+    const remove = jest.fn(removable);
+    const bench = new Bench(widget({ metadata: going }), remove);
+    bench.cluster.handler = ({ body }) =>
+      widget({ metadata: { ...going, ...(body as Widget).metadata, finalizers: ['example.org/other'] } });
+    await bench.pass();
+    await bench.pass();
+    expect(remove).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('guards', () => {
+  test('what nobody foresaw is written to the status and backs off', async () => {
+    const bench = new Bench(widget());
+    bench.sync = () => Promise.reject(new Error('boom'));
+    expect(await bench.pass()).toMatchObject({ type: 'backoff', error: { message: 'boom' } });
+    expect(bench.condition('Ready')).toMatchObject({
+      status: 'False',
+      reason: 'InternalError',
+      message: 'boom',
+    });
+    expect(bench.log.at('error')).toHaveLength(1);
+  });
+
+  test.each([
+    ['a string', 'boom'],
+    ['undefined', undefined],
+    ['an object', { oh: 'no' }],
+  ])('a thrown %s is an error like any other', async (_, thrown) => {
+    const bench = new Bench(widget());
+    bench.sync = () => Promise.reject(thrown);
+    const next = await bench.pass();
+    expect(next).toMatchObject({ type: 'backoff', error: expect.any(Error) });
+    expect(bench.condition('Ready')?.reason).toBe('InternalError');
+  });
+
+  test('a throw before the first await, and one of a reader, end in backoff too', async () => {
+    const bench = new Bench(widget());
+    bench.sync = () => {
+      throw new TypeError('not even a promise');
+    };
+    expect(await bench.pass()).toMatchObject({ type: 'backoff' });
+    Object.defineProperty(bench, 'present', {
+      get: () => {
+        throw new Error('the store is broken');
+      },
+    });
+    expect(await bench.pass()).toMatchObject({ type: 'backoff', error: { message: 'the store is broken' } });
+  });
+
+  test.each([
+    ['a conflict', new ApiError(409, 'Conflict', 'modified')],
+    ['a busy server', new ApiError(429, 'TooManyRequests', 'busy', 7_000)],
+    ['a broken server', new ApiError(500, 'InternalError', 'etcd is gone')],
+    ['no server', new ClusterUnreachable('ECONNREFUSED')],
+  ])('%s says nothing of the resource: no status, no error in the log', async (_, error) => {
+    const bench = new Bench(widget());
+    bench.sync = () => Promise.reject(error);
+    const atLeast = error instanceof ApiError ? (error.retryAfter ?? 0) : 0;
+    expect(await bench.pass()).toEqual({ type: 'backoff', error, atLeast });
+    expect(bench.cluster.writes).toEqual([]);
+    expect(bench.log.at('error')).toEqual([]);
+  });
+
+  test('a permission that is missing names itself in the status', async () => {
+    const bench = new Bench(widget());
+    bench.sync = () => Promise.reject(new ApiError(403, 'Forbidden', 'secrets "x" is forbidden'));
+    await bench.pass();
+    expect(bench.condition('Ready')?.message).toContain('secrets "x" is forbidden');
+  });
+
+  test('the failure is told even if the status cannot be written', async () => {
+    const bench = new Bench(widget());
+    bench.sync = () => Promise.reject(new Error('the real trouble'));
+    bench.cluster.handler = () => {
+      throw new ClusterUnreachable('down');
+    };
+    expect(await bench.pass()).toMatchObject({ error: { message: 'the real trouble' } });
+  });
+
+  test('a pass that takes too long is aborted and given up', async () => {
+    const bench = new Bench(widget());
+    bench.sync = () => new Promise(() => undefined);
+    const next = bench.pass();
+    await bench.clock.advance(PASS_TIMEOUT);
+    expect(await next).toMatchObject({ type: 'backoff' });
+    expect(bench.passes[0]?.signal.aborted).toBe(true);
+    expect(bench.condition('Ready')?.message).toContain('120 s');
+  });
+
+  test('a pass that was given up is not doubled while it still runs', async () => {
+    const bench = new Bench(widget());
+    let end!: () => void;
+    bench.sync = () => new Promise((resolve) => (end = () => resolve(ready('Synced', ''))));
+    const next = bench.pass();
+    await bench.clock.advance(PASS_TIMEOUT);
+    await next;
+    expect(await bench.pass()).toMatchObject({ type: 'backoff' });
+    expect(bench.passes).toHaveLength(1);
+    end();
+    await settle();
+    void bench.pass();
+    await settle();
+    expect(bench.passes).toHaveLength(2);
+    end();
+  });
+
+  test('once another leads, the pass ends, writes nothing and is no failure of the resource', async () => {
+    const bench = new Bench(widget());
+    bench.sync = ({ signal }) =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+    const next = bench.pass();
+    await settle();
+    bench.writing.abort(new Error('no longer the leader'));
+    await next;
+    expect(bench.cluster.writes).toEqual([]);
+  });
+
+  test('leaves no timer behind', async () => {
+    const bench = new Bench(widget());
+    await bench.pass();
+    bench.sync = () => Promise.reject(new Error('boom'));
+    await bench.pass();
+    expect(bench.clock.pendingTimers).toBe(0);
+  });
+
+  test('an object of somebody else stalls, one that is on its way out is waited for', async () => {
+    const bench = new Bench(widget());
+    bench.sync = () => Promise.reject(new NameConflict('taken', false));
+    expect(await bench.pass()).toMatchObject({ type: 'after', resync: true });
+    expect(bench.condition('Stalled')).toMatchObject({ reason: 'NameConflict', message: 'taken' });
+    bench.sync = () => Promise.reject(new NameConflict('still going', true));
+    expect(await bench.pass()).toMatchObject({ type: 'after', result: 'requeue_after' });
+  });
+});
+
+describe('events', () => {
+  const steps: [string, Outcome, string[]][] = [
+    ['first wait: nothing happened yet', waiting('HubNotFound', 'none', 1), []],
+    ['ready', ready('Synced', 'ok'), ['Normal Synced']],
+    ['ready again', ready('Synced', 'still ok'), []],
+    ['not ready any more', waiting('HubUnreachable', 'gone', 1), ['Warning HubUnreachable']],
+    ['still not', waiting('HubNotReady', 'starts', 1), []],
+    ['stalled', stalled('RejectedByHub', 'no'), ['Warning RejectedByHub']],
+    ['stalled for the same reason', stalled('RejectedByHub', 'no, again'), []],
+    ['stalled for another', stalled('InvalidSpec', 'no'), ['Warning InvalidSpec']],
+  ];
+
+  test('tell transitions only', async () => {
+    const bench = new Bench(widget());
+    for (const [name, outcome, expected] of steps) {
+      const before = bench.events.length;
+      bench.sync = () => Promise.resolve(outcome);
+      await bench.pass();
+      expect({ name, events: bench.events.slice(before) }).toEqual({ name, events: expected });
+    }
+  });
+});

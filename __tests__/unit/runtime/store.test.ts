@@ -1,0 +1,166 @@
+import fc from 'fast-check';
+import { type ClusterObject, keyOf } from '../../../operator/runtime/objects';
+import { type Change, Store } from '../../../operator/runtime/store';
+
+interface Thing extends ClusterObject {
+  readonly value: number;
+}
+
+const thing = (name: string, version: number, value = 0, uid = name): Thing => ({
+  metadata: { namespace: 'home', name, uid, resourceVersion: String(version) },
+  value,
+});
+
+describe('one at a time', () => {
+  test('each way in tells the difference that it made', () => {
+    const store = new Store<Thing>();
+    const [first, second] = [thing('a', 1), thing('a', 2)];
+    expect(store.put(first)).toEqual([{ type: 'added', object: first }]);
+    expect(store.put(second)).toEqual([{ type: 'modified', object: second, previous: first }]);
+    expect(store.put(first)).toEqual([]);
+    expect(store.remove(thing('a', 3))).toEqual([{ type: 'deleted', object: thing('a', 3) }]);
+    expect(store.remove(thing('a', 4))).toEqual([]);
+    expect(store.size).toBe(0);
+  });
+
+  test('an answer to a write does not bring back what went, or what was made anew under the name', () => {
+    const store = new Store<Thing>();
+    expect(store.learn(thing('a', 5))).toEqual([]);
+    store.put(thing('a', 6, 0, 'another'));
+    expect(store.learn(thing('a', 7))).toEqual([]);
+    expect(store.get('home/a')).toEqual(thing('a', 6, 0, 'another'));
+  });
+
+  test('an object that was deleted and made anew while nobody looked is told as two changes', () => {
+    const store = new Store<Thing>();
+    const [before, after] = [thing('a', 1), thing('a', 9, 0, 'another')];
+    store.put(before);
+    expect(store.replace([after], '10')).toEqual([
+      { type: 'deleted', object: before },
+      { type: 'added', object: after },
+    ]);
+  });
+
+  test('a list that was read before our write does not undo it', () => {
+    const store = new Store<Thing>();
+    store.put(thing('a', 1));
+    store.learn(thing('a', 8, 1));
+    expect(store.replace([thing('a', 1)], '5')).toEqual([]);
+    expect(store.get('home/a')?.value).toBe(1);
+  });
+
+  test('after the server was restored from a backup its list counts, with all its older versions', () => {
+    const store = new Store<Thing>();
+    store.replace([thing('a', 90), thing('b', 95)], '100');
+    store.put(thing('c', 101));
+    const changes = store.replace([thing('a', 40), thing('d', 50)], '60');
+    expect(changes.map(({ type, object }) => `${type} ${object.metadata.name}`)).toEqual([
+      'deleted b',
+      'deleted c',
+      'modified a',
+      'added d',
+    ]);
+  });
+});
+
+// The server's history: each step makes the next resource version. The store sees it through a watch that may lag,
+// break and be replaced by a list, and through answers to writes of ours that overtake the watch or come late.
+const NAMES = ['a', 'b', 'c'];
+
+type Step =
+  | { readonly type: 'write'; readonly name: string; readonly value: number; readonly learned: boolean }
+  | { readonly type: 'delete'; readonly name: string }
+  | { readonly type: 'watch'; readonly events: number }
+  | { readonly type: 'relist' }
+  | { readonly type: 'late answer'; readonly index: number };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({
+    type: fc.constant('write' as const),
+    name: fc.constantFrom(...NAMES),
+    value: fc.nat(9),
+    learned: fc.boolean(),
+  }),
+  fc.record({ type: fc.constant('delete' as const), name: fc.constantFrom(...NAMES) }),
+  fc.record({ type: fc.constant('watch' as const), events: fc.nat(5) }),
+  fc.constant({ type: 'relist' as const }),
+  fc.record({ type: fc.constant('late answer' as const), index: fc.nat() }),
+);
+
+class Server {
+  version = 0;
+  readonly objects = new Map<string, Thing>();
+  readonly history: { readonly type: 'put' | 'remove'; readonly object: Thing }[] = [];
+
+  write(name: string, value: number): Thing {
+    const before = this.objects.get(name);
+    const object = thing(name, ++this.version, value, before?.metadata.uid ?? `${name}-${this.version}`);
+    this.objects.set(name, object);
+    this.history.push({ type: 'put', object });
+    return object;
+  }
+
+  delete(name: string): void {
+    const before = this.objects.get(name);
+    if (!before) return;
+    this.objects.delete(name);
+    const object = { ...before, metadata: { ...before.metadata, resourceVersion: String(++this.version) } };
+    this.history.push({ type: 'remove', object });
+  }
+}
+
+test('is the server as it was seen last, whatever the order of the news, and its changes tell the same story', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const server = new Server();
+      const store = new Store<Thing>();
+      const told = new Map<string, Thing>();
+      let seen = 0;
+      const tell = (changes: readonly Change<Thing>[]) => {
+        for (const change of changes) {
+          const key = keyOf(change.object);
+          expect(told.has(key)).toBe(change.type !== 'added');
+          if (change.type === 'modified') expect(told.get(key)).toBe(change.previous);
+          if (change.type === 'deleted') told.delete(key);
+          else told.set(key, change.object);
+        }
+      };
+      const watch = (events: number) => {
+        for (const { type, object } of server.history.slice(seen, seen + events)) {
+          tell(type === 'put' ? store.put(object) : store.remove(object));
+          seen += 1;
+        }
+      };
+      for (const each of steps) {
+        switch (each.type) {
+          case 'write': {
+            const answer = server.write(each.name, each.value);
+            if (each.learned) tell(store.learn(answer));
+            break;
+          }
+          case 'delete':
+            server.delete(each.name);
+            break;
+          case 'watch':
+            watch(each.events);
+            break;
+          case 'relist':
+            tell(store.replace([...server.objects.values()], String(server.version)));
+            seen = server.history.length;
+            break;
+          case 'late answer': {
+            const late = server.history[each.index % Math.max(1, server.history.length)];
+            if (late?.type === 'put') tell(store.learn(late.object));
+          }
+        }
+        expect(new Map([...store.values()].map((object) => [keyOf(object), object]))).toEqual(told);
+      }
+      watch(Infinity);
+      const truth = [...server.objects.values()];
+      expect([...store.values()].sort(byName)).toEqual(truth.sort(byName));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+const byName = (a: Thing, b: Thing) => (a.metadata.name < b.metadata.name ? -1 : 1);

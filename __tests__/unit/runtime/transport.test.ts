@@ -1,0 +1,274 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../../../operator/clock';
+import {
+  ApiError,
+  Cluster,
+  type ClusterOptions,
+  ClusterUnreachable,
+} from '../../../operator/runtime/transport';
+import { FakeClock, settle } from '../fake-clock';
+import { kubeConfigFor } from './fake-cluster';
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+let server: Server;
+let answer: Answer;
+const seen: IncomingMessage[] = [];
+const clusters: Cluster[] = [];
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    seen.push(request);
+    answer(request, response);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+
+beforeEach(() => {
+  seen.length = 0;
+  answer = (_, response) => json(response, 200, { ok: true });
+});
+
+afterEach(() => {
+  for (const cluster of clusters.splice(0)) cluster.close();
+  server.closeAllConnections();
+});
+
+afterAll(() => server.close());
+
+const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+function connect(
+  options: Partial<ClusterOptions> = {},
+  headers: () => Record<string, string> = () => ({}),
+): Cluster {
+  const kubeConfig = {
+    ...kubeConfigFor(url()),
+    applyToHTTPSOptions: (tls: { headers?: Record<string, string> }) => {
+      tls.headers = headers();
+      return Promise.resolve();
+    },
+  };
+  const cluster = new Cluster(kubeConfig, {
+    clock: systemClock,
+    ...options,
+  });
+  clusters.push(cluster);
+  return cluster;
+}
+
+function json(
+  response: ServerResponse,
+  status: number,
+  body: object,
+  headers: Record<string, string> = {},
+): void {
+  response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
+}
+
+const get = { method: 'GET', path: '/api' } as const;
+const patch = {
+  method: 'PATCH',
+  path: '/api',
+  body: {},
+  contentType: 'application/apply-patch+yaml',
+} as const;
+
+describe('answers', () => {
+  test('JSON comes back as it is, and requests share a connection', async () => {
+    const cluster = connect();
+    expect(await cluster.request(get)).toEqual({ ok: true });
+    await cluster.request(get);
+    expect(seen[0]?.socket).toBe(seen[1]?.socket);
+  });
+
+  test('a refusal has the status, the reason and the message of the server, and how long it asks to wait', async () => {
+    answer = (_, response) =>
+      json(response, 429, { reason: 'TooManyRequests', message: 'slow down' }, { 'Retry-After': '7' });
+    const error = await connect()
+      .request(get)
+      .catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({
+      status: 429,
+      reason: 'TooManyRequests',
+      message: 'slow down',
+      retryAfter: 7_000,
+    });
+  });
+
+  test('a refusal in plain text says what was asked for', async () => {
+    answer = (_, response) => response.writeHead(502).end('bad gateway');
+    await expect(connect().request(get)).rejects.toMatchObject({
+      status: 502,
+      message: 'GET /api: 502 bad gateway',
+    });
+  });
+
+  test('a page of something in between is no answer', async () => {
+    answer = (_, response) => response.writeHead(200).end('<html>log in');
+    await expect(connect().request(get)).rejects.toThrow(ClusterUnreachable);
+  });
+
+  test('an answer that breaks off is no answer', async () => {
+    answer = (_, response) => {
+      response.writeHead(200, { 'Transfer-Encoding': 'chunked' });
+      response.write('{"half":');
+      setTimeout(() => response.destroy(), 20);
+    };
+    await expect(connect().request(get)).rejects.toThrow(ClusterUnreachable);
+  });
+
+  test('a stream is refused as other requests are', async () => {
+    answer = (_, response) => json(response, 410, { reason: 'Expired', message: 'too old' });
+    await expect(connect().stream(get)).rejects.toMatchObject({ status: 410, reason: 'Expired' });
+  });
+
+  test('what is not there is undefined', async () => {
+    answer = (_, response) => json(response, 404, { reason: 'NotFound', message: 'none' });
+    const type = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret' };
+    expect(await connect().find(type, 'home', 'x')).toBeUndefined();
+    expect(seen[0]?.url).toBe('/api/v1/namespaces/home/secrets/x');
+  });
+});
+
+describe('time', () => {
+  test('a server that is silent is given up, and its connection is closed', async () => {
+    const clock = new FakeClock();
+    let closed = false;
+    answer = (request) => request.socket.once('close', () => (closed = true));
+    const request = connect({ clock }).request(get);
+    request.catch(() => undefined);
+    await until(() => seen.length === 1);
+    await clock.advance(30_000);
+    await expect(request).rejects.toThrow('no answer within 30 s');
+    await until(() => closed);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  test('a stream may be silent once it was accepted, and follows its signal', async () => {
+    const clock = new FakeClock();
+    const stopping = new AbortController();
+    answer = (_, response) => response.writeHead(200).flushHeaders();
+    const stream = await connect({ clock }).stream({ ...get, signal: stopping.signal });
+    await clock.advance(3_600_000);
+    expect(stream.destroyed).toBe(false);
+    const ended = once(stream, 'error');
+    stopping.abort(new Error('stopped'));
+    await ended;
+    expect(stream.destroyed).toBe(true);
+  });
+
+  test('the caller’s own abort comes back as it is', async () => {
+    const reason = new Error('changed my mind');
+    answer = () => undefined;
+    await expect(connect().request({ ...get, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  });
+});
+
+describe('credentials', () => {
+  test('a token that was rotated is read again, once', async () => {
+    let token = 'old';
+    answer = (request, response) =>
+      request.headers.authorization === 'Bearer new'
+        ? json(response, 200, {})
+        : json(response, 401, { reason: 'Unauthorized' });
+    const cluster = connect({}, () => ({ Authorization: `Bearer ${token}` }));
+    await expect(cluster.request(get)).rejects.toMatchObject({ status: 401 });
+    expect(seen).toHaveLength(2);
+    token = 'new';
+    await cluster.request(get);
+    expect((await cluster.stream(get)).destroy()).toBeDefined();
+  });
+
+  test('are read once for all requests of a minute', async () => {
+    const clock = new FakeClock();
+    const headers = jest.fn(() => ({}));
+    const cluster = connect({ clock }, headers);
+    await Promise.all([cluster.request(get), cluster.request(get), cluster.request(get)]);
+    expect(headers).toHaveBeenCalledTimes(1);
+    await clock.advance(60_000);
+    await cluster.request(get);
+    expect(headers).toHaveBeenCalledTimes(2);
+  });
+
+  test('that cannot be read are an error of the cluster, and tried again', async () => {
+    let broken = true;
+    const cluster = connect({}, () => {
+      if (broken) throw new Error('ENOENT: token');
+      return {};
+    });
+    await expect(cluster.request(get)).rejects.toThrow(ClusterUnreachable);
+    broken = false;
+    await cluster.request(get);
+  });
+});
+
+describe('the right to write', () => {
+  test('lost: nothing but GET is sent', async () => {
+    const writing = new AbortController();
+    const cluster = connect({ mayWrite: writing.signal });
+    writing.abort(new Error('no longer the leader'));
+    await expect(cluster.request(patch)).rejects.toThrow('no longer the leader');
+    await cluster.request(get);
+    expect(seen.map(({ method }) => method)).toEqual(['GET']);
+  });
+
+  test('lost while a write is under way: it is cut, a read is not', async () => {
+    const writing = new AbortController();
+    const answers: (() => void)[] = [];
+    answer = (_, response) => answers.push(() => json(response, 200, {}));
+    const cluster = connect({ mayWrite: writing.signal });
+    const write = cluster.request(patch).catch((error: unknown) => error);
+    const read = cluster.request(get);
+    await until(() => seen.length === 2);
+    writing.abort(new Error('no longer the leader'));
+    expect(await write).toMatchObject({ message: 'no longer the leader' });
+    for (const give of answers) give();
+    await read;
+  });
+
+  test('lost, and nobody has noticed: each write asks', async () => {
+    const cluster = connect({
+      beforeWrite: () => {
+        throw new Error('the lease was not renewed in time');
+      },
+    });
+    await expect(cluster.request(patch)).rejects.toThrow('not renewed');
+    expect(seen).toEqual([]);
+  });
+
+  test('is followed by many at once without a warning, and by none when they are through', async () => {
+    const warned = jest.fn();
+    process.on('warning', warned);
+    const writing = new AbortController();
+    const removed = jest.spyOn(writing.signal, 'removeEventListener');
+    const cluster = connect({ mayWrite: writing.signal });
+    await Promise.all(Array.from({ length: 30 }, () => cluster.request(patch)));
+    await settle();
+    process.off('warning', warned);
+    expect(warned).not.toHaveBeenCalled();
+    expect(removed).toHaveBeenCalledTimes(30);
+  });
+});
+
+test('each request is told, with what came of it', async () => {
+  const told: string[] = [];
+  const cluster = connect({ onResponse: (method, status) => told.push(`${method} ${status}`) });
+  await cluster.request(get);
+  answer = (_, response) => json(response, 409, {});
+  await cluster.request(patch).catch(() => undefined);
+  answer = (_, response) => response.destroy();
+  await cluster.request(get).catch(() => undefined);
+  expect(told).toEqual(['GET 200', 'PATCH 409', 'GET error']);
+});
+
+async function until(test: () => boolean): Promise<void> {
+  for (let turn = 0; !test(); turn++) {
+    if (turn > 500) throw new Error('it never came');
+    await sleep(5);
+  }
+}

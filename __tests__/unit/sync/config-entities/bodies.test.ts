@@ -1,0 +1,130 @@
+import {
+  automation,
+  type HubAutomationSpec,
+  type HubSceneSpec,
+  type HubScriptSpec,
+  scene,
+  script,
+} from '../../../../operator/kinds';
+import { defaulted } from '../../../../operator/kinds/schema';
+import { automationBody } from '../../../../operator/sync/config-entities/automation';
+import { bodyHash } from '../../../../operator/sync/config-entities/body';
+import { sceneBody } from '../../../../operator/sync/config-entities/scene';
+import { scriptBody } from '../../../../operator/sync/config-entities/script';
+
+const automationSpec = (fields: Partial<HubAutomationSpec> = {}): HubAutomationSpec =>
+  defaulted(automation.spec, {
+    hubRef: { name: 'home' },
+    alias: 'Lamp',
+    triggers: [{ trigger: 'sun', event: 'sunset' }],
+    actions: [{ action: 'light.turn_on' }],
+    ...fields,
+  });
+
+const scriptSpec = (fields: Partial<HubScriptSpec> = {}): HubScriptSpec =>
+  defaulted(script.spec, { hubRef: { name: 'home' }, alias: 'Night', sequence: [{ delay: 1 }], ...fields });
+
+const sceneSpec = (entities: HubSceneSpec['entities']): HubSceneSpec =>
+  defaulted(scene.spec, { hubRef: { name: 'home' }, name: 'Film night', icon: 'mdi:film', entities });
+
+describe('an automation', () => {
+  it('has all that the spec says, under the names of the hub', () => {
+    const fields = {
+      max: 3,
+      mode: 'queued',
+      maxExceeded: 'silent',
+      trace: { storedTraces: 0 },
+      initialState: true,
+      conditions: [{ condition: 'state', entity_id: 'a.b', state: 'on' }],
+      description: 'at sunset',
+      variables: { x: 1 },
+    } as const;
+    expect(automationBody(automationSpec(fields))).toEqual({
+      alias: 'Lamp',
+      description: 'at sunset',
+      triggers: [{ trigger: 'sun', event: 'sunset' }],
+      conditions: [{ condition: 'state', entity_id: 'a.b', state: 'on' }],
+      actions: [{ action: 'light.turn_on' }],
+      mode: 'queued',
+      max: 3,
+      max_exceeded: 'silent',
+      initial_state: true,
+      variables: { x: 1 },
+      trace: { stored_traces: 0 },
+    });
+  });
+
+  test.each([
+    [{ enabled: true }, undefined],
+    [{ enabled: true, initialState: false }, false],
+    [{ enabled: false }, false],
+    [{ enabled: false, initialState: true }, false],
+  ])('with %j is started as %s', (fields, expected) => {
+    expect(automationBody(automationSpec(fields))['initial_state']).toBe(expected);
+  });
+
+  test.each([[false], [0], ['']])('keeps %j, which is not nothing', (value) => {
+    const body = automationBody(automationSpec({ variables: { x: value }, description: '' }));
+    expect(body).toMatchObject({ variables: { x: value }, description: '' });
+  });
+});
+
+describe('a blueprint', () => {
+  const use = { path: 'homeassistant/motion_light.yaml', input: { motion: 'x' } };
+
+  it('takes the place of triggers and actions, and its own mode holds', () => {
+    const { triggers: _, actions: __, ...spec } = automationSpec({ useBlueprint: use });
+    expect(automationBody(spec)).toEqual({ alias: 'Lamp', use_blueprint: use });
+  });
+
+  it('gives way to what the spec says', () => {
+    const spec = scriptSpec({ useBlueprint: { path: 'a.yaml' }, mode: 'queued', max: 4 });
+    expect(scriptBody(spec)).toEqual({
+      alias: 'Night',
+      mode: 'queued',
+      max: 4,
+      sequence: [{ delay: 1 }],
+      use_blueprint: { path: 'a.yaml', input: {} },
+    });
+  });
+});
+
+it('makes a scene’s list a map, with the attributes beside the state, which is a string', () => {
+  const body = sceneBody(
+    sceneSpec([
+      {
+        entity_id: 'light.a',
+        state: 'on',
+        attributes: { brightness: 5, rgb_color: [255, 160, 0], state: 'no' },
+      },
+      { entity_id: 'cover.b', state: 'closed' },
+    ]),
+  );
+  expect(body).toEqual({
+    name: 'Film night',
+    icon: 'mdi:film',
+    entities: {
+      'light.a': { state: 'on', brightness: 5, rgb_color: [255, 160, 0] },
+      'cover.b': { state: 'closed' },
+    },
+  });
+});
+
+it('gives a script its fields', () => {
+  const fields = { who: { name: 'Who', required: true, selector: { entity: { domain: 'light' } } } };
+  expect(scriptBody(scriptSpec({ fields, icon: 'mdi:moon', description: 'off' }))).toEqual({
+    alias: 'Night',
+    description: 'off',
+    icon: 'mdi:moon',
+    fields,
+    mode: 'single',
+    max_exceeded: 'warning',
+    sequence: [{ delay: 1 }],
+  });
+});
+
+it('hashes what a definition says, not how it is ordered', () => {
+  expect(bodyHash({ a: 1, b: [{ c: 1, d: 2 }] })).toBe(bodyHash({ b: [{ d: 2, c: 1 }], a: 1 }));
+  expect(bodyHash({ a: [1, 2] })).not.toBe(bodyHash({ a: [2, 1] }));
+  expect(bodyHash({ a: '1' })).not.toBe(bodyHash({ a: 1 }));
+});

@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+import type { EntityBody } from '../../../../operator/client/config-entities';
+import { describe as described, differences } from '../../../../operator/sync/config-entities/difference';
+import { scenes } from '../../../../operator/sync/config-entities/scene';
+
+// What was sent, and what Home Assistant 2026.11.0 answered to `automation/config` after it had loaded it.
+const SENT: EntityBody = {
+  alias: 'Nasty',
+  triggers: [
+    { platform: 'state', entity_id: 'a.b', to: null, for: '00:01:00' },
+    { trigger: 'time', at: '01:23' },
+  ],
+  conditions: [{ condition: 'or', conditions: ['{{ true }}'] }, '{{ is_state("a.b","on") }}'],
+  actions: [
+    {
+      service: 'light.turn_on',
+      data: {
+        '1': 'one',
+        a: 1,
+        b: 1e30,
+        c: 'on',
+        d: '2024-01-01',
+        e: ' x ',
+        f: '',
+        g: [],
+        h: {},
+        i: null,
+        l: '1e3',
+        m: 'a\r\nb\tc',
+        n: 0.1,
+        yes: true,
+        service: 'keep',
+      },
+      target: { entity_id: 'light.a' },
+    },
+    { choose: { conditions: [], sequence: { service: 'a.b' } }, default: [{ service: 'x.y' }] },
+    { parallel: [{ service: 'a.b' }, { sequence: [{ service: 'e.f' }] }] },
+    { service_template: '{{ "light.turn_on" }}' },
+    { event: 'foo', event_data: { service: 'x' } },
+    { variables: { service: 'x', a: [1, 'on'] } },
+    { alias: 'z', enabled: false, action: 'a.b', entity_id: 'light.x' },
+  ],
+  mode: 'queued',
+  max: 3,
+  max_exceeded: 'silent',
+  variables: { a: 1, service: 'q' },
+  initial_state: false,
+};
+
+const ANSWERED: EntityBody = {
+  id: 'nasty',
+  alias: 'Nasty',
+  triggers: [
+    { platform: 'state', entity_id: 'a.b', to: null, for: '00:01:00' },
+    { trigger: 'time', at: '01:23' },
+  ],
+  conditions: [{ condition: 'or', conditions: ['{{ true }}'] }, '{{ is_state("a.b","on") }}'],
+  actions: [
+    {
+      data: {
+        '1': 'one',
+        a: 1,
+        b: 1e30,
+        c: 'on',
+        d: '2024-01-01',
+        e: ' x ',
+        f: '',
+        g: [],
+        h: {},
+        i: null,
+        l: '1e3',
+        m: 'a\r\nb\tc',
+        n: 0.1,
+        yes: true,
+        service: 'keep',
+      },
+      target: { entity_id: 'light.a' },
+      action: 'light.turn_on',
+    },
+    { choose: { conditions: [], sequence: { action: 'a.b' } }, default: [{ action: 'x.y' }] },
+    { parallel: [{ action: 'a.b' }, { sequence: [{ action: 'e.f' }] }] },
+    { service_template: '{{ "light.turn_on" }}' },
+    { event: 'foo', event_data: { service: 'x' } },
+    { variables: { service: 'x', a: [1, 'on'] } },
+    { alias: 'z', enabled: false, action: 'a.b', entity_id: 'light.x' },
+  ],
+  mode: 'queued',
+  max: 3,
+  max_exceeded: 'silent',
+  variables: { a: 1, service: 'q' },
+  initial_state: false,
+};
+
+const fields = (present: EntityBody, wanted: EntityBody) =>
+  differences(present, wanted).map(({ field }) => field);
+
+it('knows what the hub makes of a definition by itself', () => {
+  expect(fields(ANSWERED, SENT)).toEqual([]);
+});
+
+test.each<[string, EntityBody, string[]]>([
+  ['another service', { ...ANSWERED, actions: [{ action: 'light.turn_off' }] }, ['actions']],
+  ['a key too many', { ...ANSWERED, description: '' }, ['description']],
+  ['a key too few', (({ max: _, ...rest }) => rest)(ANSWERED as { max: number }), ['max']],
+  ['another type', { ...ANSWERED, max: '3' }, ['max']],
+  ['null for nothing', { ...ANSWERED, variables: { a: 1, service: 'q', b: null } }, ['variables']],
+  [
+    'another order in a list',
+    { ...ANSWERED, conditions: [...(ANSWERED['conditions'] as [])].reverse() },
+    ['conditions'],
+  ],
+])('sees %s', (_, present, expected) => {
+  expect(fields(present, SENT)).toEqual(expected);
+});
+
+it('sees every change of any value, and none in a copy', () => {
+  const value = fc.jsonValue({ maxDepth: 4 });
+  fc.assert(
+    fc.property(value, value, (a, b) => {
+      const copy = JSON.parse(JSON.stringify(a)) as unknown;
+      expect(fields({ x: a }, { x: copy })).toEqual([]);
+      const differs = JSON.stringify(sorted(a)) !== JSON.stringify(sorted(b));
+      expect(fields({ x: a }, { x: b })).toEqual(differs ? ['x'] : []);
+    }),
+  );
+});
+
+it('says it in a line', () => {
+  const text = described(differences({ alias: 'A', max: 3 }, { alias: 'B', description: 'x'.repeat(80) }));
+  expect(text).toBe(`alias: "A" → "B", description: absent → "${'x'.repeat(59)}…, max: 3 → absent`);
+});
+
+it('takes the short forms of a scene’s states for what they mean', () => {
+  const stored = {
+    id: 'film',
+    name: 'Film',
+    entities: { 'light.a': 'off', 'light.b': true, 'light.c': { state: false, x: 1 } },
+  };
+  const wanted = {
+    name: 'Film',
+    entities: { 'light.a': { state: 'off' }, 'light.b': { state: 'on' }, 'light.c': { state: 'off', x: 1 } },
+  };
+  expect(fields(scenes.normalised!(stored), wanted)).toEqual([]);
+});
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, entry]) => [key, sorted(entry)]);
+}

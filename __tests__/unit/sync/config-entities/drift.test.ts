@@ -1,0 +1,143 @@
+import type { ConfigEntityKind } from '../../../../operator/client/config-entities';
+import type { EntityListener } from '../../../../operator/client/entity-registry';
+import type { HubClient } from '../../../../operator/client/hub';
+import type { HubSignal, SignalListener } from '../../../../operator/client/signals';
+import { DriftWatch } from '../../../../operator/sync/config-entities/drift';
+import type { EntityMemory } from '../../../../operator/sync/config-entities/memory';
+import { silentLog } from '../../../cluster/silent-log';
+import { FakeClock } from '../../fake-clock';
+
+let clock: FakeClock;
+let watch: DriftWatch;
+let signal: SignalListener;
+let entityChanged: EntityListener;
+let writing: boolean;
+let worked: string[];
+let memories: Map<string, EntityMemory>;
+
+const ids = ['a', 'b'];
+const doubted = () => [...memories].filter(([, memory]) => memory.doubted).map(([name]) => name);
+
+beforeEach(() => {
+  clock = new FakeClock();
+  writing = false;
+  worked = [];
+  memories = new Map();
+  for (const kind of ['automation', 'scene', 'script']) {
+    for (const id of ids) memories.set(`${kind} ${id}`, { doubted: false, since: 0, stored: 'x' });
+  }
+  const client = {
+    signals: { onSignal: (listener: SignalListener) => (signal = listener) },
+    entityRegistry: { onChange: (listener: EntityListener) => (entityChanged = listener) },
+    entities: { isWriting: () => writing },
+  } as unknown as HubClient;
+  const resources = (kind: ConfigEntityKind) =>
+    ids.map((id) => ({
+      id,
+      memory: memories.get(`${kind} ${id}`)!,
+      keptOff: id === 'b',
+      requeue: () => void worked.push(`${kind} ${id}`),
+    }));
+  watch = new DriftWatch({ client, clock, log: silentLog, resources });
+});
+
+it('looks at all of a kind a second after somebody reloaded it, and believes nothing', async () => {
+  signal({ type: 'foreign-reload', kind: 'scene' });
+  await clock.advance(999);
+  expect(worked).toEqual([]);
+  await clock.advance(1);
+  expect(worked).toEqual(['scene a', 'scene b']);
+  expect(doubted()).toEqual(['scene a', 'scene b']);
+});
+
+it('looks at the one automation that somebody wrote', async () => {
+  signal({ type: 'foreign-reload', kind: 'automation', id: 'b' });
+  await clock.advance(1_000);
+  expect(worked).toEqual(['automation b']);
+});
+
+it('waits for the end of a reload, but not for ever', async () => {
+  signal({ type: 'foreign-reload', kind: 'automation' });
+  for (let second = 0; second < 4.5; second += 0.5) {
+    await clock.advance(500);
+    signal({ type: 'reloaded', kind: 'automation' });
+  }
+  expect(worked).toEqual([]);
+  await clock.advance(500);
+  expect(worked).toEqual(['automation a', 'automation b']);
+  await clock.advance(3_000);
+  signal({ type: 'reloaded', kind: 'automation' }); // a slow hub: only now what changed is in use
+  await clock.advance(1_000);
+  expect(worked).toHaveLength(4);
+});
+
+it('gives a reload its second, however long a sweep of our own has been due', async () => {
+  watch.ownWorkEnded('automation');
+  await clock.advance(2_000);
+  watch.ownWorkEnded('automation');
+  await clock.advance(8_000);
+  worked = [];
+  signal({ type: 'foreign-reload', kind: 'automation' });
+  await clock.advance(999);
+  expect(worked).toEqual([]);
+  await clock.advance(1);
+  expect(worked).toHaveLength(2);
+});
+
+it('sweeps once after a burst of our own, without doubting what we know', async () => {
+  writing = true;
+  for (let write = 0; write < 20; write++) {
+    watch.ownWorkEnded('scene');
+    await clock.advance(700);
+  }
+  expect(worked).toEqual([]);
+  writing = false;
+  await clock.advance(2_000);
+  expect(worked).toEqual(['scene a', 'scene b']);
+  expect(doubted()).toEqual([]);
+  watch.ownWorkEnded('scene');
+  await clock.advance(5_000);
+  expect(worked).toHaveLength(2);
+  await clock.advance(5_000);
+  expect(worked).toHaveLength(4);
+});
+
+it('does not wait for our own burst to look at what somebody else changed', async () => {
+  writing = true;
+  watch.ownWorkEnded('automation');
+  signal({ type: 'foreign-reload', kind: 'automation', id: 'a' });
+  await clock.advance(1_000);
+  expect(worked).toContain('automation a');
+  expect(doubted()).toEqual(['automation a']);
+});
+
+it('looks at once at an entity that was removed, and at a script that was loaded', () => {
+  entityChanged('script', 'a');
+  expect(worked).toEqual(['script a']);
+  expect(doubted()).toEqual(['script a']);
+  signal({ type: 'reloaded', kind: 'script', id: 'b' });
+  expect(worked).toEqual(['script a', 'script b']);
+});
+
+it('looks at the automations that are to be off when one may have been turned on', async () => {
+  signal({ type: 'turned-on' });
+  signal({ type: 'turned-on' });
+  await clock.advance(300);
+  expect(worked).toEqual(['automation b']);
+});
+
+test.each<[HubSignal, string[]]>([
+  [{ type: 'device' }, ['scene a']],
+  [{ type: 'loaded', component: 'mqtt' }, ['scene a']],
+  [{ type: 'loaded', component: 'script' }, ['scene a', 'script a', 'script b']],
+  [
+    { type: 'back' },
+    [...['automation', 'scene', 'script'].flatMap((kind) => ids.map((id) => `${kind} ${id}`))],
+  ],
+])('%j: what was refused may be tried again', (news, expected) => {
+  const memory = memories.get('scene a')!;
+  memory.refusal = { hash: 'x', error: new Error() as never, at: 0 };
+  signal(news);
+  expect(worked).toEqual(expected);
+  expect(memory.refusal).toBeUndefined();
+});

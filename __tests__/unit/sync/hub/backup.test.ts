@@ -1,0 +1,136 @@
+import fc from 'fast-check';
+import type { BackupConfig, BackupConfigUpdate } from '../../../../operator/client/backup';
+import { hub as definition } from '../../../../operator/kinds';
+import { backup as schema } from '../../../../operator/kinds/hub/backup';
+import { defaulted } from '../../../../operator/kinds/schema';
+import { backupDifference, backupStatus } from '../../../../operator/sync/hub/backup';
+
+const fresh: BackupConfig = {
+  automatic_backups_configured: false,
+  create_backup: { agent_ids: [], include_database: true, password: null },
+  schedule: { recurrence: 'never', days: [], time: null },
+  retention: { copies: null, days: null },
+  last_attempted_automatic_backup: null,
+  last_completed_automatic_backup: null,
+  next_automatic_backup: null,
+};
+
+/** As the hub does: `create_backup` is merged, `schedule` and `retention` are rebuilt from what is sent. */
+function after(
+  config: BackupConfig,
+  { create_backup, schedule, retention, ...rest }: BackupConfigUpdate,
+): BackupConfig {
+  return {
+    ...config,
+    ...rest,
+    create_backup: { ...config.create_backup, ...create_backup },
+    schedule: schedule ? { ...fresh.schedule, ...schedule } : config.schedule,
+    retention: retention ? { ...fresh.retention, ...retention } : config.retention,
+  };
+}
+
+const spec = fc.record(
+  {
+    recurrence: fc.constantFrom(...schema.properties.recurrence.enum),
+    time: fc.constantFrom('03:00:00', '23:59:59'),
+    retentionCopies: fc.integer({ min: 1, max: 9 }),
+    retentionDays: fc.integer({ min: 1, max: 9 }),
+    includeDatabase: fc.boolean(),
+    agentIDs: fc.uniqueArray(fc.constantFrom('backup.local', 'cloud.cloud', 'nas.x'), { minLength: 1 }),
+  },
+  { requiredKeys: [] },
+);
+const config = fc.record({
+  automatic_backups_configured: fc.boolean(),
+  create_backup: fc.record({
+    agent_ids: fc.uniqueArray(fc.constantFrom('backup.local', 'cloud.cloud', 'nas.x')),
+    include_database: fc.boolean(),
+    password: fc.constantFrom(null, 'old', 'new'),
+  }),
+  schedule: fc.record({
+    recurrence: fc.constantFrom('never' as const, 'daily' as const, 'custom_days' as const),
+    days: fc.uniqueArray(fc.constantFrom('mon' as const, 'tue' as const)),
+    time: fc.constantFrom(null, '03:00:00'),
+  }),
+  retention: fc.record({ copies: fc.constantFrom(null, 3), days: fc.constantFrom(null, 7) }),
+  last_attempted_automatic_backup: fc.constant(null),
+  last_completed_automatic_backup: fc.constant(null),
+  next_automatic_backup: fc.constant(null),
+});
+const filled = (value: object) => defaulted(definition.spec, { backup: value } as never).backup!;
+
+describe('what is sent for backups', () => {
+  it('makes the hub have what is wanted, whatever it had, and is then nothing more', () => {
+    fc.assert(
+      fc.property(
+        spec,
+        config,
+        fc.option(fc.constantFrom('old', 'new'), { nil: undefined }),
+        (value, before, password) => {
+          const wanted = filled(value);
+          const update = backupDifference(wanted, password, before);
+          const result = update ? after(before, update) : before;
+          expect(backupDifference(wanted, password, result)).toBeUndefined();
+          const { recurrence, time, retentionCopies, retentionDays } = value;
+          expect(result.retention).toEqual({ copies: retentionCopies ?? null, days: retentionDays ?? null });
+          expect(result.schedule.time).toBe(time ?? null);
+          expect(result.schedule.recurrence === 'never').toBe(recurrence === 'never');
+          expect(result.create_backup.password).toBe(password ?? null);
+          expect([...result.create_backup.agent_ids].sort()).toEqual(
+            [...(value.agentIDs ?? ['backup.local'])].sort(),
+          );
+        },
+      ),
+    );
+  });
+
+  it.each([
+    ['daily', {}, { recurrence: 'daily', days: [], time: null }],
+    [
+      'one day',
+      { recurrence: 'thu', time: '04:00:00' },
+      { recurrence: 'custom_days', days: ['thu'], time: '04:00:00' },
+    ],
+  ])('a schedule is complete: %s', (_what, value, schedule) => {
+    expect(backupDifference(filled(value), undefined, fresh)).toMatchObject({
+      schedule,
+      automatic_backups_configured: true,
+    });
+  });
+
+  it('a schedule that is off does not pretend that somebody set backups up', () => {
+    expect(backupDifference(filled({ recurrence: 'never' }), undefined, fresh)).toEqual({
+      create_backup: { agent_ids: ['backup.local'], include_database: true, password: null },
+    });
+  });
+});
+
+describe('what is told of backups', () => {
+  const at = (minute: number) => `2026-11-20T04:${minute}:17.123456+01:00`;
+  it.each([
+    ['never made', {}, {}],
+    [
+      'completed',
+      { last_attempted_automatic_backup: at(45), last_completed_automatic_backup: at(46) },
+      { lastTime: '2026-11-20T03:45:17Z', lastResult: 'Completed' },
+    ],
+    [
+      'failed',
+      { last_attempted_automatic_backup: at(45), last_completed_automatic_backup: at(44) },
+      { lastTime: '2026-11-20T03:45:17Z', lastResult: 'Failed' },
+    ],
+    [
+      'failed the first time',
+      { last_attempted_automatic_backup: at(45) },
+      { lastTime: '2026-11-20T03:45:17Z', lastResult: 'Failed' },
+    ],
+    ['planned', { next_automatic_backup: at(45) }, { nextTime: '2026-11-20T03:45:17Z' }],
+  ])('one that was %s', (_what, fields, told) =>
+    expect(backupStatus({ ...fresh, ...fields }, false)).toEqual(told),
+  );
+
+  it('one that is being made', () =>
+    expect(backupStatus({ ...fresh, last_attempted_automatic_backup: at(45) }, true)).toMatchObject({
+      lastResult: 'InProgress',
+    }));
+});

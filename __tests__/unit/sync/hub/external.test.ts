@@ -1,0 +1,36 @@
+import { refusalOf } from '../../../../operator/sync/hub/external';
+
+describe('the address of an external hub', () => {
+  it.each(['http://192.168.1.10:8123', 'https://hub.home.arpa', 'http://hub/', 'http://[fd00::10]:8123'])(
+    'may be %s',
+    (url) => {
+      expect(refusalOf({ url }, false)).toBeUndefined();
+    },
+  );
+
+  it.each([
+    ['ftp://192.168.1.10', 'only http:// and https://'],
+    ['file:///etc/passwd', 'only http:// and https://'],
+    ['hub:8123', 'only http:// and https://'],
+    ['nonsense', 'only http:// and https://'],
+    ['http://user:pass@192.168.1.10', 'credentials'],
+    ['http://user@192.168.1.10', 'credentials'],
+    ['http://@192.168.1.10', 'credentials'],
+    ['http://192.168.1.10/api', 'only scheme, host and port'],
+    ['http://192.168.1.10?x', 'only scheme, host and port'],
+    ['http://192.168.1.10#x', 'only scheme, host and port'],
+    ['http://127.0.0.1:8123', 'loopback or link-local'],
+    ['http://2130706433', 'loopback or link-local'],
+    ['http://0x7f.1', 'loopback or link-local'],
+    ['http://[::1]', 'loopback or link-local'],
+    ['http://[::ffff:127.0.0.1]', 'loopback or link-local'],
+    ['http://169.254.169.254', 'loopback or link-local'],
+    ['http://[fe80::1]', 'loopback or link-local'],
+    ['http://0.0.0.0', 'loopback or link-local'],
+  ])('may not be %s', (url, words) => expect(refusalOf({ url }, false)).toContain(words));
+
+  it('may be local where a setting allows it, and nothing else more', () => {
+    expect(refusalOf({ url: 'http://127.0.0.1:8123' }, true)).toBeUndefined();
+    expect(refusalOf({ url: 'http://u:p@127.0.0.1:8123' }, true)).toContain('credentials');
+  });
+});

@@ -1,0 +1,107 @@
+import { hub as definition, type Hub } from '../../../../operator/kinds';
+import { defaulted } from '../../../../operator/kinds/schema';
+import { statefulSet } from '../../../../operator/sync/hub/workload';
+
+const hub = (spec: object): Hub => ({
+  apiVersion: 'hub-operator.dev/v1',
+  kind: 'Hub',
+  metadata: {
+    name: 'villa',
+    namespace: 'home',
+    uid: '1',
+    resourceVersion: '1',
+    generation: 1,
+    creationTimestamp: '',
+  },
+  spec: spec,
+});
+
+function workload(podTemplate: object) {
+  const object = hub({ version: '2026.11.0', podTemplate });
+  return statefulSet(
+    object,
+    defaulted(definition.spec, object.spec),
+    { config: 'sha256:1' },
+    { owner: 'villa' },
+  );
+}
+
+const container = (name: string, fields: object) => ({ spec: { containers: [{ name, ...fields }] } });
+const initContainer = (name: string, fields: object) => ({ spec: { initContainers: [{ name, ...fields }] } });
+
+test.each<[object, string]>([
+  [container('hub', { $patch: 'delete' }), 'spec.containers[hub]'],
+  [{ spec: { containers: null } }, 'spec.containers[hub]'],
+  [{ spec: null }, 'spec'],
+  [{ spec: 'x' }, 'spec'],
+  [
+    { metadata: { labels: { 'app.kubernetes.io/instance': 'other' } } },
+    'metadata.labels.app.kubernetes.io/instance',
+  ],
+  [{ metadata: { labels: { $patch: 'replace' } } }, 'metadata.labels.app.kubernetes.io/name'],
+  [
+    { metadata: { annotations: { 'hub-operator.dev/config-hash': 'x' } } },
+    'metadata.annotations.hub-operator.dev/config-hash',
+  ],
+  [initContainer('prepare-config', { $patch: 'delete' }), 'spec.initContainers[prepare-config]'],
+  [initContainer('prepare-config', { command: ['true'] }), 'spec.initContainers[prepare-config].command'],
+  [initContainer('prepare-config', { args: ['x'] }), 'spec.initContainers[prepare-config].args'],
+  [
+    initContainer('unban-operator-ip', { restartPolicy: 'Always' }),
+    'spec.initContainers[unban-operator-ip].restartPolicy',
+  ],
+  [
+    container('hub', { volumeMounts: [{ name: 'x', mountPath: '/config' }] }),
+    'spec.containers[hub].volumeMounts[/config].name',
+  ],
+  [container('hub', { volumeMounts: null }), 'spec.containers[hub].volumeMounts[/config]'],
+  [
+    container('hub', { ports: [{ containerPort: 8123, name: 'web' }] }),
+    'spec.containers[hub].ports[8123].name',
+  ],
+  [
+    { spec: { volumes: [{ name: 'config', $patch: 'replace', emptyDir: {} }] } },
+    'spec.volumes[config].persistentVolumeClaim',
+  ],
+])('%j is refused', (podTemplate, part) => {
+  expect(workload(podTemplate)).toEqual({
+    problem: `podTemplate changes ${part}, which the hub does not work without: leave that to the operator.`,
+  });
+});
+
+test('what cannot be merged names the place', () => {
+  expect(workload({ spec: { volumes: [{ emptyDir: {} }] } })).toEqual({
+    problem: 'podTemplate.spec.volumes[0]: needs name.',
+  });
+});
+
+test.each([
+  { metadata: { labels: { a: 'b' }, annotations: { a: 'b' } } },
+  container('hub', { image: 'own/hub:1', resources: { limits: { memory: '1Gi' } }, command: ['/init'] }),
+  container('hub', { livenessProbe: null, readinessProbe: { tcpSocket: { port: 'http' } } }),
+  container('sidecar', { image: 'sidecar' }),
+  initContainer('prepare-config', { image: 'own/hub:1', env: [{ name: 'A', value: '1' }], resources: {} }),
+  initContainer('wait', { image: 'sidecar', restartPolicy: 'Always' }),
+  {
+    spec: {
+      nodeSelector: { disk: 'ssd' },
+      securityContext: { fsGroup: 1000 },
+      terminationGracePeriodSeconds: 300,
+    },
+  },
+])('%j is accepted', (podTemplate) => {
+  expect(workload(podTemplate)).toHaveProperty('manifest');
+});
+
+test('init containers of the user run after those of the operator', () => {
+  const result = workload(initContainer('own', { image: 'x' }));
+  if (!('manifest' in result)) throw new Error(result.problem);
+  const { template } = result.manifest['spec'] as {
+    template: { spec: { initContainers: { name: string }[] } };
+  };
+  expect(template.spec.initContainers.map(({ name }) => name)).toEqual([
+    'prepare-config',
+    'unban-operator-ip',
+    'own',
+  ]);
+});

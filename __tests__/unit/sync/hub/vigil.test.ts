@@ -1,0 +1,111 @@
+import { HubClient } from '../../../../operator/client/hub';
+import type { Hub } from '../../../../operator/kinds';
+import type { ClusterView } from '../../../../operator/runtime/cluster-view';
+import { signOf, Vigil } from '../../../../operator/sync/hub/vigil';
+import { silentLog } from '../../../cluster/silent-log';
+import { FakeHub, json, text } from '../../client/fake-hub';
+import { ManualClock } from '../../client/manual-clock';
+import { systemClock } from '../../../../operator/clock';
+
+const config = { version: '2026.11.0', state: 'RUNNING', recovery_mode: false, safe_mode: false };
+const hub = { kind: 'Hub', metadata: { namespace: 'home', name: 'h', uid: '1' } } as Hub;
+
+let server: FakeHub;
+let client: HubClient;
+let clock: ManualClock;
+let vigil: Vigil;
+let present: Hub | undefined;
+let gone: string[];
+let requeued: string[];
+
+beforeEach(async () => {
+  server = await FakeHub.start();
+  server.routes.set('GET /api/config', json(200, config));
+  client = new HubClient({ url: server.url, token: 'good-token', clock: systemClock, log: silentLog });
+  clock = new ManualClock();
+  present = hub;
+  [gone, requeued] = [[], []];
+  const view = { get: () => present } as unknown as ClusterView;
+  vigil = new Vigil({ clock, view, requeue: (...id) => requeued.push(id.join('/')) }, ({ metadata }) =>
+    gone.push(metadata.name),
+  );
+});
+afterEach(async () => {
+  vigil.close();
+  client.close();
+  await server.close();
+});
+
+/** Lets ten seconds pass, and the answer arrive. */
+async function tenSeconds(): Promise<void> {
+  const asked = server.requests.length;
+  await clock.advance(10_000);
+  for (
+    let turn = 0;
+    turn < 100 &&
+    (server.requests.length === asked || clock.pendingTimers === 0) &&
+    requeued.length === 0 &&
+    gone.length === 0;
+    turn++
+  ) {
+    await systemClock.sleep(5);
+  }
+  await systemClock.sleep(20);
+}
+
+describe('the watch over a hub', () => {
+  it('asks every ten seconds and says nothing while the answer is the same', async () => {
+    vigil.keep(hub, client, signOf(config));
+    for (let round = 0; round < 3; round++) await tenSeconds();
+    expect(server.asked('/api/config')).toHaveLength(3);
+    expect(requeued).toEqual([]);
+  });
+
+  it.each([
+    ['bans us', text(403, '403: Forbidden')],
+    ['does not know our token any more', text(401, '401: Unauthorized')],
+    ['is in recovery mode', json(200, { ...config, recovery_mode: true })],
+    ['is in safe mode', json(200, { ...config, safe_mode: true })],
+    ['is starting', json(200, { ...config, state: 'STARTING' })],
+    ['is another version', json(200, { ...config, version: '2026.12.0' })],
+    ['is not available', text(503, '')],
+  ])('works the Hub once when the hub %s', async (_what, answer) => {
+    vigil.keep(hub, client, signOf(config));
+    server.routes.set('GET /api/config', answer);
+    server.routes.set('GET /manifest.json', text(403, ''));
+    await tenSeconds();
+    await tenSeconds();
+    expect(requeued).toEqual(['Hub/home/h']);
+  });
+
+  it('works it when the hub is well again', async () => {
+    server.routes.set('GET /api/config', text(403, '403: Forbidden'));
+    server.routes.set('GET /manifest.json', text(403, '403: Forbidden'));
+    vigil.keep(hub, client, 'HubBanned');
+    await tenSeconds();
+    expect(requeued).toEqual([]);
+    server.routes.set('GET /api/config', json(200, config));
+    await tenSeconds();
+    expect(requeued).toEqual(['Hub/home/h']);
+  });
+
+  it.each([
+    ['deleted', undefined],
+    ['deleted and made anew', { ...hub, metadata: { ...hub.metadata, uid: '2' } }],
+  ])('ends when the Hub was %s', async (_what, now) => {
+    vigil.keep(hub, client, signOf(config));
+    present = now;
+    await tenSeconds();
+    expect(gone).toEqual(['h']);
+    expect(server.requests).toEqual([]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('ends when it is closed, and has one timer a hub', async () => {
+    vigil.keep(hub, client, signOf(config));
+    vigil.keep(hub, client, signOf(config));
+    expect(clock.pendingTimers).toBe(1);
+    vigil.close();
+    expect(clock.pendingTimers).toBe(0);
+  });
+});

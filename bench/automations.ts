@@ -1,0 +1,203 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { HubAutomation } from '../operator/kinds';
+import { type BenchHub, cpuSeconds, HubBench, traffic } from './hub-bench';
+import { type Figures, scrape, sum } from './runtime';
+
+/**
+ * What automations cost, measured on the shipped bundle against a real API server and real hubs. Times are ratios to
+ * the plain floor: the same POSTs one after another by a bare loop, to a fresh hub, measured in turn with ours.
+ */
+
+const EDITS = 100;
+const EDITS_MS = 10_000;
+const SETTLED_MS = 3_000;
+const OTHERS = 100;
+
+export async function benchAutomations(count: number, rounds: number): Promise<Figures> {
+  const bench = await HubBench.start();
+  try {
+    const floors: number[] = [];
+    const bursts: Burst[] = [];
+    for (let round = 0; round < rounds; round++) {
+      // In turn, so that a machine that grows warm or busy does not speak for one of them.
+      const measures = [
+        async () => floors.push(await floor(bench, count)),
+        async () => bursts.push(await burst(bench, count)),
+      ];
+      for (const measure of round % 2 === 0 ? measures : measures.reverse()) await measure();
+    }
+    const best = median(bursts.map(({ milliseconds }) => milliseconds));
+    const plain = median(floors);
+    const hub = await bench.hub();
+    await bench.createMany(hub.namespace, 'HubAutomation', count, automation);
+    await bench.untilReady(hub.namespace, 'HubAutomation');
+    await sleep(SETTLED_MS);
+    return {
+      automations: count,
+      'floor, s': seconds(plain),
+      'all Ready, s': seconds(best),
+      'ratio to the floor': Math.round((best / plain) * 100) / 100,
+      'ratios, all': bursts
+        .map(({ milliseconds }, index) => (milliseconds / floors[index]!).toFixed(2))
+        .join(' '),
+      POSTs: bursts.map(({ writes }) => writes).join(' '),
+      'reloads of ours': bursts.map(({ reloads }) => reloads).join(' '),
+      'operator CPU, % of the hub’s': bursts.map(({ cpu }) => cpu).join(' '),
+      ...(await restart(bench, hub, count)),
+      ...(await oneChange(bench, hub)),
+      ...(await manyEdits(bench, hub)),
+      ...(await threeFiles(bench, count)),
+    };
+  } finally {
+    await bench.stop();
+  }
+}
+
+interface Burst {
+  readonly milliseconds: number;
+  readonly writes: number;
+  readonly reloads: number;
+  readonly cpu: number;
+}
+
+/** About 0.7 KB each. */
+const automation = (index: number) => ({
+  hubRef: { name: 'hub' },
+  alias: `Automation number ${index}`,
+  description:
+    'Switches the light when somebody comes, and tells about it; one of very many that are all alike.',
+  triggers: [
+    { trigger: 'state', entity_id: `binary_sensor.motion_${index}`, from: 'off', to: 'on' },
+    { trigger: 'time', at: '07:30:00', id: 'morning' },
+  ],
+  conditions: [{ condition: 'state', entity_id: 'sun.sun', state: 'below_horizon' }],
+  actions: [
+    { action: 'light.turn_on', target: { entity_id: `light.room_${index}` }, data: { brightness: 128 } },
+    { delay: { minutes: 5 } },
+    { action: 'light.turn_off', target: { entity_id: `light.room_${index}` } },
+  ],
+});
+
+/** What the operator sends of it. */
+const body = (index: number) => {
+  const { hubRef: _, ...rest } = automation(index);
+  return { ...rest, mode: 'single', max_exceeded: 'warning' };
+};
+
+async function floor(bench: HubBench, count: number): Promise<number> {
+  const hub = await bench.hub();
+  const began = Date.now();
+  for (let index = 0; index < count; index++) {
+    await hub.client.rest.post(`/api/config/automation/config/n-${index}`, body(index), {
+      timeoutMs: 30_000,
+    });
+  }
+  const took = Date.now() - began;
+  await bench.remove(hub);
+  return took;
+}
+
+async function burst(bench: HubBench, count: number): Promise<Burst> {
+  const hub = await bench.hub();
+  const seen = await traffic(hub);
+  const cpu = async () => [await cpuSeconds(bench.operator.process.pid), await cpuSeconds(hub.pid)] as const;
+  const before = await cpu();
+  await bench.createMany(hub.namespace, 'HubAutomation', count, automation);
+  const began = Date.now();
+  const milliseconds = (await bench.untilReady(hub.namespace, 'HubAutomation')) - began;
+  await sleep(SETTLED_MS);
+  const after = await cpu();
+  const [operator, hubs] = [after[0] - before[0], after[1] - before[1]];
+  await bench.remove(hub);
+  return {
+    milliseconds,
+    writes: seen.writes.length,
+    reloads: seen.reloads,
+    cpu: Math.round((operator / hubs) * 1_000) / 10,
+  };
+}
+
+/** All unchanged: nothing may be written, to the hub or to the cluster. */
+async function restart(bench: HubBench, hub: BenchHub, count: number): Promise<Figures> {
+  const seen = await traffic(hub);
+  const began = Date.now();
+  await bench.restartOperator();
+  const metrics = async () => scrape(bench.operator).catch(() => ''); // it is still starting
+  const looked = (text: string) =>
+    sum(text, 'controller_runtime_reconcile_total', /controller="HubAutomation".*result="success"/);
+  while (looked(await metrics()) < count) await sleep(50);
+  const took = Date.now() - began;
+  await sleep(SETTLED_MS);
+  const written = sum(await metrics(), 'rest_client_requests_total', /method="(PATCH|POST)"/);
+  return {
+    'restart: all looked at after, s': seconds(took),
+    'restart: writes to the hub': seen.writes.length + seen.reloads,
+    'restart: writes to the cluster, with those of the lease': written,
+  };
+}
+
+async function oneChange(bench: HubBench, hub: BenchHub): Promise<Figures> {
+  const post = Date.now();
+  await hub.client.rest.post('/api/config/automation/config/n-1', body(1), { timeoutMs: 30_000 });
+  const onePost = Date.now() - post;
+  await sleep(SETTLED_MS);
+  const began = Date.now();
+  await bench.patch(hub.namespace, 'HubAutomation', 'n-0', { description: 'changed' });
+  const entity = (await bench.read<HubAutomation>(hub.namespace, 'HubAutomation', 'n-0')).status!.entityId!;
+  while ((await hub.client.entities.running(entity))?.['description'] !== 'changed') await sleep(10);
+  return { 'one change: in use after, s': seconds(Date.now() - began), 'one POST, s': seconds(onePost) };
+}
+
+async function manyEdits(bench: HubBench, hub: BenchHub): Promise<Figures> {
+  await sleep(SETTLED_MS);
+  const seen = await traffic(hub);
+  const began = Date.now();
+  for (let edit = 1; edit <= EDITS; edit++) {
+    await bench.patch(hub.namespace, 'HubAutomation', 'n-2', { description: `edit ${edit}` });
+    await sleep(began + (edit * EDITS_MS) / EDITS - Date.now());
+  }
+  await bench.untilReady(hub.namespace, 'HubAutomation');
+  const last = await hub.client.entities.read('automation', 'n-2');
+  const own = seen.writes.filter(({ id }) => id === 'n-2');
+  return {
+    '100 edits: POSTs': own.length,
+    '100 edits: first POST after, s': seconds(own[0]!.at - began),
+    '100 edits: the last one won': last?.['description'] === `edit ${EDITS}` ? 'yes' : 'NO',
+  };
+}
+
+/** Scenes and scripts beside the automations: three files, none of which waits for another. */
+async function threeFiles(bench: HubBench, count: number): Promise<Figures> {
+  const hub = await bench.hub();
+  const { namespace } = hub;
+  await Promise.all([
+    bench.createMany(namespace, 'HubAutomation', count, automation),
+    bench.createMany(namespace, 'HubScene', OTHERS, (index) => ({
+      hubRef: { name: 'hub' },
+      name: `Scene ${index}`,
+      entities: [{ entity_id: `light.room_${index}`, state: 'on', attributes: { brightness: 20 } }],
+    })),
+    bench.createMany(namespace, 'HubScript', OTHERS, (index) => ({
+      hubRef: { name: 'hub' },
+      alias: `Script ${index}`,
+      sequence: [{ action: 'light.turn_off', target: { entity_id: `light.room_${index}` } }],
+    })),
+  ]);
+  const began = Date.now();
+  const [automations, scenes, scripts] = await Promise.all(
+    ['HubAutomation', 'HubScene', 'HubScript'].map(
+      async (kind) => (await bench.untilReady(namespace, kind)) - began,
+    ),
+  );
+  return {
+    'three files: automations, s': seconds(automations!),
+    [`three files: ${OTHERS} scenes, s`]: seconds(scenes!),
+    [`three files: ${OTHERS} scripts, s`]: seconds(scripts!),
+  };
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
+}
+
+const seconds = (milliseconds: number): number => Math.round(milliseconds / 10) / 100;

@@ -1,0 +1,207 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { KubeConfig } from '@kubernetes/client-node';
+import { HubClient } from '../operator/client/hub';
+import { systemClock } from '../operator/clock';
+import { kinds } from '../operator/kinds';
+import { API_GROUP, API_VERSION, GROUP_VERSION } from '../operator/kinds/group';
+import { objectNames } from '../operator/kinds/object-names';
+import { pathOf, type ResourceType } from '../operator/runtime/objects';
+import { conditionOf, type CustomResource } from '../operator/runtime/resource';
+import { Cluster } from '../operator/runtime/transport';
+import { builtin } from '../operator/runtime/types';
+import { silentLog } from '../__tests__/cluster/silent-log';
+import { type Sandbox, startSandbox } from '../sandbox';
+import {
+  bundleOperator,
+  installOperator,
+  type OperatorProcess,
+  startOperator,
+} from '../sandbox/operator-process';
+
+const READY_TIMEOUT = 10 * 60_000;
+const POLL = 50;
+const CREATES_AT_ONCE = 20;
+
+/** A real hub in a namespace of its own, ready and known to be running. */
+export interface BenchHub {
+  readonly namespace: string;
+  readonly client: HubClient;
+  /** Of the hub itself. */
+  readonly pid: number;
+}
+
+/** What a hub is told to do, as it announces it, from the beginning of the count. */
+export interface Traffic {
+  /** Automations that were written, by id, with the time of each. */
+  readonly writes: { readonly id: string; readonly at: number }[];
+  /** Reloads of all automations. */
+  reloads: number;
+}
+
+/** A sandbox with the shipped operator in it, and hubs on demand. */
+export class HubBench {
+  private hubs = 0;
+
+  private constructor(
+    readonly sandbox: Sandbox,
+    readonly cluster: Cluster,
+    public operator: OperatorProcess,
+  ) {}
+
+  static async start(): Promise<HubBench> {
+    const sandbox = await startSandbox({ progress: 'plain', hubs: true });
+    const config = new KubeConfig();
+    config.loadFromFile(sandbox.kubeconfig);
+    const cluster = new Cluster(config, { clock: systemClock, timeout: 60_000 });
+    await bundleOperator();
+    await installOperator(sandbox);
+    return new HubBench(sandbox, cluster, await startOperator(sandbox, { settings: { LOG_LEVEL: 'warn' } }));
+  }
+
+  async stop(): Promise<void> {
+    this.cluster.close();
+    await this.sandbox.stop();
+  }
+
+  async restartOperator(): Promise<void> {
+    await this.operator.process.stop();
+    this.operator = await startOperator(this.sandbox, { settings: { LOG_LEVEL: 'warn' } });
+  }
+
+  /** A fresh hub; resolves when it has nothing left to do of its start. */
+  async hub(): Promise<BenchHub> {
+    const namespace = `bench-${this.hubs++}`;
+    await this.cluster.request({
+      method: 'POST',
+      path: '/api/v1/namespaces',
+      body: { metadata: { name: namespace } },
+    });
+    await this.create(namespace, 'HubConfiguration', 'hub', {
+      hubRef: { name: 'hub' },
+      configuration: 'logger:\n  default: warning\n',
+    });
+    await this.create(namespace, 'Hub', 'hub', { version: '2026.11.0' });
+    await this.untilReady(namespace, 'Hub');
+    const hub = await this.read<CustomResource>(namespace, 'Hub', 'hub');
+    const url = String(hub.status?.['url']);
+    const secret = await this.cluster.request<{ data: { token: string } }>({
+      method: 'GET',
+      path: pathOf(builtin.Secret, namespace, objectNames('hub').apiToken),
+    });
+    const token = Buffer.from(secret.data.token, 'base64').toString();
+    const client = new HubClient({ url, token, clock: systemClock, log: silentLog });
+    while ((await client.rest.get<{ state: string }>('/api/config')).state !== 'RUNNING') await sleep(POLL);
+    return { namespace, client, pid: await this.pidOf(namespace) };
+  }
+
+  /** The process of the hub's container. */
+  private async pidOf(namespace: string): Promise<number> {
+    const path = `/api/v1/namespaces/${namespace}/pods/hub-0`;
+    const { metadata } = await this.cluster.request<CustomResource>({ method: 'GET', path });
+    const pods = join(this.sandbox.directory, 'node', 'pods');
+    const directory = (await readdir(pods)).find((name) => name.endsWith(metadata.uid!))!;
+    return Number(await readFile(join(pods, directory, 'hub.pid'), 'utf8'));
+  }
+
+  /** Ends a hub and all that is in it, so that it does not disturb the next. */
+  async remove({ namespace, client }: BenchHub): Promise<void> {
+    client.close();
+    const path = `/api/v1/namespaces/${namespace}`;
+    await this.cluster.request({ method: 'DELETE', path });
+    const isThere = () =>
+      this.cluster.request({ method: 'GET', path }).then(
+        () => true,
+        () => false,
+      );
+    while (await isThere()) await sleep(500);
+  }
+
+  async create(namespace: string, kind: string, name: string, spec: object): Promise<void> {
+    const body = { apiVersion: GROUP_VERSION, kind, metadata: { name, namespace }, spec };
+    await this.cluster.request({ method: 'POST', path: pathOf(typeOf(kind), namespace), body });
+  }
+
+  /** `n-0` … , as fast as the API server takes them. */
+  async createMany(
+    namespace: string,
+    kind: string,
+    count: number,
+    spec: (index: number) => object,
+  ): Promise<void> {
+    let next = 0;
+    const create = async () => {
+      for (let index = next++; index < count; index = next++) {
+        await this.create(namespace, kind, `n-${index}`, spec(index));
+      }
+    };
+    await Promise.all(Array.from({ length: CREATES_AT_ONCE }, create));
+  }
+
+  async patch(namespace: string, kind: string, name: string, spec: object): Promise<void> {
+    await this.cluster.request({
+      method: 'PATCH',
+      path: pathOf(typeOf(kind), namespace, name),
+      contentType: 'application/merge-patch+json',
+      body: { spec },
+    });
+  }
+
+  read<T>(namespace: string, kind: string, name: string): Promise<T> {
+    return this.cluster.request<T>({ method: 'GET', path: pathOf(typeOf(kind), namespace, name) });
+  }
+
+  /** Resolves with the time at which the last resource of a kind was Ready for its present generation. */
+  async untilReady(namespace: string, kind: string): Promise<number> {
+    const deadline = Date.now() + READY_TIMEOUT;
+    for (;;) {
+      const path = pathOf(typeOf(kind), namespace);
+      const { items } = await this.cluster.request<{ items: CustomResource[] }>({ method: 'GET', path });
+      const waiting = items.filter((item) => !isReadyNow(item));
+      if (items.length > 0 && waiting.length === 0) return Date.now();
+      if (Date.now() > deadline)
+        throw new Error(`${kind}: ${waiting.length} of ${items.length} are not Ready`);
+      await sleep(items.length > 20 ? 500 : POLL); // a list of hundreds costs the API server something
+    }
+  }
+}
+
+/** Counts what the hub is told to do from now on. */
+export async function traffic({ client }: BenchHub): Promise<Traffic> {
+  const seen: Traffic = { writes: [], reloads: 0 };
+  interface Call {
+    readonly data: {
+      readonly domain: string;
+      readonly service: string;
+      readonly service_data: { readonly id?: string };
+    };
+  }
+  await client.connection.subscribeEvents<Call>('call_service', ({ data }) => {
+    if (data.domain !== 'automation' || data.service !== 'reload') return;
+    const { id } = data.service_data;
+    if (id === undefined) seen.reloads += 1;
+    else seen.writes.push({ id, at: Date.now() });
+  });
+  return seen;
+}
+
+/** Seconds of CPU that a process has used so far (Linux). */
+export async function cpuSeconds(pid: number): Promise<number> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8');
+  const [user, system] = text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 13);
+  return (Number(user) + Number(system)) / 100;
+}
+
+function isReadyNow(resource: CustomResource): boolean {
+  const condition = conditionOf(resource, 'Ready');
+  return condition?.status === 'True' && condition.observedGeneration === resource.metadata.generation;
+}
+
+function typeOf(kind: string): ResourceType {
+  const { plural } = kinds.find((definition) => definition.kind === kind)!;
+  return { group: API_GROUP, version: API_VERSION, plural, kind };
+}

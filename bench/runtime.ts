@@ -1,0 +1,155 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { KubeConfig } from '@kubernetes/client-node';
+import { requests } from '../operator/kinds/annotations';
+import { API_GROUP, API_VERSION, GROUP_VERSION } from '../operator/kinds/group';
+import { systemClock } from '../operator/clock';
+import { pathOf, type ResourceType } from '../operator/runtime/objects';
+import type { CustomResource } from '../operator/runtime/resource';
+import { Cluster } from '../operator/runtime/transport';
+import { startSandbox } from '../sandbox';
+import { bundleOperator, installOperator, type OperatorProcess, startOperator } from '../sandbox/operator-process';
+
+/**
+ * What the runtime costs, measured on the shipped bundle against a real API server: `N` resources (default 10,000)
+ * that are suspended, so that nothing but the runtime works on them.
+ */
+
+export const floors: ResourceType = { group: API_GROUP, version: API_VERSION, plural: 'hubfloors', kind: 'HubFloor' };
+export const NAMESPACE = 'bench';
+const CREATES_AT_ONCE = 40;
+const SETTLE_MS = 20_000;
+const IDLE_MS = 30_000;
+const CHANGES = 100;
+
+export type Figures = Readonly<Record<string, number | string>>;
+
+export async function benchRuntime(count: number): Promise<Figures> {
+  const sandbox = await startSandbox({ progress: 'plain' });
+  const config = new KubeConfig();
+  config.loadFromFile(sandbox.kubeconfig);
+  const cluster = new Cluster(config, { clock: systemClock, timeout: 60_000 });
+  try {
+    await bundleOperator();
+    await installOperator(sandbox);
+    await cluster.request({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name: NAMESPACE } } });
+    const first = await startOperator(sandbox, { settings: { LOG_LEVEL: 'warn' } });
+    const synced = await measureFirstSync(cluster, first, count);
+    await sleep(SETTLE_MS);
+    const rest = await measureRest(first);
+    const latency = await measureLatency(cluster);
+    await first.process.stop();
+    const again = await startOperator(sandbox, { settings: { LOG_LEVEL: 'warn' } });
+    const restart = await measureRestart(again, count);
+    await again.process.stop();
+    return { resources: count, ...synced, ...rest, ...latency, ...restart };
+  } finally {
+    cluster.close();
+    await sandbox.stop();
+  }
+}
+
+async function measureFirstSync(cluster: Cluster, operator: OperatorProcess, count: number): Promise<Figures> {
+  const began = Date.now();
+  await createFloors(cluster, count);
+  const created = Date.now();
+  await untilMetric(operator, (metrics) => sum(metrics, 'rest_client_requests_total', /method="PATCH"/) >= count);
+  const done = Date.now();
+  return {
+    'created in s': seconds(created - began),
+    'all written after the last was created, s': seconds(done - created),
+    'status writes per s': Math.round(count / ((done - began) / 1_000)),
+  };
+}
+
+/** `floor-0` … of a hundred hubs, suspended. */
+export async function createFloors(cluster: Cluster, count: number): Promise<void> {
+  let next = 0;
+  const create = async () => {
+    for (let index = next++; index < count; index = next++) {
+      const metadata = { name: `floor-${index}`, namespace: NAMESPACE };
+      const spec = { hubRef: { name: `hub-${index % 100}` }, name: `Floor ${index}`, suspend: true };
+      await cluster.request({ method: 'POST', path: pathOf(floors, NAMESPACE), body: { apiVersion: GROUP_VERSION, kind: 'HubFloor', metadata, spec } });
+    }
+  };
+  await Promise.all(Array.from({ length: CREATES_AT_ONCE }, create));
+}
+
+async function measureRest(operator: OperatorProcess): Promise<Figures> {
+  const cpuBefore = sum(await scrape(operator), 'process_cpu_seconds_total');
+  const writesBefore = sum(await scrape(operator), 'rest_client_requests_total', /method="(PATCH|POST|PUT|DELETE)"/);
+  await sleep(IDLE_MS);
+  const metrics = await scrape(operator);
+  const leaseWrites = IDLE_MS / 2_000;
+  const writes = sum(metrics, 'rest_client_requests_total', /method="(PATCH|POST|PUT|DELETE)"/) - writesBefore;
+  return {
+    'idle RSS, MB': await residentMegabytes(operator.process.pid),
+    'idle CPU, %': Math.round(((sum(metrics, 'process_cpu_seconds_total') - cpuBefore) / (IDLE_MS / 1_000)) * 1_000) / 10,
+    'idle writes, but for the lease': Math.max(0, Math.round(writes - leaseWrites - 1)),
+  };
+}
+
+/** From the API server's answer to a change until the status that the pass has written is there. */
+async function measureLatency(cluster: Cluster): Promise<Figures> {
+  const latencies: number[] = [];
+  for (let change = 0; change < CHANGES; change++) {
+    const path = pathOf(floors, NAMESPACE, `floor-${change}`);
+    const value = `bench-${change}`;
+    const body = { metadata: { annotations: { [requests.reconcileAt]: value } } };
+    await cluster.request({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body });
+    const began = performance.now();
+    for (;;) {
+      const { status } = await cluster.request<CustomResource>({ method: 'GET', path });
+      if (status?.lastHandledReconcileAt === value) break;
+    }
+    latencies.push(performance.now() - began);
+  }
+  latencies.sort((a, b) => a - b);
+  return {
+    'change → status p50, ms': Math.round(latencies[CHANGES / 2]!),
+    'change → status p95, ms': Math.round(latencies[CHANGES * 0.95]!),
+  };
+}
+
+async function measureRestart(operator: OperatorProcess, count: number): Promise<Figures> {
+  const began = Date.now();
+  await untilMetric(operator, (metrics) => sum(metrics, 'controller_runtime_reconcile_total') >= count);
+  const took = Date.now() - began;
+  const metrics = await scrape(operator);
+  const passSeconds = sum(metrics, 'controller_runtime_reconcile_time_seconds_sum');
+  return {
+    'all checked after a start, s': seconds(took),
+    'no-op passes per s of work': Math.round(count / Math.max(passSeconds, 0.001)),
+    'writes of them': sum(metrics, 'rest_client_requests_total', /method="PATCH"/),
+  };
+}
+
+async function untilMetric(operator: OperatorProcess, reached: (metrics: string) => boolean): Promise<void> {
+  const deadline = Date.now() + 10 * 60_000;
+  for (;;) {
+    const metrics = await scrape(operator).catch(() => ''); // it is still starting
+    if (metrics && reached(metrics)) return;
+    if (Date.now() > deadline) throw new Error('not reached within ten minutes');
+    await sleep(200);
+  }
+}
+
+export async function scrape({ url }: OperatorProcess): Promise<string> {
+  return (await fetch(`${url}/metrics`)).text();
+}
+
+/** The sum of all series of a metric whose labels match. */
+export function sum(metrics: string, name: string, labels = /^/): number {
+  return metrics
+    .split('\n')
+    .map((line) => /^(\w+)(\{.*\})? (\S+)$/.exec(line))
+    .filter((match) => match?.[1] === name && labels.test(match[2] ?? ''))
+    .reduce((total, match) => total + Number(match![3]), 0);
+}
+
+export async function residentMegabytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1_024);
+}
+
+const seconds = (milliseconds: number): number => Math.round(milliseconds / 100) / 10;

@@ -1,0 +1,35 @@
+import type { HubConnection } from './connection';
+import { HubRejected } from './errors';
+
+/** Whether and from whom the hub takes the visitor's address out of `X-Forwarded-For`. */
+export interface Forwarding {
+  readonly enabled: boolean;
+  /** CIDR */
+  readonly trustedProxies: readonly string[];
+}
+
+interface HttpSettings {
+  readonly use_x_forwarded_for?: boolean;
+  readonly trusted_proxies?: readonly string[];
+}
+
+interface Answer {
+  readonly stable: HttpSettings | null;
+  readonly pending: HttpSettings | null;
+  readonly default: HttpSettings | null;
+  /** The settings that the server was started with. */
+  readonly active_config_type: 'stable' | 'pending' | 'default' | 'default_legacy_port';
+}
+
+/** The settings that are in use. Undefined for a hub older than 2026.8, which keeps them in its YAML alone. */
+export async function readForwarding(connection: HubConnection): Promise<Forwarding | undefined> {
+  try {
+    const answer = await connection.command<Answer>('http/config');
+    const slot = answer.active_config_type === 'default_legacy_port' ? 'default' : answer.active_config_type;
+    const active = answer[slot] ?? {};
+    return { enabled: active.use_x_forwarded_for ?? false, trustedProxies: active.trusted_proxies ?? [] };
+  } catch (error) {
+    if (error instanceof HubRejected && error.code === 'unknown_command') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,53 @@
+import { lookup, type LookupAddress, type LookupOptions } from 'node:dns';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+
+/**
+ * Keeps an address that a person wrote from leading to the operator's own machine, or to what only that machine
+ * reaches, such as a cloud's metadata service: loopback, link-local and unspecified addresses.
+ */
+
+const local = new BlockList();
+local.addSubnet('0.0.0.0', 8, 'ipv4');
+local.addSubnet('127.0.0.0', 8, 'ipv4');
+local.addSubnet('169.254.0.0', 16, 'ipv4');
+local.addAddress('::', 'ipv6');
+local.addAddress('::1', 'ipv6');
+local.addSubnet('fe80::', 10, 'ipv6');
+// IPv4 in the clothes of IPv6: mapped ones are recognised by the list itself, these are not.
+local.addSubnet('::', 96, 'ipv6');
+local.addSubnet('64:ff9b::7f00:0', 104, 'ipv6');
+local.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
+
+/** Whether an IP address is loopback, link-local or unspecified. */
+export function isLocalAddress(ip: string): boolean {
+  const [address = ip] = ip.split('%'); // fe80::1%eth0
+  const family = isIP(address);
+  return family !== 0 && local.check(address, family === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** Whether the host of a URL *is* such an address, in whatever notation: `http://0x7f.1` is `127.0.0.1`. */
+export function hasLocalHost(url: URL): boolean {
+  return isLocalAddress(url.hostname.replace(/^\[|\]$/g, ''));
+}
+
+/**
+ * Resolves names as Node does and refuses those that lead to a local address. It is what the connection itself uses,
+ * so that no name can mean one thing when it is checked and another when it is used.
+ */
+export const lookupRemote: LookupFunction = (hostname, options, callback) => {
+  lookup(hostname, { ...(options as LookupOptions), all: true }, (error, addresses) => {
+    if (error) return callback(error, '', 0);
+    const refused = addresses.some(({ address }) => isLocalAddress(address));
+    if (refused) return callback(new LocalAddressRefused(), '', 0);
+    if (options.all) return callback(null, addresses);
+    const [first] = addresses as [LookupAddress];
+    return callback(null, first.address, first.family);
+  });
+};
+
+export class LocalAddressRefused extends Error {
+  readonly code = 'LOCAL_ADDRESS_REFUSED';
+  constructor() {
+    super('its name leads to a loopback or link-local address, which is refused');
+  }
+}

@@ -1,0 +1,118 @@
+import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from './config-entities';
+import type { HubConnection } from './connection';
+import type { ReloadLedger } from './reload-ledger';
+
+/** What a hub tells of itself that may concern what we keep in it. */
+export type HubSignal =
+  /** Somebody else reloads a kind; with `id`, only that automation: it was written. What changed is in use a little later. */
+  | { readonly type: 'foreign-reload'; readonly kind: ConfigEntityKind; readonly id?: string }
+  /** A reload has ended, anybody's. Scripts tell nothing of theirs, but of each script that it changed, by `id`. */
+  | { readonly type: 'reloaded'; readonly kind: ConfigEntityKind; readonly id?: string }
+  /** Automations may have been turned on by a service call. */
+  | { readonly type: 'turned-on' }
+  /** A component was set up. */
+  | { readonly type: 'loaded'; readonly component: string }
+  /** A device appeared. */
+  | { readonly type: 'device' }
+  /** The connection is back: anything may have happened since it was lost. */
+  | { readonly type: 'back' };
+
+export type SignalListener = (signal: HubSignal) => void;
+
+interface TriggerMessage {
+  readonly variables: {
+    readonly trigger: { readonly id: string; readonly event: { readonly data: EventData } };
+  };
+}
+
+interface EventData {
+  readonly domain?: string;
+  readonly service?: string;
+  readonly component?: string;
+  readonly service_data?: { readonly id?: string };
+}
+
+const event = (id: string, eventType: string | readonly string[], data?: object) => ({
+  trigger: 'event',
+  id,
+  event_type: eventType,
+  ...(data && { event_data: data }),
+});
+
+// Triggers, not events: the hub then looks at each event's data, and a busy house costs us nothing.
+const TRIGGERS = [
+  ...CONFIG_ENTITY_KINDS.map((domain) => event('reload', 'call_service', { domain, service: 'reload' })),
+  event('automation', 'automation_reloaded'),
+  event('scene', 'scene_reloaded'),
+  event('script', ['service_registered', 'service_removed'], { domain: 'script' }),
+  ...['automation', 'homeassistant'].flatMap((domain) =>
+    ['turn_on', 'toggle'].map((service) => event('turned-on', 'call_service', { domain, service })),
+  ),
+  event('loaded', 'component_loaded'),
+  event('device', 'device_registry_updated', { action: 'create' }),
+];
+
+/** One subscription for all that is worth knowing of a hub. */
+export class HubSignals {
+  readonly #connection: HubConnection;
+  readonly #ledger: ReloadLedger;
+  readonly #listeners = new Set<SignalListener>();
+  #watching: Promise<unknown> | undefined;
+
+  constructor(connection: HubConnection, ledger: ReloadLedger) {
+    this.#connection = connection;
+    this.#ledger = ledger;
+    connection.onReconnect(() => {
+      ledger.reset();
+      this.#tell({ type: 'back' });
+    });
+  }
+
+  /** Calls `listener` for every signal, once {@link watch} has resolved. */
+  onSignal(listener: SignalListener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Resolves once the hub tells us. */
+  async watch(): Promise<void> {
+    await (this.#watching ??= this.#subscribe());
+  }
+
+  async #subscribe(): Promise<void> {
+    try {
+      await this.#connection.subscribe<TriggerMessage>(
+        'subscribe_trigger',
+        { trigger: TRIGGERS },
+        ({ variables }) => this.#onTrigger(variables.trigger.id, variables.trigger.event.data),
+      );
+    } catch (error) {
+      this.#watching = undefined;
+      throw error;
+    }
+  }
+
+  #onTrigger(id: string, { domain, service, component, service_data: data }: EventData): void {
+    switch (id) {
+      case 'reload': {
+        const kind = domain as ConfigEntityKind;
+        if (this.#ledger.settle(kind, data?.id)) return;
+        return this.#tell({ type: 'foreign-reload', kind, ...(data?.id !== undefined && { id: data.id }) });
+      }
+      case 'script':
+        return this.#tell({ type: 'reloaded', kind: id, ...(service !== undefined && { id: service }) });
+      case 'automation':
+      case 'scene':
+        return this.#tell({ type: 'reloaded', kind: id });
+      case 'loaded':
+        return this.#tell({ type: id, component: component ?? '' });
+      case 'turned-on':
+      case 'device':
+        return this.#tell({ type: id });
+    }
+  }
+
+  #tell(signal: HubSignal): void {
+    for (const listener of this.#listeners) listener(signal);
+  }
+}

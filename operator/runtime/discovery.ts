@@ -1,0 +1,48 @@
+import type { Clock } from '../clock';
+import type { ResourceType } from './objects';
+import { type Cluster, isNotFound } from './transport';
+
+/** How long an answer is good for. Watching definitions would need rights on all of the cluster's. */
+const LIFETIME = 15_000;
+
+interface Answer {
+  readonly at: number;
+  readonly plurals: Promise<ReadonlySet<string>>;
+}
+
+/** Which resources of others the API server has, asked of it now and then. */
+export class Discovery {
+  private readonly answers = new Map<string, Answer>();
+
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Whether the API server serves this resource. */
+  async serves({ group, version, plural }: ResourceType): Promise<boolean> {
+    const key = `${group}/${version}`;
+    const now = this.clock.now();
+    let answer = this.answers.get(key);
+    if (!answer || now - answer.at >= LIFETIME) {
+      answer = { at: now, plurals: this.ask(key) };
+      this.answers.set(key, answer);
+      // What failed is asked again at once.
+      answer.plurals.catch(() => this.answers.delete(key));
+    }
+    return (await answer.plurals).has(plural);
+  }
+
+  private async ask(groupVersion: string): Promise<ReadonlySet<string>> {
+    try {
+      const { resources } = await this.cluster.request<{ resources: { name: string }[] }>({
+        method: 'GET',
+        path: `/apis/${groupVersion}`,
+      });
+      return new Set(resources.map(({ name }) => name));
+    } catch (error) {
+      if (isNotFound(error)) return new Set();
+      throw error;
+    }
+  }
+}

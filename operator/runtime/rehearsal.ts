@@ -1,0 +1,70 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Applier } from './apply';
+import type { ClusterObject, ResourceType } from './objects';
+import type { CustomResource } from './resource';
+
+/** Of what changes in one object: more tells a person less. */
+const MOST_FIELDS = 5;
+const LONGEST_VALUE = 60;
+
+/** An applier that changes nothing: the API server works out each write without doing it, and the differences are kept. */
+export class Rehearsal extends Applier {
+  /** One sentence for each object that would be written. */
+  readonly differences: string[] = [];
+
+  override async remove(type: ResourceType, owner: CustomResource, name: string): Promise<void> {
+    const present = await this.find(type, owner.metadata.namespace!, name);
+    if (present && !present.metadata.deletionTimestamp && this.isOurs(present, owner)) {
+      this.differences.push(`${type.kind} ${name} would be deleted.`);
+    }
+  }
+
+  protected override async send<T extends ClusterObject>(
+    path: string,
+    body: ClusterObject,
+    present: ClusterObject | undefined,
+  ): Promise<T> {
+    const result = await super.send<T>(path, body, present, { dryRun: 'All' });
+    const what = `${body.kind} ${body.metadata.name}`;
+    if (!present) this.differences.push(`${what} would be made.`);
+    else {
+      const fields = differences(contentOf(present), contentOf(result), '', body.kind === 'Secret');
+      const shown =
+        fields.length > MOST_FIELDS
+          ? [...fields.slice(0, MOST_FIELDS), `${fields.length - MOST_FIELDS} more`]
+          : fields;
+      if (fields.length > 0) this.differences.push(`${what} would be changed: ${shown.join(', ')}.`);
+    }
+    return result;
+  }
+}
+
+/** What people and we say of an object, without what the server notes on it. */
+function contentOf(object: ClusterObject): object {
+  const { labels, annotations, ownerReferences } = object.metadata;
+  const content = Object.entries(object).filter(
+    ([field]) => !['apiVersion', 'kind', 'metadata', 'status'].includes(field),
+  );
+  return { metadata: { labels, annotations, ownerReferences }, ...Object.fromEntries(content) };
+}
+
+function differences(before: unknown, after: unknown, place: string, secret: boolean): string[] {
+  if (isDeepStrictEqual(before, after) || place.endsWith('/applied')) return [];
+  if (isRecord(before) && isRecord(after)) {
+    return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((key) =>
+      differences(before[key], after[key], place ? `${place}.${key}` : key, secret),
+    );
+  }
+  if (Array.isArray(before) && Array.isArray(after) && before.length === after.length) {
+    return before.flatMap((item, index) => differences(item, after[index], `${place}[${index}]`, secret));
+  }
+  return [secret ? place : `${place} ${shown(before)} → ${shown(after)}`];
+}
+
+function shown(value: unknown): string {
+  const text = value === undefined ? 'nothing' : (JSON.stringify(value) ?? 'nothing');
+  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text;
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

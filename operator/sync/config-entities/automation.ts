@@ -1,0 +1,67 @@
+import { callService } from '../../client/services';
+import { stateOf } from '../../client/states';
+import type { EntityBody } from '../../client/config-entities';
+import { automation as definition, type HubAutomation, type HubAutomationSpec } from '../../kinds';
+import { effectiveId } from '../../kinds/ids';
+import { defaulted } from '../../kinds/schema';
+import { defined, runBody } from './body';
+import type { Family, Settled, Work } from './family';
+import { isNew } from './look';
+import { shownInMemory } from './running';
+
+type AutomationWork = Work<HubAutomation, HubAutomationSpec>;
+
+export const automations: Family<HubAutomation, HubAutomationSpec> = {
+  type: 'automation',
+  definition,
+  idField: 'automationId',
+  reason: 'AutomationGenerated',
+  reloads: true,
+  id: effectiveId,
+  spec: (resource) => defaulted(definition.spec, resource.spec),
+  body: automationBody,
+  shown: (work, entity) => shownInMemory('automation', work, entity),
+  status: ({ enabled }) => ({ enabled }),
+  enables: ({ spec, resource }) => spec.enabled && resource.status?.enabled === false,
+  settle: setSwitch,
+};
+
+/** The automation as the hub's config API takes it: its own key names, nothing that it does not know. */
+export function automationBody(spec: HubAutomationSpec): EntityBody {
+  const { triggers, conditions, actions, trace } = spec;
+  const none = spec.useBlueprint ? undefined : [];
+  return defined({
+    ...runBody(spec),
+    triggers: triggers ?? none,
+    conditions: conditions ?? none,
+    actions: actions ?? none,
+    // Off at every start of the hub, whatever `initialState` says (kinds.md 5).
+    initial_state: spec.enabled ? spec.initialState : false,
+    trace: trace?.storedTraces === undefined ? undefined : { stored_traces: trace.storedTraces },
+  });
+}
+
+/**
+ * Only `enabled: false` is enforced; a change to true turns it on once, and while it is true the household decides. A
+ * new one is turned on as well: the hub gives back the state of one that had its name before.
+ */
+async function setSwitch(work: AutomationWork, entity: { readonly entity_id: string }): Promise<Settled> {
+  const { client, resource, spec } = work;
+  const target = { entity_id: entity.entity_id };
+  const carriedOut = resource.status?.enabled;
+  if (spec.enabled) {
+    const comesBackOff = isNew(work) && spec.initialState !== false;
+    const turnOn = carriedOut === false || (comesBackOff && (await isState(work, target.entity_id, 'off')));
+    if (turnOn) await callService(client.rest, 'automation', 'turn_on', target);
+    return {};
+  }
+  if (!(await isState(work, target.entity_id, 'on'))) return {};
+  const drifted = carriedOut === false;
+  if (drifted && spec.driftPolicy === 'Warn') return { mayNotCorrect: 'Somebody switched it on in the hub.' };
+  await callService(client.rest, 'automation', 'turn_off', { ...target, stop_actions: true });
+  return drifted ? { corrected: 'Somebody switched it on in the hub: it is off again.' } : {};
+}
+
+async function isState({ client }: AutomationWork, entityId: string, wanted: string): Promise<boolean> {
+  return (await stateOf(client.rest, entityId)) === wanted;
+}

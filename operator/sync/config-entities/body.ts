@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+import type { EntityBody } from '../../client/config-entities';
+import type { HubAutomationSpec, HubScriptSpec } from '../../kinds';
+
+/** The keys of a definition that has some value. */
+export function defined(fields: Readonly<Record<string, unknown>>): EntityBody {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** What automations and scripts have in common, under the hub's own key names. */
+export function runBody(spec: HubAutomationSpec | HubScriptSpec): EntityBody {
+  const { alias, description, mode, max, maxExceeded, variables, useBlueprint } = spec;
+  const run = { mode, max, max_exceeded: maxExceeded };
+  if (!useBlueprint) return defined({ alias, description, ...run, variables });
+  return defined({
+    alias,
+    description,
+    ...run,
+    // What the definition says goes over the blueprint; our defaults must not.
+    mode: mode === 'single' ? undefined : mode,
+    max_exceeded: maxExceeded === 'warning' ? undefined : maxExceeded,
+    variables,
+    use_blueprint: { path: useBlueprint.path, input: useBlueprint.input ?? {} },
+  });
+}
+
+/** `sha256:<hex>` of a definition, whatever the order of its keys. */
+export function bodyHash(body: EntityBody): string {
+  return `sha256:${createHash('sha256').update(canonical(body)).digest('hex')}`;
+}
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, entry]) => `${JSON.stringify(key)}:${canonical(entry)}`).join(',')}}`;
+}

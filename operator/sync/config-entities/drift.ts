@@ -1,0 +1,179 @@
+import type { ConfigEntityKind } from '../../client/config-entities';
+import type { HubClient } from '../../client/hub';
+import type { HubSignal } from '../../client/signals';
+import type { Clock } from '../../clock';
+import type { Logger } from '../../log';
+import { doubt, type EntityMemory } from './memory';
+
+/** A resource of the hub, as far as drift is concerned. */
+export interface Watched {
+  /** Under which the hub has it; undefined: it has no claim yet. */
+  readonly id: string | undefined;
+  readonly memory: EntityMemory;
+  /** An automation that is to be off. */
+  readonly keptOff: boolean;
+  readonly requeue: () => void;
+}
+
+export interface DriftWatchOptions {
+  readonly client: HubClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** All resources of that kind and hub, as they are now. */
+  readonly resources: (kind: ConfigEntityKind) => Iterable<Watched>;
+}
+
+/** A sweep comes this long after the last sign that the hub is at work on a kind's file … */
+const QUIET_MS = 1_000;
+/** … and at the latest this long after the first: "noticed within 10 s". */
+const LATEST_MS = 5_000;
+/** Our own writes are followed by one sweep, but not by one each: what others put into the file comes to light by ours. */
+const OWN_SWEEP_PAUSE_MS = 10_000;
+const SWITCH_SOON_MS = 300;
+
+interface Sweep {
+  /** Ids that somebody else may have changed. */
+  readonly doubted: Set<string>;
+  /** Somebody else may have changed any. */
+  allDoubted: boolean;
+  /** All are to be looked at, because we were at work. */
+  own: boolean;
+  /** When it may not be put off any more; Infinity as long as nobody else was at work. */
+  latestAt: number;
+  cancel: () => void;
+}
+
+/**
+ * Turns what a hub tells of itself into passes over the resources that it may concern. What we did ourselves is no
+ * sign of drift: the client counts it.
+ */
+export class DriftWatch {
+  readonly #options: DriftWatchOptions;
+  readonly #sweeps = new Map<ConfigEntityKind, Sweep>();
+  readonly #ownSweptAt = new Map<ConfigEntityKind, number>();
+  /** Kinds that somebody reloads and whose reload had not ended when the sweep could not wait any more. */
+  readonly #unfinished = new Set<ConfigEntityKind>();
+  #cancelSwitches: (() => void) | undefined;
+
+  constructor(options: DriftWatchOptions) {
+    this.#options = options;
+    const { client, resources } = options;
+    client.signals.onSignal((signal) => this.#onSignal(signal));
+    client.entityRegistry.onChange((kind, id) => {
+      for (const resource of resources(kind)) if (resource.id === id) this.#suspect(resource);
+    });
+  }
+
+  /** Resolves once the hub tells us of changes. */
+  async ready(): Promise<void> {
+    await this.#options.client.signals.watch();
+  }
+
+  /** A write or reload of ours has ended. */
+  ownWorkEnded(kind: ConfigEntityKind): void {
+    this.#sweep(kind).own = true;
+    this.#arm(kind);
+  }
+
+  #onSignal(signal: HubSignal): void {
+    this.#options.log.debug({ ...signal }, 'signal of the hub');
+    switch (signal.type) {
+      case 'foreign-reload':
+        return this.#doubt(signal.kind, signal.id);
+      case 'reloaded':
+        if (signal.id !== undefined) this.#requeue(signal.kind, ({ id }) => id === signal.id);
+        if (this.#unfinished.delete(signal.kind)) this.#doubt(signal.kind);
+        else if (this.#sweeps.has(signal.kind)) this.#arm(signal.kind);
+        return;
+      case 'turned-on':
+        this.#cancelSwitches ??= this.#options.clock.after(SWITCH_SOON_MS, () => {
+          this.#cancelSwitches = undefined;
+          this.#requeue('automation', ({ keptOff }) => keptOff);
+        });
+        return;
+      case 'device':
+      case 'loaded': // what was refused may be acceptable now; and a kind's own component is what its resources wait for
+        return this.#eachKind((kind) => {
+          const isAwaited = signal.type === 'loaded' && signal.component === kind;
+          this.#requeue(kind, (resource) => forgiven(resource) || isAwaited);
+        });
+      case 'back':
+        return this.#eachKind((kind) => {
+          for (const resource of this.#options.resources(kind)) {
+            forgiven(resource);
+            this.#suspect(resource);
+          }
+        });
+    }
+  }
+
+  /** Without an id: all of the kind. */
+  #doubt(kind: ConfigEntityKind, id?: string): void {
+    const sweep = this.#sweep(kind);
+    if (id === undefined) sweep.allDoubted = true;
+    else sweep.doubted.add(id);
+    sweep.latestAt = Math.min(sweep.latestAt, this.#options.clock.now() + LATEST_MS);
+    this.#arm(kind);
+  }
+
+  #sweep(kind: ConfigEntityKind): Sweep {
+    let sweep = this.#sweeps.get(kind);
+    if (!sweep) {
+      sweep = {
+        doubted: new Set(),
+        allDoubted: false,
+        own: false,
+        latestAt: Infinity,
+        cancel: () => undefined,
+      };
+      this.#sweeps.set(kind, sweep);
+    }
+    return sweep;
+  }
+
+  /** Puts the sweep off until the hub is quiet; one for our own sake only, until we are too. */
+  #arm(kind: ConfigEntityKind): void {
+    const { client, clock } = this.#options;
+    const sweep = this.#sweep(kind);
+    const foreign = sweep.latestAt < Infinity;
+    const now = clock.now();
+    const ownPause = (this.#ownSweptAt.get(kind) ?? 0) + OWN_SWEEP_PAUSE_MS - now;
+    const delay = foreign ? Math.min(QUIET_MS, sweep.latestAt - now) : Math.max(QUIET_MS, ownPause);
+    sweep.cancel();
+    sweep.cancel = clock.after(delay, () => {
+      if (!foreign && client.entities.isWriting(kind)) this.#arm(kind);
+      else this.#run(kind, sweep);
+    });
+  }
+
+  #run(kind: ConfigEntityKind, { doubted, allDoubted, own, latestAt }: Sweep): void {
+    const now = this.#options.clock.now();
+    this.#sweeps.delete(kind);
+    if (own) this.#ownSweptAt.set(kind, now);
+    if (now >= latestAt) this.#unfinished.add(kind);
+    for (const resource of this.#options.resources(kind)) {
+      if (allDoubted || (resource.id !== undefined && doubted.has(resource.id))) this.#suspect(resource);
+      else if (own) resource.requeue();
+    }
+  }
+
+  #suspect({ memory, requeue }: Watched): void {
+    doubt(memory);
+    requeue();
+  }
+
+  #requeue(kind: ConfigEntityKind, which: (resource: Watched) => boolean): void {
+    for (const resource of this.#options.resources(kind)) if (which(resource)) resource.requeue();
+  }
+
+  #eachKind(act: (kind: ConfigEntityKind) => void): void {
+    for (const kind of ['automation', 'scene', 'script'] as const) act(kind);
+  }
+}
+
+/** What was refused may be sent again. Answers whether something was. */
+function forgiven({ memory }: Watched): boolean {
+  const refused = memory.refusal !== undefined;
+  memory.refusal = undefined;
+  return refused;
+}

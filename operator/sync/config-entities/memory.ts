@@ -1,0 +1,79 @@
+import type { Clock } from '../../clock';
+import type { HubRejected } from '../../client/errors';
+import type { ReloadResult } from '../../client/reloads';
+
+/** Work of one resource that outlives the pass which began it. */
+export interface Job {
+  /** Of the definition that it writes or reloads: the latest at the moment when its turn came. */
+  hash: string;
+  /** The hub has accepted it. */
+  wrote: boolean;
+  reload?: ReloadResult;
+  error?: Error;
+  ended: boolean;
+}
+
+export interface Removal {
+  readonly id: string;
+  readonly startedAt: number;
+  error?: Error;
+  ended: boolean;
+}
+
+/** What the hub has refused. The same again would be refused again. */
+export interface Refusal {
+  readonly hash: string;
+  readonly error: HubRejected;
+  readonly at: number;
+}
+
+/** What is remembered of one resource and one hub between passes. Nothing of it is needed: it only saves work. */
+export interface EntityMemory {
+  job?: Job | undefined;
+  removal?: Removal | undefined;
+  refusal?: Refusal | undefined;
+  /** When the hub last accepted a write of it. */
+  writtenAt?: number;
+  /** Hash of what the hub's file is known to hold. */
+  stored?: string | undefined;
+  /** Hash of what the hub was last seen to use. */
+  loaded?: string | undefined;
+  /** Hash of what the hub does not load although it was reloaded. */
+  unloaded?: string | undefined;
+  /** When it began: milliseconds since the epoch. */
+  readonly since: number;
+  /** Somebody else was at work: what status says to have been accepted need not be there any more. */
+  doubted: boolean;
+}
+
+/** The memories of all resources of one hub, by uid. */
+export class HubMemory {
+  /** When the hub last carried out a write or a removal: milliseconds since the epoch. */
+  answeredAt = 0;
+  readonly #entities = new Map<string, EntityMemory>();
+
+  constructor(private readonly clock: Clock) {}
+
+  of(uid: string): EntityMemory {
+    let memory = this.#entities.get(uid);
+    if (!memory) this.#entities.set(uid, (memory = { doubted: false, since: this.clock.now() }));
+    return memory;
+  }
+
+  forget(uid: string): void {
+    this.#entities.delete(uid);
+  }
+}
+
+/** What is known of its content in the hub does not count any more. */
+export function doubt(memory: EntityMemory): void {
+  memory.doubted = true;
+  memory.stored = undefined;
+  memory.unloaded = undefined;
+}
+
+/** The hub's file is seen to hold the definition with this hash. */
+export function confirm(memory: EntityMemory, hash: string): void {
+  memory.stored = hash;
+  memory.doubted = false;
+}

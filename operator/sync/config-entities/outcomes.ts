@@ -1,0 +1,102 @@
+import type { ReloadResult } from '../../client/reloads';
+import { timestamp } from '../../clock';
+import { DEPENDENCY_REQUEUE } from '../../limits';
+import type { EventNote } from '../../runtime/events';
+import {
+  type ConditionValue,
+  type Outcome,
+  type Ready,
+  ready,
+  stalled,
+  type Waiting,
+  waiting,
+} from '../../runtime/outcome';
+import { conditionOf } from '../../runtime/resource';
+import type { Child } from '../child';
+import { describe } from './difference';
+import type { ConfigSpec, Family, Work } from './family';
+import type { Look } from './look';
+
+// What a pass comes to, in the words of the API.
+
+/**
+ * The same words from the claim to the end, so that status is written once meanwhile. What is under way works the
+ * resource again when it has ended; `after` milliseconds are for the case that it does not.
+ */
+export function underWay<R extends Child, S extends ConfigSpec>(
+  { reason, type }: Family<R, S>,
+  { id }: Work<R, S>,
+  after = DEPENDENCY_REQUEUE,
+  details: Pick<Waiting, 'status' | 'events'> = {},
+): Waiting {
+  return waiting(reason, `The ${type} ${id} is on its way into the hub.`, after, details);
+}
+
+/** The hub has what is wanted, and uses it unless `found` says otherwise. */
+export function inPlace<R extends Child, S extends ConfigSpec>(
+  family: Family<R, S>,
+  work: Work<R, S>,
+  found: Look,
+  events: readonly EventNote[],
+): Ready {
+  const { memory, id, hash, spec, resource } = work;
+  const { job, writtenAt } = memory;
+  const reload = reloadReady(family, work, job?.reload);
+  const reloaded = job?.reload?.ok && reload;
+  return ready(family.reason, words(family.type, id, found), {
+    status: {
+      ...family.status?.(spec),
+      [family.idField]: id,
+      entityId: found.entity?.entity_id ?? null,
+      appliedHash: hash,
+      lastAppliedTime: job?.wrote && writtenAt ? timestamp(writtenAt) : resource.status?.['lastAppliedTime'],
+    },
+    conditions: { ReloadReady: reload ?? null },
+    events: [
+      ...(reloaded
+        ? [{ type: 'Normal', reason: 'ReloadSuccessful', message: reloaded.message } as const]
+        : []),
+      ...events,
+    ],
+  });
+}
+
+/** The annotation `dry-run`. */
+export function dryRun({ id, client }: Work, { differs }: Look): Outcome {
+  if (differs.length === 0) return ready('DryRun', `Nothing would be sent: the hub has ${id} as it is here.`);
+  const fields = differs.map(({ field }) => field).join(', ');
+  const message = `Would write ${id} for its ${fields} (${describe(differs)}). Remove the annotation to have it done.`;
+  return stalled('DryRun', client.rest.scrub(message));
+}
+
+function reloadReady<R extends Child, S extends ConfigSpec>(
+  { reloads }: Family<R, S>,
+  { resource, spec }: Work<R, S>,
+  result: ReloadResult | undefined,
+): ConditionValue | undefined {
+  if (!reloads) return undefined;
+  if (!spec.autoReload) {
+    return {
+      status: 'False',
+      reason: 'ReloadDisabled',
+      message: 'autoReload is false: the hub loads it by itself.',
+    };
+  }
+  return result ? conditionAfter(result) : conditionOf(resource, 'ReloadReady');
+}
+
+function conditionAfter(result: ReloadResult): ConditionValue {
+  const { reloadId } = result;
+  if (result.ok)
+    return { status: 'True', reason: 'ReloadSuccessful', message: `Reloaded (ReloadID ${reloadId}).` };
+  const message = `${result.message} (ReloadID ${reloadId}). The hub picks the change up when it next starts.`;
+  return { status: 'False', reason: result.reason, message };
+}
+
+function words(type: string, id: string, { entity, loaded }: Look): string {
+  if (!loaded || !entity) {
+    return `The ${type} ${id} is in the hub’s file, which the hub has not loaded: it does when it next starts.`;
+  }
+  const disabled = entity.disabled_by === null ? '' : `, disabled there (by: ${entity.disabled_by})`;
+  return `The hub has it as ${entity.entity_id}${disabled}.`;
+}

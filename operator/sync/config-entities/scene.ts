@@ -1,0 +1,56 @@
+import type { EntityBody } from '../../client/config-entities';
+import type { RegistryEntity } from '../../client/entity-registry';
+import { wholeStateOf } from '../../client/states';
+import { type HubScene, type HubSceneSpec, scene as definition } from '../../kinds';
+import { effectiveId } from '../../kinds/ids';
+import { defaulted } from '../../kinds/schema';
+import { defined } from './body';
+import type { Family, Shown, Work } from './family';
+
+export const scenes: Family<HubScene, HubSceneSpec> = {
+  type: 'scene',
+  definition,
+  idField: 'sceneId',
+  reason: 'SceneGenerated',
+  reloads: true,
+  id: effectiveId,
+  spec: (resource) => defaulted(definition.spec, resource.spec),
+  body: sceneBody,
+  normalised: (stored) => ({ ...stored, entities: normalisedStates(stored['entities']) }),
+  shown: shownByState,
+  status: ({ entities }) => ({ entityCount: entities.length }),
+};
+
+/** The scene as the hub's config API takes it: a map of entities, each with its attributes beside the state. */
+export function sceneBody({ name, icon, entities }: HubSceneSpec): EntityBody {
+  const states = entities.map(({ entity_id: entityId, state, attributes }) => [
+    entityId,
+    { ...attributes, state },
+  ]);
+  return defined({ name, icon, entities: Object.fromEntries(states) });
+}
+
+/** A state may stand in the file alone, and on and off without quotes. */
+function normalisedStates(entities: unknown): unknown {
+  if (typeof entities !== 'object' || entities === null) return entities;
+  return Object.fromEntries(
+    Object.entries(entities).map(([entityId, value]) => {
+      const whole =
+        typeof value === 'object' && value !== null ? (value as object) : { state: value as unknown };
+      const { state } = whole as { state?: unknown };
+      return [entityId, { ...whole, state: typeof state === 'boolean' ? (state ? 'on' : 'off') : state }];
+    }),
+  );
+}
+
+/** Of a scene the hub shows in its memory only name, icon and which entities it sets. */
+async function shownByState({ client, body }: Work, entity: RegistryEntity): Promise<Shown> {
+  const { name, icon = null, entities } = body as { name: string; icon?: string; entities: object };
+  if (entity.original_name !== name || (entity.original_icon ?? null) !== icon) return undefined;
+  if (entity.disabled_by !== null) return 'hidden';
+  const shown = (await wholeStateOf(client.rest, entity.entity_id))?.attributes['entity_id'];
+  const wanted = new Set(Object.keys(entities));
+  const same =
+    Array.isArray(shown) && shown.length === wanted.size && shown.every((each) => wanted.has(each as string));
+  return same ? 'hidden' : undefined;
+}

@@ -1,0 +1,29 @@
+import type { HubConfiguration } from '../../kinds';
+import { marks } from '../../kinds/annotations';
+import { objectNames } from '../../kinds/object-names';
+import { builtin } from '../../runtime/types';
+import { scrubOf } from '../hub/hub-secrets';
+import type { Pod } from '../hub/pod-state';
+import { NOT_LOADED, PREPARE_CONTAINER } from '../hub/scripts';
+import type { Services } from '../services';
+
+/**
+ * Why the hub would not load the configuration of this hash, in the words of its own check at the start of the present
+ * pod; undefined: it does, or no pod has been started with it yet.
+ */
+export async function refusalOf(
+  services: Services,
+  { metadata: { namespace }, spec: { hubRef } }: HubConfiguration,
+  hash: string,
+): Promise<string | undefined> {
+  const { name } = hubRef;
+  const pod = services.view.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
+  if (pod?.metadata.annotations?.[marks.configHash] !== hash) return undefined;
+  const preparation = pod.status?.initContainerStatuses?.find(
+    (container) => container.name === PREPARE_CONTAINER,
+  );
+  const ended = preparation?.state?.terminated ?? preparation?.lastState?.terminated;
+  if (!ended?.message?.startsWith(NOT_LOADED)) return undefined;
+  const scrub = await scrubOf(services, { metadata: { namespace, name } });
+  return scrub(ended.message.trim());
+}

@@ -1,0 +1,145 @@
+import {
+  type BackupConfig,
+  type BackupConfigUpdate,
+  getBackupConfig,
+  isBackupRunning,
+  onBackupEnded,
+  updateBackupConfig,
+} from '../../client/backup';
+import { HubFailed, HubRejected } from '../../client/errors';
+import type { HubClient } from '../../client/hub';
+import { scrubber } from '../../client/scrub';
+import { timestamp } from '../../clock';
+import type { Hub, HubSpec } from '../../kinds';
+import { API_NOT_LOADED_REQUEUE } from '../../limits';
+import type { ConditionValue } from '../../runtime/outcome';
+import type { Services } from '../services';
+import { secretValue } from './secret-value';
+import { type HubStep, lookAgain } from './work';
+
+type BackupSpec = NonNullable<HubSpec['backup']>;
+
+/** The step that keeps the hub's automatic backups as `spec.backup` says; without that block they are left alone. */
+export function backupStep(services: Services): HubStep {
+  const listening = new WeakSet<HubClient>();
+
+  async function listen(hub: Hub, client: HubClient): Promise<void> {
+    if (listening.has(client)) return;
+    listening.add(client);
+    const { namespace, name } = hub.metadata;
+    try {
+      await onBackupEnded(client.connection, () => services.requeue('Hub', namespace, name));
+    } catch (error) {
+      listening.delete(client);
+      throw error;
+    }
+  }
+
+  return {
+    name: 'backup',
+    async run(work) {
+      const { hub, spec, status, conditions, client, core } = work;
+      if (!spec.backup) {
+        conditions['BackupConfigured'] = null;
+        status['backup'] = null;
+        return undefined;
+      }
+      if (!client || !core) return undefined;
+      const reference = spec.backup.passwordSecretRef;
+      const password = reference && (await secretValue(services, hub, reference));
+      if (password && 'missing' in password) {
+        // Never without it: whoever asks for encryption does not want a backup that anybody can read.
+        conditions['BackupConfigured'] = failed(`passwordSecretRef: ${password.missing}`);
+        return undefined;
+      }
+      const secrets = password ? [password.value] : [];
+      try {
+        await listen(hub, client);
+        const present = await getBackupConfig(client.connection);
+        const update = backupDifference(spec.backup, password?.value, present);
+        if (update) await updateBackupConfig(client.connection, update);
+        const now = update ? await getBackupConfig(client.connection) : present;
+        const running = attemptIsOpen(now) && (await isBackupRunning(client.connection));
+        conditions['BackupConfigured'] = applied(spec.backup);
+        status['backup'] = backupStatus(now, running);
+      } catch (error) {
+        if (!(error instanceof HubRejected || error instanceof HubFailed)) throw error;
+        conditions['BackupConfigured'] = failed(
+          `The hub does not accept it: ${scrubber(secrets)(error.message)}`,
+        );
+        // While it starts it does not know these commands yet.
+        if (core.state !== 'RUNNING') lookAgain(work, API_NOT_LOADED_REQUEUE);
+      }
+      return undefined;
+    },
+  };
+}
+
+/** What to send so that the hub has what is wanted; undefined: it has it. Complete where the hub would forget the rest. */
+export function backupDifference(
+  wanted: BackupSpec,
+  password: string | undefined,
+  present: BackupConfig,
+): BackupConfigUpdate | undefined {
+  const schedule = scheduleOf(wanted);
+  const retention = { copies: wanted.retentionCopies ?? null, days: wanted.retentionDays ?? null };
+  const contents = {
+    agent_ids: wanted.agentIDs,
+    include_database: wanted.includeDatabase,
+    password: password ?? null,
+  };
+  const { create_backup: made } = present;
+  const update: BackupConfigUpdate = {
+    ...(!sameSchedule(schedule, present.schedule) && { schedule }),
+    ...((retention.copies !== present.retention.copies || retention.days !== present.retention.days) && {
+      retention,
+    }),
+    ...((!sameSet(contents.agent_ids, made.agent_ids) ||
+      contents.include_database !== made.include_database ||
+      contents.password !== made.password) && { create_backup: contents }),
+    // Without it the hub's own page would ask for a first set-up.
+    ...(wanted.recurrence !== 'never' &&
+      !present.automatic_backups_configured && { automatic_backups_configured: true }),
+  };
+  return Object.keys(update).length > 0 ? update : undefined;
+}
+
+function scheduleOf({ recurrence, ...spec }: BackupSpec): BackupConfig['schedule'] {
+  const time = spec.time ?? null;
+  if (recurrence === 'never' || recurrence === 'daily') return { recurrence, days: [], time };
+  return { recurrence: 'custom_days', days: [recurrence], time };
+}
+
+function sameSchedule(a: BackupConfig['schedule'], b: BackupConfig['schedule']): boolean {
+  return a.recurrence === b.recurrence && a.time === b.time && sameSet(a.days, b.days);
+}
+
+function sameSet(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((item) => b.includes(item));
+}
+
+/** What the status tells of them. `running`: a backup is being made right now. */
+export function backupStatus(config: BackupConfig, running: boolean) {
+  const { last_attempted_automatic_backup: last, next_automatic_backup: next } = config;
+  const lastResult = !attemptIsOpen(config) ? 'Completed' : running ? 'InProgress' : 'Failed';
+  return {
+    ...(last !== null && { lastTime: timestamp(Date.parse(last)), lastResult }),
+    ...(next !== null && { nextTime: timestamp(Date.parse(next)) }),
+  };
+}
+
+/** The last attempt has not been completed, or not yet. */
+function attemptIsOpen({
+  last_attempted_automatic_backup: attempted,
+  last_completed_automatic_backup: completed,
+}: BackupConfig): boolean {
+  return attempted !== null && (completed === null || Date.parse(completed) < Date.parse(attempted));
+}
+
+function applied({ recurrence }: BackupSpec): ConditionValue {
+  const message =
+    recurrence === 'never' ? 'Automatic backups are off.' : 'The hub makes its backups as the spec says.';
+  return { status: 'True', reason: 'Applied', message };
+}
+
+const failed = (message: string): ConditionValue => ({ status: 'False', reason: 'Failed', message });

@@ -1,0 +1,226 @@
+import { type CoreConfig, getConfig } from '../../client/core';
+import { HubBanned, HubError, HubRejected, HubUnreachable, TokenRejected } from '../../client/errors';
+import type { HubClient } from '../../client/hub';
+import { removeOldTokens } from '../../client/tokens';
+import type { Hub } from '../../kinds';
+import { timestamp } from '../../clock';
+import {
+  API_NOT_LOADED_REQUEUE,
+  BOOTSTRAP_RETRY,
+  DEPENDENCY_REQUEUE,
+  POD_NOT_READY_REQUEUE,
+} from '../../limits';
+import { type ConditionValue, type Outcome, stalled, waiting } from '../../runtime/outcome';
+import { conditionOf } from '../../runtime/resource';
+import type { HubClients } from '../hub-clients';
+import type { Services } from '../services';
+import { Bootstrap, type BootstrapState, type Step } from './bootstrap';
+import { keepAnalytics, keepCoreSettings } from './core-settings';
+import { keepCredentials } from './credentials';
+import { podState } from './pod-state';
+import { accessTo, tokenOwner } from './token';
+import { TokenRenewal } from './token-renewal';
+import { powerlessness, troubleOf } from './trouble';
+import { Unban } from './unban';
+import { signOf } from './vigil';
+import type { HubWork, StepResult } from './work';
+
+/** From a hub's workload to a hub that answers with our token: bootstrap, and everything that keeps it so. */
+export class Contact {
+  private readonly bootstrap: Bootstrap;
+  private readonly renewal: TokenRenewal;
+  private readonly unban: Unban;
+
+  constructor(
+    private readonly services: Services,
+    private readonly hubs: HubClients,
+  ) {
+    this.bootstrap = new Bootstrap(services);
+    this.renewal = new TokenRenewal(services);
+    this.unban = new Unban(services);
+  }
+
+  /** Goes on with `work.client` and `work.core` set when the hub has answered. */
+  async make(work: HubWork): Promise<StepResult> {
+    const { hub, spec, url } = work;
+    await keepCredentials(this.services, hub, spec);
+    if (spec.backup && !conditionOf(hub, 'BackupConfigured')) work.conditions['BackupConfigured'] = noToken;
+    const pod = await podState(this.services, hub);
+    if (!pod.ready || !url) {
+      const words = pod.ready ? 'The address of the hub is not known yet.' : pod.words;
+      return this.podNotReady(work, words);
+    }
+    const found = await accessTo(this.services, hub, spec, url);
+    if ('missing' in found)
+      return spec.bootstrap.enabled ? this.setUp(work, url) : withoutBootstrap(found.missing);
+    const client = this.hubs.client(hub, found.access);
+    try {
+      const core = await getConfig(client.rest);
+      this.hubs.vigil.keep(hub, client, signOf(core));
+      return await this.answered(work, client, core, found.access.token);
+    } catch (error) {
+      if (!(error instanceof HubError)) throw error;
+      this.hubs.vigil.keep(hub, client, signOf(error));
+      return error instanceof TokenRejected ? this.rejected(work, url, error) : this.failed(work, error);
+    }
+  }
+
+  private async answered(
+    work: HubWork,
+    client: HubClient,
+    core: CoreConfig,
+    token: string,
+  ): Promise<StepResult> {
+    const { hub, spec, status, conditions } = work;
+    this.unban.succeeded(work);
+    status['version'] = core.version;
+    const trouble = await troubleOf(this.services, hub, core, client);
+    if (trouble) return trouble;
+    const powerless = spec.bootstrap.enabled ? undefined : await powerlessness(client);
+    if (powerless) return powerless;
+    status['phase'] = 'Running';
+    conditions['BootstrapReady'] = spec.bootstrap.enabled ? completed : disabled;
+    work.client = client;
+    work.core = core;
+    if (!spec.bootstrap.enabled) return undefined;
+    // A crash, or a Hub of this name before, may have left tokens in the hub that no Secret holds.
+    if (hub.status?.bootstrap?.state !== 'Done') await removeOldTokens(client.connection, tokenOwner(hub), token);
+    Object.assign(status, this.progress(hub, 'Done', 'The hub is set up.'));
+    await this.renewal.keep(hub, spec, client, token);
+    const overruled = await keepCoreSettings(hub, spec, core, client.connection);
+    if (overruled.length > 0) tellOverruled(work, overruled);
+    // Not there before: the hub loads its analytics while it starts.
+    if (core.state === 'RUNNING') await keepAnalytics(hub, client.connection);
+    return undefined;
+  }
+
+  /** Revoked in the hub, or younger than the backup that was restored: made anew with the owner's credentials. */
+  private async rejected(work: HubWork, url: string, error: TokenRejected): Promise<Outcome> {
+    if (work.spec.bootstrap.enabled) return this.setUp(work, url);
+    return waiting(
+      'TokenRejected',
+      `${error.message}: store another long-lived access token in the API token Secret.`,
+      DEPENDENCY_REQUEUE,
+      {
+        status: { phase: 'Unknown' },
+      },
+    );
+  }
+
+  private async setUp(work: HubWork, url: string): Promise<Outcome> {
+    const { hub, spec, pass } = work;
+    const state = hub.status?.bootstrap?.state ?? 'WaitForHealth';
+    pass.log.debug({ step: 'bootstrap', state }, 'bootstrap');
+    if (spec.backup) work.conditions['BackupConfigured'] = noToken;
+    try {
+      const from = state === 'Done' ? 'CheckOnboarding' : state;
+      return this.conclude(work, await this.bootstrap.step(from, { hub, spec, url, forced: pass.forced }));
+    } catch (error) {
+      if (!(error instanceof HubError)) throw error;
+      if (error instanceof HubBanned) return this.failed(work, error);
+      if (isRefusal(error)) return refused(error);
+      // Any other refusal mostly means that the hub has not loaded that part of itself yet.
+      const after = error instanceof HubUnreachable ? POD_NOT_READY_REQUEUE : BOOTSTRAP_RETRY;
+      return this.pending(work, 'Bootstrapping', `${state}: ${error.message}`, after, state);
+    }
+  }
+
+  private conclude(work: HubWork, step: Step): Outcome {
+    if (step.type === 'next') {
+      const reason = step.state === 'WaitForAPIReady' && step.after > 0 ? 'ApiNotLoaded' : 'Bootstrapping';
+      return this.pending(work, reason, step.message, step.after, step.state);
+    }
+    const { reason, message } = step;
+    const details = {
+      status: {
+        phase: 'Pending',
+        ...this.progress(work.hub, work.hub.status?.bootstrap?.state ?? 'CheckOnboarding', message),
+      },
+      conditions: { BootstrapReady: { status: 'False', reason, message } as const },
+    };
+    return reason === 'MissingCredentials'
+      ? waiting('Bootstrapping', message, DEPENDENCY_REQUEUE, details)
+      : stalled('Bootstrapping', message, details);
+  }
+
+  private async failed(work: HubWork, error: HubError): Promise<Outcome> {
+    if (error instanceof HubBanned) return this.unban.recover(work, error.message);
+    if (isRefusal(error)) return refused(error);
+    if (error instanceof HubUnreachable)
+      return waiting('HubUnreachable', error.message, POD_NOT_READY_REQUEUE, unknown);
+    return waiting(
+      'ApiNotLoaded',
+      `The hub does not serve its API yet: ${error.message}`,
+      API_NOT_LOADED_REQUEUE,
+      unknown,
+    );
+  }
+
+  /** "Hub pod not ready: requeue after 10 s". A hub that is through its bootstrap does not begin it anew for that. */
+  private podNotReady(work: HubWork, words: string): Outcome {
+    if (work.hub.status?.bootstrap?.state !== 'Done')
+      return this.pending(work, 'PodNotReady', words, POD_NOT_READY_REQUEUE, 'WaitForHealth');
+    return waiting('PodNotReady', words, POD_NOT_READY_REQUEUE, { status: { phase: 'Pending' } });
+  }
+
+  private pending(
+    { hub }: HubWork,
+    reason: string,
+    message: string,
+    after: number,
+    state: BootstrapState,
+  ): Outcome {
+    const BootstrapReady = { status: 'False', reason: 'InProgress', message } as const;
+    return waiting(reason, message, after, {
+      conditions: { BootstrapReady },
+      status: { phase: 'Pending', ...this.progress(hub, state, message) },
+    });
+  }
+
+  private progress(hub: Hub, state: BootstrapState, message: string) {
+    const { state: before, message: said, lastAttempt } = hub.status?.bootstrap ?? {};
+    const moved = before !== state || said !== message;
+    return {
+      bootstrap: { state, message, lastAttempt: moved ? timestamp(this.services.clock.now()) : lastAttempt },
+    };
+  }
+}
+
+/** The hub understood a setting of ours and does not take it, such as a time zone that does not exist. */
+const isRefusal = (error: HubError): error is HubRejected =>
+  error instanceof HubRejected && ['invalid_format', 'invalid_info'].includes(error.code);
+
+const refused = ({ message }: HubRejected): Outcome =>
+  stalled('RejectedByHub', `The hub does not accept a setting of bootstrap (or the time zone): ${message}`, {
+    status: { phase: 'Running' },
+  });
+
+const unknown = { status: { phase: 'Unknown' } };
+const completed: ConditionValue = { status: 'True', reason: 'Completed', message: 'The API token is there.' };
+const disabled: ConditionValue = {
+  status: 'True',
+  reason: 'Disabled',
+  message: 'bootstrap.enabled is false: the API token is the one that was stored.',
+};
+const noToken: ConditionValue = {
+  status: 'False',
+  reason: 'TokenNotAvailable',
+  message: 'Waiting for the API token.',
+};
+
+function withoutBootstrap(missing: string): Outcome {
+  const message = `${missing} bootstrap.enabled is false: store a long-lived access token of an administrator there.`;
+  const BootstrapReady = { status: 'False', reason: 'Disabled', message } as const;
+  return waiting('TokenNotAvailable', message, DEPENDENCY_REQUEUE, {
+    conditions: { BootstrapReady },
+    status: { phase: 'Pending' },
+  });
+}
+
+/** "Core keys in the user's YAML win, and that is reported" (kinds.md 3). */
+function tellOverruled({ hub, conditions, events }: HubWork, fields: readonly string[]): void {
+  const message = `The hub takes its location and units from configuration.yaml; these differ in bootstrap: ${fields.join(', ')}. Remove them in one of the two.`;
+  conditions['BootstrapReady'] = { ...completed, message: `${completed.message} ${message}` };
+  const told = hub.status?.conditions?.some(({ message: before }) => before.endsWith(message));
+  if (!told) events.push({ type: 'Warning', reason: 'CoreConfigInYaml', message });
+}

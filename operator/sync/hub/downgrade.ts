@@ -1,0 +1,67 @@
+import type { Hub, HubSpec } from '../../kinds';
+import { marks, requests } from '../../kinds/annotations';
+import { pathOf } from '../../runtime/objects';
+import { builtin } from '../../runtime/types';
+import type { Services } from '../services';
+import type { Claim } from './storage';
+import type { HubStep } from './work';
+
+/**
+ * Why `spec.version` must not run on this volume: a hub migrates its database and stores when it is updated, and an
+ * older one cannot read them. Undefined: it may.
+ */
+export function refuseDowngrade(hub: Hub, { version }: HubSpec, claim: Claim): string | undefined {
+  const ran = claim.metadata.annotations?.[marks.ranVersion];
+  if (ran === undefined || !isLower(version, ran) || isAllowed(hub)) return undefined;
+  return (
+    `${ran} has run on the volume ${claim.metadata.name}, and ${version} is older: it may not be able to read what is there. ` +
+    `Set spec.version to ${ran} or later, or restore a backup and annotate the Hub with ${requests.allowDowngrade}=true.`
+  );
+}
+
+/**
+ * Keeps on the claim the highest version that ran there, as the hub says it; of one that was allowed to go back, the
+ * version that it went back to.
+ */
+export function ranVersionStep({ cluster }: Services): HubStep {
+  return {
+    name: 'ran version',
+    async run({ hub, claim, core }) {
+      const ran = claim?.metadata.annotations?.[marks.ranVersion];
+      if (!claim || !core || core.version === ran || !isComparable(core.version)) return undefined;
+      if (ran !== undefined && isLower(core.version, ran) && !isAllowed(hub)) return undefined;
+      const { namespace, name, uid } = claim.metadata;
+      await cluster.request({
+        method: 'PATCH',
+        path: pathOf(builtin.PersistentVolumeClaim, namespace, name),
+        contentType: 'application/merge-patch+json',
+        body: { metadata: { uid, annotations: { [marks.ranVersion]: core.version } } },
+      });
+      return undefined;
+    },
+  };
+}
+
+const isAllowed = (hub: Hub): boolean => hub.metadata.annotations?.[requests.allowDowngrade] === 'true';
+
+/** `2026.11.2`, `2026.11`, `2026.11.0b3` */
+const VERSION = /^(\d+)\.(\d+)(?:\.(\d+)(?:b(\d+))?)?$/;
+
+const isComparable = (version: string): boolean => VERSION.test(version);
+
+/**
+ * Whether `version` is older than `other`, as far as both say. Names (`stable`), digests and nightly builds are never
+ * older, and `2026.11` is as new as its last patch.
+ */
+export function isLower(version: string, other: string): boolean {
+  const [, ...left] = VERSION.exec(version) ?? [];
+  const [, ...right] = VERSION.exec(other) ?? [];
+  if (left.length === 0 || right.length === 0) return false;
+  for (const index of [0, 1, 2]) {
+    if (left[index] === undefined || right[index] === undefined) return false;
+    const difference = Number(left[index]) - Number(right[index]);
+    if (difference !== 0) return difference < 0;
+  }
+  // A beta comes before its release.
+  return Number(left[3] ?? Infinity) < Number(right[3] ?? Infinity);
+}

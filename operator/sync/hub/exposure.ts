@@ -1,0 +1,120 @@
+import type { Hub } from '../../kinds';
+import { objectNames } from '../../kinds/object-names';
+import { DEPENDENCY_REQUEUE } from '../../limits';
+import type { Manifest } from '../../runtime/apply';
+import { Discovery } from '../../runtime/discovery';
+import type { EventNote } from '../../runtime/events';
+import type { ResourceType } from '../../runtime/objects';
+import type { ConditionValue } from '../../runtime/outcome';
+import { conditionOf } from '../../runtime/resource';
+import { isNotFound } from '../../runtime/transport';
+import { builtin, optional } from '../../runtime/types';
+import type { Services } from '../services';
+import { httpRouteOf } from './gateway';
+import { certificateOf, encryptionOf, ingressOf } from './ingress';
+import { networkPolicyOf } from './network-policy';
+import { exposedAsBefore } from './trusted-proxies';
+import { type HubStep, type HubWork, lookAgain } from './work';
+
+/**
+ * How others reach the hub: Ingress with its Certificate, HTTPRoute, NetworkPolicy. What is not wanted (any more) is
+ * removed if it is ours. What cert-manager or the Gateway API would be needed for is a condition while they are
+ * missing, never an error ("Certificate manager wait", spec.md).
+ */
+export function exposureSteps(services: Services): readonly HubStep[] {
+  const { applier, settings, view } = services;
+  const discovery = new Discovery(services.cluster, services.clock);
+
+  /** Makes an object of a watched kind be there, or not be there. */
+  async function keep(hub: Hub, type: ResourceType, wanted: Manifest | undefined): Promise<void> {
+    const { name, namespace } = hub.metadata;
+    if (wanted) await applier.apply(type, wanted, { owner: hub });
+    // One of ours is known from its watch, so that a hub without it costs no request.
+    else if (view.get(type.kind, namespace, objectNames(name).workload)) {
+      await applier.remove(type, hub, objectNames(name).workload);
+    }
+  }
+
+  /** The same for a kind that need not exist in the cluster; false: it does not. */
+  async function keepOptional(hub: Hub, type: ResourceType, wanted: Manifest | undefined): Promise<boolean> {
+    if (!(await discovery.serves(type))) return false;
+    try {
+      if (wanted) await applier.apply(type, wanted, { owner: hub });
+      else await applier.remove(type, hub, objectNames(hub.metadata.name).workload);
+      return true;
+    } catch (error) {
+      // Uninstalled since it was asked for.
+      if (isNotFound(error)) return false;
+      throw error;
+    }
+  }
+
+  const ingress = async (work: HubWork): Promise<undefined> => {
+    const { hub, spec, conditions, events } = work;
+    const wish = spec.ingress?.enabled ? spec.ingress : undefined;
+    const encryption = wish ? encryptionOf(hub, wish) : ({ type: 'none' } as const);
+    const issued = encryption.type === 'issued' ? encryption : undefined;
+    const certificate = wish && issued && certificateOf(hub, wish, issued.secretName, issued.issuerRef);
+    const installed = await keepOptional(hub, optional.Certificate, certificate);
+    const secretName =
+      encryption.type === 'none' || (issued && !installed) ? undefined : encryption.secretName;
+    await keep(hub, builtin.Ingress, wish && ingressOf(hub, wish, secretName));
+    conditions['CertManagerAvailable'] = issued
+      ? installed
+        ? certManagerInstalled
+        : certManagerMissing
+      : null;
+    if (!issued || installed) return undefined;
+    if (conditionOf(hub, 'CertManagerAvailable')?.status !== 'False') events.push(certManagerUnavailable);
+    lookAgain(work, DEPENDENCY_REQUEUE);
+    return undefined;
+  };
+
+  const route = async (work: HubWork): Promise<undefined> => {
+    const { hub, spec, conditions } = work;
+    const wanted = spec.gateway?.enabled ? httpRouteOf(hub, spec) : undefined;
+    const installed = await keepOptional(hub, optional.HTTPRoute, wanted);
+    const missing = wanted !== undefined && !installed;
+    if (missing) lookAgain(work, DEPENDENCY_REQUEUE);
+    conditions['Exposed'] = missing ? gatewayApiMissing : exposedAsBefore(hub, spec);
+    return undefined;
+  };
+
+  const policy = async ({ hub, spec }: HubWork): Promise<undefined> => {
+    const wanted = spec.networkPolicy.enabled ? networkPolicyOf(hub, spec, settings.podNamespace) : undefined;
+    await keep(hub, builtin.NetworkPolicy, wanted);
+    return undefined;
+  };
+
+  return [
+    { name: 'Ingress', run: ingress },
+    { name: 'HTTPRoute', run: route },
+    { name: 'NetworkPolicy', run: policy },
+  ];
+}
+
+const certManagerInstalled: ConditionValue = {
+  status: 'True',
+  reason: 'CertManagerInstalled',
+  message: 'cert-manager is asked for the certificate: see the Certificate of the same name.',
+};
+
+const certManagerMissing: ConditionValue = {
+  status: 'False',
+  reason: 'CertManagerNotInstalled',
+  message:
+    'ingress.tls.issuerRef needs cert-manager, which is not installed: the hub is served over HTTP until it is.',
+};
+
+const certManagerUnavailable: EventNote = {
+  type: 'Warning',
+  reason: 'CertManagerUnavailable',
+  message: certManagerMissing.message,
+};
+
+const gatewayApiMissing: ConditionValue = {
+  status: 'False',
+  reason: 'GatewayApiNotInstalled',
+  message:
+    'gateway needs the Gateway API, whose definitions are not installed: the HTTPRoute is made as soon as they are.',
+};

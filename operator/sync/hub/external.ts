@@ -1,0 +1,91 @@
+import { getConfig } from '../../client/core';
+import { HubBanned, HubError, HubFailed, HubRejected, TokenRejected } from '../../client/errors';
+import { hasLocalHost } from '../../client/local-address';
+import type { HubSpec } from '../../kinds';
+import { DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../../limits';
+import { type Outcome, stalled, waiting } from '../../runtime/outcome';
+import type { HubClients } from '../hub-clients';
+import type { Services } from '../services';
+import { accessTo } from './token';
+import { powerlessness, troubleOf } from './trouble';
+import { signOf } from './vigil';
+import type { HubStep } from './work';
+
+type External = NonNullable<HubSpec['external']>;
+
+/** The one step to a hub that runs elsewhere: its token is used and never made, and nothing about it is repaired. */
+export function externalStep(services: Services, hubs: HubClients): HubStep {
+  return {
+    name: 'external hub',
+    async run(work) {
+      const { hub, spec, status } = work;
+      const external = spec.external!;
+      const refusal = refusalOf(external, services.settings.allowLocalHubs);
+      if (refusal) return stalled('InvalidSpec', refusal, { status: { phase: 'Failed', url: null } });
+      if (spec.delivery === 'File') {
+        const message =
+          'delivery: File needs files in the hub’s pod, and an external hub has none here: use Api.';
+        return stalled('NotSupportedByExternalHub', message, { status: { phase: 'Failed' } });
+      }
+      work.url = new URL(external.url).origin;
+      status['url'] = work.url;
+      const found = await accessTo(services, hub, spec, work.url);
+      if ('missing' in found) {
+        if (spec.backup)
+          work.conditions['BackupConfigured'] = {
+            status: 'False',
+            reason: 'TokenNotAvailable',
+            message: found.missing,
+          };
+        return waiting('TokenNotAvailable', found.missing, DEPENDENCY_REQUEUE, {
+          status: { phase: 'Pending' },
+        });
+      }
+      const client = hubs.client(hub, found.access);
+      try {
+        const core = await getConfig(client.rest);
+        hubs.vigil.keep(hub, client, signOf(core));
+        status['version'] = core.version;
+        const trouble = (await troubleOf(services, hub, core, client)) ?? (await powerlessness(client));
+        if (trouble) return trouble;
+        status['phase'] = 'Running';
+        work.client = client;
+        work.core = core;
+        return undefined;
+      } catch (error) {
+        if (!(error instanceof HubError)) throw error;
+        hubs.vigil.keep(hub, client, signOf(error));
+        return failed(error);
+      }
+    },
+  };
+}
+
+/** Why an address is not used, whatever may be there; undefined: it may be. The schema says most of it already. */
+export function refusalOf({ url }: Pick<External, 'url'>, allowLocal: boolean): string | undefined {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (!parsed || !['http:', 'https:'].includes(parsed.protocol))
+    return 'external.url: only http:// and https:// addresses are used.';
+  if (parsed.username || parsed.password || url.includes('@'))
+    return 'external.url: credentials do not belong there: remove them.';
+  if (parsed.pathname !== '/' || parsed.search || parsed.hash)
+    return 'external.url: only scheme, host and port belong there.';
+  if (!allowLocal && hasLocalHost(parsed))
+    return 'external.url: a loopback or link-local address leads to the operator itself, not to a hub.';
+  return undefined;
+}
+
+function failed(error: HubError): Outcome {
+  const status = { phase: 'Unknown' };
+  if (error instanceof TokenRejected) {
+    const message = `${error.message}: store another long-lived access token of an administrator in the Secret of external.tokenSecretRef.`;
+    return waiting('TokenRejected', message, DEPENDENCY_REQUEUE, { status });
+  }
+  if (error instanceof HubBanned) {
+    const message = `${error.message}: lift the ban on that hub (ip_bans.yaml, then a restart). The operator does not restart external hubs.`;
+    return waiting('HubBanned', message, DEPENDENCY_REQUEUE, { status });
+  }
+  const reason =
+    error instanceof HubRejected || error instanceof HubFailed ? 'ApiNotLoaded' : 'HubUnreachable';
+  return waiting(reason, error.message, POD_NOT_READY_REQUEUE, { status });
+}

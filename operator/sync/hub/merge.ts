@@ -1,0 +1,130 @@
+/**
+ * Merges a part of a PodTemplateSpec into a whole one by Kubernetes' merge keys, as a second author of the same object
+ * would with `kubectl patch` or server-side apply. Pure: neither argument is changed.
+ */
+
+/** A PodTemplateSpec, or a part of one. */
+export type PodTemplate = Readonly<Record<string, unknown>>;
+
+/** The part cannot be merged: names the field and what it lacks. */
+export class NotMergeable extends Error {
+  override readonly name = 'NotMergeable';
+}
+
+const ofContainer = {
+  env: ['name'],
+  ports: ['containerPort', 'protocol'],
+  'resources.claims': ['name'],
+  volumeDevices: ['devicePath'],
+  volumeMounts: ['mountPath'],
+} as const;
+
+/**
+ * Lists whose items are merged one by one, and by which fields an item is known: all that the API server's OpenAPI
+ * calls `x-kubernetes-list-map-keys` in a PodTemplateSpec (a test compares). Every other list is replaced as a whole.
+ */
+export const mergeKeys: Readonly<Record<string, readonly string[]>> = {
+  'metadata.ownerReferences': ['uid'],
+  'spec.containers': ['name'],
+  ...under('spec.containers'),
+  'spec.hostAliases': ['ip'],
+  'spec.imagePullSecrets': ['name'],
+  'spec.initContainers': ['name'],
+  ...under('spec.initContainers'),
+  'spec.resourceClaims': ['name'],
+  'spec.resources.claims': ['name'],
+  'spec.schedulingGates': ['name'],
+  'spec.topologySpreadConstraints': ['topologyKey', 'whenUnsatisfiable'],
+  'spec.volumes': ['name'],
+  'spec.volumes.ephemeral.volumeClaimTemplate.metadata.ownerReferences': ['uid'],
+};
+
+/** What the API server takes for a key that is left out. */
+const keyDefaults: Readonly<Record<string, string>> = { protocol: 'TCP' };
+
+const handlers = ['exec', 'grpc', 'httpGet', 'tcpSocket'];
+
+/** Fields of which an object has only one: naming another takes the place of the one that was there. */
+const oneOf: Readonly<Record<string, readonly string[]>> = {
+  env: ['value', 'valueFrom'],
+  livenessProbe: handlers,
+  readinessProbe: handlers,
+  startupProbe: handlers,
+};
+
+/**
+ * `base` with what `part` says: objects field by field, lists by {@link mergeKeys} with new items at the end, anything
+ * else replaced. `null` takes a field away, and so do the directives of a strategic merge patch: `$patch: delete` in an
+ * object, which also kubectl's own apply can send, and `$patch: replace`.
+ *
+ * @throws NotMergeable
+ */
+export function mergePodTemplate(base: PodTemplate, part: PodTemplate): PodTemplate {
+  return mergeObjects(base, part, '');
+}
+
+function mergeValues(base: unknown, part: unknown, path: string): unknown {
+  if (Array.isArray(part)) return mergeLists(Array.isArray(base) ? base : [], part, path);
+  if (isObject(part)) return mergeObjects(isObject(base) ? base : {}, part, path);
+  return part;
+}
+
+function mergeObjects(base: PodTemplate, part: PodTemplate, path: string): PodTemplate {
+  const { $patch: directive, ...fields } = part;
+  const start = directive === 'replace' ? {} : withoutAlternatives(base, fields, path);
+  const merged = new Map(Object.entries(start));
+  for (const [field, value] of Object.entries(fields)) {
+    if (value === null || isDeletion(value)) merged.delete(field);
+    else merged.set(field, mergeValues(start[field], value, path ? `${path}.${field}` : field));
+  }
+  return Object.fromEntries(merged);
+}
+
+function mergeLists(base: readonly unknown[], part: readonly unknown[], path: string): readonly unknown[] {
+  const keys = mergeKeys[path];
+  if (!keys) return part;
+  const replaces = part.some(
+    (item) => isObject(item) && item['$patch'] === 'replace' && Object.keys(item).length === 1,
+  );
+  const merged = new Map<string, unknown>();
+  for (const [index, item] of (replaces ? [] : base).entries())
+    merged.set(identity(item, keys, `${path}[${index}]`), item);
+  for (const [index, item] of part.entries()) {
+    if (isObject(item) && item['$patch'] === 'replace' && Object.keys(item).length === 1) continue;
+    const id = identity(item, keys, `${path}[${index}]`);
+    if (isDeletion(item)) merged.delete(id);
+    else merged.set(id, mergeValues(merged.get(id), item, path));
+  }
+  return [...merged.values()];
+}
+
+/** What an item of a list is known by. */
+export function identity(item: unknown, keys: readonly string[], place: string): string {
+  if (!isObject(item)) throw new NotMergeable(`${place}: an object is needed here`);
+  const values = keys.map((key) => item[key] ?? keyDefaults[key]);
+  const lacking = keys.filter(
+    (_, index) => typeof values[index] !== 'string' && typeof values[index] !== 'number',
+  );
+  if (lacking.length > 0) throw new NotMergeable(`${place}: needs ${lacking.join(' and ')}`);
+  return JSON.stringify(values);
+}
+
+function withoutAlternatives(base: PodTemplate, part: PodTemplate, path: string): PodTemplate {
+  const alternatives = oneOf[path.slice(path.lastIndexOf('.') + 1)] ?? [];
+  if (!alternatives.some((name) => part[name] !== undefined && part[name] !== null)) return base;
+  return Object.fromEntries(
+    Object.entries(base).filter(([name]) => !alternatives.includes(name) || name in part),
+  );
+}
+
+function under(containers: string): Record<string, readonly string[]> {
+  return Object.fromEntries(
+    Object.entries(ofContainer).map(([list, keys]) => [`${containers}.${list}`, keys]),
+  );
+}
+
+const isDeletion = (value: unknown): boolean => isObject(value) && value['$patch'] === 'delete';
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,68 @@
+import { identity, isObject, mergeKeys, type PodTemplate } from './merge';
+
+/** The first part of the operator's own pod that a merged one lacks or has changed, as a path; undefined when all is there. */
+export function lostPart(own: PodTemplate, merged: PodTemplate): string | undefined {
+  return lost(protectedParts(own), merged, '', '') ?? alteredStart(own, merged);
+}
+
+/** What the hub does not work without. Images, resources, probes, the security context and the like may be replaced. */
+function protectedParts(own: PodTemplate): unknown {
+  const { metadata, spec } = own as { metadata: object; spec: PodParts };
+  return {
+    metadata,
+    spec: {
+      initContainers: spec.initContainers.map(({ name, command, volumeMounts }) => ({
+        name,
+        command,
+        volumeMounts,
+      })),
+      containers: spec.containers.map(({ name, ports, volumeMounts }) => ({ name, ports, volumeMounts })),
+      volumes: spec.volumes,
+    },
+  };
+}
+
+interface PodParts {
+  readonly initContainers: readonly Record<'name' | 'command' | 'volumeMounts', unknown>[];
+  readonly containers: readonly Record<'name' | 'ports' | 'volumeMounts', unknown>[];
+  readonly volumes: readonly unknown[];
+}
+
+/** An own init container must run with our arguments alone, and to its end. */
+function alteredStart(own: PodTemplate, merged: PodTemplate): string | undefined {
+  const named = (template: PodTemplate) =>
+    (template as { spec: PodParts }).spec.initContainers as readonly Record<string, unknown>[];
+  for (const { name } of named(own)) {
+    const container = named(merged).find((each) => each['name'] === name);
+    const field = ['args', 'restartPolicy'].find((each) => container?.[each] !== undefined);
+    if (field) return `spec.initContainers[${String(name)}].${field}`;
+  }
+  return undefined;
+}
+
+/** `path` is where the merge keys stand, `shown` the same with the items' names. */
+function lost(wanted: unknown, present: unknown, path: string, shown: string): string | undefined {
+  if (wanted === undefined) return undefined;
+  const keys = mergeKeys[path];
+  if (Array.isArray(wanted) && keys) {
+    const items = Array.isArray(present) ? (present as readonly unknown[]) : [];
+    for (const item of wanted as readonly unknown[]) {
+      const id = identity(item, keys, shown);
+      const found = items.find((each) => identity(each, keys, shown) === id);
+      const place = `${shown}[${String((item as Record<string, unknown>)[keys[0]!])}]`;
+      const missing = found === undefined ? place : lost(item, found, path, place);
+      if (missing) return missing;
+    }
+    return undefined;
+  }
+  if (isObject(wanted)) {
+    if (!isObject(present)) return shown;
+    for (const [field, value] of Object.entries(wanted)) {
+      const below = (parent: string) => (parent ? `${parent}.${field}` : field);
+      const missing = lost(value, present[field], below(path), below(shown));
+      if (missing) return missing;
+    }
+    return undefined;
+  }
+  return JSON.stringify(wanted) === JSON.stringify(present) ? undefined : shown;
+}

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import type { LoginFailed } from '../../client/errors';
+import type { Credentials } from '../../client/onboarding';
+
+/** What only a person can help with; `reason` is the one of the condition `BootstrapReady`. */
+export interface Stuck {
+  readonly type: 'stuck';
+  readonly reason: 'MissingCredentials' | 'LoginFailed';
+  readonly message: string;
+}
+
+/**
+ * Credentials that a hub has refused. They are not tried again as long as they stay the same: every try is two failed
+ * logins, and a hub that counts them would ban the operator for it.
+ */
+export class Refusals {
+  private readonly refused = new Map<string, { readonly digest: string; readonly stuck: Stuck }>();
+
+  /** @param uid of the Hub */
+  remember(uid: string, credentials: Credentials, error: LoginFailed): Stuck {
+    const message = `${error.message}: correct the Secret with the owner's credentials. The same ones are tried again only when the annotation reconcile-requested-at asks for it.`;
+    const stuck = { type: 'stuck', reason: 'LoginFailed', message } as const;
+    this.refused.set(uid, { digest: digestOf(credentials), stuck });
+    return stuck;
+  }
+
+  of(uid: string, credentials: Credentials): Stuck | undefined {
+    const known = this.refused.get(uid);
+    return known?.digest === digestOf(credentials) ? known.stuck : undefined;
+  }
+
+  forget(uid: string): void {
+    this.refused.delete(uid);
+  }
+}
+
+function digestOf({ username, password }: Credentials): string {
+  return createHash('sha256').update(`${username}\n${password}`).digest('hex');
+}

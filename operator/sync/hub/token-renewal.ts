@@ -1,0 +1,48 @@
+import type { HubClient } from '../../client/hub';
+import { removeOldTokens, tokenLife } from '../../client/tokens';
+import type { Hub, HubSpec } from '../../kinds';
+import { TOKEN_RENEWAL } from '../../limits';
+import type { ClusterObject } from '../../runtime/objects';
+import { builtin } from '../../runtime/types';
+import type { Services } from '../services';
+import { newToken, tokenOwner, tokenSecretName } from './token';
+
+/**
+ * Replaces our token before it ends, while it can still make the next one: so nobody has to know the owner's password
+ * then. The old one is revoked only when the new one has been used: others use it until they see the Secret change.
+ */
+export class TokenRenewal {
+  /** By the Hub's uid: the token that has a successor in the Secret. */
+  private readonly superseded = new Map<string, string>();
+
+  constructor(private readonly services: Services) {}
+
+  /** @param token the one that the hub has just accepted */
+  async keep(hub: Hub, spec: HubSpec, client: HubClient, token: string): Promise<void> {
+    const { uid } = hub.metadata;
+    const old = this.superseded.get(uid);
+    if (old !== undefined && old !== token) {
+      await removeOldTokens(client.connection, tokenOwner(hub), token);
+      this.superseded.delete(uid);
+    } else if (old === undefined && this.isOurs(hub, spec) && renewalDue(token, this.services.clock.now())) {
+      await newToken(this.services, hub, spec, client.connection);
+      this.superseded.set(uid, token);
+    }
+  }
+
+  private isOurs(hub: Hub, spec: HubSpec): boolean {
+    const secret = this.services.view.get<ClusterObject>(
+      builtin.Secret.kind,
+      hub.metadata.namespace,
+      tokenSecretName(hub, spec),
+    );
+    return secret !== undefined && this.services.applier.isOurs(secret, hub);
+  }
+}
+
+/** Whether a token is in the last tenth of its life, or in the last 30 days of a long one. One that does not say is not. */
+export function renewalDue(token: string, now: number): boolean {
+  const life = tokenLife(token);
+  if (!life) return false;
+  return now >= life.until - Math.min(TOKEN_RENEWAL, (life.until - life.from) / 10);
+}

@@ -1,0 +1,165 @@
+import { timestamp } from '../../clock';
+import type { Hub } from '../../kinds';
+import { objectNames } from '../../kinds/object-names';
+import {
+  BAN_COOLDOWN,
+  BAN_RESTARTS,
+  BAN_WINDOW,
+  DEPENDENCY_REQUEUE,
+  POD_NOT_READY_REQUEUE,
+} from '../../limits';
+import { pathOf } from '../../runtime/objects';
+import { type ConditionValue, type Outcome, stalled, waiting } from '../../runtime/outcome';
+import { conditionOf } from '../../runtime/resource';
+import { isConflict, isNotFound } from '../../runtime/transport';
+import { builtin } from '../../runtime/types';
+import type { Services } from '../services';
+import { type BanHistory, banHistoryOf, banStatus, decideOnBan } from './ban';
+import type { Pod } from './pod-state';
+import { NOT_BANNED, UNBAN_CONTAINER } from './scripts';
+import type { HubWork } from './work';
+
+const WINDOW_MINUTES = BAN_WINDOW / 60_000;
+
+/**
+ * "Ban self-recovery" (spec.md): a hub that has banned the operator is restarted, and the init container
+ * `unban-operator-ip` takes the operator's address out of its bans. A restart is counted in the status before the pod
+ * is deleted: a crash in between costs a restart, never one too many.
+ */
+export class Unban {
+  /** By the Hub's uid: the uid of the pod whose restart stands in the status. */
+  private readonly counted = new Map<string, string>();
+
+  constructor(private readonly services: Services) {}
+
+  /** The hub refuses our address: `words` says so. */
+  async recover(work: HubWork, words: string): Promise<Outcome> {
+    const { hub, spec } = work;
+    const { podIp } = this.services.settings;
+    if (!spec.banRecovery.enabled) {
+      return waiting(
+        'HubBanned',
+        `${words}. banRecovery.enabled is false: ${byHand}`,
+        DEPENDENCY_REQUEUE,
+        unknown,
+      );
+    }
+    if (!podIp)
+      return stopped(
+        work,
+        'RestartDidNotHelp',
+        `POD_IP of the operator is not set, so no restart would help: ${byHand}`,
+      );
+    const pod = this.podOf(hub);
+    if (!pod || pod.metadata.deletionTimestamp) return this.restarting(words);
+    if (this.counted.get(hub.metadata.uid) === pod.metadata.uid) return this.restart(work, pod, words);
+
+    const history = banHistoryOf(hub.status ?? {});
+    const verdict = fruitless(pod, history);
+    if (verdict)
+      return stopped(
+        work,
+        'RestartDidNotHelp',
+        `The restart did not help: ${verdict}. The hub sees the operator under another address: ${byHand}`,
+      );
+    const decision = decideOnBan(history, this.services.clock.now());
+    switch (decision.type) {
+      case 'cooldown':
+        return this.cooling(words, history, decision.after);
+      case 'exhausted':
+        return stopped(
+          work,
+          'RestartLimitExceeded',
+          `${BAN_RESTARTS} restarts in ${WINDOW_MINUTES} minutes did not help: ${byHand}`,
+        );
+      case 'restart':
+        this.counted.set(hub.metadata.uid, pod.metadata.uid!);
+        return this.announce(decision.history, words);
+    }
+  }
+
+  /** The hub answered to our token: the window is over, the cooldown is not. */
+  succeeded({ hub, status, conditions }: HubWork): void {
+    this.counted.delete(hub.metadata.uid);
+    status['banWindow'] = null;
+    conditions['BanRecoveryFailed'] = null;
+  }
+
+  private announce(history: BanHistory, words: string): Outcome {
+    const { restarts } = history.window!;
+    const message = `${words}: it is restarted without the ban on ${this.services.settings.podIp} (${restarts} of ${BAN_RESTARTS} in ${WINDOW_MINUTES} minutes).`;
+    return waiting('HubBanned', message, 0, {
+      status: { phase: 'Unknown', ...banStatus(history) },
+      conditions: { BanRecoveryFailed: recovering(message) },
+      events: [{ type: 'Warning', reason: 'SelfUnban', message }],
+    });
+  }
+
+  private async restart(
+    { hub, pass }: HubWork,
+    { metadata: { name, uid } }: Pod,
+    words: string,
+  ): Promise<Outcome> {
+    this.counted.delete(hub.metadata.uid);
+    pass.log.warn({ pod: name }, 'deleting the pod of the hub: it has banned the operator');
+    try {
+      await this.services.cluster.request({
+        method: 'DELETE',
+        path: pathOf(builtin.Pod, hub.metadata.namespace, name),
+        body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } },
+      });
+    } catch (error) {
+      if (!isNotFound(error) && !isConflict(error)) throw error; // somebody else was faster
+    }
+    return this.restarting(words);
+  }
+
+  private restarting(words: string): Outcome {
+    const message = `${words}: it is being restarted without the ban.`;
+    return waiting('HubBanned', message, POD_NOT_READY_REQUEUE, {
+      ...unknown,
+      conditions: { BanRecoveryFailed: recovering(message) },
+    });
+  }
+
+  private cooling(words: string, { lastRestart = 0 }: BanHistory, after: number): Outcome {
+    const next = timestamp(lastRestart + BAN_COOLDOWN);
+    const message = `${words}. It was restarted for that at ${timestamp(lastRestart)}; the next restart is at ${next} at the earliest.`;
+    return waiting('HubBanned', message, after, {
+      ...unknown,
+      conditions: { BanRecoveryFailed: recovering(message) },
+    });
+  }
+
+  private podOf({ metadata: { namespace, name } }: Hub): Pod | undefined {
+    return this.services.view.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
+  }
+}
+
+const byHand = 'take the address of the operator out of ip_bans.yaml on the volume and restart the hub.';
+const unknown = { status: { phase: 'Unknown' } };
+
+const recovering = (message: string): ConditionValue => ({ status: 'False', reason: 'Recovering', message });
+
+/**
+ * What the present pod said at its start, when it was made by a restart of ours that cannot have helped: our address
+ * was not among the bans. Undefined: no such pod.
+ */
+function fruitless({ metadata, status }: Pod, { lastRestart, window }: BanHistory): string | undefined {
+  // A success since then would have closed the window.
+  if (!window || lastRestart === undefined || Date.parse(metadata.creationTimestamp ?? '') < lastRestart)
+    return undefined;
+  const said = status?.initContainerStatuses?.find(({ name }) => name === UNBAN_CONTAINER)?.state?.terminated
+    ?.message;
+  return said?.includes(NOT_BANNED) ? said.trim() : undefined;
+}
+
+/** "No more restarts; manual recovery required." */
+function stopped({ hub }: HubWork, reason: string, message: string): Outcome {
+  const news = conditionOf(hub, 'BanRecoveryFailed')?.status !== 'True';
+  return stalled('HubBanned', message, {
+    status: { phase: 'Failed' },
+    conditions: { BanRecoveryFailed: { status: 'True', reason, message } },
+    events: news ? [{ type: 'Warning', reason: 'BanRecoveryFailed', message }] : [],
+  });
+}

@@ -1,0 +1,64 @@
+import { type CoreConfig, getConfig } from '../../client/core';
+import { HubError } from '../../client/errors';
+import type { HubClient } from '../../client/hub';
+import type { Hub } from '../../kinds';
+import { VIGIL_PAUSE, VIGIL_TIMEOUT } from '../../limits';
+import type { Services } from '../services';
+
+/**
+ * Watches over hubs between passes: it asks each for its configuration every few seconds, with our token, and works
+ * the Hub as soon as the answer is another one. That shows within seconds what nothing else would: a ban and a
+ * revoked token (an open WebSocket goes on), a hub that hangs, one that came back in recovery mode.
+ */
+export class Vigil {
+  private readonly cancels = new Map<string, () => void>();
+
+  /** @param onGone called when a watched Hub has been deleted */
+  constructor(
+    private readonly services: Pick<Services, 'clock' | 'view' | 'requeue'>,
+    private readonly onGone: (hub: Hub) => void,
+  ) {}
+
+  /** Watches a hub from now on, whose last answer gave `sign` (see {@link signOf}). */
+  keep(hub: Hub, client: HubClient, sign: string): void {
+    const { namespace, name } = hub.metadata;
+    this.cancels.get(keyOf(hub))?.();
+    const look = async () => {
+      if (this.services.view.get<Hub>('Hub', namespace, name)?.metadata.uid !== hub.metadata.uid)
+        return this.gone(hub);
+      const seen = await getConfig(client.rest, { timeoutMs: VIGIL_TIMEOUT }).then(signOf, signOf);
+      if (cancelled) return;
+      if (seen === sign) return again();
+      this.cancels.delete(keyOf(hub));
+      this.services.requeue('Hub', namespace, name); // that pass goes on watching
+    };
+    let cancelled = false;
+    let cancelTimer: () => void = () => undefined;
+    const again = () => (cancelTimer = this.services.clock.after(VIGIL_PAUSE, () => void look()));
+    this.cancels.set(keyOf(hub), () => {
+      cancelled = true;
+      cancelTimer();
+    });
+    again();
+  }
+
+  close(): void {
+    for (const cancel of this.cancels.values()) cancel();
+    this.cancels.clear();
+  }
+
+  private gone(hub: Hub): void {
+    this.cancels.delete(keyOf(hub));
+    this.onGone(hub);
+  }
+}
+
+/** What of an answer, or of its failure, a Hub's status depends on. */
+export function signOf(answer: unknown): string {
+  if (answer instanceof HubError) return answer.name;
+  if (answer instanceof Error) throw answer;
+  const { version, state, recovery_mode: recovery, safe_mode: safe } = answer as CoreConfig;
+  return JSON.stringify([version, state, recovery, safe]);
+}
+
+const keyOf = ({ metadata: { namespace, name } }: Hub): string => `${namespace}/${name}`;

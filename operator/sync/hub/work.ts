@@ -1,0 +1,69 @@
+import type { CoreConfig } from '../../client/core';
+import type { HubClient } from '../../client/hub';
+import type { Hub, HubSpec } from '../../kinds';
+import type { EventNote } from '../../runtime/events';
+import type { ConditionValue, Outcome } from '../../runtime/outcome';
+import type { Pass } from '../../runtime/sync-module';
+import type { Claim } from './storage';
+
+/** One pass over one Hub: what it is about, and what its steps have found out so far. */
+export interface HubWork {
+  readonly hub: Hub;
+  /** With the default of every absent field. */
+  readonly spec: HubSpec;
+  readonly pass: Pass;
+  /** Fields of the status to set; `null` takes one away. */
+  readonly status: Record<string, unknown>;
+  /** Conditions but for `Ready`, by type; `null` takes one away. */
+  readonly conditions: Record<string, ConditionValue | null>;
+  readonly events: EventNote[];
+  /** The claim that holds `/config`, once it is there. */
+  claim?: Claim | undefined;
+  /** Where the hub is reached, once that is known. */
+  url?: string | undefined;
+  /** Once the hub has answered to our token: how to talk to it, and what it said of itself. */
+  client?: HubClient;
+  core?: CoreConfig;
+  /** Milliseconds until a step wants to look again, whatever the outcome. */
+  again?: number | undefined;
+}
+
+/** An outcome ends the pass there; undefined goes on to the next step. */
+export type StepResult = Outcome | undefined;
+
+/** A step of the pass, under the name by which the log tells of it. */
+export interface HubStep {
+  readonly name: string;
+  run(work: HubWork): Promise<StepResult>;
+}
+
+/** Asks for another look after `delay` milliseconds at the latest. */
+export function lookAgain(work: HubWork, delay: number): void {
+  work.again = Math.min(work.again ?? Infinity, delay);
+}
+
+/** Runs the steps in their order, ends with `end` when none of them ended the pass, and tells what they found. */
+export async function runSteps(
+  steps: readonly HubStep[],
+  work: HubWork,
+  end: (work: HubWork) => Outcome,
+): Promise<Outcome> {
+  for (const { name, run } of steps) {
+    work.pass.log.debug({ step: name }, 'step');
+    const outcome = await run(work);
+    if (outcome) return concluded(work, outcome);
+  }
+  return concluded(work, end(work));
+}
+
+function concluded({ pass, again, ...found }: HubWork, outcome: Outcome): Outcome {
+  pass.log.debug({ step: 'status' }, 'step');
+  const complete = {
+    ...outcome,
+    status: { ...found.status, ...outcome.status },
+    conditions: { ...found.conditions, ...outcome.conditions },
+    events: [...found.events, ...(outcome.events ?? [])],
+  };
+  if (again === undefined || complete.type === 'Stalled') return complete;
+  return { ...complete, after: Math.min(complete.after ?? Infinity, again) };
+}

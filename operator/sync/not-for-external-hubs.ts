@@ -1,0 +1,21 @@
+import type { Resource } from '../kinds';
+import { stalled } from '../runtime/outcome';
+import type { CustomResource } from '../runtime/resource';
+import type { SyncModule } from '../runtime/sync-module';
+import type { HubClients } from './hub-clients';
+
+type Child = CustomResource &
+  Resource<{ readonly hubRef: { readonly name: string }; readonly suspend?: boolean }>;
+
+/** A kind that is made of files in the hub's pod, which an external hub does not have here. */
+export function notForExternalHubs<R extends Child>(hubs: HubClients, module: SyncModule<R>): SyncModule<R> {
+  return {
+    ...module,
+    async sync(resource, pass) {
+      const { name } = resource.spec.hubRef;
+      if (!hubs.find(resource.metadata.namespace, name)?.spec.external) return module.sync(resource, pass);
+      const message = `The Hub ${name} is an external one: a ${resource.kind} needs files in the hub's pod. Do this in that hub itself, and delete this resource.`;
+      return stalled('NotSupportedByExternalHub', message);
+    },
+  };
+}
