@@ -9,6 +9,7 @@ const esmPackages = [
   'jsep',
   'rfc4648',
   'home-assistant-js-websocket',
+  'tinyqueue',
 ];
 
 const common = {

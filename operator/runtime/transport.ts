@@ -104,8 +104,10 @@ export class Cluster {
     this.client = axios.create({
       baseURL: server.replace(/\/$/, ''),
       maxRedirects: 0,
-      maxBodyLength: Infinity,
-      maxContentLength: Infinity,
+      // No limit. Infinity is one: axios then wraps a stream in a generator, and while that waits for the next chunk
+      // of a silent watch, destroying the stream neither ends it nor closes the connection.
+      maxContentLength: -1,
+      maxBodyLength: -1,
       proxy: false,
       validateStatus: () => true,
       transformRequest: [(body: unknown) => body],

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { freshNamespace, kubectl, until } from '../../cluster';
-import { configuration, Home, HUB_VERSION, type Stored } from '../../cluster/home';
+import { configuration, Home, type Stored } from '../../cluster/home';
 import { idleHub, nowhere } from '../../cluster/idle-hub';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
@@ -50,75 +50,69 @@ const refused = async (words: RegExp) => {
   expect(await home.condition('hub', 'villa', 'Stalled')).toMatchObject({ status: 'True' });
 };
 
-const digest = `sha256:${'ab'.repeat(32)}`;
+const everyImage = (image: string) =>
+  ['prepare-config', 'unban-operator-ip', 'hub'].map((name) => [name, image]);
+const imagesOf = (t: Template) => everyContainer(t).map(({ name, image }) => [name, image]);
 
-test.each<[string, object, (template: Template) => unknown, unknown, unknown]>([
-  [
-    'version',
-    { version: '2027.1.0' },
-    (t) => everyContainer(t).map((c) => c['image']),
-    Array(3).fill('ghcr.io/home-assistant/home-assistant:2027.1.0'),
-    null,
-  ],
-  [
-    'a digest',
-    { version: digest },
-    (t) => hubContainer(t)['image'],
-    `ghcr.io/home-assistant/home-assistant@${digest}`,
-    null,
-  ],
-  [
-    'image',
-    { image: 'example.org:5000/own/hub', version: HUB_VERSION },
-    (t) => hubContainer(t)['image'],
-    `example.org:5000/own/hub:${HUB_VERSION}`,
-    null,
-  ],
-  [
-    'imagePullPolicy',
-    { imagePullPolicy: 'Never' },
-    (t) => everyContainer(t).map((c) => c['imagePullPolicy']),
-    Array(3).fill('Never'),
-    Array(3).fill('IfNotPresent'),
-  ],
-  [
-    'imagePullSecrets',
-    { imagePullSecrets: [{ name: 'registry' }] },
-    (t) => t.spec['imagePullSecrets'],
-    [{ name: 'registry' }],
-    undefined,
-  ],
-  [
-    'timezone',
-    { timezone: 'Europe/Vienna' },
-    (t) => hubContainer(t)['env'],
-    [{ name: 'TZ', value: 'Europe/Vienna' }],
-    [{ name: 'TZ', value: 'UTC' }],
-  ],
-  [
-    'resources',
-    { resources: { limits: { memory: '1024Mi', 'example.org/stick': 1 }, requests: { cpu: '1000m' } } },
-    (t) => hubContainer(t)['resources'],
-    { limits: { memory: '1Gi', 'example.org/stick': '1' }, requests: { cpu: '1' } },
-    {},
-  ],
-  [
-    'hostNetwork',
-    { hostNetwork: true },
-    (t) => [t.spec['hostNetwork'], t.spec['dnsPolicy']],
-    [true, 'ClusterFirstWithHostNet'],
-    [undefined, 'ClusterFirst'],
-  ],
-])('%s', async (_, spec, read, wanted, otherwise) => {
-  const before = read(await template());
-  await home.change('hub', 'villa', spec);
-  await becomes(read, wanted);
-  // It goes as it came.
-  await home.change('hub', 'villa', {
-    ...Object.fromEntries(Object.keys(spec).map((field) => [field, null])),
-    version: HUB_VERSION,
+test('version: a digest', async () => {
+  const digest = `sha256:${'ab'.repeat(32)}`;
+  await home.change('hub', 'villa', { version: digest });
+  await becomes(imagesOf, everyImage(`ghcr.io/home-assistant/home-assistant@${digest}`));
+});
+
+describe('fields that become a part of the pod, and go as they came', () => {
+  const fields: Record<string, [unknown, (template: Template) => unknown, unknown, unknown]> = {
+    image: [
+      'example.org:5000/own/hub',
+      imagesOf,
+      everyImage('example.org:5000/own/hub:2027.1.0'),
+      everyImage('ghcr.io/home-assistant/home-assistant:2027.1.0'),
+    ],
+    imagePullPolicy: [
+      'Never',
+      (t) => everyContainer(t).map((each) => each['imagePullPolicy']),
+      Array(3).fill('Never'),
+      Array(3).fill('IfNotPresent'),
+    ],
+    imagePullSecrets: [
+      [{ name: 'registry' }],
+      (t) => t.spec['imagePullSecrets'],
+      [{ name: 'registry' }],
+      undefined,
+    ],
+    timezone: [
+      'Europe/Vienna',
+      (t) => hubContainer(t)['env'],
+      [{ name: 'TZ', value: 'Europe/Vienna' }],
+      [{ name: 'TZ', value: 'UTC' }],
+    ],
+    resources: [
+      { limits: { memory: '1024Mi', 'example.org/stick': 1 }, requests: { cpu: '1000m' } },
+      (t) => hubContainer(t)['resources'],
+      { limits: { memory: '1Gi', 'example.org/stick': '1' }, requests: { cpu: '1' } },
+      {},
+    ],
+    hostNetwork: [
+      true,
+      (t) => [t.spec['hostNetwork'], t.spec['dnsPolicy']],
+      [true, 'ClusterFirstWithHostNet'],
+      [undefined, 'ClusterFirst'],
+    ],
+  };
+  const names = Object.keys(fields);
+
+  beforeAll(() => {
+    const wanted = Object.fromEntries(names.map((name) => [name, fields[name]![0]]));
+    return home.change('hub', 'villa', { version: '2027.1.0', ...wanted });
   });
-  await becomes(read, otherwise === null ? before : otherwise);
+
+  test.each(names)('%s', (name) => becomes(fields[name]![1], fields[name]![2]));
+
+  describe('once they are removed', () => {
+    beforeAll(() => home.change('hub', 'villa', Object.fromEntries(names.map((name) => [name, null]))));
+
+    test.each(names)('%s', (name) => becomes(fields[name]![1], fields[name]![3]));
+  });
 });
 
 test('podTemplate is merged last, by Kubernetes’ merge keys, and what is removed goes again', async () => {
