@@ -48,11 +48,22 @@ async function check(name: string, program: string, args: readonly string[]): Pr
 async function jest(): Promise<Result> {
   const began = Date.now();
   const report = join(repository, 'build', 'jest.json');
-  const code = await run(bin('jest'), ['--selectProjects', ...jestProjects, '--json', `--outputFile=${report}`]);
+  const code = await run(bin('jest'), [
+    '--selectProjects',
+    ...jestProjects,
+    '--json',
+    `--outputFile=${report}`,
+  ]);
   try {
-    const { numPassedTests: passed, numFailedTests, numPendingTests: skipped, numRuntimeErrorTestSuites } = JSON.parse(
-      await readFile(report, 'utf8'),
-    ) as Record<'numPassedTests' | 'numFailedTests' | 'numPendingTests' | 'numRuntimeErrorTestSuites', number>;
+    const {
+      numPassedTests: passed,
+      numFailedTests,
+      numPendingTests: skipped,
+      numRuntimeErrorTestSuites,
+    } = JSON.parse(await readFile(report, 'utf8')) as Record<
+      'numPassedTests' | 'numFailedTests' | 'numPendingTests' | 'numRuntimeErrorTestSuites',
+      number
+    >;
     const failed = numFailedTests + numRuntimeErrorTestSuites;
     // A jest that ends badly with no failed test has failed all the same.
     return { name: 'jest', passed, failed: failed || (code === 0 ? 0 : 1), skipped, seconds: since(began) };

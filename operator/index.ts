@@ -21,7 +21,10 @@ async function main(args: readonly string[]): Promise<number> {
   const probes = await ProbeServer.listen(settings.httpPort, settings.httpAddress, {
     health: () => operator.problems(),
     readiness: () => operator.unready(),
-    metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.registry.metrics() }),
+    metrics: async () => ({
+      contentType: metrics.registry.contentType,
+      text: await metrics.registry.metrics(),
+    }),
   });
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
@@ -29,7 +32,9 @@ async function main(args: readonly string[]): Promise<number> {
       void operator.stop();
     });
   }
-  process.on('unhandledRejection', (error) => log.error({ error }, 'unhandled rejection: please report this'));
+  process.on('unhandledRejection', (error) =>
+    log.error({ error }, 'unhandled rejection: please report this'),
+  );
   log.info({ version, port: probes.port, ...settings }, 'starting');
   await operator.start();
   const end = await operator.ended;
@@ -45,7 +50,12 @@ main(process.argv.slice(2)).then(
     setImmediate(() => process.exit());
   },
   (error: unknown) => {
-    const sentence = error instanceof SettingsRefused ? error.message : error instanceof Error ? error.message : String(error);
+    const sentence =
+      error instanceof SettingsRefused
+        ? error.message
+        : error instanceof Error
+          ? error.message
+          : String(error);
     process.stderr.write(`hub-operator: ${sentence}\n`);
     process.exit(1);
   },

@@ -14,7 +14,8 @@ const table = {
     env: 'POD_IP',
     default: '',
     parse: text,
-    about: 'Address from which the hubs see the operator; it is removed from their bans. The Deployment sets it.',
+    about:
+      'Address from which the hubs see the operator; it is removed from their bans. The Deployment sets it.',
   },
   podNamespace: {
     env: 'POD_NAMESPACE',
@@ -22,16 +23,36 @@ const table = {
     parse: text,
     about: "The operator's own namespace, where its lease is.",
   },
-  podName: { env: 'POD_NAME', default: hostname(), parse: text, about: "The operator pod's name, for lease and events." },
-  logLevel: { env: 'LOG_LEVEL', default: 'info', parse: oneOf(LOG_LEVELS), about: `One of ${LOG_LEVELS.join(', ')}.` },
-  httpAddress: { env: 'HTTP_ADDRESS', default: '', parse: text, about: 'Address to listen on for probes and metrics. Empty: all.' },
+  podName: {
+    env: 'POD_NAME',
+    default: hostname(),
+    parse: text,
+    about: "The operator pod's name, for lease and events.",
+  },
+  logLevel: {
+    env: 'LOG_LEVEL',
+    default: 'info',
+    parse: oneOf(LOG_LEVELS),
+    about: `One of ${LOG_LEVELS.join(', ')}.`,
+  },
+  httpAddress: {
+    env: 'HTTP_ADDRESS',
+    default: '',
+    parse: text,
+    about: 'Address to listen on for probes and metrics. Empty: all.',
+  },
   httpPort: {
     env: 'HTTP_PORT',
     default: '8080',
     parse: wholeNumber(0, 65_535),
     about: 'Port of /healthz, /readyz and /metrics. 0: a free one, which the log names.',
   },
-  workers: { env: 'WORKERS', default: '16', parse: wholeNumber(1, 256), about: 'Resources worked at the same time.' },
+  workers: {
+    env: 'WORKERS',
+    default: '16',
+    parse: wholeNumber(1, 256),
+    about: 'Resources worked at the same time.',
+  },
   workersPerHub: {
     env: 'WORKERS_PER_HUB',
     default: '4',
@@ -49,13 +70,15 @@ const table = {
     env: 'ALLOW_LOCAL_HUBS',
     default: 'false',
     parse: truth,
-    about: 'Whether external hubs may have loopback and link-local addresses. For tests: such an address leads to the operator itself.',
+    about:
+      'Whether external hubs may have loopback and link-local addresses. For tests: such an address leads to the operator itself.',
   },
   hubUrlAnnotation: {
     env: 'HUB_URL_ANNOTATION',
     default: '',
     parse: text,
-    about: "For sandboxes: annotation of a hub's Service that holds the hub's URL, instead of its name in the cluster.",
+    about:
+      "For sandboxes: annotation of a hub's Service that holds the hub's URL, instead of its name in the cluster.",
   },
   hubSourceAddress: {
     env: 'HUB_SOURCE_ADDRESS',
@@ -75,7 +98,10 @@ export class SettingsRefused extends Error {
 }
 
 /** Reads flags over environment over defaults. Throws {@link SettingsRefused} for what is unknown or not acceptable. */
-export function readSettings(args: readonly string[], environment: Readonly<Record<string, string | undefined>>): Settings {
+export function readSettings(
+  args: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): Settings {
   const names = Object.keys(table) as SettingName[];
   const flags = parseFlags(args, names);
   return Object.fromEntries(
@@ -106,10 +132,16 @@ export function settingsTable(): { flag: string; env: string; default: string; a
   return (Object.keys(table) as SettingName[]).map((name) => ({ flag: `--${flagOf(name)}`, ...table[name] }));
 }
 
-function parseFlags(args: readonly string[], names: readonly SettingName[]): Record<string, string | undefined> {
+function parseFlags(
+  args: readonly string[],
+  names: readonly SettingName[],
+): Record<string, string | undefined> {
   const options = Object.fromEntries(names.map((name) => [flagOf(name), { type: 'string' as const }]));
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: false }).values as Record<string, string | undefined>;
+    return parseArgs({ args: [...args], options, allowPositionals: false }).values as Record<
+      string,
+      string | undefined
+    >;
   } catch (error) {
     throw new SettingsRefused(`${(error as Error).message}\n\n${settingsHelp()}`);
   }
@@ -125,7 +157,10 @@ function text(value: string): string {
 }
 
 function list(value: string): readonly string[] {
-  return value.split(',').map((item) => item.trim()).filter((item) => item !== '');
+  return value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
 }
 
 function truth(value: string): boolean {
@@ -141,7 +176,9 @@ function wholeNumber(least: number, most: number): (value: string) => number {
   };
 }
 
-function oneOf<const Choices extends readonly string[]>(choices: Choices): (value: string) => Choices[number] {
+function oneOf<const Choices extends readonly string[]>(
+  choices: Choices,
+): (value: string) => Choices[number] {
   return (value) => {
     if ((choices as readonly string[]).includes(value)) return value as Choices[number];
     throw new Error(`one of ${choices.join(', ')} is accepted.`);

@@ -9,7 +9,7 @@ export function commandError(error: unknown, scrub: Scrub): unknown {
   if (error instanceof Error) return error;
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   if (typeof code !== 'string') return new HubUnreachable('the connection to the hub was lost');
-  const text = scrub(String(message ?? code));
+  const text = scrub(typeof message === 'string' ? message : code);
   switch (code) {
     case 'not_found':
       return new NotFound(code, text);

@@ -1,4 +1,4 @@
-import { lookup, type LookupAddress, type LookupOptions } from 'node:dns';
+import { lookup, type LookupAddress } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
 /**
@@ -35,7 +35,7 @@ export function hasLocalHost(url: URL): boolean {
  * so that no name can mean one thing when it is checked and another when it is used.
  */
 export const lookupRemote: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...(options as LookupOptions), all: true }, (error, addresses) => {
+  lookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error) return callback(error, '', 0);
     const refused = addresses.some(({ address }) => isLocalAddress(address));
     if (refused) return callback(new LocalAddressRefused(), '', 0);

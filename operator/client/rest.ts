@@ -4,7 +4,7 @@ import axios, { isAxiosError, type AxiosInstance, type AxiosResponse } from 'axi
 import type { Clock } from '../clock';
 import {
   HubBanned,
-  HubError,
+  type HubError,
   HubFailed,
   HubRejected,
   HubUnreachable,

@@ -133,7 +133,7 @@ describe('objects created, changed, deleted and made anew while', () => {
     await clock.advance(30_000);
     await until('that is given up too', () => mirror.failures.length > 1);
     mend();
-    await clock.advance(1_000);
+    await clock.advance(31_000); // it may have asked again before
     await agree();
   });
 });
@@ -162,11 +162,11 @@ describe('a server that answers', () => {
     ['late', { type: 'slow', milliseconds: 400 }, 0],
   ];
 
-  test.each(refusals)('%s, three times', async (_, fault, atLeast) => {
+  test.each(refusals)('%s, twice', async (_, fault, atLeast) => {
     await beginning();
     mirror = watching();
     await agree();
-    let left = 3;
+    let left = 2;
     const asked: number[] = [];
     proxy.fault = () => {
       asked.push(Date.now());
@@ -177,8 +177,8 @@ describe('a server that answers', () => {
     await until('it was asked', () => asked.length > 0);
     await agree();
     const pauses = asked.slice(1).map((at, index) => at - asked[index]!);
-    for (const pause of pauses.slice(0, fault.type === 'slow' ? 0 : 3))
-      expect(pause).toBeGreaterThanOrEqual(atLeast || 100);
+    if (fault.type !== 'slow')
+      for (const pause of pauses.slice(0, 2)) expect(pause).toBeGreaterThanOrEqual(atLeast || 100);
   });
 
   test('the first list with an error, and breaks off the next', async () => {

@@ -146,3 +146,11 @@ test('a generated configuration that is gone leaves the last one, complete', asy
   expect(await content('configuration.yaml')).toBe(SECOND);
   expect(await content('scenes.yaml')).toBe('');
 });
+
+test('the check quotes what it refuses; no secret leaves with it', async () => {
+  const secrets = 'latitude: "hunter2 of Ada"\nother: unused\n';
+  const broken = `homeassistant:\n  latitude: !secret latitude\n${INCLUDES}`;
+  const { verdict } = await start({ 'configuration.yaml': broken }, { 'secrets.yaml': secrets });
+  expect(verdict).toMatch(/latitude.*\*\*\*/s);
+  expect(verdict).not.toContain('hunter2');
+});

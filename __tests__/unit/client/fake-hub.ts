@@ -133,7 +133,7 @@ export class FakeHub {
     const send = (message: object) => client.send(JSON.stringify(message));
     send({ type: 'auth_required', ha_version: '2026.11.0' });
     client.on('message', (data) => {
-      const message = JSON.parse(String(data)) as Command['message'] & { access_token?: string };
+      const message = JSON.parse((data as Buffer).toString()) as Command['message'] & { access_token?: string };
       if (message.type === 'auth') {
         const accepted = message.access_token === this.token;
         send(

@@ -34,16 +34,19 @@ function isSame(present: unknown, wanted: unknown): boolean {
   }
   if (!isObject(present) || !isObject(wanted)) return Object.is(present, wanted) || present === wanted;
   const renamed =
-    'action' in present && !('service' in present) && 'service' in wanted && !('action' in wanted);
+    has(present, 'action') && !has(present, 'service') && has(wanted, 'service') && !has(wanted, 'action');
   const keys = Object.keys(wanted);
   return (
     keys.length === Object.keys(present).length &&
     keys.every((key) => {
       const there = renamed && key === 'service' ? 'action' : key;
-      return there in present && isSame(present[there], wanted[key]);
+      return has(present, there) && isSame(present[there], wanted[key]);
     })
   );
 }
+
+/** Own keys only: a definition may well have a key `constructor`. */
+const has = (object: object, key: string): boolean => Object.hasOwn(object, key);
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

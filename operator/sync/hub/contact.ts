@@ -51,8 +51,10 @@ export class Contact {
       return this.podNotReady(work, words);
     }
     const found = await accessTo(this.services, hub, spec, url);
-    if ('missing' in found)
+    if ('missing' in found) {
+      if (spec.backup) work.conditions['BackupConfigured'] = noToken;
       return spec.bootstrap.enabled ? this.setUp(work, url) : withoutBootstrap(found.missing);
+    }
     const client = this.hubs.client(hub, found.access);
     try {
       const core = await getConfig(client.rest);
@@ -84,7 +86,8 @@ export class Contact {
     work.core = core;
     if (!spec.bootstrap.enabled) return undefined;
     // A crash, or a Hub of this name before, may have left tokens in the hub that no Secret holds.
-    if (hub.status?.bootstrap?.state !== 'Done') await removeOldTokens(client.connection, tokenOwner(hub), token);
+    if (hub.status?.bootstrap?.state !== 'Done')
+      await removeOldTokens(client.connection, tokenOwner(hub), token);
     Object.assign(status, this.progress(hub, 'Done', 'The hub is set up.'));
     await this.renewal.keep(hub, spec, client, token);
     const overruled = await keepCoreSettings(hub, spec, core, client.connection);
@@ -96,22 +99,16 @@ export class Contact {
 
   /** Revoked in the hub, or younger than the backup that was restored: made anew with the owner's credentials. */
   private async rejected(work: HubWork, url: string, error: TokenRejected): Promise<Outcome> {
+    if (work.spec.backup) work.conditions['BackupConfigured'] = noToken;
     if (work.spec.bootstrap.enabled) return this.setUp(work, url);
-    return waiting(
-      'TokenRejected',
-      `${error.message}: store another long-lived access token in the API token Secret.`,
-      DEPENDENCY_REQUEUE,
-      {
-        status: { phase: 'Unknown' },
-      },
-    );
+    const message = `${error.message}: store another long-lived access token in the API token Secret.`;
+    return waiting('TokenRejected', message, DEPENDENCY_REQUEUE, unknown);
   }
 
   private async setUp(work: HubWork, url: string): Promise<Outcome> {
     const { hub, spec, pass } = work;
     const state = hub.status?.bootstrap?.state ?? 'WaitForHealth';
     pass.log.debug({ step: 'bootstrap', state }, 'bootstrap');
-    if (spec.backup) work.conditions['BackupConfigured'] = noToken;
     try {
       const from = state === 'Done' ? 'CheckOnboarding' : state;
       return this.conclude(work, await this.bootstrap.step(from, { hub, spec, url, forced: pass.forced }));

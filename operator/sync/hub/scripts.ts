@@ -16,7 +16,8 @@ export const NOT_LOADED = 'The hub would not load this configuration';
  * the start is refused when there is none. VERDICT, the termination message, says what happened.
  */
 export const PREPARE_CONFIG = `
-import hashlib, json, os, pathlib, re, shutil, sys
+import contextlib, hashlib, io, json, logging, os, pathlib, re, shutil, sys
+import yaml
 from importlib.metadata import version
 
 config, configuration, secrets, verdict = (pathlib.Path(argument) for argument in sys.argv[1:5])
@@ -65,15 +66,32 @@ def create_included():
             path.write_text("[]\\n" if path.name == "automations.yaml" else "")
 
 
+def masked(text):
+    # The check quotes what it refuses, and this text ends in the status of the pod.
+    try:
+        known = yaml.safe_load((config / "secrets.yaml").read_bytes())
+    except yaml.YAMLError:
+        return "secrets.yaml is not valid YAML" if text else text
+    values = map(str, known.values()) if isinstance(known, dict) else ()
+    for value in sorted(values, key=len, reverse=True):
+        for form in (value, repr(value)[1:-1]) if len(value) > 3 else ():
+            text = text.replace(form, "***")
+    return text
+
+
 def check():
     # The hub's own check, without its command line: that one would install a package from the internet only to print in
-    # colours, and it prints what stands around an error, secrets too.
+    # colours.
     from homeassistant.scripts import check_config
 
     check_config.color = lambda _colour, *words, reset=None: " ".join(words)
-    found = check_config.check(str(config))["except"]
-    words = [str(word) for about in found.values() for word in about if isinstance(word, str)]
-    return "\\n".join(words)[-3000:] or None
+    printed = io.StringIO()
+    logging.basicConfig(stream=printed, level=logging.WARNING, format="%(message)s")
+    with contextlib.redirect_stdout(printed):
+        found = check_config.check(str(config))["except"]
+    print(masked(printed.getvalue()))
+    words = "\\n".join(word for about in found.values() for word in about if isinstance(word, str))
+    return masked(words)[-3000:] or None
 
 
 def replace_last_good(files):

@@ -41,7 +41,8 @@ export async function accessTo(services: Services, hub: Hub, spec: HubSpec, url:
 }
 
 /** By what our long-lived tokens are known in the hub; a new Hub of that name on a retained volume knows the old ones. */
-export const tokenOwner = ({ metadata: { namespace, name } }: Hub): string => `Hub Operator ${namespace}/${name}`;
+export const tokenOwner = ({ metadata: { namespace, name } }: Hub): string =>
+  `Hub Operator ${namespace}/${name}`;
 
 /** Makes a token in the name of the connection's user and stores it. Those made before stay good. */
 export async function newToken(

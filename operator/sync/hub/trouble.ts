@@ -41,7 +41,8 @@ async function faultOf(services: Services, hub: Hub, client: HubClient): Promise
   const otherwise = 'its configuration or its storage is broken. See its log.';
   try {
     const { result, errors } = await checkConfig(client.rest);
-    if (result === 'valid') return 'its configuration is valid by now. It leaves this mode when it is restarted.';
+    if (result === 'valid')
+      return 'its configuration is valid by now. It leaves this mode when it is restarted.';
     if (!errors) return otherwise;
     return (await scrubOf(services, hub))(errors);
   } catch (error) {

@@ -37,41 +37,28 @@ export class Unban {
     const { hub, spec } = work;
     const { podIp } = this.services.settings;
     if (!spec.banRecovery.enabled) {
-      return waiting(
-        'HubBanned',
-        `${words}. banRecovery.enabled is false: ${byHand}`,
-        DEPENDENCY_REQUEUE,
-        unknown,
-      );
+      const message = `${words}. banRecovery.enabled is false: ${byHand}`;
+      return waiting('HubBanned', message, DEPENDENCY_REQUEUE, unknown);
     }
-    if (!podIp)
-      return stopped(
-        work,
-        'RestartDidNotHelp',
-        `POD_IP of the operator is not set, so no restart would help: ${byHand}`,
-      );
+    if (!podIp) return stopped(work, 'RestartDidNotHelp', `The operator does not know its POD_IP: ${byHand}`);
     const pod = this.podOf(hub);
     if (!pod || pod.metadata.deletionTimestamp) return this.restarting(words);
     if (this.counted.get(hub.metadata.uid) === pod.metadata.uid) return this.restart(work, pod, words);
 
     const history = banHistoryOf(hub.status ?? {});
     const verdict = fruitless(pod, history);
-    if (verdict)
-      return stopped(
-        work,
-        'RestartDidNotHelp',
-        `The restart did not help: ${verdict}. The hub sees the operator under another address: ${byHand}`,
-      );
+    if (verdict) {
+      const message = `The restart did not help: ${verdict}. The hub sees the operator under another address: ${byHand}`;
+      return stopped(work, 'RestartDidNotHelp', message);
+    }
     const decision = decideOnBan(history, this.services.clock.now());
     switch (decision.type) {
       case 'cooldown':
         return this.cooling(words, history, decision.after);
-      case 'exhausted':
-        return stopped(
-          work,
-          'RestartLimitExceeded',
-          `${BAN_RESTARTS} restarts in ${WINDOW_MINUTES} minutes did not help: ${byHand}`,
-        );
+      case 'exhausted': {
+        const message = `${BAN_RESTARTS} restarts in ${WINDOW_MINUTES} minutes did not help: ${byHand}`;
+        return stopped(work, 'RestartLimitExceeded', message);
+      }
       case 'restart':
         this.counted.set(hub.metadata.uid, pod.metadata.uid!);
         return this.announce(decision.history, words);

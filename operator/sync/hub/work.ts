@@ -34,7 +34,7 @@ export type StepResult = Outcome | undefined;
 /** A step of the pass, under the name by which the log tells of it. */
 export interface HubStep {
   readonly name: string;
-  run(work: HubWork): Promise<StepResult>;
+  readonly run: (work: HubWork) => Promise<StepResult>;
 }
 
 /** Asks for another look after `delay` milliseconds at the latest. */

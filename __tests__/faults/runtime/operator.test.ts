@@ -1,0 +1,160 @@
+import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { API_GROUP, API_VERSION } from '../../../operator/kinds/group';
+import { type ClusterObject, pathOf, type ResourceType } from '../../../operator/runtime/objects';
+import { conditionOf, type CustomResource } from '../../../operator/runtime/resource';
+import type { Cluster } from '../../../operator/runtime/transport';
+import { builtin } from '../../../operator/runtime/types';
+import { readCluster } from '../../../sandbox/kubeconfig';
+import { freshNamespace, kubeconfig, sandboxDirectory, until } from '../../cluster';
+import { adminCluster, applyAs } from '../../cluster/admin-cluster';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { type Fault, FaultProxy } from '../proxy';
+
+// The operator as it ships, between which and the API server things go wrong. It works configurations, which need no
+// hub to make their ConfigMap.
+
+const configurations: ResourceType = {
+  group: API_GROUP,
+  version: API_VERSION,
+  plural: 'hubconfigurations',
+  kind: 'HubConfiguration',
+};
+
+interface ConfigMap extends ClusterObject {
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+let truth: Cluster;
+beforeAll(() => {
+  truth = adminCluster();
+});
+
+const put = (namespace: string, name: string, title: string) =>
+  applyAs<CustomResource>(truth, 'user', configurations, {
+    apiVersion: `${API_GROUP}/${API_VERSION}`,
+    kind: configurations.kind,
+    metadata: { name, namespace },
+    spec: { hubRef: { name }, configuration: { homeassistant: { name: title } } },
+  });
+
+async function list<T extends ClusterObject>(type: ResourceType, namespace: string): Promise<T[]> {
+  return (await truth.request<{ items: T[] }>({ method: 'GET', path: pathOf(type, namespace) })).items;
+}
+
+/** Throws unless each configuration is Ready as it is now and has its one ConfigMap with its contents. */
+async function right(namespace: string, titles: ReadonlyMap<string, string>): Promise<true> {
+  const resources = await list<CustomResource>(configurations, namespace);
+  expect(resources.map(({ metadata }) => metadata.name).sort()).toEqual([...titles.keys()].sort());
+  for (const resource of resources) {
+    const { metadata, status } = resource;
+    expect([status?.observedGeneration, conditionOf(resource, 'Ready')?.status]).toEqual([
+      metadata.generation,
+      'True',
+    ]);
+  }
+  const made = (await list<ConfigMap>(builtin.ConfigMap, namespace)).filter(
+    ({ metadata }) => metadata.labels?.['app.kubernetes.io/managed-by'] === 'hub-operator',
+  );
+  expect(made).toHaveLength(titles.size);
+  const texts = made.map(({ data }) => data?.['configuration.yaml'] ?? '');
+  for (const title of titles.values()) expect(texts.filter((text) => text.includes(title))).toHaveLength(1);
+  return true;
+}
+
+/** A kubeconfig of the operator's service account that leads through the proxy. */
+async function through(proxy: FaultProxy): Promise<string> {
+  const { readFile } = await import('node:fs/promises');
+  const own = JSON.parse(await readFile(process.env['HUB_SANDBOX_OPERATOR_KUBECONFIG']!, 'utf8')) as {
+    clusters: { cluster: Record<string, unknown> }[];
+  };
+  own.clusters[0]!.cluster = { server: proxy.url };
+  const path = join(sandboxDirectory(), `faults-${new URL(proxy.url).port}.kubeconfig`);
+  await writeFile(path, JSON.stringify(own), { mode: 0o600 });
+  return path;
+}
+
+test('under a storm of refusals and resets the world gets right, nothing is made twice, and calm is calm', async () => {
+  const namespace = await freshNamespace('storm');
+  const proxy = await FaultProxy.start(await readCluster(kubeconfig()));
+  const operator = await startTestOperator(namespace, { kubeconfig: await through(proxy) });
+  await until('it leads', async () => (await operator.log()).includes('"leading"'));
+  const faults: Fault[] = [
+    { type: 'answer', status: 500 },
+    { type: 'answer', status: 503 },
+    { type: 'answer', status: 409 },
+    { type: 'answer', status: 429, headers: { 'Retry-After': '1' } },
+    { type: 'reset' },
+    { type: 'slow', milliseconds: 300 },
+  ];
+  // The lease is left alone: whoever loses it ends, as it should.
+  proxy.fault = ({ url }) =>
+    url?.includes('/leases') || Math.random() < 0.7
+      ? undefined
+      : faults[Math.floor(Math.random() * faults.length)];
+  const titles = new Map<string, string>();
+  for (let round = 0; round < 30; round++) {
+    const name = `hub-${round % 12}`;
+    titles.set(name, `Title ${round} of ${name}.`);
+    await put(namespace, name, titles.get(name)!);
+    if (round % 5 === 0) proxy.resetStreams();
+    if (round % 7 === 6) {
+      await truth.request({ method: 'DELETE', path: pathOf(configurations, namespace, name) });
+      titles.delete(name);
+    }
+  }
+  await sleep(1_000);
+  proxy.fault = () => undefined;
+  await until('the world is right', () => right(namespace, titles), 60_000);
+
+  const before = proxy.requests.length;
+  await sleep(3_000);
+  const writes = proxy.requests.slice(before).filter((each) => !/^GET|leases/.test(each));
+  expect(writes).toEqual([]);
+  const log = await operator.log();
+  expect(log).not.toContain('unhandled rejection');
+  expect(await operator.stop()).toBe(0);
+  await proxy.stop();
+});
+
+test('a leader that is killed, and one whose way to the server is cut, are followed by the other', async () => {
+  const namespace = await freshNamespace('takeover');
+  const proxy = await FaultProxy.start(await readCluster(kubeconfig()));
+  const start = async (name: string, options = {}) => {
+    const operator = await startTestOperator(namespace, { ...options, settings: { POD_NAME: name } });
+    await until(`${name} is warm`, async () => (await operator.metric('workqueue_adds_total')) >= 0);
+    return operator;
+  };
+  const leads = (operator: TestOperator) => operator.metric('leader_election_master_status');
+  const one = await start('one', { kubeconfig: await through(proxy) });
+  await until('one leads', async () => (await leads(one)) === 1);
+  const two = await start('two');
+  await put(namespace, 'first', 'Title of the first.');
+  await until('one works', () => right(namespace, new Map([['first', 'Title of the first.']])));
+
+  // Cut off: it ends by itself, before the other begins.
+  proxy.fault = () => ({ type: 'silence' });
+  proxy.freezeStreams();
+  const cutAt = Date.now();
+  expect(await one.ended).not.toBe(0);
+  expect(await leads(two)).toBe(0);
+  await until('two leads', async () => (await leads(two)) === 1);
+  expect(Date.now() - cutAt).toBeLessThan(17_000);
+  const titles = new Map([
+    ['first', 'Title of the first.'],
+    ['second', 'Title of the second.'],
+  ]);
+  await put(namespace, 'second', titles.get('second')!);
+  await until('two works', () => right(namespace, titles));
+
+  // Killed.
+  const three = await start('three');
+  const killedAt = Date.now();
+  await two.kill();
+  await until('three leads', async () => (await leads(three)) === 1);
+  expect(Date.now() - killedAt).toBeLessThan(17_000);
+  await put(namespace, 'first', 'Another title of the first.');
+  await until('three works', () => right(namespace, titles.set('first', 'Another title of the first.')));
+  await proxy.stop();
+});
