@@ -24,16 +24,42 @@ export default tseslint.config(
       '@typescript-eslint/no-unused-vars': ['error', { varsIgnorePattern: '^_', argsIgnorePattern: '^_' }],
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
       'import-x/no-cycle': 'error',
-      'import-x/no-extraneous-dependencies': ['error', { packageDir: [import.meta.dirname, join(import.meta.dirname, 'operator')] }],
+      'import-x/no-extraneous-dependencies': [
+        'error',
+        { packageDir: [import.meta.dirname, join(import.meta.dirname, 'operator')] },
+      ],
       // The rules of the house (design.md): who may know whom.
       'import-x/no-restricted-paths': [
         'error',
         {
           basePath: import.meta.dirname,
           zones: [
-            ...zone('operator/runtime', 'operator/client', 'operator/sync', 'operator/webhook', 'sandbox', 'manifests'),
-            ...zone('operator/client', 'operator/runtime', 'operator/kinds', 'operator/sync', 'operator/webhook', 'sandbox', 'manifests'),
-            ...zone('operator/kinds', 'operator/client', 'operator/runtime', 'operator/sync', 'operator/webhook', 'sandbox', 'manifests'),
+            ...zone(
+              'operator/runtime',
+              'operator/client',
+              'operator/sync',
+              'operator/webhook',
+              'sandbox',
+              'manifests',
+            ),
+            ...zone(
+              'operator/client',
+              'operator/runtime',
+              'operator/kinds',
+              'operator/sync',
+              'operator/webhook',
+              'sandbox',
+              'manifests',
+            ),
+            ...zone(
+              'operator/kinds',
+              'operator/client',
+              'operator/runtime',
+              'operator/sync',
+              'operator/webhook',
+              'sandbox',
+              'manifests',
+            ),
             ...zone('operator/sync', 'operator/webhook', 'sandbox', 'manifests'),
             ...zone('operator', 'sandbox', 'manifests', '__tests__', 'bench'),
             ...zone('manifests', 'operator/client', 'operator/runtime', 'operator/sync', 'sandbox'),

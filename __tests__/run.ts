@@ -82,4 +82,10 @@ function run(program: string, args: readonly string[]): Promise<number> {
 
 const since = (began: number): number => Math.round((Date.now() - began) / 1_000);
 
-main().then((code) => process.exit(code));
+main().then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    console.error(error);
+    process.exit(1);
+  },
+);

@@ -8,14 +8,24 @@ import { pathOf, type ResourceType } from '../operator/runtime/objects';
 import type { CustomResource } from '../operator/runtime/resource';
 import { Cluster } from '../operator/runtime/transport';
 import { startSandbox } from '../sandbox';
-import { bundleOperator, installOperator, type OperatorProcess, startOperator } from '../sandbox/operator-process';
+import {
+  bundleOperator,
+  installOperator,
+  type OperatorProcess,
+  startOperator,
+} from '../sandbox/operator-process';
 
 /**
  * What the runtime costs, measured on the shipped bundle against a real API server: `N` resources (default 10,000)
  * that are suspended, so that nothing but the runtime works on them.
  */
 
-export const floors: ResourceType = { group: API_GROUP, version: API_VERSION, plural: 'hubfloors', kind: 'HubFloor' };
+export const floors: ResourceType = {
+  group: API_GROUP,
+  version: API_VERSION,
+  plural: 'hubfloors',
+  kind: 'HubFloor',
+};
 export const NAMESPACE = 'bench';
 const CREATES_AT_ONCE = 40;
 const SETTLE_MS = 20_000;
@@ -32,7 +42,11 @@ export async function benchRuntime(count: number): Promise<Figures> {
   try {
     await bundleOperator();
     await installOperator(sandbox);
-    await cluster.request({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name: NAMESPACE } } });
+    await cluster.request({
+      method: 'POST',
+      path: '/api/v1/namespaces',
+      body: { metadata: { name: NAMESPACE } },
+    });
     const first = await startOperator(sandbox, { settings: { LOG_LEVEL: 'warn' } });
     const synced = await measureFirstSync(cluster, first, count);
     await sleep(SETTLE_MS);
@@ -49,11 +63,18 @@ export async function benchRuntime(count: number): Promise<Figures> {
   }
 }
 
-async function measureFirstSync(cluster: Cluster, operator: OperatorProcess, count: number): Promise<Figures> {
+async function measureFirstSync(
+  cluster: Cluster,
+  operator: OperatorProcess,
+  count: number,
+): Promise<Figures> {
   const began = Date.now();
   await createFloors(cluster, count);
   const created = Date.now();
-  await untilMetric(operator, (metrics) => sum(metrics, 'rest_client_requests_total', /method="PATCH"/) >= count);
+  await untilMetric(
+    operator,
+    (metrics) => sum(metrics, 'rest_client_requests_total', /method="PATCH"/) >= count,
+  );
   const done = Date.now();
   return {
     'created in s': seconds(created - began),
@@ -69,7 +90,11 @@ export async function createFloors(cluster: Cluster, count: number): Promise<voi
     for (let index = next++; index < count; index = next++) {
       const metadata = { name: `floor-${index}`, namespace: NAMESPACE };
       const spec = { hubRef: { name: `hub-${index % 100}` }, name: `Floor ${index}`, suspend: true };
-      await cluster.request({ method: 'POST', path: pathOf(floors, NAMESPACE), body: { apiVersion: GROUP_VERSION, kind: 'HubFloor', metadata, spec } });
+      await cluster.request({
+        method: 'POST',
+        path: pathOf(floors, NAMESPACE),
+        body: { apiVersion: GROUP_VERSION, kind: 'HubFloor', metadata, spec },
+      });
     }
   };
   await Promise.all(Array.from({ length: CREATES_AT_ONCE }, create));
@@ -77,14 +102,20 @@ export async function createFloors(cluster: Cluster, count: number): Promise<voi
 
 async function measureRest(operator: OperatorProcess): Promise<Figures> {
   const cpuBefore = sum(await scrape(operator), 'process_cpu_seconds_total');
-  const writesBefore = sum(await scrape(operator), 'rest_client_requests_total', /method="(PATCH|POST|PUT|DELETE)"/);
+  const writesBefore = sum(
+    await scrape(operator),
+    'rest_client_requests_total',
+    /method="(PATCH|POST|PUT|DELETE)"/,
+  );
   await sleep(IDLE_MS);
   const metrics = await scrape(operator);
   const leaseWrites = IDLE_MS / 2_000;
-  const writes = sum(metrics, 'rest_client_requests_total', /method="(PATCH|POST|PUT|DELETE)"/) - writesBefore;
+  const writes =
+    sum(metrics, 'rest_client_requests_total', /method="(PATCH|POST|PUT|DELETE)"/) - writesBefore;
   return {
     'idle RSS, MB': await residentMegabytes(operator.process.pid),
-    'idle CPU, %': Math.round(((sum(metrics, 'process_cpu_seconds_total') - cpuBefore) / (IDLE_MS / 1_000)) * 1_000) / 10,
+    'idle CPU, %':
+      Math.round(((sum(metrics, 'process_cpu_seconds_total') - cpuBefore) / (IDLE_MS / 1_000)) * 1_000) / 10,
     'idle writes, but for the lease': Math.max(0, Math.round(writes - leaseWrites - 1)),
   };
 }

@@ -8,7 +8,12 @@ import { pathOf } from '../operator/runtime/objects';
 import type { CustomResource } from '../operator/runtime/resource';
 import { ApiError, Cluster, ClusterUnreachable } from '../operator/runtime/transport';
 import { type Sandbox, startSandbox } from '../sandbox';
-import { bundleOperator, installOperator, operatorKubeconfig, startOperator } from '../sandbox/operator-process';
+import {
+  bundleOperator,
+  installOperator,
+  operatorKubeconfig,
+  startOperator,
+} from '../sandbox/operator-process';
 import { rerouted, TcpProxy } from '../sandbox/tcp-proxy';
 import { createFloors, type Figures, floors, NAMESPACE, residentMegabytes, scrape, sum } from './runtime';
 
@@ -40,7 +45,11 @@ export async function soak(minutes: number): Promise<Figures> {
   try {
     await bundleOperator();
     await installOperator(sandbox);
-    await cluster.request({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name: NAMESPACE } } });
+    await cluster.request({
+      method: 'POST',
+      path: '/api/v1/namespaces',
+      body: { metadata: { name: NAMESPACE } },
+    });
     await createFloors(cluster, RESOURCES);
     const kubeconfig = await rerouted(
       await operatorKubeconfig(sandbox),
@@ -51,7 +60,10 @@ export async function soak(minutes: number): Promise<Figures> {
     const wanted = new Map<string, string>();
     const end = Date.now() + minutes * 60_000;
     const changing = change(cluster, wanted, end);
-    const chaos = [repeat(RESET_EVERY_MS, end, () => proxy.reset()), repeat(RESTART_EVERY_MS, end, () => restartApiServer(sandbox))];
+    const chaos = [
+      repeat(RESET_EVERY_MS, end, () => proxy.reset()),
+      repeat(RESTART_EVERY_MS, end, () => restartApiServer(sandbox)),
+    ];
     await sleep(minutes * 60_000 * WARM);
     const before = await usage(operator.process.pid, proxy);
     await Promise.all([changing, ...chaos]);
@@ -61,7 +73,10 @@ export async function soak(minutes: number): Promise<Figures> {
     if (!operator.process.running) throw new Error('the operator did not survive');
     return {
       minutes,
-      changes: wanted.size === 0 ? 0 : [...wanted.values()].reduce((most, value) => Math.max(most, Number(value)), 0),
+      changes:
+        wanted.size === 0
+          ? 0
+          : [...wanted.values()].reduce((most, value) => Math.max(most, Number(value)), 0),
       'resources that missed their last change': missed,
       'RSS at the first quarter → end, MB': `${before.megabytes} → ${after.megabytes}`,
       'open files': `${before.files} → ${after.files}`,
@@ -83,7 +98,12 @@ async function change(cluster: Cluster, wanted: Map<string, string>, end: number
     const name = `floor-${(count * 7919) % RESOURCES}`;
     try {
       const body = { metadata: { annotations: { [requests.reconcileAt]: String(count) } } };
-      await cluster.request({ method: 'PATCH', path: pathOf(floors, NAMESPACE, name), contentType: 'application/merge-patch+json', body });
+      await cluster.request({
+        method: 'PATCH',
+        path: pathOf(floors, NAMESPACE, name),
+        contentType: 'application/merge-patch+json',
+        body,
+      });
       wanted.set(name, String(count));
     } catch (error) {
       if (!(error instanceof ClusterUnreachable || error instanceof ApiError)) throw error;
@@ -108,9 +128,13 @@ async function repeat(everyMs: number, end: number, action: () => void | Promise
 
 async function untilCaughtUp(cluster: Cluster, wanted: ReadonlyMap<string, string>): Promise<number> {
   for (const deadline = Date.now() + RECOVERY_MS; ; await sleep(1_000)) {
-    const { items } = await cluster.request<{ items: CustomResource[] }>({ method: 'GET', path: pathOf(floors, NAMESPACE) });
+    const { items } = await cluster.request<{ items: CustomResource[] }>({
+      method: 'GET',
+      path: pathOf(floors, NAMESPACE),
+    });
     const missed = items.filter(
-      ({ metadata, status }) => wanted.has(metadata.name) && status?.lastHandledReconcileAt !== wanted.get(metadata.name),
+      ({ metadata, status }) =>
+        wanted.has(metadata.name) && status?.lastHandledReconcileAt !== wanted.get(metadata.name),
     ).length;
     if (missed === 0 || Date.now() > deadline) return missed;
   }
@@ -125,4 +149,6 @@ async function usage(pid: number, proxy: TcpProxy): Promise<Usage> {
 }
 
 const grewLittle = (before: Usage, after: Usage): boolean =>
-  after.megabytes <= before.megabytes * 1.1 && after.files <= before.files * 1.1 + 2 && after.connections <= before.connections * 1.1 + 2;
+  after.megabytes <= before.megabytes * 1.1 &&
+  after.files <= before.files * 1.1 + 2 &&
+  after.connections <= before.connections * 1.1 + 2;

@@ -84,7 +84,10 @@ function settingsPage(): string {
 
 async function metricsPage(): Promise<string> {
   const source = new Metrics('');
-  source.watchQueue({ depthByKind: () => new Map(), active: () => 0, longestRunning: () => 0, unfinishedWork: () => 0 }, 0);
+  source.watchQueue(
+    { depthByKind: () => new Map(), active: () => 0, longestRunning: () => 0, unfinishedWork: () => 0 },
+    0,
+  );
   const metrics = await source.registry.getMetricsAsJSON();
   const rows = metrics
     .filter(({ name }) => !/^(process|nodejs)_/.test(name))
@@ -103,7 +106,11 @@ const sentence = (text: string): string => cell(text.replace(/^\w+ is /, '').spl
 /** The `apiVersion` of resources of our kinds, whatever it was. */
 function renamed(sample: string): string {
   return kinds.reduce(
-    (text, { kind }) => text.replace(new RegExp(`^apiVersion: .*\nkind: ${kind}$`, 'gm'), `apiVersion: ${GROUP_VERSION}\nkind: ${kind}`),
+    (text, { kind }) =>
+      text.replace(
+        new RegExp(`^apiVersion: .*\nkind: ${kind}$`, 'gm'),
+        `apiVersion: ${GROUP_VERSION}\nkind: ${kind}`,
+      ),
     sample,
   );
 }

@@ -21,22 +21,63 @@ export interface QueueGauges {
 export class Metrics {
   readonly registry = new Registry();
 
-  private readonly passes = this.counter('controller_runtime_reconcile_total', 'Passes by how they ended.', ['controller', 'result']);
-  private readonly errors = this.counter('controller_runtime_reconcile_errors_total', 'Passes that failed.', ['controller']);
-  private readonly passTime = this.histogram('controller_runtime_reconcile_time_seconds', 'Length of passes.', ['controller'], PASS_BUCKETS);
-  private readonly adds = this.counter('workqueue_adds_total', 'Keys added to the queue.', ['name', 'controller']);
-  private readonly retries = this.counter('workqueue_retries_total', 'Keys added again after an error.', ['name', 'controller']);
-  private readonly queueTime = this.histogram('workqueue_queue_duration_seconds', 'How long a key was due before its work began.', ['name', 'controller'], QUEUE_BUCKETS);
-  private readonly workTime = this.histogram('workqueue_work_duration_seconds', 'How long the work of a key took.', ['name', 'controller'], QUEUE_BUCKETS);
-  private readonly requests = this.counter('rest_client_requests_total', 'Requests to the API server.', ['code', 'method', 'host']);
-  private readonly watchFailures = this.counter('hub_operator_watch_failures_total', 'Lists and watches that broke off.', ['kind']);
+  private readonly passes = this.counter('controller_runtime_reconcile_total', 'Passes by how they ended.', [
+    'controller',
+    'result',
+  ]);
+  private readonly errors = this.counter('controller_runtime_reconcile_errors_total', 'Passes that failed.', [
+    'controller',
+  ]);
+  private readonly passTime = this.histogram(
+    'controller_runtime_reconcile_time_seconds',
+    'Length of passes.',
+    ['controller'],
+    PASS_BUCKETS,
+  );
+  private readonly adds = this.counter('workqueue_adds_total', 'Keys added to the queue.', [
+    'name',
+    'controller',
+  ]);
+  private readonly retries = this.counter('workqueue_retries_total', 'Keys added again after an error.', [
+    'name',
+    'controller',
+  ]);
+  private readonly queueTime = this.histogram(
+    'workqueue_queue_duration_seconds',
+    'How long a key was due before its work began.',
+    ['name', 'controller'],
+    QUEUE_BUCKETS,
+  );
+  private readonly workTime = this.histogram(
+    'workqueue_work_duration_seconds',
+    'How long the work of a key took.',
+    ['name', 'controller'],
+    QUEUE_BUCKETS,
+  );
+  private readonly requests = this.counter('rest_client_requests_total', 'Requests to the API server.', [
+    'code',
+    'method',
+    'host',
+  ]);
+  private readonly watchFailures = this.counter(
+    'hub_operator_watch_failures_total',
+    'Lists and watches that broke off.',
+    ['kind'],
+  );
   private readonly drift = this.counter(
     'hub_operator_drift_total',
     'Objects that somebody changed in a hub, by whether they were put back (corrected) or only reported.',
     ['kind', 'action'],
   );
-  private readonly leader = this.gauge('leader_election_master_status', '1 while this process is the leader.', ['name']);
-  private readonly build = this.gauge('hub_operator_build_info', 'Always 1; the labels say what runs.', ['version', 'node_version']);
+  private readonly leader = this.gauge(
+    'leader_election_master_status',
+    '1 while this process is the leader.',
+    ['name'],
+  );
+  private readonly build = this.gauge('hub_operator_build_info', 'Always 1; the labels say what runs.', [
+    'version',
+    'node_version',
+  ]);
 
   constructor(version: string) {
     collectDefaultMetrics({ register: this.registry });
@@ -64,14 +105,26 @@ export class Metrics {
       gauge.reset();
       for (const [kind, depth] of queue.depthByKind()) gauge.set({ name: kind, controller: kind }, depth);
     });
-    this.gauge('workqueue_unfinished_work_seconds', 'Time that all work in hand has taken so far.', [], (gauge) =>
-      gauge.set(queue.unfinishedWork() / 1_000),
+    this.gauge(
+      'workqueue_unfinished_work_seconds',
+      'Time that all work in hand has taken so far.',
+      [],
+      (gauge) => gauge.set(queue.unfinishedWork() / 1_000),
     );
-    this.gauge('workqueue_longest_running_processor_seconds', 'Age of the oldest work in hand.', [], (gauge) =>
-      gauge.set(queue.longestRunning() / 1_000),
+    this.gauge(
+      'workqueue_longest_running_processor_seconds',
+      'Age of the oldest work in hand.',
+      [],
+      (gauge) => gauge.set(queue.longestRunning() / 1_000),
     );
-    this.gauge('controller_runtime_active_workers', 'Keys in work.', [], (gauge) => gauge.set(queue.active()));
-    this.gauge('controller_runtime_max_concurrent_reconciles', 'Keys worked at the same time at most.', []).set(workers);
+    this.gauge('controller_runtime_active_workers', 'Keys in work.', [], (gauge) =>
+      gauge.set(queue.active()),
+    );
+    this.gauge(
+      'controller_runtime_max_concurrent_reconciles',
+      'Keys worked at the same time at most.',
+      [],
+    ).set(workers);
   }
 
   requestEnded(method: string, code: number | 'error', host: string): void {
@@ -94,17 +147,31 @@ export class Metrics {
     return new Counter({ name, help, labelNames, registers: [this.registry] });
   }
 
-  private histogram<L extends string>(name: string, help: string, labelNames: L[], buckets: number[]): Histogram<L> {
+  private histogram<L extends string>(
+    name: string,
+    help: string,
+    labelNames: L[],
+    buckets: number[],
+  ): Histogram<L> {
     return new Histogram({ name, help, labelNames, buckets, registers: [this.registry] });
   }
 
-  private gauge<L extends string>(name: string, help: string, labelNames: L[], collect?: (gauge: Gauge<L>) => void): Gauge<L> {
+  private gauge<L extends string>(
+    name: string,
+    help: string,
+    labelNames: L[],
+    collect?: (gauge: Gauge<L>) => void,
+  ): Gauge<L> {
     return new Gauge<L>({
       name,
       help,
       labelNames,
       registers: [this.registry],
-      ...(collect && { collect: function (this: Gauge<L>) { collect(this); } }),
+      ...(collect && {
+        collect: function (this: Gauge<L>) {
+          collect(this);
+        },
+      }),
     });
   }
 }

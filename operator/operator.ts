@@ -102,19 +102,26 @@ export class HubOperator extends Operator {
   /** Finishes what is in work, gives the lease back and closes everything. */
   override async stop(): Promise<void> {
     await this.shutDown();
-    await this.leader?.release().catch((error: unknown) => this.log.warn({ error: String(error) }, 'lease not released'));
+    await this.leader
+      ?.release()
+      .catch((error: unknown) => this.log.warn({ error: String(error) }, 'lease not released'));
     this.cluster.close();
     this.end('stopped');
   }
 
   /** What is wrong with this process, in words. */
   problems(): string[] {
-    return [...this.view.stuck().map((kind) => `the watch of ${kind} is stuck`), ...this.controller.problems()];
+    return [
+      ...this.view.stuck().map((kind) => `the watch of ${kind} is stuck`),
+      ...this.controller.problems(),
+    ];
   }
 
   /** What this process still waits for, in words. */
   unready(): string[] {
-    return this.view.unsynced().map((kind) => `${kind} is not listed yet (is its definition installed, may it be listed?)`);
+    return this.view
+      .unsynced()
+      .map((kind) => `${kind} is not listed yet (is its definition installed, may it be listed?)`);
   }
 
   protected override async init(): Promise<void> {
@@ -214,13 +221,23 @@ export class HubOperator extends Operator {
   private candidate(): LeaderElection {
     const { podNamespace: namespace, podName, leaseName } = this.settings;
     const cluster = this.connect({ timeout: LEASE_REQUEST_TIMEOUT });
-    return new LeaderElection({ cluster, clock: this.clock, log: this.log, namespace, leaseName, identity: podName });
+    return new LeaderElection({
+      cluster,
+      clock: this.clock,
+      log: this.log,
+      namespace,
+      leaseName,
+      identity: podName,
+    });
   }
 
   private controlledKinds(): ReadonlyMap<string, ControlledKind> {
     const events = new EventRecorder(this.cluster, this.clock, this.log, this.settings.podName);
     return new Map(
-      kinds.map((definition) => [definition.kind, { definition, reconciler: this.reconciler(definition, events) }]),
+      kinds.map((definition) => [
+        definition.kind,
+        { definition, reconciler: this.reconciler(definition, events) },
+      ]),
     );
   }
 
@@ -249,13 +266,27 @@ export class HubOperator extends Operator {
   }
 }
 
-function eventOf({ group, version, plural, kind }: ResourceType, change: Change<ClusterObject>): ResourceChange {
+function eventOf(
+  { group, version, plural, kind }: ResourceType,
+  change: Change<ClusterObject>,
+): ResourceChange {
   const { name, namespace, resourceVersion = '' } = change.object.metadata;
   const apiVersion = `${group}/${version}`;
   return {
     type: eventTypes[change.type],
-    meta: { id: `${plural}.${apiVersion}`, name, resourceVersion, apiVersion, kind, ...(namespace !== undefined && { namespace }) },
-    object: { apiVersion, kind, metadata: { name, resourceVersion, ...(namespace !== undefined && { namespace }) } },
+    meta: {
+      id: `${plural}.${apiVersion}`,
+      name,
+      resourceVersion,
+      apiVersion,
+      kind,
+      ...(namespace !== undefined && { namespace }),
+    },
+    object: {
+      apiVersion,
+      kind,
+      metadata: { name, resourceVersion, ...(namespace !== undefined && { namespace }) },
+    },
     change,
   };
 }

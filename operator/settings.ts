@@ -138,10 +138,7 @@ function parseFlags(
 ): Record<string, string | undefined> {
   const options = Object.fromEntries(names.map((name) => [flagOf(name), { type: 'string' as const }]));
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: false }).values as Record<
-      string,
-      string | undefined
-    >;
+    return parseArgs({ args: [...args], options, allowPositionals: false }).values;
   } catch (error) {
     throw new SettingsRefused(`${(error as Error).message}\n\n${settingsHelp()}`);
   }
@@ -180,7 +177,7 @@ function oneOf<const Choices extends readonly string[]>(
   choices: Choices,
 ): (value: string) => Choices[number] {
   return (value) => {
-    if ((choices as readonly string[]).includes(value)) return value as Choices[number];
+    if ((choices as readonly string[]).includes(value)) return value;
     throw new Error(`one of ${choices.join(', ')} is accepted.`);
   };
 }

@@ -78,7 +78,11 @@ function authenticate(socket: HubSocket, token: string, clock: Clock): Promise<v
       fail(new HandshakeFailed('no answer to the handshake')),
     );
     const onMessage = (data: WebSocket.RawData) => {
-      const message = JSON.parse((data as Buffer).toString()) as { type?: string; message?: string; ha_version?: string };
+      const message = JSON.parse((data as Buffer).toString()) as {
+        type?: string;
+        message?: string;
+        ha_version?: string;
+      };
       if (message.type === 'auth_required') {
         socket.send(JSON.stringify({ type: 'auth', access_token: token }));
       } else if (message.type === 'auth_invalid') {

@@ -247,7 +247,10 @@ function duplicate(rival: string): Outcome {
 }
 
 /** "Events on transitions only": the resource became ready, stopped being ready, or stalled for another reason. */
-function transitionNotes(before: CustomResource, { type, reason, message, events = [] }: Outcome): EventNote[] {
+function transitionNotes(
+  before: CustomResource,
+  { type, reason, message, events = [] }: Outcome,
+): EventNote[] {
   const previous = conditionOf(before, 'Ready');
   if (type === 'Ready') {
     const isTold = previous?.status === 'True' || events.some((note) => note.type === 'Normal');

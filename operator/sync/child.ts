@@ -10,7 +10,8 @@ import type { HubClients } from './hub-clients';
 import type { Services } from './services';
 
 /** A resource that has an object in a hub. */
-export type Child = CustomResource & Resource<{ readonly hubRef: { readonly name: string }; readonly suspend?: boolean }>;
+export type Child = CustomResource &
+  Resource<{ readonly hubRef: { readonly name: string }; readonly suspend?: boolean }>;
 
 /** What a kind does once its hub can be talked to. */
 export interface ChildModule<R extends Child> {
@@ -23,7 +24,11 @@ export interface ChildModule<R extends Child> {
  * What all children share: they wait for their hub and its token, the hub's errors become conditions, and their
  * finalizers never wait long for a hub that does not answer.
  */
-export function childModule<R extends Child>(services: Services, hubs: HubClients, module: ChildModule<R>): SyncModule<R> {
+export function childModule<R extends Child>(
+  services: Services,
+  hubs: HubClients,
+  module: ChildModule<R>,
+): SyncModule<R> {
   /** Hubs that did not answer a finalizer, and until when none tries again. */
   const skipping = new Map<string, number>();
 
@@ -36,7 +41,8 @@ export function childModule<R extends Child>(services: Services, hubs: HubClient
       } catch (error) {
         const { namespace } = resource.metadata;
         // Only the Hub can do something about it, and an open WebSocket would hide it for a while.
-        if (error instanceof HubBanned || error instanceof TokenRejected) services.requeue('Hub', namespace, resource.spec.hubRef.name);
+        if (error instanceof HubBanned || error instanceof TokenRejected)
+          services.requeue('Hub', namespace, resource.spec.hubRef.name);
         return outcomeOf(error);
       }
     },
@@ -49,7 +55,8 @@ export function childModule<R extends Child>(services: Services, hubs: HubClient
       const reached = await hubs.reach(namespace, name);
       if ('outcome' in reached) return [leftBehind(reached.outcome.message)];
       const key = `${namespace}/${name}`;
-      if ((skipping.get(key) ?? 0) > services.clock.now()) return [leftBehind(`The Hub ${name} did not answer a moment ago.`)];
+      if ((skipping.get(key) ?? 0) > services.clock.now())
+        return [leftBehind(`The Hub ${name} did not answer a moment ago.`)];
       try {
         return await withinTry(services, module.remove(resource, reached.client, pass));
       } catch (error) {
@@ -62,13 +69,19 @@ export function childModule<R extends Child>(services: Services, hubs: HubClient
 }
 
 function leftBehind(why: string): EventNote {
-  return { type: 'Warning', reason: 'CleanupSkipped', message: `Its object in the hub may be left there. ${why}` };
+  return {
+    type: 'Warning',
+    reason: 'CleanupSkipped',
+    message: `Its object in the hub may be left there. ${why}`,
+  };
 }
 
 async function withinTry<T>({ clock }: Services, attempt: Promise<T>): Promise<T> {
   let cancel!: () => void;
   const late = new Promise<never>((_, reject) => {
-    cancel = clock.after(FINALIZER_TRY, () => reject(new HubUnreachable(`the hub did not answer within ${FINALIZER_TRY / 1_000} s`)));
+    cancel = clock.after(FINALIZER_TRY, () =>
+      reject(new HubUnreachable(`the hub did not answer within ${FINALIZER_TRY / 1_000} s`)),
+    );
   });
   try {
     return await Promise.race([attempt, late]);

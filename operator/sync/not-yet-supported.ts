@@ -6,6 +6,9 @@ import type { SyncModule } from '../runtime/sync-module';
 export const notYetSupported: SyncModule<CustomResource> = {
   sync: ({ kind }) =>
     Promise.resolve(
-      stalled('NotYetSupported', `This version of the operator does not work ${kind} resources yet: nothing is done with it.`),
+      stalled(
+        'NotYetSupported',
+        `This version of the operator does not work ${kind} resources yet: nothing is done with it.`,
+      ),
     ),
 };

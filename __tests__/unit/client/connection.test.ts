@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock, type Clock } from '../../../operator/clock';
+import { systemClock } from '../../../operator/clock';
 import { HubConnection } from '../../../operator/client/connection';
 import {
   HubBanned,
@@ -20,7 +20,7 @@ import { ManualClock } from './manual-clock';
 let hub: FakeHub;
 const opened: { close(): void }[] = [];
 
-function open({ token = 'good-token', clock = systemClock as Clock, url = hub.url } = {}): HubConnection {
+function open({ token = 'good-token', clock = systemClock, url = hub.url } = {}): HubConnection {
   const rest = new Rest({ url, clock, scrub: scrubber(['hunter2']) });
   const connection = new HubConnection({ rest, token, clock, log: silentLog });
   opened.push(connection, rest);

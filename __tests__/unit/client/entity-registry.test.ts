@@ -1,4 +1,4 @@
-import { EntityRegistry } from '../../../operator/client/entity-registry';
+import { type EntityRegistry } from '../../../operator/client/entity-registry';
 import { HubClient } from '../../../operator/client/hub';
 import { systemClock } from '../../../operator/clock';
 import { silentLog } from '../../cluster/silent-log';

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import WebSocket, { WebSocketServer } from 'ws';
+import type WebSocket from 'ws';
+import { WebSocketServer } from 'ws';
 import { certificate, privateKey } from './certificate';
 
 export interface Request {
@@ -133,7 +134,9 @@ export class FakeHub {
     const send = (message: object) => client.send(JSON.stringify(message));
     send({ type: 'auth_required', ha_version: '2026.11.0' });
     client.on('message', (data) => {
-      const message = JSON.parse((data as Buffer).toString()) as Command['message'] & { access_token?: string };
+      const message = JSON.parse((data as Buffer).toString()) as Command['message'] & {
+        access_token?: string;
+      };
       if (message.type === 'auth') {
         const accepted = message.access_token === this.token;
         send(

@@ -21,5 +21,7 @@ test('docs/reference and samples are what the sources make: run `make synth` whe
 
 async function contents(folder: string): Promise<Record<string, string>> {
   const files = (await readdir(folder)).sort();
-  return Object.fromEntries(await Promise.all(files.map(async (file) => [file, await readFile(join(folder, file), 'utf8')])));
+  return Object.fromEntries(
+    await Promise.all(files.map(async (file) => [file, await readFile(join(folder, file), 'utf8')])),
+  );
 }

@@ -8,7 +8,8 @@ const text = (input: string): string => {
   return generated.text;
 };
 
-const includes = 'automation: !include automations.yaml\nscene: !include scenes.yaml\nscript: !include scripts.yaml\n';
+const includes =
+  'automation: !include automations.yaml\nscene: !include scenes.yaml\nscript: !include scripts.yaml\n';
 
 test.each([
   ['an empty configuration', '', includes],
@@ -20,30 +21,38 @@ test.each([
     'scene: !include my_scenes.yaml\n',
     'scene: !include my_scenes.yaml\nautomation: !include automations.yaml\nscript: !include scripts.yaml\n',
   ],
-  ['a labelled section besides', 'automation old: !include old.yaml\n', `automation old: !include old.yaml\n${includes}`],
+  [
+    'a labelled section besides',
+    'automation old: !include old.yaml\n',
+    `automation old: !include old.yaml\n${includes}`,
+  ],
   ['all three', includes, includes],
 ])('the includes are added to %s', (_, input, expected) => {
   expect(text(input)).toBe(expected);
 });
 
 test('the text of the user survives byte for byte', () => {
-  const odd = 'homeassistant:\n  name:   "Zuhause"   # spaces and comment\nsensor: !secret  x\nyes: on\n"a": !env_var B c\n';
+  const odd =
+    'homeassistant:\n  name:   "Zuhause"   # spaces and comment\nsensor: !secret  x\nyes: on\n"a": !env_var B c\n';
   expect(text(odd)).toBe(odd + includes);
 });
 
 test('whatever YAML mapping it is given, it is the beginning of the result, and the result has the includes', () => {
   const name = fc.stringMatching(/^[a-z_]{1,12}$/);
   fc.assert(
-    fc.property(fc.dictionary(name, fc.constantFrom('', ' 1', ' !secret x', '\n  a: b'), { maxKeys: 6 }), (sections) => {
-      const input = Object.entries(sections)
-        .map(([key, value]) => `${key}:${value}\n`)
-        .join('');
-      const result = text(input);
-      expect(result.startsWith(input)).toBe(true);
-      const keys = Object.keys(parseDocument(result, { logLevel: 'silent' }).toJSON() as object);
-      expect(keys).toEqual(expect.arrayContaining(['automation', 'scene', 'script']));
-      expect(new Set(keys).size).toBe(keys.length);
-    }),
+    fc.property(
+      fc.dictionary(name, fc.constantFrom('', ' 1', ' !secret x', '\n  a: b'), { maxKeys: 6 }),
+      (sections) => {
+        const input = Object.entries(sections)
+          .map(([key, value]) => `${key}:${value}\n`)
+          .join('');
+        const result = text(input);
+        expect(result.startsWith(input)).toBe(true);
+        const keys = Object.keys(parseDocument(result, { logLevel: 'silent' }).toJSON() as object);
+        expect(keys).toEqual(expect.arrayContaining(['automation', 'scene', 'script']));
+        expect(new Set(keys).size).toBe(keys.length);
+      },
+    ),
   );
 });
 
@@ -53,7 +62,10 @@ test.each([
   ['a list', '- logger', 'must be a mapping'],
   ['a scalar', 'logger', 'must be a mapping'],
 ])('%s is refused with a sentence', (_, input, message) => {
-  expect(generateConfiguration(input)).toEqual({ type: 'invalid', message: expect.stringContaining(message) });
+  expect(generateConfiguration(input)).toEqual({
+    type: 'invalid',
+    message: expect.stringContaining(message),
+  });
 });
 
 test('the hash is that of names and contents, not of their order', () => {

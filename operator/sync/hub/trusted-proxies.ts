@@ -15,7 +15,8 @@ export const trustedProxiesStep: HubStep = {
   name: 'trusted proxies',
   async run(work) {
     const { hub, spec, client, conditions } = work;
-    if (!client || !conditions['Exposed'] || conditions['Exposed'].reason === 'GatewayApiNotInstalled') return undefined;
+    if (!client || !conditions['Exposed'] || conditions['Exposed'].reason === 'GatewayApiNotInstalled')
+      return undefined;
     try {
       const forwarding = await readForwarding(client.connection);
       // One older than 2026.8 cannot say it, and is believed.
@@ -36,14 +37,18 @@ export function exposedAsBefore(hub: Hub, spec: HubSpec): ConditionValue | null 
   const { status, reason } = conditionOf(hub, 'Exposed') ?? {};
   if (status === 'True') return reached(hub, spec);
   const message = 'Whether the hub accepts requests of its proxies is not known yet.';
-  return reason === proxiesMissing.reason ? proxiesMissing : { status: 'Unknown', reason: 'Exposed', message };
+  return reason === proxiesMissing.reason
+    ? proxiesMissing
+    : { status: 'Unknown', reason: 'Exposed', message };
 }
 
 function reached(hub: Hub, { ingress, gateway }: HubSpec): ConditionValue {
   const name = objectNames(hub.metadata.name).workload;
   const ways = [
     ...(ingress?.enabled ? [`through the Ingress ${name} as ${ingress.host}`] : []),
-    ...(gateway?.enabled ? [`through the HTTPRoute ${name} as ${gateway.hostnames?.join(', ') ?? 'its Gateways say'}`] : []),
+    ...(gateway?.enabled
+      ? [`through the HTTPRoute ${name} as ${gateway.hostnames?.join(', ') ?? 'its Gateways say'}`]
+      : []),
   ];
   return { status: 'True', reason: 'Exposed', message: `The hub is reached ${ways.join(' and ')}.` };
 }
