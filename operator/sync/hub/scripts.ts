@@ -68,8 +68,9 @@ def create_included():
 
 def masked(text):
     # The check quotes what it refuses, and this text ends in the status of the pod.
+    secrets_file = config / "secrets.yaml"
     try:
-        known = yaml.safe_load((config / "secrets.yaml").read_bytes())
+        known = yaml.safe_load(secrets_file.read_bytes()) if secrets_file.exists() else None
     except yaml.YAMLError:
         return "secrets.yaml is not valid YAML" if text else text
     values = map(str, known.values()) if isinstance(known, dict) else ()
