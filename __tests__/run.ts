@@ -46,7 +46,10 @@ async function check(name: string, program: string, args: readonly string[]): Pr
   return { name, passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0, seconds: since(began) };
 }
 
-/** One jest for all projects, so that they share one sandbox. */
+/**
+ * One jest for all projects, so that they share one sandbox. It exits when all is told and torn down: a handle that a
+ * test has left open must not hang CI until its time is over.
+ */
 async function jest(): Promise<Result> {
   const began = Date.now();
   const report = join(repository, 'build', 'jest.json');
