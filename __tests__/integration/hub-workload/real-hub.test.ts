@@ -1,6 +1,6 @@
-import type { HubClient } from '../../../operator/client/hub';
 import { freshNamespace, until } from '../../cluster';
 import { configuration, Home, hub, HUB_VERSION } from '../../cluster/home';
+import { changeHttpSettings } from '../../cluster/http-settings';
 import { startTestOperator } from '../../cluster/operator';
 
 // What depends on what the hub says of itself: its version, and whom it trusts.
@@ -78,7 +78,7 @@ test('a hub that does not let its proxies through is reported until it does', as
   await ready();
 
   const client = await home.client('villa');
-  await trust(client);
+  await changeHttpSettings(client, { use_x_forwarded_for: true, trusted_proxies: ['10.0.0.0/8'] });
   expect(await exposed('Exposed')).toMatchObject({
     status: 'True',
     message: 'The hub is reached through the Ingress villa as home.example.org.',
@@ -95,27 +95,3 @@ const exposed = (reason: string) =>
     },
     90_000,
   );
-
-/** What the http section of HubConfiguration is to do: new settings on trial, a restart, and the trial made lasting. */
-async function trust({ connection }: HubClient): Promise<void> {
-  const { stable } = await connection.command<{ stable: object }>('http/config');
-  const {
-    created_at: _at,
-    error: _error,
-    error_message: _message,
-    ...settings
-  } = stable as Record<string, unknown>;
-  const port = Number(new URL(String((await home.get('hub', 'villa')).status!['url'])).port);
-  const config = {
-    ...settings,
-    server_port: port,
-    use_x_forwarded_for: true,
-    trusted_proxies: ['10.0.0.0/8'],
-  };
-  await until(
-    'the hub takes the settings',
-    () => connection.command('http/config/configure', { config }).then(() => true),
-    60_000,
-  );
-  await until('they are on trial', () => connection.command('http/config/promote').then(() => true), 60_000);
-}

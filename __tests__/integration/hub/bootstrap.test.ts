@@ -8,7 +8,7 @@ import { currentUser, listTokens, tokenId } from '../../../operator/client/token
 import { freshNamespace, mustKubectl, until } from '../../cluster';
 import { configuration, Home, hub } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
-import { running } from './hub-in-sandbox';
+import { running } from '../../cluster/http-settings';
 
 const SLOW = 180_000;
 jest.setTimeout(300_000);

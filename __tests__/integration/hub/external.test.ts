@@ -12,7 +12,7 @@ import { type OnboardedHub, startOnboardedHub } from '../../cluster/onboarded-hu
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { silentLog } from '../../cluster/silent-log';
 import { certificate, privateKey } from '../../unit/client/certificate';
-import { getBanned, OPERATOR_ADDRESS } from './hub-in-sandbox';
+import { getBanned, OPERATOR_ADDRESS, setLoginThreshold } from './hub-in-sandbox';
 
 jest.setTimeout(180_000);
 
@@ -154,15 +154,7 @@ describe('a hub that runs elsewhere', () => {
       clock: systemClock,
       log: silentLog,
     });
-    const port = elsewhere.hub.port;
-    await client.connection.command('http/config/configure', {
-      config: { server_port: port, login_attempts_threshold: 2 },
-    });
-    await until(
-      'it is on trial',
-      async () => client.connection.command('http/config/promote').then(() => true),
-      60_000,
-    );
+    await setLoginThreshold(client, 2);
     await home.ready('hub', 'h', {}, 60_000);
     const before = elsewhere.hub.pid;
     await getBanned(OPERATOR_ADDRESS, elsewhere.hub.url);

@@ -3,9 +3,9 @@ import { request } from 'node:http';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HubClient } from '../../../operator/client/hub';
-import { getConfig } from '../../../operator/client/core';
-import { sandboxDirectory, until } from '../../cluster';
+import { sandboxDirectory } from '../../cluster';
 import type { Home } from '../../cluster/home';
+import { changeHttpSettings } from '../../cluster/http-settings';
 
 // What these tests do to a hub behind the operator's back.
 
@@ -25,29 +25,9 @@ export function statusFrom(address: string, url: string, path: string, token?: s
   });
 }
 
-/** Resolves once the hub has started up completely. */
-export function running(client: HubClient): Promise<unknown> {
-  return until('the hub runs', async () => (await getConfig(client.rest)).state === 'RUNNING', 60_000);
-}
-
-/** Has the hub ban an address after so many failed logins, as its settings page would. It restarts for it. */
-export async function setLoginThreshold(client: HubClient, threshold: number): Promise<void> {
-  await running(client);
-  const { port } = new URL(client.rest.address.url);
-  const config = { server_port: Number(port), login_attempts_threshold: threshold, ip_ban_enabled: true };
-  const { restart } = await client.connection.command<{ restart: boolean }>('http/config/configure', {
-    config,
-  });
-  if (!restart) throw new Error('the hub takes the threshold without a restart: it had it before');
-  await until(
-    'the new settings are on trial',
-    async () => {
-      const { pending } = await client.connection.command<{ pending: object | null }>('http/config');
-      return pending !== null && client.connection.command('http/config/promote').then(() => true);
-    },
-    60_000,
-  );
-  await running(client);
+/** Has the hub ban an address after so many failed logins. It restarts for it. */
+export function setLoginThreshold(client: HubClient, threshold: number): Promise<void> {
+  return changeHttpSettings(client, { login_attempts_threshold: threshold, ip_ban_enabled: true });
 }
 
 /** Logs in wrongly from an address until the hub bans it. */

@@ -4,7 +4,8 @@ import { callService } from '../../../operator/client/services';
 import { freshNamespace, until } from '../../cluster';
 import { configuration, Home, hub } from '../../cluster/home';
 import { startTestOperator } from '../../cluster/operator';
-import { hubPid, running } from './hub-in-sandbox';
+import { running } from '../../cluster/http-settings';
+import { hubPid } from './hub-in-sandbox';
 
 const SLOW = 180_000;
 const PROMISE = 30_000;
