@@ -41,7 +41,7 @@ const put = (namespace: string, name: string, title: string) =>
     apiVersion: `${API_GROUP}/${API_VERSION}`,
     kind: configurations.kind,
     metadata: { name, namespace },
-    spec: { hubRef: { name }, configuration: { homeassistant: { name: title } } },
+    spec: { hubRef: { name }, configuration: `homeassistant:\n  name: ${title}\n` },
   });
 
 async function list<T extends ClusterObject>(type: ResourceType, namespace: string): Promise<T[]> {

@@ -28,6 +28,11 @@ const generated = async () =>
   (await home.get('configmap', 'villa-configuration')).data!['configuration.yaml'];
 const ourTokens = async (client: HubClient) =>
   (await listTokens(client.connection)).filter(({ client_name }) => client_name?.startsWith('Hub Operator '));
+/** The hub shows a switch that it has not loaded as unavailable, for as long as it remembers it. */
+const isLoaded = async (name: string) => {
+  const { rest } = await home.client('villa');
+  return ['on', 'off'].includes(String(await stateOf(rest, `input_boolean.${name}`)));
+};
 /** Waits for a pod after the one that is there now. */
 const replaced = async (change: () => Promise<unknown>) => {
   const before = await podUid();
@@ -90,18 +95,14 @@ test('a burst of changes is one rollout, and the hub runs the last of them', asy
     for (const name of ['second', 'third']) await home.apply(configuration('villa', withSwitch(name)));
   });
   expect(await revisions()).toBe(before + 1);
-  const client = await home.client('villa');
-  expect(await stateOf(client.rest, 'input_boolean.third')).toBeDefined();
-  expect(await stateOf(client.rest, 'input_boolean.first')).toBeUndefined();
+  expect([await isLoaded('third'), await isLoaded('first')]).toEqual([true, false]);
   await home.ready('hubconfiguration', 'villa');
   await home.ready('hubautomation', 'lights');
 });
 
 test('a configuration that the hub would not load leaves the last good one running', async () => {
   await replaced(() => home.apply(configuration('villa', `${withSwitch('fourth')}logger: !nonsense x\n`)));
-  const client = await home.client('villa');
-  expect(await stateOf(client.rest, 'input_boolean.third')).toBeDefined();
-  expect(await stateOf(client.rest, 'input_boolean.fourth')).toBeUndefined();
+  expect([await isLoaded('third'), await isLoaded('fourth')]).toEqual([true, false]);
   const { message } = await home.ready('hubconfiguration', 'villa', {
     status: 'False',
     reason: 'CheckFailed',
