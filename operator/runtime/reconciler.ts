@@ -86,7 +86,10 @@ export class Reconciler<R extends CustomResource> {
     return learn(await finalizer.add(resource));
   }
 
-  /** "Best effort" (spec.md, "What the service does", 5): the finalizer goes, whatever the cleanup came to. */
+  /**
+   * "Best effort" (spec.md, "What the service does", 5): the finalizer goes, whatever the cleanup came to. Only an API
+   * server that is not itself for a moment is waited for: it could not take the finalizer off either.
+   */
   private async finalize(resource: R, log: Logger): Promise<Next> {
     const { finalizer, learn, module, writing } = this.options;
     if (!finalizer.isOn(resource)) return { type: 'gone' };
@@ -96,6 +99,7 @@ export class Reconciler<R extends CustomResource> {
       async (pass) => (await module.remove?.(resource, pass)) ?? [],
     ).catch((thrown: unknown): EventNote[] => {
       const error = errorOf(thrown);
+      if (isPassing(error)) throw error;
       log.warn({ error }, 'cleanup failed');
       return [
         {

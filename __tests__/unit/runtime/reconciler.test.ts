@@ -238,6 +238,24 @@ describe('deletion', () => {
     expect(bench.events).toEqual(['Warning CleanupFailed']);
   });
 
+  test.each([
+    ['a broken server', new ApiError(500, 'InternalError', 'etcd is gone')],
+    ['a busy server', new ApiError(429, 'TooManyRequests', 'busy', 7_000)],
+    ['no server', new ClusterUnreachable('ECONNREFUSED')],
+  ])('waits for %s, which says nothing of what there is to remove', async (_, error) => {
+    const bench = new Bench(widget({ metadata: going }), () => Promise.reject(error));
+    expect(await bench.pass()).toMatchObject({ type: 'backoff', error });
+    expect(bench.cluster.writes).toEqual([]);
+  });
+
+  test('does not wait for a server that refuses: that would keep the namespace', async () => {
+    const bench = new Bench(widget({ metadata: going }), () =>
+      Promise.reject(new ApiError(403, 'Forbidden', 'may not')),
+    );
+    expect(await bench.pass()).toEqual({ type: 'gone' });
+    expect(bench.events).toEqual(['Warning CleanupFailed']);
+  });
+
   test('is best effort: a cleanup that hangs is given up', async () => {
     const bench = new Bench(widget({ metadata: going }), () => new Promise(() => undefined));
     const next = bench.pass();
