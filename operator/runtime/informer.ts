@@ -202,6 +202,7 @@ export class Informer<T extends ClusterObject> {
       if (!list) {
         if (event.type === 'DELETED') this.tell(this.store.remove(this.keep(event.object)));
         else if (event.type !== 'BOOKMARK') this.tell(this.store.put(this.keep(event.object)));
+        this.store.seen(resourceVersion!);
         this.resourceVersion = resourceVersion;
       } else if (event.type !== 'BOOKMARK') {
         list.push(this.keep(event.object));

@@ -11,7 +11,8 @@ export type Change<T> =
  */
 export class Store<T extends ClusterObject> {
   private readonly objects = new Map<string, T>();
-  private listedAt = 0n;
+  /** The newest version that the server has shown us. */
+  private seenAt = 0n;
 
   get size(): number {
     return this.objects.size;
@@ -49,15 +50,21 @@ export class Store<T extends ClusterObject> {
     return [{ type: 'deleted', object }];
   }
 
+  /** What a watch has come to, by an event or a bookmark: no list may be older than that. */
+  seen(version: string): void {
+    const at = BigInt(version);
+    if (at > this.seenAt) this.seenAt = at;
+  }
+
   /**
    * Takes over a whole list, read at `version`: what it does not hold was deleted meanwhile, what is newer here was
-   * learned meanwhile. A list that is older than the one before means that the server was restored from a backup:
-   * then it is the truth as it stands.
+   * learned meanwhile. A list that is older than what a list or watch has shown before means that the server was
+   * restored from a backup: then it is the truth as it stands.
    */
   replace(list: readonly T[], version: string): Change<T>[] {
     const readAt = BigInt(version);
-    const restored = readAt < this.listedAt;
-    this.listedAt = readAt;
+    const restored = readAt < this.seenAt;
+    this.seenAt = readAt;
     const listed = new Set(list.map(keyOf));
     const changes: Change<T>[] = [];
     for (const [key, object] of this.objects) {

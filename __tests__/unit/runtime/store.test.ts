@@ -11,6 +11,9 @@ const thing = (name: string, version: number, value = 0, uid = name): Thing => (
   value,
 });
 
+const names = (changes: readonly Change<Thing>[]) =>
+  changes.map(({ type, object }) => `${type} ${object.metadata.name}`);
+
 describe('one at a time', () => {
   test('each way in tells the difference that it made', () => {
     const store = new Store<Thing>();
@@ -53,14 +56,30 @@ describe('one at a time', () => {
     const store = new Store<Thing>();
     store.replace([thing('a', 90), thing('b', 95)], '100');
     store.put(thing('c', 101));
-    const changes = store.replace([thing('a', 40), thing('d', 50)], '60');
-    expect(changes.map(({ type, object }) => `${type} ${object.metadata.name}`)).toEqual([
+    expect(names(store.replace([thing('a', 40), thing('d', 50)], '60'))).toEqual([
       'deleted b',
       'deleted c',
       'modified a',
       'added d',
     ]);
   });
+});
+
+test('a backup that is newer than the last list, but older than what the watch has shown, is told from a late list', () => {
+  const store = new Store<Thing>();
+  store.replace([thing('a', 90)], '100');
+  store.put(thing('b', 500));
+  store.seen('500');
+  store.seen('480'); // an older bookmark takes nothing back
+  expect(names(store.replace([thing('a', 200)], '300'))).toEqual(['deleted b', 'modified a']);
+});
+
+test('after a restored list the next one is a list like any other', () => {
+  const store = new Store<Thing>();
+  store.seen('500');
+  store.replace([thing('a', 200)], '300');
+  store.learn(thing('a', 310));
+  expect(store.replace([thing('a', 200)], '305')).toEqual([]);
 });
 
 // The server's history: each step makes the next resource version. The store sees it through a watch that may lag,
@@ -128,6 +147,7 @@ test('is the server as it was seen last, whatever the order of the news, and its
       const watch = (events: number) => {
         for (const { type, object } of server.history.slice(seen, seen + events)) {
           tell(type === 'put' ? store.put(object) : store.remove(object));
+          store.seen(object.metadata.resourceVersion!);
           seen += 1;
         }
       };
