@@ -3,8 +3,10 @@
  * it does so through a `Clock`; `systemClock` is the real one, tests pass their own.
  */
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, for timestamps and for what is compared with one. It may jump: somebody may set it. */
   now(): number;
+  /** Milliseconds since some moment, for durations and deadlines: it only goes forward. */
+  monotonic(): number;
   /** Calls `callback` once after `delayMs` milliseconds, unless the returned function is called before. */
   after(delayMs: number, callback: () => void): () => void;
   /** Resolves after `delayMs` milliseconds; rejects with the signal's reason when that aborts first. */
@@ -16,6 +18,7 @@ const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   after(delayMs, callback) {
     const timer = setTimeout(callback, Math.min(Math.max(0, delayMs), LONGEST_TIMEOUT_MS));
     return () => clearTimeout(timer);

@@ -8,7 +8,9 @@ interface Timer {
 
 /** A clock that stands still until it is told to advance. */
 export class FakeClock implements Clock {
-  private time = Date.UTC(2026, 0, 1);
+  private time = 0;
+  /** What the clock on the wall shows when `time` is 0. */
+  private epoch = Date.UTC(2026, 0, 1);
   private readonly timers = new Set<Timer>();
 
   get pendingTimers(): number {
@@ -16,6 +18,10 @@ export class FakeClock implements Clock {
   }
 
   now(): number {
+    return this.epoch + this.time;
+  }
+
+  monotonic(): number {
     return this.time;
   }
 
@@ -56,6 +62,11 @@ export class FakeClock implements Clock {
   /** Jumps forward without a timer having fired, as when the process was frozen meanwhile. */
   freeze(milliseconds: number): void {
     this.time += milliseconds;
+  }
+
+  /** Sets the clock on the wall, forward or back. No time passes by that. */
+  set(by: number): void {
+    this.epoch += by;
   }
 
   private next(target: number): Timer | undefined {

@@ -123,9 +123,9 @@ export class Controller {
   private async work(id: string): Promise<void> {
     const { clock, kinds, metrics } = this.options;
     const { kind, key } = parseId(id);
-    const startedAt = clock.now();
+    const startedAt = clock.monotonic();
     const next = await kinds.get(kind)!.reconciler.reconcile(key);
-    metrics.passEnded(kind, resultOf(next), (clock.now() - startedAt) / 1_000);
+    metrics.passEnded(kind, resultOf(next), (clock.monotonic() - startedAt) / 1_000);
     this.plan(id, next);
   }
 

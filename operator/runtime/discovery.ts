@@ -22,7 +22,7 @@ export class Discovery {
   /** Whether the API server serves this resource. */
   async serves({ group, version, plural }: ResourceType): Promise<boolean> {
     const key = `${group}/${version}`;
-    const now = this.clock.now();
+    const now = this.clock.monotonic();
     let answer = this.answers.get(key);
     if (!answer || now - answer.at >= LIFETIME) {
       answer = { at: now, plurals: this.ask(key) };

@@ -63,7 +63,7 @@ export class Informer<T extends ClusterObject> {
   private lastSign: number;
 
   constructor(private readonly options: InformerOptions<T>) {
-    this.lastSign = options.clock.now();
+    this.lastSign = options.clock.monotonic();
   }
 
   start(): void {
@@ -86,7 +86,7 @@ export class Informer<T extends ClusterObject> {
 
   /** Milliseconds since the server was last heard or tried: a large number means that this watch is stuck. */
   quietFor(): number {
-    return this.options.clock.now() - this.lastSign;
+    return this.options.clock.monotonic() - this.lastSign;
   }
 
   /** Whether objects of that namespace are in its list. */
@@ -109,14 +109,14 @@ export class Informer<T extends ClusterObject> {
     const { clock } = this.options;
     let failures = 0;
     while (!this.stopping.signal.aborted) {
-      const startedAt = clock.now();
+      const startedAt = clock.monotonic();
       this.lastSign = startedAt;
       const error = await this.listAndWatch().then(
         () => undefined,
         (reason: Error) => reason,
       );
       if (this.stopping.signal.aborted) return;
-      const lasted = clock.now() - startedAt;
+      const lasted = clock.monotonic() - startedAt;
       if (error === undefined && lasted >= SHORTEST_WATCH) {
         failures = 0; // ended by the server, as it was asked to
         continue;
@@ -177,7 +177,7 @@ export class Informer<T extends ClusterObject> {
 
   private takeList(items: readonly T[], version: string): void {
     this.resourceVersion = version;
-    this.lastSign = this.options.clock.now();
+    this.lastSign = this.options.clock.monotonic();
     const changes = this.store.replace(items, version);
     this.isSynced = true;
     this.tell(changes);
@@ -224,7 +224,7 @@ export class Informer<T extends ClusterObject> {
       for await (const chunk of stream) {
         cancel();
         cancel = clock.after(SILENCE, giveUp);
-        this.lastSign = clock.now();
+        this.lastSign = clock.monotonic();
         const lines = (rest + decoder.decode(chunk as Buffer, { stream: true })).split('\n');
         rest = lines.pop()!;
         for (const line of lines) if (line) yield parseEvent<T>(line);

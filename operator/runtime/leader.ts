@@ -37,9 +37,9 @@ export class LeaderElection {
   private readonly renewDeadline: number;
   private readonly retryPeriod: number;
   private readonly stopping = new AbortController();
-  /** The last renewal by somebody else, and when we first saw it: clocks of two machines differ. */
+  /** The last renewal by somebody else, and when we first saw it: clocks of two machines differ, and may be set. */
   private observed: { renewal: string; at: number } | undefined;
-  /** Until when this process may take itself for the leader. */
+  /** Until when this process may take itself for the leader, by the monotonic clock. */
   private leadsUntil = -Infinity;
   private holding: Promise<unknown> = Promise.resolve();
 
@@ -92,13 +92,13 @@ export class LeaderElection {
   }
 
   private get leads(): boolean {
-    return this.options.clock.now() < this.leadsUntil;
+    return this.options.clock.monotonic() < this.leadsUntil;
   }
 
   private async renew(): Promise<'lost' | 'stopped'> {
     const { clock, log } = this.options;
     for (;;) {
-      await this.pause(Math.min(this.retryPeriod, this.leadsUntil - clock.now()));
+      await this.pause(Math.min(this.retryPeriod, this.leadsUntil - clock.monotonic()));
       if (this.stopping.signal.aborted) return 'stopped';
       if (!this.leads) break;
       try {
@@ -120,12 +120,12 @@ export class LeaderElection {
     const mine = holderIdentity === identity;
     if (!mine && holderIdentity !== '') {
       const renewal = `${holderIdentity} ${renewTime}`;
-      if (this.observed?.renewal !== renewal) this.observed = { renewal, at: clock.now() };
+      if (this.observed?.renewal !== renewal) this.observed = { renewal, at: clock.monotonic() };
       const duration = (lease?.spec?.leaseDurationSeconds ?? this.leaseDuration / 1_000) * 1_000;
-      if (clock.now() - this.observed.at < duration) return false;
+      if (clock.monotonic() - this.observed.at < duration) return false;
     }
     // Counted from before the server hears of it: another counts the lease's duration from after that.
-    const sentAt = clock.now();
+    const sentAt = clock.monotonic();
     const spec = {
       holderIdentity: identity,
       leaseDurationSeconds: Math.ceil(this.leaseDuration / 1_000),
@@ -160,7 +160,7 @@ export class LeaderElection {
     let cancel!: () => void;
     const late = new Promise<never>((_, reject) => {
       const giveUp = () => reject(new Error('no answer before the renew deadline'));
-      cancel = clock.after(this.leadsUntil - clock.now(), giveUp);
+      cancel = clock.after(this.leadsUntil - clock.monotonic(), giveUp);
     });
     try {
       return await Promise.race([answer, late]);

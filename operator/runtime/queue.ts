@@ -83,13 +83,13 @@ export class WorkQueue {
   longestRunning(): number {
     let oldest = Infinity;
     for (const startedAt of this.working.values()) oldest = Math.min(oldest, startedAt);
-    return oldest === Infinity ? 0 : this.options.clock.now() - oldest;
+    return oldest === Infinity ? 0 : this.options.clock.monotonic() - oldest;
   }
 
   /** Sum of the milliseconds that all work in hand has taken so far. */
   unfinishedWork(): number {
     let sum = 0;
-    for (const startedAt of this.working.values()) sum += this.options.clock.now() - startedAt;
+    for (const startedAt of this.working.values()) sum += this.options.clock.monotonic() - startedAt;
     return sum;
   }
 
@@ -121,7 +121,7 @@ export class WorkQueue {
   addAfter(key: string, delay: number, priority: Priority = 'change'): void {
     if (this.state === 'stopped') return;
     if (delay <= 0) return this.add(key, priority);
-    const due = this.options.clock.now() + delay;
+    const due = this.options.clock.monotonic() + delay;
     const present = this.delayed.get(key);
     if (this.waiting.has(key) || (present && present.due <= due)) return;
     this.delayed.set(key, { due, priority });
@@ -160,7 +160,7 @@ export class WorkQueue {
     this.waiting.set(key, {
       partition,
       priority: strongest,
-      since: before?.since ?? this.options.clock.now(),
+      since: before?.since ?? this.options.clock.monotonic(),
     });
     this.settle(partition);
   }
@@ -209,7 +209,7 @@ export class WorkQueue {
 
   private async work(key: string, partition: Partition): Promise<void> {
     const { clock, observer } = this.options;
-    const startedAt = clock.now();
+    const startedAt = clock.monotonic();
     const waiting = this.waiting.get(key)!;
     partition.active += 1;
     this.runnable.delete(partition); // to the end of the line, if it has more
@@ -220,7 +220,7 @@ export class WorkQueue {
       await this.options.work(key);
     } finally {
       this.working.delete(key);
-      observer?.finished(key, clock.now() - startedAt);
+      observer?.finished(key, clock.monotonic() - startedAt);
       partition.active -= 1;
       this.settle(partition);
       const again = this.dirty.get(key);
@@ -236,13 +236,13 @@ export class WorkQueue {
     if (!next || next.due >= this.timerDue) return;
     this.cancelTimer?.();
     this.timerDue = next.due;
-    this.cancelTimer = this.options.clock.after(next.due - this.options.clock.now(), () => this.release());
+    this.cancelTimer = this.options.clock.after(next.due - this.options.clock.monotonic(), () => this.release());
   }
 
   /** Moves what is due from the timetable to the queue. */
   private release(): void {
     this.timerDue = Infinity;
-    const now = this.options.clock.now();
+    const now = this.options.clock.monotonic();
     for (let next = this.timetable.peek(); next && next.due <= now; next = this.timetable.peek()) {
       this.timetable.pop();
       const delayed = this.delayed.get(next.key);

@@ -210,7 +210,7 @@ export class Cluster {
   }
 
   private async authenticate(): Promise<Readonly<Record<string, string>>> {
-    const now = this.options.clock.now();
+    const now = this.options.clock.monotonic();
     if (!this.credentials || now - this.credentials.readAt >= CREDENTIALS_LIFETIME) {
       this.credentials = { readAt: now, headers: this.readCredentials() };
     }

@@ -14,6 +14,10 @@ export class ManualClock implements Clock {
     return this.#now;
   }
 
+  monotonic(): number {
+    return this.#now;
+  }
+
   after(delayMs: number, callback: () => void): () => void {
     const timer = { at: this.#now + Math.max(0, delayMs), callback };
     this.#timers.add(timer);

@@ -81,9 +81,10 @@ class Candidate {
   }
 }
 
-/** The clock of another machine: ahead by `skew`. */
+/** The clock of another machine: ahead by `skew`, and started at another time. */
 const skewed = (clock: FakeClock, skew: number): Clock => ({
   now: () => clock.now() + skew,
+  monotonic: () => clock.monotonic() + 1e6,
   after: (delay, callback) => clock.after(delay, callback),
   sleep: (delay, signal) => clock.sleep(delay, signal),
 });
@@ -128,6 +129,28 @@ test.each([3_600_000, -3_600_000])(
     expect(two.leading).toBe(false);
   },
 );
+
+test.each([3_600_000, -3_600_000])(
+  'a clock that somebody sets by %d ms while all runs ends no leader and makes no second one',
+  async (by) => {
+    const { clock, one, two } = await oneLeads();
+    clock.set(by);
+    expect(one.mayWrite).toBe(true);
+    await clock.advance(5 * 60_000);
+    expect([one.leading, two.leading]).toEqual([true, false]);
+  },
+);
+
+test('a clock that somebody sets back delays neither the loss of the lease nor its take-over', async () => {
+  const { clock, one, two } = await oneLeads();
+  one.network = down;
+  await clock.advance(RETRY_PERIOD);
+  clock.set(-3_600_000);
+  await clock.advance(RENEW_DEADLINE - RETRY_PERIOD);
+  expect(one.end).toBe('lost');
+  await clock.advance(LEASE_DURATION + RETRY_PERIOD - RENEW_DEADLINE);
+  expect(two.leading).toBe(true);
+});
 
 test('a kill is survived within the lease duration and one retry', async () => {
   const { clock, one, two, server } = await oneLeads();

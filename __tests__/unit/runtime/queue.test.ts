@@ -65,6 +65,23 @@ describe('one key', () => {
     expect(started).toEqual(['p/a']);
   });
 
+  test.each([3_600_000, -3_600_000])(
+    'is worked in time though somebody sets the clock by %d ms meanwhile',
+    async (by) => {
+      const { clock, queue, started } = new Workshop();
+      queue.addAfter('p/a', 1_000);
+      clock.set(by);
+      queue.addAfter('p/b', 2_000);
+      await clock.advance(999);
+      expect(started).toEqual([]);
+      await clock.advance(1);
+      expect(started).toEqual(['p/a']);
+      expect(queue.longestRunning()).toBe(0);
+      await clock.advance(1_000);
+      expect(started).toEqual(['p/a', 'p/b']);
+    },
+  );
+
   test('an add overtakes the delay, which then counts no more', async () => {
     const shop = new Workshop();
     shop.queue.addAfter('p/a', 1_000);

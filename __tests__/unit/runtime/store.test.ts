@@ -83,7 +83,8 @@ test('after a restored list the next one is a list like any other', () => {
 });
 
 // The server's history: each step makes the next resource version. The store sees it through a watch that may lag,
-// break and be replaced by a list, and through answers to writes of ours that overtake the watch or come late.
+// break and be replaced by a list, and through answers to writes of ours that overtake the watch or come late. A backup
+// that is put back is told from a list that is older than what was shown before; any other looks like a server as ever.
 const NAMES = ['a', 'b', 'c'];
 
 type Step =
@@ -91,6 +92,7 @@ type Step =
   | { readonly type: 'delete'; readonly name: string }
   | { readonly type: 'watch'; readonly events: number }
   | { readonly type: 'relist' }
+  | { readonly type: 'restore'; readonly back: number }
   | { readonly type: 'late answer'; readonly index: number };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -103,13 +105,24 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ type: fc.constant('delete' as const), name: fc.constantFrom(...NAMES) }),
   fc.record({ type: fc.constant('watch' as const), events: fc.nat(5) }),
   fc.constant({ type: 'relist' as const }),
+  fc.record({ type: fc.constant('restore' as const), back: fc.integer({ min: 1, max: 20 }) }),
   fc.record({ type: fc.constant('late answer' as const), index: fc.nat() }),
 );
 
 class Server {
   version = 0;
   readonly objects = new Map<string, Thing>();
-  readonly history: { readonly type: 'put' | 'remove'; readonly object: Thing }[] = [];
+  history: { readonly type: 'put' | 'remove'; readonly object: Thing }[] = [];
+
+  restore(version: number): void {
+    this.version = version;
+    this.history = this.history.filter(({ object }) => Number(object.metadata.resourceVersion) <= version);
+    this.objects.clear();
+    for (const { type, object } of this.history) {
+      if (type === 'put') this.objects.set(object.metadata.name, object);
+      else this.objects.delete(object.metadata.name);
+    }
+  }
 
   write(name: string, value: number): Thing {
     const before = this.objects.get(name);
@@ -135,6 +148,7 @@ test('is the server as it was seen last, whatever the order of the news, and its
       const store = new Store<Thing>();
       const told = new Map<string, Thing>();
       let seen = 0;
+      let shown = 0;
       const tell = (changes: readonly Change<Thing>[]) => {
         for (const change of changes) {
           const key = keyOf(change.object);
@@ -148,8 +162,14 @@ test('is the server as it was seen last, whatever the order of the news, and its
         for (const { type, object } of server.history.slice(seen, seen + events)) {
           tell(type === 'put' ? store.put(object) : store.remove(object));
           store.seen(object.metadata.resourceVersion!);
+          shown = Number(object.metadata.resourceVersion);
           seen += 1;
         }
+      };
+      const relist = () => {
+        tell(store.replace([...server.objects.values()], String(server.version)));
+        seen = server.history.length;
+        shown = server.version;
       };
       for (const each of steps) {
         switch (each.type) {
@@ -164,9 +184,13 @@ test('is the server as it was seen last, whatever the order of the news, and its
           case 'watch':
             watch(each.events);
             break;
+          case 'restore':
+            if (shown === 0) break;
+            server.restore(Math.max(0, shown - each.back));
+            relist();
+            break;
           case 'relist':
-            tell(store.replace([...server.objects.values()], String(server.version)));
-            seen = server.history.length;
+            relist();
             break;
           case 'late answer': {
             const late = server.history[each.index % Math.max(1, server.history.length)];
