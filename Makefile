@@ -68,5 +68,5 @@ node_modules/.ready: package.json operator/package.json package-lock.json
 	@command -v node >/dev/null || { echo "Node.js is not installed: install $(NODE_LEAST) or newer from https://nodejs.org."; exit 1; }
 	@node -e 'const [a, b] = process.versions.node.split(".").map(Number); if (a < 20 || (a === 20 && b < 19)) { console.error(`Node.js $${process.versions.node} is too old: install $(NODE_LEAST) or newer.`); process.exit(1); }'
 	@echo "Installing packages from npm (about 300 MB, once) …"
-	@npm ci --no-audit --no-fund --loglevel=error
+	@npm ci --no-audit --no-fund --no-update-notifier --loglevel=error
 	@touch $@

@@ -13,7 +13,8 @@ const EDITS_MS = 10_000;
 const SETTLED_MS = 3_000;
 const OTHERS = 100;
 
-export async function benchAutomations(count: number, rounds: number): Promise<Figures> {
+/** Bursts of `count`; `many` for what an operator finds at its start, and for one change among them. */
+export async function benchAutomations(count: number, many: number, rounds: number): Promise<Figures> {
   const bench = await HubBench.start();
   try {
     const floors: number[] = [];
@@ -29,7 +30,7 @@ export async function benchAutomations(count: number, rounds: number): Promise<F
     const best = median(bursts.map(({ milliseconds }) => milliseconds));
     const plain = median(floors);
     const hub = await bench.hub();
-    await bench.createMany(hub.namespace, 'HubAutomation', count, automation);
+    await bench.createMany(hub.namespace, 'HubAutomation', many, automation);
     await bench.untilReady(hub.namespace, 'HubAutomation');
     await sleep(SETTLED_MS);
     return {
@@ -43,7 +44,8 @@ export async function benchAutomations(count: number, rounds: number): Promise<F
       POSTs: bursts.map(({ writes }) => writes).join(' '),
       'reloads of ours': bursts.map(({ reloads }) => reloads).join(' '),
       'operator CPU, % of the hub’s': bursts.map(({ cpu }) => cpu).join(' '),
-      ...(await restart(bench, hub, count)),
+      'automations of what follows': many,
+      ...(await restart(bench, hub, many)),
       ...(await oneChange(bench, hub)),
       ...(await manyEdits(bench, hub)),
       ...(await threeFiles(bench, count)),

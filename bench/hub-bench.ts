@@ -73,11 +73,7 @@ export class HubBench {
   /** A fresh hub; resolves when it has nothing left to do of its start. */
   async hub(): Promise<BenchHub> {
     const namespace = `bench-${this.hubs++}`;
-    await this.cluster.request({
-      method: 'POST',
-      path: '/api/v1/namespaces',
-      body: { metadata: { name: namespace } },
-    });
+    await this.createNamespace(namespace);
     await this.create(namespace, 'HubConfiguration', 'hub', {
       hubRef: { name: 'hub' },
       configuration: 'logger:\n  default: warning\n',
@@ -93,7 +89,11 @@ export class HubBench {
     const token = Buffer.from(secret.data.token, 'base64').toString();
     const client = new HubClient({ url, token, clock: systemClock, log: silentLog });
     while ((await client.rest.get<{ state: string }>('/api/config')).state !== 'RUNNING') await sleep(POLL);
-    return { namespace, client, pid: await this.pidOf(namespace) };
+    return { namespace, client, pid: await this.pidOf(namespace, 'hub') };
+  }
+
+  async createNamespace(name: string): Promise<void> {
+    await this.cluster.request({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name } } });
   }
 
   /** For a moment after its kinds were installed the API server cannot list them yet. */
@@ -108,8 +108,8 @@ export class HubBench {
   }
 
   /** The process of the hub's container. */
-  private async pidOf(namespace: string): Promise<number> {
-    const path = `/api/v1/namespaces/${namespace}/pods/hub-0`;
+  async pidOf(namespace: string, hub: string): Promise<number> {
+    const path = `/api/v1/namespaces/${namespace}/pods/${hub}-0`;
     const { metadata } = await this.cluster.request<CustomResource>({ method: 'GET', path });
     const pods = join(this.sandbox.directory, 'node', 'pods');
     const directory = (await readdir(pods)).find((name) => name.endsWith(metadata.uid!))!;

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { explain } from '../sandbox/failure';
 import { benchAutomations } from './automations';
+import { benchHubs } from './hubs';
 import { benchRuntime, type Figures } from './runtime';
 import { soak } from './soak';
 
@@ -9,7 +10,8 @@ import { soak } from './soak';
 
 const benches: Readonly<Record<string, () => Promise<Figures>>> = {
   runtime: () => benchRuntime(numberOf('N', 10_000)),
-  automations: () => benchAutomations(numberOf('N', 200), numberOf('ROUNDS', 3)),
+  automations: () => benchAutomations(numberOf('N', 200), numberOf('MANY', 500), numberOf('ROUNDS', 3)),
+  hubs: () => benchHubs(numberOf('N', 20)),
   soak: () => soak(numberOf('MINUTES', 20)),
 };
 

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
-import { requests } from '../operator/kinds/annotations';
 import { API_GROUP, API_VERSION, GROUP_VERSION } from '../operator/kinds/group';
 import { systemClock } from '../operator/clock';
 import { pathOf, type ResourceType } from '../operator/runtime/objects';
@@ -83,21 +82,24 @@ async function measureFirstSync(
   };
 }
 
-/** `floor-0` … of a hundred hubs, suspended. */
+/** `floor-0` … of a hundred hubs. */
 export async function createFloors(cluster: Cluster, count: number): Promise<void> {
   let next = 0;
   const create = async () => {
-    for (let index = next++; index < count; index = next++) {
-      const metadata = { name: `floor-${index}`, namespace: NAMESPACE };
-      const spec = { hubRef: { name: `hub-${index % 100}` }, name: `Floor ${index}`, suspend: true };
-      await cluster.request({
-        method: 'POST',
-        path: pathOf(floors, NAMESPACE),
-        body: { apiVersion: GROUP_VERSION, kind: 'HubFloor', metadata, spec },
-      });
-    }
+    for (let index = next++; index < count; index = next++) await createFloor(cluster, index);
   };
   await Promise.all(Array.from({ length: CREATES_AT_ONCE }, create));
+}
+
+/** Suspended. */
+export async function createFloor(cluster: Cluster, index: number): Promise<void> {
+  const metadata = { name: `floor-${index}`, namespace: NAMESPACE };
+  const spec = { hubRef: { name: `hub-${index % 100}` }, name: `Floor ${index}`, suspend: true };
+  await cluster.request({
+    method: 'POST',
+    path: pathOf(floors, NAMESPACE),
+    body: { apiVersion: GROUP_VERSION, kind: 'HubFloor', metadata, spec },
+  });
 }
 
 async function measureRest(operator: OperatorProcess): Promise<Figures> {
@@ -124,14 +126,13 @@ async function measureRest(operator: OperatorProcess): Promise<Figures> {
 async function measureLatency(cluster: Cluster): Promise<Figures> {
   const latencies: number[] = [];
   for (let change = 0; change < CHANGES; change++) {
-    const path = pathOf(floors, NAMESPACE, `floor-${change}`);
-    const value = `bench-${change}`;
-    const body = { metadata: { annotations: { [requests.reconcileAt]: value } } };
-    await cluster.request({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body });
+    const name = `floor-${change}`;
+    const generation = await changeFloor(cluster, name, change + 1);
     const began = performance.now();
     for (;;) {
+      const path = pathOf(floors, NAMESPACE, name);
       const { status } = await cluster.request<CustomResource>({ method: 'GET', path });
-      if (status?.lastHandledReconcileAt === value) break;
+      if (status?.observedGeneration === generation) break;
     }
     latencies.push(performance.now() - began);
   }
@@ -140,6 +141,17 @@ async function measureLatency(cluster: Cluster): Promise<Figures> {
     'change → status p50, ms': Math.round(latencies[CHANGES / 2]!),
     'change → status p95, ms': Math.round(latencies[CHANGES * 0.95]!),
   };
+}
+
+/** Resolves with the generation that the change made. */
+export async function changeFloor(cluster: Cluster, name: string, level: number): Promise<number> {
+  const { metadata } = await cluster.request<CustomResource>({
+    method: 'PATCH',
+    path: pathOf(floors, NAMESPACE, name),
+    contentType: 'application/merge-patch+json',
+    body: { spec: { level } },
+  });
+  return metadata.generation!;
 }
 
 async function measureRestart(operator: OperatorProcess, count: number): Promise<Figures> {

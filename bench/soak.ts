@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
 import { systemClock } from '../operator/clock';
-import { requests } from '../operator/kinds/annotations';
 import { pathOf } from '../operator/runtime/objects';
 import type { CustomResource } from '../operator/runtime/resource';
 import { ApiError, Cluster, ClusterUnreachable } from '../operator/runtime/transport';
@@ -12,10 +11,21 @@ import {
   bundleOperator,
   installOperator,
   operatorKubeconfig,
+  type OperatorProcess,
   startOperator,
 } from '../sandbox/operator-process';
 import { rerouted, TcpProxy } from '../sandbox/tcp-proxy';
-import { createFloors, type Figures, floors, NAMESPACE, residentMegabytes, scrape, sum } from './runtime';
+import {
+  changeFloor,
+  createFloor,
+  createFloors,
+  type Figures,
+  floors,
+  NAMESPACE,
+  residentMegabytes,
+  scrape,
+  sum,
+} from './runtime';
 
 const RESOURCES = 500;
 const CHANGE_EVERY_MS = 50;
@@ -32,9 +42,10 @@ interface Usage {
 }
 
 /**
- * `minutes` of changes to 500 resources while the operator's connections are reset every few seconds and the API
- * server is killed every 45 s. At the end every resource must have been worked with its last change, and memory, files
- * and connections must not have grown by more than a tenth since the first quarter.
+ * `minutes` of changes, deletions and creations among 500 resources, while the operator's connections are reset every
+ * few seconds and the API server is killed every 45 s. At the end the operator must have worked each resource as it is,
+ * and know no other; memory, files and connections must not have grown by more than a tenth since the first quarter;
+ * and each request that failed must have failed for one of the causes that were brought about.
  */
 export async function soak(minutes: number): Promise<Figures> {
   const sandbox = await startSandbox({ progress: 'plain' });
@@ -57,33 +68,33 @@ export async function soak(minutes: number): Promise<Figures> {
       proxy.port,
     );
     const operator = await startOperator(sandbox, { kubeconfig, settings: { LOG_LEVEL: 'warn' } });
-    const wanted = new Map<string, string>();
     const end = Date.now() + minutes * 60_000;
-    const changing = change(cluster, wanted, end);
+    const changing = change(cluster, end);
     const chaos = [
       repeat(RESET_EVERY_MS, end, () => proxy.reset()),
       repeat(RESTART_EVERY_MS, end, () => restartApiServer(sandbox)),
     ];
     await sleep(minutes * 60_000 * WARM);
     const before = await usage(operator.process.pid, proxy);
-    await Promise.all([changing, ...chaos]);
-    const missed = await untilCaughtUp(cluster, wanted);
+    const [changes] = await Promise.all([changing, ...chaos]);
+    const missed = await untilCaughtUp(cluster, operator);
     const after = await usage(operator.process.pid, proxy);
     const metrics = await scrape(operator);
+    const causes = failedRequests(metrics);
+    const unexplained = [...causes.keys()].filter((code) => !CAUSES.has(code));
     if (!operator.process.running) throw new Error('the operator did not survive');
     return {
       minutes,
-      changes:
-        wanted.size === 0
-          ? 0
-          : [...wanted.values()].reduce((most, value) => Math.max(most, Number(value)), 0),
-      'resources that missed their last change': missed,
+      'changes, deletions and creations': changes,
+      'resources that missed their last change, or their deletion': missed,
       'RSS at the first quarter → end, MB': `${before.megabytes} → ${after.megabytes}`,
       'open files': `${before.files} → ${after.files}`,
       'connections to the API server': `${before.connections} → ${after.connections}`,
       'watches that broke off': sum(metrics, 'hub_operator_watch_failures_total'),
       'passes that failed (API server away)': sum(metrics, 'controller_runtime_reconcile_errors_total'),
-      verdict: missed === 0 && grewLittle(before, after) ? 'passed' : 'FAILED',
+      'failed requests, by cause': [...causes].map(([cause, count]) => `${cause}: ${count}`).join(', '),
+      'failed requests without a cause': unexplained.join(', ') || 'none',
+      verdict: missed === 0 && unexplained.length === 0 && grewLittle(before, after) ? 'passed' : 'FAILED',
     };
   } finally {
     cluster.close();
@@ -92,25 +103,45 @@ export async function soak(minutes: number): Promise<Figures> {
   }
 }
 
-/** Changes one resource after another; what the API server did not take does not count. */
-async function change(cluster: Cluster, wanted: Map<string, string>, end: number): Promise<void> {
-  for (let count = 0; Date.now() < end; count++) {
-    const name = `floor-${(count * 7919) % RESOURCES}`;
+/**
+ * Changes one resource after another, and makes one in twenty anew. What the API server did not take does not matter:
+ * what it has at the end is the truth. Resolves with the number of what it took.
+ */
+async function change(cluster: Cluster, end: number): Promise<number> {
+  let taken = 0;
+  const gone = new Set<number>();
+  for (let count = 1; Date.now() < end; count++) {
+    const index = (count * 7919) % RESOURCES;
     try {
-      const body = { metadata: { annotations: { [requests.reconcileAt]: String(count) } } };
-      await cluster.request({
-        method: 'PATCH',
-        path: pathOf(floors, NAMESPACE, name),
-        contentType: 'application/merge-patch+json',
-        body,
-      });
-      wanted.set(name, String(count));
+      if (gone.has(index)) {
+        await createFloor(cluster, index);
+        gone.delete(index);
+      } else if (count % 20 === 0) {
+        gone.add(index);
+        await cluster.request({ method: 'DELETE', path: pathOf(floors, NAMESPACE, `floor-${index}`) });
+      } else {
+        await changeFloor(cluster, `floor-${index}`, count);
+      }
+      taken += 1;
     } catch (error) {
       if (!(error instanceof ClusterUnreachable || error instanceof ApiError)) throw error;
-      wanted.delete(name); // it may have been taken or not: the next one tells
     }
     await sleep(CHANGE_EVERY_MS);
   }
+  return taken;
+}
+
+/** Codes of answers that the chaos explains: connections cut, a server that starts, a list or a write that is too old. */
+const CAUSES = new Set(['<error>', '401', '403', '404', '409', '410', '429', '500', '503', '504']);
+
+function failedRequests(metrics: string): Map<string, number> {
+  const codes = new Set(
+    [...metrics.matchAll(/^rest_client_requests_total\{.*code="([^"]+)"/gm)].map(([, code]) => code!),
+  );
+  const failed = [...codes].filter((code) => !/^2/.test(code));
+  return new Map(
+    failed.map((code) => [code, sum(metrics, 'rest_client_requests_total', new RegExp(`code="${code}"`))]),
+  );
 }
 
 async function restartApiServer({ controlPlane }: Sandbox): Promise<void> {
@@ -126,16 +157,16 @@ async function repeat(everyMs: number, end: number, action: () => void | Promise
   }
 }
 
-async function untilCaughtUp(cluster: Cluster, wanted: ReadonlyMap<string, string>): Promise<number> {
+/** How many resources the operator has not worked as they are, or knows although they are gone. */
+async function untilCaughtUp(cluster: Cluster, operator: OperatorProcess): Promise<number> {
   for (const deadline = Date.now() + RECOVERY_MS; ; await sleep(1_000)) {
     const { items } = await cluster.request<{ items: CustomResource[] }>({
       method: 'GET',
       path: pathOf(floors, NAMESPACE),
     });
-    const missed = items.filter(
-      ({ metadata, status }) =>
-        wanted.has(metadata.name) && status?.lastHandledReconcileAt !== wanted.get(metadata.name),
-    ).length;
+    const known = sum(await scrape(operator), 'hub_operator_resources', /kind="HubFloor"/);
+    const behind = items.filter(({ metadata, status }) => status?.observedGeneration !== metadata.generation);
+    const missed = behind.length + Math.abs(known - items.length);
     if (missed === 0 || Date.now() > deadline) return missed;
   }
 }

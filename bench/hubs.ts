@@ -1,0 +1,198 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Hub } from '../operator/kinds';
+import { builtin } from '../operator/runtime/types';
+import { objectNames } from '../operator/kinds/object-names';
+import { pathOf } from '../operator/runtime/objects';
+import { cpuSeconds, HubBench } from './hub-bench';
+import { type Figures, scrape, sum } from './runtime';
+
+/**
+ * Whether hubs stand in each other's way: what one costs alone, and what each of many costs, in requests and in the
+ * operator's CPU. The hubs are light stand-ins (stand-in.mjs), since twenty real ones do not fit on one machine.
+ */
+
+const NAMESPACES = 5;
+const AUTOMATIONS = 10;
+const IDLE_MS = 60_000;
+const MOST = 1.2;
+
+interface Cost {
+  readonly requestsToHub: number;
+  readonly requestsToCluster: number;
+  /** Milliseconds of CPU. */
+  readonly cpu: number;
+}
+
+interface Phases {
+  /** From nothing to all Ready. */
+  readonly setUp: Cost;
+  /** A minute in which nothing happens. */
+  readonly idle: Cost;
+  /** Milliseconds from a change to its write in the hub, the slowest of one change in each hub. */
+  readonly slowestChange: number;
+}
+
+export async function benchHubs(many: number): Promise<Figures> {
+  const nothing = await measure(0);
+  const alone = await measure(1);
+  const together = await measure(many);
+  const ratios = [
+    ...ratiosOf('set-up', nothing.setUp, alone.setUp, together.setUp, many),
+    ...ratiosOf('idle', nothing.idle, alone.idle, together.idle, many),
+  ];
+  return {
+    hubs: many,
+    'automations of each': AUTOMATIONS,
+    ...Object.fromEntries(ratios.map(({ name, text }) => [name, text])),
+    'slowest change alone, ms': alone.slowestChange,
+    'slowest change among many, one of which hangs, ms': together.slowestChange,
+    verdict: ratios.every(({ ratio }) => ratio <= MOST) ? 'passed' : 'FAILED',
+  };
+}
+
+/** Per hub, without what the operator does for no hub at all. */
+function ratiosOf(phase: string, nothing: Cost, alone: Cost, together: Cost, many: number) {
+  const names = {
+    requestsToHub: 'requests to the hub',
+    requestsToCluster: 'requests to the cluster',
+    cpu: 'CPU, ms',
+  } as const;
+  return (Object.keys(names) as (keyof Cost)[]).map((key) => {
+    const one = alone[key] - nothing[key];
+    const each = (together[key] - nothing[key]) / many;
+    const ratio = each / Math.max(one, 1);
+    return {
+      name: `${phase}: ${names[key]}, of one alone → of each`,
+      text: `${one.toFixed(0)} → ${each.toFixed(1)} (${ratio.toFixed(2)})`,
+      ratio,
+    };
+  });
+}
+
+async function measure(count: number): Promise<Phases> {
+  const bench = await HubBench.start();
+  try {
+    const hubs = Array.from({ length: count }, (_, index) => ({
+      namespace: `home-${index % NAMESPACES}`,
+      name: `hub-${index}`,
+    }));
+    for (let index = 0; index < NAMESPACES; index++) await bench.createNamespace(`home-${index}`);
+    const setUp = await cost(bench, hubs, async () => {
+      for (const hub of hubs) await create(bench, hub);
+      for (const { namespace } of hubs.slice(0, NAMESPACES)) {
+        await bench.untilReady(namespace, 'Hub');
+        await bench.untilReady(namespace, 'HubAutomation');
+      }
+      if (count === 0) await sleep(10_000);
+    });
+    await sleep(5_000);
+    const idle = await cost(bench, hubs, () => sleep(IDLE_MS));
+    return { setUp, idle, slowestChange: await slowestChange(bench, hubs) };
+  } finally {
+    await bench.stop();
+  }
+}
+
+type Place = { readonly namespace: string; readonly name: string };
+
+async function create(bench: HubBench, { namespace, name }: Place): Promise<void> {
+  await bench.cluster.request({
+    method: 'POST',
+    path: pathOf(builtin.Secret, namespace),
+    body: {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: objectNames(name).apiToken, namespace },
+      stringData: { token: 'a token that a stand-in takes' },
+    },
+  });
+  const hubRef = { name };
+  await bench.create(namespace, 'HubConfiguration', name, {
+    hubRef,
+    configuration: 'logger:\n  default: warning\n',
+  });
+  const container = { name: 'hub', command: [process.execPath, join(__dirname, 'stand-in.mjs')] };
+  await bench.create(namespace, 'Hub', name, {
+    version: '2026.11.0',
+    bootstrap: { enabled: false },
+    podTemplate: { spec: { terminationGracePeriodSeconds: 1, containers: [container] } },
+  });
+  for (let index = 0; index < AUTOMATIONS; index++) {
+    await bench.create(namespace, 'HubAutomation', `${name}-${index}`, {
+      hubRef,
+      alias: `Automation ${index} of ${name}`,
+      triggers: [{ trigger: 'time', at: '07:30:00' }],
+      actions: [{ action: 'light.turn_on', target: { entity_id: 'light.sofa' } }],
+    });
+  }
+}
+
+async function cost(bench: HubBench, hubs: readonly Place[], during: () => Promise<unknown>): Promise<Cost> {
+  const { pid } = bench.operator.process;
+  const before = {
+    cpu: await cpuSeconds(pid),
+    cluster: await clusterRequests(bench),
+    hubs: await asked(bench, hubs),
+  };
+  await during();
+  return {
+    cpu: (await cpuSeconds(pid)) * 1_000 - before.cpu * 1_000,
+    requestsToCluster: (await clusterRequests(bench)) - before.cluster,
+    requestsToHub: (await asked(bench, hubs)) - before.hubs,
+  };
+}
+
+async function clusterRequests(bench: HubBench): Promise<number> {
+  return sum(await scrape(bench.operator), 'rest_client_requests_total');
+}
+
+async function urlOf(bench: HubBench, { namespace, name }: Place): Promise<string | undefined> {
+  const hub = await bench.read<Hub>(namespace, 'Hub', name).catch(() => undefined); // not created yet
+  return hub?.status?.url;
+}
+
+interface Counts {
+  readonly rest: number;
+  readonly commands: number;
+  readonly writes: number;
+}
+
+async function counts(url: string): Promise<Counts> {
+  return (await (await fetch(`${url}/bench`)).json()) as Counts;
+}
+
+/** Requests and commands that all hubs together have answered. */
+async function asked(bench: HubBench, hubs: readonly Place[]): Promise<number> {
+  const numbers = await Promise.all(
+    hubs.map(async (hub) => {
+      const url = await urlOf(bench, hub);
+      if (url === undefined) return 0;
+      const { rest, commands } = await counts(url);
+      return rest + commands;
+    }),
+  );
+  return numbers.reduce((total, each) => total + each, 0);
+}
+
+/** One change in each hub at once; where there are many, the first of them hangs. */
+async function slowestChange(bench: HubBench, hubs: readonly Place[]): Promise<number> {
+  const [first, ...others] = hubs;
+  if (!first) return 0;
+  const hangs = others.length > 0;
+  if (hangs) {
+    process.kill(await bench.pidOf(first.namespace, first.name), 'SIGSTOP');
+    await bench.patch(first.namespace, 'HubAutomation', `${first.name}-0`, { alias: 'Never written' });
+  }
+  const took = await Promise.all((hangs ? others : hubs).map((hub) => change(bench, hub)));
+  return Math.max(...took);
+}
+
+async function change(bench: HubBench, hub: Place): Promise<number> {
+  const url = (await urlOf(bench, hub))!;
+  const { writes } = await counts(url);
+  await bench.patch(hub.namespace, 'HubAutomation', `${hub.name}-0`, { alias: 'Changed' });
+  const began = Date.now();
+  while ((await counts(url)).writes === writes) await sleep(20);
+  return Date.now() - began;
+}

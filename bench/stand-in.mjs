@@ -1,0 +1,146 @@
+// A light stand-in of a hub, as the container of a pod: it answers what the operator asks of a hub that is set up, keeps
+// automations in memory, and counts what it is asked. For the bench of many hubs only; it shows nothing about real hubs.
+
+import { createServer } from 'node:http';
+import { WebSocketServer } from 'ws';
+
+const VERSION = '2026.11.0';
+const core = {
+  version: VERSION,
+  state: 'RUNNING',
+  recovery_mode: false,
+  safe_mode: false,
+  components: ['automation', 'scene', 'script'],
+  config_source: 'storage',
+  location_name: 'Home',
+  latitude: 0,
+  longitude: 0,
+  elevation: 0,
+  unit_system: { length: 'km' },
+  time_zone: 'UTC',
+  currency: 'EUR',
+  country: null,
+  language: 'en',
+};
+
+/** Automations by id. */
+const automations = new Map();
+const counts = { rest: 0, commands: 0, writes: 0 };
+/** What tells each subscriber. */
+const subscribers = new Set();
+
+const entityOf = (id) => ({
+  entity_id: `automation.${id.replaceAll('-', '_')}`,
+  unique_id: id,
+  platform: 'automation',
+  disabled_by: null,
+  original_name: id,
+});
+const entities = () => [...automations.keys()].map(entityOf);
+const bodyOf = (entityId) => {
+  const id = [...automations.keys()].find((key) => entityOf(key).entity_id === entityId);
+  return id === undefined ? undefined : { id, ...automations.get(id) };
+};
+
+function write(id, body) {
+  counts.writes += 1;
+  const isNew = !automations.has(id);
+  automations.set(id, body);
+  const data = { action: 'create', entity_id: entityOf(id).entity_id };
+  if (isNew) tell('entity_registry_updated', undefined, data);
+  told('reload', { domain: 'automation', service: 'reload', service_data: { id } });
+  told('automation', {});
+}
+
+/** By a plain subscription to that type of events. */
+const tell = (type, _id, data) => {
+  for (const { events, send } of subscribers) if (events === type) send({ event_type: type, data });
+};
+/** By the trigger of that id. */
+const told = (id, data) => {
+  for (const { triggers, send } of subscribers)
+    if (triggers) send({ variables: { trigger: { id, event: { data } } } });
+};
+
+const rest = {
+  'GET /manifest.json': () => ({ name: 'Home Assistant' }),
+  'GET /api/config': () => core,
+  'GET /api/components': () => core.components,
+  'POST /api/services/automation/reload': () => {
+    told('reload', { domain: 'automation', service: 'reload', service_data: {} });
+    told('automation', {});
+    return [];
+  },
+  'GET /bench': () => ({ ...counts, automations: automations.size }),
+};
+
+function answer(method, path, body) {
+  const known = rest[`${method} ${path}`];
+  if (known) return known();
+  const [, id] = /^\/api\/config\/automation\/config\/(.+)$/.exec(path) ?? [];
+  if (id !== undefined && method === 'POST') {
+    write(decodeURIComponent(id), body);
+    return { result: 'ok' };
+  }
+  const [, entityId] = /^\/api\/states\/(.+)$/.exec(path) ?? [];
+  if (entityId !== undefined && bodyOf(entityId)) return { entity_id: entityId, state: 'on', attributes: {} };
+  return undefined;
+}
+
+const server = createServer(async (request, response) => {
+  const chunks = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const text = Buffer.concat(chunks).toString();
+  const isProbe = request.url === '/manifest.json' || request.url === '/bench';
+  if (!isProbe) counts.rest += 1;
+  const result = answer(request.method, request.url, text && JSON.parse(text));
+  response.writeHead(result === undefined ? 404 : 200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(result ?? { message: 'Not found' }));
+});
+
+const commands = {
+  get_config: () => core,
+  'auth/current_user': () => ({ id: 'u', name: 'Owner', is_owner: true, is_admin: true }),
+  'config/entity_registry/list': entities,
+  'config/entity_registry/get_entries': ({ entity_ids: ids }) =>
+    Object.fromEntries(ids.map((id) => [id, entities().find((entity) => entity.entity_id === id) ?? null])),
+  'automation/config': ({ entity_id: id }) => bodyOf(id) && { config: bodyOf(id) },
+  supported_features: () => null,
+  unsubscribe_events: () => null,
+};
+
+new WebSocketServer({ server, path: '/api/websocket' }).on('connection', (socket) => {
+  const send = (message) => socket.send(JSON.stringify(message));
+  const own = new Set();
+  send({ type: 'auth_required', ha_version: VERSION });
+  socket.on('close', () => own.forEach((each) => subscribers.delete(each)));
+  socket.on('message', (text) => {
+    const batch = JSON.parse(text);
+    for (const message of Array.isArray(batch) ? batch : [batch]) {
+      const { id, type } = message;
+      if (type === 'auth') send({ type: 'auth_ok', ha_version: VERSION });
+      else if (type === 'ping') send({ id, type: 'pong' });
+      else if (type === 'subscribe_events' || type === 'subscribe_trigger') {
+        counts.commands += 1;
+        const subscriber = {
+          events: message.event_type,
+          triggers: message.trigger,
+          send: (event) => send({ id, type: 'event', event }),
+        };
+        own.add(subscriber);
+        subscribers.add(subscriber);
+        send({ id, type: 'result', success: true, result: null });
+      } else {
+        counts.commands += 1;
+        const result = commands[type]?.(message);
+        send(
+          result === undefined
+            ? { id, type: 'result', success: false, error: { code: 'not_found', message: 'Unknown' } }
+            : { id, type: 'result', success: true, result },
+        );
+      }
+    }
+  });
+});
+
+server.listen(Number(process.env.SETUP_PORT), '127.0.0.1');
