@@ -1,5 +1,5 @@
 import type { Clock } from '../clock';
-import { HubRejected, LoginFailed, NotFound } from './errors';
+import { HubRejected, HubUnreachable, LoginFailed, NotFound } from './errors';
 import { ONBOARDING_STEPS, type OnboardingStep } from './health';
 import type { Rest } from './rest';
 
@@ -68,22 +68,23 @@ export async function endLogin(rest: Rest, login: Login): Promise<void> {
 
 /**
  * Logs in with user name and password. A refused pair is tried twice in all, since a hub that has just started may
- * not know its users yet; more would only feed the hub's ban.
+ * not know its users yet; more would only feed the hub's ban, and so would another try after any other refusal: of a
+ * user who is deactivated, or by a hub without users of its own.
  *
- * @throws LoginFailed wrong user name or password, or a second factor is asked for
+ * @throws LoginFailed wrong user name or password, a second factor is asked for, or the hub refuses the login
  */
-export async function login(rest: Rest, { username, password }: Credentials, clock: Clock): Promise<Login> {
+export async function login(rest: Rest, credentials: Credentials, clock: Clock): Promise<Login> {
+  const { username, password } = credentials;
   const { client_id, redirect_uri } = identity(rest);
   const start = { client_id, redirect_uri, handler: ['homeassistant', null] };
-  const flow = await rest.post<LoginStep>('/auth/login_flow', start, anonymous);
+  const flow = await demanded(username, rest.post<LoginStep>('/auth/login_flow', start, anonymous));
+  if (flow.type === 'abort') throw refusal(username, flow.reason);
   const path = `/auth/login_flow/${encodeURIComponent(flow.flow_id)}`;
+  const answer = { client_id, username: normalised(username), password };
   for (let attempt = 1; ; attempt++) {
-    const step = await rest.post<LoginStep>(
-      path,
-      { client_id, username: normalised(username), password },
-      anonymous,
-    );
-    if (step.type === 'create_entry') return exchangeCode(rest, step.result);
+    const step = await demanded(username, unlessForgotten(rest.post<LoginStep>(path, answer, anonymous)));
+    if (step.type === 'create_entry') return demanded(username, exchangeCode(rest, step.result));
+    if (step.type === 'abort') throw refusal(username, step.reason);
     const secondFactor = step.step_id !== 'init';
     if (attempt < LOGIN_TRIES && !secondFactor) {
       await clock.sleep(LOGIN_PAUSE_MS);
@@ -117,13 +118,9 @@ interface TokenAnswer {
 }
 
 type LoginStep =
-  | { readonly type: 'form'; readonly flow_id: string; readonly step_id: string; readonly result: never }
-  | {
-      readonly type: 'create_entry';
-      readonly flow_id: string;
-      readonly step_id?: never;
-      readonly result: string;
-    };
+  | { readonly type: 'form'; readonly flow_id: string; readonly step_id: string }
+  | { readonly type: 'create_entry'; readonly flow_id: string; readonly result: string }
+  | { readonly type: 'abort'; readonly flow_id: string; readonly reason: string };
 
 /**
  * As whom we log in. The hub accepts its own address as client, and a redirect under the same origin without
@@ -144,6 +141,30 @@ async function unlessDone<T>(call: Promise<T>): Promise<T | undefined> {
     return await call;
   } catch (error) {
     if (error instanceof NotFound || (error instanceof HubRejected && error.code === '403')) return undefined;
+    throw error;
+  }
+}
+
+/** What the hub refuses of a login it will refuse again, and count as a failed login again. */
+async function demanded<T>(username: string, call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    // 409: two answers to one login at the same time.
+    if (error instanceof HubRejected && error.code !== '409') throw refusal(username, error.message);
+    throw error;
+  }
+}
+
+const refusal = (username: string, words: string): LoginFailed =>
+  new LoginFailed(`the hub refuses the login of ${username}: ${words}`);
+
+/** A login that was begun a moment ago and is not known any more: the hub was restarted, and nobody is refused. */
+async function unlessForgotten<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof NotFound) throw new HubUnreachable('the hub was restarted during the login');
     throw error;
   }
 }

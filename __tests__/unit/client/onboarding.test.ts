@@ -1,9 +1,9 @@
-import { HubFailed, LoginFailed } from '../../../operator/client/errors';
+import { HubFailed, HubUnreachable, LoginFailed } from '../../../operator/client/errors';
 import { completeStep, createUser, login } from '../../../operator/client/onboarding';
 import { Rest } from '../../../operator/client/rest';
 import { tokenId } from '../../../operator/client/tokens';
 import { systemClock } from '../../../operator/clock';
-import { FakeHub, json, text } from './fake-hub';
+import { type Answer, FakeHub, json, text } from './fake-hub';
 import { ManualClock } from './manual-clock';
 
 // The way through is shown with a real hub (integration); here is what that one cannot be brought to.
@@ -29,6 +29,48 @@ describe('login', () => {
     hub.routes.set('POST /auth/login_flow/f1', json(200, { type: 'form', flow_id: 'f1', step_id: 'mfa' }));
     await expect(login(rest, credentials, systemClock)).rejects.toThrow(/second factor/);
     expect(hub.requests.map((request) => request.method)).toEqual(['POST', 'POST', 'DELETE']);
+  });
+
+  it.each<[string, string, Answer, RegExp]>([
+    [
+      'a deactivated user',
+      'POST /auth/login_flow/f1',
+      json(403, { message: 'Login blocked: User is not active' }),
+      /refuses the login of owner: Login blocked: User is not active/,
+    ],
+    [
+      'a login that the hub gives up',
+      'POST /auth/login_flow/f1',
+      json(200, { type: 'abort', flow_id: 'f1', reason: 'no_available_tfa' }),
+      /refuses the login of owner: no_available_tfa/,
+    ],
+    [
+      'a hub without users of its own',
+      'POST /auth/login_flow',
+      json(404, { message: 'Invalid handler specified' }),
+      /refuses the login of owner: Invalid handler specified/,
+    ],
+    [
+      'a code that opens nothing',
+      'POST /auth/token',
+      json(400, { error: 'access_denied', error_description: 'User is not active' }),
+      /refuses the login of owner: User is not active/,
+    ],
+  ])('tries %s once', async (_what, route, answer, words) => {
+    hub.routes.set(
+      'POST /auth/login_flow/f1',
+      json(200, { type: 'create_entry', flow_id: 'f1', result: 'c' }),
+    );
+    hub.routes.set(route, answer);
+    const failure = await login(rest, credentials, systemClock).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(LoginFailed);
+    expect((failure as Error).message).toMatch(words);
+    expect(hub.asked(route.replace('POST ', '')).length).toBe(1);
+  });
+
+  it('does not blame the credentials for a hub that was restarted meanwhile', async () => {
+    hub.routes.set('POST /auth/login_flow/f1', json(404, { message: 'Invalid flow specified' }));
+    await expect(login(rest, credentials, systemClock)).rejects.toThrow(HubUnreachable);
   });
 
   it('tries a refused password twice, a second apart, and no more', async () => {
