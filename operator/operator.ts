@@ -34,6 +34,8 @@ interface ResourceChange extends ResourceEvent {
 
 /** The lease is renewed over a connection of its own, by requests that end before the renew deadline. */
 const LEASE_REQUEST_TIMEOUT = 5_000;
+/** The rest of the time to stop is for the passes that are in work. */
+const DRAIN_DEADLINE = (3 / 4) * STOP_DEADLINE;
 
 /**
  * Registers a watch for every kind; each handler hands what it sees to the controller, which works it by the kind's
@@ -59,10 +61,8 @@ export class HubOperator extends Operator {
   ) {
     super(loggerOf(log));
     this.ended = new Promise((resolve) => (this.end = resolve));
-    this.cluster = this.connect({
-      mayWrite: this.writing.signal,
-      beforeWrite: () => this.leader?.assertLeading(),
-    });
+    const assertLeading = () => this.leader?.assertLeading();
+    this.cluster = this.connect({ mayWrite: this.writing.signal, beforeWrite: assertLeading });
     this.view = new ClusterView({
       cluster: this.cluster,
       clock,
@@ -79,7 +79,11 @@ export class HubOperator extends Operator {
       log,
       metrics,
       settings,
-      requeue: (kind, namespace, name) => this.controller.requeue(kind, namespace, name),
+      mayWrite: () => {
+        this.writing.signal.throwIfAborted();
+        assertLeading();
+      },
+      requeue: (...work: Parameters<Controller['requeue']>) => this.controller.requeue(...work),
     });
     this.controller = new Controller({
       clock,
@@ -192,13 +196,19 @@ export class HubOperator extends Operator {
   }
 
   private async shutDown(): Promise<void> {
-    const drained = this.controller.queue.stop();
-    if (!this.writing.signal.aborted) await this.atMost(STOP_DEADLINE, drained);
+    if (this.writing.signal.aborted) void this.controller.queue.stop();
+    else await this.atMost(STOP_DEADLINE, this.finish());
     this.writing.abort(new Error('the operator is stopping'));
     this.leader?.stop();
     this.metrics.leading(this.settings.leaseName, false);
     this.modules.close();
     await this.view.stop();
+  }
+
+  /** What went to a hub first: passes then say in status what became of it. */
+  private async finish(): Promise<void> {
+    await this.atMost(DRAIN_DEADLINE, this.modules.drain());
+    await this.controller.queue.stop();
   }
 
   /** Resolves when `work` has ended, and after `delay` milliseconds anyway. */

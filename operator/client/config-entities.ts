@@ -46,6 +46,11 @@ export class ConfigEntities {
     return this.#lanes[kind].busy;
   }
 
+  /** Sends no write any more; resolves when those under way have ended. */
+  async drain(): Promise<void> {
+    await Promise.all(Object.values(this.#lanes).map((lane) => lane.close()));
+  }
+
   /**
    * Creates or replaces one; without `id` in the body. Idempotent. The hub then reloads it by itself, in the
    * background and without telling: that it was accepted does not mean that it runs.
@@ -121,14 +126,17 @@ function configPath(kind: ConfigEntityKind, id: string): string {
   return `/api/config/${kind}/config/${encodeURIComponent(id)}`;
 }
 
-/** An unknown id is 404 in some of the hub's answers and 400 in others. */
+/**
+ * An unknown id is 404 in some of the hub's answers and 400 in others. Another 404 is a hub that does not serve that
+ * part of its API (yet): it says nothing of the id.
+ */
 async function unlessUnknown<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
   } catch (error) {
-    const unknown =
-      error instanceof HubRejected && error.code === '400' && error.message === 'Resource not found';
-    if (unknown || error instanceof NotFound) return undefined;
+    const isOfApi = error instanceof HubRejected && ['400', '404'].includes(error.code);
+    const isUnknown = isOfApi ? error.message === 'Resource not found' : error instanceof NotFound;
+    if (isUnknown) return undefined;
     throw error;
   }
 }

@@ -43,7 +43,7 @@ interface Subscription {
  * 5 s; after a rejected token when its gate opens) with all its subscriptions, until it is closed. While the hub is
  * known to be gone all methods throw at once.
  *
- * Methods throw only errors of `errors.ts`.
+ * Methods throw only errors of `errors.ts`, and what `mayWrite` of its {@link Rest} throws.
  */
 export class HubConnection {
   readonly #rest: Rest;
@@ -79,7 +79,10 @@ export class HubConnection {
 
   /** Sends a command and resolves with its result. */
   command<T>(type: string, fields: object = {}, options: CommandOptions = {}): Promise<T> {
-    const answer = this.#ready().then((connection) => connection.sendMessagePromise<T>({ type, ...fields }));
+    const answer = this.#ready().then((connection) => {
+      this.#rest.mayWrite(); // whether a command changes anything cannot be told by its name
+      return connection.sendMessagePromise<T>({ type, ...fields });
+    });
     return this.#answered(type, answer, options.timeoutMs);
   }
 

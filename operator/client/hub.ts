@@ -4,6 +4,7 @@ import { ConfigEntities, CONFIG_ENTITY_KINDS, type ConfigEntityKind } from './co
 import { Components } from './components';
 import { HubConnection } from './connection';
 import { EntityRegistry } from './entity-registry';
+import { HubFailed } from './errors';
 import { ReloadLedger } from './reload-ledger';
 import { Reloads } from './reloads';
 import { Rest, type HubAddress } from './rest';
@@ -23,6 +24,8 @@ export interface HubClientOptions extends HubAccess {
   readonly log: Logger;
   /** Values that no error message may hold; the token is always among them. */
   readonly secrets?: Iterable<string>;
+  /** Throws when this process may not change anything in the hub any more. */
+  readonly mayWrite?: (() => void) | undefined;
 }
 
 /** Everything that we do with one hub through its API. Nothing is sent before the first use. */
@@ -53,10 +56,7 @@ export class HubClient {
       clock,
       log,
       isLoaded: (component) => isComponentLoaded(this.rest, component),
-      reload: (component) => {
-        if (isConfigEntityKind(component)) ledger.expect(component);
-        return callService(this.rest, component, 'reload');
-      },
+      reload: (component) => this.#reload(component, ledger),
       isWriting: (component) => isConfigEntityKind(component) && this.entities.isWriting(component),
     });
   }
@@ -66,10 +66,28 @@ export class HubClient {
     this.#scrub = scrubber([this.#token, ...secrets]);
   }
 
+  /** Begins no write any more; resolves when what is under way has ended, reloads for it included. */
+  async drain(): Promise<void> {
+    await this.entities.drain();
+    await this.reloads.idle();
+  }
+
   close(): void {
     this.reloads.close();
     this.connection.close();
     this.rest.close();
+  }
+
+  async #reload(component: string, ledger: ReloadLedger): Promise<void> {
+    const kind = CONFIG_ENTITY_KINDS.find((each) => each === component);
+    if (kind) ledger.expect(kind);
+    try {
+      await callService(this.rest, component, 'reload');
+    } catch (error) {
+      // One that failed in the middle was announced before; all else never came that far.
+      if (kind && !(error instanceof HubFailed)) ledger.cancel(kind);
+      throw error;
+    }
   }
 }
 

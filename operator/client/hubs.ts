@@ -2,6 +2,13 @@ import type { Clock } from '../clock';
 import type { Logger } from '../log';
 import { HubClient, type HubAccess } from './hub';
 
+export interface HubsOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Throws when this process may not change anything in a hub any more. */
+  readonly mayWrite?: () => void;
+}
+
 interface Entry {
   readonly access: HubAccess;
   readonly client: HubClient;
@@ -9,13 +16,11 @@ interface Entry {
 
 /** The clients of all hubs, one each; so one WebSocket, one set of lanes and one queue of reloads a hub. */
 export class Hubs {
-  readonly #clock: Clock;
-  readonly #log: Logger;
+  readonly #options: HubsOptions;
   readonly #entries = new Map<string, Entry>();
 
-  constructor({ clock, log }: { clock: Clock; log: Logger }) {
-    this.#clock = clock;
-    this.#log = log;
+  constructor(options: HubsOptions) {
+    this.#options = options;
   }
 
   /**
@@ -32,10 +37,16 @@ export class Hubs {
       return entry.client;
     }
     this.forget(key);
-    const log = this.#log.child({ hub: key });
-    const client = new HubClient({ ...access, secrets: secrets ?? [], clock: this.#clock, log });
+    const { clock, mayWrite } = this.#options;
+    const log = this.#options.log.child({ hub: key });
+    const client = new HubClient({ ...access, secrets: secrets ?? [], clock, log, mayWrite });
     this.#entries.set(key, { access, client });
     return client;
+  }
+
+  /** All that there are now. */
+  get clients(): readonly HubClient[] {
+    return [...this.#entries.values()].map(({ client }) => client);
   }
 
   /** Closes the client of a hub that is gone. */

@@ -12,7 +12,8 @@ interface Waiting {
 export class Lane {
   readonly #endsAll: (error: unknown) => boolean;
   #waiting: Waiting[] = [];
-  #running = false;
+  #running: Promise<void> | undefined;
+  #closed = false;
 
   constructor({ endsAll = () => false }: LaneOptions = {}) {
     this.#endsAll = endsAll;
@@ -20,11 +21,12 @@ export class Lane {
 
   /** Whether a task runs or waits. */
   get busy(): boolean {
-    return this.#running || this.#waiting.length > 0;
+    return this.#running !== undefined || this.#waiting.length > 0;
   }
 
   run<T>(task: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
+      if (this.#closed) return;
       const start = async () => {
         try {
           resolve(await task());
@@ -34,13 +36,22 @@ export class Lane {
         }
       };
       this.#waiting.push({ start, fail: reject });
-      if (!this.#running) void this.#work();
+      this.#running ??= this.#work();
     });
   }
 
+  /**
+   * Begins no task any more, and resolves when the one that runs has ended. Tasks that wait, or come later, are never
+   * answered: nothing became of them, and whoever stops has nobody left to tell.
+   */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#waiting = [];
+    await this.#running;
+  }
+
   async #work(): Promise<void> {
-    this.#running = true;
     for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) await next.start();
-    this.#running = false;
+    this.#running = undefined;
   }
 }

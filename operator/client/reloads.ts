@@ -42,7 +42,7 @@ interface Batch {
 interface Queue {
   /** Requests that the next reload will serve. */
   waiting: Batch | undefined;
-  running: boolean;
+  running: Batch | undefined;
   /** How long a request may wait now. */
   patienceMs: number;
   cancelTimer: () => void;
@@ -74,6 +74,15 @@ export class Reloads {
     return result;
   }
 
+  /** Resolves when no reload is under way or asked for. */
+  async idle(): Promise<void> {
+    for (;;) {
+      const batches = [...this.#queues.values()].flatMap(({ running, waiting }) => [running, waiting]);
+      if (batches.every((batch) => batch === undefined)) return;
+      await Promise.all(batches.map((batch) => batch?.result));
+    }
+  }
+
   /** Ends all; what waits resolves as failed. */
   close(): void {
     this.#closing.abort(new Error('the client of the hub was closed'));
@@ -89,7 +98,7 @@ export class Reloads {
     if (!queue) {
       queue = {
         waiting: undefined,
-        running: false,
+        running: undefined,
         patienceMs: LONGEST_WAIT_MS,
         cancelTimer: () => undefined,
       };
@@ -116,9 +125,9 @@ export class Reloads {
     const batch = queue.waiting;
     if (!batch) return;
     queue.waiting = undefined;
-    queue.running = true;
+    queue.running = batch;
     batch.resolve(await this.#reload(component));
-    queue.running = false;
+    queue.running = undefined;
     this.#arm(component, queue);
   }
 

@@ -58,6 +58,8 @@ export interface RestOptions extends HubAddress {
   readonly clock: Clock;
   /** Every text of the hub passes it before it becomes an error's message. */
   readonly scrub: Scrub;
+  /** Throws when this process may not change anything in the hub any more. Asked right before each call that could. */
+  readonly mayWrite?: (() => void) | undefined;
 }
 
 export interface CallOptions {
@@ -73,11 +75,12 @@ type Method = 'GET' | 'POST' | 'DELETE';
  * HTTP to one hub, over one set of keep-alive connections. Answers are the parsed JSON. Redirects are not followed,
  * proxies of the environment are not used.
  *
- * Every method throws only errors of `errors.ts`.
+ * Every method throws only errors of `errors.ts`, and what `mayWrite` throws.
  */
 export class Rest {
   readonly address: HubAddress;
   readonly scrub: Scrub;
+  readonly mayWrite: () => void;
   readonly #gate: TokenGate;
   readonly #token: string | undefined;
   readonly #clock: Clock;
@@ -89,6 +92,7 @@ export class Rest {
   constructor(options: RestOptions) {
     this.address = options;
     this.scrub = options.scrub;
+    this.mayWrite = options.mayWrite ?? (() => undefined);
     this.#gate = options.gate ?? new TokenGate(options.clock);
     this.#token = options.token;
     this.#clock = options.clock;
@@ -174,6 +178,7 @@ export class Rest {
     options: CallOptions,
   ): Promise<AxiosResponse<string>> {
     if (this.#closed) throw new HubUnreachable('the client of the hub is closed');
+    if (method !== 'GET') this.mayWrite();
     this.#refuseLocalHost();
     const timeoutMs = options.timeoutMs ?? REQUEST_TIMEOUT_MS;
     const token = options.token === undefined ? this.#token : options.token;

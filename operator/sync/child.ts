@@ -52,13 +52,14 @@ export function childModule<R extends Child>(
       const name = resource.spec.hubRef.name;
       const hub = hubs.find(namespace, name);
       if (!hub || hub.metadata.deletionTimestamp) return []; // its contents go with it
-      const reached = await hubs.reach(namespace, name);
-      if ('outcome' in reached) return [leftBehind(reached.outcome.message)];
+      // Not only while the Hub is Ready: a wrong value in its spec does not keep its hub from answering.
+      const contacted = await hubs.contact(hub);
+      if ('missing' in contacted) return [leftBehind(contacted.missing)];
       const key = `${namespace}/${name}`;
       if ((skipping.get(key) ?? 0) > services.clock.now())
         return [leftBehind(`The Hub ${name} did not answer a moment ago.`)];
       try {
-        return await withinTry(services, module.remove(resource, reached.client, pass));
+        return await withinTry(services, module.remove(resource, contacted.client, pass));
       } catch (error) {
         if (!(error instanceof HubUnreachable)) throw error;
         skipping.set(key, services.clock.now() + FINALIZER_SKIP);

@@ -1,6 +1,8 @@
+import { loadAll, YAMLException } from 'js-yaml';
 import type { HubAccess, HubClient } from '../client/hub';
 import { Hubs } from '../client/hubs';
 import { hub as definition, type Hub } from '../kinds';
+import { objectNames } from '../kinds/object-names';
 import { defaulted } from '../kinds/schema';
 import { DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../limits';
 import { type Outcome, waiting } from '../runtime/outcome';
@@ -8,6 +10,9 @@ import { conditionOf, isReady } from '../runtime/resource';
 import { accessTo } from './hub/token';
 import { Vigil } from './hub/vigil';
 import type { Services } from './services';
+
+/** The client of a hub, or the sentence that says what is missing to have one. */
+export type Contacted = { readonly client: HubClient } | { readonly missing: string };
 
 /** A hub that can be talked to, or what a child waits for. */
 export type Reached = { readonly hub: Hub; readonly client: HubClient } | { readonly outcome: Outcome };
@@ -17,6 +22,8 @@ export class HubClients {
   /** Tells the Hub when its hub gives another answer than before. */
   readonly vigil: Vigil;
   private readonly hubs: Hubs;
+  /** Whose values each client masks: the content of a Secret is another object when it has changed. */
+  private readonly masked = new WeakMap<HubClient, ReadonlyMap<string, string>>();
 
   constructor(private readonly services: Services) {
     this.hubs = new Hubs(services);
@@ -26,6 +33,11 @@ export class HubClients {
   /** The client of a hub; the same one as long as address and token stay. */
   client(hub: Hub, access: HubAccess): HubClient {
     return this.hubs.get(keyOf(hub), access);
+  }
+
+  /** Those of all hubs that were talked to. */
+  get all(): readonly HubClient[] {
+    return this.hubs.clients;
   }
 
   close(): void {
@@ -48,19 +60,52 @@ export class HubClients {
           DEPENDENCY_REQUEUE,
         ),
       };
-    const url = hub.status?.url ?? '';
-    const found = await accessTo(this.services, hub, defaulted(definition.spec, hub.spec), url);
+    const found = await this.access(hub);
     if ('missing' in found) {
       const message = `Waiting for the API token of the Hub ${name}: ${found.missing}`;
       return { outcome: waiting('TokenNotAvailable', message, DEPENDENCY_REQUEUE) };
     }
-    if (!url || !isReady(hub)) {
+    if (!hub.status?.url || !isReady(hub)) {
       const words = conditionOf(hub, 'Ready')?.message ?? 'it has not been looked at yet.';
       return {
         outcome: waiting('HubNotReady', `Waiting for the Hub ${name}: ${words}`, POD_NOT_READY_REQUEUE),
       };
     }
-    return { hub, client: this.client(hub, found.access) };
+    return { hub, client: await this.masking(hub, found.access) };
+  }
+
+  /** The client of a hub whatever the Hub's `Ready` says: that may be False while the hub answers. */
+  async contact(hub: Hub): Promise<Contacted> {
+    const found = await this.access(hub);
+    if ('missing' in found) return found;
+    if (!found.access.url) return { missing: 'The address of the hub is not known yet.' };
+    return { client: await this.masking(hub, found.access) };
+  }
+
+  private access(hub: Hub) {
+    return accessTo(this.services, hub, defaulted(definition.spec, hub.spec), hub.status?.url ?? '');
+  }
+
+  /** The hub resolves `!secret` in what it shows of its memory, and quotes it in what it refuses. */
+  private async masking(hub: Hub, access: HubAccess): Promise<HubClient> {
+    const { namespace, name } = hub.metadata;
+    const secret = await this.services.secrets.get(namespace, objectNames(name).secrets);
+    const client = this.client(hub, access);
+    if (secret && this.masked.get(client) !== secret) {
+      this.masked.set(client, secret);
+      client.protect(valuesOf(secret.get('secrets.yaml') ?? ''));
+    }
+    return client;
+  }
+}
+
+function valuesOf(yaml: string): string[] {
+  try {
+    const [values] = loadAll(yaml); // an empty file is no document
+    return Object.values(values ?? {}).map(String);
+  } catch (error) {
+    if (error instanceof YAMLException) return yaml.split('\n'); // somebody else's: not what we would write
+    throw error;
   }
 }
 

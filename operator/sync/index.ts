@@ -10,6 +10,11 @@ import type { Services } from './services';
 
 export interface SyncModules {
   of(kind: string): SyncModule<CustomResource>;
+  /**
+   * Begins no further write to a hub; resolves when those under way have ended and passes have taken note of it. Bound
+   * it: a hub may hang.
+   */
+  drain(): Promise<void>;
   /** Closes the connections to all hubs. */
   close(): void;
 }
@@ -17,17 +22,19 @@ export interface SyncModules {
 /** The sync module of every kind that has one. */
 export function syncModules(services: Services): SyncModules {
   const hubs = new HubClients(services);
+  const configEntities = configEntityModules(services, hubs);
   const modules = new Map<string, SyncModule<CustomResource>>(
     Object.entries({
       Hub: hubModule(services, hubs),
       HubConfiguration: notForExternalHubs(hubs, configurationModule(services)),
       HubSecrets: notForExternalHubs(hubs, notYetSupported),
       HubCommunityRepository: notForExternalHubs(hubs, notYetSupported),
-      ...configEntityModules(services, hubs),
+      ...configEntities.modules,
     }),
   );
   return {
     of: (kind) => modules.get(kind) ?? notYetSupported,
+    drain: () => configEntities.drain(),
     close: () => hubs.close(),
   };
 }

@@ -17,6 +17,8 @@ export interface Services {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly settings: Settings;
+  /** Throws when this process may not write any more, to the cluster or to a hub: its lease may be another's by now. */
+  readonly mayWrite: () => void;
   /** Works a resource again, now: for what ends outside of a pass. */
   readonly requeue: (kind: string, namespace: string, name: string) => void;
 }

@@ -7,12 +7,21 @@ import { scenes } from './scene';
 import { scripts } from './script';
 import { ConfigEntitySync } from './sync';
 
+/** Milliseconds between two looks whether passes have taken note of all that has ended. */
+const NEWS_PAUSE = 50;
+
 /** The sync modules of the family whose objects the hub keeps in files that its API writes. */
 export function configEntityModules(services: Services, hubs: HubClients) {
   const known = new KnownHubs(services, [automations, scenes, scripts]);
   return {
-    HubAutomation: childModule(services, hubs, new ConfigEntitySync(automations, services, known)),
-    HubScene: childModule(services, hubs, new ConfigEntitySync(scenes, services, known)),
-    HubScript: childModule(services, hubs, new ConfigEntitySync(scripts, services, known)),
+    modules: {
+      HubAutomation: childModule(services, hubs, new ConfigEntitySync(automations, services, known)),
+      HubScene: childModule(services, hubs, new ConfigEntitySync(scenes, services, known)),
+      HubScript: childModule(services, hubs, new ConfigEntitySync(scripts, services, known)),
+    },
+    async drain() {
+      await Promise.all(hubs.all.map((client) => client.drain()));
+      while (hubs.all.some((client) => known.hasNews(client))) await services.clock.sleep(NEWS_PAUSE);
+    },
   };
 }

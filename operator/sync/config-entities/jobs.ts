@@ -78,6 +78,7 @@ export class Jobs<R extends Child, S extends ConfigSpec> {
       .catch((error: unknown) => (job.error = errorOf(error)))
       .then(() => {
         job.ended = true;
+        job.endedAt = this.services.clock.now();
         this.known.of(client, resource).watch.ownWorkEnded(this.family.type);
         const loadsByItself = job.wrote && !job.reload;
         this.services.clock.after(loadsByItself ? LOADED_SOON : 0, () => this.requeue(resource));
@@ -115,6 +116,7 @@ export class Jobs<R extends Child, S extends ConfigSpec> {
       .catch((error: unknown) => (removal.error = errorOf(error)))
       .then(() => {
         removal.ended = true;
+        removal.endedAt = this.services.clock.now();
         this.requeue(resource);
       });
     return removal;

@@ -40,6 +40,11 @@ export class KnownHubs {
     return hub;
   }
 
+  /** Something that went into the hub has not come to the notice of a pass yet. */
+  hasNews(client: HubClient): boolean {
+    return this.#hubs.get(client)?.memory.hasNews() ?? false;
+  }
+
   *#resources(
     kind: ConfigEntityKind,
     namespace: string,

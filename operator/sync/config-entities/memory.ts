@@ -11,6 +11,8 @@ export interface Job {
   reload?: ReloadResult;
   error?: Error;
   ended: boolean;
+  /** Milliseconds since the epoch. */
+  endedAt?: number;
 }
 
 export interface Removal {
@@ -18,6 +20,7 @@ export interface Removal {
   readonly startedAt: number;
   error?: Error;
   ended: boolean;
+  endedAt?: number;
 }
 
 /** What the hub has refused. The same again would be refused again. */
@@ -46,6 +49,9 @@ export interface EntityMemory {
   doubted: boolean;
 }
 
+/** A pass follows an end at once; a resource that has none by then is suspended, or stays for another reason. */
+const NEWS_LAST = 5_000;
+
 /** The memories of all resources of one hub, by uid. */
 export class HubMemory {
   /** When the hub last carried out a write or a removal: milliseconds since the epoch. */
@@ -58,6 +64,15 @@ export class HubMemory {
     let memory = this.#entities.get(uid);
     if (!memory) this.#entities.set(uid, (memory = { doubted: false, since: this.clock.now() }));
     return memory;
+  }
+
+  /** Something has gone into the hub of late, and no pass has taken note of it. */
+  hasNews(): boolean {
+    const justNow = this.clock.now() - NEWS_LAST;
+    return [...this.#entities.values()].some(({ job, removal }) => {
+      const isNews = ({ endedAt = Infinity }: { endedAt?: number }) => endedAt > justNow;
+      return (job?.wrote && isNews(job)) || (removal?.ended && isNews(removal));
+    });
   }
 
   forget(uid: string): void {
