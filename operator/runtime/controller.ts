@@ -6,11 +6,11 @@ import type { Metrics } from '../metrics';
 import { Claims } from './claims';
 import { Dependencies } from './dependencies';
 import type { ClusterObject } from './objects';
-import { WorkQueue } from './queue';
+import { type Priority, WorkQueue } from './queue';
 import type { Next, Reconciler } from './reconciler';
 import { type CustomResource, isReady } from './resource';
 import type { Change } from './store';
-import { ClusterUnreachable } from './transport';
+import { isServerAway } from './transport';
 
 export interface ControlledKind {
   readonly definition: KindDefinition;
@@ -68,30 +68,31 @@ export class Controller {
   onResource(definition: KindDefinition, change: Change<CustomResource>): void {
     const { object } = change;
     const id = idOf(definition.kind, object);
+    const priority = change.type === 'added' && isSettled(object) ? 'resync' : 'change';
     if (change.type === 'deleted') {
       this.dependencies.remove(id);
-      this.enqueueAll(this.claims.remove(id));
+      this.enqueueAll(this.claims.remove(id), priority);
     } else {
       this.dependencies.set(id, this.references(definition, object));
-      this.claim(definition, id, object);
+      this.claim(definition, id, object, priority);
     }
-    if (change.type !== 'modified' || isForUs(change.previous, object)) this.queue.add(id);
+    if (change.type !== 'modified' || isForUs(change.previous, object)) this.queue.add(id, priority);
     if (
       change.type !== 'modified' ||
       !isDeepStrictEqual(shownToOthers(change.previous), shownToOthers(object))
     ) {
-      this.onReferenced(definition.kind, object);
-      const claim = definition.claim?.(object);
-      if (claim !== undefined)
-        this.enqueueAll(
-          this.dependencies.of(Dependencies.id(definition.kind, object.metadata.namespace!, claim)),
-        );
+      // Those that still refer to a former name have to hear of it, too.
+      const states = change.type === 'modified' ? [object, change.previous] : [object];
+      const names = states.flatMap((state) => [state.metadata.name, definition.claim?.(state)]);
+      for (const name of new Set(names))
+        if (name !== undefined)
+          this.enqueueDependents(definition.kind, object.metadata.namespace, name, priority);
     }
   }
 
   /** An object that resources may refer to was seen to change. */
   onReferenced(kind: string, { metadata }: ClusterObject): void {
-    this.enqueueAll(this.dependencies.of(Dependencies.id(kind, metadata.namespace ?? '', metadata.name)));
+    this.enqueueDependents(kind, metadata.namespace, metadata.name, this.priorityOfNews());
   }
 
   /** An object that we made was seen to change: its owner looks whether it is still right. */
@@ -101,12 +102,12 @@ export class Controller {
     if (!owner || dot < 0) return;
     const kind = owner.slice(0, dot);
     if (this.options.kinds.has(kind))
-      this.queue.add(Dependencies.id(kind, metadata.namespace ?? '', owner.slice(dot + 1)));
+      this.requeue(kind, metadata.namespace ?? '', owner.slice(dot + 1), this.priorityOfNews());
   }
 
-  /** Works a resource again, now. */
-  requeue(kind: string, namespace: string, name: string): void {
-    this.queue.add(Dependencies.id(kind, namespace, name));
+  /** Works a resource again, now; what is only a look at what should be right anyway is a `resync`. */
+  requeue(kind: string, namespace: string, name: string, priority: Priority = 'change'): void {
+    this.queue.add(Dependencies.id(kind, namespace, name), priority);
   }
 
   /** The older resource that has what this one claims in the hub. */
@@ -114,10 +115,20 @@ export class Controller {
     return this.claims.rival(idOf(kind, resource));
   }
 
-  /** What is wrong with the queue, in words. */
+  /** What is wrong with the queue and its work, in words. */
   problems(): string[] {
-    const running = this.queue.longestRunning();
-    return running > STUCK ? [`a pass has been running for ${Math.round(running / 1_000)} s`] : [];
+    const reconcilers = [...this.options.kinds.values()].map(({ reconciler }) => reconciler);
+    const found: [number, string][] = [
+      [this.queue.longestRunning(), 'a pass has been running'],
+      [this.queue.longestOverlooked(), 'a resource has been due, with workers free,'],
+      [
+        Math.max(...reconcilers.map((each) => each.longestGivenUp())),
+        'a pass that was given up has not ended',
+      ],
+    ];
+    return found
+      .filter(([milliseconds]) => milliseconds > STUCK)
+      .map(([milliseconds, what]) => `${what} for ${Math.round(milliseconds / 1_000)} s`);
   }
 
   private async work(id: string): Promise<void> {
@@ -134,11 +145,7 @@ export class Controller {
       case 'gone':
         return this.queue.forget(id);
       case 'backoff':
-        return this.queue.retry(
-          id,
-          next.atLeast,
-          next.error instanceof ClusterUnreachable ? CLUSTER_RETRY : undefined,
-        );
+        return this.queue.retry(id, next.atLeast, isServerAway(next.error) ? CLUSTER_RETRY : undefined);
       case 'after':
         this.queue.forget(id);
         return this.queue.addAfter(id, next.delay, next.resync ? 'resync' : 'change');
@@ -160,17 +167,31 @@ export class Controller {
       .map(({ kind, name }) => Dependencies.id(kind, resource.metadata.namespace!, name));
   }
 
-  private claim(definition: KindDefinition, id: string, resource: CustomResource): void {
+  private claim(definition: KindDefinition, id: string, resource: CustomResource, priority: Priority): void {
     const claim = definition.claim?.(resource);
     const { namespace, creationTimestamp, uid } = resource.metadata;
-    if (claim === undefined) return this.enqueueAll(this.claims.remove(id));
+    if (claim === undefined) return this.enqueueAll(this.claims.remove(id), priority);
     const hub = definition.hubName(resource);
     const claimant = { id, createdAt: creationTimestamp ?? '', uid: uid ?? '' };
-    this.enqueueAll(this.claims.set(claimant, [definition.kind, namespace, hub, claim].join('/')));
+    this.enqueueAll(this.claims.set(claimant, [definition.kind, namespace, hub, claim].join('/')), priority);
   }
 
-  private enqueueAll(ids: Iterable<string>): void {
-    for (const id of [...ids]) this.queue.add(id);
+  /** What is told before the work begins is all that there is, and no news of anybody. */
+  private priorityOfNews(): Priority {
+    return this.queue.running ? 'change' : 'resync';
+  }
+
+  private enqueueDependents(
+    kind: string,
+    namespace: string | undefined,
+    name: string,
+    priority: Priority,
+  ): void {
+    this.enqueueAll(this.dependencies.of(Dependencies.id(kind, namespace ?? '', name)), priority);
+  }
+
+  private enqueueAll(ids: Iterable<string>, priority: Priority): void {
+    for (const id of [...ids]) this.queue.add(id, priority);
   }
 
   private depthByKind(): ReadonlyMap<string, number> {
@@ -202,6 +223,10 @@ function resultOf(next: Next) {
       return next.result;
   }
 }
+
+/** Whether it was worked as it is now, by this process or by the one before: the check at start may take its time. */
+const isSettled = ({ metadata, status }: CustomResource): boolean =>
+  !metadata.deletionTimestamp && status?.observedGeneration === metadata.generation;
 
 /** Whether a change is one to act on: of what a person or another controller may ask, not of our own status and finalizer. */
 function isForUs(before: CustomResource, after: CustomResource): boolean {

@@ -25,11 +25,13 @@ interface Series {
   readonly name: string;
   readonly firstTimestamp: string;
   count: number;
+  /** By the monotonic clock. */
   lastAt: number;
 }
 
 interface Bucket {
   tokens: number;
+  /** By the monotonic clock. */
   refilledAt: number;
 }
 
@@ -51,16 +53,16 @@ export class EventRecorder {
   ) {}
 
   async record(resource: CustomResource, note: EventNote): Promise<void> {
-    const now = this.clock.now();
-    this.forgetOld(now);
+    const at = this.clock.monotonic();
+    this.forgetOld(at);
     const { kind, metadata } = resource;
     this.log.info(
       { kind, namespace: metadata.namespace, name: metadata.name, ...note, event: note.type },
       'event',
     );
-    if (!this.take(metadata.uid ?? '', now)) return;
+    if (!this.take(metadata.uid ?? '', at)) return;
     try {
-      await this.write(resource, note, now);
+      await this.write(resource, note, at);
     } catch (error) {
       this.log.warn(
         { kind, name: metadata.name, reason: note.reason, error: String(error) },
@@ -69,11 +71,13 @@ export class EventRecorder {
     }
   }
 
-  private async write(resource: CustomResource, note: EventNote, now: number): Promise<void> {
+  private async write(resource: CustomResource, note: EventNote, lastAt: number): Promise<void> {
+    const now = this.clock.now();
     const id = seriesId(resource, note);
     const known = this.series.get(id);
     this.series.delete(id);
     if (known && (await this.count(resource, known, now))) {
+      known.lastAt = lastAt;
       this.series.set(id, known);
       return;
     }
@@ -82,7 +86,7 @@ export class EventRecorder {
       name: `${name}.${id}${now.toString(16)}`,
       firstTimestamp: timestamp(now),
       count: 1,
-      lastAt: now,
+      lastAt,
     };
     await this.cluster.request({
       method: 'POST',
@@ -95,7 +99,6 @@ export class EventRecorder {
   /** Counts a repetition on the event that is there; false when it is not there any more (the server keeps it an hour). */
   private async count(resource: CustomResource, series: Series, now: number): Promise<boolean> {
     series.count += 1;
-    series.lastAt = now;
     try {
       await this.cluster.request({
         method: 'PATCH',

@@ -79,6 +79,10 @@ export class WorkQueue {
     return this.working.size;
   }
 
+  get running(): boolean {
+    return this.state === 'running';
+  }
+
   /** Milliseconds since the oldest work in hand began; 0 when there is none. */
   longestRunning(): number {
     let oldest = Infinity;
@@ -91,6 +95,19 @@ export class WorkQueue {
     let sum = 0;
     for (const startedAt of this.working.values()) sum += this.options.clock.monotonic() - startedAt;
     return sum;
+  }
+
+  /**
+   * Milliseconds that the oldest key has been due although nothing keeps it from being worked: a worker is free, its
+   * partition has a place. More than a moment means that the queue has lost its thread.
+   */
+  longestOverlooked(): number {
+    const { clock, perPartition, workers } = this.options;
+    if (!this.running || this.working.size >= workers) return 0;
+    let oldest = this.timetable.peek()?.due ?? Infinity;
+    for (const { partition, since } of this.waiting.values())
+      if (partition.active < perPartition) oldest = Math.min(oldest, since);
+    return Math.max(0, clock.monotonic() - oldest);
   }
 
   /** Begins to work; until then keys are only collected. A queue that was stopped stays so. */
@@ -236,7 +253,9 @@ export class WorkQueue {
     if (!next || next.due >= this.timerDue) return;
     this.cancelTimer?.();
     this.timerDue = next.due;
-    this.cancelTimer = this.options.clock.after(next.due - this.options.clock.monotonic(), () => this.release());
+    this.cancelTimer = this.options.clock.after(next.due - this.options.clock.monotonic(), () =>
+      this.release(),
+    );
   }
 
   /** Moves what is due from the timetable to the queue. */

@@ -53,11 +53,18 @@ export interface ReconcilerOptions<R extends CustomResource> {
  */
 export class Reconciler<R extends CustomResource> {
   private readonly status: StatusWriter<R>;
-  /** Resources that a module is at work on; after a pass was given up it may still be. */
-  private readonly underWay = new Set<string>();
+  /** Resources that a module is at work on, and since when; after a pass was given up it may still be. */
+  private readonly underWay = new Map<string, number>();
 
   constructor(private readonly options: ReconcilerOptions<R>) {
     this.status = new StatusWriter(options.cluster, options.type, options.learn);
+  }
+
+  /** Milliseconds since the oldest pass began that was given up and whose module is still at work; 0: there is none. */
+  longestGivenUp(): number {
+    const [oldest] = this.underWay.values(); // in the order in which they began
+    const age = oldest === undefined ? 0 : this.options.clock.monotonic() - oldest;
+    return age > PASS_TIMEOUT ? age : 0;
   }
 
   /** Never rejects: what went wrong is in the answer. */
@@ -204,7 +211,7 @@ export class Reconciler<R extends CustomResource> {
     const aborted = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     });
-    this.underWay.add(key);
+    this.underWay.set(key, this.options.clock.monotonic());
     const ended = () => this.underWay.delete(key);
     running.then(ended, ended);
     return Promise.race([running, aborted]);

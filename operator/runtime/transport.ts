@@ -38,10 +38,13 @@ export const isGone = (error: unknown): boolean => error instanceof ApiError && 
 export const isNamespaceGoing = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.causes.includes('NamespaceTerminating');
 
-/** Says something of the moment, nothing of what was asked for: the same request may well succeed soon. */
-export const isPassing = (error: unknown): boolean =>
+/** The server is not there or not itself, for whoever asks: one that has lost its etcd still answers, with 5xx or 429. */
+export const isServerAway = (error: unknown): boolean =>
   error instanceof ClusterUnreachable ||
-  (error instanceof ApiError && (error.status === 409 || error.status === 429 || error.status >= 500));
+  (error instanceof ApiError && (error.status === 429 || error.status >= 500));
+
+/** Says something of the moment, nothing of what was asked for: the same request may well succeed soon. */
+export const isPassing = (error: unknown): boolean => isServerAway(error) || isConflict(error);
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 

@@ -5,6 +5,7 @@ import { Controller } from '../../../operator/runtime/controller';
 import type { Next, Reconciler } from '../../../operator/runtime/reconciler';
 import type { CustomResource } from '../../../operator/runtime/resource';
 import { Store } from '../../../operator/runtime/store';
+import { ApiError, ClusterUnreachable } from '../../../operator/runtime/transport';
 import { FakeClock, settle } from '../fake-clock';
 import { widget, type Widget } from './objects';
 
@@ -30,26 +31,28 @@ class Desk {
   readonly store = new Store<CustomResource>();
   readonly passes: string[] = [];
   reconcile: (key: string) => Promise<Next> = () => Promise.resolve(done);
+  longestGivenUp = 0;
   readonly controller: Controller;
   private version = 0;
 
-  constructor() {
+  constructor({ workers = 8, started = true } = {}) {
     const reconciler = {
       reconcile: (key: string) => {
         this.passes.push(key);
         return this.reconcile(key);
       },
+      longestGivenUp: () => this.longestGivenUp,
     } as unknown as Reconciler<CustomResource>;
     this.controller = new Controller({
       clock: this.clock,
       metrics: this.metrics,
       kinds: new Map([['Widget', { definition, reconciler }]]),
       read: (id) => this.store.get(id.slice('Widget/'.length)),
-      workers: 8,
+      workers,
       workersPerHub: 4,
       ownerLabel: 'example.org/owner',
     });
-    this.controller.queue.start();
+    if (started) this.controller.queue.start();
   }
 
   /** Puts an object as its watch event would, and lets its passes run. */
@@ -134,6 +137,16 @@ test('a reference may name the claim as well as the object', async () => {
   expect(desk.since()).toEqual(['home/some-floor', 'home/user']);
 });
 
+test('those that refer to a former name hear of a new one', async () => {
+  const desk = new Desk();
+  await desk.see('old-friend', { spec: { uses: ['kitchen'] } });
+  await desk.see('new-friend', { spec: { uses: ['dining'] } });
+  await desk.see('some-floor', { spec: { id: 'kitchen' } });
+  desk.since();
+  await desk.see('some-floor', { spec: { id: 'dining' }, metadata: { generation: 2 } });
+  expect(desk.since().sort()).toEqual(['home/new-friend', 'home/old-friend', 'home/some-floor']);
+});
+
 test('an object of the name in another namespace is not the one that is referred to', async () => {
   const desk = new Desk();
   await desk.see('user', { spec: { uses: ['used'] } });
@@ -153,6 +166,48 @@ test('an object that we made works its owner', async () => {
   desk.controller.onOwned(widget());
   await settle();
   expect(desk.since()).toEqual(['home/a']);
+});
+
+describe('what a person changed overtakes what is only looked at again:', () => {
+  const asItWas = { status: { observedGeneration: 1 } };
+
+  test('the check at start', async () => {
+    const desk = new Desk({ workers: 1, started: false });
+    await desk.see('settled', asItWas);
+    await desk.see('settled too', { ...asItWas, spec: { uses: ['settled'] } });
+    await desk.see('edited', { status: { observedGeneration: 1 }, metadata: { generation: 2 } });
+    await desk.see('going', { ...asItWas, metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
+    await desk.see('new');
+    desk.controller.queue.start();
+    await settle();
+    expect(desk.since().map((key) => key.slice('home/'.length))).toEqual([
+      'edited',
+      'going',
+      'new',
+      'settled',
+      'settled too',
+    ]);
+  });
+
+  test('what was told of Secrets and of objects that we made before the work began', async () => {
+    const desk = new Desk({ workers: 1, started: false });
+    await desk.see('a', { ...asItWas, spec: { uses: ['used'] } });
+    desk.controller.onReferenced('Widget', widget({ metadata: { name: 'used' } }));
+    desk.controller.onOwned(widget({ metadata: { labels: { 'example.org/owner': 'Widget.a' } } }));
+    await desk.see('edited', { status: { observedGeneration: 1 }, metadata: { generation: 2 } });
+    desk.controller.queue.start();
+    await settle();
+    expect(desk.since()).toEqual(['home/edited', 'home/a']);
+  });
+
+  test('a sweep', async () => {
+    const desk = new Desk({ workers: 1, started: false });
+    desk.controller.requeue('Widget', 'home', 'swept', 'resync');
+    desk.controller.requeue('Widget', 'home', 'changed');
+    desk.controller.queue.start();
+    await settle();
+    expect(desk.since()).toEqual(['home/changed', 'home/swept']);
+  });
 });
 
 test('when the holder of a claim goes, or an older one comes, the others are worked', async () => {
@@ -234,6 +289,22 @@ describe('how a pass ended decides when the next one comes', () => {
     expect(desk.passes).toHaveLength(2);
   });
 
+  test.each([
+    ['that does not answer', new ClusterUnreachable('ECONNREFUSED')],
+    ['without its etcd', new ApiError(500, 'InternalError', 'etcdserver: leader changed')],
+    ['that is starting', new ApiError(503, 'ServiceUnavailable', 'not ready')],
+    ['that is busy', new ApiError(429, 'TooManyRequests', 'busy')],
+  ])('soon after an API server %s is itself again, however long it was away', async (_, error) => {
+    const desk = new Desk();
+    desk.reconcile = () => Promise.resolve({ type: 'backoff', error, atLeast: 0 });
+    await desk.see('a');
+    await desk.clock.advance(3_600_000);
+    desk.reconcile = () => Promise.resolve(done);
+    desk.since();
+    await desk.clock.advance(10_000);
+    expect(desk.since()).toHaveLength(1);
+  });
+
   test('never, when the resource is gone', async () => {
     const desk = new Desk();
     desk.reconcile = () => Promise.resolve({ type: 'gone' });
@@ -251,6 +322,28 @@ test('a pass without an end is a problem of the process', async () => {
   expect(desk.controller.problems()).toEqual([]);
   await desk.clock.advance(4 * PASS_TIMEOUT);
   expect(desk.controller.problems()).toEqual(['a pass has been running for 480 s']);
+});
+
+test('a pass that was given up and never ends is one, too', () => {
+  const desk = new Desk();
+  desk.longestGivenUp = 2 * PASS_TIMEOUT;
+  expect(desk.controller.problems()).toEqual([]);
+  desk.longestGivenUp = 4 * PASS_TIMEOUT;
+  expect(desk.controller.problems()).toEqual(['a pass that was given up has not ended for 480 s']);
+});
+
+test('a full queue is none, but a resource that nobody takes up is', async () => {
+  const desk = new Desk();
+  desk.reconcile = () => desk.clock.sleep(PASS_TIMEOUT).then(() => done);
+  for (let resource = 0; resource < 30; resource++) await desk.see(`r${resource}`); // of one hub, which works four at once
+  await desk.clock.advance(4 * PASS_TIMEOUT);
+  expect(desk.controller.problems()).toEqual([]);
+
+  const lost = new Desk();
+  lost.clock.after = () => () => undefined; // no timer fires any more
+  lost.controller.queue.addAfter('Widget/home/a', 1_000);
+  await lost.clock.advance(4 * PASS_TIMEOUT);
+  expect(lost.controller.problems()).toEqual(['a resource has been due, with workers free, for 479 s']);
 });
 
 test('what is due is counted by kind', async () => {

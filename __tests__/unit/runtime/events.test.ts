@@ -94,6 +94,14 @@ test('a resource that has very many is limited, others are not, and time gives i
   expect(written()).toHaveLength(27);
 });
 
+test('a clock that somebody sets back lifts no limit', async () => {
+  const { clock, record, written } = setup();
+  for (let event = 0; event < 20; event++) await record(`trouble ${event}`);
+  clock.set(-3_600_000);
+  for (let event = 0; event < 100; event++) await record(`more ${event}`);
+  expect(written()).toHaveLength(25);
+});
+
 test('one that cannot be written is logged and nothing else; the next one is tried anew', async () => {
   const { cluster, log, record, written } = setup();
   cluster.handler = () => {

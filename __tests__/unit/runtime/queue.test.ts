@@ -241,6 +241,20 @@ describe('life', () => {
     expect(shop.clock.pendingTimers).toBe(0);
   });
 
+  test('a key that has to wait for a worker, a place or the start is not overlooked', async () => {
+    const shop = new Workshop({ workers: 2, perPartition: 1 });
+    for (const key of ['p/a', 'p/b']) shop.queue.add(key);
+    await shop.clock.advance(1_000);
+    expect(shop.queue.longestOverlooked()).toBe(0);
+    for (const key of ['q/a', 'r/a']) shop.queue.add(key);
+    await shop.clock.advance(1_000);
+    expect(shop.queue.longestOverlooked()).toBe(0);
+    void shop.queue.stop();
+    await shop.finish('p/a');
+    await shop.finish('q/a');
+    expect(shop.queue.longestOverlooked()).toBe(0);
+  });
+
   test('tells how long keys waited and were worked', async () => {
     const told: string[] = [];
     const shop = new Workshop({

@@ -52,6 +52,10 @@ class Bench {
 
   pass = () => this.reconciler.reconcile('home/a');
 
+  get longestGivenUp(): number {
+    return this.reconciler.longestGivenUp();
+  }
+
   condition(type: string) {
     return this.present?.status?.conditions?.find((condition) => condition.type === type);
   }
@@ -371,8 +375,11 @@ describe('guards', () => {
     await next;
     expect(await bench.pass()).toMatchObject({ type: 'backoff' });
     expect(bench.passes).toHaveLength(1);
+    await bench.clock.advance(1_000);
+    expect(bench.longestGivenUp).toBe(PASS_TIMEOUT + 1_000);
     end();
     await settle();
+    expect(bench.longestGivenUp).toBe(0);
     void bench.pass();
     await settle();
     expect(bench.passes).toHaveLength(2);
