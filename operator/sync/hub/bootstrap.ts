@@ -12,7 +12,7 @@ import {
 } from '../../client/onboarding';
 import { Rest } from '../../client/rest';
 import { scrubber } from '../../client/scrub';
-import { removeOldTokens } from '../../client/tokens';
+import { currentUser, removeOldTokens } from '../../client/tokens';
 import type { Hub, HubSpec, HubStatus } from '../../kinds';
 import { API_NOT_LOADED_REQUEUE, POD_NOT_READY_REQUEUE } from '../../limits';
 import type { Services } from '../services';
@@ -40,6 +40,13 @@ export interface Subject {
   readonly url: string;
   /** Somebody asks for a full pass: credentials that were refused are tried again. */
   readonly forced: boolean;
+}
+
+/** Logged in as the owner. */
+interface Visit {
+  readonly rest: Rest;
+  readonly connection: HubConnection;
+  readonly session: Login;
 }
 
 const next = (state: BootstrapState, message: string, after = 0): Step => ({
@@ -109,7 +116,11 @@ export class Bootstrap {
               name,
               language: spec.bootstrap.language,
             });
-            if (session) this.sessions.set(hub.metadata.uid, session);
+            if (session) {
+              this.sessions.set(hub.metadata.uid, session);
+              // Of the volume that was there before.
+              this.refusals.forget(hub.metadata.uid);
+            }
             return next('SetCoreConfig', `The owner ${credentials.username} is made.`);
           } finally {
             rest.close();
@@ -145,9 +156,7 @@ export class Bootstrap {
         const token = await newToken(this.services, hub, spec, connection);
         // Only now: one that a crash kept out of the Secret, or one that does not work any more.
         await removeOldTokens(connection, tokenOwner(hub), token);
-        // Else the login would stand in the owner's profile for 90 days.
-        await endLogin(rest, session);
-        this.sessions.delete(hub.metadata.uid);
+        await this.logOut(subject, rest, session);
         return next('Done', 'The API token is stored.');
       }),
 
@@ -181,10 +190,7 @@ export class Bootstrap {
     return { type: 'stuck', reason: 'MissingCredentials', message: found.missing };
   }
 
-  private loggedIn(
-    subject: Subject,
-    run: (session: { rest: Rest; connection: HubConnection; session: Login }) => Promise<Step>,
-  ): Promise<Step> {
+  private loggedIn(subject: Subject, run: (visit: Visit) => Promise<Step>): Promise<Step> {
     const { hub, url, forced } = subject;
     const { uid } = hub.metadata;
     const { clock, log } = this.services;
@@ -194,10 +200,12 @@ export class Bootstrap {
       const rest = this.anonymous(url, credentials.password);
       let connection: HubConnection | undefined;
       try {
-        const session = this.sessions.get(uid) ?? (await login(rest, credentials, clock));
+        const before = this.sessions.get(uid);
+        const session = before ?? (await login(rest, credentials, clock));
         this.sessions.set(uid, session);
-        this.refusals.forget(uid);
         connection = new HubConnection({ rest, token: session.accessToken, clock, log });
+        if (!before) await this.demandAdministrator(subject, { rest, connection, session });
+        this.refusals.forget(uid);
         return await run({ rest, connection, session });
       } catch (error) {
         if (error instanceof LoginFailed) return await this.refused(subject, credentials, error);
@@ -214,10 +222,27 @@ export class Bootstrap {
     });
   }
 
+  /** A token of anybody else would be refused with every write, and each of those counts as a failed login. */
+  private async demandAdministrator(subject: Subject, { rest, connection, session }: Visit): Promise<void> {
+    const { name, is_admin: isAdmin } = await currentUser(connection);
+    if (isAdmin) return;
+    await this.logOut(subject, rest, session);
+    throw new LoginFailed(`the user ${name} is no administrator of the hub`);
+  }
+
+  /** Else the login would stand in the user's profile for 90 days. */
+  private async logOut({ hub }: Subject, rest: Rest, session: Login): Promise<void> {
+    await endLogin(rest, session);
+    this.sessions.delete(hub.metadata.uid);
+  }
+
   /** Nobody of that name, since the volume is another one by now? Else only a person can help. */
   private async refused(subject: Subject, credentials: Credentials, error: LoginFailed): Promise<Step> {
     const health = await this.probe(subject);
     if (health.state === 'onboarding' && !health.done.user) return next('CreateUser', 'The hub is new.');
+    // One that is starting does not know its users yet.
+    if (health.state !== 'onboarding' && health.state !== 'onboarded')
+      return next('WaitForAPIReady', 'The hub stopped answering.', API_NOT_LOADED_REQUEUE);
     return this.refusals.remember(subject.hub.metadata.uid, credentials, error);
   }
 

@@ -30,6 +30,8 @@ export class Contact {
   private readonly bootstrap: Bootstrap;
   private readonly renewal: TokenRenewal;
   private readonly unban: Unban;
+  /** Whose tokens are an administrator's. */
+  private readonly powerful = new WeakSet<HubClient>();
 
   constructor(
     private readonly services: Services,
@@ -78,8 +80,11 @@ export class Contact {
     status['version'] = core.version;
     const trouble = await troubleOf(this.services, hub, core, client);
     if (trouble) return trouble;
-    const powerless = spec.bootstrap.enabled ? undefined : await powerlessness(client);
-    if (powerless) return powerless;
+    const powerless = await this.powerlessness(work, client);
+    if (powerless) {
+      if (spec.backup) conditions['BackupConfigured'] = noToken;
+      return spec.bootstrap.enabled ? this.setUp(work, work.url!) : powerless;
+    }
     status['phase'] = 'Running';
     conditions['BootstrapReady'] = spec.bootstrap.enabled ? completed : disabled;
     work.client = client;
@@ -95,6 +100,14 @@ export class Contact {
     // Not there before: the hub loads its analytics while it starts.
     if (core.state === 'RUNNING') await keepAnalytics(hub, client.connection);
     return undefined;
+  }
+
+  /** Asked once: a user who is no administrator any more is found out with the first write that the hub refuses. */
+  private async powerlessness({ pass }: HubWork, client: HubClient): Promise<Outcome | undefined> {
+    if (this.powerful.has(client) && !pass.forced) return undefined;
+    const powerless = await powerlessness(client);
+    if (!powerless) this.powerful.add(client);
+    return powerless;
   }
 
   /** Revoked in the hub, or younger than the backup that was restored: made anew with the owner's credentials. */

@@ -3,6 +3,7 @@ import type { HubAccess } from '../../client/hub';
 import { createToken } from '../../client/tokens';
 import type { Hub, HubSpec } from '../../kinds';
 import { objectNames } from '../../kinds/object-names';
+import type { Manifest } from '../../runtime/apply';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
 import { secretValue } from './secret-value';
@@ -44,13 +45,19 @@ export async function accessTo(services: Services, hub: Hub, spec: HubSpec, url:
 export const tokenOwner = ({ metadata: { namespace, name } }: Hub): string =>
   `Hub Operator ${namespace}/${name}`;
 
-/** Makes a token in the name of the connection's user and stores it. Those made before stay good. */
+/**
+ * Makes a token in the name of the connection's user and stores it. Those made before stay good.
+ *
+ * @throws NameConflict where the Secret for it is somebody else's
+ */
 export async function newToken(
   services: Services,
   hub: Hub,
   spec: HubSpec,
   connection: HubConnection,
 ): Promise<string> {
+  // First: one that nobody may store would be left in the hub, for years, by every pass.
+  await services.applier.rehearse(builtin.Secret, tokenSecret(hub, spec, ''), { owner: hub });
   const { tokenLifespanDays: lifespanDays } = spec.bootstrap;
   const token = await createToken(connection, {
     owner: tokenOwner(hub),
@@ -63,17 +70,16 @@ export async function newToken(
 
 /** Stores a token, and removes the Secret of one that stood under another name before. */
 async function storeToken(services: Services, hub: Hub, spec: HubSpec, token: string): Promise<void> {
-  const name = tokenSecretName(hub, spec);
-  const { namespace } = hub.metadata;
-  const metadata = { name, namespace, labels: COMPONENT };
-  const data = { [TOKEN_KEY]: Buffer.from(token).toString('base64') };
-  await services.applier.apply(
-    builtin.Secret,
-    { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data },
-    { owner: hub },
-  );
-  for (const former of formerSecrets(services, hub, name))
+  await services.applier.apply(builtin.Secret, tokenSecret(hub, spec, token), { owner: hub });
+  for (const former of formerSecrets(services, hub, tokenSecretName(hub, spec)))
     await services.applier.remove(builtin.Secret, hub, former);
+}
+
+function tokenSecret(hub: Hub, spec: HubSpec, token: string): Manifest {
+  const { namespace } = hub.metadata;
+  const metadata = { name: tokenSecretName(hub, spec), namespace, labels: COMPONENT };
+  const data = { [TOKEN_KEY]: Buffer.from(token).toString('base64') };
+  return { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data };
 }
 
 function formerSecrets({ view, applier }: Services, hub: Hub, current: string): string[] {

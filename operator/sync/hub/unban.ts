@@ -27,8 +27,8 @@ const WINDOW_MINUTES = BAN_WINDOW / 60_000;
  * is deleted: a crash in between costs a restart, never one too many.
  */
 export class Unban {
-  /** By the Hub's uid: the uid of the pod whose restart stands in the status. */
-  private readonly counted = new Map<string, string>();
+  /** By the Hub's uid: the uid of the pod whose restart is counted, and the time by which the status shows that. */
+  private readonly counted = new Map<string, { readonly pod: string; readonly at: string | undefined }>();
 
   constructor(private readonly services: Services) {}
 
@@ -43,7 +43,10 @@ export class Unban {
     if (!podIp) return stopped(work, 'RestartDidNotHelp', `The operator does not know its POD_IP: ${byHand}`);
     const pod = this.podOf(hub);
     if (!pod || pod.metadata.deletionTimestamp) return this.restarting(words);
-    if (this.counted.get(hub.metadata.uid) === pod.metadata.uid) return this.restart(work, pod, words);
+    const counted = this.counted.get(hub.metadata.uid);
+    // The write of that status may have failed.
+    if (counted?.pod === pod.metadata.uid && counted?.at === hub.status?.lastSelfUnban)
+      return this.restart(work, pod, words);
 
     const history = banHistoryOf(hub.status ?? {});
     const verdict = fruitless(pod, history);
@@ -59,9 +62,11 @@ export class Unban {
         const message = `${BAN_RESTARTS} restarts in ${WINDOW_MINUTES} minutes did not help: ${byHand}`;
         return stopped(work, 'RestartLimitExceeded', message);
       }
-      case 'restart':
-        this.counted.set(hub.metadata.uid, pod.metadata.uid!);
+      case 'restart': {
+        const { lastSelfUnban: at } = banStatus(decision.history);
+        this.counted.set(hub.metadata.uid, { pod: pod.metadata.uid!, at });
         return this.announce(decision.history, words);
+      }
     }
   }
 

@@ -1,0 +1,98 @@
+import { systemClock } from '../../../../operator/clock';
+import { hub as definition, type Hub } from '../../../../operator/kinds';
+import { defaulted } from '../../../../operator/kinds/schema';
+import { Bootstrap, type BootstrapState } from '../../../../operator/sync/hub/bootstrap';
+import type { Services } from '../../../../operator/sync/services';
+import { silentLog } from '../../../cluster/silent-log';
+import { FakeHub, json } from '../../client/fake-hub';
+
+// The way through is shown with a real hub (integration); here is what that one cannot be brought to in short time.
+
+const hub = {
+  apiVersion: 'hub-operator.dev/v1',
+  kind: 'Hub',
+  metadata: { namespace: 'home', name: 'h', uid: '1' },
+  spec: {},
+} as Hub;
+const spec = defaulted(definition.spec, hub.spec);
+const onboarding = (user: boolean) =>
+  json(200, [
+    { step: 'user', done: user },
+    { step: 'core_config', done: user },
+    { step: 'analytics', done: user },
+    { step: 'integration', done: user },
+  ]);
+
+let server: FakeHub;
+let bootstrap: Bootstrap;
+let isAdmin: boolean;
+
+beforeEach(async () => {
+  server = await FakeHub.start();
+  isAdmin = true;
+  const form = { type: 'form', flow_id: 'f1', step_id: 'init' };
+  const tokens = { access_token: server.token, refresh_token: 'r' };
+  server.routes.set('GET /api/onboarding', onboarding(true));
+  server.routes.set('POST /auth/login_flow', json(200, form));
+  server.routes.set('POST /auth/login_flow/f1', json(200, { type: 'create_entry', result: 'code' }));
+  server.routes.set('POST /auth/token', json(200, tokens));
+  server.routes.set('POST /auth/revoke', json(200, {}));
+  server.onCommand = ({ message, succeed, fail }) =>
+    message.type === 'auth/current_user'
+      ? succeed({ name: 'Ada', is_admin: isAdmin })
+      : fail('unknown_command', 'no');
+  const services = {
+    clock: systemClock,
+    log: silentLog,
+    settings: {},
+    secrets: { get: () => Promise.resolve(new Map(Object.entries({ username: 'ada', password: 'right' }))) },
+    applier: { rehearse: () => Promise.resolve() },
+  };
+  bootstrap = new Bootstrap(services as unknown as Services);
+});
+afterEach(() => server.close());
+
+const step = (state: BootstrapState, forced = false) =>
+  bootstrap.step(state, { hub, spec, url: server.url, forced });
+const logins = () => server.asked('/auth/login_flow').length;
+
+it('an owner who is no administrator is told, tried once, and makes no token', async () => {
+  isAdmin = false;
+  const stuck = { type: 'stuck', reason: 'LoginFailed' };
+  expect(await step('CreateAPIToken')).toMatchObject({
+    ...stuck,
+    message: expect.stringContaining('Ada is no administrator of the hub: correct the Secret'),
+  });
+  expect(await step('CreateAPIToken')).toMatchObject(stuck);
+  expect(logins()).toBe(1);
+  expect(server.asked('/auth/revoke')).toHaveLength(1);
+  expect(server.commands.map(({ type }) => type)).toEqual(['auth/current_user']);
+});
+
+it('a deactivated owner is tried once, and again when somebody asks for it', async () => {
+  server.routes.set('POST /auth/login_flow/f1', json(403, { message: 'Login blocked: User is not active' }));
+  for (let pass = 0; pass < 3; pass++)
+    expect(await step('CreateAPIToken')).toMatchObject({
+      type: 'stuck',
+      message: expect.stringContaining('User is not active'),
+    });
+  expect(server.asked('/auth/login_flow/f1')).toHaveLength(1);
+  await step('CreateAPIToken', true);
+  expect(server.asked('/auth/login_flow/f1')).toHaveLength(2);
+});
+
+it('credentials that a hub refuses while it starts are not held against it', async () => {
+  server.routes.delete('POST /auth/login_flow');
+  server.routes.delete('GET /manifest.json');
+  expect(await step('CreateAPIToken')).toMatchObject({ type: 'next', state: 'WaitForAPIReady' });
+});
+
+it('credentials that the hub of another volume refused are good for a new one', async () => {
+  server.routes.set('POST /auth/login_flow/f1', json(403, { message: 'Login blocked' }));
+  expect(await step('CreateAPIToken')).toMatchObject({ type: 'stuck' });
+  server.routes.set('GET /api/onboarding', onboarding(false));
+  server.routes.set('POST /api/onboarding/users', json(200, { auth_code: 'code' }));
+  expect(await step('CreateUser')).toMatchObject({ type: 'next', state: 'SetCoreConfig' });
+  server.routes.set('POST /api/onboarding/integration', json(200, {}));
+  expect(await step('SetIntegration')).toMatchObject({ type: 'next', state: 'CreateAPIToken' });
+});

@@ -1,0 +1,57 @@
+import type { Hub, HubStatus } from '../../../../operator/kinds';
+import type { Waiting } from '../../../../operator/runtime/outcome';
+import type { Services } from '../../../../operator/sync/services';
+import { Unban } from '../../../../operator/sync/hub/unban';
+import type { HubWork } from '../../../../operator/sync/hub/work';
+import { silentLog } from '../../../cluster/silent-log';
+import { ManualClock } from '../../client/manual-clock';
+
+// With a real hub and its bans: integration/hub/ban.test.ts. Here is what happens between two passes.
+
+const clock = new ManualClock();
+const pod = { metadata: { name: 'h-0', uid: 'pod-1', creationTimestamp: '2025-12-31T00:00:00Z' } };
+let deleted: string[];
+let unban: Unban;
+
+beforeEach(() => {
+  deleted = [];
+  const services = {
+    clock,
+    settings: { podIp: '10.0.0.1' },
+    view: { get: () => pod },
+    cluster: {
+      request: ({ method, path }: { method: string; path: string }) => deleted.push(`${method} ${path}`),
+    },
+  };
+  unban = new Unban(services as unknown as Services);
+});
+
+function pass(status: HubStatus, enabled = true) {
+  const hub = { metadata: { namespace: 'home', name: 'h', uid: '1' }, spec: {}, status } as unknown as Hub;
+  const work = {
+    hub,
+    spec: { banRecovery: { enabled } },
+    pass: { log: silentLog },
+    status: {},
+    conditions: {},
+  };
+  return unban.recover(work as unknown as HubWork, 'banned') as Promise<Waiting>;
+}
+
+it('a restart is done once it stands in the status', async () => {
+  const { status } = await pass({});
+  expect(deleted).toEqual([]);
+  expect(status).toMatchObject({ selfUnbanCount: 1, banWindow: { restarts: 1 } });
+  await pass(status as HubStatus);
+  expect(deleted).toEqual(['DELETE /api/v1/namespaces/home/pods/h-0']);
+});
+
+it('a restart whose status could not be written is not done uncounted', async () => {
+  await pass({});
+  await clock.advance(2_000);
+  const { status } = await pass({});
+  expect(deleted).toEqual([]);
+  expect(status).toMatchObject({ selfUnbanCount: 1, lastSelfUnban: '2026-01-01T00:00:02Z' });
+  await pass(status as HubStatus);
+  expect(deleted).toHaveLength(1);
+});
