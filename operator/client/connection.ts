@@ -207,14 +207,9 @@ export class HubConnection {
     const results = await Promise.allSettled(missing.map((each) => this.#establish(connection, each)));
     if (!connection.connected || this.#closed) return;
     const failed = results.find((result) => result.status === 'rejected');
-    if (failed) {
-      this.#log.warn(
-        { reason: messageOf(failed.reason) },
-        'the hub does not accept a subscription again yet',
-      );
-      this.#cancelRestore = this.#clock.after(LONGEST_PAUSE_MS, () => void this.#restore(connection));
-    }
-    this.#notify(this.#reconnectListeners);
+    if (!failed) return this.#notify(this.#reconnectListeners);
+    this.#log.warn({ reason: messageOf(failed.reason) }, 'the hub does not accept a subscription again yet');
+    this.#cancelRestore = this.#clock.after(LONGEST_PAUSE_MS, () => void this.#restore(connection));
   }
 
   async #establish(connection: Connection, subscription: Subscription): Promise<void> {

@@ -30,6 +30,8 @@ const LATEST_MS = 5_000;
 /** Our own writes are followed by one sweep, but not by one each: what others put into the file comes to light by ours. */
 const OWN_SWEEP_PAUSE_MS = 10_000;
 const SWITCH_SOON_MS = 300;
+/** A hub that starts tells of a hundred components within seconds: what was refused is tried once for many of them. */
+const FORGIVE_AFTER_MS = 5_000;
 
 interface Sweep {
   /** Ids that somebody else may have changed. */
@@ -54,6 +56,7 @@ export class DriftWatch {
   /** Kinds that somebody reloads and whose reload had not ended when the sweep could not wait any more. */
   readonly #unfinished = new Set<ConfigEntityKind>();
   #cancelSwitches: (() => void) | undefined;
+  #cancelForgiveness: (() => void) | undefined;
 
   constructor(options: DriftWatchOptions) {
     this.#options = options;
@@ -91,12 +94,11 @@ export class DriftWatch {
           this.#requeue('automation', ({ keptOff }) => keptOff);
         });
         return;
+      case 'loaded': // a kind's own component is what its resources wait for
+        this.#eachKind((kind) => kind === signal.component && this.#requeue(kind, awaited));
+        return this.#forgiveSoon();
       case 'device':
-      case 'loaded': // what was refused may be acceptable now; and a kind's own component is what its resources wait for
-        return this.#eachKind((kind) => {
-          const isAwaited = signal.type === 'loaded' && signal.component === kind;
-          this.#requeue(kind, (resource) => forgiven(resource) || isAwaited);
-        });
+        return this.#forgiveSoon();
       case 'back':
         return this.#eachKind((kind) => {
           for (const resource of this.#options.resources(kind)) {
@@ -105,6 +107,14 @@ export class DriftWatch {
           }
         });
     }
+  }
+
+  /** What was refused may be acceptable now. */
+  #forgiveSoon(): void {
+    this.#cancelForgiveness ??= this.#options.clock.after(FORGIVE_AFTER_MS, () => {
+      this.#cancelForgiveness = undefined;
+      this.#eachKind((kind) => this.#requeue(kind, forgiven));
+    });
   }
 
   /** Without an id: all of the kind. */
@@ -166,9 +176,15 @@ export class DriftWatch {
     for (const resource of this.#options.resources(kind)) if (which(resource)) resource.requeue();
   }
 
-  #eachKind(act: (kind: ConfigEntityKind) => void): void {
+  #eachKind(act: (kind: ConfigEntityKind) => unknown): void {
     for (const kind of ['automation', 'scene', 'script'] as const) act(kind);
   }
+}
+
+/** Its component is there: a reload that failed for want of it need not wait. */
+function awaited({ memory }: Watched): boolean {
+  memory.reloadFailedAt = undefined;
+  return true;
 }
 
 /** What was refused may be sent again. Answers whether something was. */

@@ -103,8 +103,9 @@ export class Jobs<R extends Child, S extends ConfigSpec> {
     return written;
   }
 
-  private async reloadNow({ client }: Work<R, S>, job: Job): Promise<void> {
+  private async reloadNow({ client, memory }: Work<R, S>, job: Job): Promise<void> {
     job.reload = await client.reloads.request(this.family.type);
+    memory.reloadFailedAt = job.reload.ok ? undefined : this.services.clock.now();
   }
 
   private remove(resource: R, client: HubClient, id: string): Removal {

@@ -78,10 +78,17 @@ export function isAccepted<R extends Child, S extends ConfigSpec>(
   return isClaimed(family, work) && work.resource.status?.['appliedHash'] === work.hash;
 }
 
+/** The hub had accepted something of ours, as far as status tells: what it has is no longer what was there before us. */
+export function wasAccepted<R extends Child, S extends ConfigSpec>(
+  family: Family<R, S>,
+  work: Work<R, S>,
+): boolean {
+  return isClaimed(family, work) && work.resource.status?.['appliedHash'] !== undefined;
+}
+
 /** What the hub last accepted was something else, and nobody else was at work: the file need not be read to know. */
 function isOutdated<R extends Child, S extends ConfigSpec>(family: Family<R, S>, work: Work<R, S>): boolean {
-  const applied = work.resource.status?.['appliedHash'];
-  return isClaimed(family, work) && applied !== undefined && applied !== work.hash && !work.memory.doubted;
+  return wasAccepted(family, work) && !isAccepted(family, work) && !work.memory.doubted;
 }
 
 /** Status says that this object in the hub belongs to this resource. */

@@ -37,6 +37,10 @@ export interface EntityMemory {
   refusal?: Refusal | undefined;
   /** When the hub last accepted a write of it. */
   writtenAt?: number;
+  /** When the last write was begun, whatever became of it. */
+  triedAt?: number;
+  /** When the last reload for it failed; undefined: it did not, or the hub may load it by now. */
+  reloadFailedAt?: number | undefined;
   /** Hash of what the hub's file is known to hold. */
   stored?: string | undefined;
   /** Hash of what the hub was last seen to use. */
@@ -85,6 +89,7 @@ export function doubt(memory: EntityMemory): void {
   memory.doubted = true;
   memory.stored = undefined;
   memory.unloaded = undefined;
+  memory.reloadFailedAt = undefined;
 }
 
 /** The hub's file is seen to hold the definition with this hash. */

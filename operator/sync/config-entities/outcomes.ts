@@ -15,7 +15,7 @@ import { conditionOf } from '../../runtime/resource';
 import type { Child } from '../child';
 import { describe } from './difference';
 import type { ConfigSpec, Family, Work } from './family';
-import type { Look } from './look';
+import { type Look, wasAccepted } from './look';
 
 // What a pass comes to, in the words of the API.
 
@@ -62,10 +62,17 @@ export function inPlace<R extends Child, S extends ConfigSpec>(
 }
 
 /** The annotation `dry-run`. */
-export function dryRun({ id, client }: Work, { differs }: Look): Outcome {
+export function dryRun<R extends Child, S extends ConfigSpec>(
+  family: Family<R, S>,
+  work: Work<R, S>,
+  { differs }: Look,
+): Outcome {
+  const { id, client } = work;
   if (differs.length === 0) return ready('DryRun', `Nothing would be sent: the hub has ${id} as it is here.`);
   const fields = differs.map(({ field }) => field).join(', ');
-  const message = `Would write ${id} for its ${fields} (${describe(differs)}). Remove the annotation to have it done.`;
+  // What a person wrote there may be a `!secret`, which the hub shows in clear, and which nobody told us to mask.
+  const change = wasAccepted(family, work) ? ` (${describe(differs)})` : '';
+  const message = `Would write ${id} for its ${fields}${change}. Remove the annotation to have it done.`;
   return stalled('DryRun', client.rest.scrub(message));
 }
 

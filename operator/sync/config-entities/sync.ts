@@ -1,6 +1,6 @@
 import { HubRejected } from '../../client/errors';
 import type { HubClient } from '../../client/hub';
-import { FINALIZER_TRY, POD_NOT_READY_REQUEUE, REFUSAL_REST, WRITE_PACE } from '../../limits';
+import { FINALIZER_TRY, POD_NOT_READY_REQUEUE, REFUSAL_REST, RESYNC, WRITE_PACE } from '../../limits';
 import type { EventNote } from '../../runtime/events';
 import { type Outcome, stalled, type Waiting, waiting } from '../../runtime/outcome';
 import { conditionOf } from '../../runtime/resource';
@@ -13,7 +13,7 @@ import type { ConfigSpec, Family, Work } from './family';
 import { Jobs, LOADED_SOON } from './jobs';
 import type { KnownHubs } from './known-hubs';
 import { isAccepted, isClaimed, isNew, look, type Look } from './look';
-import { doubt } from './memory';
+import { doubt, type EntityMemory } from './memory';
 import { dryRun, inPlace, underWay } from './outcomes';
 
 /** Longer than this the hub never takes to load what it was sent: something keeps it from it. */
@@ -50,21 +50,23 @@ export class ConfigEntitySync<R extends Child, S extends ConfigSpec> implements 
     this.takeNote(work);
     if (work.memory.job?.ended === false && !pass.dryRun) return underWay(family, work);
     const found = await look(family, work, this.services.clock);
-    if (pass.dryRun) return dryRun(work, found);
+    if (pass.dryRun) return dryRun(family, work, found);
     if (!isClaimed(family, work)) return this.claim(work, found);
     if (found.differs.length > 0) return this.correct(work, found);
     if (!found.loaded) return this.load(work, found);
     return this.settle(work, found);
   }
 
-  async remove(resource: R, client: HubClient): Promise<Waiting | readonly EventNote[]> {
+  async remove(resource: R, client: HubClient, pass: Pass): Promise<Waiting | readonly EventNote[]> {
     const id = this.claimedId(resource);
     const isToGo = id !== undefined && this.isToGo(resource, this.family.spec(resource));
-    if (isToGo && !(await this.jobs.removed(resource, client, id))) {
+    if (isToGo && !pass.dryRun && !(await this.jobs.removed(resource, client, id))) {
       return waiting(this.family.reason, `${id} is on its way out of the hub.`, FINALIZER_TRY);
     }
     this.known.of(client, resource).memory.forget(resource.metadata.uid);
-    return [];
+    if (!isToGo || !pass.dryRun) return [];
+    const message = `The ${this.family.type} ${id} stays in the hub: nothing is sent with the annotation dry-run.`;
+    return [{ type: 'Warning', reason: 'CleanupSkipped', message }];
   }
 
   private workOn(resource: R, client: HubClient, pass: Pass): Work<R, S> {
@@ -120,8 +122,9 @@ export class ConfigEntitySync<R extends Child, S extends ConfigSpec> implements 
     if (drifted && spec.driftPolicy === 'Warn') return this.report(work, `${change}.`);
     const { refusal } = memory;
     if (refusal?.hash === hash && clock.now() - refusal.at < REFUSAL_REST) throw refusal.error;
-    const pause = (memory.writtenAt ?? 0) + WRITE_PACE - clock.now();
+    const pause = Math.max(memory.writtenAt ?? 0, memory.triedAt ?? 0) + WRITE_PACE - clock.now();
     if (pause > 0) return underWay(this.family, work, pause);
+    memory.triedAt = clock.now();
     this.jobs.write(work);
     if (!drifted) return underWay(this.family, work);
     const note = this.corrected(client.rest.scrub(`${change}: it is put back.`));
@@ -133,17 +136,22 @@ export class ConfigEntitySync<R extends Child, S extends ConfigSpec> implements 
     const { memory, spec, hash, id } = work;
     const { reason, reloads } = this.family;
     if (reloads && spec.autoReload) {
-      if (!memory.job?.reload && memory.unloaded !== hash) {
+      if (!memory.job?.reload && memory.unloaded !== hash && !this.hasJustFailed(memory)) {
         this.jobs.reload(work);
         return underWay(this.family, work);
       }
+      if (memory.job?.reload?.ok) memory.unloaded = hash;
     } else {
-      const waited = this.services.clock.now() - (memory.writtenAt ?? 0);
+      const now = this.services.clock.now();
+      const waited = now - (memory.writtenAt ?? 0);
       if (waited < LOADED_WITHIN) return underWay(this.family, work, Math.max(LOADED_SOON, waited / 2));
-      if (!reloads)
-        return waiting(reason, `The hub has ${id} in its file and has not loaded it.`, POD_NOT_READY_REQUEUE);
+      if (!reloads) {
+        // Each look reads the hub's file; the hub tells when it loads a script.
+        const soFar = now - (memory.writtenAt ?? memory.since);
+        const after = Math.min(Math.max(POD_NOT_READY_REQUEUE, soFar), RESYNC / 2);
+        return waiting(reason, `The hub has ${id} in its file and has not loaded it.`, after);
+      }
     }
-    memory.unloaded = hash;
     return this.conclude(work, found);
   }
 
@@ -158,8 +166,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigSpec> implements 
       return underWay(family, work);
     }
     const told = isAccepted(family, work) ? conditionOf(resource, 'ReloadReady')?.reason : undefined;
-    const isReloaded = memory.job?.reload !== undefined || (told !== undefined && told !== 'ReloadDisabled');
-    if (family.reloads && spec.autoReload && !isReloaded) {
+    const isTried = told === 'ReloadSuccessful' || memory.job?.reload !== undefined;
+    if (family.reloads && spec.autoReload && !isTried && !this.hasJustFailed(memory)) {
       this.jobs.reload(work);
       return underWay(family, work);
     }
@@ -167,6 +175,11 @@ export class ConfigEntitySync<R extends Child, S extends ConfigSpec> implements 
     if (settled.mayNotCorrect !== undefined) return this.report(work, settled.mayNotCorrect);
     const events = settled.corrected === undefined ? [] : [this.corrected(settled.corrected)];
     return this.conclude(work, found, events);
+  }
+
+  /** A reload that failed may go well after a while; with every look it would be asked for without end. */
+  private hasJustFailed({ reloadFailedAt }: EntityMemory): boolean {
+    return reloadFailedAt !== undefined && this.services.clock.now() - reloadFailedAt < REFUSAL_REST;
   }
 
   private conclude(work: Work<R, S>, found: Look, events: readonly EventNote[] = []): Outcome {
