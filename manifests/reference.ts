@@ -84,10 +84,7 @@ function settingsPage(): string {
 
 async function metricsPage(): Promise<string> {
   const source = new Metrics('');
-  source.watchQueue(
-    { depthByKind: () => new Map(), active: () => 0, longestRunning: () => 0, unfinishedWork: () => 0 },
-    0,
-  );
+  source.watchQueue({ depthByKind: () => new Map(), agesByKind: () => new Map() }, 0);
   const metrics = await source.registry.getMetricsAsJSON();
   const rows = metrics
     .filter(({ name }) => !/^(process|nodejs)_/.test(name))

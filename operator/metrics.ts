@@ -9,10 +9,12 @@ const QUEUE_BUCKETS = [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000];
 /** What the queue can be asked when somebody scrapes. */
 export interface QueueGauges {
   depthByKind(): ReadonlyMap<string, number>;
-  active(): number;
-  longestRunning(): number;
-  unfinishedWork(): number;
+  /** For how many milliseconds each work in hand has been going on. */
+  agesByKind(): ReadonlyMap<string, readonly number[]>;
 }
+
+/** Beyond success and error: a pass that no further try helps, and one that a mistake in the program ended. */
+export type PassFault = 'terminal' | 'panic';
 
 /**
  * All metrics, under the names and labels of controller-runtime where it has one, so that the field's dashboards and
@@ -28,6 +30,16 @@ export class Metrics {
   private readonly errors = this.counter('controller_runtime_reconcile_errors_total', 'Passes that failed.', [
     'controller',
   ]);
+  private readonly terminalErrors = this.counter(
+    'controller_runtime_terminal_reconcile_errors_total',
+    'Passes that ended with a condition `Stalled`: only the user or the hub can help.',
+    ['controller'],
+  );
+  private readonly panics = this.counter(
+    'controller_runtime_reconcile_panics_total',
+    'Passes that a mistake in the operator ended: please report it.',
+    ['controller'],
+  );
   private readonly passTime = this.histogram(
     'controller_runtime_reconcile_time_seconds',
     'Length of passes.',
@@ -84,9 +96,11 @@ export class Metrics {
     this.build.set({ version, node_version: process.version }, 1);
   }
 
-  passEnded(kind: string, result: PassResult, seconds: number): void {
+  passEnded(kind: string, result: PassResult, seconds: number, fault?: PassFault): void {
     this.passes.inc({ controller: kind, result });
     if (result === 'error') this.errors.inc({ controller: kind });
+    if (fault === 'terminal') this.terminalErrors.inc({ controller: kind });
+    if (fault === 'panic') this.panics.inc({ controller: kind });
     this.passTime.observe({ controller: kind }, seconds);
   }
 
@@ -100,31 +114,41 @@ export class Metrics {
     };
   }
 
+  /** `workers` are shared by all kinds. */
   watchQueue(queue: QueueGauges, workers: number): void {
     this.gauge('workqueue_depth', 'Keys that are due.', ['name', 'controller'], (gauge) => {
-      gauge.reset();
       for (const [kind, depth] of queue.depthByKind()) gauge.set({ name: kind, controller: kind }, depth);
     });
     this.gauge(
       'workqueue_unfinished_work_seconds',
       'Time that all work in hand has taken so far.',
-      [],
-      (gauge) => gauge.set(queue.unfinishedWork() / 1_000),
+      ['name', 'controller'],
+      (gauge) => {
+        for (const [kind, ages] of queue.agesByKind())
+          gauge.set({ name: kind, controller: kind }, ages.reduce((sum, age) => sum + age, 0) / 1_000);
+      },
     );
     this.gauge(
       'workqueue_longest_running_processor_seconds',
       'Age of the oldest work in hand.',
-      [],
-      (gauge) => gauge.set(queue.longestRunning() / 1_000),
+      ['name', 'controller'],
+      (gauge) => {
+        for (const [kind, ages] of queue.agesByKind())
+          gauge.set({ name: kind, controller: kind }, Math.max(0, ...ages) / 1_000);
+      },
     );
-    this.gauge('controller_runtime_active_workers', 'Keys in work.', [], (gauge) =>
-      gauge.set(queue.active()),
-    );
-    this.gauge(
+    this.gauge('controller_runtime_active_workers', 'Keys in work.', ['controller'], (gauge) => {
+      for (const [kind, { length }] of queue.agesByKind()) gauge.set({ controller: kind }, length);
+    });
+    const most = this.gauge(
       'controller_runtime_max_concurrent_reconciles',
-      'Keys worked at the same time at most.',
-      [],
-    ).set(workers);
+      'Keys worked at the same time at most, those of all kinds together.',
+      ['controller'],
+    );
+    for (const kind of queue.depthByKind().keys()) {
+      most.set({ controller: kind }, workers);
+      this.beginAtZero(kind);
+    }
   }
 
   requestEnded(method: string, code: number | 'error', host: string): void {
@@ -141,6 +165,14 @@ export class Metrics {
 
   leading(leaseName: string, isLeader: boolean): void {
     this.leader.set({ name: leaseName }, isLeader ? 1 : 0);
+  }
+
+  /** A rate over a series that begins with its first error misses that error. */
+  private beginAtZero(kind: string): void {
+    for (const result of ['success', 'requeue_after', 'error'] satisfies PassResult[])
+      this.passes.inc({ controller: kind, result }, 0);
+    for (const faults of [this.errors, this.terminalErrors, this.panics]) faults.inc({ controller: kind }, 0);
+    for (const flow of [this.adds, this.retries]) flow.inc({ name: kind, controller: kind }, 0);
   }
 
   private counter<L extends string>(name: string, help: string, labelNames: L[]): Counter<L> {

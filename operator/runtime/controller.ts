@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../clock';
 import type { KindDefinition, KindInstance } from '../kinds/kind';
 import { PASS_TIMEOUT } from '../limits';
-import type { Metrics } from '../metrics';
+import type { Metrics, PassFault } from '../metrics';
 import { Claims } from './claims';
 import { Dependencies } from './dependencies';
 import type { ClusterObject } from './objects';
@@ -56,9 +56,7 @@ export class Controller {
     metrics.watchQueue(
       {
         depthByKind: () => this.depthByKind(),
-        active: () => this.queue.active,
-        longestRunning: () => this.queue.longestRunning(),
-        unfinishedWork: () => this.queue.unfinishedWork(),
+        agesByKind: () => this.agesByKind(),
       },
       workers,
     );
@@ -136,7 +134,7 @@ export class Controller {
     const { kind, key } = parseId(id);
     const startedAt = clock.monotonic();
     const next = await kinds.get(kind)!.reconciler.reconcile(key);
-    metrics.passEnded(kind, resultOf(next), (clock.monotonic() - startedAt) / 1_000);
+    metrics.passEnded(kind, resultOf(next), (clock.monotonic() - startedAt) / 1_000, faultOf(next));
     this.plan(id, next);
   }
 
@@ -202,6 +200,12 @@ export class Controller {
     }
     return depths;
   }
+
+  private agesByKind(): ReadonlyMap<string, readonly number[]> {
+    const ages = new Map([...this.options.kinds.keys()].map((kind) => [kind, [] as number[]]));
+    for (const [id, age] of this.queue.inWork()) ages.get(parseId(id).kind)!.push(age);
+    return ages;
+  }
 }
 
 const idOf = (kind: string, { metadata }: ClusterObject): string =>
@@ -223,6 +227,15 @@ function resultOf(next: Next) {
       return next.result;
   }
 }
+
+function faultOf(next: Next): PassFault | undefined {
+  if (next.type === 'after') return next.stalled ? 'terminal' : undefined;
+  if (next.type !== 'backoff') return undefined;
+  return bugs.some((bug) => next.error instanceof bug) ? 'panic' : undefined;
+}
+
+/** What only a mistake of ours throws: Go's panics. */
+const bugs = [TypeError, RangeError, ReferenceError];
 
 /** Whether it was worked as it is now, by this process or by the one before: the check at start may take its time. */
 const isSettled = ({ metadata, status }: CustomResource): boolean =>

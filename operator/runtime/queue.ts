@@ -83,18 +83,17 @@ export class WorkQueue {
     return this.state === 'running';
   }
 
-  /** Milliseconds since the oldest work in hand began; 0 when there is none. */
-  longestRunning(): number {
-    let oldest = Infinity;
-    for (const startedAt of this.working.values()) oldest = Math.min(oldest, startedAt);
-    return oldest === Infinity ? 0 : this.options.clock.monotonic() - oldest;
+  /** The work in hand: each key, and for how many milliseconds it has been worked. */
+  *inWork(): Generator<readonly [key: string, age: number]> {
+    const now = this.options.clock.monotonic();
+    for (const [key, startedAt] of this.working) yield [key, now - startedAt];
   }
 
-  /** Sum of the milliseconds that all work in hand has taken so far. */
-  unfinishedWork(): number {
-    let sum = 0;
-    for (const startedAt of this.working.values()) sum += this.options.clock.monotonic() - startedAt;
-    return sum;
+  /** Milliseconds since the oldest work in hand began; 0 when there is none. */
+  longestRunning(): number {
+    let longest = 0;
+    for (const [, age] of this.inWork()) longest = Math.max(longest, age);
+    return longest;
   }
 
   /**

@@ -24,7 +24,14 @@ export type PassResult = 'success' | 'requeue_after' | 'error';
 /** When to look at the resource again. */
 export type Next =
   | { readonly type: 'gone' }
-  | { readonly type: 'after'; readonly delay: number; readonly resync: boolean; readonly result: PassResult }
+  | {
+      readonly type: 'after';
+      readonly delay: number;
+      readonly resync: boolean;
+      readonly result: PassResult;
+      /** No further try of ours helps: controller-runtime's terminal error. */
+      readonly stalled?: boolean;
+    }
   /** `atLeast`: milliseconds that the server asked us to wait. */
   | { readonly type: 'backoff'; readonly error: Error; readonly atLeast: number };
 
@@ -176,6 +183,7 @@ export class Reconciler<R extends CustomResource> {
       delay,
       resync: after === undefined,
       result: after === undefined ? 'success' : 'requeue_after',
+      stalled: outcome.type === 'Stalled',
     };
   }
 

@@ -256,7 +256,7 @@ describe('how a pass ended decides when the next one comes', () => {
     await desk.clock.advance(30_000);
     expect(desk.passes).toHaveLength(4);
     expect(await metric(desk, 'requeue_after')).toBe(4);
-    expect(await metric(desk, 'error')).toBeUndefined();
+    expect(await metric(desk, 'error')).toBe(0);
   });
 
   test('after a failure with growing backoff, from the beginning after a success', async () => {
@@ -277,6 +277,22 @@ describe('how a pass ended decides when the next one comes', () => {
     desk.since();
     await desk.clock.advance(40);
     expect(desk.since().length).toBeGreaterThanOrEqual(3);
+  });
+
+  test('what no try helps and what is a mistake of ours are counted beside', async () => {
+    const desk = new Desk();
+    desk.reconcile = () => Promise.resolve({ ...done, stalled: true });
+    await desk.see('a');
+    desk.reconcile = () =>
+      Promise.resolve({ type: 'backoff', error: new TypeError('undefined'), atLeast: 1e6 });
+    await desk.see('b');
+    desk.reconcile = () => Promise.resolve({ type: 'backoff', error: new Error('boom'), atLeast: 1e6 });
+    await desk.see('c');
+    const value = async (name: string) =>
+      (await desk.metrics.registry.getSingleMetric(name)!.get()).values[0]?.value;
+    expect(await value('controller_runtime_terminal_reconcile_errors_total')).toBe(1);
+    expect(await value('controller_runtime_reconcile_panics_total')).toBe(1);
+    expect(await value('controller_runtime_reconcile_errors_total')).toBe(2);
   });
 
   test('as late as the server asked for', async () => {

@@ -270,7 +270,7 @@ describe('life', () => {
     shop.queue.add('p/b');
     await shop.clock.advance(100);
     expect(shop.queue.longestRunning()).toBe(100);
-    expect(shop.queue.unfinishedWork()).toBe(100);
+    expect([...shop.queue.inWork()]).toEqual([['p/a', 100]]);
     await shop.finish('p/a');
     expect(told).toEqual([
       'added p/a',

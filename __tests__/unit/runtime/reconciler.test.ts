@@ -137,7 +137,7 @@ describe('a pass', () => {
     bench.sync = () => Promise.resolve(ready('Synced', 'ok', { after: 3_000 }));
     expect(await bench.pass()).toMatchObject({ delay: 3_000, result: 'requeue_after' });
     bench.sync = () => Promise.resolve(stalled('InvalidSpec', 'no'));
-    expect(await bench.pass()).toMatchObject({ resync: true, result: 'success' });
+    expect(await bench.pass()).toMatchObject({ resync: true, result: 'success', stalled: true });
   });
 
   test('waits for the older resource that stands for the same object, without a finalizer of its own', async () => {
