@@ -38,7 +38,8 @@ export const runFields = {
     type: 'string',
     description:
       'What happens when it is started while it still runs. single (default): the new start is ignored. restart: the ' +
-      'old run is stopped. queued: the new one waits for its turn. parallel: both run.',
+      'old run is stopped. queued: the new one waits for its turn. parallel: both run. With `useBlueprint`, single leaves ' +
+      'the blueprint its own mode.',
     enum: ['single', 'restart', 'queued', 'parallel'],
     default: 'single',
   },
@@ -51,7 +52,9 @@ export const runFields = {
   },
   maxExceeded: {
     type: 'string',
-    description: 'Level at which the hub logs a start beyond `max`; silent logs nothing. Default warning.',
+    description:
+      'Level at which the hub logs a start beyond `max`; silent logs nothing. Default warning, which with ' +
+      '`useBlueprint` leaves the blueprint its own level.',
     enum: ['silent', 'info', 'warning', 'error'],
     default: 'warning',
   },

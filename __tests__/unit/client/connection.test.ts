@@ -20,8 +20,13 @@ import { ManualClock } from './manual-clock';
 let hub: FakeHub;
 const opened: { close(): void }[] = [];
 
-function open({ token = 'good-token', clock = systemClock, url = hub.url } = {}): HubConnection {
-  const rest = new Rest({ url, clock, scrub: scrubber(['hunter2']) });
+function open({
+  token = 'good-token',
+  clock = systemClock,
+  url = hub.url,
+  mayWrite = () => undefined as void,
+} = {}): HubConnection {
+  const rest = new Rest({ url, clock, scrub: scrubber(['hunter2']), mayWrite });
   const connection = new HubConnection({ rest, token, clock, log: silentLog });
   opened.push(connection, rest);
   return connection;
@@ -119,6 +124,20 @@ describe('commands', () => {
     await expect(open().command('x')).rejects.toThrow("expected int, got '***'");
   });
 
+  it('are not sent when nothing may be changed any more', async () => {
+    const lost = new Error('the lease was not renewed in time');
+    let leads = true;
+    const connection = open({
+      mayWrite: () => {
+        if (!leads) throw lost;
+      },
+    });
+    await connection.command('before');
+    leads = false;
+    await expect(connection.command('after')).rejects.toBe(lost);
+    expect(hub.commands.map(({ type }) => type)).toEqual(['before']);
+  });
+
   it('are given up after their time, while the connection goes on', async () => {
     const clock = new ManualClock();
     hub.onCommand = (command) => void (command.message.type === 'slow' || command.succeed('fine'));
@@ -206,7 +225,7 @@ describe('subscriptions', () => {
     expect(hub.connects).toBe(2);
   });
 
-  it('are tried again when the hub does not offer them yet after a loss', async () => {
+  it('are tried again when the hub does not offer them yet after a loss, and only then it is back', async () => {
     const clock = new ManualClock();
     const connection = open({ clock });
     let returns = 0;
@@ -216,12 +235,18 @@ describe('subscriptions', () => {
     for (const client of hub.clients) client.terminate();
     await until(() => !connection.connected);
     await clock.advance(1);
-    await until(() => returns === 1);
+    await until(() => hub.commands.length === 2);
+    await until(() => clock.pendingTimers === 2); // the heartbeat, and the next try
+    await clock.advance(5_000);
+    await until(() => hub.commands.length === 3);
+    await until(() => clock.pendingTimers === 2);
+    expect(returns).toBe(0);
     hub.onCommand = (command) => command.succeed();
     await clock.advance(5_000);
-    await until(() => returns === 2);
+    await until(() => returns === 1);
     await clock.advance(5_000);
-    expect(hub.commands).toHaveLength(3);
+    expect(hub.commands).toHaveLength(4);
+    expect(returns).toBe(1);
   });
 });
 

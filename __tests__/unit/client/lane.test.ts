@@ -35,6 +35,25 @@ describe('Lane', () => {
     expect(lane.busy).toBe(false);
   });
 
+  it('once closed begins nothing, answers nothing that waits, and is idle when the running task has ended', async () => {
+    const lane = new Lane();
+    const answers: string[] = [];
+    let end!: () => void;
+    const first = lane.run(() => new Promise<void>((resolve) => (end = resolve)));
+    const note = (name: string) => lane.run(() => Promise.resolve()).then(() => answers.push(name));
+    void note('waits');
+    let closed = false;
+    const closing = lane.close().then(() => (closed = true));
+    void note('comes later');
+    await sleep(5);
+    expect(closed).toBe(false);
+    end();
+    await Promise.all([first, closing]);
+    expect(lane.busy).toBe(false);
+    await sleep(5);
+    expect(answers).toEqual([]);
+  });
+
   it('ends with what waits when a failure is one for all', async () => {
     const lane = new Lane({ endsAll: (error) => (error as Error).message === 'gone' });
     const ran: string[] = [];

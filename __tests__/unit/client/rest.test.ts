@@ -170,6 +170,29 @@ describe('safety', () => {
     await rest.get('/api/config');
   });
 
+  it('changes nothing any more when it may not, but reads', async () => {
+    const lost = new Error('the lease was not renewed in time');
+    let leads = true;
+    const rest = open({
+      mayWrite: () => {
+        if (!leads) throw lost;
+      },
+    });
+    answerWith(json(200, {}));
+    hub.routes.set('POST /api/x', json(200, {}));
+    hub.routes.set('DELETE /api/x', json(200, {}));
+    await rest.post('/api/x');
+    leads = false;
+    for (const call of [
+      () => rest.post('/api/x'),
+      () => rest.postForm('/api/x', {}),
+      () => rest.delete('/api/x'),
+    ])
+      await expect(call()).rejects.toBe(lost);
+    await rest.get('/api/config');
+    expect(hub.requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
+  });
+
   it('ignores proxies of the environment', async () => {
     process.env['http_proxy'] = 'http://127.0.0.1:9';
     try {

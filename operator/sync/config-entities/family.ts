@@ -55,6 +55,8 @@ export interface Family<R extends Child, S extends ConfigSpec> {
   id(resource: R): string;
   /** The spec with the default of every absent field. */
   spec(resource: R): S;
+  /** What is wrong with a spec that the API server had to accept, in a sentence. */
+  problem?(spec: S): string | undefined;
   body(spec: S): EntityBody;
   /** A definition as the hub has it in its file, in the form in which we write. */
   normalised?(stored: EntityBody): EntityBody;

@@ -15,6 +15,7 @@ export const scenes: Family<HubScene, HubSceneSpec> = {
   reloads: true,
   id: effectiveId,
   spec: (resource) => defaulted(definition.spec, resource.spec),
+  problem: attributesProblem,
   body: sceneBody,
   normalised: (stored) => ({ ...stored, entities: normalisedStates(stored['entities']) }),
   shown: shownByState,
@@ -28,6 +29,16 @@ export function sceneBody({ name, icon, entities }: HubSceneSpec): EntityBody {
     { ...attributes, state },
   ]);
   return defined({ name, icon, entities: Object.fromEntries(states) });
+}
+
+/**
+ * The hub keeps state and attributes in one map, so one of the two would be lost. No CEL rule can say so: values of
+ * any type keep it from seeing the attributes at all.
+ */
+function attributesProblem({ entities }: HubSceneSpec): string | undefined {
+  const wrong = entities.find(({ attributes }) => attributes && 'state' in attributes);
+  if (!wrong) return undefined;
+  return `The attributes of ${wrong.entity_id} hold state: put it into the field state beside them, and take it out there.`;
 }
 
 /** A state may stand in the file alone, and on and off without quotes. */

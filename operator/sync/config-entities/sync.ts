@@ -38,6 +38,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigSpec> implements 
 
   async sync(resource: R, client: HubClient, pass: Pass): Promise<Outcome> {
     const { family } = this;
+    const problem = family.problem?.(family.spec(resource));
+    if (problem !== undefined) return stalled('InvalidSpec', problem);
     await this.known.of(client, resource).watch.ready();
     if (!(await client.components.isLoaded(family.type))) {
       return waiting(

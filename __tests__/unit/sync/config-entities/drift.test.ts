@@ -126,18 +126,47 @@ it('looks at the automations that are to be off when one may have been turned on
   expect(worked).toEqual(['automation b']);
 });
 
-test.each<[HubSignal, string[]]>([
-  [{ type: 'device' }, ['scene a']],
-  [{ type: 'loaded', component: 'mqtt' }, ['scene a']],
-  [{ type: 'loaded', component: 'script' }, ['scene a', 'script a', 'script b']],
-  [
-    { type: 'back' },
-    [...['automation', 'scene', 'script'].flatMap((kind) => ids.map((id) => `${kind} ${id}`))],
-  ],
-])('%j: what was refused may be tried again', (news, expected) => {
-  const memory = memories.get('scene a')!;
+const refuse = (name: string) => {
+  const memory = memories.get(name)!;
   memory.refusal = { hash: 'x', error: new Error() as never, at: 0 };
-  signal(news);
-  expect(worked).toEqual(expected);
+  return memory;
+};
+
+test.each<[HubSignal]>([[{ type: 'device' }], [{ type: 'loaded', component: 'mqtt' }]])(
+  '%j: what was refused is tried again, once for all that the hub tells meanwhile',
+  async (news) => {
+    const memory = refuse('scene a');
+    for (let count = 0; count < 50; count++) {
+      signal(news);
+      await clock.advance(40);
+    }
+    expect(worked).toEqual([]);
+    await clock.advance(3_000);
+    expect(worked).toEqual(['scene a']);
+    expect(memory.refusal).toBeUndefined();
+    await clock.advance(10_000);
+    expect(worked).toHaveLength(1);
+    refuse('scene a');
+    signal(news);
+    await clock.advance(5_000);
+    expect(worked).toHaveLength(2);
+  },
+);
+
+it('works at once what waits for its component, and forgets that reloads failed for want of it', () => {
+  refuse('scene a');
+  const memory = memories.get('script a')!;
+  memory.reloadFailedAt = 1;
+  signal({ type: 'loaded', component: 'script' });
+  expect(worked).toEqual(['script a', 'script b']);
+  expect(memory.reloadFailedAt).toBeUndefined();
+});
+
+it('tries again at once what was refused before the connection was lost', () => {
+  const memory = refuse('scene a');
+  signal({ type: 'back' });
+  expect(worked).toEqual(
+    ['automation', 'scene', 'script'].flatMap((kind) => ids.map((id) => `${kind} ${id}`)),
+  );
   expect(memory.refusal).toBeUndefined();
 });

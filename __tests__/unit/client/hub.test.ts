@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { HubClient } from '../../../operator/client/hub';
+import type { HubSignal } from '../../../operator/client/signals';
+import { silentLog } from '../../cluster/silent-log';
+import { FakeHub, json, text } from './fake-hub';
+import { ManualClock } from './manual-clock';
+
+let hub: FakeHub;
+let clock: ManualClock;
+let client: HubClient;
+
+beforeEach(async () => {
+  hub = await FakeHub.start();
+  clock = new ManualClock();
+  client = new HubClient({ url: hub.url, token: 'good-token', clock, log: silentLog });
+  hub.routes.set('GET /api/components', json(200, ['scene']));
+});
+
+afterEach(async () => {
+  client.close();
+  await hub.close();
+});
+
+async function until(condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 5_000;
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error(`never came true: ${condition}`);
+    await sleep(5);
+  }
+}
+
+/** Lets time go by until `work` has ended. */
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  let over = false;
+  void work.finally(() => (over = true)).catch(() => undefined);
+  while (!over) {
+    await clock.advance(500);
+    await sleep(5);
+  }
+  return work;
+}
+
+describe('a reload of ours', () => {
+  const signals: HubSignal[] = [];
+
+  beforeEach(async () => {
+    signals.length = 0;
+    client.signals.onSignal((signal) => signals.push(signal));
+    await client.signals.watch();
+  });
+
+  async function announceReload(): Promise<void> {
+    const { id } = hub.commands.find(({ type }) => type === 'subscribe_trigger')!;
+    const trigger = { id: 'reload', event: { data: { domain: 'scene', service: 'reload' } } };
+    const message = { id, type: 'event', event: { variables: { trigger } } };
+    for (const socket of hub.clients) socket.send(JSON.stringify(message));
+    await client.connection.command('x'); // what came before has been heard
+  }
+
+  it('is none of somebody else', async () => {
+    hub.routes.set('POST /api/services/scene/reload', json(200, []));
+    expect(await inTime(client.reloads.request('scene'))).toMatchObject({ ok: true });
+    await announceReload();
+    expect(signals).toEqual([]);
+  });
+
+  it('that never reached the hub is not taken for one of somebody else', async () => {
+    hub.routes.set('POST /api/services/scene/reload', text(503, ''));
+    expect(await inTime(client.reloads.request('scene'))).toMatchObject({ ok: false });
+    await announceReload();
+    expect(signals).toEqual([{ type: 'foreign-reload', kind: 'scene' }]);
+  });
+
+  it('that failed in the hub was announced before', async () => {
+    hub.routes.set('POST /api/services/scene/reload', text(500, 'boom'));
+    expect(await inTime(client.reloads.request('scene'))).toMatchObject({ ok: false });
+    for (let attempt = 0; attempt < 3; attempt++) await announceReload();
+    expect(signals).toEqual([]);
+  });
+});
+
+it('finishes on its way out the write and the reload that are under way, and begins no other', async () => {
+  const answers: (() => void)[] = [];
+  const slowly = (path: string) =>
+    hub.routes.set(path, (request, response) => {
+      answers.push(() => json(200, {})(request, response));
+    });
+  for (const id of ['a', 'b']) slowly(`POST /api/config/scene/config/${id}`);
+  slowly('POST /api/services/scene/reload');
+  const ended: string[] = [];
+  const write = (id: string) => client.entities.write('scene', id, {}).then(() => ended.push(id));
+  const reloaded = write('a')
+    .then(() => client.reloads.request('scene'))
+    .then(() => ended.push('reload'));
+  void write('b');
+  await until(() => answers.length === 1);
+  let drained = false;
+  const draining = client.drain().then(() => (drained = true));
+  answers.shift()!();
+  await until(() => ended.length === 1);
+  await clock.advance(300);
+  await until(() => answers.length === 1);
+  answers.shift()!();
+  await Promise.all([reloaded, draining]);
+  expect(drained).toBe(true);
+  expect(ended).toEqual(['a', 'reload']);
+  expect(hub.asked('/api/config/scene/config/b')).toEqual([]);
+});

@@ -1,0 +1,292 @@
+import type { EntityBody } from '../../../../operator/client/config-entities';
+import { HubFailed } from '../../../../operator/client/errors';
+import type { HubClient } from '../../../../operator/client/hub';
+import type { ReloadResult } from '../../../../operator/client/reloads';
+import type { SignalListener } from '../../../../operator/client/signals';
+import { REFUSAL_REST, RESYNC, WRITE_PACE } from '../../../../operator/limits';
+import type { Outcome } from '../../../../operator/runtime/outcome';
+import type { Pass } from '../../../../operator/runtime/sync-module';
+import type { Child } from '../../../../operator/sync/child';
+import { automations } from '../../../../operator/sync/config-entities/automation';
+import type { ConfigSpec, Family } from '../../../../operator/sync/config-entities/family';
+import { KnownHubs } from '../../../../operator/sync/config-entities/known-hubs';
+import { scenes } from '../../../../operator/sync/config-entities/scene';
+import { scripts } from '../../../../operator/sync/config-entities/script';
+import { ConfigEntitySync } from '../../../../operator/sync/config-entities/sync';
+import type { Services } from '../../../../operator/sync/services';
+import { silentLog } from '../../../cluster/silent-log';
+import { FakeClock, settle } from '../../fake-clock';
+
+// What passes over one resource come to while time goes by and its hub fails. How a real hub behaves is shown by the
+// integration tests; this one only counts what it is asked.
+
+const COMMON = { hubRef: { name: 'villa' }, alias: 'Dim' };
+const AUTOMATION = { ...COMMON, triggers: [{ trigger: 'sun' }], actions: [{ delay: 1 }] };
+const SCRIPT = { ...COMMON, sequence: [{ delay: 1 }] };
+
+const FAMILIES = [automations, scenes, scripts] as unknown as readonly Family<Child, ConfigSpec>[];
+
+class Bench {
+  readonly clock = new FakeClock();
+  readonly asked: string[] = [];
+  /** The hub's file, and what it runs of it. */
+  stored: EntityBody | undefined;
+  running: EntityBody | undefined;
+  loads = true;
+  writeError: Error | undefined;
+  reloadError: string | undefined;
+  signal!: SignalListener;
+  requeued = 0;
+  private readonly module: ConfigEntitySync<Child, ConfigSpec>;
+  private readonly client: HubClient;
+  private resource: Child;
+
+  constructor(
+    private readonly family: Family<Child, ConfigSpec>,
+    spec: object,
+    status?: object,
+  ) {
+    this.client = this.hub();
+    this.resource = {
+      kind: family.definition.kind,
+      metadata: { name: 'dim', namespace: 'home', uid: 'uid', generation: 1 },
+      spec,
+      status,
+    } as unknown as Child;
+    const services = {
+      clock: this.clock,
+      log: silentLog,
+      metrics: { driftFound: () => undefined },
+      view: {
+        list: (kind: string) => [this.resource].filter((each) => each.kind === kind),
+        get: () => this.resource,
+      },
+      requeue: () => this.requeued++,
+    } as unknown as Services;
+    this.module = new ConfigEntitySync(family, services, new KnownHubs(services, FAMILIES));
+  }
+
+  /** One pass, and what it says is in status. */
+  async pass(pass: Partial<Pass> = {}): Promise<Outcome> {
+    const outcome = await this.module.sync(this.resource, this.client, pass as Pass);
+    const fields = Object.entries({ ...this.resource.status, ...outcome.status });
+    const status = Object.fromEntries(fields.filter(([, value]) => value !== null));
+    const news = Object.entries({
+      Ready: { status: outcome.type === 'Ready' ? 'True' : 'False', reason: outcome.reason },
+      ...outcome.conditions,
+    }).map(([type, condition]) => ({ ...condition, type }));
+    const kept = (this.resource.status?.conditions ?? []).filter(
+      ({ type }) => !news.some((each) => each.type === type),
+    );
+    this.resource = { ...this.resource, status: { ...status, conditions: [...kept, ...news] } } as Child;
+    await settle();
+    return outcome;
+  }
+
+  /** Passes until one has nothing under way. */
+  async passes(): Promise<Outcome> {
+    for (let count = 0; count < 10; count++) {
+      const outcome = await this.pass();
+      if (outcome.type === 'Ready') return outcome;
+      await this.clock.advance(outcome.type === 'Waiting' && outcome.after > 0 ? 500 : 0);
+    }
+    throw new Error('never became Ready');
+  }
+
+  remove(pass: Partial<Pass>) {
+    return this.module.remove(this.resource, this.client, pass as Pass);
+  }
+
+  get reloadReady() {
+    const condition = this.resource.status?.conditions?.find(({ type }) => type === 'ReloadReady');
+    return condition?.reason;
+  }
+
+  count(what: string): number {
+    return this.asked.filter((each) => each === what).length;
+  }
+
+  private hub(): HubClient {
+    const entity = { entity_id: `${this.family.type}.dim`, disabled_by: null };
+    const find = () => Promise.resolve(this.running && entity);
+    const load = () => {
+      if (this.loads) this.running = this.stored;
+    };
+    return {
+      components: { isLoaded: () => Promise.resolve(true) },
+      signals: {
+        watch: () => Promise.resolve(),
+        onSignal: (listener: SignalListener) => (this.signal = listener),
+      },
+      entityRegistry: { find, findNow: find, onChange: () => undefined },
+      entities: {
+        isWriting: () => false,
+        running: () => Promise.resolve(this.running),
+        read: () => {
+          this.asked.push('read');
+          return Promise.resolve(this.stored);
+        },
+        write: (_kind: string, _id: string, body: () => EntityBody) => {
+          this.asked.push('write');
+          if (this.writeError) return Promise.reject(this.writeError);
+          this.stored = body();
+          load();
+          return Promise.resolve(true);
+        },
+        remove: () => {
+          this.asked.push('remove');
+          return Promise.resolve(true);
+        },
+      },
+      reloads: {
+        request: (): Promise<ReloadResult> => {
+          this.asked.push('reload');
+          const message = this.reloadError;
+          if (message !== undefined)
+            return Promise.resolve({ ok: false, reason: 'ReloadFailed', message, reloadId: 'r' });
+          load();
+          return Promise.resolve({ ok: true, reloadId: 'r', startedAt: this.clock.now() });
+        },
+      },
+      rest: {
+        scrub: (text: string) => text,
+        get: () => Promise.resolve({ state: 'on', attributes: {} }),
+      },
+    } as unknown as HubClient;
+  }
+}
+
+const automationBench = (status?: object) =>
+  new Bench(automations as unknown as Family<Child, ConfigSpec>, AUTOMATION, status);
+
+describe('a reload that failed', () => {
+  async function failed(loads = true): Promise<Bench> {
+    const bench = automationBench();
+    bench.loads = loads;
+    bench.reloadError = 'HTTP 500';
+    await bench.passes();
+    expect(bench.reloadReady).toBe('ReloadFailed');
+    return bench;
+  }
+
+  test.each([
+    ['runs', true],
+    ['is not loaded', false],
+  ])('is not asked for again with every look while it %s, but after a rest', async (_, loads) => {
+    const bench = await failed(loads);
+    for (let look = 0; look < 20; look++) {
+      await bench.clock.advance(10_000);
+      expect((await bench.pass()).type).toBe('Ready');
+    }
+    expect(bench.count('reload')).toBe(1);
+    bench.reloadError = undefined;
+    bench.loads = true;
+    await bench.clock.advance(REFUSAL_REST);
+    await bench.passes();
+    expect(bench.count('reload')).toBe(2);
+    expect(bench.reloadReady).toBe('ReloadSuccessful');
+    await bench.passes();
+    expect(bench.count('reload')).toBe(2);
+  });
+
+  test('is asked for again once the hub is back', async () => {
+    const bench = await failed();
+    bench.reloadError = undefined;
+    bench.signal({ type: 'back' });
+    await bench.passes();
+    expect(bench.reloadReady).toBe('ReloadSuccessful');
+  });
+
+  test('is asked for again once the hub has loaded the component', async () => {
+    const bench = await failed();
+    bench.reloadError = undefined;
+    bench.signal({ type: 'loaded', component: 'automation' });
+    await bench.passes();
+    expect(bench.reloadReady).toBe('ReloadSuccessful');
+  });
+});
+
+test('what the hub fails to write is not sent more often than every two seconds', async () => {
+  const bench = automationBench();
+  bench.writeError = new HubFailed('boom');
+  await bench.pass(); // the claim
+  const began = bench.clock.now();
+  while (bench.clock.now() - began < 10 * WRITE_PACE) {
+    await bench.pass().catch((error: unknown) => expect(error).toBe(bench.writeError));
+    await bench.clock.advance(100);
+  }
+  expect(bench.count('write')).toBe(10);
+});
+
+test('a script that the hub does not load is read ever less often, until the hub tells of it', async () => {
+  const bench = new Bench(scripts as unknown as Family<Child, ConfigSpec>, SCRIPT);
+  bench.loads = false;
+  await bench.pass();
+  const began = bench.clock.now();
+  let longest = 0;
+  while (bench.clock.now() - began < 60 * 60_000) {
+    const outcome = await bench.pass();
+    if (outcome.type !== 'Waiting') throw new Error(`is ${outcome.type}`);
+    longest = outcome.after;
+    await bench.clock.advance(outcome.after);
+  }
+  expect(longest).toBe(RESYNC / 2);
+  expect(bench.count('read')).toBeLessThan(20);
+  bench.running = bench.stored;
+  const before = bench.requeued;
+  bench.signal({ type: 'reloaded', kind: 'script', id: 'dim' });
+  expect(bench.requeued).toBe(before + 1);
+  expect((await bench.passes()).type).toBe('Ready');
+});
+
+test('a scene whose attributes hold a state is refused, before anything of it is lost', async () => {
+  const entities = [{ entity_id: 'light.sofa', state: 'on', attributes: { state: 'off' } }];
+  const spec = { hubRef: { name: 'villa' }, name: 'Film', entities };
+  const bench = new Bench(scenes as unknown as Family<Child, ConfigSpec>, spec);
+  const outcome = await bench.pass();
+  expect(outcome).toMatchObject({ type: 'Stalled', reason: 'InvalidSpec' });
+  expect(outcome.message).toContain('light.sofa');
+  expect(bench.asked).toEqual([]);
+});
+
+describe('a dry-run', () => {
+  const SECRET = { ...AUTOMATION, alias: 'Dim', actions: [{ data: { password: 'hunter2' } }] };
+  const inHub = {
+    alias: SECRET.alias,
+    triggers: [],
+    conditions: [],
+    actions: SECRET.actions,
+    mode: 'single',
+  };
+
+  test('names what it would change in what a person made, but shows nothing of it', async () => {
+    const bench = automationBench();
+    bench.stored = bench.running = inHub;
+    const { reason, message } = await bench.pass({ dryRun: true });
+    expect(reason).toBe('DryRun');
+    expect(message).toContain('actions');
+    expect(message).not.toContain('hunter2');
+  });
+
+  test('shows what it would change in what we wrote', async () => {
+    const bench = automationBench();
+    await bench.passes();
+    Object.assign(bench, { running: { ...bench.running, alias: 'Bright' } });
+    bench.stored = bench.running;
+    bench.signal({ type: 'back' });
+    expect((await bench.pass({ dryRun: true })).message).toContain('alias: "Bright" → "Dim"');
+    expect(bench.count('write')).toBe(1);
+  });
+
+  test('leaves what it stands for in the hub when it is deleted, and says so', async () => {
+    const bench = automationBench({ automationId: 'dim', appliedHash: 'x' });
+    const message = expect.stringMatching(/dim stays in the hub.*dry-run/) as string;
+    expect(await bench.remove({ dryRun: true })).toEqual([
+      { type: 'Warning', reason: 'CleanupSkipped', message },
+    ]);
+    expect(bench.count('remove')).toBe(0);
+    const without = automationBench({ automationId: 'dim', appliedHash: 'x' });
+    await without.remove({ dryRun: false });
+    expect(without.count('remove')).toBe(1);
+  });
+});
