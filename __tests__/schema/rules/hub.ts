@@ -28,6 +28,38 @@ export const hubRules: readonly RuleCase[] = [
   },
   {
     kind: 'Hub',
+    says: 'holds other things of this Hub',
+    field: 'spec.bootstrap.apiTokenSecretName',
+    good: [
+      { 'metadata.name': 'home', 'spec.bootstrap.apiTokenSecretName': 'home-api-token' },
+      { 'metadata.name': 'home', 'spec.bootstrap.apiTokenSecretName': 'villa-admin' },
+      { 'metadata.name': 'home', 'spec.bootstrap': {} },
+    ],
+    bad: ['home-admin', 'home-secrets', 'home-operator', 'home-tls'].map((name) => ({
+      'metadata.name': 'home',
+      'spec.bootstrap.apiTokenSecretName': name,
+    })),
+  },
+  {
+    kind: 'Hub',
+    says: 'that Secret holds the owner’s credentials',
+    field: 'spec.bootstrap.apiTokenSecretName',
+    good: [
+      {
+        'spec.bootstrap.apiTokenSecretName': 'token',
+        'spec.bootstrap.credentials': { secretRef: { name: 'owner' } },
+      },
+      { 'spec.bootstrap.credentials': { secretRef: { name: 'owner' } } },
+    ],
+    bad: [
+      {
+        'spec.bootstrap.apiTokenSecretName': 'owner',
+        'spec.bootstrap.credentials': { secretRef: { name: 'owner' } },
+      },
+    ],
+  },
+  {
+    kind: 'Hub',
     says: 'external cannot be added',
     field: 'spec.external',
     update: true,

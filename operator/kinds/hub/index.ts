@@ -44,6 +44,15 @@ function unchanged(field: string, standsFor: string): string {
   return `${valueOf('self')} == ${valueOf('oldSelf')}`;
 }
 
+/** How the names of Secrets end that hold something else than the API token; see `objectNames`. */
+const takenSecrets = ['-admin', '-secrets', '-operator', '-tls'];
+
+/** A rule of the whole Hub about the name of the Secret with the API token, where it has one. */
+function apiTokenSecretName(rule: (name: string) => string): string {
+  const field = 'self.spec.bootstrap.apiTokenSecretName';
+  return `!has(self.spec.bootstrap) || !has(${field}) || ${rule(field)}`;
+}
+
 const spec = {
   type: 'object',
   description: 'What hub there shall be.',
@@ -132,6 +141,24 @@ export const hub = defineKind({
       message:
         'metadata.name of a Hub has at most 52 characters, begins with a letter and is made of lower-case letters, digits and -',
       fieldPath: '.metadata.name',
+    },
+    {
+      rule: apiTokenSecretName(
+        (name) =>
+          `!(${name} in [${takenSecrets.map((suffix) => `self.metadata.name + '${suffix}'`).join(', ')}])`,
+      ),
+      message:
+        'bootstrap.apiTokenSecretName: the Secret of that name holds other things of this Hub: give the one of the token another name',
+      fieldPath: '.spec.bootstrap.apiTokenSecretName',
+    },
+    {
+      rule: apiTokenSecretName(
+        (name) =>
+          `!has(self.spec.bootstrap.credentials) || ${name} != self.spec.bootstrap.credentials.secretRef.name`,
+      ),
+      message:
+        'bootstrap.apiTokenSecretName: that Secret holds the owner’s credentials: give the one of the token another name',
+      fieldPath: '.spec.bootstrap.apiTokenSecretName',
     },
   ],
   columns: [
