@@ -11,19 +11,19 @@ help: ## This list
 
 .PHONY: run
 run: node_modules/.ready ## A cluster, a hub, the operator and samples on this machine, until Ctrl-C (ONCE=1: until all is Ready)
-	@exec npx --no-install tsx sandbox/run.ts
+	@exec node_modules/.bin/tsx sandbox/run.ts
 
 .PHONY: sandbox
 sandbox: node_modules/.ready ## Only the cluster, until Ctrl-C
-	@exec npx --no-install tsx sandbox/cli.ts
+	@exec node_modules/.bin/tsx sandbox/cli.ts
 
 .PHONY: test
 test: node_modules/.ready ## Everything that this machine can check
-	@exec npx --no-install tsx __tests__/run.ts
+	@exec node_modules/.bin/tsx __tests__/run.ts
 
 .PHONY: lint
 lint: node_modules/.ready ## Types, lint and format
-	@npx --no-install tsc --noEmit
+	@node_modules/.bin/tsc --noEmit
 	@npm run --silent lint
 
 .PHONY: format
@@ -32,17 +32,17 @@ format: node_modules/.ready ## Puts all files into their format
 
 .PHONY: synth
 synth: node_modules/.ready ## Writes dist/, imports/ and docs/reference from the sources
-	@npx --no-install cdk8s synth --no-check-upgrade
-	@npx --no-install cdk8s import --no-check-upgrade --no-save
-	@npx --no-install tsx manifests/reference.ts
+	@node_modules/.bin/cdk8s synth --no-check-upgrade
+	@node_modules/.bin/cdk8s import --no-check-upgrade --no-save
+	@node_modules/.bin/tsx manifests/reference.ts
 
 .PHONY: bench
 bench: node_modules/.ready ## Figures of the operator's runtime (N=10000), into bench/results
-	@exec npx --no-install tsx bench/index.ts $(or $(NAME),runtime)
+	@exec node_modules/.bin/tsx bench/index.ts $(or $(NAME),runtime)
 
 .PHONY: soak
 soak: node_modules/.ready ## 20 minutes (MINUTES=…) of changes under resets and restarts
-	@exec npx --no-install tsx bench/index.ts soak
+	@exec node_modules/.bin/tsx bench/index.ts soak
 
 .PHONY: bundle
 bundle: node_modules/.ready ## The operator as one file, build/operator.cjs
