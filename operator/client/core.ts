@@ -1,4 +1,5 @@
 import type { HubConnection } from './connection';
+import { NotAHub } from './errors';
 import { type CallOptions, WRITE_TIMEOUT_MS, type Rest } from './rest';
 
 /** What the hub says of itself, as far as we use it. */
@@ -51,9 +52,12 @@ export interface AnalyticsPreferences {
   readonly snapshots?: boolean;
 }
 
-/** Also the cheapest call that shows whether our token is good. @throws TokenRejected */
-export function getConfig(rest: Rest, options?: CallOptions): Promise<CoreConfig> {
-  return rest.get('/api/config', options);
+/** Also the cheapest call that shows whether our token is good. @throws TokenRejected; NotAHub for an answer of no hub */
+export async function getConfig(rest: Rest, options?: CallOptions): Promise<CoreConfig> {
+  const answer = await rest.get<CoreConfig | undefined | null>('/api/config', options);
+  if (typeof answer?.version !== 'string')
+    throw new NotAHub(`${rest.address.url} does not say its version, as a hub would`);
+  return answer;
 }
 
 /**

@@ -6,7 +6,7 @@ import {
   onBackupEnded,
   updateBackupConfig,
 } from '../../client/backup';
-import { HubFailed, HubRejected } from '../../client/errors';
+import { HubBanned, HubError, HubFailed, HubRejected, TokenRejected } from '../../client/errors';
 import type { HubClient } from '../../client/hub';
 import { scrubber } from '../../client/scrub';
 import { timestamp } from '../../clock';
@@ -63,7 +63,13 @@ export function backupStep(services: Services): HubStep {
         conditions['BackupConfigured'] = applied(spec.backup);
         status['backup'] = backupStatus(now, running);
       } catch (error) {
-        if (!(error instanceof HubRejected || error instanceof HubFailed)) throw error;
+        if (!(error instanceof HubError)) throw error;
+        // The hub went away since it answered, or does not want us any more: nothing is known of its backups by that.
+        if (!(error instanceof HubRejected || error instanceof HubFailed)) {
+          const isOurs = error instanceof HubBanned || error instanceof TokenRejected;
+          lookAgain(work, isOurs ? 0 : API_NOT_LOADED_REQUEUE);
+          return undefined;
+        }
         conditions['BackupConfigured'] = failed(
           `The hub does not accept it: ${scrubber(secrets)(error.message)}`,
         );

@@ -63,8 +63,9 @@ export function externalStep(services: Services, hubs: HubClients): HubStep {
 
 /** Why an address is not used, whatever may be there; undefined: it may be. The schema says most of it already. */
 export function refusalOf({ url }: Pick<External, 'url'>, allowLocal: boolean): string | undefined {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (!parsed || !['http:', 'https:'].includes(parsed.protocol))
+  if (!URL.canParse(url)) return 'external.url: that is no address: a port goes up to 65535.';
+  const parsed = new URL(url);
+  if (!['http:', 'https:'].includes(parsed.protocol))
     return 'external.url: only http:// and https:// addresses are used.';
   if (parsed.username || parsed.password || url.includes('@'))
     return 'external.url: credentials do not belong there: remove them.';

@@ -2,7 +2,8 @@ import { type ClusterObject, pathOf } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
 
-interface Event {
+/** As far as we look into it. */
+export interface Event {
   readonly metadata: { readonly creationTimestamp: string };
   readonly lastTimestamp?: string | null;
   readonly eventTime?: string | null;
@@ -11,17 +12,10 @@ interface Event {
   readonly message?: string;
 }
 
-/** The reasons of events that tell of progress, not of what is in the way. */
-const PROGRESS = new Set([
-  'Scheduled',
-  'Pulling',
-  'Pulled',
-  'Created',
-  'Started',
-  'Killing',
-  'SuccessfulCreate',
-  'SuccessfulDelete',
-]);
+/** The reasons of events that tell that something has been done: what was complained of before is over. */
+const DONE = new Set(['Scheduled', 'Pulled', 'Created', 'Started', 'SuccessfulCreate']);
+/** The reasons of other events that tell of progress, not of what is in the way. */
+const UNDER_WAY = new Set(['Pulling', 'Killing', 'SuccessfulDelete']);
 
 /**
  * What the cluster last complained of about an object: that a volume cannot be mounted, a probe fails, a pod may not be
@@ -36,8 +30,17 @@ export async function lastWords(
     path: pathOf(builtin.Event, metadata.namespace),
     query: { fieldSelector: `involvedObject.uid=${metadata.uid}`, limit: 100 },
   });
-  const complaints = items.filter(({ reason = '' }) => !PROGRESS.has(reason));
-  const [last] = complaints.sort((a, b) => timeOf(b) - timeOf(a));
+  return lastComplaint(items);
+}
+
+/** The newest event that is neither progress nor older than the last progress: a pod that pulls is scheduled by now. */
+export function lastComplaint(events: readonly Event[]): string | undefined {
+  const done = events.filter(({ reason = '' }) => DONE.has(reason)).map(timeOf);
+  const since = Math.max(-Infinity, ...done);
+  const [last] = events
+    .filter(({ reason = '' }) => !DONE.has(reason) && !UNDER_WAY.has(reason))
+    .filter((event) => timeOf(event) >= since)
+    .sort((a, b) => timeOf(b) - timeOf(a));
   return last && `${last.reason}: ${(last.message ?? '').trim()}`;
 }
 

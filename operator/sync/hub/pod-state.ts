@@ -77,7 +77,6 @@ function isReadyPod({ metadata, status }: Pod): boolean {
 
 /** What the pod's own status tells of why it is not ready. */
 export function complaintOf({ metadata: { name, deletionTimestamp }, status = {} }: Pod): string | undefined {
-  if (deletionTimestamp) return `Pod ${name} is being replaced.`;
   const {
     phase,
     reason,
@@ -86,14 +85,19 @@ export function complaintOf({ metadata: { name, deletionTimestamp }, status = {}
     initContainerStatuses = [],
     containerStatuses = [],
   } = status;
+  const unseen = conditions.find(({ type, status: value }) => type === 'Ready' && value === 'Unknown');
+  const lostNode = unseen && `Pod ${name} cannot be seen: ${unseen.message ?? 'its node does not answer'}`;
+  // Only the node can end it, or somebody who knows that the node is gone.
+  if (deletionTimestamp && lostNode)
+    return `${lostNode} It is being replaced, which waits for its node: delete the node if it is gone for good.`;
+  if (deletionTimestamp) return `Pod ${name} is being replaced.`;
   if (phase === 'Failed')
     return `Pod ${name} failed: ${[reason, message].filter(Boolean).join(': ') || 'no reason is given'}`;
   const unscheduled = conditions.find(
     ({ type, status: value }) => type === 'PodScheduled' && value === 'False',
   );
   if (unscheduled) return `Pod ${name} cannot be scheduled: ${unscheduled.message ?? ''}`;
-  const lostNode = conditions.find(({ type, status: value }) => type === 'Ready' && value === 'Unknown');
-  if (lostNode) return `Pod ${name} cannot be seen: ${lostNode.message ?? 'its node does not answer'}`;
+  if (lostNode) return lostNode;
   return [...initContainerStatuses, ...containerStatuses]
     .map(complaintOfContainer)
     .find((words) => words !== undefined);

@@ -40,6 +40,16 @@ function alteredStart(own: PodTemplate, merged: PodTemplate): string | undefined
   return undefined;
 }
 
+/** Where a field that is added bends what is there: a mount of another path, a volume that lacks files. */
+const whole = new Set([
+  'spec.containers.volumeMounts',
+  'spec.initContainers.volumeMounts',
+  'spec.volumes',
+  'spec.volumes.configMap',
+  'spec.volumes.persistentVolumeClaim',
+  'spec.volumes.secret',
+]);
+
 /** `path` is where the merge keys stand, `shown` the same with the items' names. */
 function lost(wanted: unknown, present: unknown, path: string, shown: string): string | undefined {
   if (wanted === undefined) return undefined;
@@ -62,7 +72,8 @@ function lost(wanted: unknown, present: unknown, path: string, shown: string): s
       const missing = lost(value, present[field], below(path), below(shown));
       if (missing) return missing;
     }
-    return undefined;
+    const added = whole.has(path) && Object.keys(present).find((field) => !(field in wanted));
+    return added ? `${shown}.${added}` : undefined;
   }
   return JSON.stringify(wanted) === JSON.stringify(present) ? undefined : shown;
 }

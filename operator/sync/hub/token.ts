@@ -33,6 +33,8 @@ export async function accessTo(services: Services, hub: Hub, spec: HubSpec, url:
   const { hubSourceAddress, allowLocalHubs: allowLocal } = services.settings;
   const access = { url, token: token.value.trim(), localAddress: hubSourceAddress || undefined };
   if (!external) return { access };
+  // Its schema lets through what is no address, such as one with the port 99999.
+  if (!URL.canParse(external.url)) return { missing: `${external.url} in external.url is no address.` };
   const ca = external.caSecretRef && (await secretValue(services, hub, external.caSecretRef));
   if (ca && 'missing' in ca) return ca;
   // `http://hub/` is the same hub as `http://hub`.

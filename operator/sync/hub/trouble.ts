@@ -1,5 +1,5 @@
 import { checkConfig, type CoreConfig } from '../../client/core';
-import { HubFailed } from '../../client/errors';
+import { HubBanned, HubError, TokenRejected } from '../../client/errors';
 import type { HubClient } from '../../client/hub';
 import { currentUser } from '../../client/tokens';
 import type { Hub } from '../../kinds';
@@ -46,7 +46,8 @@ async function faultOf(services: Services, hub: Hub, client: HubClient): Promise
     if (!errors) return otherwise;
     return (await scrubOf(services, hub))(errors);
   } catch (error) {
-    if (!(error instanceof HubFailed)) throw error;
-    return otherwise; // it is too broken to check itself
+    const isOurs = error instanceof TokenRejected || error instanceof HubBanned;
+    if (!(error instanceof HubError) || isOurs) throw error;
+    return otherwise; // it is too broken, or too slow, to check itself
   }
 }

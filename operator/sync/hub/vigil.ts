@@ -57,6 +57,7 @@ export class Vigil {
 export function signOf(answer: unknown): string {
   if (answer instanceof HubError) return answer.name;
   if (answer instanceof Error) throw answer;
+  if (typeof answer !== 'object' || answer === null) return 'odd';
   const { version, state, recovery_mode: recovery, safe_mode: safe } = answer as CoreConfig;
   return JSON.stringify([version, state, recovery, safe]);
 }

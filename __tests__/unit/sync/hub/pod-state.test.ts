@@ -32,6 +32,16 @@ test.each<[string, Pod, string | undefined]>([
     'Pod villa-0 cannot be seen: Kubelet stopped posting node status.',
   ],
   [
+    'being replaced on a node that went away',
+    pod(
+      {
+        conditions: [{ type: 'Ready', status: 'Unknown', message: 'Kubelet stopped posting node status.' }],
+      },
+      { deletionTimestamp: 'now' },
+    ),
+    'Pod villa-0 cannot be seen: Kubelet stopped posting node status. It is being replaced, which waits for its node: delete the node if it is gone for good.',
+  ],
+  [
     'an image that cannot be pulled',
     pod({
       containerStatuses: [

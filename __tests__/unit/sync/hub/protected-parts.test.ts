@@ -54,6 +54,33 @@ test.each<[object, string]>([
     container('hub', { volumeMounts: [{ name: 'x', mountPath: '/config' }] }),
     'spec.containers[hub].volumeMounts[/config].name',
   ],
+  [
+    container('hub', { volumeMounts: [{ mountPath: '/config', subPath: 'x' }] }),
+    'spec.containers[hub].volumeMounts[/config].subPath',
+  ],
+  [
+    container('hub', { volumeMounts: [{ mountPath: '/config', readOnly: true }] }),
+    'spec.containers[hub].volumeMounts[/config].readOnly',
+  ],
+  [
+    container('hub', { volumeMounts: [{ mountPath: '/hub-operator/secrets', subPathExpr: '$(A)' }] }),
+    'spec.containers[hub].volumeMounts[/hub-operator/secrets].subPathExpr',
+  ],
+  [
+    initContainer('unban-operator-ip', {
+      volumeMounts: [{ mountPath: '/hub-operator/operator-ip', subPath: 'x' }],
+    }),
+    'spec.initContainers[unban-operator-ip].volumeMounts[/hub-operator/operator-ip].subPath',
+  ],
+  [
+    { spec: { volumes: [{ name: 'configuration', configMap: { items: [{ key: 'a', path: 'b' }] } }] } },
+    'spec.volumes[configuration].configMap.items',
+  ],
+  [
+    { spec: { volumes: [{ name: 'config', persistentVolumeClaim: { readOnly: true } }] } },
+    'spec.volumes[config].persistentVolumeClaim.readOnly',
+  ],
+  [{ spec: { volumes: [{ name: 'secrets', emptyDir: {} }] } }, 'spec.volumes[secrets].emptyDir'],
   [container('hub', { volumeMounts: null }), 'spec.containers[hub].volumeMounts[/config]'],
   [
     container('hub', { ports: [{ containerPort: 8123, name: 'web' }] }),
@@ -79,7 +106,18 @@ test.each([
   { metadata: { labels: { a: 'b' }, annotations: { a: 'b' } } },
   container('hub', { image: 'own/hub:1', resources: { limits: { memory: '1Gi' } }, command: ['/init'] }),
   container('hub', { livenessProbe: null, readinessProbe: { tcpSocket: { port: 'http' } } }),
-  container('sidecar', { image: 'sidecar' }),
+  container('sidecar', {
+    image: 'sidecar',
+    volumeMounts: [{ name: 'config', mountPath: '/config', readOnly: true }],
+  }),
+  {
+    spec: {
+      volumes: [{ name: 'media', emptyDir: {} }],
+      containers: [
+        { name: 'hub', volumeMounts: [{ name: 'media', mountPath: '/config/www', subPath: 'www' }] },
+      ],
+    },
+  },
   initContainer('prepare-config', { image: 'own/hub:1', env: [{ name: 'A', value: '1' }], resources: {} }),
   initContainer('wait', { image: 'sidecar', restartPolicy: 'Always' }),
   {

@@ -69,6 +69,9 @@ describe('the watch over a hub', () => {
     ['is starting', json(200, { ...config, state: 'STARTING' })],
     ['is another version', json(200, { ...config, version: '2026.12.0' })],
     ['is not available', text(503, '')],
+    ['answers nothing', text(200, '')],
+    ['answers null', json(200, null)],
+    ['answers as no hub would', json(200, 'hello')],
   ])('works the Hub once when the hub %s', async (_what, answer) => {
     vigil.keep(hub, client, signOf(config));
     server.routes.set('GET /api/config', answer);
