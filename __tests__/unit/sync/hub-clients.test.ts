@@ -1,0 +1,92 @@
+import type { Hub } from '../../../operator/kinds';
+import type { Pass } from '../../../operator/runtime/sync-module';
+import { type Child, childModule } from '../../../operator/sync/child';
+import { HubClients } from '../../../operator/sync/hub-clients';
+import type { Services } from '../../../operator/sync/services';
+import { silentLog } from '../../cluster/silent-log';
+import { FakeClock } from '../fake-clock';
+
+let secrets: Map<string, ReadonlyMap<string, string>>;
+let ready: 'True' | 'False';
+let services: Services;
+let hubs: HubClients;
+
+beforeEach(() => {
+  ready = 'True';
+  secrets = new Map([['villa-api-token', new Map([['token', 'the-token']])]]);
+  const hub = () =>
+    ({
+      metadata: { namespace: 'home', name: 'villa' },
+      spec: {},
+      status: {
+        url: 'http://127.0.0.1:9',
+        conditions: [{ type: 'Ready', status: ready, reason: 'X', message: 'It is not well.' }],
+      },
+    }) as unknown as Hub;
+  services = {
+    clock: new FakeClock(),
+    log: silentLog,
+    settings: { hubSourceAddress: '', allowLocalHubs: false },
+    secrets: { get: (_: string, name: string) => Promise.resolve(secrets.get(name)) },
+    view: {
+      get: (kind: string, _: string, name: string) =>
+        kind === 'Hub' ? hub() : secrets.has(name) ? { metadata: { name } } : undefined,
+    },
+    mayWrite: () => undefined,
+  } as unknown as Services;
+  hubs = new HubClients(services);
+});
+
+afterEach(() => hubs.close());
+
+const scrub = async (text: string) => {
+  const reached = await hubs.reach('home', 'villa');
+  if (!('client' in reached)) throw new Error(reached.outcome.message);
+  return reached.client.rest.scrub(text);
+};
+
+describe('what a hub says', () => {
+  it('is rid of the values that HubSecrets gives it, as they are now', async () => {
+    expect(await scrub('the-token hunter2')).toBe('*** hunter2');
+    secrets.set('villa-secrets', new Map([['secrets.yaml', 'wifi: "hunter2"\n']]));
+    expect(await scrub('the-token hunter2')).toBe('*** ***');
+    secrets.set('villa-secrets', new Map([['secrets.yaml', 'wifi: "hunter3"\n']]));
+    expect(await scrub('the-token hunter3')).toBe('*** ***');
+  });
+
+  it('is rid of what stands in a Secret of that name that is no YAML', async () => {
+    secrets.set('villa-secrets', new Map([['secrets.yaml', 'hunter2\n: [']]));
+    expect(await scrub('hunter2')).toBe('***');
+  });
+});
+
+describe('a deletion', () => {
+  const child = {
+    metadata: { namespace: 'home', name: 'lights', uid: 'u' },
+    spec: { hubRef: { name: 'villa' } },
+  } as unknown as Child;
+  let removed: number;
+  const remove = () => {
+    const module = childModule<Child>(services, hubs, {
+      sync: () => Promise.reject(new Error('not asked')),
+      remove: () => Promise.resolve((removed++, [])),
+    });
+    return module.remove!(child, {} as Pass);
+  };
+
+  beforeEach(() => {
+    removed = 0;
+  });
+
+  it('is tried while the Hub is not Ready, since its hub may answer', async () => {
+    ready = 'False';
+    expect(await remove()).toEqual([]);
+    expect(removed).toBe(1);
+  });
+
+  it('leaves what cannot be reached for want of a token, and says so', async () => {
+    secrets.clear();
+    expect(await remove()).toMatchObject([{ reason: 'CleanupSkipped' }]);
+    expect(removed).toBe(0);
+  });
+});
