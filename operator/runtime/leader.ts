@@ -41,6 +41,7 @@ export class LeaderElection {
   private observed: { renewal: string; at: number } | undefined;
   /** Until when this process may take itself for the leader, by the monotonic clock. */
   private leadsUntil = -Infinity;
+  private acquiring: Promise<unknown> = Promise.resolve();
   private holding: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: LeaderOptions) {
@@ -50,7 +51,13 @@ export class LeaderElection {
   }
 
   /** Resolves when this process is the leader; false when it was stopped before. */
-  async acquire(): Promise<boolean> {
+  acquire(): Promise<boolean> {
+    const acquiring = this.reach();
+    this.acquiring = acquiring;
+    return acquiring;
+  }
+
+  private async reach(): Promise<boolean> {
     while (!this.stopping.signal.aborted) {
       try {
         if ((await this.tryTake()) && this.leads) return true;
@@ -81,7 +88,7 @@ export class LeaderElection {
   /** Gives the lease back, so that another takes it at once. Call when nothing is written any more. */
   async release(): Promise<void> {
     this.stop();
-    await this.holding; // a renewal under way would take the lease again
+    await Promise.all([this.acquiring, this.holding]); // a request under way would take the lease again
     this.leadsUntil = -Infinity;
     const lease = await this.read();
     if (lease?.spec?.holderIdentity !== this.options.identity) return;

@@ -181,6 +181,23 @@ test('a renewal that is under way at the stop does not take the lease back', asy
   expect(server.lease?.spec.holderIdentity).toBe('');
 });
 
+test('a lease that is being taken at the stop is given back', async () => {
+  const { clock, one, server } = setup();
+  let answer!: () => void;
+  one.network = ({ method }) =>
+    method === 'POST' ? new Promise<void>((resolve) => (answer = resolve)) : Promise.resolve();
+  one.run();
+  await settle();
+  const released = one.election.release();
+  await settle();
+  one.network = () => Promise.resolve();
+  answer();
+  await released;
+  expect(server.lease?.spec.holderIdentity).toBe('');
+  await clock.advance(60_000);
+  expect(one.leading).toBe(false);
+});
+
 test.each([
   ['that refuses', down],
   ['that is silent', silence],
