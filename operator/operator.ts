@@ -45,6 +45,7 @@ export class HubOperator extends Operator {
   readonly ended: Promise<End>;
   private readonly cluster: Cluster;
   private readonly view: ClusterView;
+  private readonly secrets: SecretReader;
   private readonly controller: Controller;
   private readonly modules: SyncModules;
   private readonly leader: LeaderElection | undefined;
@@ -70,11 +71,12 @@ export class HubOperator extends Operator {
       namespaces: settings.watchNamespaces,
       onFailure: (type) => metrics.watchFailed(type.kind),
     });
+    this.secrets = new SecretReader(this.cluster, this.view);
     this.modules = syncModules({
       cluster: this.cluster,
       view: this.view,
       applier: new Applier(this.cluster, API_GROUP),
-      secrets: new SecretReader(this.cluster, this.view),
+      secrets: this.secrets,
       clock,
       log,
       metrics,
@@ -125,7 +127,10 @@ export class HubOperator extends Operator {
   unready(): string[] {
     return this.view
       .unsynced()
-      .map((kind) => `${kind} is not listed yet (is its definition installed, may it be listed?)`);
+      .map(
+        ({ kind, trouble = 'no answer' }) =>
+          `${kind} is not listed yet (is its definition installed, may it be listed?): ${trouble}`,
+      );
   }
 
   protected override async init(): Promise<void> {
@@ -169,7 +174,8 @@ export class HubOperator extends Operator {
   private watchReferenced(kind: 'Secret' | 'ConfigMap'): void {
     this.view.watch<ClusterObject>(builtin[kind], {
       metadataOnly: true,
-      onChange: ({ object }) => {
+      onChange: ({ type, object }) => {
+        if (type === 'deleted' && kind === 'Secret') this.secrets.forget(object);
         this.controller.onReferenced(kind, object);
         this.controller.onOwned(object);
       },

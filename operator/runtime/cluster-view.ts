@@ -68,21 +68,23 @@ export class ClusterView {
     await Promise.all(this.all().map((informer) => informer.untilSynced()));
   }
 
-  /** The kinds whose first list is not there yet. */
-  unsynced(): string[] {
-    return this.kindsWith((informer) => !informer.synced);
+  /** The kinds whose first list is not there yet, and what the server says of that: a permission that is missing. */
+  unsynced(): { readonly kind: string; readonly trouble: string | undefined }[] {
+    return [...this.informers].flatMap(([kind, informers]) => {
+      const missing = informers.filter(({ synced }) => !synced);
+      const trouble = missing.find((informer) => informer.trouble !== undefined)?.trouble;
+      return missing.length > 0 ? [{ kind, trouble }] : [];
+    });
   }
 
   stuck(): string[] {
-    return this.kindsWith((informer) => informer.quietFor() > STUCK);
+    return [...this.informers]
+      .filter(([, informers]) => informers.some((informer) => informer.quietFor() > STUCK))
+      .map(([kind]) => kind);
   }
 
   async stop(): Promise<void> {
     await Promise.all(this.all().map((informer) => informer.stop()));
-  }
-
-  private kindsWith(test: (informer: Informer<ClusterObject>) => boolean): string[] {
-    return [...this.informers].filter(([, informers]) => informers.some(test)).map(([kind]) => kind);
   }
 
   private of(kind: string): readonly Informer<ClusterObject>[] {

@@ -60,6 +60,7 @@ export class Informer<T extends ClusterObject> {
   private resourceVersion: string | undefined;
   private streamsLists = true;
   private isSynced = false;
+  private lastFailure: string | undefined;
   private lastSign: number;
 
   constructor(private readonly options: InformerOptions<T>) {
@@ -77,6 +78,11 @@ export class Informer<T extends ClusterObject> {
 
   get synced(): boolean {
     return this.isSynced;
+  }
+
+  /** What the last list or watch failed by, in the server's words; undefined once a list has arrived. */
+  get trouble(): string | undefined {
+    return this.lastFailure;
   }
 
   /** Resolves when the first list has arrived. */
@@ -136,6 +142,7 @@ export class Informer<T extends ClusterObject> {
       log.debug({ kind: type.kind }, 'the watch is too old; listing again');
     } else if (error !== undefined) {
       if (error instanceof WatchSilent) this.resourceVersion = undefined;
+      this.lastFailure = error.message;
       onFailure?.(type, error);
       log.warn({ kind: type.kind, error: error.message }, 'watch failed; trying again');
     }
@@ -180,6 +187,7 @@ export class Informer<T extends ClusterObject> {
     this.lastSign = this.options.clock.monotonic();
     const changes = this.store.replace(items, version);
     this.isSynced = true;
+    this.lastFailure = undefined;
     this.tell(changes);
     this.announceSync();
   }

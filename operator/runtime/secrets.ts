@@ -1,5 +1,5 @@
 import type { ClusterView } from './cluster-view';
-import type { ClusterObject } from './objects';
+import { type ClusterObject, keyOf } from './objects';
 import type { Cluster } from './transport';
 import { builtin } from './types';
 
@@ -36,15 +36,25 @@ export class SecretReader {
     const before = this.read.get(key);
     if (before && before.resourceVersion === known.metadata.resourceVersion) return before.data;
     const secret = await this.cluster.find<Secret>(builtin.Secret, namespace, name);
-    if (!secret) return undefined;
+    if (!secret) {
+      this.read.delete(key);
+      return undefined;
+    }
     const data = new Map(
       Object.entries(secret.data ?? {}).map(([field, value]) => [
         field,
         Buffer.from(value, 'base64').toString('utf8'),
       ]),
     );
-    this.read.set(key, { resourceVersion: secret.metadata.resourceVersion, data });
+    // It may have gone while the answer was on its way, and nobody would ever forget it then.
+    if (this.exists(namespace, name))
+      this.read.set(key, { resourceVersion: secret.metadata.resourceVersion, data });
     return data;
+  }
+
+  /** A Secret was seen to go: its values are kept no longer than itself. */
+  forget(secret: ClusterObject): void {
+    this.read.delete(keyOf(secret));
   }
 
   /** Whether it exists, from memory. */

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { Clock } from '../../../operator/clock';
 import { ApiError, Cluster, type ClusterRequest } from '../../../operator/runtime/transport';
 
@@ -17,6 +18,13 @@ export class FakeCluster extends Cluster {
   override async request<T>(request: ClusterRequest): Promise<T> {
     this.requests.push(request);
     return (await this.handler(request)) as T;
+  }
+
+  override async stream(request: ClusterRequest): Promise<Readable> {
+    this.requests.push(request);
+    const stream = (await this.handler(request)) as Readable;
+    request.signal?.addEventListener('abort', () => stream.destroy());
+    return stream;
   }
 
   get writes(): ClusterRequest[] {
