@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { parseArgs } from 'node:util';
 import { LOG_LEVELS } from './log';
@@ -7,26 +8,26 @@ const table = {
   watchNamespaces: {
     env: 'WATCH_NAMESPACES',
     default: '',
-    parse: list,
+    parse: namespaces,
     about: 'Namespaces to work in, separated by commas. Empty: all.',
   },
   podIp: {
     env: 'POD_IP',
     default: '',
-    parse: text,
+    parse: address,
     about:
       'Address from which the hubs see the operator; it is removed from their bans. The Deployment sets it.',
   },
   podNamespace: {
     env: 'POD_NAMESPACE',
     default: 'hub-operator',
-    parse: text,
+    parse: namespace,
     about: "The operator's own namespace, where its lease is.",
   },
   podName: {
     env: 'POD_NAME',
-    default: hostname(),
-    parse: text,
+    default: podNameFrom(hostname()),
+    parse: objectName,
     about: "The operator pod's name, for lease and events.",
   },
   logLevel: {
@@ -65,7 +66,12 @@ const table = {
     parse: truth,
     about: 'Whether replicas agree by a Lease on the one that works.',
   },
-  leaseName: { env: 'LEASE_NAME', default: 'hub-operator', parse: text, about: 'Name of that Lease.' },
+  leaseName: {
+    env: 'LEASE_NAME',
+    default: 'hub-operator',
+    parse: objectName,
+    about: 'Name of that Lease.',
+  },
   allowLocalHubs: {
     env: 'ALLOW_LOCAL_HUBS',
     default: 'false',
@@ -83,7 +89,7 @@ const table = {
   hubSourceAddress: {
     env: 'HUB_SOURCE_ADDRESS',
     default: '',
-    parse: text,
+    parse: address,
     about: 'For sandboxes: local address that connections to hubs come from.',
   },
 } as const;
@@ -153,11 +159,41 @@ function text(value: string): string {
   return value;
 }
 
-function list(value: string): readonly string[] {
-  return value
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
+/** As Kubernetes has them: RFC 1123's labels, and names of several with dots between. */
+const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const NAMESPACE = new RegExp(`^${LABEL}$`);
+const OBJECT_NAME = new RegExp(`^${LABEL}(\\.${LABEL})*$`);
+
+function namespace(value: string): string {
+  if (NAMESPACE.test(value) && value.length <= 63) return value;
+  throw new Error('the name of a namespace is accepted: at most 63 of a-z, 0-9 and -, no - at its ends.');
+}
+
+/** Each once: two watches of one namespace would tell everything twice. */
+function namespaces(value: string): readonly string[] {
+  const items = value.split(',').map((item) => item.trim());
+  return [...new Set(items.filter((item) => item !== '').map(namespace))];
+}
+
+function objectName(value: string): string {
+  if (OBJECT_NAME.test(value) && value.length <= 253) return value;
+  throw new Error(
+    'the name of an object is accepted: at most 253 of a-z, 0-9, - and ., each part with a letter or digit at its ends.',
+  );
+}
+
+/** A host may be called what no pod may: upper case, underscores, nothing at all. */
+function podNameFrom(host: string): string {
+  const parts = host
+    .toLowerCase()
+    .split('.')
+    .map((part) => part.replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, ''));
+  return parts.filter((part) => part !== '').join('.') || 'hub-operator';
+}
+
+function address(value: string): string {
+  if (value === '' || isIP(value) !== 0) return value;
+  throw new Error('an IPv4 or IPv6 address is accepted, or nothing.');
 }
 
 function truth(value: string): boolean {
