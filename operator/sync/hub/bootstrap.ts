@@ -18,6 +18,7 @@ import { API_NOT_LOADED_REQUEUE, POD_NOT_READY_REQUEUE } from '../../limits';
 import type { Services } from '../services';
 import { keepAnalytics, keepCoreSettings } from './core-settings';
 import { ownerCredentials } from './credentials';
+import { PerHub } from './per-hub';
 import { Refusals, type Stuck } from './refusals';
 import { newToken, tokenOwner } from './token';
 
@@ -62,11 +63,14 @@ const next = (state: BootstrapState, message: string, after = 0): Step => ({
  * credentials takes the place of a session that was lost in a crash.
  */
 export class Bootstrap {
-  /** Logins by the Hub's uid, so that not every step logs in anew. */
-  private readonly sessions = new Map<string, Login>();
-  private readonly refusals = new Refusals();
+  /** Logins, so that not every step logs in anew. */
+  private readonly sessions: PerHub<Login>;
+  private readonly refusals: Refusals;
 
-  constructor(private readonly services: Services) {}
+  constructor(private readonly services: Services) {
+    this.sessions = new PerHub(services.view);
+    this.refusals = new Refusals(services.view);
+  }
 
   private readonly table: Readonly<Record<BootstrapState, (subject: Subject) => Promise<Step>>> = {
     WaitForHealth: async (subject) => {
@@ -117,9 +121,9 @@ export class Bootstrap {
               language: spec.bootstrap.language,
             });
             if (session) {
-              this.sessions.set(hub.metadata.uid, session);
+              this.sessions.set(hub, session);
               // Of the volume that was there before.
-              this.refusals.forget(hub.metadata.uid);
+              this.refusals.forget(hub);
             }
             return next('SetCoreConfig', `The owner ${credentials.username} is made.`);
           } finally {
@@ -192,26 +196,25 @@ export class Bootstrap {
 
   private loggedIn(subject: Subject, run: (visit: Visit) => Promise<Step>): Promise<Step> {
     const { hub, url, forced } = subject;
-    const { uid } = hub.metadata;
     const { clock, log } = this.services;
     return this.withCredentials(subject, async (credentials) => {
-      const refused = forced ? undefined : this.refusals.of(uid, credentials);
+      const refused = forced ? undefined : this.refusals.of(hub, credentials);
       if (refused) return refused;
       const rest = this.anonymous(url, credentials.password);
       let connection: HubConnection | undefined;
       try {
-        const before = this.sessions.get(uid);
+        const before = this.sessions.get(hub);
         const session = before ?? (await login(rest, credentials, clock));
-        this.sessions.set(uid, session);
+        this.sessions.set(hub, session);
         connection = new HubConnection({ rest, token: session.accessToken, clock, log });
         if (!before) await this.demandAdministrator(subject, { rest, connection, session });
-        this.refusals.forget(uid);
+        this.refusals.forget(hub);
         return await run({ rest, connection, session });
       } catch (error) {
         if (error instanceof LoginFailed) return await this.refused(subject, credentials, error);
         if (error instanceof TokenRejected) {
           // The hub was restarted since the login: the next pass logs in again.
-          this.sessions.delete(uid);
+          this.sessions.delete(hub);
           throw new HubUnreachable('the login is no longer valid');
         }
         throw error;
@@ -233,7 +236,7 @@ export class Bootstrap {
   /** Else the login would stand in the user's profile for 90 days. */
   private async logOut({ hub }: Subject, rest: Rest, session: Login): Promise<void> {
     await endLogin(rest, session);
-    this.sessions.delete(hub.metadata.uid);
+    this.sessions.delete(hub);
   }
 
   /** Nobody of that name, since the volume is another one by now? Else only a person can help. */
@@ -243,7 +246,7 @@ export class Bootstrap {
     // One that is starting does not know its users yet.
     if (health.state !== 'onboarding' && health.state !== 'onboarded')
       return next('WaitForAPIReady', 'The hub stopped answering.', API_NOT_LOADED_REQUEUE);
-    return this.refusals.remember(subject.hub.metadata.uid, credentials, error);
+    return this.refusals.remember(subject.hub, credentials, error);
   }
 
   private anonymous(url: string, ...secrets: string[]): Rest {

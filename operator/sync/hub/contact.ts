@@ -1,5 +1,12 @@
 import { type CoreConfig, getConfig } from '../../client/core';
-import { HubBanned, HubError, HubRejected, HubUnreachable, TokenRejected } from '../../client/errors';
+import {
+  HubBanned,
+  HubError,
+  HubFailed,
+  HubRejected,
+  HubUnreachable,
+  TokenRejected,
+} from '../../client/errors';
 import type { HubClient } from '../../client/hub';
 import { removeOldTokens } from '../../client/tokens';
 import type { Hub } from '../../kinds';
@@ -17,13 +24,14 @@ import type { Services } from '../services';
 import { Bootstrap, type BootstrapState, type Step } from './bootstrap';
 import { keepAnalytics, keepCoreSettings } from './core-settings';
 import { keepCredentials } from './credentials';
+import { recordRanVersion } from './downgrade';
 import { podState } from './pod-state';
 import { accessTo, tokenOwner } from './token';
 import { TokenRenewal } from './token-renewal';
 import { powerlessness, troubleOf } from './trouble';
 import { Unban } from './unban';
 import { signOf } from './vigil';
-import type { HubWork, StepResult } from './work';
+import { type HubWork, lookAgain, type StepResult } from './work';
 
 /** From a hub's workload to a hub that answers with our token: bootstrap, and everything that keeps it so. */
 export class Contact {
@@ -58,14 +66,16 @@ export class Contact {
       return spec.bootstrap.enabled ? this.setUp(work, url) : withoutBootstrap(found.missing);
     }
     const client = this.hubs.client(hub, found.access);
+    let core: CoreConfig | undefined;
     try {
-      const core = await getConfig(client.rest);
+      core = await getConfig(client.rest);
       this.hubs.vigil.keep(hub, client, signOf(core));
       return await this.answered(work, client, core, found.access.token);
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
-      this.hubs.vigil.keep(hub, client, signOf(error));
-      return error instanceof TokenRejected ? this.rejected(work, url, error) : this.failed(work, error);
+      if (!core) this.hubs.vigil.keep(hub, client, signOf(error));
+      if (error instanceof TokenRejected) return this.rejected(work, url, error);
+      return work.client && core ? this.refused(work, core, error) : this.failed(work, error);
     }
   }
 
@@ -78,6 +88,8 @@ export class Contact {
     const { hub, spec, status, conditions } = work;
     this.unban.succeeded(work);
     status['version'] = core.version;
+    // Also of one in recovery mode: it has touched the volume.
+    await recordRanVersion(this.services, work, core.version);
     const trouble = await troubleOf(this.services, hub, core, client);
     if (trouble) return trouble;
     const powerless = await this.powerlessness(work, client);
@@ -128,7 +140,7 @@ export class Contact {
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
       if (error instanceof HubBanned) return this.failed(work, error);
-      if (isRefusal(error)) return refused(error);
+      if (isRefusal(error)) return refusal(error, this.inProgress(hub, state, refusal(error).message));
       // Any other refusal mostly means that the hub has not loaded that part of itself yet.
       const after = error instanceof HubUnreachable ? POD_NOT_READY_REQUEUE : BOOTSTRAP_RETRY;
       return this.pending(work, 'Bootstrapping', `${state}: ${error.message}`, after, state);
@@ -153,9 +165,25 @@ export class Contact {
       : stalled('Bootstrapping', message, details);
   }
 
+  /**
+   * The hub is well, but does not do what bootstrap asks of it. That keeps it from nothing else; while it starts it is
+   * no news.
+   */
+  private async refused(work: HubWork, core: CoreConfig, error: HubError): Promise<StepResult> {
+    const isAnswer = error instanceof HubRejected || error instanceof HubFailed;
+    if (!isAnswer || (core.state !== 'RUNNING' && !isRefusal(error))) return this.failed(work, error);
+    if (error instanceof HubRejected) {
+      work.problem ??= refusal(error);
+      return undefined;
+    }
+    const message = `${completed.message} The hub failed at something that bootstrap asks of it: ${error.message}`;
+    work.conditions['BootstrapReady'] = { ...completed, message };
+    lookAgain(work, DEPENDENCY_REQUEUE);
+    return undefined;
+  }
+
   private async failed(work: HubWork, error: HubError): Promise<Outcome> {
     if (error instanceof HubBanned) return this.unban.recover(work, error.message);
-    if (isRefusal(error)) return refused(error);
     if (error instanceof HubUnreachable)
       return waiting('HubUnreachable', error.message, POD_NOT_READY_REQUEUE, unknown);
     return waiting(
@@ -180,11 +208,15 @@ export class Contact {
     after: number,
     state: BootstrapState,
   ): Outcome {
+    return waiting(reason, message, after, this.inProgress(hub, state, message));
+  }
+
+  private inProgress(hub: Hub, state: BootstrapState, message: string) {
     const BootstrapReady = { status: 'False', reason: 'InProgress', message } as const;
-    return waiting(reason, message, after, {
+    return {
       conditions: { BootstrapReady },
       status: { phase: 'Pending', ...this.progress(hub, state, message) },
-    });
+    };
   }
 
   private progress(hub: Hub, state: BootstrapState, message: string) {
@@ -200,10 +232,12 @@ export class Contact {
 const isRefusal = (error: HubError): error is HubRejected =>
   error instanceof HubRejected && ['invalid_format', 'invalid_info'].includes(error.code);
 
-const refused = ({ message }: HubRejected): Outcome =>
-  stalled('RejectedByHub', `The hub does not accept a setting of bootstrap (or the time zone): ${message}`, {
-    status: { phase: 'Running' },
-  });
+function refusal(error: HubRejected, details: Parameters<typeof stalled>[2] = {}): Outcome {
+  const what = isRefusal(error)
+    ? 'The hub does not accept a setting of bootstrap (or the time zone)'
+    : 'The hub refuses something that bootstrap asks of it';
+  return stalled('RejectedByHub', `${what}: ${error.message}`, details);
+}
 
 const unknown = { status: { phase: 'Unknown' } };
 const completed: ConditionValue = { status: 'True', reason: 'Completed', message: 'The API token is there.' };

@@ -4,7 +4,7 @@ import { pathOf } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
 import type { Claim } from './storage';
-import type { HubStep } from './work';
+import type { HubWork } from './work';
 
 /**
  * Why `spec.version` must not run on this volume: a hub migrates its database and stores when it is updated, and an
@@ -23,23 +23,21 @@ export function refuseDowngrade(hub: Hub, { version }: HubSpec, claim: Claim): s
  * Keeps on the claim the highest version that ran there, as the hub says it; of one that was allowed to go back, the
  * version that it went back to.
  */
-export function ranVersionStep({ cluster }: Services): HubStep {
-  return {
-    name: 'ran version',
-    async run({ hub, claim, core }) {
-      const ran = claim?.metadata.annotations?.[marks.ranVersion];
-      if (!claim || !core || core.version === ran || !isComparable(core.version)) return undefined;
-      if (ran !== undefined && isLower(core.version, ran) && !isAllowed(hub)) return undefined;
-      const { namespace, name, uid } = claim.metadata;
-      await cluster.request({
-        method: 'PATCH',
-        path: pathOf(builtin.PersistentVolumeClaim, namespace, name),
-        contentType: 'application/merge-patch+json',
-        body: { metadata: { uid, annotations: { [marks.ranVersion]: core.version } } },
-      });
-      return undefined;
-    },
-  };
+export async function recordRanVersion(
+  { cluster }: Services,
+  { hub, claim }: Pick<HubWork, 'hub' | 'claim'>,
+  version: string,
+): Promise<void> {
+  const ran = claim?.metadata.annotations?.[marks.ranVersion];
+  if (!claim || version === ran || !isComparable(version)) return;
+  if (ran !== undefined && isLower(version, ran) && !isAllowed(hub)) return;
+  const { namespace, name, uid } = claim.metadata;
+  await cluster.request({
+    method: 'PATCH',
+    path: pathOf(builtin.PersistentVolumeClaim, namespace, name),
+    contentType: 'application/merge-patch+json',
+    body: { metadata: { uid, annotations: { [marks.ranVersion]: version } } },
+  });
 }
 
 const isAllowed = (hub: Hub): boolean => hub.metadata.annotations?.[requests.allowDowngrade] === 'true';

@@ -1,4 +1,4 @@
-import { hub as definition, type Hub } from '../../kinds';
+import { hub as definition, type Hub, type HubSpec } from '../../kinds';
 import { API_GROUP } from '../../kinds/group';
 import { defaulted } from '../../kinds/schema';
 import { type Outcome, ready, stalled } from '../../runtime/outcome';
@@ -6,9 +6,9 @@ import { Rehearsal } from '../../runtime/rehearsal';
 import type { SyncModule } from '../../runtime/sync-module';
 import type { HubClients } from '../hub-clients';
 import type { Services } from '../services';
+import { alongside } from './alongside';
 import { backupStep } from './backup';
 import { Contact } from './contact';
-import { ranVersionStep } from './downgrade';
 import { exposureSteps } from './exposure';
 import { externalStep } from './external';
 import { serviceStep } from './service';
@@ -25,7 +25,6 @@ export function hubModule(services: Services, hubs: HubClients): SyncModule<Hub>
   const steps: readonly HubStep[] = [
     ...clusterSteps(services),
     { name: 'bootstrap', run: (work) => contact.make(work) },
-    ranVersionStep(services),
     trustedProxiesStep,
     backup,
   ];
@@ -33,7 +32,8 @@ export function hubModule(services: Services, hubs: HubClients): SyncModule<Hub>
   return {
     sync(hub, pass) {
       const spec = defaulted(definition.spec, hub.spec);
-      const work = { hub, spec, pass, status: {}, conditions: {}, events: [] };
+      const problem = undelivered(spec);
+      const work = { hub, spec, pass, status: {}, conditions: {}, events: [], problem };
       if (pass.dryRun) return dryRun(services, work);
       return runSteps(spec.external ? externalSteps : steps, work, wellAndReady);
     },
@@ -42,7 +42,20 @@ export function hubModule(services: Services, hubs: HubClients): SyncModule<Hub>
 
 /** What the hub runs on, and how it is reached. */
 function clusterSteps(services: Services): readonly HubStep[] {
-  return [storageStep(services), workloadStep(services), serviceStep(services), ...exposureSteps(services)];
+  const steps = [
+    storageStep(services),
+    workloadStep(services),
+    serviceStep(services),
+    ...exposureSteps(services),
+  ];
+  return steps.map((step) => alongside(services, step));
+}
+
+/** `delivery: File` is in the schema already; a hub that asks for it is looked after, and told so. */
+function undelivered({ delivery, external }: HubSpec): Outcome | undefined {
+  if (delivery !== 'File' || external) return undefined;
+  const message = 'This version of the operator does not know delivery: File yet: set it to Api.';
+  return stalled('NotYetSupported', message);
 }
 
 /** The annotation `dry-run`: the API server says what it would do, and the hub is not talked to. */
@@ -51,6 +64,8 @@ async function dryRun(services: Services, work: HubWork): Promise<Outcome> {
   const steps = work.spec.external ? [] : clusterSteps({ ...services, applier: rehearsal });
   return runSteps(steps, work, () => {
     const { differences } = rehearsal;
+    if (work.spec.external)
+      return ready('DryRun', 'The hub runs elsewhere and is left alone: nothing of it was compared.');
     if (differences.length === 0)
       return ready('DryRun', 'Nothing would be changed in the cluster. The hub is left alone.');
     return stalled('DryRun', `${differences.join(' ')} Remove the annotation to have it done.`);

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { LoginFailed } from '../../client/errors';
 import type { Credentials } from '../../client/onboarding';
+import type { Hub } from '../../kinds';
+import type { ClusterView } from '../../runtime/cluster-view';
+import { PerHub } from './per-hub';
 
 /** What only a person can help with; `reason` is the one of the condition `BootstrapReady`. */
 export interface Stuck {
@@ -14,23 +17,26 @@ export interface Stuck {
  * logins, and a hub that counts them would ban the operator for it.
  */
 export class Refusals {
-  private readonly refused = new Map<string, { readonly digest: string; readonly stuck: Stuck }>();
+  private readonly refused: PerHub<{ readonly digest: string; readonly stuck: Stuck }>;
 
-  /** @param uid of the Hub */
-  remember(uid: string, credentials: Credentials, error: LoginFailed): Stuck {
+  constructor(view: Pick<ClusterView, 'get'>) {
+    this.refused = new PerHub(view);
+  }
+
+  remember(hub: Hub, credentials: Credentials, error: LoginFailed): Stuck {
     const message = `${error.message}: correct the Secret with the owner's credentials. The same ones are tried again only when the annotation reconcile-requested-at asks for it.`;
     const stuck = { type: 'stuck', reason: 'LoginFailed', message } as const;
-    this.refused.set(uid, { digest: digestOf(credentials), stuck });
+    this.refused.set(hub, { digest: digestOf(credentials), stuck });
     return stuck;
   }
 
-  of(uid: string, credentials: Credentials): Stuck | undefined {
-    const known = this.refused.get(uid);
+  of(hub: Hub, credentials: Credentials): Stuck | undefined {
+    const known = this.refused.get(hub);
     return known?.digest === digestOf(credentials) ? known.stuck : undefined;
   }
 
-  forget(uid: string): void {
-    this.refused.delete(uid);
+  forget(hub: Hub): void {
+    this.refused.delete(hub);
   }
 }
 

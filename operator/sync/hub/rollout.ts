@@ -6,6 +6,7 @@ import { ROLLOUT_DEBOUNCE } from '../../limits';
 import type { Manifest } from '../../runtime/apply';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
+import { PerHub } from './per-hub';
 import type { PodHashes } from './pod-template';
 import type { StatefulSet } from './workload';
 
@@ -20,9 +21,11 @@ interface Wish {
  * changes to the Hub, its configuration and its secrets is one rollout.
  */
 export class Rollouts {
-  private readonly wishes = new Map<string, Wish>();
+  private readonly wishes: PerHub<Wish>;
 
-  constructor(private readonly services: Services) {}
+  constructor(private readonly services: Services) {
+    this.wishes = new PerHub(services.view);
+  }
 
   /** The hashes that the pod template shall carry; undefined while there is no configuration to start a pod with. */
   async hashes(hub: Hub, present: StatefulSet | undefined): Promise<PodHashes | undefined> {
@@ -44,16 +47,15 @@ export class Rollouts {
   /** Milliseconds until `wanted` may take the place of `present`; 0 when it may now, or is what is there. */
   pause(hub: Hub, present: StatefulSet | undefined, wanted: Manifest): number {
     const { applier, clock } = this.services;
-    const { uid } = hub.metadata;
     // The first hashes belong into the creation of the StatefulSet, or a second rollout would follow at once.
     if (!present || applier.isLastWish(present, wanted, { owner: hub })) {
-      this.wishes.delete(uid);
+      this.wishes.delete(hub);
       return 0;
     }
     const digest = createHash('sha256').update(JSON.stringify(wanted)).digest('hex');
-    const before = this.wishes.get(uid);
+    const before = this.wishes.get(hub);
     const since = before?.digest === digest ? before.since : clock.now();
-    this.wishes.set(uid, { digest, since });
+    this.wishes.set(hub, { digest, since });
     return Math.max(0, since + ROLLOUT_DEBOUNCE - clock.now());
   }
 }

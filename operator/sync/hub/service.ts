@@ -9,6 +9,11 @@ import type { HubStep } from './work';
 /** Name of the Service's port. */
 export const SERVICE_PORT = 'http';
 
+/** As far as we look into it. */
+interface Service extends ClusterObject {
+  readonly spec?: { readonly ports?: readonly { readonly name?: string; readonly port: number }[] };
+}
+
 /** Labels that only this hub's pod has. */
 export function selectorOf(hub: Hub): Record<string, string> {
   return { 'app.kubernetes.io/name': 'home-assistant', 'app.kubernetes.io/instance': hub.metadata.name };
@@ -20,15 +25,22 @@ export function serviceStep(services: Services): HubStep {
     name: 'Service',
     async run(work) {
       const { hub, spec, status } = work;
-      work.url = hubUrl(services, hub, spec, await syncService(services, hub, spec));
-      status['url'] = work.url ?? null;
+      const reached = (service: Service | undefined) => {
+        work.url = service && hubUrl(services, hub, service);
+        status['url'] = work.url ?? null;
+      };
+      const { namespace, name } = hub.metadata;
+      const present = services.view.get<Service>(builtin.Service.kind, namespace, objectNames(name).workload);
+      // What is there leads to the hub, also when the API server does not take what is wanted now.
+      reached(present && services.applier.isOurs(present, hub) ? present : undefined);
+      reached(await syncService(services, hub, spec));
       return undefined;
     },
   };
 }
 
 /** The Service of the hub, as it is then: a sandbox writes the hub's address onto it. */
-function syncService({ applier }: Services, hub: Hub, { service }: HubSpec): Promise<ClusterObject> {
+function syncService({ applier }: Services, hub: Hub, { service }: HubSpec): Promise<Service> {
   const { name, namespace } = hub.metadata;
   const port = {
     name: SERVICE_PORT,
@@ -79,13 +91,9 @@ export async function syncOperatorIp({ applier, settings }: Services, hub: Hub):
 }
 
 /** Where the operator reaches the hub; undefined while a sandbox has not said it yet. */
-function hubUrl(
-  { settings }: Services,
-  hub: Hub,
-  { service }: HubSpec,
-  object: ClusterObject,
-): string | undefined {
+function hubUrl({ settings }: Services, hub: Hub, service: Service): string | undefined {
   const { name, namespace } = hub.metadata;
-  if (settings.hubUrlAnnotation) return object.metadata.annotations?.[settings.hubUrlAnnotation];
-  return `http://${objectNames(name).workload}.${namespace}.svc:${service.port}`;
+  if (settings.hubUrlAnnotation) return service.metadata.annotations?.[settings.hubUrlAnnotation];
+  const port = service.spec?.ports?.find((each) => each.name === SERVICE_PORT)?.port;
+  return port === undefined ? undefined : `http://${objectNames(name).workload}.${namespace}.svc:${port}`;
 }

@@ -38,6 +38,10 @@ export function storageStep(services: Services): HubStep {
   async function run(hub: Hub, wish: Wish): Promise<{ claim?: Claim; condition: ConditionValue }> {
     const name = wish.existingClaim ?? objectNames(hub.metadata.name).volumeClaim;
     const present = await applier.find<Claim>(builtin.PersistentVolumeClaim, hub.metadata.namespace, name);
+    // One of a Hub of that name before is waited for: this Hub gets a new one.
+    const isFormer = present && isControlled(present) && !applier.isOurs(present, hub);
+    if (present?.metadata.deletionTimestamp && (wish.existingClaim || !isFormer))
+      return { claim: present, condition: going(hub, name) };
     if (wish.existingClaim) {
       if (present) return { claim: present, condition: await stateOf(present, []) };
       return {
@@ -71,8 +75,7 @@ export function storageStep(services: Services): HubStep {
 
   /** "A claim of that name that is there already is used": as it is, when somebody else made it. */
   function isForeign(hub: Hub, claim: Claim): boolean {
-    const isControlled = claim.metadata.ownerReferences?.some(({ controller }) => controller);
-    return !isControlled && !claim.metadata.deletionTimestamp && !applier.isOurs(claim, hub);
+    return !isControlled(claim) && !claim.metadata.deletionTimestamp && !applier.isOurs(claim, hub);
   }
 
   async function stateOf(claim: Claim, problems: readonly string[]): Promise<ConditionValue> {
@@ -159,6 +162,9 @@ export function differences(claim: Claim, wish: Wish): string[] {
   return problems;
 }
 
+const isControlled = ({ metadata: { ownerReferences = [] } }: Claim): boolean =>
+  ownerReferences.some(({ controller }) => controller);
+
 /** Less than the volume already has. What was asked for in vain may be taken back. */
 function isSmaller(wish: Wish, claim: Claim): boolean {
   const size = claim.status?.capacity?.storage ?? requestOf(claim);
@@ -166,6 +172,14 @@ function isSmaller(wish: Wish, claim: Claim): boolean {
 }
 
 const requestOf = ({ spec }: Claim): string | undefined => spec.resources?.requests?.storage;
+
+/** Deleted by somebody while the hub uses it: it cannot be kept, and the hub runs on it as long as its pod does. */
+function going(hub: Hub, claim: string): ConditionValue {
+  const { pod } = objectNames(hub.metadata.name);
+  return mismatch(
+    `${claim} is being deleted, and goes with all that is on it when the pod ${pod} goes: make a backup and keep it elsewhere, then delete the pod.`,
+  );
+}
 
 const mismatch = (...problems: string[]): ConditionValue => ({
   status: 'False',

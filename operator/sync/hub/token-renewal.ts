@@ -5,6 +5,7 @@ import { TOKEN_RENEWAL } from '../../limits';
 import type { ClusterObject } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
+import { PerHub } from './per-hub';
 import { newToken, tokenOwner, tokenSecretName } from './token';
 
 /**
@@ -12,21 +13,22 @@ import { newToken, tokenOwner, tokenSecretName } from './token';
  * then. The old one is revoked only when the new one has been used: others use it until they see the Secret change.
  */
 export class TokenRenewal {
-  /** By the Hub's uid: the token that has a successor in the Secret. */
-  private readonly superseded = new Map<string, string>();
+  /** The token that has a successor in the Secret. */
+  private readonly superseded: PerHub<string>;
 
-  constructor(private readonly services: Services) {}
+  constructor(private readonly services: Services) {
+    this.superseded = new PerHub(services.view);
+  }
 
   /** @param token the one that the hub has just accepted */
   async keep(hub: Hub, spec: HubSpec, client: HubClient, token: string): Promise<void> {
-    const { uid } = hub.metadata;
-    const old = this.superseded.get(uid);
+    const old = this.superseded.get(hub);
     if (old !== undefined && old !== token) {
       await removeOldTokens(client.connection, tokenOwner(hub), token);
-      this.superseded.delete(uid);
+      this.superseded.delete(hub);
     } else if (old === undefined && this.isOurs(hub, spec) && renewalDue(token, this.services.clock.now())) {
       await newToken(this.services, hub, spec, client.connection);
-      this.superseded.set(uid, token);
+      this.superseded.set(hub, token);
     }
   }
 

@@ -9,15 +9,16 @@ import {
   POD_NOT_READY_REQUEUE,
 } from '../../limits';
 import { pathOf } from '../../runtime/objects';
-import { type ConditionValue, type Outcome, stalled, waiting } from '../../runtime/outcome';
+import { type ConditionValue, type Outcome, type Stalled, stalled, waiting } from '../../runtime/outcome';
 import { conditionOf } from '../../runtime/resource';
 import { isConflict, isNotFound } from '../../runtime/transport';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
 import { type BanHistory, banHistoryOf, banStatus, decideOnBan } from './ban';
+import { PerHub } from './per-hub';
 import type { Pod } from './pod-state';
 import { NOT_BANNED, UNBAN_CONTAINER } from './scripts';
-import type { HubWork } from './work';
+import { type HubWork, timed } from './work';
 
 const WINDOW_MINUTES = BAN_WINDOW / 60_000;
 
@@ -27,10 +28,12 @@ const WINDOW_MINUTES = BAN_WINDOW / 60_000;
  * is deleted: a crash in between costs a restart, never one too many.
  */
 export class Unban {
-  /** By the Hub's uid: the uid of the pod whose restart is counted, and the time by which the status shows that. */
-  private readonly counted = new Map<string, { readonly pod: string; readonly at: string | undefined }>();
+  /** The uid of the pod whose restart is counted, and the time by which the status shows that. */
+  private readonly counted: PerHub<{ readonly pod: string; readonly at: string | undefined }>;
 
-  constructor(private readonly services: Services) {}
+  constructor(private readonly services: Services) {
+    this.counted = new PerHub(services.view);
+  }
 
   /** The hub refuses our address: `words` says so. */
   async recover(work: HubWork, words: string): Promise<Outcome> {
@@ -38,12 +41,14 @@ export class Unban {
     const { podIp } = this.services.settings;
     if (!spec.banRecovery.enabled) {
       const message = `${words}. banRecovery.enabled is false: ${byHand}`;
-      return waiting('HubBanned', message, DEPENDENCY_REQUEUE, unknown);
+      // What it said when it was on is no news any more.
+      const conditions = { BanRecoveryFailed: null };
+      return waiting('HubBanned', message, DEPENDENCY_REQUEUE, { ...unknown, conditions });
     }
     if (!podIp) return stopped(work, 'RestartDidNotHelp', `The operator does not know its POD_IP: ${byHand}`);
     const pod = this.podOf(hub);
     if (!pod || pod.metadata.deletionTimestamp) return this.restarting(words);
-    const counted = this.counted.get(hub.metadata.uid);
+    const counted = this.counted.get(hub);
     // The write of that status may have failed.
     if (counted?.pod === pod.metadata.uid && counted?.at === hub.status?.lastSelfUnban)
       return this.restart(work, pod, words);
@@ -60,11 +65,11 @@ export class Unban {
         return this.cooling(words, history, decision.after);
       case 'exhausted': {
         const message = `${BAN_RESTARTS} restarts in ${WINDOW_MINUTES} minutes did not help: ${byHand}`;
-        return stopped(work, 'RestartLimitExceeded', message);
+        return timed(stopped(work, 'RestartLimitExceeded', message), decision.after);
       }
       case 'restart': {
         const { lastSelfUnban: at } = banStatus(decision.history);
-        this.counted.set(hub.metadata.uid, { pod: pod.metadata.uid!, at });
+        this.counted.set(hub, { pod: pod.metadata.uid!, at });
         return this.announce(decision.history, words);
       }
     }
@@ -72,7 +77,7 @@ export class Unban {
 
   /** The hub answered to our token: the window is over, the cooldown is not. */
   succeeded({ hub, status, conditions }: HubWork): void {
-    this.counted.delete(hub.metadata.uid);
+    this.counted.delete(hub);
     status['banWindow'] = null;
     conditions['BanRecoveryFailed'] = null;
   }
@@ -92,7 +97,7 @@ export class Unban {
     { metadata: { name, uid } }: Pod,
     words: string,
   ): Promise<Outcome> {
-    this.counted.delete(hub.metadata.uid);
+    this.counted.delete(hub);
     pass.log.warn({ pod: name }, 'deleting the pod of the hub: it has banned the operator');
     try {
       await this.services.cluster.request({
@@ -147,7 +152,7 @@ function fruitless({ metadata, status }: Pod, { lastRestart, window }: BanHistor
 }
 
 /** "No more restarts; manual recovery required." */
-function stopped({ hub }: HubWork, reason: string, message: string): Outcome {
+function stopped({ hub }: HubWork, reason: string, message: string): Stalled {
   const news = conditionOf(hub, 'BanRecoveryFailed')?.status !== 'True';
   return stalled('HubBanned', message, {
     status: { phase: 'Failed' },

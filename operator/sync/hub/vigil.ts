@@ -28,10 +28,12 @@ export class Vigil {
         return this.gone(hub);
       const seen = await getConfig(client.rest, { timeoutMs: VIGIL_TIMEOUT }).then(signOf, signOf);
       if (cancelled) return;
-      if (seen === sign) return again();
-      this.cancels.delete(keyOf(hub));
-      this.services.requeue('Hub', namespace, name); // that pass goes on watching
+      // That pass goes on watching; where it does not come that far, somebody still has to notice that the Hub goes.
+      if (seen !== expected) this.services.requeue('Hub', namespace, name);
+      expected = seen;
+      again();
     };
+    let expected = sign;
     let cancelled = false;
     let cancelTimer: () => void = () => undefined;
     const again = () => (cancelTimer = this.services.clock.after(VIGIL_PAUSE, () => void look()));

@@ -2,7 +2,13 @@ import type { CoreConfig } from '../../client/core';
 import type { HubClient } from '../../client/hub';
 import type { Hub, HubSpec } from '../../kinds';
 import type { EventNote } from '../../runtime/events';
-import type { ConditionValue, Outcome } from '../../runtime/outcome';
+import {
+  type ConditionValue,
+  type Outcome,
+  type Stalled,
+  type Waiting,
+  waiting,
+} from '../../runtime/outcome';
 import type { Pass } from '../../runtime/sync-module';
 import type { Claim } from './storage';
 
@@ -24,6 +30,8 @@ export interface HubWork {
   /** Once the hub has answered to our token: how to talk to it, and what it said of itself. */
   client?: HubClient;
   core?: CoreConfig;
+  /** What is wrong with the Hub although its hub runs: the pass goes on, and `Ready` says this in the end. */
+  problem?: Outcome | undefined;
   /** Milliseconds until a step wants to look again, whatever the outcome. */
   again?: number | undefined;
 }
@@ -56,14 +64,44 @@ export async function runSteps(
   return concluded(work, end(work));
 }
 
-function concluded({ pass, again, ...found }: HubWork, outcome: Outcome): Outcome {
+function concluded({ pass, again, problem, ...found }: HubWork, end: Outcome): Outcome {
   pass.log.debug({ step: 'status' }, 'step');
+  const shown = problem ? withProblem(problem, end) : end;
   const complete = {
-    ...outcome,
-    status: { ...found.status, ...outcome.status },
-    conditions: { ...found.conditions, ...outcome.conditions },
-    events: [...found.events, ...(outcome.events ?? [])],
+    ...shown,
+    status: { ...found.status, ...shown.status },
+    conditions: { ...found.conditions, ...shown.conditions },
+    events: [...found.events, ...(shown.events ?? [])],
   };
-  if (again === undefined || complete.type === 'Stalled') return complete;
-  return { ...complete, after: Math.min(complete.after ?? Infinity, again) };
+  const times = [again, afterOf(problem), afterOf(end)].filter((after) => after !== undefined);
+  if (times.length === 0) return complete;
+  const after = Math.min(...times);
+  return complete.type === 'Stalled' ? timed(complete, after) : { ...complete, after };
+}
+
+/** The problem is what the user can mend; how the hub is doing stands in the rest of the status, and after it. */
+function withProblem(problem: Outcome, end: Outcome): Outcome {
+  return {
+    ...problem,
+    message: end.type === 'Ready' ? problem.message : `${problem.message} ${end.message}`,
+    status: { ...problem.status, ...end.status },
+    conditions: { ...problem.conditions, ...end.conditions },
+    events: [...(problem.events ?? []), ...(end.events ?? [])],
+  };
+}
+
+const afterOf = (outcome: Outcome | undefined): number | undefined =>
+  outcome && outcome.type !== 'Stalled' ? outcome.after : undefined;
+
+/**
+ * A stall that is looked at again after `after` milliseconds all the same: the runtime times only what waits, and what
+ * a person reads are the conditions.
+ */
+export function timed({ reason, message, ...details }: Stalled, after: number): Waiting {
+  const { status, conditions, events } = details;
+  return waiting(reason, message, after, {
+    ...(status && { status }),
+    ...(events && { events }),
+    conditions: { Reconciling: null, Stalled: { status: 'True', reason, message }, ...conditions },
+  });
 }

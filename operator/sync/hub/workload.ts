@@ -29,6 +29,8 @@ export function workloadStep(services: Services): HubStep {
     name: 'StatefulSet',
     async run(work) {
       const { hub, spec, status } = work;
+      // First: a hub that runs is freed of a ban with it, whatever else is refused.
+      await syncOperatorIp(services, hub);
       const refusal = work.claim && refuseDowngrade(hub, spec, work.claim);
       if (refusal) return stalled('DowngradeRefused', refusal);
       const { namespace, name } = hub.metadata;
@@ -46,7 +48,6 @@ export function workloadStep(services: Services): HubStep {
       }
       const wanted = statefulSet(hub, spec, hashes, applier.labels(hub));
       if ('problem' in wanted) return stalled('InvalidSpec', wanted.problem);
-      await syncOperatorIp(services, hub);
       const pause = rollouts.pause(hub, present, wanted.manifest);
       const set =
         pause > 0 && present

@@ -46,6 +46,7 @@ beforeEach(async () => {
     log: silentLog,
     settings: {},
     secrets: { get: () => Promise.resolve(new Map(Object.entries({ username: 'ada', password: 'right' }))) },
+    view: { get: () => hub },
     applier: { rehearse: () => Promise.resolve() },
   };
   bootstrap = new Bootstrap(services as unknown as Services);

@@ -13,7 +13,7 @@ function rollouts() {
   const applier = {
     isLastWish: (present: StatefulSet, wanted: Manifest) => present.metadata.name === wanted.metadata.name,
   };
-  const services = { applier, clock: { now: () => now } } as unknown as Services;
+  const services = { applier, view: { get: () => hub }, clock: { now: () => now } } as unknown as Services;
   return { rollouts: new Rollouts(services), later: (milliseconds: number) => (now += milliseconds) };
 }
 

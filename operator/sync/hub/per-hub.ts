@@ -1,0 +1,32 @@
+import type { Hub } from '../../kinds';
+import type { ClusterView } from '../../runtime/cluster-view';
+
+type Identity = Pick<Hub['metadata'], 'namespace' | 'name' | 'uid'>;
+
+/** What is remembered of Hubs between passes, by their uid. What it held of Hubs that are gone leaves with the next entry. */
+export class PerHub<T> {
+  private readonly entries = new Map<string, { readonly of: Identity; readonly value: T }>();
+
+  constructor(private readonly view: Pick<ClusterView, 'get'>) {}
+
+  get size(): number {
+    return this.entries.size;
+  }
+
+  get({ metadata: { uid } }: Hub): T | undefined {
+    return this.entries.get(uid)?.value;
+  }
+
+  set({ metadata: { namespace, name, uid } }: Hub, value: T): void {
+    for (const { of } of this.entries.values()) if (this.isGone(of)) this.entries.delete(of.uid);
+    this.entries.set(uid, { of: { namespace, name, uid }, value });
+  }
+
+  delete({ metadata: { uid } }: Hub): void {
+    this.entries.delete(uid);
+  }
+
+  private isGone({ namespace, name, uid }: Identity): boolean {
+    return this.view.get<Hub>('Hub', namespace, name)?.metadata.uid !== uid;
+  }
+}
