@@ -3,6 +3,7 @@ import type { Logger } from '../log';
 import type { Metrics } from '../metrics';
 import type { Applier } from '../runtime/apply';
 import type { ClusterView } from '../runtime/cluster-view';
+import type { Priority } from '../runtime/queue';
 import type { SecretReader } from '../runtime/secrets';
 import type { Cluster } from '../runtime/transport';
 import type { Settings } from '../settings';
@@ -19,6 +20,6 @@ export interface Services {
   readonly settings: Settings;
   /** Throws when this process may not write any more, to the cluster or to a hub: its lease may be another's by now. */
   readonly mayWrite: () => void;
-  /** Works a resource again, now: for what ends outside of a pass. */
-  readonly requeue: (kind: string, namespace: string, name: string) => void;
+  /** Works a resource again, now: for what ends outside of a pass. A mere look is a `resync`, behind all changes. */
+  readonly requeue: (kind: string, namespace: string, name: string, priority?: Priority) => void;
 }

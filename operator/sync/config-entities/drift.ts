@@ -3,6 +3,7 @@ import type { HubClient } from '../../client/hub';
 import type { HubSignal } from '../../client/signals';
 import type { Clock } from '../../clock';
 import type { Logger } from '../../log';
+import type { Priority } from '../../runtime/queue';
 import { doubt, type EntityMemory } from './memory';
 
 /** A resource of the hub, as far as drift is concerned. */
@@ -12,7 +13,7 @@ export interface Watched {
   readonly memory: EntityMemory;
   /** An automation that is to be off. */
   readonly keptOff: boolean;
-  readonly requeue: () => void;
+  readonly requeue: (priority?: Priority) => void;
 }
 
 export interface DriftWatchOptions {
@@ -163,7 +164,7 @@ export class DriftWatch {
     if (now >= latestAt) this.#unfinished.add(kind);
     for (const resource of this.#options.resources(kind)) {
       if (allDoubted || (resource.id !== undefined && doubted.has(resource.id))) this.#suspect(resource);
-      else if (own) resource.requeue();
+      else if (own) resource.requeue('resync'); // hundreds of looks must not hold up an edit
     }
   }
 

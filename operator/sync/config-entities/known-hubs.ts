@@ -59,7 +59,7 @@ export class KnownHubs {
         id: resource.status?.[idField] as string | undefined,
         memory: memory.of(uid),
         keptOff: 'enabled' in resource.spec && resource.spec.enabled === false,
-        requeue: () => this.services.requeue(definition.kind, namespace, name),
+        requeue: (priority) => this.services.requeue(definition.kind, namespace, name, priority),
       };
     }
   }

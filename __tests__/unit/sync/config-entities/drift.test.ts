@@ -2,6 +2,7 @@ import type { ConfigEntityKind } from '../../../../operator/client/config-entiti
 import type { EntityListener } from '../../../../operator/client/entity-registry';
 import type { HubClient } from '../../../../operator/client/hub';
 import type { HubSignal, SignalListener } from '../../../../operator/client/signals';
+import type { Priority } from '../../../../operator/runtime/queue';
 import { DriftWatch } from '../../../../operator/sync/config-entities/drift';
 import type { EntityMemory } from '../../../../operator/sync/config-entities/memory';
 import { silentLog } from '../../../cluster/silent-log';
@@ -13,6 +14,7 @@ let signal: SignalListener;
 let entityChanged: EntityListener;
 let writing: boolean;
 let worked: string[];
+let priorities: Set<Priority | undefined>;
 let memories: Map<string, EntityMemory>;
 
 const ids = ['a', 'b'];
@@ -22,6 +24,7 @@ beforeEach(() => {
   clock = new FakeClock();
   writing = false;
   worked = [];
+  priorities = new Set();
   memories = new Map();
   for (const kind of ['automation', 'scene', 'script']) {
     for (const id of ids) memories.set(`${kind} ${id}`, { doubted: false, since: 0, stored: 'x' });
@@ -36,7 +39,10 @@ beforeEach(() => {
       id,
       memory: memories.get(`${kind} ${id}`)!,
       keptOff: id === 'b',
-      requeue: () => void worked.push(`${kind} ${id}`),
+      requeue: (priority?: Priority) => {
+        worked.push(`${kind} ${id}`);
+        priorities.add(priority);
+      },
     }));
   watch = new DriftWatch({ client, clock, log: silentLog, resources });
 });
@@ -100,6 +106,7 @@ it('sweeps once after a burst of our own, without doubting what we know', async 
   expect(worked).toHaveLength(2);
   await clock.advance(5_000);
   expect(worked).toHaveLength(4);
+  expect([...priorities]).toEqual(['resync']); // nobody's edit waits for it
 });
 
 it('does not wait for our own burst to look at what somebody else changed', async () => {
