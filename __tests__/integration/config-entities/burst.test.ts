@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HubClient } from '../../../operator/client/hub';
 import { freshNamespace, until } from '../../cluster';
-import { automation, configuration, Home, hub, type Manifest, scene, script } from '../../cluster/home';
+import { automation, Home, type Manifest, scene, script } from '../../cluster/home';
+import type { HubProxy } from '../../cluster/hub-proxy';
 import { watchTraffic } from '../../cluster/hub-traffic';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { proxiedHub, throughProxies } from './proxied-hub';
 
 // Many at once, and many times the same: the hub is asked for no more than is needed.
 
@@ -12,14 +14,16 @@ const KINDS = 'hubautomations,hubscenes,hubscripts';
 let home: Home;
 let operator: TestOperator;
 let client: HubClient;
+let proxy: HubProxy;
 
 beforeAll(async () => {
   home = new Home(await freshNamespace('burst'));
-  operator = await startTestOperator(home.namespace);
-  await home.apply(hub('villa'), configuration('villa'));
-  await home.ready('hub', 'villa', {}, 90_000);
+  operator = await startTestOperator(home.namespace, { settings: throughProxies });
+  proxy = await proxiedHub(home, 'villa');
   client = await home.client('villa');
 });
+
+afterAll(() => proxy?.stop());
 
 const many = (count: number, make: (hubName: string, name: string) => Manifest) =>
   Array.from({ length: count }, (_, index) => make('villa', `n${index}`));
@@ -102,4 +106,28 @@ test('all of them deleted at once are gone, from the hub too', async () => {
   }
   const entities = await client.connection.command<{ entity_id: string }[]>('config/entity_registry/list');
   expect(entities.filter(({ entity_id }) => /^(automation|scene|script)\./.test(entity_id))).toEqual([]);
+});
+
+test('SIGTERM in the middle of a burst: what went to the hub is finished, and stands in status', async () => {
+  const all = many(30, automation);
+  const isWrite = (what: string) => what.startsWith('POST /api/config/automation/');
+  const sent: string[] = [];
+  proxy.fault = (what) => void (isWrite(what) && sent.push(what));
+  const before = proxy.passed.length;
+  const accepted = () => proxy.passed.slice(before).filter(({ what }) => isWrite(what));
+  await home.apply(...all);
+  await until('some are written', () => accepted().length >= 5);
+  const began = Date.now();
+  expect(await operator.stop()).toBe(0);
+  expect(Date.now() - began).toBeLessThan(20_000);
+  expect(sent.length).toBeLessThan(all.length);
+  expect(accepted().map(({ what }) => what)).toEqual(sent); // none was cut off
+  expect(accepted().every(({ status }) => status === 200)).toBe(true);
+  const told = (await home.list('hubautomations')).filter(({ status }) => status?.['appliedHash']);
+  expect(told.map(({ metadata }) => metadata.name).sort()).toEqual(
+    sent.map((what) => what.slice(what.lastIndexOf('/') + 1)).sort(),
+  );
+  await operator.start();
+  await allReady();
+  expect(sent).toHaveLength(all.length); // nothing twice
 });

@@ -7,6 +7,7 @@ import { stateOf } from '../../../operator/client/states';
 import { freshNamespace, until } from '../../cluster';
 import { automation, configuration, Home, hub, scene, script } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { hubPid } from '../hub/hub-in-sandbox';
 
 // What people change in the hub is noticed by the hub's own events within 10 s, and put back or reported.
 
@@ -86,6 +87,44 @@ test('the file edited by hand, and reloaded', async () => {
   await home.ready('hubautomation', 'edited');
   await tells('HubAutomation', 'edited', /^Warning DriftDetected/);
   expect((await home.events('HubAutomation', 'neighbour')).join()).not.toContain('DriftDetected');
+});
+
+test('the files edited by hand while the hub is down', async () => {
+  await home.apply(automation('villa', 'offline'), scene('villa', 'offline'));
+  await home.ready('hubautomation', 'offline');
+  await home.ready('hubscene', 'offline');
+  const pid = await hubPid(home, 'villa');
+  process.kill(pid, 'SIGSTOP'); // it does nothing any more, and does not come back before it is killed
+  for (const [file, kind] of [
+    ['automations.yaml', 'automation'],
+    ['scenes.yaml', 'scene'],
+  ] as const) {
+    const path = join(await home.volumeOf('villa'), file);
+    const text = await readFile(path, 'utf8');
+    const changed = text
+      .replaceAll(`The ${kind} offline`, 'Edited offline')
+      .replaceAll('brightness: 20', 'brightness: 99');
+    expect(changed).not.toBe(text);
+    await writeFile(path, changed);
+  }
+  process.kill(pid, 'SIGKILL');
+  const wanted = [
+    ['automation', { alias: 'The automation offline' }],
+    ['scene', { name: 'The scene offline', entities: { 'light.sofa': { state: 'on', brightness: 20 } } }],
+  ] as const;
+  for (const [kind, body] of wanted) {
+    await until(
+      `the ${kind} is back`,
+      async () => {
+        expect(await client.entities.read(kind, 'offline')).toMatchObject(body);
+        return true;
+      },
+      90_000,
+    );
+    await home.ready(`hub${kind}`, 'offline', {}, 60_000);
+  }
+  await tells('HubAutomation', 'offline', /^Warning DriftDetected: .*Edited offline/);
+  await tells('HubScene', 'offline', /^Warning DriftDetected: .*Edited offline/);
 });
 
 test('is only reported where the policy says so, and follows the next change of the spec', async () => {

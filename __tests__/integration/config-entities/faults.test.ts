@@ -2,17 +2,17 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { load } from 'js-yaml';
-import { URL_ANNOTATION } from '../../../sandbox/node';
 import { freshNamespace, mustKubectl, until } from '../../cluster';
-import { automation, configuration, Home, hub } from '../../cluster/home';
-import { HubProxy } from '../../cluster/hub-proxy';
+import { automation, Home, script } from '../../cluster/home';
+import type { HubProxy } from '../../cluster/hub-proxy';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { hubPid } from '../hub/hub-in-sandbox';
+import { proxiedHub, throughProxies } from './proxied-hub';
 
 // Whatever happens to the hub in the middle: all is there in the end, and nothing twice.
 
-const PROXIED = 'example.org/proxied-hub';
-const FROZEN_MS = 35_000; // longer than a write may take
+const FROZEN_MS = 60_000; // longer than a write may take
+const RELOAD = 'POST /api/services/automation/reload';
 
 let home: Home;
 let operator: TestOperator;
@@ -20,16 +20,8 @@ let proxy: HubProxy;
 
 beforeAll(async () => {
   home = new Home(await freshNamespace('faults'));
-  operator = await startTestOperator(home.namespace, { settings: { HUB_URL_ANNOTATION: PROXIED } });
-  await home.apply(hub('villa'), configuration('villa'));
-  const url = await until(
-    'the hub has an address',
-    async () => (await home.get('service', 'villa')).metadata.annotations?.[URL_ANNOTATION],
-    60_000,
-  );
-  proxy = await HubProxy.start(url);
-  await home.annotate('service', 'villa', `${PROXIED}=${proxy.url}`);
-  await home.ready('hub', 'villa', {}, 90_000);
+  operator = await startTestOperator(home.namespace, { settings: throughProxies });
+  proxy = await proxiedHub(home, 'villa');
 });
 
 afterAll(() => proxy?.stop());
@@ -61,6 +53,47 @@ test('the hub answers 500 to some', async () => {
   // What the hub had accepted was not sent again.
   const accepted = writes().filter(({ what, status }) => what.includes('failing') && status === 200);
   expect(accepted).toHaveLength(all.length);
+});
+
+test('the hub answers 500 to reloads: three attempts, 5 s apart, and the automation is there all the same', async () => {
+  const attempts: number[] = [];
+  proxy.fault = (what) => (what === RELOAD ? (attempts.push(Date.now()), 500) : undefined);
+  const errors = () => operator.metric('controller_runtime_reconcile_errors_total');
+  const before = await errors();
+  await apply(['unreloaded']);
+  await allReady(['unreloaded']);
+  const reloadReady = () => home.condition('hubautomation', 'unreloaded', 'ReloadReady');
+  expect(await reloadReady()).toMatchObject({ status: 'False', reason: 'ReloadFailed' });
+  await sleep(12_000); // the sweep after it asks for no other
+  expect(attempts).toHaveLength(3);
+  for (const [index, at] of attempts.slice(1).entries()) {
+    expect(at - attempts[index]!).toBeGreaterThan(4_900);
+    expect(at - attempts[index]!).toBeLessThan(8_000);
+  }
+  expect(await errors()).toBe(before);
+  proxy.fault = () => undefined;
+  await home.annotate('hubautomation', 'unreloaded', 'hub-operator.dev/reconcile-requested-at=mended');
+  await until('it is reloaded', async () => (await reloadReady())?.status === 'True');
+  expect(await reloadReady()).toMatchObject({ reason: 'ReloadSuccessful' });
+});
+
+test('no worker waits for a reload', async () => {
+  await operator.stop();
+  const alone = await startTestOperator(home.namespace, {
+    settings: { ...throughProxies, WORKERS_PER_HUB: '1' },
+  });
+  const happened: string[] = [];
+  proxy.fault = (what) => (what === RELOAD ? (happened.push('reload'), 500) : undefined);
+  await apply(['reloading']);
+  await until('its reload is tried', () => happened.length === 1);
+  await home.apply(script('villa', 'meanwhile'));
+  await home.ready('hubscript', 'meanwhile');
+  happened.push('ready');
+  await allReady(['reloading']);
+  proxy.fault = () => undefined;
+  expect(happened.indexOf('ready')).toBeLessThan(3); // before the last attempt
+  await alone.stop();
+  await operator.start();
 });
 
 test('what the hub refuses is not sent again with every look at it, but after an edit', async () => {

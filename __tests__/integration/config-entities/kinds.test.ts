@@ -1,4 +1,5 @@
 import type { ConfigEntityKind, EntityBody } from '../../../operator/client/config-entities';
+import { getConfig } from '../../../operator/client/core';
 import type { HubClient } from '../../../operator/client/hub';
 import { stateOf, wholeStateOf } from '../../../operator/client/states';
 import { freshNamespace, until } from '../../cluster';
@@ -218,6 +219,30 @@ test('a new one is usable, whatever its namesake was when it went', async () => 
   await home.apply(automation('villa', 'phoenix'));
   await home.ready('hubautomation', 'phoenix');
   expect(await stateOf(client.rest, entity_id)).toBe('on');
+});
+
+test('one that is to be off is off after a restart of the hub too, whatever its initial state', async () => {
+  await home.apply(automation('villa', 'asleep', { enabled: false, initialState: true }));
+  await home.ready('hubautomation', 'asleep');
+  const entity_id = await entityIdOf('hubautomation', 'asleep');
+  expect(await stored('automation', 'asleep')).toMatchObject({ initial_state: false });
+  const drifts = () => operator.metric('hub_operator_drift_total');
+  const before = await drifts();
+  await home.signal('villa', 'SIGKILL');
+  const states = new Set<string>();
+  await until(
+    'the hub runs again',
+    async () => {
+      states.add(String(await stateOf(client.rest, entity_id)));
+      return states.has('off') && (await getConfig(client.rest)).state === 'RUNNING';
+    },
+    90_000,
+  );
+  await home.ready('hub', 'villa', {}, 60_000);
+  await home.ready('hubautomation', 'asleep');
+  expect([...states]).not.toContain('on');
+  expect(await stateOf(client.rest, entity_id)).toBe('off');
+  expect(await drifts()).toBe(before);
 });
 
 test('without autoReload nothing is reloaded by us, and it is loaded all the same', async () => {

@@ -6,6 +6,7 @@ import { startTestOperator, type TestOperator } from '../../cluster/operator';
 // What goes, what stays, and that nothing ever holds up a deletion.
 
 const villa = hub('villa', { storage: { retain: true }, bootstrap: { ownerName: 'Grace' } });
+const AUTOMATIONS = ['first', 'second', 'third', 'fourth'];
 
 let home: Home;
 let operator: TestOperator;
@@ -13,13 +14,9 @@ let operator: TestOperator;
 beforeAll(async () => {
   home = new Home(await freshNamespace('delete'));
   operator = await startTestOperator(home.namespace);
-  await home.apply(
-    villa,
-    configuration('villa'),
-    ...['first', 'second', 'third'].map((name) => automation('villa', name)),
-  );
+  await home.apply(villa, configuration('villa'), ...AUTOMATIONS.map((name) => automation('villa', name)));
   await home.ready('hub', 'villa', {}, 90_000);
-  for (const name of ['first', 'second', 'third']) await home.ready('hubautomation', name);
+  for (const name of AUTOMATIONS) await home.ready('hubautomation', name);
 });
 
 const seconds = async (work: Promise<unknown>) => {
@@ -29,6 +26,18 @@ const seconds = async (work: Promise<unknown>) => {
 };
 const gone = (kind: string, name: string) =>
   until(`${kind} ${name} is gone`, async () => !(await home.exists(kind, name)));
+
+test('a Hub that is not Ready, and whose hub answers, is rid of what is deleted', async () => {
+  const client = await home.client('villa');
+  expect(await client.entities.read('automation', 'fourth')).toBeDefined();
+  await home.change('hub', 'villa', { bootstrap: { location: { timeZone: 'Mars/Olympus_Mons' } } });
+  await home.ready('hub', 'villa', { status: 'False' });
+  await home.delete('hubautomation', 'fourth');
+  expect(await client.entities.read('automation', 'fourth')).toBeUndefined();
+  expect((await home.events('HubAutomation', 'fourth')).join()).not.toContain('Cleanup');
+  await home.change('hub', 'villa', { bootstrap: { location: null } });
+  await home.ready('hub', 'villa');
+});
 
 test('a hub that does not answer holds up no deletion', async () => {
   await home.signal('villa', 'SIGSTOP');
