@@ -55,3 +55,24 @@ it('a restart whose status could not be written is not done uncounted', async ()
   await pass(status as HubStatus);
   expect(deleted).toHaveLength(1);
 });
+
+it('is looked at again when the window ends', async () => {
+  const before = new Date(clock.now() - 20 * 60_000).toISOString();
+  const outcome = await pass({
+    lastSelfUnban: new Date(clock.now() - 6 * 60_000).toISOString(),
+    banWindow: { startedAt: before, restarts: 3 },
+  });
+  expect(outcome).toMatchObject({
+    after: 10 * 60_000,
+    conditions: {
+      Stalled: { status: 'True', reason: 'HubBanned' },
+      Reconciling: null,
+      BanRecoveryFailed: { status: 'True', reason: 'RestartLimitExceeded' },
+    },
+    status: { phase: 'Failed' },
+  });
+});
+
+it('says nothing of its failure any more once it is switched off', async () => {
+  expect(await pass({}, false)).toMatchObject({ conditions: { BanRecoveryFailed: null } });
+});

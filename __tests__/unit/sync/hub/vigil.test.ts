@@ -104,6 +104,18 @@ describe('the watch over a hub', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  it('notices that the Hub goes also when no pass came so far as to go on watching', async () => {
+    vigil.keep(hub, client, signOf(config));
+    server.routes.set('GET /api/config', text(503, ''));
+    await tenSeconds();
+    expect(requeued).toEqual(['Hub/home/h']);
+    present = undefined;
+    requeued = [];
+    await tenSeconds();
+    expect(gone).toEqual(['h']);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
   it('ends when it is closed, and has one timer a hub', async () => {
     vigil.keep(hub, client, signOf(config));
     vigil.keep(hub, client, signOf(config));

@@ -1,0 +1,94 @@
+import type { Hub, HubSpec } from '../../../../operator/kinds';
+import { NameConflict, ObjectRefused } from '../../../../operator/runtime/apply';
+import { type Outcome, ready, stalled, waiting } from '../../../../operator/runtime/outcome';
+import { alongside } from '../../../../operator/sync/hub/alongside';
+import { type HubWork, lookAgain, runSteps } from '../../../../operator/sync/hub/work';
+import type { Services } from '../../../../operator/sync/services';
+import { silentLog } from '../../../cluster/silent-log';
+
+const hub = { metadata: { namespace: 'home', name: 'h', uid: '1' } } as Hub;
+
+/** A pass in which a step towards the workload gives `found`, or throws it, and the rest `end`. */
+function pass(
+  found: Outcome | Error | undefined,
+  end: Outcome,
+  { runs = true, again = undefined as number | undefined } = {},
+) {
+  const services = {
+    view: { get: () => (runs ? { metadata: { name: 'h' } } : undefined) },
+    applier: { isOurs: () => true },
+  } as unknown as Services;
+  const work: HubWork = {
+    hub,
+    spec: {} as HubSpec,
+    pass: { log: silentLog } as unknown as HubWork['pass'],
+    status: { url: 'http://h' },
+    conditions: {},
+    events: [],
+  };
+  const run = () => (found instanceof Error ? Promise.reject(found) : Promise.resolve(found));
+  if (again !== undefined) lookAgain(work, again);
+  const steps = [alongside(services, { name: 'workload', run })];
+  return runSteps(steps, work, () => end);
+}
+
+const well = ready('HubRunning', 'It answers.', { status: { phase: 'Running' } });
+
+it('a pass without a problem ends as its end says', async () => {
+  expect(await pass(undefined, well)).toMatchObject({
+    ...well,
+    status: { url: 'http://h', phase: 'Running' },
+  });
+});
+
+it.each([
+  [stalled('DowngradeRefused', 'Too old.'), 'DowngradeRefused', 'Too old.'],
+  [new NameConflict('Service h is not ours.', false), 'NameConflict', 'Service h is not ours.'],
+  [new ObjectRefused('nodePort: out of range'), 'InvalidSpec', 'nodePort: out of range'],
+])(
+  'a problem is said in the end, with the status of a hub that runs: %s',
+  async (problem, reason, message) => {
+    expect(await pass(problem, well)).toMatchObject({
+      type: 'Stalled',
+      reason,
+      message,
+      status: { url: 'http://h', phase: 'Running' },
+    });
+  },
+);
+
+it('what else is wrong is said too, and keeps its time', async () => {
+  const banned = waiting('HubBanned', 'It is restarted.', 0, { status: { phase: 'Unknown' } });
+  expect(await pass(stalled('InvalidSpec', 'No.'), banned)).toMatchObject({
+    after: 0,
+    reason: 'InvalidSpec',
+    message: 'No. It is restarted.',
+    status: { phase: 'Unknown' },
+    conditions: { Stalled: { status: 'True', reason: 'InvalidSpec' }, Reconciling: null },
+  });
+});
+
+it('a step that wants another look gets it, whatever stalls', async () => {
+  expect(await pass(undefined, stalled('RejectedByHub', 'No.'), { again: 30_000 })).toMatchObject({
+    after: 30_000,
+    conditions: { Stalled: { status: 'True', reason: 'RejectedByHub', message: 'No.' } },
+  });
+  expect(await pass(undefined, well, { again: 30_000 })).toMatchObject({ type: 'Ready', after: 30_000 });
+});
+
+it('without a hub that runs the pass ends there, and its phase says so', async () => {
+  expect(await pass(stalled('DowngradeRefused', 'Too old.'), well, { runs: false })).toMatchObject({
+    type: 'Stalled',
+    reason: 'DowngradeRefused',
+    status: { url: 'http://h', phase: 'Failed' },
+  });
+  expect(await pass(new NameConflict('It goes.', true), well, { runs: false })).toMatchObject({
+    type: 'Waiting',
+    after: 5_000,
+    status: { phase: 'Pending' },
+  });
+});
+
+it('what nobody foresaw is thrown', async () => {
+  await expect(pass(new TypeError('x'), well)).rejects.toThrow(TypeError);
+});
