@@ -78,8 +78,9 @@ export class Reloads {
   async idle(): Promise<void> {
     for (;;) {
       const batches = [...this.#queues.values()].flatMap(({ running, waiting }) => [running, waiting]);
-      if (batches.every((batch) => batch === undefined)) return;
-      await Promise.all(batches.map((batch) => batch?.result));
+      const open = batches.filter((batch) => batch !== undefined);
+      if (open.length === 0) return;
+      await Promise.all(open.map(({ result }) => result));
     }
   }
 

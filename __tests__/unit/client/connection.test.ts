@@ -24,7 +24,7 @@ function open({
   token = 'good-token',
   clock = systemClock,
   url = hub.url,
-  mayWrite = () => undefined as void,
+  mayWrite = () => undefined,
 } = {}): HubConnection {
   const rest = new Rest({ url, clock, scrub: scrubber(['hunter2']), mayWrite });
   const connection = new HubConnection({ rest, token, clock, log: silentLog });

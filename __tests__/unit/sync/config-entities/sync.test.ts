@@ -156,8 +156,7 @@ class Bench {
   }
 }
 
-const automationBench = (status?: object) =>
-  new Bench(automations as unknown as Family<Child, ConfigSpec>, AUTOMATION, status);
+const automationBench = (status?: object) => new Bench(automations, AUTOMATION, status);
 
 describe('a reload that failed', () => {
   async function failed(loads = true): Promise<Bench> {
@@ -219,7 +218,7 @@ test('what the hub fails to write is not sent more often than every two seconds'
 });
 
 test('a script that the hub does not load is read ever less often, until the hub tells of it', async () => {
-  const bench = new Bench(scripts as unknown as Family<Child, ConfigSpec>, SCRIPT);
+  const bench = new Bench(scripts, SCRIPT);
   bench.loads = false;
   await bench.pass();
   const began = bench.clock.now();
@@ -242,7 +241,7 @@ test('a script that the hub does not load is read ever less often, until the hub
 test('a scene whose attributes hold a state is refused, before anything of it is lost', async () => {
   const entities = [{ entity_id: 'light.sofa', state: 'on', attributes: { state: 'off' } }];
   const spec = { hubRef: { name: 'villa' }, name: 'Film', entities };
-  const bench = new Bench(scenes as unknown as Family<Child, ConfigSpec>, spec);
+  const bench = new Bench(scenes, spec);
   const outcome = await bench.pass();
   expect(outcome).toMatchObject({ type: 'Stalled', reason: 'InvalidSpec' });
   expect(outcome.message).toContain('light.sofa');
