@@ -2106,14 +2106,14 @@ export interface HubAutomationSpec {
   readonly max?: number;
 
   /**
-   * Level at which the hub logs a start beyond `max`; silent logs nothing. Default warning.
+   * Level at which the hub logs a start beyond `max`; silent logs nothing. Default warning, which with `useBlueprint` leaves the blueprint its own level.
    *
    * @schema HubAutomationSpec#maxExceeded
    */
   readonly maxExceeded?: HubAutomationSpecMaxExceeded;
 
   /**
-   * What happens when it is started while it still runs. single (default): the new start is ignored. restart: the old run is stopped. queued: the new one waits for its turn. parallel: both run.
+   * What happens when it is started while it still runs. single (default): the new start is ignored. restart: the old run is stopped. queued: the new one waits for its turn. parallel: both run. With `useBlueprint`, single leaves the blueprint its own mode.
    *
    * @schema HubAutomationSpec#mode
    */
@@ -2240,7 +2240,7 @@ export function toJson_HubAutomationSpecHubRef(obj: HubAutomationSpecHubRef | un
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Level at which the hub logs a start beyond `max`; silent logs nothing. Default warning.
+ * Level at which the hub logs a start beyond `max`; silent logs nothing. Default warning, which with `useBlueprint` leaves the blueprint its own level.
  *
  * @schema HubAutomationSpecMaxExceeded
  */
@@ -2256,7 +2256,7 @@ export enum HubAutomationSpecMaxExceeded {
 }
 
 /**
- * What happens when it is started while it still runs. single (default): the new start is ignored. restart: the old run is stopped. queued: the new one waits for its turn. parallel: both run.
+ * What happens when it is started while it still runs. single (default): the new start is ignored. restart: the old run is stopped. queued: the new one waits for its turn. parallel: both run. With `useBlueprint`, single leaves the blueprint its own mode.
  *
  * @schema HubAutomationSpecMode
  */
@@ -4593,14 +4593,14 @@ export interface HubScriptSpec {
   readonly max?: number;
 
   /**
-   * Level at which the hub logs a start beyond `max`; silent logs nothing. Default warning.
+   * Level at which the hub logs a start beyond `max`; silent logs nothing. Default warning, which with `useBlueprint` leaves the blueprint its own level.
    *
    * @schema HubScriptSpec#maxExceeded
    */
   readonly maxExceeded?: HubScriptSpecMaxExceeded;
 
   /**
-   * What happens when it is started while it still runs. single (default): the new start is ignored. restart: the old run is stopped. queued: the new one waits for its turn. parallel: both run.
+   * What happens when it is started while it still runs. single (default): the new start is ignored. restart: the old run is stopped. queued: the new one waits for its turn. parallel: both run. With `useBlueprint`, single leaves the blueprint its own mode.
    *
    * @schema HubScriptSpec#mode
    */
@@ -4791,7 +4791,7 @@ export function toJson_HubScriptSpecHubRef(obj: HubScriptSpecHubRef | undefined)
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Level at which the hub logs a start beyond `max`; silent logs nothing. Default warning.
+ * Level at which the hub logs a start beyond `max`; silent logs nothing. Default warning, which with `useBlueprint` leaves the blueprint its own level.
  *
  * @schema HubScriptSpecMaxExceeded
  */
@@ -4807,7 +4807,7 @@ export enum HubScriptSpecMaxExceeded {
 }
 
 /**
- * What happens when it is started while it still runs. single (default): the new start is ignored. restart: the old run is stopped. queued: the new one waits for its turn. parallel: both run.
+ * What happens when it is started while it still runs. single (default): the new start is ignored. restart: the old run is stopped. queued: the new one waits for its turn. parallel: both run. With `useBlueprint`, single leaves the blueprint its own mode.
  *
  * @schema HubScriptSpecMode
  */
