@@ -48,7 +48,7 @@ interface Delayed {
 
 /**
  * Keys to be worked, each at most once at a time. A key that is added while it is worked is worked again afterwards;
- * of several delayed adds the earliest counts; partitions take turns.
+ * of several delayed adds the earliest counts, of several priorities the strongest; partitions take turns.
  */
 export class WorkQueue {
   private readonly partitions = new Map<string, Partition>();
@@ -125,12 +125,7 @@ export class WorkQueue {
 
   add(key: string, priority: Priority = 'change'): void {
     if (this.state === 'stopped') return;
-    this.options.observer?.added(key);
-    if (this.working.has(key)) {
-      if (this.dirty.get(key) !== 'change') this.dirty.set(key, priority);
-      return;
-    }
-    this.enqueue(key, priority);
+    this.take(key, priority);
     this.pump();
   }
 
@@ -138,9 +133,14 @@ export class WorkQueue {
     if (this.state === 'stopped') return;
     if (delay <= 0) return this.add(key, priority);
     const due = this.options.clock.monotonic() + delay;
+    if (this.waiting.has(key)) return;
     const present = this.delayed.get(key);
-    if (this.waiting.has(key) || (present && present.due <= due)) return;
-    this.delayed.set(key, { due, priority });
+    const earlier = present !== undefined && present.due <= due;
+    this.delayed.set(key, {
+      due: earlier ? present.due : due,
+      priority: strongest(present?.priority, priority),
+    });
+    if (earlier) return;
     this.timetable.push({ key, due });
     this.schedule();
   }
@@ -161,21 +161,27 @@ export class WorkQueue {
     this.failures.delete(key);
   }
 
+  private take(key: string, priority: Priority): void {
+    this.options.observer?.added(key);
+    if (this.working.has(key)) this.dirty.set(key, strongest(this.dirty.get(key), priority));
+    else this.enqueue(key, priority);
+  }
+
   /** Puts a key that is not in work into its partition, which may be another one than the one it waits in. */
   private enqueue(key: string, priority: Priority): void {
-    this.delayed.delete(key);
     const name = this.options.partitionOf(key);
     const before = this.waiting.get(key);
-    const strongest = before?.priority === 'change' ? 'change' : priority;
+    const asked = strongest((before ?? this.delayed.get(key))?.priority, priority);
+    this.delayed.delete(key);
     if (before) {
-      if (before.partition.name === name && before.priority === strongest) return; // it keeps its place in the line
+      if (before.partition.name === name && before.priority === asked) return; // it keeps its place in the line
       this.unqueue(key, before);
     }
     const partition = this.partition(name);
-    partition[strongest].add(key);
+    partition[asked].add(key);
     this.waiting.set(key, {
       partition,
-      priority: strongest,
+      priority: asked,
       since: before?.since ?? this.options.clock.monotonic(),
     });
     this.settle(partition);
@@ -257,15 +263,19 @@ export class WorkQueue {
     );
   }
 
-  /** Moves what is due from the timetable to the queue. */
+  /** Moves what is due from the timetable to the queue, all of it before the next choice is made. */
   private release(): void {
     this.timerDue = Infinity;
     const now = this.options.clock.monotonic();
     for (let next = this.timetable.peek(); next && next.due <= now; next = this.timetable.peek()) {
       this.timetable.pop();
       const delayed = this.delayed.get(next.key);
-      if (delayed?.due === next.due) this.add(next.key, delayed.priority);
+      if (delayed?.due === next.due) this.take(next.key, delayed.priority);
     }
+    this.pump();
     this.schedule();
   }
 }
+
+const strongest = (one: Priority | undefined, other: Priority): Priority =>
+  one === 'change' ? 'change' : other;

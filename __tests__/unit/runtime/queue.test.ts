@@ -282,88 +282,180 @@ describe('life', () => {
   });
 });
 
-// The same as a model: what each key is owed, without order and timers. The queue must start what is due while there
-// is a free worker and a free place, and nothing else.
+// The same as a model: what each key is owed, without the order within a priority. The queue must start what is due
+// while there is a free worker and a free place, a change before a resync, and nothing else.
 const KEYS = ['p/1', 'p/2', 'p/3', 'q/1', 'q/2', 'r/1'];
 const WORKERS = 3;
 const PER_PARTITION = 2;
 
 interface Owed {
   due: number | undefined;
+  priority: Priority;
   working: boolean;
-  dirty: boolean;
+  dirty: Priority | undefined;
+  failures: number;
 }
 
 const key = fc.constantFrom(...KEYS);
 const priority = fc.constantFrom<Priority>('change', 'resync');
 const command = fc.oneof(
-  fc.record({ type: fc.constant('add' as const), key, priority }),
-  fc.record({
-    type: fc.constant('addAfter' as const),
-    key,
-    priority,
-    delay: fc.integer({ min: 1, max: 50 }),
-  }),
-  fc.record({ type: fc.constant('finish' as const), index: fc.nat(WORKERS) }),
-  fc.record({ type: fc.constant('advance' as const), by: fc.integer({ min: 1, max: 30 }) }),
+  { weight: 8, arbitrary: fc.record({ type: fc.constant('add' as const), key, priority }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      type: fc.constant('addAfter' as const),
+      key,
+      priority,
+      delay: fc.integer({ min: 1, max: 50 }),
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ type: fc.constant('retry' as const), key }) },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('forget' as const), key }) },
+  { weight: 8, arbitrary: fc.record({ type: fc.constant('finish' as const), index: fc.nat(WORKERS) }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({ type: fc.constant('advance' as const), by: fc.integer({ min: 1, max: 30 }) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ type: fc.constant('set the clock' as const), by: fc.integer() }),
+  },
+  { weight: 1, arbitrary: fc.constant({ type: 'stop' as const }) },
 );
+type Command = typeof command extends fc.Arbitrary<infer T> ? T : never;
+
+const strongest = (one: Priority | undefined, other: Priority): Priority =>
+  one === 'change' ? 'change' : other;
+
+/** What went wrong once, shrunk. */
+const examples: [Command[]][] = [
+  // What is due at the same moment was begun one by one, the resync first.
+  [
+    [
+      { type: 'addAfter', key: 'p/1', priority: 'resync', delay: 1 },
+      { type: 'addAfter', key: 'q/1', priority: 'change', delay: 1 },
+      { type: 'advance', by: 1 },
+    ],
+  ],
+  // A sweep took the place of a change that waited for its time.
+  [
+    [
+      { type: 'add', key: 'p/1', priority: 'change' },
+      { type: 'add', key: 'p/2', priority: 'change' },
+      { type: 'add', key: 'q/1', priority: 'change' },
+      { type: 'add', key: 'q/2', priority: 'resync' },
+      { type: 'addAfter', key: 'p/3', priority: 'change', delay: 9 },
+      { type: 'add', key: 'p/3', priority: 'resync' },
+      { type: 'finish', index: 0 },
+    ],
+  ],
+  // The clock was set back, and nothing that was delayed came any more.
+  [
+    [
+      { type: 'addAfter', key: 'p/1', priority: 'change', delay: 1 },
+      { type: 'set the clock', by: -3_600_000 },
+      { type: 'advance', by: 1 },
+    ],
+  ],
+];
+
+afterEach(() => jest.restoreAllMocks());
 
 test('behaves like the model, whatever comes in whatever order', async () => {
+  jest.spyOn(Math, 'random').mockReturnValue(1); // backoffs are as long as they may be
   await fc.assert(
     fc.asyncProperty(fc.array(command, { maxLength: 60 }), async (commands) => {
       const shop = new Workshop({ workers: WORKERS, perPartition: PER_PARTITION });
       const { clock, queue } = shop;
       const model = new Map<string, Owed>(
-        KEYS.map((each) => [each, { due: undefined, working: false, dirty: false }]),
+        KEYS.map((each) => [
+          each,
+          { due: undefined, priority: 'resync', working: false, dirty: undefined, failures: 0 },
+        ]),
       );
       const owed = (each: string) => model.get(each)!;
       const active = (partition: string) =>
         [...model].filter(([each, { working }]) => working && each.startsWith(partition)).length;
+      /** The keys that are due and that a worker could take up. */
+      const open = () =>
+        [...model].filter(
+          ([each, { due, working }]) =>
+            !working &&
+            due !== undefined &&
+            due <= clock.monotonic() &&
+            active('') < WORKERS &&
+            active(each.split('/')[0]!) < PER_PARTITION,
+        );
+      const stopped = jest.fn();
+      let stopping = false;
       let read = 0;
 
       const agree = () => {
         for (const each of shop.started.slice(read)) {
-          const state = owed(each);
-          expect({
-            each,
-            working: state.working,
-            due: state.due !== undefined && state.due <= clock.now(),
-          }).toEqual({
-            each,
-            working: false,
-            due: true,
-          });
-          Object.assign(state, { due: undefined, working: true });
+          expect(stopping).toBe(false);
+          const choice = open();
+          expect(choice.map(([candidate]) => candidate)).toContain(each);
+          const best = choice.some(([, state]) => state.priority === 'change') ? 'change' : 'resync';
+          expect(`${each} by ${owed(each).priority}`).toBe(`${each} by ${best}`);
+          Object.assign(owed(each), { due: undefined, working: true });
         }
         read = shop.started.length;
-        expect(active('')).toBeLessThanOrEqual(WORKERS);
-        for (const [each, { due, working }] of model) {
-          const partition = each.split('/')[0]!;
-          expect(active(partition)).toBeLessThanOrEqual(PER_PARTITION);
-          if (working || due === undefined || due > clock.now()) continue;
-          expect(active('') === WORKERS || active(partition) === PER_PARTITION).toBe(true);
+        if (!stopping) expect(open()).toEqual([]);
+        expect(stopped).toHaveBeenCalledTimes(stopping && shop.running.size === 0 ? 1 : 0);
+      };
+
+      const owe = (each: string, delay: number, wanted: Priority) => {
+        const state = owed(each);
+        const due = clock.monotonic() + delay;
+        if (state.working && delay === 0) {
+          state.dirty = strongest(state.dirty, wanted);
+        } else if (delay === 0 || state.working || state.due === undefined || state.due > clock.monotonic()) {
+          // What is due already is not delayed any more, and keeps its priority.
+          state.priority = state.due === undefined ? wanted : strongest(state.priority, wanted);
+          state.due = Math.min(state.due ?? Infinity, due);
         }
       };
 
       for (const each of commands) {
         switch (each.type) {
           case 'add':
-            if (owed(each.key).working) owed(each.key).dirty = true;
-            else owed(each.key).due = Math.min(owed(each.key).due ?? Infinity, clock.now());
+            if (!stopping) owe(each.key, 0, each.priority);
             queue.add(each.key, each.priority);
             break;
           case 'addAfter':
-            owed(each.key).due = Math.min(owed(each.key).due ?? Infinity, clock.now() + each.delay);
+            if (!stopping) owe(each.key, each.delay, each.priority);
             queue.addAfter(each.key, each.delay, each.priority);
+            break;
+          case 'retry': {
+            const { failures } = owed(each.key);
+            owed(each.key).failures += 1;
+            if (!stopping) owe(each.key, Math.min(1_000_000, 5 * 2 ** failures), 'change');
+            queue.retry(each.key);
+            break;
+          }
+          case 'forget':
+            owed(each.key).failures = 0;
+            queue.forget(each.key);
             break;
           case 'finish': {
             const ending = [...shop.running.keys()][each.index];
             if (ending === undefined) break;
-            const state = owed(ending);
-            Object.assign(state, { working: false, dirty: false, ...(state.dirty && { due: clock.now() }) });
+            const { dirty } = owed(ending);
+            Object.assign(owed(ending), { working: false, dirty: undefined });
+            if (dirty) owe(ending, 0, dirty);
             await shop.finish(ending);
             break;
           }
+          case 'set the clock':
+            clock.set(each.by);
+            break;
+          case 'stop':
+            if (stopping) break;
+            stopping = true;
+            void queue.stop().then(stopped);
+            await settle();
+            expect(clock.pendingTimers).toBe(0);
+            break;
           case 'advance':
             for (let millisecond = 0; millisecond < each.by; millisecond++) {
               await clock.advance(1);
@@ -374,6 +466,6 @@ test('behaves like the model, whatever comes in whatever order', async () => {
       }
       expect(queue.active).toBe(shop.running.size);
     }),
-    { numRuns: 60 },
+    { numRuns: 100, examples },
   );
 });
