@@ -175,7 +175,7 @@ describe('ingress', () => {
       );
     await until('the event', async () => (await unavailable()).length === 1);
     const errors = await operator.metric('controller_runtime_reconcile_errors_total');
-    const passes = await operator.metric('controller_runtime_reconcile_total', 'controller="hub"');
+    const passes = await operator.metric('controller_runtime_reconcile_total', 'controller="Hub"');
     await home.annotate('hub', 'villa', 'hub-operator.dev/reconcile-requested-at=again');
     await until(
       'a pass',
@@ -184,7 +184,7 @@ describe('ingress', () => {
     expect(await unavailable()).toHaveLength(1);
     expect(await operator.metric('controller_runtime_reconcile_errors_total')).toBe(errors);
     expect(
-      (await operator.metric('controller_runtime_reconcile_total', 'controller="hub"')) - passes,
+      (await operator.metric('controller_runtime_reconcile_total', 'controller="Hub"')) - passes,
     ).toBeLessThan(10);
     expect(await home.condition('hub', 'villa')).toMatchObject({ reason: 'PodNotReady' });
   });

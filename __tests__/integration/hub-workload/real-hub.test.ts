@@ -45,6 +45,17 @@ describe('a lower version than ran on the volume', () => {
     expect((await home.get('pod', 'villa-0')).metadata.uid).toBe(uid);
   });
 
+  test('does not keep the hub from being looked after', async () => {
+    expect((await home.get('hub', 'villa')).status).toMatchObject({ phase: 'Running', version: HUB_VERSION });
+    const before = await home.secret('villa-api-token', 'token');
+    await home.delete('secret', 'villa-api-token');
+    await until(
+      'another token is stored',
+      async () => (await home.secret('villa-api-token', 'token')) !== before,
+    );
+    await home.ready('hub', 'villa', { status: 'False', reason: 'DowngradeRefused' });
+  });
+
   test('names and digests cannot be compared, later versions are not lower', async () => {
     for (const version of [`${HUB_VERSION}`, '2026.11', '2027.1.0b2', 'beta']) {
       await home.change('hub', 'villa', { version });
@@ -59,6 +70,7 @@ describe('a lower version than ran on the volume', () => {
     await home.apply(hub('villa', { version: '2026.9.1', storage: { retain: true } }));
     await home.ready('hub', 'villa', { status: 'False', reason: 'DowngradeRefused' });
     expect(await home.exists('statefulset', 'villa')).toBe(false);
+    expect((await home.get('hub', 'villa')).status).toMatchObject({ phase: 'Failed' });
   });
 
   test('is done when the annotation allows it', async () => {
@@ -83,6 +95,29 @@ test('a hub that does not let its proxies through is reported until it does', as
     status: 'True',
     message: 'The hub is reached through the Ingress villa as home.example.org.',
   });
+});
+
+test('without cert-manager the hub is well, and told that it lacks its certificate', async () => {
+  await home.change('hub', 'villa', { ingress: { tls: { issuerRef: { name: 'letsencrypt' } } } });
+  const missing = await until('it is told', () => home.condition('hub', 'villa', 'CertManagerAvailable'));
+  expect(missing).toMatchObject({ status: 'False', reason: 'CertManagerNotInstalled' });
+  await ready();
+  for (const pass of ['one', 'two']) {
+    await home.annotate('hub', 'villa', `hub-operator.dev/reconcile-requested-at=${pass}`);
+    await until(
+      'a pass',
+      async () => (await home.get('hub', 'villa')).status?.['lastHandledReconcileAt'] === pass,
+    );
+    expect(await home.condition('hub', 'villa')).toMatchObject({ status: 'True', reason: 'HubRunning' });
+  }
+});
+
+test('delivery: File is not built yet, which is said, and the hub is looked after', async () => {
+  await home.change('hub', 'villa', { delivery: 'File' });
+  await home.ready('hub', 'villa', { status: 'False', reason: 'NotYetSupported' });
+  expect((await home.get('hub', 'villa')).status).toMatchObject({ phase: 'Running' });
+  await home.change('hub', 'villa', { delivery: null });
+  await ready();
 });
 
 const exposed = (reason: string) =>

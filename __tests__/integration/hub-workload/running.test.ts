@@ -167,6 +167,30 @@ describe('a pod that runs', () => {
   });
 });
 
+test('a claim that is deleted under a hub that runs is told, and the rest goes on', async () => {
+  const { uid } = (await home.get('pvc', 'villa-config')).metadata;
+  await home.delete('pvc', 'villa-config', '--wait=false');
+  const told = await until('it is told', async () => {
+    const seen = await home.condition('hub', 'villa', 'StorageReady');
+    return seen?.reason === 'Mismatch' && seen;
+  });
+  expect(told).toMatchObject({
+    status: 'False',
+    message: expect.stringMatching(/^villa-config is being deleted.*the pod villa-0 goes: make a backup/),
+  });
+  await home.change('hub', 'villa', { service: { port: 8080 } });
+  await until('the Service has its port', async () =>
+    JSON.stringify((await home.get('service', 'villa')).spec).includes('"port":8080'),
+  );
+  expect((await home.condition('hub', 'villa'))?.reason).not.toBe('NameConflict');
+  await home.delete('pod', 'villa-0');
+  await until(
+    'it has another volume',
+    async () => (await home.get('pvc', 'villa-config')).metadata.uid !== uid && (await isReady('villa')),
+    60_000,
+  );
+});
+
 describe('a pod that does not run', () => {
   test('without a HubConfiguration the Hub waits, and nothing is started', async () => {
     await home.apply(lightHub('tent'));

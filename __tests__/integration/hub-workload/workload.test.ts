@@ -54,6 +54,24 @@ const everyImage = (image: string) =>
   ['prepare-config', 'unban-operator-ip', 'hub'].map((name) => [name, image]);
 const imagesOf = (t: Template) => everyContainer(t).map(({ name, image }) => [name, image]);
 
+test('without a podTemplate a hub has time to start and to stop, and no right in the cluster', async () => {
+  // Asked before anything else changes it.
+  const { spec } = await template();
+  expect(spec).toMatchObject({ automountServiceAccountToken: false, enableServiceLinks: false });
+  // "One replica, grace period of at least 240 s"; a database migration may take the better part of an hour.
+  expect(spec['terminationGracePeriodSeconds']).toBeGreaterThanOrEqual(240);
+  expect((await set()).spec['replicas']).toBe(1);
+  const { startupProbe, readinessProbe, livenessProbe } = hubContainer({
+    spec,
+  } as Template) as unknown as Record<
+    'startupProbe' | 'readinessProbe' | 'livenessProbe',
+    { periodSeconds: number; failureThreshold: number; httpGet: object }
+  >;
+  expect(startupProbe.periodSeconds * startupProbe.failureThreshold).toBeGreaterThanOrEqual(3_600);
+  for (const probe of [startupProbe, readinessProbe, livenessProbe])
+    expect(probe.httpGet).toMatchObject({ path: '/manifest.json' });
+});
+
 test('version: a digest', async () => {
   const digest = `sha256:${'ab'.repeat(32)}`;
   await home.change('hub', 'villa', { version: digest });
@@ -321,6 +339,28 @@ test('changes that follow each other at once are one rollout', async () => {
   const hash = configMap.metadata.annotations?.['hub-operator.dev/restart-hash'];
   await becomes((t) => t.metadata.annotations['hub-operator.dev/config-hash'], hash);
   expect((await set()).metadata.generation).toBe(generation + 1);
+});
+
+test('secrets and configuration that change together are one rollout, and both are told', async () => {
+  const { generation } = (await set()).metadata;
+  const hash = `sha256:${'cd'.repeat(32)}`;
+  // As HubSecrets generates it.
+  const generated = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'villa-secrets', annotations: { 'hub-operator.dev/secrets-hash': hash } },
+    stringData: { 'secrets.yaml': 'word: "open sesame"\n' },
+  };
+  await home.apply(generated, configuration('villa', 'logger:\n  default: error\n'));
+  await becomes((t) => t.metadata.annotations['hub-operator.dev/secrets-hash'], hash);
+  const { metadata } = await home.get('configmap', 'villa-configuration');
+  const configHash = metadata.annotations?.['hub-operator.dev/restart-hash'];
+  await becomes((t) => t.metadata.annotations['hub-operator.dev/config-hash'], configHash);
+  expect((await set()).metadata.generation).toBe(generation + 1);
+  await until('both are told', async () => {
+    const { status } = await home.get('hub', 'villa');
+    return status?.['configHash'] === configHash && status?.['secretsHash'] === hash;
+  });
 });
 
 test('dry-run: what would be changed is said, and nothing is done', async () => {

@@ -1,5 +1,7 @@
 import { getBackupConfig } from '../../../operator/client/backup';
+import { getConfig } from '../../../operator/client/core';
 import type { HubClient } from '../../../operator/client/hub';
+import { callService } from '../../../operator/client/services';
 import { freshNamespace, until } from '../../cluster';
 import { configuration, Home, hub } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
@@ -158,6 +160,32 @@ describe('the backups of a hub', () => {
     await until('it was looked at', async () => (await status())['lastHandledReconcileAt'] === 'alone');
     expect((await config()).schedule).toEqual({ recurrence: 'daily', days: [], time: '05:00:00' });
     expect(await status()).not.toHaveProperty('backup');
+  });
+
+  it('are no error while the hub is restarted', async () => {
+    await home.change('hub', 'h', { backup: { recurrence: 'daily', agentIDs: ['backup.local'] } });
+    await settled('Applied');
+    const { rest } = client;
+    const errors = () => operator.metric('controller_runtime_reconcile_errors_total');
+    const before = await errors();
+    await callService(rest, 'homeassistant', 'restart').catch(() => undefined); // it may go down before it answers
+    // Passes in every moment of it.
+    const since = Date.now();
+    const seen = new Set<string | undefined>();
+    await until(
+      'it is up again',
+      async () => {
+        await home.annotate('hub', 'h', `hub-operator.dev/reconcile-requested-at=${Date.now()}`);
+        seen.add((await home.condition('hub', 'h'))?.reason);
+        if (Date.now() - since < 5_000) return false;
+        return (await getConfig(rest)).state === 'RUNNING';
+      },
+      60_000,
+    );
+    await home.ready('hub', 'h');
+    expect([...seen]).not.toContain('InternalError');
+    expect(await errors()).toBe(before);
+    expect(await settled('Applied')).toMatchObject({ status: 'True' });
   });
 
   it('and a token that is younger than a restored backup is made anew', async () => {

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { systemClock } from '../../../operator/clock';
 import { getAnalytics, getConfig } from '../../../operator/client/core';
 import type { HubClient } from '../../../operator/client/hub';
-import { currentUser, listTokens, tokenId } from '../../../operator/client/tokens';
+import { completeStep, createUser, LATER_STEPS } from '../../../operator/client/onboarding';
+import { Rest } from '../../../operator/client/rest';
+import { currentUser, listTokens, tokenId, tokenLife } from '../../../operator/client/tokens';
 import { freshNamespace, mustKubectl, until } from '../../cluster';
 import { configuration, Home, hub } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
@@ -34,6 +36,13 @@ const anotherToken = (than: string, name?: string) =>
     },
     60_000,
   );
+const forcedPass = async (at: string) => {
+  await home.annotate('hub', 'h', `hub-operator.dev/reconcile-requested-at=${at}`);
+  await until(
+    'it was looked at again',
+    async () => (await home.get('hub', 'h')).status?.['lastHandledReconcileAt'] === at,
+  );
+};
 /** A new client, since the token is another one. */
 const reconnect = async (): Promise<HubClient> => (client = await home.client('h'));
 
@@ -55,10 +64,16 @@ beforeAll(async () => {
     language: 'de',
     analytics: true,
     tokenLifespanDays: 90,
-    credentials: { secretRef: { name: 'owner', passwordKey: 'pass' } },
-    location,
+    credentials: { secretRef: { name: 'owner', usernameKey: 'user', passwordKey: 'pass' } },
+    location: { ...location, timeZone: 'Mars/Base' },
   };
-  await home.apply(hub('h', { bootstrap }), configuration('h'));
+  await home.apply(
+    hub('h', { bootstrap }),
+    configuration('h'),
+    // Set up by hand: see the end.
+    hub('found', { bootstrap: { enabled: false } }),
+    configuration('found'),
+  );
 });
 
 // One hub lives through these in order.
@@ -74,14 +89,29 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     );
     expect(condition).toMatchObject({ status: 'False', message: expect.stringContaining('Secret owner') });
     expect(await home.condition('hub', 'h', 'Reconciling')).toMatchObject({ status: 'True' });
-    await home.apply(secret('owner', { username: owner.username, password: 'under another key' }));
+    await home.apply(secret('owner', { user: owner.username, password: 'under another key' }));
     await until('the key is missed', async () =>
-      (await home.condition('hub', 'h', 'BootstrapReady'))?.message.includes('username and pass.'),
+      (await home.condition('hub', 'h', 'BootstrapReady'))?.message.includes('user and pass.'),
     );
   });
 
-  it('goes on when it is there, and everything arrives', async () => {
-    await home.apply(secret('owner', { username: owner.username, pass: owner.password }));
+  it('says what the hub does not take, and how far it is', async () => {
+    await home.apply(secret('owner', { user: owner.username, pass: owner.password }));
+    const { message } = await home.ready('hub', 'h', { status: 'False', reason: 'RejectedByHub' }, SLOW);
+    expect(message).toMatch(/time zone/i);
+    expect(await home.condition('hub', 'h', 'BootstrapReady')).toMatchObject({
+      status: 'False',
+      reason: 'InProgress',
+      message,
+    });
+    const { status } = await home.get('hub', 'h');
+    expect(status).toMatchObject({ phase: 'Pending', bootstrap: { state: 'SetCoreConfig', message } });
+    const { lastAttempt } = status!['bootstrap'] as { lastAttempt: string };
+    expect(Math.abs(Date.parse(lastAttempt) - Date.now())).toBeLessThan(60_000);
+  });
+
+  it('goes on when it is corrected, and everything arrives', async () => {
+    await home.change('hub', 'h', { bootstrap: { location: { timeZone: 'Europe/Zurich' } } });
     await home.ready('hub', 'h', {}, SLOW);
     await running(await reconnect());
     expect(await currentUser(client.connection)).toMatchObject({ name: 'Ada Lovelace', is_owner: true });
@@ -113,6 +143,8 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     const records = await listTokens(client.connection);
     expect(records.map(({ type }) => type)).toEqual(['long_lived_access_token']);
     expect(await home.exists('secret', 'h-admin')).toBe(false);
+    const { from, until: to } = tokenLife(await token())!;
+    expect((to - from) / 86_400_000).toBe(90);
   });
 
   it('shows the steps of a pass in the log, in their order', async () => {
@@ -143,11 +175,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     });
     await until('analytics are off', async () => (await getAnalytics(client.connection)).base === false);
     expect(updates).toEqual([{ currency: 'EUR', latitude: 0, longitude: 0, elevation: 0 }]);
-    await home.annotate('hub', 'h', `hub-operator.dev/reconcile-requested-at=1`);
-    await until(
-      'it was looked at again',
-      async () => (await home.get('hub', 'h')).status?.['lastHandledReconcileAt'] === '1',
-    );
+    await forcedPass('1');
     expect(updates).toHaveLength(1);
   });
 
@@ -155,6 +183,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     await home.change('hub', 'h', { bootstrap: { location: { timeZone: 'Mars/Base' } } });
     const { message } = await home.ready('hub', 'h', { status: 'False', reason: 'RejectedByHub' });
     expect(message).toMatch(/time zone/i);
+    expect((await home.get('hub', 'h')).status).toMatchObject({ phase: 'Running' });
     await home.change('hub', 'h', { bootstrap: { location: { timeZone: 'Europe/Zurich' } } });
     await home.ready('hub', 'h');
   });
@@ -179,9 +208,28 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     await currentUser((await reconnect()).connection);
   });
 
+  it('no token is made where nobody may store it', async () => {
+    const before = await token();
+    await home.change('hub', 'h', { suspend: true });
+    await until('it rests', () => home.condition('hub', 'h', 'Suspended'));
+    await home.delete('secret', 'h-api-token');
+    await home.apply(secret('h-api-token', { token: 'nonsense' }));
+    await home.change('hub', 'h', { suspend: false });
+    await home.ready('hub', 'h', { status: 'False', reason: 'NameConflict' });
+    for (const at of ['conflict-1', 'conflict-2']) await forcedPass(at);
+    const ours = (await listTokens(client.connection)).filter(
+      ({ type }) => type === 'long_lived_access_token',
+    );
+    expect(ours.map(({ id }) => id)).toEqual([tokenId(before)]);
+    await home.delete('secret', 'h-api-token');
+    await anotherToken(before);
+    await home.ready('hub', 'h');
+    await reconnect();
+  });
+
   it('a token that ends soon is replaced before, without the owner’s password', async () => {
     const before = await token();
-    await home.apply(secret('owner', { username: owner.username, pass: 'not the password any more' }));
+    await home.apply(secret('owner', { user: owner.username, pass: 'not the password any more' }));
     const soon = await endingSoon(before);
     await home.apply(secret('h-api-token', { token: soon }));
     await anotherToken(soon);
@@ -189,7 +237,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     await until('the old one is revoked', async () => (await records()).length === 1);
     expect(await records()).toEqual([tokenId(await token())]);
     expect((await home.condition('hub', 'h'))!.status).toBe('True');
-    await home.apply(secret('owner', { username: owner.username, pass: owner.password }));
+    await home.apply(secret('owner', { user: owner.username, pass: owner.password }));
   });
 
   it('the token moves when its Secret is to have another name', async () => {
@@ -206,7 +254,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
   });
 
   it('wrong credentials are tried once, and a correction heals', async () => {
-    await home.apply(secret('owner', { username: owner.username, pass: 'wrong' }));
+    await home.apply(secret('owner', { user: owner.username, pass: 'wrong' }));
     await home.delete('secret', 'h-api-token');
     const stuck = await until(
       'the login fails',
@@ -224,11 +272,15 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     };
     const tried = await failures();
     expect(tried).toBeGreaterThan(0);
-    await home.apply(secret('unrelated', { a: 'b' }));
-    await mustKubectl(['annotate', 'secret', 'owner', 'note=changed'], { namespace: home.namespace });
-    await systemClock.sleep(5_000);
+    const passes = () => operator.metric('controller_runtime_reconcile_total', 'controller="Hub"');
+    const before = await passes();
+    for (const note of ['once', 'twice']) {
+      await mustKubectl(['annotate', 'secret', 'owner', '--overwrite', `note=${note}`], home);
+      await systemClock.sleep(1_000);
+    }
+    await until('it was looked at', async () => (await passes()) > before + 1);
     expect(await failures()).toBe(tried);
-    await home.apply(secret('owner', { username: owner.username, pass: owner.password }));
+    await home.apply(secret('owner', { user: owner.username, pass: owner.password }));
     await home.ready('hub', 'h', {}, 60_000);
     await reconnect();
   });
@@ -279,6 +331,32 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     expect(
       (await home.events('Hub', 'h')).filter((event) => event.includes('CoreConfigInYaml')),
     ).toHaveLength(1);
+  });
+});
+
+describe('a hub that somebody else has set up', () => {
+  it('waits for the credentials of its owner, and makes none', async () => {
+    const { message } = await home.ready('hub', 'found', { status: 'False', reason: 'TokenNotAvailable' });
+    expect(message).toContain('found-api-token');
+    const { status } = await home.get('hub', 'found');
+    const rest = new Rest({ url: String(status!['url']), clock: systemClock, scrub: (words) => words });
+    const login = await createUser(rest, { ...owner, name: 'Grace', language: 'en' });
+    for (const step of LATER_STEPS) await completeStep(rest, step, login!.accessToken);
+    rest.close();
+    await home.change('hub', 'found', { bootstrap: { enabled: true } });
+    const missing = await until('the credentials are missed', async () => {
+      const seen = await home.condition('hub', 'found', 'BootstrapReady');
+      return seen?.reason === 'MissingCredentials' && seen;
+    });
+    expect(missing.message).toContain('The hub has an owner already');
+    expect(await home.exists('secret', 'found-admin')).toBe(false);
+  });
+
+  it('is looked after once they are there', async () => {
+    await home.apply(secret('found-admin', { username: owner.username, password: owner.password }));
+    await home.ready('hub', 'found');
+    const user = await currentUser((await home.client('found')).connection);
+    expect(user).toMatchObject({ name: 'Grace', is_owner: true });
   });
 });
 

@@ -111,6 +111,29 @@ describe('a hub that runs elsewhere', () => {
     expect(made.filter(({ metadata }) => metadata.name !== 'kube-root-ca.crt')).toEqual([]);
   });
 
+  it('a Secret without its label is not read for the password of the backups either', async () => {
+    await home.apply(secret('vault', { word: 'not to be read' }));
+    await home.change('hub', 'h', { backup: { passwordSecretRef: { name: 'vault', key: 'word' } } });
+    await until('the label is missed', async () => {
+      const { reason, message } = (await home.condition('hub', 'h', 'BackupConfigured')) ?? {};
+      return reason === 'Failed' && message!.includes(`vault lacks the label ${HUB_LABEL}: h`);
+    });
+    await home.change('hub', 'h', { backup: { passwordSecretRef: null } });
+    await until(
+      'it is well',
+      async () => (await home.condition('hub', 'h', 'BackupConfigured'))?.status === 'True',
+    );
+  });
+
+  it('under the annotation dry-run it is left alone, and that nothing was compared is said', async () => {
+    await home.annotate('hub', 'h', 'hub-operator.dev/dry-run=true');
+    expect((await home.ready('hub', 'h', { reason: 'DryRun' })).message).toContain(
+      'nothing of it was compared',
+    );
+    await home.annotate('hub', 'h', 'hub-operator.dev/dry-run-');
+    await home.ready('hub', 'h', { reason: 'HubRunning' });
+  });
+
   it('what needs files in its pod says so', async () => {
     await home.apply(
       configuration('h'),
@@ -190,26 +213,33 @@ describe('a hub that runs elsewhere', () => {
 });
 
 describe('the token', () => {
-  it.each([
-    ['another program', () => ({ status: 200, body: '{"name":"TOP SECRET"}' })],
-    ['an error', () => ({ status: 400, body: '{"message":"TOP SECRET"}' })],
-    [
-      'a page',
-      () => ({ status: 200, headers: { 'content-type': 'text/TOP-SECRET' }, body: '<html>TOP SECRET' }),
-    ],
-    ['a redirect', () => ({ status: 302, headers: { location: '/TOP-SECRET' }, body: '{}' })],
-    ['JSON that is none', () => ({ status: 200, body: 'TOP SECRET' })],
-  ])('does not go to %s, and no word of it reaches the status', async (_what, answer) => {
-    const { url, asked } = await impostor(answer);
-    await home.apply(external('odd', url), secret('odd-token', { token: 'the token itself' }, 'odd'));
-    await home.ready('hub', 'odd', { status: 'False', reason: 'HubUnreachable' });
-    await until('it was asked again', () => asked.length >= 2);
-    expect(asked.map(({ headers }) => headers.authorization)).toEqual(asked.map(() => undefined));
-    expect(asked.map(({ url: path }) => path)).toEqual(asked.map(() => '/manifest.json'));
-    const told = JSON.stringify([(await home.get('hub', 'odd')).status, await home.events('Hub', 'odd')]);
-    expect(told).not.toMatch(/secret/i);
+  it('does not go to what is no hub, and no word of it reaches the status', async () => {
+    const odd: Record<string, Parameters<typeof impostor>[0]> = {
+      program: () => ({ status: 200, body: '{"name":"TOP SECRET"}' }),
+      error: () => ({ status: 400, body: '{"message":"TOP SECRET"}' }),
+      page: () => ({ status: 200, headers: { 'content-type': 'text/TOP-SECRET' }, body: '<html>TOP SECRET' }),
+      redirect: () => ({ status: 302, headers: { location: '/TOP-SECRET' }, body: '{}' }),
+      nonsense: () => ({ status: 200, body: 'TOP SECRET' }),
+    };
+    const all = await Promise.all(
+      Object.entries(odd).map(async ([name, answer]) => ({ name, ...(await impostor(answer)) })),
+    );
+    await home.apply(
+      ...all.flatMap(({ name, url }) => [
+        external(name, url),
+        secret(`${name}-token`, { token: 'the token itself' }, name),
+      ]),
+    );
+    for (const { name, asked } of all) {
+      await home.ready('hub', name, { status: 'False', reason: 'HubUnreachable' });
+      await until(`${name} was asked again`, () => asked.length >= 2);
+      expect(asked.map(({ headers }) => headers.authorization)).toEqual(asked.map(() => undefined));
+      expect(asked.map(({ url: path }) => path)).toEqual(asked.map(() => '/manifest.json'));
+      const told = JSON.stringify([(await home.get('hub', name)).status, await home.events('Hub', name)]);
+      expect(told).not.toMatch(/secret/i);
+    }
     expect(await operator.log()).not.toMatch(/TOP.SECRET/);
-    await home.delete('hub', 'odd');
+    await Promise.all(all.map(({ name }) => home.delete('hub', name)));
   });
 
   it('does not go after a redirect, nor to somebody who took the address of a hub', async () => {
@@ -260,22 +290,21 @@ describe('the address', () => {
       'http://169.254.169.254',
       'http://[fe80::1]',
     ];
-    for (const [index, address] of literal.entries()) {
-      await home.apply(
+    await home.apply(
+      ...[...literal, `http://localhost:${port}`].flatMap((address, index) => [
         external(`local-${index}`, address),
         secret(`local-${index}-token`, { token: 'x' }, `local-${index}`),
-      );
+      ]),
+    );
+    for (const index of literal.keys()) {
       expect(
         (await home.ready('hub', `local-${index}`, { status: 'False', reason: 'InvalidSpec' })).message,
       ).toContain('loopback or link-local');
     }
-    await home.apply(
-      external('named', `http://localhost:${port}`),
-      secret('named-token', { token: 'x' }, 'named'),
+    const named = `local-${literal.length}`;
+    expect((await home.ready('hub', named, { status: 'False', reason: 'HubUnreachable' })).message).toContain(
+      'loopback or link-local',
     );
-    expect(
-      (await home.ready('hub', 'named', { status: 'False', reason: 'HubUnreachable' })).message,
-    ).toContain('loopback or link-local');
     expect(asked).toEqual([]);
   });
 });

@@ -65,8 +65,16 @@ describe('a hub that answers no more, or answers as another', () => {
     const file = join(await home.volumeOf('h'), 'configuration.yaml');
     const good = await readFile(file, 'utf8');
     await writeFile(file, `${good}\nsensor: !include of-nothing.yaml\n`);
-    process.kill(await hubPid(home, 'h'), 'SIGTERM'); // the container alone is started again: no init container
-    const { message } = await home.ready('hub', 'h', { status: 'False', reason: 'RecoveryMode' }, SLOW);
+    const { url } = (await home.client('h')).rest.address;
+    const before = await hubPid(home, 'h');
+    process.kill(before, 'SIGTERM'); // the container alone is started again: no init container
+    await until(
+      'it answers again',
+      async () =>
+        (await hubPid(home, 'h').catch(() => before)) !== before && (await fetch(`${url}/manifest.json`)).ok,
+      SLOW,
+    );
+    const { message } = await home.ready('hub', 'h', { status: 'False', reason: 'RecoveryMode' }, PROMISE);
     expect(message).toMatch(/recovery mode: .*of-nothing\.yaml/s);
     expect((await home.get('hub', 'h')).status).toMatchObject({ phase: 'Failed' });
     await writeFile(file, good);
