@@ -98,6 +98,7 @@ export class Jobs<R extends Child, S extends ConfigSpec> {
     });
     if (!job.wrote) return undefined;
     memory.writtenAt = this.services.clock.now();
+    memory.failure = undefined;
     confirm(memory, job.hash);
     this.known.of(client, resource).memory.answeredAt = memory.writtenAt;
     return written;

@@ -30,11 +30,19 @@ export interface Refusal {
   readonly at: number;
 }
 
+/** What the hub has tried to write and failed to, so often in a row. */
+export interface Failure {
+  readonly hash: string;
+  readonly count: number;
+  readonly message: string;
+}
+
 /** What is remembered of one resource and one hub between passes. Nothing of it is needed: it only saves work. */
 export interface EntityMemory {
   job?: Job | undefined;
   removal?: Removal | undefined;
   refusal?: Refusal | undefined;
+  failure?: Failure | undefined;
   /** When the hub last accepted a write of it. */
   writtenAt?: number;
   /** When the last write was begun, whatever became of it. */
@@ -90,6 +98,7 @@ export function doubt(memory: EntityMemory): void {
   memory.stored = undefined;
   memory.unloaded = undefined;
   memory.reloadFailedAt = undefined;
+  memory.failure = undefined;
 }
 
 /** The hub's file is seen to hold the definition with this hash. */

@@ -25,11 +25,12 @@ import { type Look, wasAccepted } from './look';
  */
 export function underWay<R extends Child, S extends ConfigSpec>(
   { reason, type }: Family<R, S>,
-  { id }: Work<R, S>,
+  { id, hash, memory: { failure } }: Work<R, S>,
   after = DEPENDENCY_REQUEUE,
   details: Pick<Waiting, 'status' | 'events'> = {},
 ): Waiting {
-  return waiting(reason, `The ${type} ${id} is on its way into the hub.`, after, details);
+  const trouble = failure?.hash === hash ? ` It has failed to write it so far: ${failure.message}` : '';
+  return waiting(reason, `The ${type} ${id} is on its way into the hub.${trouble}`, after, details);
 }
 
 /** The hub has what is wanted, and uses it unless `found` says otherwise. */

@@ -1,4 +1,4 @@
-import { HubRejected } from '../../client/errors';
+import { HubFailed, HubRejected } from '../../client/errors';
 import type { HubClient } from '../../client/hub';
 import { FINALIZER_TRY, POD_NOT_READY_REQUEUE, REFUSAL_REST, RESYNC, WRITE_PACE } from '../../limits';
 import type { EventNote } from '../../runtime/events';
@@ -85,12 +85,17 @@ export class ConfigEntitySync<R extends Child, S extends ConfigSpec> implements 
       doubt(memory);
       memory.refusal = undefined;
     }
-    const { job } = memory;
+    const { job, failure } = memory;
     if (!job?.ended || (job.error === undefined && job.hash === hash)) return;
     memory.job = undefined;
     if (job.error instanceof HubRejected) {
       memory.refusal = { hash: job.hash, error: job.error, at: this.services.clock.now() };
-    } else if (job.error !== undefined) throw job.error;
+    } else if (job.error !== undefined) {
+      const count = (failure?.hash === job.hash ? failure.count : 0) + 1;
+      const { message } = job.error;
+      if (job.error instanceof HubFailed) memory.failure = { hash: job.hash, count, message };
+      throw job.error;
+    }
   }
 
   /**
@@ -124,7 +129,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigSpec> implements 
     if (drifted && spec.driftPolicy === 'Warn') return this.report(work, `${change}.`);
     const { refusal } = memory;
     if (refusal?.hash === hash && clock.now() - refusal.at < REFUSAL_REST) throw refusal.error;
-    const pause = Math.max(memory.writtenAt ?? 0, memory.triedAt ?? 0) + WRITE_PACE - clock.now();
+    const pause = Math.max(memory.writtenAt ?? 0, memory.triedAt ?? 0) + paceOf(work) - clock.now();
     if (pause > 0) return underWay(this.family, work, pause);
     memory.triedAt = clock.now();
     this.jobs.write(work);
@@ -210,4 +215,9 @@ export class ConfigEntitySync<R extends Child, S extends ConfigSpec> implements 
   private isToGo({ status }: R, { deletionPolicy }: S): boolean {
     return deletionPolicy === 'Delete' || (deletionPolicy === undefined && !status?.['adopted']);
   }
+}
+
+/** A file that the hub cannot read fails every write to it, until somebody mends it: the same is tried ever less often. */
+function paceOf({ memory: { failure }, hash }: Work): number {
+  return failure?.hash === hash ? Math.min(WRITE_PACE * 2 ** failure.count, RESYNC / 2) : WRITE_PACE;
 }

@@ -205,16 +205,34 @@ describe('a reload that failed', () => {
   });
 });
 
-test('what the hub fails to write is not sent more often than every two seconds', async () => {
+test('what the hub fails to write is sent ever less often, and says why, until the hub is back', async () => {
   const bench = automationBench();
   bench.writeError = new HubFailed('boom');
   await bench.pass(); // the claim
+  const sentAt: number[] = [];
   const began = bench.clock.now();
-  while (bench.clock.now() - began < 10 * WRITE_PACE) {
-    await bench.pass().catch((error: unknown) => expect(error).toBe(bench.writeError));
-    await bench.clock.advance(100);
-  }
-  expect(bench.count('write')).toBe(10);
+  const passesFor = async (milliseconds: number) => {
+    for (
+      const end = bench.clock.now() + milliseconds;
+      bench.clock.now() < end;
+      await bench.clock.advance(250)
+    ) {
+      const before = bench.count('write');
+      await bench.pass().catch((error: unknown) => expect(error).toBe(bench.writeError));
+      if (bench.count('write') > before) sentAt.push(bench.clock.now() - began);
+    }
+  };
+  await passesFor(65_000);
+  expect(sentAt).toEqual([0, 4_000, 12_000, 28_000, 60_000]);
+  expect((await bench.pass()).message).toContain('boom');
+  await passesFor(60 * 60_000);
+  expect(sentAt.length).toBeLessThan(20);
+  bench.signal({ type: 'back' });
+  await passesFor(1_000);
+  bench.writeError = undefined;
+  await passesFor(WRITE_PACE + 2_000);
+  expect(bench.stored).toBeDefined();
+  expect((await bench.pass()).message).not.toContain('boom');
 });
 
 test('a script that the hub does not load is read ever less often, until the hub tells of it', async () => {
