@@ -164,7 +164,7 @@ async function untilCaughtUp(cluster: Cluster, operator: OperatorProcess): Promi
       method: 'GET',
       path: pathOf(floors, NAMESPACE),
     });
-    const known = sum(await scrape(operator), 'hub_operator_resources', /kind="HubFloor"/);
+    const known = sum(await scrape(operator), 'hub_operator_objects', /kind="HubFloor"/);
     const behind = items.filter(({ metadata, status }) => status?.observedGeneration !== metadata.generation);
     const missed = behind.length + Math.abs(known - items.length);
     if (missed === 0 || Date.now() > deadline) return missed;

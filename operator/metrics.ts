@@ -151,6 +151,18 @@ export class Metrics {
     }
   }
 
+  /** `sizes`: how many objects are known, by kind. */
+  watchMemory(sizes: () => ReadonlyMap<string, number>): void {
+    this.gauge(
+      'hub_operator_objects',
+      'Objects of the cluster that are kept in memory.',
+      ['kind'],
+      (gauge) => {
+        for (const [kind, size] of sizes()) gauge.set({ kind }, size);
+      },
+    );
+  }
+
   requestEnded(method: string, code: number | 'error', host: string): void {
     this.requests.inc({ method, host, code: code === 'error' ? '<error>' : String(code) });
   }

@@ -71,6 +71,7 @@ export class HubOperator extends Operator {
       namespaces: settings.watchNamespaces,
       onFailure: (type) => metrics.watchFailed(type.kind),
     });
+    metrics.watchMemory(() => this.view.sizes());
     this.secrets = new SecretReader(this.cluster, this.view);
     this.modules = syncModules({
       cluster: this.cluster,

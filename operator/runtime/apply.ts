@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { type ClusterObject, keyOf, type OwnerReference, pathOf, type ResourceType } from './objects';
+import type { OwnerReference } from '../kinds/resource';
+import { type ClusterObject, keyOf, pathOf, type ResourceType } from './objects';
 import type { CustomResource } from './resource';
 import { ApiError, type Cluster, isConflict, isNotFound, type Query } from './transport';
 

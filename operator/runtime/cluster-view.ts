@@ -77,6 +77,14 @@ export class ClusterView {
     });
   }
 
+  /** How many objects are known, by kind. */
+  sizes(): ReadonlyMap<string, number> {
+    const sizes = [...this.informers].map(
+      ([kind, informers]) => [kind, informers.reduce((sum, { store }) => sum + store.size, 0)] as const,
+    );
+    return new Map(sizes);
+  }
+
   stuck(): string[] {
     return [...this.informers]
       .filter(([, informers]) => informers.some((informer) => informer.quietFor() > STUCK))

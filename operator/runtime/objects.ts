@@ -1,3 +1,5 @@
+import type { ResourceMetadata } from '../kinds/resource';
+
 /** The parts of a Kubernetes object that the runtime looks at. */
 export interface ClusterObject {
   readonly apiVersion?: string;
@@ -5,28 +7,8 @@ export interface ClusterObject {
   readonly metadata: ObjectMeta;
 }
 
-export interface ObjectMeta {
-  readonly name: string;
-  readonly namespace?: string;
-  readonly uid?: string;
-  readonly resourceVersion?: string;
-  readonly generation?: number;
-  readonly creationTimestamp?: string;
-  readonly deletionTimestamp?: string;
-  readonly finalizers?: readonly string[];
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly ownerReferences?: readonly OwnerReference[];
-}
-
-export interface OwnerReference {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly controller?: boolean;
-  readonly blockOwnerDeletion?: boolean;
-}
+/** Its name is known; the rest, once the API server has stored it. */
+export type ObjectMeta = Pick<ResourceMetadata, 'name'> & Partial<ResourceMetadata>;
 
 /** A resource of the cluster's API, as far as a URL needs it. */
 export interface ResourceType {

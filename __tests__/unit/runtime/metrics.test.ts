@@ -45,6 +45,15 @@ test('the queue and its workers have the names and labels of controller-runtime'
   });
 });
 
+test('what is kept in memory is counted when somebody looks', async () => {
+  const metrics = new Metrics('1.2.3');
+  const sizes = new Map([['HubFloor', 2]]);
+  metrics.watchMemory(() => sizes);
+  expect(await scrape(metrics)).toMatchObject({ 'hub_operator_objects{kind="HubFloor"}': '2' });
+  sizes.set('HubFloor', 0);
+  expect(await scrape(metrics)).toMatchObject({ 'hub_operator_objects{kind="HubFloor"}': '0' });
+});
+
 test('passes are counted by how they ended, each kind from zero', async () => {
   const { metrics } = setup();
   metrics.passEnded('Hub', 'success', 0.5);
