@@ -119,7 +119,7 @@ export interface HubSpec {
   readonly bootstrap?: HubSpecBootstrap;
 
   /**
-   * How automations, scenes and scripts get into the hub. Api (default): one by one through its API; people can still edit them there. File: as mounted files with one reload for a burst, much faster for hundreds, but read-only in the hub.
+   * How automations, scenes and scripts get into the hub. Api (default): one by one through its API; people can still edit them there. File: as mounted files with one reload for a burst, much faster for hundreds, but read-only in the hub; this version of the operator does not know it yet, and says so (`NotYetSupported`).
    *
    * @schema HubSpec#delivery
    */
@@ -452,7 +452,7 @@ export function toJson_HubSpecBootstrap(obj: HubSpecBootstrap | undefined): Reco
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * How automations, scenes and scripts get into the hub. Api (default): one by one through its API; people can still edit them there. File: as mounted files with one reload for a burst, much faster for hundreds, but read-only in the hub.
+ * How automations, scenes and scripts get into the hub. Api (default): one by one through its API; people can still edit them there. File: as mounted files with one reload for a burst, much faster for hundreds, but read-only in the hub; this version of the operator does not know it yet, and says so (`NotYetSupported`).
  *
  * @schema HubSpecDelivery
  */

@@ -85,7 +85,7 @@ const spec = {
       description:
         'How automations, scenes and scripts get into the hub. Api (default): one by one through its API; people can ' +
         'still edit them there. File: as mounted files with one reload for a burst, much faster for hundreds, but ' +
-        'read-only in the hub.',
+        'read-only in the hub; this version of the operator does not know it yet, and says so (`NotYetSupported`).',
       enum: ['Api', 'File'],
       default: 'Api',
     },
