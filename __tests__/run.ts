@@ -54,6 +54,7 @@ async function jest(): Promise<Result> {
   const began = Date.now();
   const report = join(repository, 'build', 'jest.json');
   const code = await run(bin('jest'), [
+    '--forceExit',
     '--selectProjects',
     ...jestProjects,
     '--json',

@@ -1,9 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { explain } from '../sandbox/failure';
 import { benchAutomations } from './automations';
 import { benchHubs } from './hubs';
 import { benchRuntime, type Figures } from './runtime';
+import { writeFiguresPage } from './figures-page';
 import { soak } from './soak';
 
 /** `make bench` and `make soak`: prints a table of figures and keeps it in bench/results. */
@@ -19,6 +21,8 @@ function numberOf(name: string, fallback: number): number {
   return Number(process.env[name] ?? fallback);
 }
 
+const machine = `${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), Node.js ${process.versions.node}`;
+
 async function main(name: string): Promise<void> {
   const bench = benches[name];
   if (!bench) throw new Error(`There is no bench ${name}; there are ${Object.keys(benches).join(', ')}.`);
@@ -26,7 +30,10 @@ async function main(name: string): Promise<void> {
   console.table(figures);
   const results = join(__dirname, 'results');
   await mkdir(results, { recursive: true });
-  await writeFile(join(results, `${name}.json`), `${JSON.stringify(figures, undefined, 2)}\n`);
+  const kept = { ...figures, measured: `${new Date().toISOString().slice(0, 10)}, ${machine}` };
+  const file = name === 'runtime' && figures['resources'] === 500 ? 'runtime-500' : name;
+  await writeFile(join(results, `${file}.json`), `${JSON.stringify(kept, undefined, 2)}\n`);
+  await writeFiguresPage(results, join(__dirname, '..', 'docs', 'reference', 'figures.md'));
   if (figures['verdict'] === 'FAILED') process.exitCode = 1;
 }
 
