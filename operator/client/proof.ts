@@ -20,7 +20,7 @@ export class Proof {
 
   /** Resolves when a hub answered a moment ago; throws what `ask` throws. */
   async demand(): Promise<void> {
-    if (this.clock.now() < this.#goodUntil) return;
+    if (this.clock.monotonic() < this.#goodUntil) return;
     await (this.#asking ??= this.#askNow().finally(() => (this.#asking = undefined)));
   }
 
@@ -31,6 +31,6 @@ export class Proof {
 
   async #askNow(): Promise<void> {
     await this.ask();
-    this.#goodUntil = this.clock.now() + LIFETIME_MS;
+    this.#goodUntil = this.clock.monotonic() + LIFETIME_MS;
   }
 }

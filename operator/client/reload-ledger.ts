@@ -29,7 +29,7 @@ export class ReloadLedger {
   expect(kind: ConfigEntityKind, id?: string): void {
     const account = this.#account(kind, id);
     account.owed += 1;
-    account.lastAt = this.#clock.now();
+    account.lastAt = this.#clock.monotonic();
   }
 
   /** It was refused or failed. Should the reload come nevertheless, it is taken for somebody else's. */
@@ -41,7 +41,7 @@ export class ReloadLedger {
   /** The hub has announced a reload. Answers whether it is ours. */
   settle(kind: ConfigEntityKind, id?: string): boolean {
     const account = this.#account(kind, id);
-    if (this.#clock.now() - account.lastAt > OVERDUE_MS) account.owed = 0;
+    if (this.#clock.monotonic() - account.lastAt > OVERDUE_MS) account.owed = 0;
     if (account.owed === 0) return false;
     account.owed -= 1;
     return true;
@@ -55,7 +55,7 @@ export class ReloadLedger {
   #account(kind: ConfigEntityKind, id?: string): Account {
     const name = kind === 'automation' && id !== undefined ? `${kind} ${id}` : kind;
     let account = this.#accounts.get(name);
-    if (!account) this.#accounts.set(name, (account = { owed: 0, lastAt: this.#clock.now() }));
+    if (!account) this.#accounts.set(name, (account = { owed: 0, lastAt: this.#clock.monotonic() }));
     return account;
   }
 }

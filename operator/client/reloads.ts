@@ -5,7 +5,7 @@ import type { Logger } from '../log';
 import { HubBanned, messageOf, TokenRejected } from './errors';
 
 export type ReloadResult =
-  /** `startedAt`: milliseconds since the epoch. Every write that ended before is in the hub's memory now. */
+  /** `startedAt`: by the monotonic clock. Every write that ended before is in the hub's memory now. */
   | { readonly ok: true; readonly reloadId: string; readonly startedAt: number }
   | {
       readonly ok: false;
@@ -36,6 +36,7 @@ export const LONGEST_WAIT_OF_ALL_MS = 60_000;
 interface Batch {
   readonly result: Promise<ReloadResult>;
   readonly resolve: (result: ReloadResult) => void;
+  /** By the monotonic clock. */
   readonly latestStart: number;
 }
 
@@ -68,7 +69,7 @@ export class Reloads {
   request(component: string): Promise<ReloadResult> {
     if (this.#closing.signal.aborted) return Promise.resolve(closed());
     const queue = this.#queue(component);
-    queue.waiting ??= newBatch(this.#options.clock.now() + queue.patienceMs);
+    queue.waiting ??= newBatch(this.#options.clock.monotonic() + queue.patienceMs);
     const { result } = queue.waiting;
     this.#arm(component, queue);
     return result;
@@ -112,9 +113,9 @@ export class Reloads {
     if (!queue.waiting || queue.running) return;
     queue.cancelTimer();
     const { clock } = this.#options;
-    const left = queue.waiting.latestStart - clock.now();
+    const left = queue.waiting.latestStart - clock.monotonic();
     queue.cancelTimer = clock.after(Math.max(0, Math.min(QUIET_MS, left)), () => {
-      const mayWait = queue.waiting !== undefined && clock.now() < queue.waiting.latestStart;
+      const mayWait = queue.waiting !== undefined && clock.monotonic() < queue.waiting.latestStart;
       const isWriting = this.#options.isWriting(component);
       if (mayWait && isWriting) return this.#arm(component, queue);
       queue.patienceMs = isWriting ? Math.min(2 * queue.patienceMs, LONGEST_WAIT_OF_ALL_MS) : LONGEST_WAIT_MS;
@@ -149,7 +150,7 @@ export class Reloads {
   async #attempt(component: string, attempt: number): Promise<ReloadResult & { readonly final?: boolean }> {
     const { clock, log } = this.#options;
     const reloadId = randomUUID();
-    const startedAt = clock.now();
+    const startedAt = clock.monotonic();
     const fields = { component, reloadId, attempt };
     try {
       if (!(await this.#options.isLoaded(component))) {
@@ -158,7 +159,7 @@ export class Reloads {
         return { ok: false, reason: 'ComponentNotLoaded', message, reloadId };
       }
       await this.#options.reload(component);
-      log.info({ ...fields, milliseconds: clock.now() - startedAt }, 'reloaded');
+      log.info({ ...fields, milliseconds: Math.round(clock.monotonic() - startedAt) }, 'reloaded');
       return { ok: true, reloadId, startedAt };
     } catch (error) {
       log.warn({ ...fields, error }, 'reload failed');

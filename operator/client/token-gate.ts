@@ -24,14 +24,14 @@ export class TokenGate {
 
   /** Milliseconds until the next use is let through. */
   get opensInMs(): number {
-    return Math.max(0, this.#closedUntil - this.#clock.now());
+    return Math.max(0, this.#closedUntil - this.#clock.monotonic());
   }
 
   /** @throws TokenRejected while the token rests */
   pass(): void {
     if (this.opensInMs > 0) throw new TokenRejected(this.#rejection);
     this.#probing = this.#restMs > 0;
-    this.#closedUntil = this.#clock.now() + this.#restMs;
+    this.#closedUntil = this.#clock.monotonic() + this.#restMs;
   }
 
   rejected(error: TokenRejected): void {
@@ -39,7 +39,7 @@ export class TokenGate {
     this.#probing = false;
     this.#rejection = error.message;
     this.#restMs = Math.min(this.#restMs * 2 || FIRST_REST_MS, LONGEST_REST_MS);
-    this.#closedUntil = this.#clock.now() + this.#restMs;
+    this.#closedUntil = this.#clock.monotonic() + this.#restMs;
   }
 
   accepted(): void {

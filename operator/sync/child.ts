@@ -56,13 +56,13 @@ export function childModule<R extends Child>(
       const contacted = await hubs.contact(hub);
       if ('missing' in contacted) return [leftBehind(contacted.missing)];
       const key = `${namespace}/${name}`;
-      if ((skipping.get(key) ?? 0) > services.clock.now())
+      if ((skipping.get(key) ?? 0) > services.clock.monotonic())
         return [leftBehind(`The Hub ${name} did not answer a moment ago.`)];
       try {
         return await withinTry(services, module.remove(resource, contacted.client, pass));
       } catch (error) {
         if (!(error instanceof HubUnreachable)) throw error;
-        skipping.set(key, services.clock.now() + FINALIZER_SKIP);
+        skipping.set(key, services.clock.monotonic() + FINALIZER_SKIP);
         return [leftBehind(error.message)];
       }
     },

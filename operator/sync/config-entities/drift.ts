@@ -123,7 +123,7 @@ export class DriftWatch {
     const sweep = this.#sweep(kind);
     if (id === undefined) sweep.allDoubted = true;
     else sweep.doubted.add(id);
-    sweep.latestAt = Math.min(sweep.latestAt, this.#options.clock.now() + LATEST_MS);
+    sweep.latestAt = Math.min(sweep.latestAt, this.#options.clock.monotonic() + LATEST_MS);
     this.#arm(kind);
   }
 
@@ -147,8 +147,8 @@ export class DriftWatch {
     const { client, clock } = this.#options;
     const sweep = this.#sweep(kind);
     const foreign = sweep.latestAt < Infinity;
-    const now = clock.now();
-    const ownPause = (this.#ownSweptAt.get(kind) ?? 0) + OWN_SWEEP_PAUSE_MS - now;
+    const now = clock.monotonic();
+    const ownPause = (this.#ownSweptAt.get(kind) ?? -Infinity) + OWN_SWEEP_PAUSE_MS - now;
     const delay = foreign ? Math.min(QUIET_MS, sweep.latestAt - now) : Math.max(QUIET_MS, ownPause);
     sweep.cancel();
     sweep.cancel = clock.after(delay, () => {
@@ -158,7 +158,7 @@ export class DriftWatch {
   }
 
   #run(kind: ConfigEntityKind, { doubted, allDoubted, own, latestAt }: Sweep): void {
-    const now = this.#options.clock.now();
+    const now = this.#options.clock.monotonic();
     this.#sweeps.delete(kind);
     if (own) this.#ownSweptAt.set(kind, now);
     if (now >= latestAt) this.#unfinished.add(kind);

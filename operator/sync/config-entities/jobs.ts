@@ -49,7 +49,7 @@ export class Jobs<R extends Child, S extends ConfigSpec> {
     const { ended, error, startedAt } = memory.removal;
     if (!ended) {
       // Behind others in the lane, or behind one that hangs? A hub that answers this is only busy.
-      const silentFor = this.services.clock.now() - Math.max(startedAt, hub.answeredAt);
+      const silentFor = this.services.clock.monotonic() - Math.max(startedAt, hub.answeredAt);
       if (silentFor >= FINALIZER_TRY)
         await client.rest.get('/manifest.json', { token: null, timeoutMs: FINALIZER_TRY });
       return false;
@@ -78,7 +78,7 @@ export class Jobs<R extends Child, S extends ConfigSpec> {
       .catch((error: unknown) => (job.error = errorOf(error)))
       .then(() => {
         job.ended = true;
-        job.endedAt = this.services.clock.now();
+        job.endedAt = this.services.clock.monotonic();
         this.known.of(client, resource).watch.ownWorkEnded(this.family.type);
         const loadsByItself = job.wrote && !job.reload;
         this.services.clock.after(loadsByItself ? LOADED_SOON : 0, () => this.requeue(resource));
@@ -97,7 +97,8 @@ export class Jobs<R extends Child, S extends ConfigSpec> {
       return body;
     });
     if (!job.wrote) return undefined;
-    memory.writtenAt = this.services.clock.now();
+    job.wroteAt = this.services.clock.now();
+    memory.writtenAt = this.services.clock.monotonic();
     memory.failure = undefined;
     confirm(memory, job.hash);
     this.known.of(client, resource).memory.answeredAt = memory.writtenAt;
@@ -106,19 +107,19 @@ export class Jobs<R extends Child, S extends ConfigSpec> {
 
   private async reloadNow({ client, memory }: Work<R, S>, job: Job): Promise<void> {
     job.reload = await client.reloads.request(this.family.type);
-    memory.reloadFailedAt = job.reload.ok ? undefined : this.services.clock.now();
+    memory.reloadFailedAt = job.reload.ok ? undefined : this.services.clock.monotonic();
   }
 
   private remove(resource: R, client: HubClient, id: string): Removal {
-    const removal: Removal = { id, startedAt: this.services.clock.now(), ended: false };
+    const removal: Removal = { id, startedAt: this.services.clock.monotonic(), ended: false };
     const stillWanted = () => this.holderOf(id, resource) === undefined;
     void client.entities
       .remove(this.family.type, id, { timeoutMs: FINALIZER_TRY, stillWanted })
-      .then(() => (this.known.of(client, resource).memory.answeredAt = this.services.clock.now()))
+      .then(() => (this.known.of(client, resource).memory.answeredAt = this.services.clock.monotonic()))
       .catch((error: unknown) => (removal.error = errorOf(error)))
       .then(() => {
         removal.ended = true;
-        removal.endedAt = this.services.clock.now();
+        removal.endedAt = this.services.clock.monotonic();
         this.requeue(resource);
       });
     return removal;

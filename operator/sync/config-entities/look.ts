@@ -52,7 +52,8 @@ export async function look<R extends Child, S extends ConfigSpec>(
   const trusted = accepted && !memory.doubted && !isOverdue(memory, clock);
   if (shown === 'hidden' && trusted) return { entity, there: true, differs: [], loaded: true };
   if (!entity && !accepted) return absent(body);
-  const justWritten = memory.stored === hash && clock.now() - (memory.writtenAt ?? 0) < LOADED_WITHIN;
+  const justWritten =
+    memory.stored === hash && clock.monotonic() - (memory.writtenAt ?? -Infinity) < LOADED_WITHIN;
   if (trusted && justWritten && memory.loaded !== hash)
     return { entity, there: true, differs: [], loaded: false };
   if (isOutdated(family, work) && !pass.dryRun) {
@@ -67,7 +68,7 @@ export async function look<R extends Child, S extends ConfigSpec>(
 
 /** After a while what status alone says does not count any more: while no operator ran, anybody may have been at work. */
 function isOverdue({ stored, since }: EntityMemory, clock: Clock): boolean {
-  return stored === undefined && clock.now() - since > RESYNC / 2;
+  return stored === undefined && clock.monotonic() - since > RESYNC / 2;
 }
 
 /** The hub had accepted just this, as far as status tells. */

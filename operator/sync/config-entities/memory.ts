@@ -2,16 +2,19 @@ import type { Clock } from '../../clock';
 import type { HubRejected } from '../../client/errors';
 import type { ReloadResult } from '../../client/reloads';
 
+// Moments are those of the monotonic clock, unless it says otherwise.
+
 /** Work of one resource that outlives the pass which began it. */
 export interface Job {
   /** Of the definition that it writes or reloads: the latest at the moment when its turn came. */
   hash: string;
   /** The hub has accepted it. */
   wrote: boolean;
+  /** When: milliseconds since the epoch. */
+  wroteAt?: number;
   reload?: ReloadResult;
   error?: Error;
   ended: boolean;
-  /** Milliseconds since the epoch. */
   endedAt?: number;
 }
 
@@ -55,7 +58,7 @@ export interface EntityMemory {
   loaded?: string | undefined;
   /** Hash of what the hub does not load although it was reloaded. */
   unloaded?: string | undefined;
-  /** When it began: milliseconds since the epoch. */
+  /** When it began. */
   readonly since: number;
   /** Somebody else was at work: what status says to have been accepted need not be there any more. */
   doubted: boolean;
@@ -66,7 +69,7 @@ const NEWS_LAST = 5_000;
 
 /** The memories of all resources of one hub, by uid. */
 export class HubMemory {
-  /** When the hub last carried out a write or a removal: milliseconds since the epoch. */
+  /** When the hub last carried out a write or a removal. */
   answeredAt = 0;
   readonly #entities = new Map<string, EntityMemory>();
 
@@ -74,13 +77,13 @@ export class HubMemory {
 
   of(uid: string): EntityMemory {
     let memory = this.#entities.get(uid);
-    if (!memory) this.#entities.set(uid, (memory = { doubted: false, since: this.clock.now() }));
+    if (!memory) this.#entities.set(uid, (memory = { doubted: false, since: this.clock.monotonic() }));
     return memory;
   }
 
   /** Something has gone into the hub of late, and no pass has taken note of it. */
   hasNews(): boolean {
-    const justNow = this.clock.now() - NEWS_LAST;
+    const justNow = this.clock.monotonic() - NEWS_LAST;
     return [...this.#entities.values()].some(({ job, removal }) => {
       const isNews = ({ endedAt = Infinity }: { endedAt?: number }) => endedAt > justNow;
       return (job?.wrote && isNews(job)) || (removal?.ended && isNews(removal));

@@ -41,7 +41,7 @@ export function inPlace<R extends Child, S extends ConfigSpec>(
   events: readonly EventNote[],
 ): Ready {
   const { memory, id, hash, spec, resource } = work;
-  const { job, writtenAt } = memory;
+  const { job } = memory;
   const reload = reloadReady(family, work, job?.reload);
   const reloaded = job?.reload?.ok && reload;
   return ready(family.reason, words(family.type, id, found), {
@@ -50,7 +50,7 @@ export function inPlace<R extends Child, S extends ConfigSpec>(
       [family.idField]: id,
       entityId: found.entity?.entity_id ?? null,
       appliedHash: hash,
-      lastAppliedTime: job?.wrote && writtenAt ? timestamp(writtenAt) : resource.status?.['lastAppliedTime'],
+      lastAppliedTime: job?.wroteAt ? timestamp(job.wroteAt) : resource.status?.['lastAppliedTime'],
     },
     conditions: { ReloadReady: reload ?? null },
     events: [

@@ -89,7 +89,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigSpec> implements 
     if (!job?.ended || (job.error === undefined && job.hash === hash)) return;
     memory.job = undefined;
     if (job.error instanceof HubRejected) {
-      memory.refusal = { hash: job.hash, error: job.error, at: this.services.clock.now() };
+      memory.refusal = { hash: job.hash, error: job.error, at: this.services.clock.monotonic() };
     } else if (job.error !== undefined) {
       const count = (failure?.hash === job.hash ? failure.count : 0) + 1;
       const { message } = job.error;
@@ -128,10 +128,11 @@ export class ConfigEntitySync<R extends Child, S extends ConfigSpec> implements 
       : 'Somebody removed it from the hub';
     if (drifted && spec.driftPolicy === 'Warn') return this.report(work, `${change}.`);
     const { refusal } = memory;
-    if (refusal?.hash === hash && clock.now() - refusal.at < REFUSAL_REST) throw refusal.error;
-    const pause = Math.max(memory.writtenAt ?? 0, memory.triedAt ?? 0) + paceOf(work) - clock.now();
+    if (refusal?.hash === hash && clock.monotonic() - refusal.at < REFUSAL_REST) throw refusal.error;
+    const pause =
+      Math.max(memory.writtenAt ?? -Infinity, memory.triedAt ?? -Infinity) + paceOf(work) - clock.monotonic();
     if (pause > 0) return underWay(this.family, work, pause);
-    memory.triedAt = clock.now();
+    memory.triedAt = clock.monotonic();
     this.jobs.write(work);
     if (!drifted) return underWay(this.family, work);
     const note = this.corrected(client.rest.scrub(`${change}: it is put back.`));
@@ -149,8 +150,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigSpec> implements 
       }
       if (memory.job?.reload?.ok) memory.unloaded = hash;
     } else {
-      const now = this.services.clock.now();
-      const waited = now - (memory.writtenAt ?? 0);
+      const now = this.services.clock.monotonic();
+      const waited = now - (memory.writtenAt ?? -Infinity);
       if (waited < LOADED_WITHIN) return underWay(this.family, work, Math.max(LOADED_SOON, waited / 2));
       if (!reloads) {
         // Each look reads the hub's file; the hub tells when it loads a script.
@@ -173,8 +174,9 @@ export class ConfigEntitySync<R extends Child, S extends ConfigSpec> implements 
       return underWay(family, work);
     }
     const told = isAccepted(family, work) ? conditionOf(resource, 'ReloadReady')?.reason : undefined;
-    const isTried = told === 'ReloadSuccessful' || memory.job?.reload !== undefined;
-    if (family.reloads && spec.autoReload && !isTried && !this.hasJustFailed(memory)) {
+    const counts = told !== undefined && told !== 'ReloadDisabled';
+    const isReloaded = counts && (told === 'ReloadSuccessful' || this.hasJustFailed(memory));
+    if (family.reloads && spec.autoReload && !isReloaded && !memory.job?.reload) {
       this.jobs.reload(work);
       return underWay(family, work);
     }
@@ -186,7 +188,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigSpec> implements 
 
   /** A reload that failed may go well after a while; with every look it would be asked for without end. */
   private hasJustFailed({ reloadFailedAt }: EntityMemory): boolean {
-    return reloadFailedAt !== undefined && this.services.clock.now() - reloadFailedAt < REFUSAL_REST;
+    return reloadFailedAt !== undefined && this.services.clock.monotonic() - reloadFailedAt < REFUSAL_REST;
   }
 
   private conclude(work: Work<R, S>, found: Look, events: readonly EventNote[] = []): Outcome {

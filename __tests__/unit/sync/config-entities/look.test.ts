@@ -1,6 +1,7 @@
 import type { EntityBody } from '../../../../operator/client/config-entities';
 import type { RegistryEntity } from '../../../../operator/client/entity-registry';
 import type { HubScene, HubSceneSpec } from '../../../../operator/kinds';
+import { RESYNC } from '../../../../operator/limits';
 import { bodyHash } from '../../../../operator/sync/config-entities/body';
 import type { Family, Shown, Work } from '../../../../operator/sync/config-entities/family';
 import { look } from '../../../../operator/sync/config-entities/look';
@@ -51,7 +52,7 @@ async function lookAt({ shown, stored, accepted, memory = {}, dryRun = false }: 
       },
     },
     pass: { dryRun },
-    memory: { doubted: false, since: clock.now(), ...memory },
+    memory: { doubted: false, since: clock.monotonic(), ...memory },
     id: 'film',
     body: WANTED,
     hash: HASH,
@@ -62,7 +63,7 @@ async function lookAt({ shown, stored, accepted, memory = {}, dryRun = false }: 
 }
 
 const inMemory = (present: EntityBody): Shown => ({ present, wanted: WANTED });
-const justWritten = () => ({ stored: HASH, writtenAt: new FakeClock().now() });
+const justWritten = () => ({ stored: HASH, writtenAt: new FakeClock().monotonic() });
 
 test.each<[string, Case, { there: boolean; verdict: string; reads: number }]>([
   // What the hub shows is compared as it is.
@@ -115,7 +116,7 @@ test.each<[string, Case, { there: boolean; verdict: string; reads: number }]>([
   ],
   [
     'hides what nobody has read since long',
-    { shown: 'hidden', stored: WANTED, accepted: WANTED, memory: { since: 0 } },
+    { shown: 'hidden', stored: WANTED, accepted: WANTED, memory: { since: -RESYNC } },
     { there: true, verdict: 'same', reads: 1 },
   ],
   [

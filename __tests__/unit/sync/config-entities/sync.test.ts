@@ -210,19 +210,21 @@ test('what the hub fails to write is sent ever less often, and says why, until t
   bench.writeError = new HubFailed('boom');
   await bench.pass(); // the claim
   const sentAt: number[] = [];
-  const began = bench.clock.now();
+  const began = bench.clock.monotonic();
   const passesFor = async (milliseconds: number) => {
     for (
-      const end = bench.clock.now() + milliseconds;
-      bench.clock.now() < end;
+      const end = bench.clock.monotonic() + milliseconds;
+      bench.clock.monotonic() < end;
       await bench.clock.advance(250)
     ) {
       const before = bench.count('write');
       await bench.pass().catch((error: unknown) => expect(error).toBe(bench.writeError));
-      if (bench.count('write') > before) sentAt.push(bench.clock.now() - began);
+      if (bench.count('write') > before) sentAt.push(bench.clock.monotonic() - began);
     }
   };
-  await passesFor(65_000);
+  await passesFor(5_000);
+  bench.clock.set(-3_600_000); // somebody sets the clock on the wall
+  await passesFor(60_000);
   expect(sentAt).toEqual([0, 4_000, 12_000, 28_000, 60_000]);
   expect((await bench.pass()).message).toContain('boom');
   await passesFor(60 * 60_000);
@@ -239,9 +241,9 @@ test('a script that the hub does not load is read ever less often, until the hub
   const bench = new Bench(scripts, SCRIPT);
   bench.loads = false;
   await bench.pass();
-  const began = bench.clock.now();
+  const began = bench.clock.monotonic();
   let longest = 0;
-  while (bench.clock.now() - began < 60 * 60_000) {
+  while (bench.clock.monotonic() - began < 60 * 60_000) {
     const outcome = await bench.pass();
     if (outcome.type !== 'Waiting') throw new Error(`is ${outcome.type}`);
     longest = outcome.after;
