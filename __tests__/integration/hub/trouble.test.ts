@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { callService } from '../../../operator/client/services';
 import { freshNamespace, until } from '../../cluster';
-import { configuration, Home, hub } from '../../cluster/home';
+import { configuration, Home, hub, HUB_VERSION } from '../../cluster/home';
 import { startTestOperator } from '../../cluster/operator';
 import { running } from '../../cluster/http-settings';
 import { hubPid } from './hub-in-sandbox';
@@ -77,6 +77,15 @@ describe('a hub that answers no more, or answers as another', () => {
     const { message } = await home.ready('hub', 'h', { status: 'False', reason: 'RecoveryMode' }, PROMISE);
     expect(message).toMatch(/recovery mode: .*of-nothing\.yaml/s);
     expect((await home.get('hub', 'h')).status).toMatchObject({ phase: 'Failed' });
+    // Also in this mode it has touched the volume.
+    await home.annotate('pvc', 'h-config', 'hub-operator.dev/ran-version-');
+    await home.annotate('hub', 'h', 'hub-operator.dev/reconcile-requested-at=in-recovery-mode');
+    await until(
+      'its version is noted',
+      async () =>
+        (await home.get('pvc', 'h-config')).metadata.annotations?.['hub-operator.dev/ran-version'] ===
+        HUB_VERSION,
+    );
     await writeFile(file, good);
     const client = await home.client('h');
     await running(client); // a restart that is asked for before is forgotten

@@ -1,0 +1,132 @@
+import { HubClient } from '../../../../operator/client/hub';
+import { systemClock } from '../../../../operator/clock';
+import { hub as definition, type Hub } from '../../../../operator/kinds';
+import { defaulted } from '../../../../operator/kinds/schema';
+import type { ClusterObject } from '../../../../operator/runtime/objects';
+import type { HubClients } from '../../../../operator/sync/hub-clients';
+import { Contact } from '../../../../operator/sync/hub/contact';
+import type { HubWork } from '../../../../operator/sync/hub/work';
+import type { Services } from '../../../../operator/sync/services';
+import { silentLog } from '../../../cluster/silent-log';
+import { type Command, FakeHub, json, text } from '../../client/fake-hub';
+
+// What a real hub is seldom brought to say. The way through is shown with one (integration).
+
+const config = {
+  version: '2026.11.0',
+  state: 'RUNNING',
+  recovery_mode: false,
+  safe_mode: false,
+  config_source: 'storage',
+  unit_system: { length: 'km' },
+  time_zone: 'UTC',
+};
+const hub = {
+  apiVersion: 'hub-operator.dev/v1',
+  kind: 'Hub',
+  metadata: { namespace: 'home', name: 'h', uid: '1' },
+  spec: { bootstrap: { location: { currency: 'CHF' } } },
+  status: { bootstrap: { state: 'Done' } },
+} as unknown as Hub;
+
+let server: FakeHub;
+let client: HubClient;
+let contact: Contact;
+let answers: Record<string, (command: Command) => void>;
+
+beforeEach(async () => {
+  server = await FakeHub.start();
+  server.routes.set('GET /api/config', json(200, config));
+  answers = { 'auth/current_user': ({ succeed }) => succeed({ name: 'Ada', is_admin: true }) };
+  server.onCommand = (command) => (answers[command.message.type] ?? (() => command.succeed({})))(command);
+  client = new HubClient({ url: server.url, token: 'good-token', clock: systemClock, log: silentLog });
+  const objects: Record<string, ClusterObject> = {
+    Pod: { metadata: { name: 'h-0' }, status: { conditions: [{ type: 'Ready', status: 'True' }] } } as never,
+    Secret: { metadata: { name: 'h-api-token' } },
+    Hub: hub,
+  };
+  const services = {
+    clock: systemClock,
+    log: silentLog,
+    settings: {},
+    view: { get: (kind: string) => objects[kind] },
+    applier: { isOurs: () => false },
+    secrets: {
+      get: () =>
+        Promise.resolve(new Map(Object.entries({ token: 'good-token', username: 'ada', password: 'x' }))),
+    },
+  };
+  const hubs = { client: () => client, vigil: { keep: () => undefined } };
+  contact = new Contact(services as unknown as Services, hubs as unknown as HubClients);
+});
+afterEach(async () => {
+  client.close();
+  await server.close();
+});
+
+async function pass(forced = false) {
+  const work: HubWork = {
+    hub,
+    spec: defaulted(definition.spec, hub.spec),
+    pass: { log: silentLog, forced } as unknown as HubWork['pass'],
+    status: {},
+    conditions: {},
+    events: [],
+    url: server.url,
+  };
+  return { outcome: await contact.make(work), work };
+}
+
+it('a setting that the hub refuses is said in its words, and the rest goes on', async () => {
+  answers['config/core/update'] = ({ fail }) => fail('unauthorized', 'Unauthorized');
+  const { outcome, work } = await pass();
+  expect(outcome).toBeUndefined();
+  expect(work.problem).toMatchObject({
+    type: 'Stalled',
+    reason: 'RejectedByHub',
+    message: 'The hub refuses something that bootstrap asks of it: Unauthorized',
+  });
+  expect(work).toMatchObject({ client, core: config, status: { phase: 'Running', version: '2026.11.0' } });
+});
+
+it('what the hub fails at is tried again, and leaves it ready', async () => {
+  answers['config/core/update'] = ({ fail }) => fail('unknown_error', 'Unknown error');
+  const { outcome, work } = await pass();
+  expect([outcome, work.problem]).toEqual([undefined, undefined]);
+  expect(work.conditions['BootstrapReady']).toMatchObject({
+    status: 'True',
+    message: expect.stringMatching(/The hub failed at something .*Unknown error/),
+  });
+  expect(work.again).toBe(30_000);
+});
+
+it('a hub that is starting is waited for', async () => {
+  server.routes.set('GET /api/config', json(200, { ...config, state: 'STARTING' }));
+  answers['config/core/update'] = ({ fail }) => fail('unknown_command', 'Unknown command');
+  expect((await pass()).outcome).toMatchObject({ type: 'Waiting', reason: 'ApiNotLoaded', after: 5_000 });
+});
+
+it('a token of somebody who is no administrator is replaced; one of an administrator is asked about once', async () => {
+  await pass();
+  await pass();
+  const asked = () => server.commands.filter(({ type }) => type === 'auth/current_user').length;
+  expect(asked()).toBe(1);
+  answers['auth/current_user'] = ({ succeed }) => succeed({ name: 'Eve', is_admin: false });
+  server.routes.set('GET /api/onboarding', json(404, {}));
+  const { outcome } = await pass(true);
+  expect(asked()).toBe(2);
+  expect(outcome).toMatchObject({
+    type: 'Waiting',
+    reason: 'Bootstrapping',
+    status: { bootstrap: { state: 'CreateAPIToken' } },
+  });
+});
+
+it('recovery mode is recovery mode, also when the hub cannot check itself', async () => {
+  server.routes.set('GET /api/config', json(200, { ...config, recovery_mode: true }));
+  server.routes.set('POST /api/config/core/check_config', text(503, ''));
+  expect((await pass()).outcome).toMatchObject({
+    reason: 'RecoveryMode',
+    message: expect.stringContaining('its configuration or its storage is broken'),
+  });
+});
