@@ -1,8 +1,9 @@
+import { posix } from 'node:path';
 import { identity, isObject, mergeKeys, type PodTemplate } from './merge';
 
 /** The first part of the operator's own pod that a merged one lacks or has changed, as a path; undefined when all is there. */
 export function lostPart(own: PodTemplate, merged: PodTemplate): string | undefined {
-  return lost(protectedParts(own), merged, '', '') ?? alteredStart(own, merged);
+  return lost(protectedParts(own), merged, '', '') ?? alteredStart(own, merged) ?? coveredMount(own, merged);
 }
 
 /** What the hub does not work without. Images, resources, probes, the security context and the like may be replaced. */
@@ -39,6 +40,25 @@ function alteredStart(own: PodTemplate, merged: PodTemplate): string | undefined
   }
   return undefined;
 }
+
+/** A mount of the same place that is written in another way lies over ours. */
+function coveredMount(own: PodTemplate, merged: PodTemplate): string | undefined {
+  for (const list of ['initContainers', 'containers'] as const) {
+    const present = (merged as unknown as { spec: PodParts }).spec[list];
+    for (const container of (own as unknown as { spec: PodParts }).spec[list]) {
+      const ours = pathsOf(container);
+      const all = pathsOf(present.find(({ name }) => name === container.name) ?? container);
+      const covering = all.find((path) => !ours.includes(path) && ours.includes(plain(path)));
+      if (covering) return `spec.${list}[${String(container.name)}].volumeMounts[${covering}]`;
+    }
+  }
+  return undefined;
+}
+
+const pathsOf = ({ volumeMounts }: { readonly volumeMounts: unknown }): string[] =>
+  (volumeMounts as readonly { mountPath: string }[]).map(({ mountPath }) => mountPath);
+
+const plain = (path: string): string => posix.resolve('/', path);
 
 /** Where a field that is added bends what is there: a mount of another path, a volume that lacks files. */
 const whole = new Set([

@@ -81,6 +81,14 @@ test.each<[object, string]>([
     'spec.volumes[config].persistentVolumeClaim.readOnly',
   ],
   [{ spec: { volumes: [{ name: 'secrets', emptyDir: {} }] } }, 'spec.volumes[secrets].emptyDir'],
+  [
+    container('hub', { volumeMounts: [{ name: 'x', mountPath: '/config/' }] }),
+    'spec.containers[hub].volumeMounts[/config/]',
+  ],
+  [
+    initContainer('prepare-config', { volumeMounts: [{ name: 'x', mountPath: '/hub-operator//secrets' }] }),
+    'spec.initContainers[prepare-config].volumeMounts[/hub-operator//secrets]',
+  ],
   [container('hub', { volumeMounts: null }), 'spec.containers[hub].volumeMounts[/config]'],
   [
     container('hub', { ports: [{ containerPort: 8123, name: 'web' }] }),
