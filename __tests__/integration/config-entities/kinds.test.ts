@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfigEntityKind, EntityBody } from '../../../operator/client/config-entities';
 import { getConfig } from '../../../operator/client/core';
 import type { HubClient } from '../../../operator/client/hub';
@@ -152,6 +153,7 @@ test('a script, under an id that the hub accepts', async () => {
 test('of two scripts whose names come to one id, the older has it', async () => {
   await home.apply(script('villa', 'wake-up'));
   await home.ready('hubscript', 'wake-up');
+  await sleep(1_000); // the age of an object is known to the second
   await home.apply(script('villa', 'wake.up'));
   await home.ready('hubscript', 'wake.up', { status: 'False', reason: 'DuplicateId' });
 });
