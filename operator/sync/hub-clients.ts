@@ -1,4 +1,3 @@
-import { loadAll, YAMLException } from 'js-yaml';
 import type { HubAccess, HubClient } from '../client/hub';
 import { Hubs } from '../client/hubs';
 import { hub as definition, type Hub } from '../kinds';
@@ -9,6 +8,7 @@ import { type Outcome, waiting } from '../runtime/outcome';
 import { conditionOf, isReady } from '../runtime/resource';
 import { accessTo } from './hub/token';
 import { Vigil } from './hub/vigil';
+import { secretValues } from './hub-secrets';
 import type { Services } from './services';
 
 /** The client of a hub, or the sentence that says what is missing to have one. */
@@ -93,19 +93,9 @@ export class HubClients {
     const client = this.client(hub, access);
     if (secret && this.masked.get(client) !== secret) {
       this.masked.set(client, secret);
-      client.protect(valuesOf(secret.get('secrets.yaml') ?? ''));
+      client.protect(secretValues(secret.get('secrets.yaml') ?? ''));
     }
     return client;
-  }
-}
-
-function valuesOf(yaml: string): string[] {
-  try {
-    const [values] = loadAll(yaml); // an empty file is no document
-    return Object.values(values ?? {}).map(String);
-  } catch (error) {
-    if (error instanceof YAMLException) return yaml.split('\n'); // somebody else's: not what we would write
-    throw error;
   }
 }
 

@@ -2,7 +2,7 @@ import type { HubConfiguration } from '../../kinds';
 import { marks } from '../../kinds/annotations';
 import { objectNames } from '../../kinds/object-names';
 import { builtin } from '../../runtime/types';
-import { scrubOf } from '../hub/hub-secrets';
+import { scrubOf } from '../hub-secrets';
 import type { Pod } from '../hub/pod-state';
 import { NOT_LOADED, PREPARE_CONTAINER } from '../hub/scripts';
 import type { Services } from '../services';

@@ -250,8 +250,8 @@ export class Bootstrap {
   }
 
   private anonymous(url: string, ...secrets: string[]): Rest {
-    const { clock, settings } = this.services;
+    const { clock, mayWrite, settings } = this.services;
     const localAddress = settings.hubSourceAddress || undefined;
-    return new Rest({ url, localAddress, clock, scrub: scrubber(secrets) });
+    return new Rest({ url, localAddress, clock, mayWrite, scrub: scrubber(secrets) });
   }
 }

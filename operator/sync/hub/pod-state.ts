@@ -3,7 +3,7 @@ import { objectNames } from '../../kinds/object-names';
 import type { ClusterObject } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
-import { scrubOf } from './hub-secrets';
+import { scrubOf } from '../hub-secrets';
 import { lastWords } from './last-words';
 
 interface Ended {

@@ -6,7 +6,7 @@ import type { Hub } from '../../kinds';
 import { DEPENDENCY_REQUEUE } from '../../limits';
 import { type Outcome, waiting } from '../../runtime/outcome';
 import type { Services } from '../services';
-import { scrubOf } from './hub-secrets';
+import { scrubOf } from '../hub-secrets';
 
 /** A hub that answers, but is not itself: in recovery mode or in safe mode. Undefined: it is well. Nothing is written to it then. */
 export async function troubleOf(
