@@ -19,6 +19,7 @@ import {
   type OperatorProcess,
   startOperator,
 } from '../sandbox/operator-process';
+import { scrape, sum } from './runtime';
 
 const READY_TIMEOUT = 10 * 60_000;
 const POLL = 50;
@@ -57,7 +58,9 @@ export class HubBench {
     const cluster = new Cluster(config, { clock: systemClock, timeout: 60_000 });
     await bundleOperator();
     await installOperator(sandbox);
-    return new HubBench(sandbox, cluster, await startOperator(sandbox, { settings: { LOG_LEVEL: 'warn' } }));
+    const operator = await startOperator(sandbox, { settings: { LOG_LEVEL: 'warn' } });
+    while (!(await isLeading(operator))) await sleep(POLL);
+    return new HubBench(sandbox, cluster, operator);
   }
 
   async stop(): Promise<void> {
@@ -204,6 +207,11 @@ export async function cpuSeconds(pid: number): Promise<number> {
     .split(' ')
     .slice(11, 13);
   return (Number(user) + Number(system)) / 100;
+}
+
+async function isLeading(operator: OperatorProcess): Promise<boolean> {
+  const metrics = await scrape(operator).catch(() => ''); // it is still starting
+  return sum(metrics, 'leader_election_master_status') === 1;
 }
 
 function isReadyNow(resource: CustomResource): boolean {
