@@ -35,6 +35,11 @@ export class LoginFailed extends HubError {
   override readonly name = 'LoginFailed';
 }
 
+/** Somebody of that name is there already, while the hub says that its first user is still to be made. */
+export class UserExists extends HubError {
+  override readonly name = 'UserExists';
+}
+
 /** The hub understood and refused. The same request will be refused again. */
 export class HubRejected extends HubError {
   override readonly name: string = 'HubRejected';

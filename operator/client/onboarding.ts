@@ -1,5 +1,5 @@
 import type { Clock } from '../clock';
-import { HubRejected, HubUnreachable, LoginFailed, NotFound } from './errors';
+import { HubRejected, HubUnreachable, LoginFailed, NotFound, UserExists } from './errors';
 import { ONBOARDING_STEPS, type OnboardingStep } from './health';
 import type { Rest } from './rest';
 
@@ -32,10 +32,18 @@ const LOGIN_PAUSE_MS = 1_000;
 /**
  * Makes the owner and logs in as him. `undefined`: the user step was done before (by us before a crash, or by
  * somebody else): `login` with the known password goes on from there.
+ *
+ * @throws UserExists the step was begun before, and cut off: see cut-off-owner.ts
  */
 export async function createUser(rest: Rest, user: FirstUser): Promise<Login | undefined> {
   const body = { ...user, username: normalised(user.username), client_id: identity(rest).client_id };
-  const answer = await unlessDone(rest.post<{ auth_code: string }>('/api/onboarding/users', body, anonymous));
+  const making = rest.post<{ auth_code: string }>('/api/onboarding/users', body, anonymous);
+  const answer = await unlessDone(making).catch((error: unknown) => {
+    // The hub gives no code with it.
+    const exists =
+      error instanceof HubRejected && error.code === '400' && / already exists/.test(error.message);
+    throw exists ? new UserExists(error.message) : error;
+  });
   return answer && exchangeCode(rest, answer.auth_code);
 }
 
@@ -74,6 +82,12 @@ export async function endLogin(rest: Rest, login: Login): Promise<void> {
  * @throws LoginFailed wrong user name or password, a second factor is asked for, or the hub refuses the login
  */
 export async function login(rest: Rest, credentials: Credentials, clock: Clock): Promise<Login> {
+  const code = await authorize(rest, credentials, clock);
+  return demanded(credentials.username, exchangeCode(rest, code));
+}
+
+/** The first half of a {@link login}: the hub knows that pair, and gives an authorization code for it. */
+export async function authorize(rest: Rest, credentials: Credentials, clock: Clock): Promise<string> {
   const { username, password } = credentials;
   const { client_id, redirect_uri } = identity(rest);
   const start = { client_id, redirect_uri, handler: ['homeassistant', null] };
@@ -83,7 +97,7 @@ export async function login(rest: Rest, credentials: Credentials, clock: Clock):
   const answer = { client_id, username: normalised(username), password };
   for (let attempt = 1; ; attempt++) {
     const step = await demanded(username, unlessForgotten(rest.post<LoginStep>(path, answer, anonymous)));
-    if (step.type === 'create_entry') return demanded(username, exchangeCode(rest, step.result));
+    if (step.type === 'create_entry') return step.result;
     if (step.type === 'abort') throw refusal(username, step.reason);
     const secondFactor = step.step_id !== 'init';
     if (attempt < LOGIN_TRIES && !secondFactor) {

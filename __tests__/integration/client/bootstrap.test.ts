@@ -1,14 +1,19 @@
+import { request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../../operator/clock';
 import { HubConnection } from '../../../operator/client/connection';
 import { getAnalytics, getConfig, setAnalytics, updateCoreConfig } from '../../../operator/client/core';
-import { LoginFailed, TokenRejected } from '../../../operator/client/errors';
+import { finishOwner, removeStandIns, takeName } from '../../../operator/client/cut-off-owner';
+import { LoginFailed, TokenRejected, UserExists } from '../../../operator/client/errors';
 import { probeHealth } from '../../../operator/client/health';
 import {
+  authorize,
   completeStep,
   createUser,
   endLogin,
   LATER_STEPS,
   login,
+  type Login,
   refreshLogin,
 } from '../../../operator/client/onboarding';
 import { Rest } from '../../../operator/client/rest';
@@ -20,6 +25,7 @@ import {
   removeOldTokens,
   tokenId,
 } from '../../../operator/client/tokens';
+import { until } from '../../cluster';
 import { HubProcess } from '../../cluster/hub-process';
 import { silentLog } from '../../cluster/silent-log';
 
@@ -152,5 +158,86 @@ describe('bootstrap of a real hub', () => {
     expect(await createUser(rest, owner)).toBeUndefined();
     const { accessToken } = await login(rest, owner, systemClock);
     await completeStep(rest, 'integration', accessToken);
+  });
+});
+
+describe('an owner whose making was cut off', () => {
+  let second: HubProcess;
+  let anew: Rest;
+  beforeEach(async () => {
+    second = await HubProcess.start();
+    anew = new Rest({ url: second.url, clock: systemClock, scrub: scrubber([]) });
+    await dieWhileMaking();
+  });
+  afterEach(async () => {
+    anew.close();
+    await second.dispose();
+  });
+
+  const connectAnew = ({ accessToken: token }: Login) => {
+    const connection = new HubConnection({ rest: anew, token, clock: systemClock, log: silentLog });
+    connections.push(connection);
+    return connection;
+  };
+
+  /** Asks for the owner, and dies before the hub is through with the password. */
+  const dieWhileMaking = async () => {
+    const body = JSON.stringify({ ...owner, username: 'owner', client_id: `${second.url}/` });
+    const headers = { 'Content-Type': 'application/json' };
+    const sent = request(`${second.url}/api/onboarding/users`, { method: 'POST', headers });
+    sent.on('error', () => undefined);
+    sent.end(body);
+    await sleep(60);
+    sent.destroy();
+    await until('the password is stored, although nobody waits for it', () =>
+      authorize(anew, owner, systemClock).then(() => true),
+    );
+    await expect(createUser(anew, owner)).rejects.toBeInstanceOf(UserExists);
+  };
+
+  const expectOneOwner = async (connection: HubConnection) => {
+    expect(await probeHealth(anew)).toMatchObject({ done: { user: true } });
+    const { id, ...me } = await currentUser(connection);
+    expect(me).toMatchObject({ name: 'Owner', is_owner: true, is_admin: true });
+    const users =
+      await connection.command<{ system_generated: boolean; username: string }[]>('config/auth/list');
+    expect(users.filter((user) => !user.system_generated)).toMatchObject([{ username: 'owner' }]);
+    const { storage } = await connection.command<{ storage: object[] }>('person/list');
+    expect(storage).toMatchObject([{ name: 'Owner', user_id: id }]);
+    const again = connectAnew(await login(anew, owner, systemClock));
+    expect((await currentUser(again)).id).toBe(id);
+  };
+
+  it('is finished as the only user', async () => {
+    const stranger = { ...owner, password: 'another one' };
+    const means = { clock: systemClock, connect: connectAnew };
+    await expect(finishOwner(anew, stranger, means)).rejects.toBeInstanceOf(LoginFailed);
+    const session = await finishOwner(anew, owner, means);
+    await expectOneOwner(connectAnew(session!));
+  });
+
+  it('is finished also after another crash, between the stand-in and his name', async () => {
+    const standIn = { ...owner, username: 'hub-operator-set-up-1' };
+    await createUser(anew, standIn);
+    const wrong = connectAnew(await login(anew, owner, systemClock));
+    expect((await currentUser(wrong)).is_owner).toBe(false);
+    expect(await removeStandIns(wrong)).toBe(standIn.username);
+    const right = connectAnew(await login(anew, standIn, systemClock));
+    await takeName(right, owner.username);
+    await expectOneOwner(right);
+  });
+
+  it('who was a user already is rid of the stand-in', async () => {
+    const means = { clock: systemClock, connect: connectAnew };
+    const connection = connectAnew((await finishOwner(anew, owner, means))!);
+    const { user } = await connection.command<{ user: { id: string } }>('config/auth/create', {
+      name: 'Owner',
+      group_ids: ['system-admin'],
+    });
+    const account = { user_id: user.id, username: 'hub-operator-set-up-2', password: 'x' };
+    await connection.command('config/auth_provider/homeassistant/create', account);
+    await connection.command('person/create', { name: 'Owner', user_id: user.id });
+    expect(await removeStandIns(connection)).toBeUndefined();
+    await expectOneOwner(connection);
   });
 });

@@ -1,12 +1,14 @@
 import { HubConnection } from '../../client/connection';
 import type { CoreConfig } from '../../client/core';
-import { HubBanned, HubUnreachable, LoginFailed, TokenRejected } from '../../client/errors';
+import { finishOwner, removeStandIns, takeName } from '../../client/cut-off-owner';
+import { HubBanned, HubUnreachable, LoginFailed, TokenRejected, UserExists } from '../../client/errors';
 import { type Health, probeHealth } from '../../client/health';
 import {
   completeStep,
   createUser,
   type Credentials,
   endLogin,
+  type FirstUser,
   login,
   type Login,
 } from '../../client/onboarding';
@@ -48,6 +50,7 @@ interface Visit {
   readonly rest: Rest;
   readonly connection: HubConnection;
   readonly session: Login;
+  readonly credentials: Credentials;
 }
 
 const next = (state: BootstrapState, message: string, after = 0): Step => ({
@@ -108,30 +111,7 @@ export class Bootstrap {
     },
 
     CreateUser: (subject) =>
-      this.withCredentials(
-        subject,
-        async (credentials) => {
-          const { hub, spec, url } = subject;
-          const rest = this.anonymous(url, credentials.password);
-          const name = spec.bootstrap.ownerName ?? credentials.username;
-          try {
-            const session = await createUser(rest, {
-              ...credentials,
-              name,
-              language: spec.bootstrap.language,
-            });
-            if (session) {
-              this.sessions.set(hub, session);
-              // Of the volume that was there before.
-              this.refusals.forget(hub);
-            }
-            return next('SetCoreConfig', `The owner ${credentials.username} is made.`);
-          } finally {
-            rest.close();
-          }
-        },
-        true,
-      ),
+      this.withCredentials(subject, (credentials) => this.makeOwner(subject, credentials), true),
 
     SetCoreConfig: (subject) =>
       this.loggedIn(subject, async ({ rest, connection, session }) => {
@@ -155,8 +135,10 @@ export class Bootstrap {
       }),
 
     CreateAPIToken: (subject) =>
-      this.loggedIn(subject, async ({ rest, connection, session }) => {
+      this.loggedIn(subject, async ({ rest, connection, session, credentials }) => {
         const { hub, spec } = subject;
+        const standIn = await removeStandIns(connection);
+        if (standIn !== undefined) return this.nameOwner(standIn, subject, credentials);
         const token = await newToken(this.services, hub, spec, connection);
         // Only now: one that a crash kept out of the Secret, or one that does not work any more.
         await removeOldTokens(connection, tokenOwner(hub), token);
@@ -194,6 +176,65 @@ export class Bootstrap {
     return { type: 'stuck', reason: 'MissingCredentials', message: found.missing };
   }
 
+  private async makeOwner(subject: Subject, credentials: Credentials): Promise<Step> {
+    const { hub, spec, url } = subject;
+    const { language, ownerName } = spec.bootstrap;
+    const owner = { ...credentials, name: ownerName ?? credentials.username, language };
+    const made = next('SetCoreConfig', `The owner ${credentials.username} is made.`);
+    const rest = this.anonymous(url, credentials.password);
+    try {
+      const session = await createUser(rest, owner);
+      if (session) {
+        this.sessions.set(hub, session);
+        // Of the volume that was there before.
+        this.refusals.forget(hub);
+      }
+      return made;
+    } catch (error) {
+      if (error instanceof UserExists) return await this.finishOwner(subject, owner, rest);
+      throw error;
+    } finally {
+      rest.close();
+    }
+  }
+
+  /** An operator that was killed, or was not answered in time, has begun to make the owner. */
+  private async finishOwner({ hub }: Subject, owner: FirstUser, rest: Rest): Promise<Step> {
+    const refused = this.refusals.of(hub, owner);
+    if (refused) return refused;
+    const { clock, log } = this.services;
+    let connection: HubConnection | undefined;
+    const connect = ({ accessToken: token }: Login) =>
+      (connection = new HubConnection({ rest, token, clock, log }));
+    try {
+      const session = await finishOwner(rest, owner, { clock, connect });
+      if (session) this.sessions.set(hub, session);
+      return next('SetCoreConfig', `The owner ${owner.username} is made, at the second attempt.`);
+    } catch (error) {
+      if (error instanceof LoginFailed) return this.refusals.remember(hub, owner, error);
+      throw error;
+    } finally {
+      connection?.close();
+    }
+  }
+
+  /** The crash was between the making of the stand-in, who is the owner, and his new name. */
+  private async nameOwner(standIn: string, { hub, url }: Subject, credentials: Credentials): Promise<Step> {
+    const { clock, log } = this.services;
+    const rest = this.anonymous(url, credentials.password);
+    let connection: HubConnection | undefined;
+    try {
+      const session = await login(rest, { ...credentials, username: standIn }, clock);
+      connection = new HubConnection({ rest, token: session.accessToken, clock, log });
+      await takeName(connection, credentials.username);
+      this.sessions.set(hub, session);
+      return next('SetCoreConfig', `The owner ${credentials.username} is made, at the third attempt.`);
+    } finally {
+      connection?.close();
+      rest.close();
+    }
+  }
+
   private loggedIn(subject: Subject, run: (visit: Visit) => Promise<Step>): Promise<Step> {
     const { hub, url, forced } = subject;
     const { clock, log } = this.services;
@@ -207,9 +248,9 @@ export class Bootstrap {
         const session = before ?? (await login(rest, credentials, clock));
         this.sessions.set(hub, session);
         connection = new HubConnection({ rest, token: session.accessToken, clock, log });
-        if (!before) await this.demandAdministrator(subject, { rest, connection, session });
+        if (!before) await this.demandAdministrator(subject, { rest, connection, session, credentials });
         this.refusals.forget(hub);
-        return await run({ rest, connection, session });
+        return await run({ rest, connection, session, credentials });
       } catch (error) {
         if (error instanceof LoginFailed) return await this.refused(subject, credentials, error);
         if (error instanceof TokenRejected) {
