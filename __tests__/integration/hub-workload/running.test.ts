@@ -168,6 +168,8 @@ describe('a pod that runs', () => {
 });
 
 test('a claim that is deleted under a hub that runs is told, and the rest goes on', async () => {
+  await home.apply(configuration('villa')); // a volume without a copy of it cannot do without
+  await until('it is generated', () => home.exists('configmap', 'villa-configuration'));
   const { uid } = (await home.get('pvc', 'villa-config')).metadata;
   await home.delete('pvc', 'villa-config', '--wait=false');
   const told = await until('it is told', async () => {
@@ -186,7 +188,11 @@ test('a claim that is deleted under a hub that runs is told, and the rest goes o
   await home.delete('pod', 'villa-0');
   await until(
     'it has another volume',
-    async () => (await home.get('pvc', 'villa-config')).metadata.uid !== uid && (await isReady('villa')),
+    async () => {
+      if ((await home.get('pvc', 'villa-config')).metadata.uid !== uid && (await isReady('villa')))
+        return true;
+      throw new Error((await home.condition('hub', 'villa'))?.message);
+    },
     60_000,
   );
 });
