@@ -199,8 +199,8 @@ export class Bootstrap {
   }
 
   /** An operator that was killed, or was not answered in time, has begun to make the owner. */
-  private async finishOwner({ hub }: Subject, owner: FirstUser, rest: Rest): Promise<Step> {
-    const refused = this.refusals.of(hub, owner);
+  private async finishOwner({ hub, forced }: Subject, owner: FirstUser, rest: Rest): Promise<Step> {
+    const refused = forced ? undefined : this.refusals.of(hub, owner);
     if (refused) return refused;
     const { clock, log } = this.services;
     let connection: HubConnection | undefined;
