@@ -94,11 +94,14 @@ export class TestOperator {
 
   /** The sum of a metric over all its series whose labels are such, e.g. `result="error"`. */
   async metric(name: string, labels = ''): Promise<number> {
-    const text = await until('metrics are served', async () =>
-      (await fetch(`${this.current!.url}/metrics`)).text(),
-    );
+    const text = await this.page('/metrics');
     const series = text.split('\n').filter((line) => line.startsWith(name) && line.includes(labels));
     return series.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+  }
+
+  /** What it serves under a path. */
+  page(path: string): Promise<string> {
+    return until(`${path} is served`, async () => (await fetch(`${this.current!.url}${path}`)).text());
   }
 
   private get process() {

@@ -113,6 +113,8 @@ test('under a storm of refusals and resets the world gets right, nothing is made
 
   const before = proxy.requests.length;
   await sleep(3_000);
+  // One for each watch, and those that its sixteen workers and its lease keep for the next request: none is leaked.
+  expect(await proxy.connections()).toBeLessThanOrEqual(proxy.openWatches + 18);
   const writes = proxy.requests.slice(before).filter((each) => !/^GET|leases/.test(each));
   expect(writes).toEqual([]);
   const log = await operator.log();

@@ -181,4 +181,17 @@ test('all that was made belongs to the resource that it was made for', async () 
   expect((await home.get('configmap', 'villa-operator-ip')).data!['ip']).toMatch(/^127\.0\.0\.\d$/);
 });
 
+test('no secret value is anywhere but in Secrets', async () => {
+  const values = [
+    await home.secret('villa-api-token', 'token'),
+    await home.secret('villa-admin', 'password'),
+  ];
+  const everything = await home.list(
+    'hubs,hubconfigurations,hubautomations,statefulsets,pods,services,configmaps,events.events.k8s.io',
+  );
+  const told = [JSON.stringify(everything), await operator.log(), await operator.page('/metrics')];
+  expect(told.every((text) => text.length > 1_000)).toBe(true);
+  for (const value of values) expect(told.filter((text) => text.includes(value))).toEqual([]);
+});
+
 const entityOf = async (name: string) => String((await home.get('hubautomation', name)).status!['entityId']);

@@ -167,3 +167,97 @@ test('a deletion that is killed before the finalizer is released ends all the sa
   await throughAll([strike], async () => !(await home.exists('hubautomation', 'lights')));
   expect(await client.entities.read('automation', 'lights')).toBeUndefined();
 });
+
+/**
+ * Does something, and has the operator killed after its first write of that resource; then anew, after its second, and
+ * so on until it has no more. Resolves with how many there were.
+ */
+async function killedAfterEach(
+  name: (n: number) => string,
+  act: (n: number) => Promise<unknown>,
+  done: (n: number) => Promise<boolean>,
+): Promise<number> {
+  for (let n = 1; ; n++) {
+    let writes = 0;
+    const concerns = ({ method, path, body }: Crossing) => {
+      const told = (body as { regarding?: { name?: string } } | undefined)?.regarding?.name;
+      return method !== 'GET' && (path.split('/').includes(name(n)) || told === name(n));
+    };
+    const strike: CrashPoint = {
+      moment: 'after',
+      at: `write ${n}`,
+      hits: (crossing) => concerns(crossing) && ++writes === n,
+    };
+    points = [strike];
+    await act(n);
+    await until(
+      `it is done in spite of a crash after write ${n}`,
+      async () => {
+        if (crashed) {
+          crashed = false;
+          await operator.start();
+        }
+        return done(n);
+      },
+      60_000,
+    );
+    if (points.includes(strike)) {
+      points = [];
+      return n - 1;
+    }
+  }
+}
+
+test('an operator that is killed after any write of an automation’s life leaves it as it is to be', async () => {
+  const name = (n: number) => `nth-${n}`;
+  const first = () => name(1);
+  const has = async (id: string) => (await client.entities.read('automation', id)) !== undefined;
+  const isDone = async (which: string) => {
+    const { metadata, status } = await home.get('hubautomation', which);
+    const ready = await home.condition('hubautomation', which);
+    return ready?.status === 'True' && status?.['observedGeneration'] === metadata.generation;
+  };
+  const created = await killedAfterEach(
+    name,
+    (n) => home.apply(automation('villa', name(n))),
+    async (n) => (await isDone(name(n))) && has(name(n)),
+  );
+  expect(created).toBeGreaterThanOrEqual(3); // finalizer, claim, what came of it
+  for (let n = 1; n <= created; n++)
+    expect((await home.get('hubautomation', name(n))).status).not.toHaveProperty('adopted');
+
+  const edited = await killedAfterEach(
+    first,
+    (n) => home.change('hubautomation', first(), { alias: `Edit ${n}` }),
+    async (n) =>
+      (await isDone(first())) &&
+      (await client.entities.read('automation', first()))?.['alias'] === `Edit ${n}`,
+  );
+  expect(edited).toBeGreaterThanOrEqual(1);
+
+  const moved = await killedAfterEach(
+    first,
+    (n) => home.change('hubautomation', first(), { id: `moved_${n}` }),
+    async (n) => (await isDone(first())) && (await has(`moved_${n}`)),
+  );
+  expect(moved).toBeGreaterThanOrEqual(2); // claim, what came of it
+  const ids = async () =>
+    (
+      await client.connection.command<{ platform: string; unique_id: string }[]>(
+        'config/entity_registry/list',
+      )
+    )
+      .filter(({ platform }) => platform === 'automation')
+      .map(({ unique_id }) => unique_id)
+      .sort();
+  const others = Array.from({ length: created }, (_, index) => name(index + 2));
+  expect(await ids()).toEqual([`moved_${moved + 1}`, ...others].sort());
+
+  const deleted = await killedAfterEach(
+    (n) => name(n + 1),
+    (n) => home.delete('hubautomation', name(n + 1), '--wait=false'),
+    async (n) => !(await home.exists('hubautomation', name(n + 1))),
+  );
+  expect(deleted).toBeGreaterThanOrEqual(1);
+  for (let n = 1; n <= deleted + 1; n++) expect(await has(name(n + 1))).toBe(false);
+}, 240_000);
