@@ -71,7 +71,8 @@ describe('a hub that answers no more, or answers as another', () => {
     await until(
       'it answers again',
       async () =>
-        (await hubPid(home, 'h').catch(() => before)) !== before && (await fetch(`${url}/manifest.json`)).ok,
+        (await hubPid(home, 'h').catch(() => before)) !== before &&
+        (await fetch(`${url}/manifest.json`, { signal: AbortSignal.timeout(2_000) })).ok,
       SLOW,
     );
     const { message } = await home.ready('hub', 'h', { status: 'False', reason: 'RecoveryMode' }, PROMISE);
