@@ -8,7 +8,7 @@ import { STOP_DEADLINE } from './limits';
 import type { Logger } from './log';
 import type { Metrics } from './metrics';
 import { Applier, FIELD_MANAGER } from './runtime/apply';
-import { ClusterView } from './runtime/cluster-view';
+import { ClusterView } from './runtime/cache';
 import { type ControlledKind, Controller, parseId } from './runtime/controller';
 import { EventRecorder } from './runtime/events';
 import { Finalizer } from './runtime/finalizer';

@@ -3,7 +3,7 @@ import type { Clock } from '../clock';
 import type { KindDefinition, KindInstance } from '../kinds/kind';
 import { PASS_TIMEOUT } from '../limits';
 import type { Metrics, PassFault } from '../metrics';
-import { Claims } from './claims';
+import { Claims } from './identity-index';
 import { Dependencies } from './dependencies';
 import type { ClusterObject } from './objects';
 import { type Priority, WorkQueue } from './queue';

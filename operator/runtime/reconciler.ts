@@ -10,7 +10,7 @@ import {
 } from './conditions';
 import type { EventNote, EventRecorder } from './events';
 import type { Finalizer } from './finalizer';
-import { LinkedSignal } from './linked-signal';
+import { LinkedSignal } from './combined-signal';
 import { keyOf, parseKey, type ResourceType } from './objects';
 import { type Outcome, stalled, waiting } from './outcome';
 import { conditionOf, type CustomResource } from './resource';

@@ -1,4 +1,4 @@
-import type { ClusterView } from './cluster-view';
+import type { ClusterView } from './cache';
 import { type ClusterObject, keyOf } from './objects';
 import type { Cluster } from './transport';
 import { builtin } from './types';

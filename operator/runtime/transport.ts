@@ -5,7 +5,7 @@ import https from 'node:https';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Clock } from '../clock';
-import { LinkedSignal } from './linked-signal';
+import { LinkedSignal } from './combined-signal';
 import { type ClusterObject, pathOf, type ResourceType } from './objects';
 
 /** The API server refused a request: HTTP status, and reason and message of the `metav1.Status` that it sent. */

@@ -2,7 +2,7 @@ import type { Clock } from '../clock';
 import type { Logger } from '../log';
 import type { Metrics } from '../metrics';
 import type { Applier } from '../runtime/apply';
-import type { ClusterView } from '../runtime/cluster-view';
+import type { ClusterView } from '../runtime/cache';
 import type { Priority } from '../runtime/queue';
 import type { SecretReader } from '../runtime/secrets';
 import type { Cluster } from '../runtime/transport';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { Claims } from '../../../operator/runtime/claims';
+import { Claims } from '../../../operator/runtime/identity-index';
 
 const claimant = (id: string, second: number) => ({
   id,

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { ClusterView } from '../../../operator/runtime/cluster-view';
+import { ClusterView } from '../../../operator/runtime/cache';
 import { SILENCE } from '../../../operator/runtime/informer';
 import { ApiError, type ClusterRequest } from '../../../operator/runtime/transport';
 import { FakeClock, settle } from '../fake-clock';

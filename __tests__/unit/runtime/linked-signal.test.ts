@@ -1,4 +1,4 @@
-import { LinkedSignal } from '../../../operator/runtime/linked-signal';
+import { LinkedSignal } from '../../../operator/runtime/combined-signal';
 
 test('follows each of its sources, with their reason', () => {
   const first = new AbortController();

@@ -1,4 +1,4 @@
-import type { ClusterView } from '../../../operator/runtime/cluster-view';
+import type { ClusterView } from '../../../operator/runtime/cache';
 import { SecretReader } from '../../../operator/runtime/secrets';
 import { FakeClock } from '../fake-clock';
 import { FakeCluster, notFound } from './fake-cluster';

@@ -2,7 +2,7 @@ import { hub as definition, type Hub, type HubSpec } from '../../kinds';
 import { API_GROUP } from '../../kinds/group';
 import { defaulted } from '../../kinds/schema';
 import { type Outcome, ready, stalled } from '../../runtime/outcome';
-import { Rehearsal } from '../../runtime/rehearsal';
+import { Rehearsal } from '../../runtime/dry-run-applier';
 import type { SyncModule } from '../../runtime/sync-module';
 import type { HubClients } from '../hub-clients';
 import type { Services } from '../services';

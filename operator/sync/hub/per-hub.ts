@@ -1,5 +1,5 @@
 import type { Hub } from '../../kinds';
-import type { ClusterView } from '../../runtime/cluster-view';
+import type { ClusterView } from '../../runtime/cache';
 
 type Identity = Pick<Hub['metadata'], 'namespace' | 'name' | 'uid'>;
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { LoginFailed } from '../../client/errors';
 import type { Credentials } from '../../client/onboarding';
 import type { Hub } from '../../kinds';
-import type { ClusterView } from '../../runtime/cluster-view';
+import type { ClusterView } from '../../runtime/cache';
 import { PerHub } from './per-hub';
 
 /** What only a person can help with; `reason` is the one of the condition `BootstrapReady`. */

@@ -1,5 +1,5 @@
 import type { Hub } from '../../../../operator/kinds';
-import type { ClusterView } from '../../../../operator/runtime/cluster-view';
+import type { ClusterView } from '../../../../operator/runtime/cache';
 import { PerHub } from '../../../../operator/sync/hub/per-hub';
 
 const hub = (name: string, uid: string) => ({ metadata: { namespace: 'home', name, uid } }) as Hub;

@@ -1,6 +1,6 @@
 import { HubClient } from '../../../../operator/client/hub';
 import type { Hub } from '../../../../operator/kinds';
-import type { ClusterView } from '../../../../operator/runtime/cluster-view';
+import type { ClusterView } from '../../../../operator/runtime/cache';
 import { signOf, Vigil } from '../../../../operator/sync/hub/vigil';
 import { silentLog } from '../../../cluster/silent-log';
 import { FakeHub, json, text } from '../../client/fake-hub';
