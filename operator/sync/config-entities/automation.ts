@@ -4,10 +4,10 @@ import type { EntityBody } from '../../client/config-entities';
 import { automation as definition, type HubAutomation, type HubAutomationSpec } from '../../kinds';
 import { effectiveId } from '../../kinds/ids';
 import { defaulted } from '../../kinds/schema';
-import { defined, runBody } from './body';
-import type { Family, Settled, Work } from './family';
-import { isNew } from './look';
-import { shownInMemory } from './running';
+import { defined, runBody } from './payload';
+import type { Family, Settled, Work } from './entity-type';
+import { isNew } from './observe';
+import { shownInMemory } from './live-config';
 
 type AutomationWork = Work<HubAutomation, HubAutomationSpec>;
 

@@ -4,7 +4,7 @@ import type { HubSignal } from '../../client/signals';
 import type { Clock } from '../../clock';
 import type { Logger } from '../../log';
 import type { Priority } from '../../runtime/queue';
-import { doubt, type EntityMemory } from './memory';
+import { doubt, type EntityMemory } from './entity-cache';
 
 /** A resource of the hub, as far as drift is concerned. */
 export interface Watched {

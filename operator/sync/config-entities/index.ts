@@ -2,7 +2,7 @@ import { childModule } from '../child';
 import type { HubClients } from '../hub-clients';
 import type { Services } from '../services';
 import { automations } from './automation';
-import { KnownHubs } from './known-hubs';
+import { KnownHubs } from './hub-contexts';
 import { scenes } from './scene';
 import { scripts } from './script';
 import { ConfigEntitySync } from './sync';

@@ -4,8 +4,8 @@ import { wholeStateOf } from '../../client/states';
 import { type HubScene, type HubSceneSpec, scene as definition } from '../../kinds';
 import { effectiveId } from '../../kinds/ids';
 import { defaulted } from '../../kinds/schema';
-import { defined } from './body';
-import type { Family, Shown, Work } from './family';
+import { defined } from './payload';
+import type { Family, Shown, Work } from './entity-type';
 
 export const scenes: Family<HubScene, HubSceneSpec> = {
   type: 'scene',

@@ -2,9 +2,9 @@ import type { EntityBody } from '../../client/config-entities';
 import { type HubScript, type HubScriptSpec, script as definition } from '../../kinds';
 import { scriptId } from '../../kinds/ids';
 import { defaulted } from '../../kinds/schema';
-import { defined, runBody } from './body';
-import type { Family } from './family';
-import { shownInMemory } from './running';
+import { defined, runBody } from './payload';
+import type { Family } from './entity-type';
+import { shownInMemory } from './live-config';
 
 export const scripts: Family<HubScript, HubScriptSpec> = {
   type: 'script',

@@ -7,14 +7,14 @@ import { conditionOf } from '../../runtime/resource';
 import type { Pass } from '../../runtime/sync-module';
 import type { Child, ChildModule } from '../child';
 import type { Services } from '../services';
-import { bodyHash } from './body';
-import { describe } from './difference';
-import type { ConfigSpec, Family, Work } from './family';
-import { Jobs, LOADED_SOON } from './jobs';
-import type { KnownHubs } from './known-hubs';
-import { isAccepted, isClaimed, isNew, look, type Look } from './look';
-import { doubt, type EntityMemory } from './memory';
-import { dryRun, inPlace, underWay } from './outcomes';
+import { bodyHash } from './payload';
+import { describe } from './diff';
+import type { ConfigSpec, Family, Work } from './entity-type';
+import { Jobs, LOADED_SOON } from './operations';
+import type { KnownHubs } from './hub-contexts';
+import { isAccepted, isClaimed, isNew, look, type Look } from './observe';
+import { doubt, type EntityMemory } from './entity-cache';
+import { dryRun, inPlace, underWay } from './conditions';
 
 /** Longer than this the hub never takes to load what it was sent: something keeps it from it. */
 const LOADED_WITHIN = 10_000;

@@ -8,7 +8,7 @@ import {
 } from '../../../../operator/kinds';
 import { defaulted } from '../../../../operator/kinds/schema';
 import { automationBody } from '../../../../operator/sync/config-entities/automation';
-import { bodyHash } from '../../../../operator/sync/config-entities/body';
+import { bodyHash } from '../../../../operator/sync/config-entities/payload';
 import { sceneBody } from '../../../../operator/sync/config-entities/scene';
 import { scriptBody } from '../../../../operator/sync/config-entities/script';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { EntityBody } from '../../../../operator/client/config-entities';
-import { describe as described, differences } from '../../../../operator/sync/config-entities/difference';
+import { describe as described, differences } from '../../../../operator/sync/config-entities/diff';
 import { scenes } from '../../../../operator/sync/config-entities/scene';
 
 // What was sent, and what Home Assistant 2026.11.0 answered to `automation/config` after it had loaded it.

@@ -4,7 +4,7 @@ import type { HubClient } from '../../../../operator/client/hub';
 import type { HubSignal, SignalListener } from '../../../../operator/client/signals';
 import type { Priority } from '../../../../operator/runtime/queue';
 import { DriftWatch } from '../../../../operator/sync/config-entities/drift';
-import type { EntityMemory } from '../../../../operator/sync/config-entities/memory';
+import type { EntityMemory } from '../../../../operator/sync/config-entities/entity-cache';
 import { silentLog } from '../../../cluster/silent-log';
 import { FakeClock } from '../../fake-clock';
 

@@ -2,10 +2,10 @@ import type { EntityBody } from '../../../../operator/client/config-entities';
 import type { RegistryEntity } from '../../../../operator/client/entity-registry';
 import type { HubScene, HubSceneSpec } from '../../../../operator/kinds';
 import { RESYNC } from '../../../../operator/limits';
-import { bodyHash } from '../../../../operator/sync/config-entities/body';
-import type { Family, Shown, Work } from '../../../../operator/sync/config-entities/family';
-import { look } from '../../../../operator/sync/config-entities/look';
-import type { EntityMemory } from '../../../../operator/sync/config-entities/memory';
+import { bodyHash } from '../../../../operator/sync/config-entities/payload';
+import type { Family, Shown, Work } from '../../../../operator/sync/config-entities/entity-type';
+import { look } from '../../../../operator/sync/config-entities/observe';
+import type { EntityMemory } from '../../../../operator/sync/config-entities/entity-cache';
 import { scenes } from '../../../../operator/sync/config-entities/scene';
 import { FakeClock } from '../../fake-clock';
 

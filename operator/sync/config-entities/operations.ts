@@ -3,10 +3,10 @@ import { requests } from '../../kinds/annotations';
 import { FINALIZER_TRY } from '../../limits';
 import type { Child } from '../child';
 import type { Services } from '../services';
-import { bodyHash } from './body';
-import type { ConfigSpec, Family, Work } from './family';
-import type { KnownHubs } from './known-hubs';
-import { confirm, type Job, type Removal } from './memory';
+import { bodyHash } from './payload';
+import type { ConfigSpec, Family, Work } from './entity-type';
+import type { KnownHubs } from './hub-contexts';
+import { confirm, type Job, type Removal } from './entity-cache';
 
 /** The hub loads what it was sent by itself, mostly within this time (milliseconds). */
 export const LOADED_SOON = 300;

@@ -13,9 +13,9 @@ import {
 } from '../../runtime/outcome';
 import { conditionOf } from '../../runtime/resource';
 import type { Child } from '../child';
-import { describe } from './difference';
-import type { ConfigSpec, Family, Work } from './family';
-import { type Look, wasAccepted } from './look';
+import { describe } from './diff';
+import type { ConfigSpec, Family, Work } from './entity-type';
+import { type Look, wasAccepted } from './observe';
 
 // What a pass comes to, in the words of the API.
 

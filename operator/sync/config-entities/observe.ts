@@ -3,9 +3,9 @@ import type { RegistryEntity } from '../../client/entity-registry';
 import type { Clock } from '../../clock';
 import { RESYNC } from '../../limits';
 import type { Child } from '../child';
-import { type Difference, differences } from './difference';
-import type { ConfigSpec, Family, Work } from './family';
-import { confirm, type EntityMemory } from './memory';
+import { type Difference, differences } from './diff';
+import type { ConfigSpec, Family, Work } from './entity-type';
+import { confirm, type EntityMemory } from './entity-cache';
 
 /** What the hub has under the id of a resource. */
 export interface Look {

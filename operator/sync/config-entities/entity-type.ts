@@ -4,7 +4,7 @@ import type { HubClient } from '../../client/hub';
 import type { KindDefinition } from '../../kinds/kind';
 import type { Pass } from '../../runtime/sync-module';
 import type { Child } from '../child';
-import type { EntityMemory } from './memory';
+import type { EntityMemory } from './entity-cache';
 
 /** What the specs of the family have in common, with their defaults. */
 export interface ConfigSpec {

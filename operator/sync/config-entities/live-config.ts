@@ -1,7 +1,7 @@
 import type { EntityBody } from '../../client/config-entities';
 import type { RegistryEntity } from '../../client/entity-registry';
 import { HubFailed } from '../../client/errors';
-import type { Shown, Work } from './family';
+import type { Shown, Work } from './entity-type';
 
 /** What the hub's memory shows of an automation or a script: all of it, but with blueprints expanded. */
 export async function shownInMemory(

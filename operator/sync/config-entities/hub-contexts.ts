@@ -3,8 +3,8 @@ import type { HubClient } from '../../client/hub';
 import type { Child } from '../child';
 import type { Services } from '../services';
 import { DriftWatch, type Watched } from './drift';
-import type { ConfigSpec, Family } from './family';
-import { HubMemory } from './memory';
+import type { ConfigSpec, Family } from './entity-type';
+import { HubMemory } from './entity-cache';
 
 /** What is known of a hub, and the watch over it. */
 export interface KnownHub {
