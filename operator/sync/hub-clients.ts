@@ -6,8 +6,8 @@ import { defaulted } from '../kinds/schema';
 import { DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../limits';
 import { type Outcome, waiting } from '../runtime/outcome';
 import { conditionOf, isReady } from '../runtime/resource';
-import { accessTo } from './hub/token';
-import { Vigil } from './hub/vigil';
+import { accessTo } from './hub/access/token';
+import { Vigil } from './hub/health/health-monitor';
 import { secretValues } from './hub-secrets';
 import type { Services } from './services';
 

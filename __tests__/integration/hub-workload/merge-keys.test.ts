@@ -1,4 +1,4 @@
-import { mergeKeys } from '../../../operator/sync/hub/merge';
+import { mergeKeys } from '../../../operator/sync/hub/workload/merge';
 import { mustKubectl } from '../../cluster';
 
 interface Schema {

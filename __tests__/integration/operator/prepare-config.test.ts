@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PREPARE_CONFIG } from '../../../operator/sync/hub/scripts';
+import { PREPARE_CONFIG } from '../../../operator/sync/hub/workload/init-scripts';
 import { runPython } from '../../cluster/python-script';
 
 // The init container's script alone, with the real hub's check: the starts of one hub on one volume, in their order.

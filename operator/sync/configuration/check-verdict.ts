@@ -3,8 +3,8 @@ import { marks } from '../../kinds/annotations';
 import { objectNames } from '../../kinds/object-names';
 import { builtin } from '../../runtime/types';
 import { scrubOf } from '../hub-secrets';
-import type { Pod } from '../hub/pod-state';
-import { NOT_LOADED, PREPARE_CONTAINER } from '../hub/scripts';
+import type { Pod } from '../hub/health/pod-state';
+import { NOT_LOADED, PREPARE_CONTAINER } from '../hub/workload/init-scripts';
 import type { Services } from '../services';
 
 /**

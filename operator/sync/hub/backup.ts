@@ -15,7 +15,7 @@ import { API_NOT_LOADED_REQUEUE } from '../../limits';
 import type { ConditionValue } from '../../runtime/outcome';
 import type { Services } from '../services';
 import { secretValue } from './secret-value';
-import { type HubStep, lookAgain } from './work';
+import { type HubStep, lookAgain } from './steps';
 
 type BackupSpec = NonNullable<HubSpec['backup']>;
 

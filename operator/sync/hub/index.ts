@@ -6,16 +6,16 @@ import { Rehearsal } from '../../runtime/dry-run-applier';
 import type { SyncModule } from '../../runtime/sync-module';
 import type { HubClients } from '../hub-clients';
 import type { Services } from '../services';
-import { alongside } from './alongside';
+import { alongside } from './continue-on-failure';
 import { backupStep } from './backup';
-import { Contact } from './contact';
-import { exposureSteps } from './exposure';
-import { externalStep } from './external';
-import { serviceStep } from './service';
-import { storageStep } from './storage';
-import { trustedProxiesStep } from './trusted-proxies';
-import { type HubStep, type HubWork, runSteps } from './work';
-import { workloadStep } from './workload';
+import { Contact } from './access/connect';
+import { exposureSteps } from './exposure/index';
+import { externalStep } from './access/external';
+import { serviceStep } from './exposure/service';
+import { storageStep } from './workload/storage';
+import { trustedProxiesStep } from './exposure/trusted-proxies';
+import { type HubStep, type HubWork, runSteps } from './steps';
+import { workloadStep } from './workload/statefulset';
 
 /** The hub instance. Each pass runs its steps in the order of the specification ("Hub reconciliation order"). */
 export function hubModule(services: Services, hubs: HubClients): SyncModule<Hub> {

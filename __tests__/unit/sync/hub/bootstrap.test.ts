@@ -1,7 +1,7 @@
 import { systemClock } from '../../../../operator/clock';
 import { hub as definition, type Hub } from '../../../../operator/kinds';
 import { defaulted } from '../../../../operator/kinds/schema';
-import { Bootstrap, type BootstrapState } from '../../../../operator/sync/hub/bootstrap';
+import { Bootstrap, type BootstrapState } from '../../../../operator/sync/hub/access/bootstrap';
 import type { Services } from '../../../../operator/sync/services';
 import { silentLog } from '../../../cluster/silent-log';
 import { FakeHub, json } from '../../client/fake-hub';

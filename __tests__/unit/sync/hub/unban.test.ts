@@ -1,8 +1,8 @@
 import type { Hub, HubStatus } from '../../../../operator/kinds';
 import type { Waiting } from '../../../../operator/runtime/outcome';
 import type { Services } from '../../../../operator/sync/services';
-import { Unban } from '../../../../operator/sync/hub/unban';
-import type { HubWork } from '../../../../operator/sync/hub/work';
+import { Unban } from '../../../../operator/sync/hub/health/unban';
+import type { HubWork } from '../../../../operator/sync/hub/steps';
 import { silentLog } from '../../../cluster/silent-log';
 import { ManualClock } from '../../client/manual-clock';
 

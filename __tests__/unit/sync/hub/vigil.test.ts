@@ -1,7 +1,7 @@
 import { HubClient } from '../../../../operator/client/hub';
 import type { Hub } from '../../../../operator/kinds';
 import type { ClusterView } from '../../../../operator/runtime/cache';
-import { signOf, Vigil } from '../../../../operator/sync/hub/vigil';
+import { signOf, Vigil } from '../../../../operator/sync/hub/health/health-monitor';
 import { silentLog } from '../../../cluster/silent-log';
 import { FakeHub, json, text } from '../../client/fake-hub';
 import { ManualClock } from '../../client/manual-clock';

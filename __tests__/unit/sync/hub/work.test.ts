@@ -1,8 +1,8 @@
 import type { Hub, HubSpec } from '../../../../operator/kinds';
 import { NameConflict, ObjectRefused } from '../../../../operator/runtime/apply';
 import { type Outcome, ready, stalled, waiting } from '../../../../operator/runtime/outcome';
-import { alongside } from '../../../../operator/sync/hub/alongside';
-import { type HubWork, lookAgain, runSteps } from '../../../../operator/sync/hub/work';
+import { alongside } from '../../../../operator/sync/hub/continue-on-failure';
+import { type HubWork, lookAgain, runSteps } from '../../../../operator/sync/hub/steps';
 import type { Services } from '../../../../operator/sync/services';
 import { silentLog } from '../../../cluster/silent-log';
 

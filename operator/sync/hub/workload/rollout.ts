@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { Hub } from '../../kinds';
-import { marks } from '../../kinds/annotations';
-import { objectNames } from '../../kinds/object-names';
-import { ROLLOUT_DEBOUNCE } from '../../limits';
-import type { Manifest } from '../../runtime/apply';
-import { builtin } from '../../runtime/types';
-import type { Services } from '../services';
-import { PerHub } from './per-hub';
+import type { Hub } from '../../../kinds/index';
+import { marks } from '../../../kinds/annotations';
+import { objectNames } from '../../../kinds/object-names';
+import { ROLLOUT_DEBOUNCE } from '../../../limits';
+import type { Manifest } from '../../../runtime/apply';
+import { builtin } from '../../../runtime/types';
+import type { Services } from '../../services';
+import { PerHub } from '../per-hub';
 import type { PodHashes } from './pod-template';
-import type { StatefulSet } from './workload';
+import type { StatefulSet } from './statefulset';
 
 interface Wish {
   readonly digest: string;

@@ -5,9 +5,9 @@ import {
   getAnalytics,
   setAnalytics,
   updateCoreConfig,
-} from '../../client/core';
-import type { HubConnection } from '../../client/connection';
-import type { Hub, HubSpec } from '../../kinds';
+} from '../../../client/core';
+import type { HubConnection } from '../../../client/connection';
+import type { Hub, HubSpec } from '../../../kinds/index';
 
 /** What of the core settings a Hub asks for and the hub does not have, and why that is so. */
 export interface CoreDifference {

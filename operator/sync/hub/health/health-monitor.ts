@@ -1,9 +1,9 @@
-import { type CoreConfig, getConfig } from '../../client/core';
-import { HubError } from '../../client/errors';
-import type { HubClient } from '../../client/hub';
-import type { Hub } from '../../kinds';
-import { VIGIL_PAUSE, VIGIL_TIMEOUT } from '../../limits';
-import type { Services } from '../services';
+import { type CoreConfig, getConfig } from '../../../client/core';
+import { HubError } from '../../../client/errors';
+import type { HubClient } from '../../../client/hub';
+import type { Hub } from '../../../kinds/index';
+import { VIGIL_PAUSE, VIGIL_TIMEOUT } from '../../../limits';
+import type { Services } from '../../services';
 
 /**
  * Watches over hubs between passes: it asks each for its configuration every few seconds, with our token, and works

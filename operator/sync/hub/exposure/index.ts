@@ -1,20 +1,20 @@
-import type { Hub } from '../../kinds';
-import { objectNames } from '../../kinds/object-names';
-import { DEPENDENCY_REQUEUE } from '../../limits';
-import type { Manifest } from '../../runtime/apply';
-import { Discovery } from '../../runtime/discovery';
-import type { EventNote } from '../../runtime/events';
-import type { ResourceType } from '../../runtime/objects';
-import type { ConditionValue } from '../../runtime/outcome';
-import { conditionOf } from '../../runtime/resource';
-import { isNotFound } from '../../runtime/transport';
-import { builtin, optional } from '../../runtime/types';
-import type { Services } from '../services';
+import type { Hub } from '../../../kinds/index';
+import { objectNames } from '../../../kinds/object-names';
+import { DEPENDENCY_REQUEUE } from '../../../limits';
+import type { Manifest } from '../../../runtime/apply';
+import { Discovery } from '../../../runtime/discovery';
+import type { EventNote } from '../../../runtime/events';
+import type { ResourceType } from '../../../runtime/objects';
+import type { ConditionValue } from '../../../runtime/outcome';
+import { conditionOf } from '../../../runtime/resource';
+import { isNotFound } from '../../../runtime/transport';
+import { builtin, optional } from '../../../runtime/types';
+import type { Services } from '../../services';
 import { httpRouteOf } from './gateway';
 import { certificateOf, encryptionOf, ingressOf } from './ingress';
 import { networkPolicyOf } from './network-policy';
 import { exposedAsBefore } from './trusted-proxies';
-import { type HubStep, type HubWork, lookAgain } from './work';
+import { type HubStep, type HubWork, lookAgain } from '../steps';
 
 /**
  * How others reach the hub: Ingress with its Certificate, HTTPRoute, NetworkPolicy. What is not wanted (any more) is

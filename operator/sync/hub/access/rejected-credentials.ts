@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { LoginFailed } from '../../client/errors';
-import type { Credentials } from '../../client/onboarding';
-import type { Hub } from '../../kinds';
-import type { ClusterView } from '../../runtime/cache';
-import { PerHub } from './per-hub';
+import type { LoginFailed } from '../../../client/errors';
+import type { Credentials } from '../../../client/onboarding';
+import type { Hub } from '../../../kinds/index';
+import type { ClusterView } from '../../../runtime/cache';
+import { PerHub } from '../per-hub';
 
 /** What only a person can help with; `reason` is the one of the condition `BootstrapReady`. */
 export interface Stuck {

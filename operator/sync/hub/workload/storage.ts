@@ -1,15 +1,15 @@
-import type { Hub, HubSpec } from '../../kinds';
-import { objectNames } from '../../kinds/object-names';
-import { DEPENDENCY_REQUEUE } from '../../limits';
-import { ObjectRefused } from '../../runtime/apply';
-import type { ClusterObject } from '../../runtime/objects';
-import type { ConditionValue } from '../../runtime/outcome';
-import { ApiError } from '../../runtime/transport';
-import { builtin } from '../../runtime/types';
-import type { Services } from '../services';
-import { lastWords } from './last-words';
+import type { Hub, HubSpec } from '../../../kinds/index';
+import { objectNames } from '../../../kinds/object-names';
+import { DEPENDENCY_REQUEUE } from '../../../limits';
+import { ObjectRefused } from '../../../runtime/apply';
+import type { ClusterObject } from '../../../runtime/objects';
+import type { ConditionValue } from '../../../runtime/outcome';
+import { ApiError } from '../../../runtime/transport';
+import { builtin } from '../../../runtime/types';
+import type { Services } from '../../services';
+import { lastWords } from '../health/warning-events';
 import { amountOf } from './quantity';
-import { type HubStep, lookAgain } from './work';
+import { type HubStep, lookAgain } from '../steps';
 
 /** A PersistentVolumeClaim, as far as we look into it. */
 export interface Claim extends ClusterObject {

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import type { Credentials } from '../../client/onboarding';
-import type { Hub, HubSpec } from '../../kinds';
-import { objectNames } from '../../kinds/object-names';
-import { ownerReferenceTo } from '../../runtime/apply';
-import { type ClusterObject, pathOf } from '../../runtime/objects';
-import { isConflict, isNotFound } from '../../runtime/transport';
-import { builtin } from '../../runtime/types';
-import type { Services } from '../services';
+import type { Credentials } from '../../../client/onboarding';
+import type { Hub, HubSpec } from '../../../kinds/index';
+import { objectNames } from '../../../kinds/object-names';
+import { ownerReferenceTo } from '../../../runtime/apply';
+import { type ClusterObject, pathOf } from '../../../runtime/objects';
+import { isConflict, isNotFound } from '../../../runtime/transport';
+import { builtin } from '../../../runtime/types';
+import type { Services } from '../../services';
 
 /** The owner's credentials, or the sentence that says what is missing. */
 export type CredentialsFound = { readonly credentials: Credentials } | { readonly missing: string };

@@ -1,6 +1,6 @@
-import type { Hub, HubSpec } from '../../kinds';
-import { objectNames } from '../../kinds/object-names';
-import type { Manifest } from '../../runtime/apply';
+import type { Hub, HubSpec } from '../../../kinds/index';
+import { objectNames } from '../../../kinds/object-names';
+import type { Manifest } from '../../../runtime/apply';
 import { selectorOf } from './service';
 
 /** The route from the Gateways in `spec.gateway.parentRefs` to the hub's Service. */

@@ -1,6 +1,6 @@
-import type { Hub, HubSpec } from '../../kinds';
-import { objectNames } from '../../kinds/object-names';
-import type { Manifest } from '../../runtime/apply';
+import type { Hub, HubSpec } from '../../../kinds/index';
+import { objectNames } from '../../../kinds/object-names';
+import type { Manifest } from '../../../runtime/apply';
 import { selectorOf, SERVICE_PORT } from './service';
 
 export type IngressWish = NonNullable<HubSpec['ingress']>;

@@ -1,7 +1,7 @@
-import type { Hub, HubSpec } from '../../kinds';
-import { marks } from '../../kinds/annotations';
-import { objectNames } from '../../kinds/object-names';
-import { PREPARE_CONFIG, PREPARE_CONTAINER, UNBAN_OPERATOR_IP } from './scripts';
+import type { Hub, HubSpec } from '../../../kinds/index';
+import { marks } from '../../../kinds/annotations';
+import { objectNames } from '../../../kinds/object-names';
+import { PREPARE_CONFIG, PREPARE_CONTAINER, UNBAN_OPERATOR_IP } from './init-scripts';
 
 /** Port of the hub in its pod; the Service may offer another. */
 export const HUB_PORT = 8123;

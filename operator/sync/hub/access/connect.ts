@@ -1,4 +1,4 @@
-import { type CoreConfig, getConfig } from '../../client/core';
+import { type CoreConfig, getConfig } from '../../../client/core';
 import {
   HubBanned,
   HubError,
@@ -6,32 +6,32 @@ import {
   HubRejected,
   HubUnreachable,
   TokenRejected,
-} from '../../client/errors';
-import type { HubClient } from '../../client/hub';
-import { removeOldTokens } from '../../client/tokens';
-import type { Hub } from '../../kinds';
-import { timestamp } from '../../clock';
+} from '../../../client/errors';
+import type { HubClient } from '../../../client/hub';
+import { removeOldTokens } from '../../../client/tokens';
+import type { Hub } from '../../../kinds/index';
+import { timestamp } from '../../../clock';
 import {
   API_NOT_LOADED_REQUEUE,
   BOOTSTRAP_RETRY,
   DEPENDENCY_REQUEUE,
   POD_NOT_READY_REQUEUE,
-} from '../../limits';
-import { type ConditionValue, type Outcome, stalled, waiting } from '../../runtime/outcome';
-import { conditionOf } from '../../runtime/resource';
-import type { HubClients } from '../hub-clients';
-import type { Services } from '../services';
+} from '../../../limits';
+import { type ConditionValue, type Outcome, stalled, waiting } from '../../../runtime/outcome';
+import { conditionOf } from '../../../runtime/resource';
+import type { HubClients } from '../../hub-clients';
+import type { Services } from '../../services';
 import { Bootstrap, type BootstrapState, type Step } from './bootstrap';
 import { keepAnalytics, keepCoreSettings } from './core-settings';
 import { keepCredentials } from './credentials';
-import { recordRanVersion } from './downgrade';
-import { podState } from './pod-state';
+import { recordRanVersion } from '../workload/downgrade';
+import { podState } from '../health/pod-state';
 import { accessTo, tokenOwner } from './token';
 import { TokenRenewal } from './token-renewal';
-import { powerlessness, troubleOf } from './trouble';
-import { Unban } from './unban';
-import { signOf } from './vigil';
-import { type HubWork, lookAgain, type StepResult } from './work';
+import { powerlessness, troubleOf } from '../health/hub-health';
+import { Unban } from '../health/unban';
+import { signOf } from '../health/health-monitor';
+import { type HubWork, lookAgain, type StepResult } from '../steps';
 
 /** From a hub's workload to a hub that answers with our token: bootstrap, and everything that keeps it so. */
 export class Contact {

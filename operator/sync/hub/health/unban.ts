@@ -1,24 +1,24 @@
-import { timestamp } from '../../clock';
-import type { Hub } from '../../kinds';
-import { objectNames } from '../../kinds/object-names';
+import { timestamp } from '../../../clock';
+import type { Hub } from '../../../kinds/index';
+import { objectNames } from '../../../kinds/object-names';
 import {
   BAN_COOLDOWN,
   BAN_RESTARTS,
   BAN_WINDOW,
   DEPENDENCY_REQUEUE,
   POD_NOT_READY_REQUEUE,
-} from '../../limits';
-import { pathOf } from '../../runtime/objects';
-import { type ConditionValue, type Outcome, type Stalled, stalled, waiting } from '../../runtime/outcome';
-import { conditionOf } from '../../runtime/resource';
-import { isConflict, isNotFound } from '../../runtime/transport';
-import { builtin } from '../../runtime/types';
-import type { Services } from '../services';
+} from '../../../limits';
+import { pathOf } from '../../../runtime/objects';
+import { type ConditionValue, type Outcome, type Stalled, stalled, waiting } from '../../../runtime/outcome';
+import { conditionOf } from '../../../runtime/resource';
+import { isConflict, isNotFound } from '../../../runtime/transport';
+import { builtin } from '../../../runtime/types';
+import type { Services } from '../../services';
 import { type BanHistory, banHistoryOf, banStatus, decideOnBan } from './ban';
-import { PerHub } from './per-hub';
+import { PerHub } from '../per-hub';
 import type { Pod } from './pod-state';
-import { NOT_BANNED, UNBAN_CONTAINER } from './scripts';
-import { type HubWork, timed } from './work';
+import { NOT_BANNED, UNBAN_CONTAINER } from '../workload/init-scripts';
+import { type HubWork, timed } from '../steps';
 
 const WINDOW_MINUTES = BAN_WINDOW / 60_000;
 

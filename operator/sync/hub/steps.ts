@@ -10,7 +10,7 @@ import {
   waiting,
 } from '../../runtime/outcome';
 import type { Pass } from '../../runtime/sync-module';
-import type { Claim } from './storage';
+import type { Claim } from './workload/storage';
 
 /** One pass over one Hub: what it is about, and what its steps have found out so far. */
 export interface HubWork {

@@ -1,6 +1,6 @@
-import { timestamp } from '../../clock';
-import type { HubStatus } from '../../kinds';
-import { BAN_COOLDOWN, BAN_RESTARTS, BAN_WINDOW } from '../../limits';
+import { timestamp } from '../../../clock';
+import type { HubStatus } from '../../../kinds/index';
+import { BAN_COOLDOWN, BAN_RESTARTS, BAN_WINDOW } from '../../../limits';
 
 /** What is known of the restarts that bans have caused. Times are milliseconds since the epoch. */
 export interface BanHistory {

@@ -1,7 +1,7 @@
-import type { Hub, HubSpec } from '../../kinds';
-import { objectNames, OPERATOR_LABELS } from '../../kinds/object-names';
-import type { Manifest } from '../../runtime/apply';
-import { HUB_PORT } from './pod-template';
+import type { Hub, HubSpec } from '../../../kinds/index';
+import { objectNames, OPERATOR_LABELS } from '../../../kinds/object-names';
+import type { Manifest } from '../../../runtime/apply';
+import { HUB_PORT } from '../workload/pod-template';
 import { selectorOf } from './service';
 
 /**

@@ -1,10 +1,10 @@
-import type { Hub, HubSpec } from '../../kinds';
-import { marks, requests } from '../../kinds/annotations';
-import { pathOf } from '../../runtime/objects';
-import { builtin } from '../../runtime/types';
-import type { Services } from '../services';
+import type { Hub, HubSpec } from '../../../kinds/index';
+import { marks, requests } from '../../../kinds/annotations';
+import { pathOf } from '../../../runtime/objects';
+import { builtin } from '../../../runtime/types';
+import type { Services } from '../../services';
 import type { Claim } from './storage';
-import type { HubWork } from './work';
+import type { HubWork } from '../steps';
 
 /**
  * Why `spec.version` must not run on this volume: a hub migrates its database and stores when it is updated, and an

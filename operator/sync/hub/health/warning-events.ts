@@ -1,6 +1,6 @@
-import { type ClusterObject, pathOf } from '../../runtime/objects';
-import { builtin } from '../../runtime/types';
-import type { Services } from '../services';
+import { type ClusterObject, pathOf } from '../../../runtime/objects';
+import { builtin } from '../../../runtime/types';
+import type { Services } from '../../services';
 
 /** As far as we look into it. */
 export interface Event {

@@ -1,18 +1,18 @@
-import type { Hub, HubSpec } from '../../kinds';
-import { objectNames } from '../../kinds/object-names';
-import { DEPENDENCY_REQUEUE } from '../../limits';
-import type { Manifest } from '../../runtime/apply';
-import type { ClusterObject } from '../../runtime/objects';
-import { stalled, waiting } from '../../runtime/outcome';
-import { builtin } from '../../runtime/types';
-import type { Services } from '../services';
+import type { Hub, HubSpec } from '../../../kinds/index';
+import { objectNames } from '../../../kinds/object-names';
+import { DEPENDENCY_REQUEUE } from '../../../limits';
+import type { Manifest } from '../../../runtime/apply';
+import type { ClusterObject } from '../../../runtime/objects';
+import { stalled, waiting } from '../../../runtime/outcome';
+import { builtin } from '../../../runtime/types';
+import type { Services } from '../../services';
 import { refuseDowngrade } from './downgrade';
 import { mergePodTemplate, NotMergeable } from './merge';
 import { type PodHashes, podTemplate } from './pod-template';
 import { lostPart } from './protected-parts';
 import { hashesOf, Rollouts } from './rollout';
-import { selectorOf, syncOperatorIp } from './service';
-import { type HubStep, lookAgain } from './work';
+import { selectorOf, syncOperatorIp } from '../exposure/service';
+import { type HubStep, lookAgain } from '../steps';
 
 /** As far as we look into it. */
 export interface StatefulSet extends ClusterObject {

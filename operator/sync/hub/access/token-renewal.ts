@@ -1,11 +1,11 @@
-import type { HubClient } from '../../client/hub';
-import { removeOldTokens, tokenLife } from '../../client/tokens';
-import type { Hub, HubSpec } from '../../kinds';
-import { TOKEN_RENEWAL } from '../../limits';
-import type { ClusterObject } from '../../runtime/objects';
-import { builtin } from '../../runtime/types';
-import type { Services } from '../services';
-import { PerHub } from './per-hub';
+import type { HubClient } from '../../../client/hub';
+import { removeOldTokens, tokenLife } from '../../../client/tokens';
+import type { Hub, HubSpec } from '../../../kinds/index';
+import { TOKEN_RENEWAL } from '../../../limits';
+import type { ClusterObject } from '../../../runtime/objects';
+import { builtin } from '../../../runtime/types';
+import type { Services } from '../../services';
+import { PerHub } from '../per-hub';
 import { newToken, tokenOwner, tokenSecretName } from './token';
 
 /**

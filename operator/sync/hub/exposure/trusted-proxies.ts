@@ -1,11 +1,11 @@
-import { HubError } from '../../client/errors';
-import { readForwarding } from '../../client/http-settings';
-import type { Hub, HubSpec } from '../../kinds';
-import { objectNames } from '../../kinds/object-names';
-import { DEPENDENCY_REQUEUE } from '../../limits';
-import type { ConditionValue } from '../../runtime/outcome';
-import { conditionOf } from '../../runtime/resource';
-import { type HubStep, lookAgain } from './work';
+import { HubError } from '../../../client/errors';
+import { readForwarding } from '../../../client/http-settings';
+import type { Hub, HubSpec } from '../../../kinds/index';
+import { objectNames } from '../../../kinds/object-names';
+import { DEPENDENCY_REQUEUE } from '../../../limits';
+import type { ConditionValue } from '../../../runtime/outcome';
+import { conditionOf } from '../../../runtime/resource';
+import { type HubStep, lookAgain } from '../steps';
 
 /**
  * Asks a hub that is well whether it lets its proxies through: it refuses every forwarded request otherwise. That is

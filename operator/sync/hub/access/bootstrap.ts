@@ -1,8 +1,8 @@
-import { HubConnection } from '../../client/connection';
-import type { CoreConfig } from '../../client/core';
-import { finishOwner, removeStandIns, takeName } from '../../client/cut-off-owner';
-import { HubBanned, HubUnreachable, LoginFailed, TokenRejected, UserExists } from '../../client/errors';
-import { type Health, probeHealth } from '../../client/health';
+import { HubConnection } from '../../../client/connection';
+import type { CoreConfig } from '../../../client/core';
+import { finishOwner, removeStandIns, takeName } from '../../../client/cut-off-owner';
+import { HubBanned, HubUnreachable, LoginFailed, TokenRejected, UserExists } from '../../../client/errors';
+import { type Health, probeHealth } from '../../../client/health';
 import {
   completeStep,
   createUser,
@@ -11,17 +11,17 @@ import {
   type FirstUser,
   login,
   type Login,
-} from '../../client/onboarding';
-import { Rest } from '../../client/rest';
-import { scrubber } from '../../client/scrub';
-import { currentUser, removeOldTokens } from '../../client/tokens';
-import type { Hub, HubSpec, HubStatus } from '../../kinds';
-import { API_NOT_LOADED_REQUEUE, POD_NOT_READY_REQUEUE } from '../../limits';
-import type { Services } from '../services';
+} from '../../../client/onboarding';
+import { Rest } from '../../../client/rest';
+import { scrubber } from '../../../client/scrub';
+import { currentUser, removeOldTokens } from '../../../client/tokens';
+import type { Hub, HubSpec, HubStatus } from '../../../kinds/index';
+import { API_NOT_LOADED_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../limits';
+import type { Services } from '../../services';
 import { keepAnalytics, keepCoreSettings } from './core-settings';
 import { ownerCredentials } from './credentials';
-import { PerHub } from './per-hub';
-import { Refusals, type Stuck } from './refusals';
+import { PerHub } from '../per-hub';
+import { Refusals, type Stuck } from './rejected-credentials';
 import { newToken, tokenOwner } from './token';
 
 export type BootstrapState = NonNullable<NonNullable<HubStatus['bootstrap']>['state']>;

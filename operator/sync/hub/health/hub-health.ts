@@ -1,12 +1,12 @@
-import { checkConfig, type CoreConfig } from '../../client/core';
-import { HubBanned, HubError, TokenRejected } from '../../client/errors';
-import type { HubClient } from '../../client/hub';
-import { currentUser } from '../../client/tokens';
-import type { Hub } from '../../kinds';
-import { DEPENDENCY_REQUEUE } from '../../limits';
-import { type Outcome, waiting } from '../../runtime/outcome';
-import type { Services } from '../services';
-import { scrubOf } from '../hub-secrets';
+import { checkConfig, type CoreConfig } from '../../../client/core';
+import { HubBanned, HubError, TokenRejected } from '../../../client/errors';
+import type { HubClient } from '../../../client/hub';
+import { currentUser } from '../../../client/tokens';
+import type { Hub } from '../../../kinds/index';
+import { DEPENDENCY_REQUEUE } from '../../../limits';
+import { type Outcome, waiting } from '../../../runtime/outcome';
+import type { Services } from '../../services';
+import { scrubOf } from '../../hub-secrets';
 
 /** A hub that answers, but is not itself: in recovery mode or in safe mode. Undefined: it is well. Nothing is written to it then. */
 export async function troubleOf(

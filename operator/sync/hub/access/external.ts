@@ -1,15 +1,15 @@
-import { getConfig } from '../../client/core';
-import { HubBanned, HubError, HubFailed, HubRejected, TokenRejected } from '../../client/errors';
-import { hasLocalHost } from '../../client/local-address';
-import type { HubSpec } from '../../kinds';
-import { DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../../limits';
-import { type Outcome, stalled, waiting } from '../../runtime/outcome';
-import type { HubClients } from '../hub-clients';
-import type { Services } from '../services';
+import { getConfig } from '../../../client/core';
+import { HubBanned, HubError, HubFailed, HubRejected, TokenRejected } from '../../../client/errors';
+import { hasLocalHost } from '../../../client/local-address';
+import type { HubSpec } from '../../../kinds/index';
+import { DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../limits';
+import { type Outcome, stalled, waiting } from '../../../runtime/outcome';
+import type { HubClients } from '../../hub-clients';
+import type { Services } from '../../services';
 import { accessTo } from './token';
-import { powerlessness, troubleOf } from './trouble';
-import { signOf } from './vigil';
-import type { HubStep } from './work';
+import { powerlessness, troubleOf } from '../health/hub-health';
+import { signOf } from '../health/health-monitor';
+import type { HubStep } from '../steps';
 
 type External = NonNullable<HubSpec['external']>;
 

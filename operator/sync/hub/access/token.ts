@@ -1,12 +1,12 @@
-import type { HubConnection } from '../../client/connection';
-import type { HubAccess } from '../../client/hub';
-import { createToken } from '../../client/tokens';
-import type { Hub, HubSpec } from '../../kinds';
-import { objectNames } from '../../kinds/object-names';
-import type { Manifest } from '../../runtime/apply';
-import { builtin } from '../../runtime/types';
-import type { Services } from '../services';
-import { secretValue } from './secret-value';
+import type { HubConnection } from '../../../client/connection';
+import type { HubAccess } from '../../../client/hub';
+import { createToken } from '../../../client/tokens';
+import type { Hub, HubSpec } from '../../../kinds/index';
+import { objectNames } from '../../../kinds/object-names';
+import type { Manifest } from '../../../runtime/apply';
+import { builtin } from '../../../runtime/types';
+import type { Services } from '../../services';
+import { secretValue } from '../secret-value';
 
 /** Key of the token in its Secret. */
 const TOKEN_KEY = 'token';

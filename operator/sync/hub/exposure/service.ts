@@ -1,10 +1,10 @@
-import type { Hub, HubSpec } from '../../kinds';
-import { objectNames } from '../../kinds/object-names';
-import type { ClusterObject } from '../../runtime/objects';
-import { builtin } from '../../runtime/types';
-import type { Services } from '../services';
-import { HUB_PORT } from './pod-template';
-import type { HubStep } from './work';
+import type { Hub, HubSpec } from '../../../kinds/index';
+import { objectNames } from '../../../kinds/object-names';
+import type { ClusterObject } from '../../../runtime/objects';
+import { builtin } from '../../../runtime/types';
+import type { Services } from '../../services';
+import { HUB_PORT } from '../workload/pod-template';
+import type { HubStep } from '../steps';
 
 /** Name of the Service's port. */
 export const SERVICE_PORT = 'http';

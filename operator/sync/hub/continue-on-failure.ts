@@ -3,7 +3,7 @@ import { NameConflict, ObjectRefused } from '../../runtime/apply';
 import { type Outcome, stalled, waiting } from '../../runtime/outcome';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
-import type { HubStep, HubWork } from './work';
+import type { HubStep, HubWork } from './steps';
 
 /** An object that goes is gone soon; there is no number for it. */
 const GOING_RETRY = 5_000;

@@ -1,10 +1,10 @@
-import type { Hub } from '../../kinds';
-import { objectNames } from '../../kinds/object-names';
-import type { ClusterObject } from '../../runtime/objects';
-import { builtin } from '../../runtime/types';
-import type { Services } from '../services';
-import { scrubOf } from '../hub-secrets';
-import { lastWords } from './last-words';
+import type { Hub } from '../../../kinds/index';
+import { objectNames } from '../../../kinds/object-names';
+import type { ClusterObject } from '../../../runtime/objects';
+import { builtin } from '../../../runtime/types';
+import type { Services } from '../../services';
+import { scrubOf } from '../../hub-secrets';
+import { lastWords } from './warning-events';
 
 interface Ended {
   readonly exitCode: number;
