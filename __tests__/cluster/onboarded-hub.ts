@@ -3,7 +3,7 @@ import { HubConnection } from '../../operator/client/connection';
 import { getConfig } from '../../operator/client/core';
 import { completeStep, createUser, LATER_STEPS } from '../../operator/client/onboarding';
 import { Rest } from '../../operator/client/rest';
-import { scrubber } from '../../operator/client/scrub';
+import { scrubber } from '../../operator/client/redact';
 import { createToken } from '../../operator/client/tokens';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HubProcess } from './hub-process';

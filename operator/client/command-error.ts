@@ -1,5 +1,5 @@
 import { HubFailed, HubRejected, HubUnreachable, NotFound } from './errors';
-import type { Scrub } from './scrub';
+import type { Scrub } from './redact';
 
 /**
  * Translates what the WebSocket library rejects with: the hub's own `{code, message}`, or, for a lost connection, a

@@ -1,7 +1,7 @@
 import type { HubConnection } from './connection';
 import { HubRejected, HubUnreachable, NotFound } from './errors';
-import { Lane } from './lane';
-import type { ReloadLedger } from './reload-ledger';
+import { Lane } from './serial-queue';
+import type { ReloadLedger } from './own-reload-tracker';
 import { WRITE_TIMEOUT_MS, type Rest } from './rest';
 
 /** What the hub keeps in a file that its API writes: `automations.yaml`, `scenes.yaml`, `scripts.yaml`. */

@@ -5,7 +5,7 @@ import { HubError, HubUnreachable, messageOf, TokenRejected } from './errors';
 import type { Logger } from '../log';
 import type { Rest } from './rest';
 import { cut, openSocket } from './socket';
-import { TokenGate } from './token-gate';
+import { TokenGate } from './auth-backoff';
 
 export const COMMAND_TIMEOUT_MS = 10_000;
 

@@ -5,13 +5,13 @@ import { Components } from './components';
 import { HubConnection } from './connection';
 import { EntityRegistry } from './entity-registry';
 import { HubFailed } from './errors';
-import { ReloadLedger } from './reload-ledger';
+import { ReloadLedger } from './own-reload-tracker';
 import { Reloads } from './reloads';
 import { Rest, type HubAddress } from './rest';
-import { scrubber, type Scrub } from './scrub';
+import { scrubber, type Scrub } from './redact';
 import { callService, isComponentLoaded } from './services';
-import { HubSignals } from './signals';
-import { TokenGate } from './token-gate';
+import { HubSignals } from './hub-events';
+import { TokenGate } from './auth-backoff';
 
 /** How to reach one hub, and as whom. */
 export interface HubAccess extends HubAddress {

@@ -14,9 +14,9 @@ import {
 } from './errors';
 import { hasLocalHost, lookupRemote } from './local-address';
 import { demandHub } from './manifest';
-import { Proof } from './proof';
-import type { Scrub } from './scrub';
-import { TokenGate } from './token-gate';
+import { Proof } from './hub-identity';
+import type { Scrub } from './redact';
+import { TokenGate } from './auth-backoff';
 
 /** The hub answers most calls in milliseconds. */
 export const REQUEST_TIMEOUT_MS = 10_000;

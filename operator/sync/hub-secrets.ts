@@ -1,5 +1,5 @@
 import { loadAll, YAMLException } from 'js-yaml';
-import { type Scrub, scrubber } from '../client/scrub';
+import { type Scrub, scrubber } from '../client/redact';
 import type { Hub } from '../kinds';
 import { objectNames } from '../kinds/object-names';
 import type { Services } from './services';

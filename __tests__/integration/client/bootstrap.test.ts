@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../../operator/clock';
 import { HubConnection } from '../../../operator/client/connection';
 import { getAnalytics, getConfig, setAnalytics, updateCoreConfig } from '../../../operator/client/core';
-import { finishOwner, removeStandIns, takeName } from '../../../operator/client/cut-off-owner';
+import { finishOwner, removeStandIns, takeName } from '../../../operator/client/interrupted-onboarding';
 import { LoginFailed, TokenRejected, UserExists } from '../../../operator/client/errors';
 import { probeHealth } from '../../../operator/client/health';
 import {
@@ -17,7 +17,7 @@ import {
   refreshLogin,
 } from '../../../operator/client/onboarding';
 import { Rest } from '../../../operator/client/rest';
-import { scrubber } from '../../../operator/client/scrub';
+import { scrubber } from '../../../operator/client/redact';
 import {
   createToken,
   currentUser,

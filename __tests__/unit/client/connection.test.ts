@@ -12,7 +12,7 @@ import {
   TokenRejected,
 } from '../../../operator/client/errors';
 import { Rest } from '../../../operator/client/rest';
-import { scrubber } from '../../../operator/client/scrub';
+import { scrubber } from '../../../operator/client/redact';
 import { silentLog } from '../../cluster/silent-log';
 import { FakeHub, text } from './fake-hub';
 import { ManualClock } from './manual-clock';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HubClient } from '../../../operator/client/hub';
-import type { HubSignal } from '../../../operator/client/signals';
+import type { HubSignal } from '../../../operator/client/hub-events';
 import { silentLog } from '../../cluster/silent-log';
 import { FakeHub, json, text } from './fake-hub';
 import { ManualClock } from './manual-clock';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Lane } from '../../../operator/client/lane';
+import { Lane } from '../../../operator/client/serial-queue';
 
 describe('Lane', () => {
   it('runs one task at a time, in order, whatever fails', async () => {

@@ -1,4 +1,4 @@
-import { ReloadLedger } from '../../../operator/client/reload-ledger';
+import { ReloadLedger } from '../../../operator/client/own-reload-tracker';
 import { ManualClock } from './manual-clock';
 
 let clock: ManualClock;

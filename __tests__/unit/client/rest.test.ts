@@ -9,7 +9,7 @@ import {
   TokenRejected,
 } from '../../../operator/client/errors';
 import { Rest, type RestOptions } from '../../../operator/client/rest';
-import { scrubber } from '../../../operator/client/scrub';
+import { scrubber } from '../../../operator/client/redact';
 import { FakeHub, json, text, type Answer } from './fake-hub';
 import { ManualClock } from './manual-clock';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { scrubber } from '../../../operator/client/scrub';
+import { scrubber } from '../../../operator/client/redact';
 
 describe('scrubber', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { TokenRejected } from '../../../operator/client/errors';
-import { TokenGate } from '../../../operator/client/token-gate';
+import { TokenGate } from '../../../operator/client/auth-backoff';
 import { ManualClock } from './manual-clock';
 
 const MINUTE = 60_000;

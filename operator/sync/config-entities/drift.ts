@@ -1,6 +1,6 @@
 import type { ConfigEntityKind } from '../../client/config-entities';
 import type { HubClient } from '../../client/hub';
-import type { HubSignal } from '../../client/signals';
+import type { HubSignal } from '../../client/hub-events';
 import type { Clock } from '../../clock';
 import type { Logger } from '../../log';
 import type { Priority } from '../../runtime/queue';

@@ -8,7 +8,7 @@ import {
 } from '../../client/backup';
 import { HubBanned, HubError, HubFailed, HubRejected, TokenRejected } from '../../client/errors';
 import type { HubClient } from '../../client/hub';
-import { scrubber } from '../../client/scrub';
+import { scrubber } from '../../client/redact';
 import { timestamp } from '../../clock';
 import type { Hub, HubSpec } from '../../kinds';
 import { API_NOT_LOADED_REQUEUE } from '../../limits';

@@ -1,7 +1,7 @@
 import type { ConfigEntityKind } from '../../../../operator/client/config-entities';
 import type { EntityListener } from '../../../../operator/client/entity-registry';
 import type { HubClient } from '../../../../operator/client/hub';
-import type { HubSignal, SignalListener } from '../../../../operator/client/signals';
+import type { HubSignal, SignalListener } from '../../../../operator/client/hub-events';
 import type { Priority } from '../../../../operator/runtime/queue';
 import { DriftWatch } from '../../../../operator/sync/config-entities/drift';
 import type { EntityMemory } from '../../../../operator/sync/config-entities/entity-cache';

@@ -2,7 +2,7 @@ import type { EntityBody } from '../../../../operator/client/config-entities';
 import { HubFailed } from '../../../../operator/client/errors';
 import type { HubClient } from '../../../../operator/client/hub';
 import type { ReloadResult } from '../../../../operator/client/reloads';
-import type { SignalListener } from '../../../../operator/client/signals';
+import type { SignalListener } from '../../../../operator/client/hub-events';
 import { REFUSAL_REST, RESYNC, WRITE_PACE } from '../../../../operator/limits';
 import type { Outcome } from '../../../../operator/runtime/outcome';
 import type { Pass } from '../../../../operator/runtime/sync-module';

@@ -1,6 +1,6 @@
 import { HubConnection } from '../../../client/connection';
 import type { CoreConfig } from '../../../client/core';
-import { finishOwner, removeStandIns, takeName } from '../../../client/cut-off-owner';
+import { finishOwner, removeStandIns, takeName } from '../../../client/interrupted-onboarding';
 import { HubBanned, HubUnreachable, LoginFailed, TokenRejected, UserExists } from '../../../client/errors';
 import { type Health, probeHealth } from '../../../client/health';
 import {
@@ -13,7 +13,7 @@ import {
   type Login,
 } from '../../../client/onboarding';
 import { Rest } from '../../../client/rest';
-import { scrubber } from '../../../client/scrub';
+import { scrubber } from '../../../client/redact';
 import { currentUser, removeOldTokens } from '../../../client/tokens';
 import type { Hub, HubSpec, HubStatus } from '../../../kinds/index';
 import { API_NOT_LOADED_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../limits';

@@ -1,6 +1,6 @@
 import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from './config-entities';
 import type { HubConnection } from './connection';
-import type { ReloadLedger } from './reload-ledger';
+import type { ReloadLedger } from './own-reload-tracker';
 
 /** What a hub tells of itself that may concern what we keep in it. */
 export type HubSignal =
