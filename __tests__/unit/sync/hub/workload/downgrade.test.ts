@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isLower } from '../../../../operator/sync/hub/workload/downgrade';
+import { isLower } from '../../../../../operator/sync/hub/workload/downgrade';
 
 test.each([
   ['2026.10.4', '2026.11.0'],

@@ -1,11 +1,11 @@
-import { HubClient } from '../../../../operator/client/hub';
-import type { Hub } from '../../../../operator/kinds';
-import type { ClusterView } from '../../../../operator/runtime/cache';
-import { signOf, Vigil } from '../../../../operator/sync/hub/health/health-monitor';
-import { silentLog } from '../../../cluster/silent-log';
-import { FakeHub, json, text } from '../../client/fake-hub';
-import { ManualClock } from '../../client/manual-clock';
-import { systemClock } from '../../../../operator/clock';
+import { HubClient } from '../../../../../operator/client/hub';
+import type { Hub } from '../../../../../operator/kinds/index';
+import type { ClusterView } from '../../../../../operator/runtime/cache';
+import { signOf, Vigil } from '../../../../../operator/sync/hub/health/health-monitor';
+import { silentLog } from '../../../../cluster/silent-log';
+import { FakeHub, json, text } from '../../../client/fake-hub';
+import { ManualClock } from '../../../client/manual-clock';
+import { systemClock } from '../../../../../operator/clock';
 
 const config = { version: '2026.11.0', state: 'RUNNING', recovery_mode: false, safe_mode: false };
 const hub = { kind: 'Hub', metadata: { namespace: 'home', name: 'h', uid: '1' } } as Hub;

@@ -1,6 +1,6 @@
-import { LoginFailed } from '../../../../operator/client/errors';
-import type { Hub } from '../../../../operator/kinds';
-import { Refusals } from '../../../../operator/sync/hub/access/rejected-credentials';
+import { LoginFailed } from '../../../../../operator/client/errors';
+import type { Hub } from '../../../../../operator/kinds/index';
+import { Refusals } from '../../../../../operator/sync/hub/access/rejected-credentials';
 
 const hub = (name: string) => ({ metadata: { namespace: 'home', name, uid: name } }) as Hub;
 const credentials = { username: 'ada', password: 'wrong' };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { amountOf } from '../../../../operator/sync/hub/workload/quantity';
-import { type Claim, claimSpec, differences } from '../../../../operator/sync/hub/workload/storage';
+import { amountOf } from '../../../../../operator/sync/hub/workload/quantity';
+import { type Claim, claimSpec, differences } from '../../../../../operator/sync/hub/workload/storage';
 
 type Wish = Parameters<typeof claimSpec>[0];
 

@@ -5,7 +5,7 @@ import {
   banHistoryOf,
   banStatus,
   decideOnBan,
-} from '../../../../operator/sync/hub/health/ban';
+} from '../../../../../operator/sync/hub/health/ban';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

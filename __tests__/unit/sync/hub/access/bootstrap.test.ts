@@ -1,10 +1,10 @@
-import { systemClock } from '../../../../operator/clock';
-import { hub as definition, type Hub } from '../../../../operator/kinds';
-import { defaulted } from '../../../../operator/kinds/schema';
-import { Bootstrap, type BootstrapState } from '../../../../operator/sync/hub/access/bootstrap';
-import type { Services } from '../../../../operator/sync/services';
-import { silentLog } from '../../../cluster/silent-log';
-import { FakeHub, json } from '../../client/fake-hub';
+import { systemClock } from '../../../../../operator/clock';
+import { hub as definition, type Hub } from '../../../../../operator/kinds/index';
+import { defaulted } from '../../../../../operator/kinds/schema';
+import { Bootstrap, type BootstrapState } from '../../../../../operator/sync/hub/access/bootstrap';
+import type { Services } from '../../../../../operator/sync/services';
+import { silentLog } from '../../../../cluster/silent-log';
+import { FakeHub, json } from '../../../client/fake-hub';
 
 // The way through is shown with a real hub (integration); here is what that one cannot be brought to in short time.
 

@@ -1,4 +1,4 @@
-import { renewalDue } from '../../../../operator/sync/hub/access/token-renewal';
+import { renewalDue } from '../../../../../operator/sync/hub/access/token-renewal';
 
 const DAY = 24 * 3_600_000;
 const MADE = Date.UTC(2026, 0, 1);

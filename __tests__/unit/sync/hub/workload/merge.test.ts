@@ -4,7 +4,7 @@ import {
   mergePodTemplate,
   NotMergeable,
   type PodTemplate,
-} from '../../../../operator/sync/hub/workload/merge';
+} from '../../../../../operator/sync/hub/workload/merge';
 
 const merged = (base: object, part: object) => mergePodTemplate(base as PodTemplate, part as PodTemplate);
 

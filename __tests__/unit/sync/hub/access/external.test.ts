@@ -1,4 +1,4 @@
-import { refusalOf } from '../../../../operator/sync/hub/access/external';
+import { refusalOf } from '../../../../../operator/sync/hub/access/external';
 
 describe('the address of an external hub', () => {
   it.each(['http://192.168.1.10:8123', 'https://hub.home.arpa', 'http://hub/', 'http://[fd00::10]:8123'])(

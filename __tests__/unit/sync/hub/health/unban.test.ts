@@ -1,10 +1,10 @@
-import type { Hub, HubStatus } from '../../../../operator/kinds';
-import type { Waiting } from '../../../../operator/runtime/outcome';
-import type { Services } from '../../../../operator/sync/services';
-import { Unban } from '../../../../operator/sync/hub/health/unban';
-import type { HubWork } from '../../../../operator/sync/hub/steps';
-import { silentLog } from '../../../cluster/silent-log';
-import { ManualClock } from '../../client/manual-clock';
+import type { Hub, HubStatus } from '../../../../../operator/kinds/index';
+import type { Waiting } from '../../../../../operator/runtime/outcome';
+import type { Services } from '../../../../../operator/sync/services';
+import { Unban } from '../../../../../operator/sync/hub/health/unban';
+import type { HubWork } from '../../../../../operator/sync/hub/steps';
+import { silentLog } from '../../../../cluster/silent-log';
+import { ManualClock } from '../../../client/manual-clock';
 
 // With a real hub and its bans: integration/hub/ban.test.ts. Here is what happens between two passes.
 

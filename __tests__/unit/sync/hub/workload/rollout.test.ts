@@ -1,8 +1,8 @@
-import type { Hub } from '../../../../operator/kinds';
-import type { Manifest } from '../../../../operator/runtime/apply';
-import { Rollouts } from '../../../../operator/sync/hub/workload/rollout';
-import type { StatefulSet } from '../../../../operator/sync/hub/workload/statefulset';
-import type { Services } from '../../../../operator/sync/services';
+import type { Hub } from '../../../../../operator/kinds/index';
+import type { Manifest } from '../../../../../operator/runtime/apply';
+import { Rollouts } from '../../../../../operator/sync/hub/workload/rollout';
+import type { StatefulSet } from '../../../../../operator/sync/hub/workload/statefulset';
+import type { Services } from '../../../../../operator/sync/services';
 
 const hub = { metadata: { name: 'villa', namespace: 'home', uid: '1' } } as Hub;
 const wish = (text: string) => ({ metadata: { name: text } }) as Manifest;

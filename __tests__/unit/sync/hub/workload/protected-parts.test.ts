@@ -1,6 +1,6 @@
-import { hub as definition, type Hub } from '../../../../operator/kinds';
-import { defaulted } from '../../../../operator/kinds/schema';
-import { statefulSet } from '../../../../operator/sync/hub/workload/statefulset';
+import { hub as definition, type Hub } from '../../../../../operator/kinds/index';
+import { defaulted } from '../../../../../operator/kinds/schema';
+import { statefulSet } from '../../../../../operator/sync/hub/workload/statefulset';
 
 const hub = (spec: object): Hub => ({
   apiVersion: 'hub-operator.dev/v1',

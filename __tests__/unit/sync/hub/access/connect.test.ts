@@ -1,14 +1,14 @@
-import { HubClient } from '../../../../operator/client/hub';
-import { systemClock } from '../../../../operator/clock';
-import { hub as definition, type Hub } from '../../../../operator/kinds';
-import { defaulted } from '../../../../operator/kinds/schema';
-import type { ClusterObject } from '../../../../operator/runtime/objects';
-import type { HubClients } from '../../../../operator/sync/hub-clients';
-import { Contact } from '../../../../operator/sync/hub/access/connect';
-import type { HubWork } from '../../../../operator/sync/hub/steps';
-import type { Services } from '../../../../operator/sync/services';
-import { silentLog } from '../../../cluster/silent-log';
-import { type Command, FakeHub, json, text } from '../../client/fake-hub';
+import { HubClient } from '../../../../../operator/client/hub';
+import { systemClock } from '../../../../../operator/clock';
+import { hub as definition, type Hub } from '../../../../../operator/kinds/index';
+import { defaulted } from '../../../../../operator/kinds/schema';
+import type { ClusterObject } from '../../../../../operator/runtime/objects';
+import type { HubClients } from '../../../../../operator/sync/hub-clients';
+import { Contact } from '../../../../../operator/sync/hub/access/connect';
+import type { HubWork } from '../../../../../operator/sync/hub/steps';
+import type { Services } from '../../../../../operator/sync/services';
+import { silentLog } from '../../../../cluster/silent-log';
+import { type Command, FakeHub, json, text } from '../../../client/fake-hub';
 
 // What a real hub is seldom brought to say. The way through is shown with one (integration).
 

@@ -1,4 +1,4 @@
-import { complaintOf, type Pod } from '../../../../operator/sync/hub/health/pod-state';
+import { complaintOf, type Pod } from '../../../../../operator/sync/hub/health/pod-state';
 
 const pod = (status: Pod['status'], metadata: object = {}): Pod => ({
   metadata: { name: 'villa-0', ...metadata },
