@@ -7,7 +7,7 @@ import { Claims } from './identity-index';
 import { Dependencies } from './dependencies';
 import type { ClusterObject } from './objects';
 import { type Priority, WorkQueue } from './queue';
-import type { Next, Reconciler } from './reconciler';
+import type { Result, Reconciler } from './reconciler';
 import { type CustomResource, isReady } from './resource';
 import type { Change } from './store';
 import { isServerAway } from './transport';
@@ -138,7 +138,7 @@ export class Controller {
     this.plan(id, next);
   }
 
-  private plan(id: string, next: Next): void {
+  private plan(id: string, next: Result): void {
     switch (next.type) {
       case 'gone':
         return this.queue.forget(id);
@@ -217,7 +217,7 @@ export function parseId(id: string): { kind: string; key: string } {
   return { kind: id.slice(0, slash), key: id.slice(slash + 1) };
 }
 
-function resultOf(next: Next) {
+function resultOf(next: Result) {
   switch (next.type) {
     case 'gone':
       return 'success';
@@ -228,7 +228,7 @@ function resultOf(next: Next) {
   }
 }
 
-function faultOf(next: Next): PassFault | undefined {
+function faultOf(next: Result): PassFault | undefined {
   if (next.type === 'after') return next.stalled ? 'terminal' : undefined;
   if (next.type !== 'backoff') return undefined;
   return bugs.some((bug) => next.error instanceof bug) ? 'panic' : undefined;

@@ -6,7 +6,7 @@ import type { CustomResource } from './resource';
 import { type Cluster, isNotFound } from './transport';
 import { builtin } from './types';
 
-export interface EventNote {
+export interface EventSpec {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
@@ -52,7 +52,7 @@ export class EventRecorder {
     private readonly instance: string,
   ) {}
 
-  async record(resource: CustomResource, note: EventNote): Promise<void> {
+  async record(resource: CustomResource, note: EventSpec): Promise<void> {
     const at = this.clock.monotonic();
     this.forgetOld(at);
     const { kind, metadata } = resource;
@@ -71,7 +71,7 @@ export class EventRecorder {
     }
   }
 
-  private async write(resource: CustomResource, note: EventNote, lastAt: number): Promise<void> {
+  private async write(resource: CustomResource, note: EventSpec, lastAt: number): Promise<void> {
     const now = this.clock.now();
     const id = seriesId(resource, note);
     const known = this.series.get(id);
@@ -113,7 +113,7 @@ export class EventRecorder {
     }
   }
 
-  private body(resource: CustomResource, note: EventNote, series: Series): object {
+  private body(resource: CustomResource, note: EventSpec, series: Series): object {
     const { apiVersion, kind, metadata } = resource;
     return {
       apiVersion: 'v1',
@@ -163,7 +163,7 @@ export class EventRecorder {
   }
 }
 
-function seriesId({ metadata }: CustomResource, { type, reason, message }: EventNote): string {
+function seriesId({ metadata }: CustomResource, { type, reason, message }: EventSpec): string {
   const parts = [metadata.uid, type, reason, message];
   return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 16);
 }

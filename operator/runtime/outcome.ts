@@ -1,4 +1,4 @@
-import type { EventNote } from './events';
+import type { EventSpec } from './events';
 
 /**
  * What a pass over one resource came to. "A missing prerequisite is not an error" (spec.md, "What the service does",
@@ -16,7 +16,7 @@ interface Common {
   readonly status?: Readonly<Record<string, unknown>>;
   /** Further conditions by type; `null` takes one away. Others stay. */
   readonly conditions?: Readonly<Record<string, ConditionValue | null>>;
-  readonly events?: readonly EventNote[];
+  readonly events?: readonly EventSpec[];
 }
 
 export interface ConditionValue {

@@ -8,21 +8,21 @@ import {
   conditionsAfterError,
   conditionsWhileSuspended,
 } from './conditions';
-import type { EventNote, EventRecorder } from './events';
+import type { EventSpec, EventRecorder } from './events';
 import type { Finalizer } from './finalizer';
 import { LinkedSignal } from './combined-signal';
 import { keyOf, parseKey, type ResourceType } from './objects';
 import { type Outcome, stalled, waiting } from './outcome';
 import { conditionOf, type CustomResource } from './resource';
 import { StatusWriter } from './status';
-import type { Pass, SyncModule } from './sync-module';
+import type { ReconcileContext, SyncModule } from './sync-module';
 import { ApiError, type Cluster, isNamespaceGoing, isPassing } from './transport';
 
 /** controller-runtime's words for how a pass ended. */
 export type PassResult = 'success' | 'requeue_after' | 'error';
 
 /** When to look at the resource again. */
-export type Next =
+export type Result =
   | { readonly type: 'gone' }
   | {
       readonly type: 'after';
@@ -75,7 +75,7 @@ export class Reconciler<R extends CustomResource> {
   }
 
   /** Never rejects: what went wrong is in the answer. */
-  async reconcile(key: string): Promise<Next> {
+  async reconcile(key: string): Promise<Result> {
     const log = this.options.log.child({ kind: this.options.type.kind, ...parseKey(key) });
     try {
       const resource = this.options.read(key);
@@ -104,14 +104,14 @@ export class Reconciler<R extends CustomResource> {
    * "Best effort" (spec.md, "What the service does", 5): the finalizer goes, whatever the cleanup came to. Only an API
    * server that is not itself for a moment is waited for: it could not take the finalizer off either.
    */
-  private async finalize(resource: R, log: Logger): Promise<Next> {
+  private async finalize(resource: R, log: Logger): Promise<Result> {
     const { finalizer, learn, module, writing } = this.options;
     if (!finalizer.isOn(resource)) return { type: 'gone' };
     const answer = await this.guarded(
       resource,
       log,
-      async (pass) => (await module.remove?.(resource, pass)) ?? [],
-    ).catch((thrown: unknown): EventNote[] => {
+      async (context) => (await module.remove?.(resource, context)) ?? [],
+    ).catch((thrown: unknown): EventSpec[] => {
       const error = errorOf(thrown);
       if (isPassing(error)) throw error;
       log.warn({ error }, 'cleanup failed');
@@ -126,7 +126,7 @@ export class Reconciler<R extends CustomResource> {
     writing.throwIfAborted(); // the next leader cleans up
     if ('type' in answer)
       return { type: 'after', delay: answer.after, resync: false, result: 'requeue_after' };
-    await this.tell(resource, answer);
+    await this.emit(resource, answer);
     const left = await finalizer.release(resource);
     if (left) learn(left);
     log.info({}, 'removed');
@@ -134,7 +134,7 @@ export class Reconciler<R extends CustomResource> {
   }
 
   /** `spec.suspend`: nothing is touched but the condition that says so. */
-  private async rest(resource: R): Promise<Next> {
+  private async rest(resource: R): Promise<Result> {
     await this.write(resource, (previous, generation, at) =>
       conditionsWhileSuspended(previous, generation, at),
     );
@@ -143,7 +143,7 @@ export class Reconciler<R extends CustomResource> {
 
   private async attempt(resource: R, log: Logger): Promise<Outcome> {
     try {
-      return await this.guarded(resource, log, (pass) => this.options.module.sync(resource, pass));
+      return await this.guarded(resource, log, (context) => this.options.module.sync(resource, context));
     } catch (thrown) {
       if (thrown instanceof NameConflict) {
         return thrown.passing
@@ -164,7 +164,7 @@ export class Reconciler<R extends CustomResource> {
     }
   }
 
-  private async conclude(resource: R, outcome: Outcome, log: Logger): Promise<Next> {
+  private async conclude(resource: R, outcome: Outcome, log: Logger): Promise<Result> {
     log.debug({ outcome: outcome.type, reason: outcome.reason }, outcome.message);
     const requested = this.requestOf(resource);
     const written = await this.write(
@@ -172,7 +172,7 @@ export class Reconciler<R extends CustomResource> {
       (previous, generation, at) => conditionsAfter(previous, outcome, generation, at),
       { ...outcome.status, ...(requested !== undefined && { lastHandledReconcileAt: requested }) },
     );
-    await this.tell(written, [...transitionNotes(resource, outcome), ...(outcome.events ?? [])]);
+    await this.emit(written, [...transitionNotes(resource, outcome), ...(outcome.events ?? [])]);
     if (outcome.type === 'Waiting') {
       return { type: 'after', delay: outcome.after, resync: false, result: 'requeue_after' };
     }
@@ -188,7 +188,11 @@ export class Reconciler<R extends CustomResource> {
   }
 
   /** Runs a module's function with a signal that ends it when it takes too long or this process may not write any more. */
-  private async guarded<T>(resource: R, log: Logger, run: (pass: Pass) => Promise<T>): Promise<T> {
+  private async guarded<T>(
+    resource: R,
+    log: Logger,
+    run: (context: ReconcileContext) => Promise<T>,
+  ): Promise<T> {
     const { annotations, clock, writing } = this.options;
     const link = new LinkedSignal(writing);
     const { signal } = link;
@@ -197,14 +201,14 @@ export class Reconciler<R extends CustomResource> {
       link.abort(new Error(`The pass took longer than ${PASS_TIMEOUT / 1_000} s and was given up.`)),
     );
     const requested = this.requestOf(resource);
-    const pass: Pass = {
+    const context: ReconcileContext = {
       signal,
       log,
       forced: requested !== undefined && requested !== resource.status?.lastHandledReconcileAt,
       dryRun: resource.metadata.annotations?.[annotations.dryRun] === 'true',
     };
     try {
-      return await this.unlessAborted(keyOf(resource), signal, run(pass));
+      return await this.unlessAborted(keyOf(resource), signal, run(context));
     } finally {
       cancel();
       link.unlink();
@@ -245,7 +249,7 @@ export class Reconciler<R extends CustomResource> {
     return metadata.annotations?.[this.options.annotations.reconcileRequestedAt];
   }
 
-  private async tell(resource: R, notes: readonly EventNote[]): Promise<void> {
+  private async emit(resource: R, notes: readonly EventSpec[]): Promise<void> {
     for (const note of notes) await this.options.events.record(resource, note);
   }
 
@@ -269,7 +273,7 @@ function duplicate(rival: string): Outcome {
 function transitionNotes(
   before: CustomResource,
   { type, reason, message, events = [] }: Outcome,
-): EventNote[] {
+): EventSpec[] {
   const previous = conditionOf(before, 'Ready');
   if (type === 'Ready') {
     const isTold = previous?.status === 'True' || events.some((note) => note.type === 'Normal');

@@ -1,5 +1,5 @@
 import type { Logger } from '../log';
-import type { EventNote } from './events';
+import type { EventSpec } from './events';
 import type { Outcome, Waiting } from './outcome';
 import type { CustomResource } from './resource';
 
@@ -9,16 +9,16 @@ import type { CustomResource } from './resource';
  */
 export interface SyncModule<R extends CustomResource> {
   /** Makes the world be as `resource` says, by the least that is needed; must give the same result on every pass. */
-  sync(resource: R, pass: Pass): Promise<Outcome>;
+  sync(resource: R, context: ReconcileContext): Promise<Outcome>;
   /**
    * Removes what the resource stands for. Best effort: the finalizer goes whatever happens. Answers with what is
    * worth telling (what could not be removed), or that it is still under way. A kind without it has no finalizer.
    */
-  remove?(resource: R, pass: Pass): Promise<readonly EventNote[] | Waiting>;
+  remove?(resource: R, context: ReconcileContext): Promise<readonly EventSpec[] | Waiting>;
 }
 
 /** One pass over one resource. */
-export interface Pass {
+export interface ReconcileContext {
   /** Aborted when the pass has taken too long, or the operator stops working. */
   readonly signal: AbortSignal;
   readonly log: Logger;

@@ -2,10 +2,10 @@ import type { HubClient } from '../client/hub';
 import { HubBanned, HubRejected, HubUnreachable, NotAHub, TokenRejected } from '../client/errors';
 import type { Resource } from '../kinds';
 import { DEPENDENCY_REQUEUE, FINALIZER_SKIP, FINALIZER_TRY, POD_NOT_READY_REQUEUE } from '../limits';
-import type { EventNote } from '../runtime/events';
+import type { EventSpec } from '../runtime/events';
 import { type Outcome, stalled, type Waiting, waiting } from '../runtime/outcome';
 import type { CustomResource } from '../runtime/resource';
-import type { Pass, SyncModule } from '../runtime/sync-module';
+import type { ReconcileContext, SyncModule } from '../runtime/sync-module';
 import type { HubClients } from './hub-clients';
 import type { Services } from './services';
 
@@ -15,9 +15,9 @@ export type Child = CustomResource &
 
 /** What a kind does once its hub can be talked to. */
 export interface ChildModule<R extends Child> {
-  sync(resource: R, client: HubClient, pass: Pass): Promise<Outcome>;
+  sync(resource: R, client: HubClient, context: ReconcileContext): Promise<Outcome>;
   /** Answers with what is worth telling, or that it is under way. */
-  remove(resource: R, client: HubClient, pass: Pass): Promise<readonly EventNote[] | Waiting>;
+  remove(resource: R, client: HubClient, context: ReconcileContext): Promise<readonly EventSpec[] | Waiting>;
 }
 
 /**
@@ -33,11 +33,11 @@ export function childModule<R extends Child>(
   const skipping = new Map<string, number>();
 
   return {
-    async sync(resource, pass) {
+    async sync(resource, context) {
       const reached = await hubs.reach(resource.metadata.namespace, resource.spec.hubRef.name);
       if ('outcome' in reached) return reached.outcome;
       try {
-        return await module.sync(resource, reached.client, pass);
+        return await module.sync(resource, reached.client, context);
       } catch (error) {
         const { namespace } = resource.metadata;
         // Only the Hub can do something about it, and an open WebSocket would hide it for a while.
@@ -47,7 +47,7 @@ export function childModule<R extends Child>(
       }
     },
 
-    async remove(resource, pass) {
+    async remove(resource, context) {
       const { namespace } = resource.metadata;
       const name = resource.spec.hubRef.name;
       const hub = hubs.find(namespace, name);
@@ -59,7 +59,7 @@ export function childModule<R extends Child>(
       if ((skipping.get(key) ?? 0) > services.clock.monotonic())
         return [leftBehind(`The Hub ${name} did not answer a moment ago.`)];
       try {
-        return await withinTry(services, module.remove(resource, contacted.client, pass));
+        return await withinTry(services, module.remove(resource, contacted.client, context));
       } catch (error) {
         if (!(error instanceof HubUnreachable)) throw error;
         skipping.set(key, services.clock.monotonic() + FINALIZER_SKIP);
@@ -69,7 +69,7 @@ export function childModule<R extends Child>(
   };
 }
 
-function leftBehind(why: string): EventNote {
+function leftBehind(why: string): EventSpec {
   return {
     type: 'Warning',
     reason: 'CleanupSkipped',

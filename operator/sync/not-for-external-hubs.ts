@@ -11,9 +11,9 @@ type Child = CustomResource &
 export function notForExternalHubs<R extends Child>(hubs: HubClients, module: SyncModule<R>): SyncModule<R> {
   return {
     ...module,
-    async sync(resource, pass) {
+    async sync(resource, context) {
       const { name } = resource.spec.hubRef;
-      if (!hubs.find(resource.metadata.namespace, name)?.spec.external) return module.sync(resource, pass);
+      if (!hubs.find(resource.metadata.namespace, name)?.spec.external) return module.sync(resource, context);
       const message = `The Hub ${name} is an external one: a ${resource.kind} needs files in the hub's pod. Do this in that hub itself, and delete this resource.`;
       return stalled('NotSupportedByExternalHub', message);
     },

@@ -2,7 +2,7 @@ import type { KindDefinition, KindInstance } from '../../../operator/kinds/kind'
 import { PASS_TIMEOUT } from '../../../operator/limits';
 import { Metrics } from '../../../operator/metrics';
 import { Controller } from '../../../operator/runtime/controller';
-import type { Next, Reconciler } from '../../../operator/runtime/reconciler';
+import type { Result, Reconciler } from '../../../operator/runtime/reconciler';
 import type { CustomResource } from '../../../operator/runtime/resource';
 import { Store } from '../../../operator/runtime/store';
 import { ApiError, ClusterUnreachable } from '../../../operator/runtime/transport';
@@ -22,7 +22,7 @@ const definition = {
   claim: (resource) => specOf(resource).id,
 } as Pick<KindDefinition, 'kind' | 'hubName' | 'references' | 'claim'> as KindDefinition;
 
-const done: Next = { type: 'after', delay: 600_000, resync: true, result: 'success' };
+const done: Result = { type: 'after', delay: 600_000, resync: true, result: 'success' };
 
 /** A controller of one kind over a store that the test changes. */
 class Desk {
@@ -30,7 +30,7 @@ class Desk {
   readonly metrics = new Metrics('test');
   readonly store = new Store<CustomResource>();
   readonly passes: string[] = [];
-  reconcile: (key: string) => Promise<Next> = () => Promise.resolve(done);
+  reconcile: (key: string) => Promise<Result> = () => Promise.resolve(done);
   longestGivenUp = 0;
   readonly controller: Controller;
   private version = 0;
@@ -232,7 +232,7 @@ test('claims of different hubs do not meet', async () => {
 
 test('a resource that is made anew while its deletion is worked is worked again', async () => {
   const desk = new Desk();
-  let end!: (next: Next) => void;
+  let end!: (next: Result) => void;
   desk.reconcile = () => new Promise((resolve) => (end = resolve));
   await desk.see('a');
   await desk.lose('a');

@@ -4,7 +4,7 @@ import { EventRecorder } from '../../../operator/runtime/events';
 import { Finalizer } from '../../../operator/runtime/finalizer';
 import { type Outcome, ready, stalled, waiting } from '../../../operator/runtime/outcome';
 import { Reconciler } from '../../../operator/runtime/reconciler';
-import type { Pass, SyncModule } from '../../../operator/runtime/sync-module';
+import type { ReconcileContext, SyncModule } from '../../../operator/runtime/sync-module';
 import { ApiError, type ClusterRequest, ClusterUnreachable } from '../../../operator/runtime/transport';
 import { FakeClock, settle } from '../fake-clock';
 import { FakeCluster, notFound } from './fake-cluster';
@@ -19,10 +19,10 @@ class Bench {
   readonly clock = new FakeClock();
   readonly log = new RecordingLog();
   readonly writing = new AbortController();
-  readonly passes: Pass[] = [];
+  readonly passes: ReconcileContext[] = [];
   readonly happened: string[] = [];
   rival: string | undefined;
-  sync: (pass: Pass) => Promise<Outcome> = () => Promise.resolve(ready('Synced', 'In sync.'));
+  sync: (context: ReconcileContext) => Promise<Outcome> = () => Promise.resolve(ready('Synced', 'In sync.'));
   readonly cluster = new FakeCluster(this.clock, (request) => this.serve(request));
   private readonly reconciler: Reconciler<Widget>;
 
@@ -30,9 +30,9 @@ class Bench {
     public present: Widget | undefined,
     remove?: SyncModule<Widget>['remove'],
   ) {
-    const sync = (_: Widget, pass: Pass) => {
-      this.passes.push(pass);
-      return this.sync(pass);
+    const sync = (_: Widget, context: ReconcileContext) => {
+      this.passes.push(context);
+      return this.sync(context);
     };
     this.reconciler = new Reconciler<Widget>({
       type: widgets,
@@ -50,7 +50,7 @@ class Bench {
     });
   }
 
-  pass = () => this.reconciler.reconcile('home/a');
+  reconcile = () => this.reconciler.reconcile('home/a');
 
   get longestGivenUp(): number {
     return this.reconciler.longestGivenUp();
@@ -91,17 +91,17 @@ const removable = () => Promise.resolve([]);
 describe('a pass', () => {
   test('without change writes nothing', async () => {
     const bench = new Bench(widget(), removable);
-    await bench.pass();
+    await bench.reconcile();
     const { length } = bench.cluster.writes;
     expect(length).toBeGreaterThan(0);
-    for (let again = 0; again < 3; again++) await bench.pass();
+    for (let again = 0; again < 3; again++) await bench.reconcile();
     expect(bench.passes).toHaveLength(4);
     expect(bench.cluster.writes).toHaveLength(length);
   });
 
   test('over a resource that is gone does nothing', async () => {
     const bench = new Bench(undefined);
-    expect(await bench.pass()).toEqual({ type: 'gone' });
+    expect(await bench.reconcile()).toEqual({ type: 'gone' });
     expect(bench.cluster.requests).toEqual([]);
   });
 
@@ -111,39 +111,39 @@ describe('a pass', () => {
       bench.happened.push('sync');
       return Promise.resolve(ready('Synced', ''));
     };
-    await bench.pass();
+    await bench.reconcile();
     expect(bench.happened.slice(0, 2)).toEqual(['finalizers 1', 'sync']);
   });
 
   test('of a kind that has nothing to remove asks for no finalizer', async () => {
     const bench = new Bench(widget());
-    await bench.pass();
+    await bench.reconcile();
     expect(bench.happened).toEqual(['status', 'event']);
   });
 
   test('says when to look again', async () => {
     const bench = new Bench(widget());
-    const resync = await bench.pass();
+    const resync = await bench.reconcile();
     if (resync.type !== 'after') throw new Error(resync.type);
     expect(resync).toMatchObject({ resync: true, result: 'success' });
     expect(Math.abs(resync.delay - RESYNC)).toBeLessThanOrEqual(RESYNC * RESYNC_JITTER);
     bench.sync = () => Promise.resolve(waiting('HubNotReady', 'soon', 10_000));
-    expect(await bench.pass()).toEqual({
+    expect(await bench.reconcile()).toEqual({
       type: 'after',
       delay: 10_000,
       resync: false,
       result: 'requeue_after',
     });
     bench.sync = () => Promise.resolve(ready('Synced', 'ok', { after: 3_000 }));
-    expect(await bench.pass()).toMatchObject({ delay: 3_000, result: 'requeue_after' });
+    expect(await bench.reconcile()).toMatchObject({ delay: 3_000, result: 'requeue_after' });
     bench.sync = () => Promise.resolve(stalled('InvalidSpec', 'no'));
-    expect(await bench.pass()).toMatchObject({ resync: true, result: 'success', stalled: true });
+    expect(await bench.reconcile()).toMatchObject({ resync: true, result: 'success', stalled: true });
   });
 
   test('waits for the older resource that stands for the same object, without a finalizer of its own', async () => {
     const bench = new Bench(widget(), removable);
     bench.rival = 'Widget/home/older';
-    await bench.pass();
+    await bench.reconcile();
     expect(bench.passes).toHaveLength(0);
     expect(bench.happened).not.toContain('finalizers 1');
     expect(bench.condition('Stalled')).toMatchObject({
@@ -163,7 +163,7 @@ describe('a pass', () => {
       generation = bench.present?.metadata.generation;
       return Promise.resolve(ready('Synced', ''));
     };
-    await bench.pass();
+    await bench.reconcile();
     const status = bench.cluster.writes.find(({ path }) => path.endsWith('/status'))!.body as Widget;
     expect(generation).toBe(2);
     expect(status.status?.observedGeneration).toBe(2);
@@ -175,8 +175,8 @@ describe('requests of a person', () => {
     const bench = new Bench(
       widget({ metadata: { annotations: { [annotations.reconcileRequestedAt]: 'now' } } }),
     );
-    await bench.pass();
-    await bench.pass();
+    await bench.reconcile();
+    await bench.reconcile();
     expect(bench.passes.map(({ forced }) => forced)).toEqual([true, false]);
     expect(bench.present?.status?.lastHandledReconcileAt).toBe('now');
   });
@@ -186,15 +186,15 @@ describe('requests of a person', () => {
       widget({ metadata: { annotations: { [annotations.reconcileRequestedAt]: 'now' } } }),
     );
     bench.sync = () => Promise.reject(new Error('boom'));
-    await bench.pass();
+    await bench.reconcile();
     expect(bench.present?.status?.lastHandledReconcileAt).toBeUndefined();
-    await bench.pass();
+    await bench.reconcile();
     expect(bench.passes.map(({ forced }) => forced)).toEqual([true, true]);
   });
 
   test('dry-run reaches the module', async () => {
     const bench = new Bench(widget({ metadata: { annotations: { [annotations.dryRun]: 'true' } } }));
-    await bench.pass();
+    await bench.reconcile();
     expect(bench.passes[0]?.dryRun).toBe(true);
   });
 
@@ -206,8 +206,8 @@ describe('requests of a person', () => {
       }),
       removable,
     );
-    await bench.pass();
-    await bench.pass();
+    await bench.reconcile();
+    await bench.reconcile();
     expect(bench.passes).toHaveLength(0);
     expect(bench.happened).toEqual(['status']);
     expect(bench.condition('Suspended')?.status).toBe('True');
@@ -218,7 +218,7 @@ describe('requests of a person', () => {
     const remove = jest.fn(removable);
     const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [FINALIZER] };
     const bench = new Bench(widget({ spec: { suspend: true }, metadata }), remove);
-    expect(await bench.pass()).toEqual({ type: 'gone' });
+    expect(await bench.reconcile()).toEqual({ type: 'gone' });
     expect(remove).toHaveBeenCalled();
   });
 });
@@ -231,13 +231,13 @@ describe('deletion', () => {
       bench.happened.push('remove');
       return Promise.resolve([{ type: 'Warning', reason: 'CleanupSkipped', message: 'left behind' }]);
     });
-    await bench.pass();
+    await bench.reconcile();
     expect(bench.happened).toEqual(['remove', 'event', 'finalizers 0']);
   });
 
   test('is best effort: whatever goes wrong, the finalizer goes and an event tells', async () => {
     const bench = new Bench(widget({ metadata: going }), () => Promise.reject(new Error('the hub is down')));
-    expect(await bench.pass()).toEqual({ type: 'gone' });
+    expect(await bench.reconcile()).toEqual({ type: 'gone' });
     expect(bench.happened).toEqual(['event', 'finalizers 0']);
     expect(bench.events).toEqual(['Warning CleanupFailed']);
   });
@@ -248,7 +248,7 @@ describe('deletion', () => {
     ['no server', new ClusterUnreachable('ECONNREFUSED')],
   ])('waits for %s, which says nothing of what there is to remove', async (_, error) => {
     const bench = new Bench(widget({ metadata: going }), () => Promise.reject(error));
-    expect(await bench.pass()).toMatchObject({ type: 'backoff', error });
+    expect(await bench.reconcile()).toMatchObject({ type: 'backoff', error });
     expect(bench.cluster.writes).toEqual([]);
   });
 
@@ -256,20 +256,20 @@ describe('deletion', () => {
     const bench = new Bench(widget({ metadata: going }), () =>
       Promise.reject(new ApiError(403, 'Forbidden', 'may not')),
     );
-    expect(await bench.pass()).toEqual({ type: 'gone' });
+    expect(await bench.reconcile()).toEqual({ type: 'gone' });
     expect(bench.events).toEqual(['Warning CleanupFailed']);
   });
 
   test('is best effort: a cleanup that hangs is given up', async () => {
     const bench = new Bench(widget({ metadata: going }), () => new Promise(() => undefined));
-    const next = bench.pass();
+    const next = bench.reconcile();
     await bench.clock.advance(PASS_TIMEOUT);
     expect(await next).toEqual({ type: 'gone' });
   });
 
   test('that is cut short since another leads is left to the other', async () => {
     const bench = new Bench(widget({ metadata: going }), () => new Promise(() => undefined));
-    const next = bench.pass();
+    const next = bench.reconcile();
     await settle();
     bench.writing.abort(new Error('no longer the leader'));
     expect(await next).toMatchObject({ type: 'backoff' });
@@ -281,8 +281,8 @@ describe('deletion', () => {
     const bench = new Bench(widget({ metadata: going }), remove);
     bench.cluster.handler = ({ body }) =>
       widget({ metadata: { ...going, ...(body as Widget).metadata, finalizers: ['example.org/other'] } });
-    await bench.pass();
-    await bench.pass();
+    await bench.reconcile();
+    await bench.reconcile();
     expect(remove).toHaveBeenCalledTimes(1);
   });
 });
@@ -291,7 +291,7 @@ describe('guards', () => {
   test('what nobody foresaw is written to the status and backs off', async () => {
     const bench = new Bench(widget());
     bench.sync = () => Promise.reject(new Error('boom'));
-    expect(await bench.pass()).toMatchObject({ type: 'backoff', error: { message: 'boom' } });
+    expect(await bench.reconcile()).toMatchObject({ type: 'backoff', error: { message: 'boom' } });
     expect(bench.condition('Ready')).toMatchObject({
       status: 'False',
       reason: 'InternalError',
@@ -307,7 +307,7 @@ describe('guards', () => {
   ])('a thrown %s is an error like any other', async (_, thrown) => {
     const bench = new Bench(widget());
     bench.sync = () => Promise.reject(thrown);
-    const next = await bench.pass();
+    const next = await bench.reconcile();
     expect(next).toMatchObject({ type: 'backoff', error: expect.any(Error) });
     expect(bench.condition('Ready')?.reason).toBe('InternalError');
   });
@@ -317,13 +317,16 @@ describe('guards', () => {
     bench.sync = () => {
       throw new TypeError('not even a promise');
     };
-    expect(await bench.pass()).toMatchObject({ type: 'backoff' });
+    expect(await bench.reconcile()).toMatchObject({ type: 'backoff' });
     Object.defineProperty(bench, 'present', {
       get: () => {
         throw new Error('the store is broken');
       },
     });
-    expect(await bench.pass()).toMatchObject({ type: 'backoff', error: { message: 'the store is broken' } });
+    expect(await bench.reconcile()).toMatchObject({
+      type: 'backoff',
+      error: { message: 'the store is broken' },
+    });
   });
 
   test.each([
@@ -335,7 +338,7 @@ describe('guards', () => {
     const bench = new Bench(widget());
     bench.sync = () => Promise.reject(error);
     const atLeast = error instanceof ApiError ? (error.retryAfter ?? 0) : 0;
-    expect(await bench.pass()).toEqual({ type: 'backoff', error, atLeast });
+    expect(await bench.reconcile()).toEqual({ type: 'backoff', error, atLeast });
     expect(bench.cluster.writes).toEqual([]);
     expect(bench.log.at('error')).toEqual([]);
   });
@@ -343,7 +346,7 @@ describe('guards', () => {
   test('a permission that is missing names itself in the status', async () => {
     const bench = new Bench(widget());
     bench.sync = () => Promise.reject(new ApiError(403, 'Forbidden', 'secrets "x" is forbidden'));
-    await bench.pass();
+    await bench.reconcile();
     expect(bench.condition('Ready')?.message).toContain('secrets "x" is forbidden');
   });
 
@@ -353,13 +356,13 @@ describe('guards', () => {
     bench.cluster.handler = () => {
       throw new ClusterUnreachable('down');
     };
-    expect(await bench.pass()).toMatchObject({ error: { message: 'the real trouble' } });
+    expect(await bench.reconcile()).toMatchObject({ error: { message: 'the real trouble' } });
   });
 
   test('a pass that takes too long is aborted and given up', async () => {
     const bench = new Bench(widget());
     bench.sync = () => new Promise(() => undefined);
-    const next = bench.pass();
+    const next = bench.reconcile();
     await bench.clock.advance(PASS_TIMEOUT);
     expect(await next).toMatchObject({ type: 'backoff' });
     expect(bench.passes[0]?.signal.aborted).toBe(true);
@@ -370,17 +373,17 @@ describe('guards', () => {
     const bench = new Bench(widget());
     let end!: () => void;
     bench.sync = () => new Promise((resolve) => (end = () => resolve(ready('Synced', ''))));
-    const next = bench.pass();
+    const next = bench.reconcile();
     await bench.clock.advance(PASS_TIMEOUT);
     await next;
-    expect(await bench.pass()).toMatchObject({ type: 'backoff' });
+    expect(await bench.reconcile()).toMatchObject({ type: 'backoff' });
     expect(bench.passes).toHaveLength(1);
     await bench.clock.advance(1_000);
     expect(bench.longestGivenUp).toBe(PASS_TIMEOUT + 1_000);
     end();
     await settle();
     expect(bench.longestGivenUp).toBe(0);
-    void bench.pass();
+    void bench.reconcile();
     await settle();
     expect(bench.passes).toHaveLength(2);
     end();
@@ -390,7 +393,7 @@ describe('guards', () => {
     const bench = new Bench(widget());
     bench.sync = ({ signal }) =>
       new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
-    const next = bench.pass();
+    const next = bench.reconcile();
     await settle();
     bench.writing.abort(new Error('no longer the leader'));
     await next;
@@ -399,19 +402,19 @@ describe('guards', () => {
 
   test('leaves no timer behind', async () => {
     const bench = new Bench(widget());
-    await bench.pass();
+    await bench.reconcile();
     bench.sync = () => Promise.reject(new Error('boom'));
-    await bench.pass();
+    await bench.reconcile();
     expect(bench.clock.pendingTimers).toBe(0);
   });
 
   test('an object of somebody else stalls, one that is on its way out is waited for', async () => {
     const bench = new Bench(widget());
     bench.sync = () => Promise.reject(new NameConflict('taken', false));
-    expect(await bench.pass()).toMatchObject({ type: 'after', resync: true });
+    expect(await bench.reconcile()).toMatchObject({ type: 'after', resync: true });
     expect(bench.condition('Stalled')).toMatchObject({ reason: 'NameConflict', message: 'taken' });
     bench.sync = () => Promise.reject(new NameConflict('still going', true));
-    expect(await bench.pass()).toMatchObject({ type: 'after', result: 'requeue_after' });
+    expect(await bench.reconcile()).toMatchObject({ type: 'after', result: 'requeue_after' });
   });
 });
 
@@ -432,7 +435,7 @@ describe('events', () => {
     for (const [name, outcome, expected] of steps) {
       const before = bench.events.length;
       bench.sync = () => Promise.resolve(outcome);
-      await bench.pass();
+      await bench.reconcile();
       expect({ name, events: bench.events.slice(before) }).toEqual({ name, events: expected });
     }
   });

@@ -1,5 +1,5 @@
 import type { Hub } from '../../../operator/kinds';
-import type { Pass } from '../../../operator/runtime/sync-module';
+import type { ReconcileContext } from '../../../operator/runtime/sync-module';
 import { type Child, childModule } from '../../../operator/sync/child';
 import { HubClients } from '../../../operator/sync/hub-clients';
 import type { Services } from '../../../operator/sync/services';
@@ -71,7 +71,7 @@ describe('a deletion', () => {
       sync: () => Promise.reject(new Error('not asked')),
       remove: () => Promise.resolve((removed++, [])),
     });
-    return module.remove!(child, {} as Pass);
+    return module.remove!(child, {} as ReconcileContext);
   };
 
   beforeEach(() => {

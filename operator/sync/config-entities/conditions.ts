@@ -1,7 +1,7 @@
 import type { ReloadResult } from '../../client/reloads';
 import { timestamp } from '../../clock';
 import { DEPENDENCY_REQUEUE } from '../../limits';
-import type { EventNote } from '../../runtime/events';
+import type { EventSpec } from '../../runtime/events';
 import {
   type ConditionValue,
   type Outcome,
@@ -38,7 +38,7 @@ export function inPlace<R extends Child, S extends ConfigSpec>(
   family: Family<R, S>,
   work: Work<R, S>,
   found: Look,
-  events: readonly EventNote[],
+  events: readonly EventSpec[],
 ): Ready {
   const { memory, id, hash, spec, resource } = work;
   const { job } = memory;

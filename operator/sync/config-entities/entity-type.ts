@@ -2,7 +2,7 @@ import type { ConfigEntityKind, EntityBody } from '../../client/config-entities'
 import type { RegistryEntity } from '../../client/entity-registry';
 import type { HubClient } from '../../client/hub';
 import type { KindDefinition } from '../../kinds/kind';
-import type { Pass } from '../../runtime/sync-module';
+import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Child } from '../child';
 import type { EntityMemory } from './entity-cache';
 
@@ -17,7 +17,7 @@ export interface ConfigSpec {
 export interface Work<R extends Child = Child, S extends ConfigSpec = ConfigSpec> {
   readonly resource: R;
   readonly client: HubClient;
-  readonly pass: Pass;
+  readonly context: ReconcileContext;
   readonly memory: EntityMemory;
   readonly spec: S;
   /** Effective id: under which the hub is to have it. */

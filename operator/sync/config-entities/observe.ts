@@ -32,7 +32,7 @@ export async function look<R extends Child, S extends ConfigSpec>(
   work: Work<R, S>,
   clock: Clock,
 ): Promise<Look> {
-  const { client, id, body, hash, memory, pass } = work;
+  const { client, id, body, hash, memory, context } = work;
   const registry = client.entityRegistry;
   // What just ended, ended over another connection than the one that tells of entities.
   const entity = await (memory.job?.ended
@@ -56,7 +56,7 @@ export async function look<R extends Child, S extends ConfigSpec>(
     memory.stored === hash && clock.monotonic() - (memory.writtenAt ?? -Infinity) < LOADED_WITHIN;
   if (trusted && justWritten && memory.loaded !== hash)
     return { entity, there: true, differs: [], loaded: false };
-  if (isOutdated(family, work) && !pass.dryRun) {
+  if (isOutdated(family, work) && !context.dryRun) {
     return { entity, there: true, differs: differences({}, body), loaded: false };
   }
   const stored = await client.entities.read(family.type, id);

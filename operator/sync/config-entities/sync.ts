@@ -1,10 +1,10 @@
 import { HubFailed, HubRejected } from '../../client/errors';
 import type { HubClient } from '../../client/hub';
 import { FINALIZER_TRY, POD_NOT_READY_REQUEUE, REFUSAL_REST, RESYNC, WRITE_PACE } from '../../limits';
-import type { EventNote } from '../../runtime/events';
+import type { EventSpec } from '../../runtime/events';
 import { type Outcome, stalled, type Waiting, waiting } from '../../runtime/outcome';
 import { conditionOf } from '../../runtime/resource';
-import type { Pass } from '../../runtime/sync-module';
+import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Child, ChildModule } from '../child';
 import type { Services } from '../services';
 import { bodyHash } from './payload';
@@ -36,7 +36,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigSpec> implements 
     this.jobs = new Jobs(family, services, known);
   }
 
-  async sync(resource: R, client: HubClient, pass: Pass): Promise<Outcome> {
+  async sync(resource: R, client: HubClient, context: ReconcileContext): Promise<Outcome> {
     const { family } = this;
     const problem = family.problem?.(family.spec(resource));
     if (problem !== undefined) return stalled('InvalidSpec', problem);
@@ -48,40 +48,44 @@ export class ConfigEntitySync<R extends Child, S extends ConfigSpec> implements 
         POD_NOT_READY_REQUEUE,
       );
     }
-    const work = this.workOn(resource, client, pass);
+    const work = this.workOn(resource, client, context);
     this.takeNote(work);
-    if (work.memory.job?.ended === false && !pass.dryRun) return underWay(family, work);
+    if (work.memory.job?.ended === false && !context.dryRun) return underWay(family, work);
     const found = await look(family, work, this.services.clock);
-    if (pass.dryRun) return dryRun(family, work, found);
+    if (context.dryRun) return dryRun(family, work, found);
     if (!isClaimed(family, work)) return this.claim(work, found);
     if (found.differs.length > 0) return this.correct(work, found);
     if (!found.loaded) return this.load(work, found);
     return this.settle(work, found);
   }
 
-  async remove(resource: R, client: HubClient, pass: Pass): Promise<Waiting | readonly EventNote[]> {
+  async remove(
+    resource: R,
+    client: HubClient,
+    context: ReconcileContext,
+  ): Promise<Waiting | readonly EventSpec[]> {
     const id = this.claimedId(resource);
     const isToGo = id !== undefined && this.isToGo(resource, this.family.spec(resource));
-    if (isToGo && !pass.dryRun && !(await this.jobs.removed(resource, client, id))) {
+    if (isToGo && !context.dryRun && !(await this.jobs.removed(resource, client, id))) {
       return waiting(this.family.reason, `${id} is on its way out of the hub.`, FINALIZER_TRY);
     }
     this.known.of(client, resource).memory.forget(resource.metadata.uid);
-    if (!isToGo || !pass.dryRun) return [];
+    if (!isToGo || !context.dryRun) return [];
     const message = `The ${this.family.type} ${id} stays in the hub: nothing is sent with the annotation dry-run.`;
     return [{ type: 'Warning', reason: 'CleanupSkipped', message }];
   }
 
-  private workOn(resource: R, client: HubClient, pass: Pass): Work<R, S> {
+  private workOn(resource: R, client: HubClient, context: ReconcileContext): Work<R, S> {
     const { family } = this;
     const spec = family.spec(resource);
     const body = family.body(spec);
     const memory = this.known.of(client, resource).memory.of(resource.metadata.uid);
-    return { resource, client, pass, memory, spec, body, id: family.id(resource), hash: bodyHash(body) };
+    return { resource, client, context, memory, spec, body, id: family.id(resource), hash: bodyHash(body) };
   }
 
   /** How the job of an earlier pass ended; one for what is not wanted any more does not count. */
-  private takeNote({ memory, hash, pass }: Work<R, S>): void {
-    if (pass.forced) {
+  private takeNote({ memory, hash, context }: Work<R, S>): void {
+    if (context.forced) {
       doubt(memory);
       memory.refusal = undefined;
     }
@@ -191,13 +195,13 @@ export class ConfigEntitySync<R extends Child, S extends ConfigSpec> implements 
     return reloadFailedAt !== undefined && this.services.clock.monotonic() - reloadFailedAt < REFUSAL_REST;
   }
 
-  private conclude(work: Work<R, S>, found: Look, events: readonly EventNote[] = []): Outcome {
+  private conclude(work: Work<R, S>, found: Look, events: readonly EventSpec[] = []): Outcome {
     const outcome = inPlace(this.family, work, found, events);
     work.memory.job = undefined;
     return outcome;
   }
 
-  private corrected(message: string): EventNote {
+  private corrected(message: string): EventSpec {
     this.services.metrics.driftFound(this.family.definition.kind, 'corrected');
     return { type: 'Warning', reason: 'DriftDetected', message };
   }

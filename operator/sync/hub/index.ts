@@ -30,11 +30,11 @@ export function hubModule(services: Services, hubs: HubClients): SyncModule<Hub>
   ];
 
   return {
-    sync(hub, pass) {
+    sync(hub, context) {
       const spec = defaulted(definition.spec, hub.spec);
       const problem = undelivered(spec);
-      const work = { hub, spec, pass, status: {}, conditions: {}, events: [], problem };
-      if (pass.dryRun) return dryRun(services, work);
+      const work = { hub, spec, context, status: {}, conditions: {}, events: [], problem };
+      if (context.dryRun) return dryRun(services, work);
       return runSteps(spec.external ? externalSteps : steps, work, wellAndReady);
     },
   };

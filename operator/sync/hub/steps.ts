@@ -1,7 +1,7 @@
 import type { CoreConfig } from '../../client/core';
 import type { HubClient } from '../../client/hub';
 import type { Hub, HubSpec } from '../../kinds';
-import type { EventNote } from '../../runtime/events';
+import type { EventSpec } from '../../runtime/events';
 import {
   type ConditionValue,
   type Outcome,
@@ -9,7 +9,7 @@ import {
   type Waiting,
   waiting,
 } from '../../runtime/outcome';
-import type { Pass } from '../../runtime/sync-module';
+import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Claim } from './workload/storage';
 
 /** One pass over one Hub: what it is about, and what its steps have found out so far. */
@@ -17,12 +17,12 @@ export interface HubWork {
   readonly hub: Hub;
   /** With the default of every absent field. */
   readonly spec: HubSpec;
-  readonly pass: Pass;
+  readonly context: ReconcileContext;
   /** Fields of the status to set; `null` takes one away. */
   readonly status: Record<string, unknown>;
   /** Conditions but for `Ready`, by type; `null` takes one away. */
   readonly conditions: Record<string, ConditionValue | null>;
-  readonly events: EventNote[];
+  readonly events: EventSpec[];
   /** The claim that holds `/config`, once it is there. */
   claim?: Claim | undefined;
   /** Where the hub is reached, once that is known. */
@@ -57,15 +57,15 @@ export async function runSteps(
   end: (work: HubWork) => Outcome,
 ): Promise<Outcome> {
   for (const { name, run } of steps) {
-    work.pass.log.debug({ step: name }, 'step');
+    work.context.log.debug({ step: name }, 'step');
     const outcome = await run(work);
     if (outcome) return concluded(work, outcome);
   }
   return concluded(work, end(work));
 }
 
-function concluded({ pass, again, problem, ...found }: HubWork, end: Outcome): Outcome {
-  pass.log.debug({ step: 'status' }, 'step');
+function concluded({ context, again, problem, ...found }: HubWork, end: Outcome): Outcome {
+  context.log.debug({ step: 'status' }, 'step');
   const shown = problem ? withProblem(problem, end) : end;
   const complete = {
     ...shown,

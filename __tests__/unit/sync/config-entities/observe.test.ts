@@ -51,7 +51,7 @@ async function lookAt({ shown, stored, accepted, memory = {}, dryRun = false }: 
         },
       },
     },
-    pass: { dryRun },
+    context: { dryRun },
     memory: { doubted: false, since: clock.monotonic(), ...memory },
     id: 'film',
     body: WANTED,

@@ -5,7 +5,7 @@ import type { ReloadResult } from '../../../../operator/client/reloads';
 import type { SignalListener } from '../../../../operator/client/hub-events';
 import { REFUSAL_REST, RESYNC, WRITE_PACE } from '../../../../operator/limits';
 import type { Outcome } from '../../../../operator/runtime/outcome';
-import type { Pass } from '../../../../operator/runtime/sync-module';
+import type { ReconcileContext } from '../../../../operator/runtime/sync-module';
 import type { Child } from '../../../../operator/sync/child';
 import { automations } from '../../../../operator/sync/config-entities/automation';
 import type { ConfigSpec, Family } from '../../../../operator/sync/config-entities/entity-type';
@@ -67,8 +67,8 @@ class Bench {
   }
 
   /** One pass, and what it says is in status. */
-  async pass(pass: Partial<Pass> = {}): Promise<Outcome> {
-    const outcome = await this.module.sync(this.resource, this.client, pass as Pass);
+  async reconcile(context: Partial<ReconcileContext> = {}): Promise<Outcome> {
+    const outcome = await this.module.sync(this.resource, this.client, context as ReconcileContext);
     const fields = Object.entries({ ...this.resource.status, ...outcome.status });
     const status = Object.fromEntries(fields.filter(([, value]) => value !== null));
     const news = Object.entries({
@@ -86,15 +86,15 @@ class Bench {
   /** Passes until one has nothing under way. */
   async passes(): Promise<Outcome> {
     for (let count = 0; count < 10; count++) {
-      const outcome = await this.pass();
+      const outcome = await this.reconcile();
       if (outcome.type === 'Ready') return outcome;
       await this.clock.advance(outcome.type === 'Waiting' && outcome.after > 0 ? 500 : 0);
     }
     throw new Error('never became Ready');
   }
 
-  remove(pass: Partial<Pass>) {
-    return this.module.remove(this.resource, this.client, pass as Pass);
+  remove(context: Partial<ReconcileContext>) {
+    return this.module.remove(this.resource, this.client, context as ReconcileContext);
   }
 
   get reloadReady() {
@@ -175,7 +175,7 @@ describe('a reload that failed', () => {
     const bench = await failed(loads);
     for (let look = 0; look < 20; look++) {
       await bench.clock.advance(10_000);
-      expect((await bench.pass()).type).toBe('Ready');
+      expect((await bench.reconcile()).type).toBe('Ready');
     }
     expect(bench.count('reload')).toBe(1);
     bench.reloadError = undefined;
@@ -208,7 +208,7 @@ describe('a reload that failed', () => {
 test('what the hub fails to write is sent ever less often, and says why, until the hub is back', async () => {
   const bench = automationBench();
   bench.writeError = new HubFailed('boom');
-  await bench.pass(); // the claim
+  await bench.reconcile(); // the claim
   const sentAt: number[] = [];
   const began = bench.clock.monotonic();
   const passesFor = async (milliseconds: number) => {
@@ -218,7 +218,7 @@ test('what the hub fails to write is sent ever less often, and says why, until t
       await bench.clock.advance(250)
     ) {
       const before = bench.count('write');
-      await bench.pass().catch((error: unknown) => expect(error).toBe(bench.writeError));
+      await bench.reconcile().catch((error: unknown) => expect(error).toBe(bench.writeError));
       if (bench.count('write') > before) sentAt.push(bench.clock.monotonic() - began);
     }
   };
@@ -226,7 +226,7 @@ test('what the hub fails to write is sent ever less often, and says why, until t
   bench.clock.set(-3_600_000); // somebody sets the clock on the wall
   await passesFor(60_000);
   expect(sentAt).toEqual([0, 4_000, 12_000, 28_000, 60_000]);
-  expect((await bench.pass()).message).toContain('boom');
+  expect((await bench.reconcile()).message).toContain('boom');
   await passesFor(60 * 60_000);
   expect(sentAt.length).toBeLessThan(20);
   bench.signal({ type: 'back' });
@@ -234,17 +234,17 @@ test('what the hub fails to write is sent ever less often, and says why, until t
   bench.writeError = undefined;
   await passesFor(WRITE_PACE + 2_000);
   expect(bench.stored).toBeDefined();
-  expect((await bench.pass()).message).not.toContain('boom');
+  expect((await bench.reconcile()).message).not.toContain('boom');
 });
 
 test('a script that the hub does not load is read ever less often, until the hub tells of it', async () => {
   const bench = new Bench(scripts, SCRIPT);
   bench.loads = false;
-  await bench.pass();
+  await bench.reconcile();
   const began = bench.clock.monotonic();
   let longest = 0;
   while (bench.clock.monotonic() - began < 60 * 60_000) {
-    const outcome = await bench.pass();
+    const outcome = await bench.reconcile();
     if (outcome.type !== 'Waiting') throw new Error(`is ${outcome.type}`);
     longest = outcome.after;
     await bench.clock.advance(outcome.after);
@@ -262,7 +262,7 @@ test('a scene whose attributes hold a state is refused, before anything of it is
   const entities = [{ entity_id: 'light.sofa', state: 'on', attributes: { state: 'off' } }];
   const spec = { hubRef: { name: 'villa' }, name: 'Film', entities };
   const bench = new Bench(scenes, spec);
-  const outcome = await bench.pass();
+  const outcome = await bench.reconcile();
   expect(outcome).toMatchObject({ type: 'Stalled', reason: 'InvalidSpec' });
   expect(outcome.message).toContain('light.sofa');
   expect(bench.asked).toEqual([]);
@@ -281,7 +281,7 @@ describe('a dry-run', () => {
   test('names what it would change in what a person made, but shows nothing of it', async () => {
     const bench = automationBench();
     bench.stored = bench.running = inHub;
-    const { reason, message } = await bench.pass({ dryRun: true });
+    const { reason, message } = await bench.reconcile({ dryRun: true });
     expect(reason).toBe('DryRun');
     expect(message).toContain('actions');
     expect(message).not.toContain('hunter2');
@@ -293,7 +293,7 @@ describe('a dry-run', () => {
     Object.assign(bench, { running: { ...bench.running, alias: 'Bright' } });
     bench.stored = bench.running;
     bench.signal({ type: 'back' });
-    expect((await bench.pass({ dryRun: true })).message).toContain('alias: "Bright" → "Dim"');
+    expect((await bench.reconcile({ dryRun: true })).message).toContain('alias: "Bright" → "Dim"');
     expect(bench.count('write')).toBe(1);
   });
 

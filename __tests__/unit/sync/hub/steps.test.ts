@@ -9,7 +9,7 @@ import { silentLog } from '../../../cluster/silent-log';
 const hub = { metadata: { namespace: 'home', name: 'h', uid: '1' } } as Hub;
 
 /** A pass in which a step towards the workload gives `found`, or throws it, and the rest `end`. */
-function pass(
+function reconcile(
   found: Outcome | Error | undefined,
   end: Outcome,
   { runs = true, again = undefined as number | undefined } = {},
@@ -21,7 +21,7 @@ function pass(
   const work: HubWork = {
     hub,
     spec: {} as HubSpec,
-    pass: { log: silentLog } as unknown as HubWork['pass'],
+    context: { log: silentLog } as unknown as HubWork['context'],
     status: { url: 'http://h' },
     conditions: {},
     events: [],
@@ -35,7 +35,7 @@ function pass(
 const well = ready('HubRunning', 'It answers.', { status: { phase: 'Running' } });
 
 it('a pass without a problem ends as its end says', async () => {
-  expect(await pass(undefined, well)).toMatchObject({
+  expect(await reconcile(undefined, well)).toMatchObject({
     ...well,
     status: { url: 'http://h', phase: 'Running' },
   });
@@ -48,7 +48,7 @@ it.each([
 ])(
   'a problem is said in the end, with the status of a hub that runs: %s',
   async (problem, reason, message) => {
-    expect(await pass(problem, well)).toMatchObject({
+    expect(await reconcile(problem, well)).toMatchObject({
       type: 'Stalled',
       reason,
       message,
@@ -59,7 +59,7 @@ it.each([
 
 it('what else is wrong is said too, and keeps its time', async () => {
   const banned = waiting('HubBanned', 'It is restarted.', 0, { status: { phase: 'Unknown' } });
-  expect(await pass(stalled('InvalidSpec', 'No.'), banned)).toMatchObject({
+  expect(await reconcile(stalled('InvalidSpec', 'No.'), banned)).toMatchObject({
     after: 0,
     reason: 'InvalidSpec',
     message: 'No. It is restarted.',
@@ -69,20 +69,20 @@ it('what else is wrong is said too, and keeps its time', async () => {
 });
 
 it('a step that wants another look gets it, whatever stalls', async () => {
-  expect(await pass(undefined, stalled('RejectedByHub', 'No.'), { again: 30_000 })).toMatchObject({
+  expect(await reconcile(undefined, stalled('RejectedByHub', 'No.'), { again: 30_000 })).toMatchObject({
     after: 30_000,
     conditions: { Stalled: { status: 'True', reason: 'RejectedByHub', message: 'No.' } },
   });
-  expect(await pass(undefined, well, { again: 30_000 })).toMatchObject({ type: 'Ready', after: 30_000 });
+  expect(await reconcile(undefined, well, { again: 30_000 })).toMatchObject({ type: 'Ready', after: 30_000 });
 });
 
 it('without a hub that runs the pass ends there, and its phase says so', async () => {
-  expect(await pass(stalled('DowngradeRefused', 'Too old.'), well, { runs: false })).toMatchObject({
+  expect(await reconcile(stalled('DowngradeRefused', 'Too old.'), well, { runs: false })).toMatchObject({
     type: 'Stalled',
     reason: 'DowngradeRefused',
     status: { url: 'http://h', phase: 'Failed' },
   });
-  expect(await pass(new NameConflict('It goes.', true), well, { runs: false })).toMatchObject({
+  expect(await reconcile(new NameConflict('It goes.', true), well, { runs: false })).toMatchObject({
     type: 'Waiting',
     after: 5_000,
     status: { phase: 'Pending' },
@@ -90,5 +90,5 @@ it('without a hub that runs the pass ends there, and its phase says so', async (
 });
 
 it('what nobody foresaw is thrown', async () => {
-  await expect(pass(new TypeError('x'), well)).rejects.toThrow(TypeError);
+  await expect(reconcile(new TypeError('x'), well)).rejects.toThrow(TypeError);
 });

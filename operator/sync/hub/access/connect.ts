@@ -115,8 +115,8 @@ export class Contact {
   }
 
   /** Asked once: a user who is no administrator any more is found out with the first write that the hub refuses. */
-  private async powerlessness({ pass }: HubWork, client: HubClient): Promise<Outcome | undefined> {
-    if (this.powerful.has(client) && !pass.forced) return undefined;
+  private async powerlessness({ context }: HubWork, client: HubClient): Promise<Outcome | undefined> {
+    if (this.powerful.has(client) && !context.forced) return undefined;
     const powerless = await powerlessness(client);
     if (!powerless) this.powerful.add(client);
     return powerless;
@@ -131,12 +131,12 @@ export class Contact {
   }
 
   private async setUp(work: HubWork, url: string): Promise<Outcome> {
-    const { hub, spec, pass } = work;
+    const { hub, spec, context } = work;
     const state = hub.status?.bootstrap?.state ?? 'WaitForHealth';
-    pass.log.debug({ step: 'bootstrap', state }, 'bootstrap');
+    context.log.debug({ step: 'bootstrap', state }, 'bootstrap');
     try {
       const from = state === 'Done' ? 'CheckOnboarding' : state;
-      return this.conclude(work, await this.bootstrap.step(from, { hub, spec, url, forced: pass.forced }));
+      return this.conclude(work, await this.bootstrap.step(from, { hub, spec, url, forced: context.forced }));
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
       if (error instanceof HubBanned) return this.failed(work, error);

@@ -3,7 +3,7 @@ import { objectNames } from '../../../kinds/object-names';
 import { DEPENDENCY_REQUEUE } from '../../../limits';
 import type { Manifest } from '../../../runtime/apply';
 import { Discovery } from '../../../runtime/discovery';
-import type { EventNote } from '../../../runtime/events';
+import type { EventSpec } from '../../../runtime/events';
 import type { ResourceType } from '../../../runtime/objects';
 import type { ConditionValue } from '../../../runtime/outcome';
 import { conditionOf } from '../../../runtime/resource';
@@ -106,7 +106,7 @@ const certManagerMissing: ConditionValue = {
     'ingress.tls.issuerRef needs cert-manager, which is not installed: the hub is served over HTTP until it is.',
 };
 
-const certManagerUnavailable: EventNote = {
+const certManagerUnavailable: EventSpec = {
   type: 'Warning',
   reason: 'CertManagerUnavailable',
   message: certManagerMissing.message,

@@ -24,7 +24,7 @@ export const trustedProxiesStep: HubStep = {
       conditions['Exposed'] = trusts ? reached(hub, spec) : proxiesMissing;
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
-      work.pass.log.debug({ error }, 'the hub did not say whom it trusts');
+      work.context.log.debug({ error }, 'the hub did not say whom it trusts');
     }
     if (conditions['Exposed']?.status !== 'True') lookAgain(work, DEPENDENCY_REQUEUE);
     return undefined;

@@ -93,12 +93,12 @@ export class Unban {
   }
 
   private async restart(
-    { hub, pass }: HubWork,
+    { hub, context }: HubWork,
     { metadata: { name, uid } }: Pod,
     words: string,
   ): Promise<Outcome> {
     this.counted.delete(hub);
-    pass.log.warn({ pod: name }, 'deleting the pod of the hub: it has banned the operator');
+    context.log.warn({ pod: name }, 'deleting the pod of the hub: it has banned the operator');
     try {
       await this.services.cluster.request({
         method: 'DELETE',

@@ -72,7 +72,7 @@ it('an owner who is no administrator is told, tried once, and makes no token', a
 
 it('a deactivated owner is tried once, and again when somebody asks for it', async () => {
   server.routes.set('POST /auth/login_flow/f1', json(403, { message: 'Login blocked: User is not active' }));
-  for (let pass = 0; pass < 3; pass++)
+  for (let run = 0; run < 3; run++)
     expect(await step('CreateAPIToken')).toMatchObject({
       type: 'stuck',
       message: expect.stringContaining('User is not active'),

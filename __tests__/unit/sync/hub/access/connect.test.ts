@@ -64,11 +64,11 @@ afterEach(async () => {
   await server.close();
 });
 
-async function pass(forced = false) {
+async function reconcile(forced = false) {
   const work: HubWork = {
     hub,
     spec: defaulted(definition.spec, hub.spec),
-    pass: { log: silentLog, forced } as unknown as HubWork['pass'],
+    context: { log: silentLog, forced } as unknown as HubWork['context'],
     status: {},
     conditions: {},
     events: [],
@@ -79,7 +79,7 @@ async function pass(forced = false) {
 
 it('a setting that the hub refuses is said in its words, and the rest goes on', async () => {
   answers['config/core/update'] = ({ fail }) => fail('unauthorized', 'Unauthorized');
-  const { outcome, work } = await pass();
+  const { outcome, work } = await reconcile();
   expect(outcome).toBeUndefined();
   expect(work.problem).toMatchObject({
     type: 'Stalled',
@@ -91,7 +91,7 @@ it('a setting that the hub refuses is said in its words, and the rest goes on', 
 
 it('what the hub fails at is tried again, and leaves it ready', async () => {
   answers['config/core/update'] = ({ fail }) => fail('unknown_error', 'Unknown error');
-  const { outcome, work } = await pass();
+  const { outcome, work } = await reconcile();
   expect([outcome, work.problem]).toEqual([undefined, undefined]);
   expect(work.conditions['BootstrapReady']).toMatchObject({
     status: 'True',
@@ -103,17 +103,21 @@ it('what the hub fails at is tried again, and leaves it ready', async () => {
 it('a hub that is starting is waited for', async () => {
   server.routes.set('GET /api/config', json(200, { ...config, state: 'STARTING' }));
   answers['config/core/update'] = ({ fail }) => fail('unknown_command', 'Unknown command');
-  expect((await pass()).outcome).toMatchObject({ type: 'Waiting', reason: 'ApiNotLoaded', after: 5_000 });
+  expect((await reconcile()).outcome).toMatchObject({
+    type: 'Waiting',
+    reason: 'ApiNotLoaded',
+    after: 5_000,
+  });
 });
 
 it('a token of somebody who is no administrator is replaced; one of an administrator is asked about once', async () => {
-  await pass();
-  await pass();
+  await reconcile();
+  await reconcile();
   const asked = () => server.commands.filter(({ type }) => type === 'auth/current_user').length;
   expect(asked()).toBe(1);
   answers['auth/current_user'] = ({ succeed }) => succeed({ name: 'Eve', is_admin: false });
   server.routes.set('GET /api/onboarding', json(404, {}));
-  const { outcome } = await pass(true);
+  const { outcome } = await reconcile(true);
   expect(asked()).toBe(2);
   expect(outcome).toMatchObject({
     type: 'Waiting',
@@ -125,7 +129,7 @@ it('a token of somebody who is no administrator is replaced; one of an administr
 it('recovery mode is recovery mode, also when the hub cannot check itself', async () => {
   server.routes.set('GET /api/config', json(200, { ...config, recovery_mode: true }));
   server.routes.set('POST /api/config/core/check_config', text(503, ''));
-  expect((await pass()).outcome).toMatchObject({
+  expect((await reconcile()).outcome).toMatchObject({
     reason: 'RecoveryMode',
     message: expect.stringContaining('its configuration or its storage is broken'),
   });

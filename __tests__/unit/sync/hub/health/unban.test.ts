@@ -26,12 +26,12 @@ beforeEach(() => {
   unban = new Unban(services as unknown as Services);
 });
 
-function pass(status: HubStatus, enabled = true) {
+function reconcile(status: HubStatus, enabled = true) {
   const hub = { metadata: { namespace: 'home', name: 'h', uid: '1' }, spec: {}, status } as unknown as Hub;
   const work = {
     hub,
     spec: { banRecovery: { enabled } },
-    pass: { log: silentLog },
+    context: { log: silentLog },
     status: {},
     conditions: {},
   };
@@ -39,26 +39,26 @@ function pass(status: HubStatus, enabled = true) {
 }
 
 it('a restart is done once it stands in the status', async () => {
-  const { status } = await pass({});
+  const { status } = await reconcile({});
   expect(deleted).toEqual([]);
   expect(status).toMatchObject({ selfUnbanCount: 1, banWindow: { restarts: 1 } });
-  await pass(status as HubStatus);
+  await reconcile(status as HubStatus);
   expect(deleted).toEqual(['DELETE /api/v1/namespaces/home/pods/h-0']);
 });
 
 it('a restart whose status could not be written is not done uncounted', async () => {
-  await pass({});
+  await reconcile({});
   await clock.advance(2_000);
-  const { status } = await pass({});
+  const { status } = await reconcile({});
   expect(deleted).toEqual([]);
   expect(status).toMatchObject({ selfUnbanCount: 1, lastSelfUnban: '2026-01-01T00:00:02Z' });
-  await pass(status as HubStatus);
+  await reconcile(status as HubStatus);
   expect(deleted).toHaveLength(1);
 });
 
 it('is looked at again when the window ends', async () => {
   const before = new Date(clock.now() - 20 * 60_000).toISOString();
-  const outcome = await pass({
+  const outcome = await reconcile({
     lastSelfUnban: new Date(clock.now() - 6 * 60_000).toISOString(),
     banWindow: { startedAt: before, restarts: 3 },
   });
@@ -74,5 +74,5 @@ it('is looked at again when the window ends', async () => {
 });
 
 it('says nothing of its failure any more once it is switched off', async () => {
-  expect(await pass({}, false)).toMatchObject({ conditions: { BanRecoveryFailed: null } });
+  expect(await reconcile({}, false)).toMatchObject({ conditions: { BanRecoveryFailed: null } });
 });
