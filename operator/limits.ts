@@ -9,9 +9,9 @@ const MINUTE = 60 * SECOND;
 // --- issue 5: automations, scenes, scripts ---
 
 /** "100 edits to one automation in 10 s: the first at once, then at most one in 2 s, the last one wins". */
-export const WRITE_PACE = 2 * SECOND;
+export const MIN_WRITE_INTERVAL = 2 * SECOND;
 /** What the hub has refused is not sent again before the next resync, unless the spec or the hub changes. */
-export const REFUSAL_REST = 8 * MINUTE;
+export const REJECTED_WRITE_RETRY_INTERVAL = 8 * MINUTE;
 
 // --- spec.md, "Bootstrap state machine" and "Errors" ---
 
@@ -74,9 +74,9 @@ export const BAN_COOLDOWN = 5 * MINUTE;
 // --- issue 6, "Truth": within 30 s a condition says that a hub hangs, has banned us or came back in recovery mode ---
 
 /** A hub is asked this often whether it is still what its status says: an open WebSocket hides a ban. */
-export const VIGIL_PAUSE = 10 * SECOND;
+export const HEALTH_CHECK_INTERVAL = 10 * SECOND;
 /** How long its answer may take; the pass that follows a silence asks once more, and longer. */
-export const VIGIL_TIMEOUT = 5 * SECOND;
+export const HEALTH_CHECK_TIMEOUT = 5 * SECOND;
 
 // --- kinds.md 2, `tokenLifespanDays`: no number is given ---
 

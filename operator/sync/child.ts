@@ -54,22 +54,22 @@ export function childModule<R extends Child>(
       if (!hub || hub.metadata.deletionTimestamp) return []; // its contents go with it
       // Not only while the Hub is Ready: a wrong value in its spec does not keep its hub from answering.
       const contacted = await hubs.contact(hub);
-      if ('missing' in contacted) return [leftBehind(contacted.missing)];
+      if ('missing' in contacted) return [cleanupSkipped(contacted.missing)];
       const key = `${namespace}/${name}`;
       if ((skipping.get(key) ?? 0) > services.clock.monotonic())
-        return [leftBehind(`The Hub ${name} did not answer a moment ago.`)];
+        return [cleanupSkipped(`The Hub ${name} did not answer a moment ago.`)];
       try {
         return await withinTry(services, module.remove(resource, contacted.client, context));
       } catch (error) {
         if (!(error instanceof HubUnreachable)) throw error;
         skipping.set(key, services.clock.monotonic() + FINALIZER_SKIP);
-        return [leftBehind(error.message)];
+        return [cleanupSkipped(error.message)];
       }
     },
   };
 }
 
-function leftBehind(why: string): EventSpec {
+function cleanupSkipped(why: string): EventSpec {
   return {
     type: 'Warning',
     reason: 'CleanupSkipped',

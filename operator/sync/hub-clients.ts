@@ -6,8 +6,8 @@ import { defaulted } from '../kinds/schema';
 import { DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../limits';
 import { type Outcome, waiting } from '../runtime/outcome';
 import { conditionOf, isReady } from '../runtime/resource';
-import { accessTo } from './hub/access/token';
-import { Vigil } from './hub/health/health-monitor';
+import { resolveAccess } from './hub/access/token';
+import { HealthMonitor } from './hub/health/health-monitor';
 import { secretValues } from './hub-secrets';
 import type { Services } from './services';
 
@@ -20,14 +20,14 @@ export type Reached = { readonly hub: Hub; readonly client: HubClient } | { read
 /** The hubs as their children see them: by the name in `hubRef`, with the token of its Secret. */
 export class HubClients {
   /** Tells the Hub when its hub gives another answer than before. */
-  readonly vigil: Vigil;
+  readonly healthMonitor: HealthMonitor;
   private readonly hubs: Hubs;
   /** Whose values each client masks: the content of a Secret is another object when it has changed. */
-  private readonly masked = new WeakMap<HubClient, ReadonlyMap<string, string>>();
+  private readonly redacted = new WeakMap<HubClient, ReadonlyMap<string, string>>();
 
   constructor(private readonly services: Services) {
     this.hubs = new Hubs(services);
-    this.vigil = new Vigil(services, (hub) => this.hubs.forget(keyOf(hub)));
+    this.healthMonitor = new HealthMonitor(services, (hub) => this.hubs.forget(keyOf(hub)));
   }
 
   /** The client of a hub; the same one as long as address and token stay. */
@@ -41,7 +41,7 @@ export class HubClients {
   }
 
   close(): void {
-    this.vigil.close();
+    this.healthMonitor.close();
     this.hubs.close();
   }
 
@@ -71,7 +71,7 @@ export class HubClients {
         outcome: waiting('HubNotReady', `Waiting for the Hub ${name}: ${words}`, POD_NOT_READY_REQUEUE),
       };
     }
-    return { hub, client: await this.masking(hub, found.access) };
+    return { hub, client: await this.withRedaction(hub, found.access) };
   }
 
   /** The client of a hub whatever the Hub's `Ready` says: that may be False while the hub answers. */
@@ -79,20 +79,20 @@ export class HubClients {
     const found = await this.access(hub);
     if ('missing' in found) return found;
     if (!found.access.url) return { missing: 'The address of the hub is not known yet.' };
-    return { client: await this.masking(hub, found.access) };
+    return { client: await this.withRedaction(hub, found.access) };
   }
 
   private access(hub: Hub) {
-    return accessTo(this.services, hub, defaulted(definition.spec, hub.spec), hub.status?.url ?? '');
+    return resolveAccess(this.services, hub, defaulted(definition.spec, hub.spec), hub.status?.url ?? '');
   }
 
   /** The hub resolves `!secret` in what it shows of its memory, and quotes it in what it refuses. */
-  private async masking(hub: Hub, access: HubAccess): Promise<HubClient> {
+  private async withRedaction(hub: Hub, access: HubAccess): Promise<HubClient> {
     const { namespace, name } = hub.metadata;
     const secret = await this.services.secrets.get(namespace, objectNames(name).secrets);
     const client = this.client(hub, access);
-    if (secret && this.masked.get(client) !== secret) {
-      this.masked.set(client, secret);
+    if (secret && this.redacted.get(client) !== secret) {
+      this.redacted.set(client, secret);
       client.protect(secretValues(secret.get('secrets.yaml') ?? ''));
     }
     return client;

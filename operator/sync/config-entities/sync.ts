@@ -1,6 +1,12 @@
 import { HubFailed, HubRejected } from '../../client/errors';
 import type { HubClient } from '../../client/hub';
-import { FINALIZER_TRY, POD_NOT_READY_REQUEUE, REFUSAL_REST, RESYNC, WRITE_PACE } from '../../limits';
+import {
+  FINALIZER_TRY,
+  POD_NOT_READY_REQUEUE,
+  REJECTED_WRITE_RETRY_INTERVAL,
+  RESYNC,
+  MIN_WRITE_INTERVAL,
+} from '../../limits';
 import type { EventSpec } from '../../runtime/events';
 import { type Outcome, stalled, type Waiting, waiting } from '../../runtime/outcome';
 import { conditionOf } from '../../runtime/resource';
@@ -132,7 +138,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigSpec> implements 
       : 'Somebody removed it from the hub';
     if (drifted && spec.driftPolicy === 'Warn') return this.report(work, `${change}.`);
     const { refusal } = memory;
-    if (refusal?.hash === hash && clock.monotonic() - refusal.at < REFUSAL_REST) throw refusal.error;
+    if (refusal?.hash === hash && clock.monotonic() - refusal.at < REJECTED_WRITE_RETRY_INTERVAL)
+      throw refusal.error;
     const pause =
       Math.max(memory.writtenAt ?? -Infinity, memory.triedAt ?? -Infinity) + paceOf(work) - clock.monotonic();
     if (pause > 0) return underWay(this.family, work, pause);
@@ -192,7 +199,10 @@ export class ConfigEntitySync<R extends Child, S extends ConfigSpec> implements 
 
   /** A reload that failed may go well after a while; with every look it would be asked for without end. */
   private hasJustFailed({ reloadFailedAt }: EntityMemory): boolean {
-    return reloadFailedAt !== undefined && this.services.clock.monotonic() - reloadFailedAt < REFUSAL_REST;
+    return (
+      reloadFailedAt !== undefined &&
+      this.services.clock.monotonic() - reloadFailedAt < REJECTED_WRITE_RETRY_INTERVAL
+    );
   }
 
   private conclude(work: Work<R, S>, found: Look, events: readonly EventSpec[] = []): Outcome {
@@ -225,5 +235,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigSpec> implements 
 
 /** A file that the hub cannot read fails every write to it, until somebody mends it: the same is tried ever less often. */
 function paceOf({ memory: { failure }, hash }: Work): number {
-  return failure?.hash === hash ? Math.min(WRITE_PACE * 2 ** failure.count, RESYNC / 2) : WRITE_PACE;
+  return failure?.hash === hash
+    ? Math.min(MIN_WRITE_INTERVAL * 2 ** failure.count, RESYNC / 2)
+    : MIN_WRITE_INTERVAL;
 }

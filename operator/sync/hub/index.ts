@@ -8,7 +8,7 @@ import type { HubClients } from '../hub-clients';
 import type { Services } from '../services';
 import { alongside } from './continue-on-failure';
 import { backupStep } from './backup';
-import { Contact } from './access/connect';
+import { Connector } from './access/connect';
 import { exposureSteps } from './exposure/index';
 import { externalStep } from './access/external';
 import { serviceStep } from './exposure/service';
@@ -19,12 +19,12 @@ import { workloadStep } from './workload/statefulset';
 
 /** The hub instance. Each pass runs its steps in the order of the specification ("Hub reconciliation order"). */
 export function hubModule(services: Services, hubs: HubClients): SyncModule<Hub> {
-  const contact = new Contact(services, hubs);
+  const contact = new Connector(services, hubs);
   const backup = backupStep(services);
   const externalSteps: readonly HubStep[] = [externalStep(services, hubs), backup];
   const steps: readonly HubStep[] = [
     ...clusterSteps(services),
-    { name: 'bootstrap', run: (work) => contact.make(work) },
+    { name: 'bootstrap', run: (work) => contact.connect(work) },
     trustedProxiesStep,
     backup,
   ];

@@ -3,7 +3,7 @@ import { HubFailed } from '../../../../operator/client/errors';
 import type { HubClient } from '../../../../operator/client/hub';
 import type { ReloadResult } from '../../../../operator/client/reloads';
 import type { SignalListener } from '../../../../operator/client/hub-events';
-import { REFUSAL_REST, RESYNC, WRITE_PACE } from '../../../../operator/limits';
+import { REJECTED_WRITE_RETRY_INTERVAL, RESYNC, MIN_WRITE_INTERVAL } from '../../../../operator/limits';
 import type { Outcome } from '../../../../operator/runtime/outcome';
 import type { ReconcileContext } from '../../../../operator/runtime/sync-module';
 import type { Child } from '../../../../operator/sync/child';
@@ -180,7 +180,7 @@ describe('a reload that failed', () => {
     expect(bench.count('reload')).toBe(1);
     bench.reloadError = undefined;
     bench.loads = true;
-    await bench.clock.advance(REFUSAL_REST);
+    await bench.clock.advance(REJECTED_WRITE_RETRY_INTERVAL);
     await bench.passes();
     expect(bench.count('reload')).toBe(2);
     expect(bench.reloadReady).toBe('ReloadSuccessful');
@@ -232,7 +232,7 @@ test('what the hub fails to write is sent ever less often, and says why, until t
   bench.signal({ type: 'back' });
   await passesFor(1_000);
   bench.writeError = undefined;
-  await passesFor(WRITE_PACE + 2_000);
+  await passesFor(MIN_WRITE_INTERVAL + 2_000);
   expect(bench.stored).toBeDefined();
   expect((await bench.reconcile()).message).not.toContain('boom');
 });

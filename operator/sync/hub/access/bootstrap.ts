@@ -18,11 +18,11 @@ import { currentUser, removeOldTokens } from '../../../client/tokens';
 import type { Hub, HubSpec, HubStatus } from '../../../kinds/index';
 import { API_NOT_LOADED_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../limits';
 import type { Services } from '../../services';
-import { keepAnalytics, keepCoreSettings } from './core-settings';
+import { ensureAnalytics, ensureCoreSettings } from './core-settings';
 import { ownerCredentials } from './credentials';
 import { PerHub } from '../per-hub';
-import { Refusals, type Stuck } from './rejected-credentials';
-import { newToken, tokenOwner } from './token';
+import { RejectedCredentials, type Stuck } from './rejected-credentials';
+import { issueToken, tokenNamePrefix } from './token';
 
 export type BootstrapState = NonNullable<NonNullable<HubStatus['bootstrap']>['state']>;
 
@@ -37,7 +37,7 @@ export type Step =
   | Stuck;
 
 /** The hub that is set up, and how to reach it. */
-export interface Subject {
+export interface BootstrapContext {
   readonly hub: Hub;
   readonly spec: HubSpec;
   readonly url: string;
@@ -46,7 +46,7 @@ export interface Subject {
 }
 
 /** Logged in as the owner. */
-interface Visit {
+interface OwnerSession {
   readonly rest: Rest;
   readonly connection: HubConnection;
   readonly session: Login;
@@ -68,14 +68,14 @@ const next = (state: BootstrapState, message: string, after = 0): Step => ({
 export class Bootstrap {
   /** Logins, so that not every step logs in anew. */
   private readonly sessions: PerHub<Login>;
-  private readonly refusals: Refusals;
+  private readonly rejectedCredentials: RejectedCredentials;
 
   constructor(private readonly services: Services) {
     this.sessions = new PerHub(services.view);
-    this.refusals = new Refusals(services.view);
+    this.rejectedCredentials = new RejectedCredentials(services.view);
   }
 
-  private readonly table: Readonly<Record<BootstrapState, (subject: Subject) => Promise<Step>>> = {
+  private readonly table: Readonly<Record<BootstrapState, (subject: BootstrapContext) => Promise<Step>>> = {
     WaitForHealth: async (subject) => {
       const health = await this.probe(subject);
       if (health.state === 'unreachable' || health.state === 'foreign') {
@@ -116,14 +116,14 @@ export class Bootstrap {
     SetCoreConfig: (subject) =>
       this.loggedIn(subject, async ({ rest, connection, session }) => {
         const present = await connection.command<CoreConfig>('get_config');
-        await keepCoreSettings(subject.hub, subject.spec, present, connection);
+        await ensureCoreSettings(subject.hub, subject.spec, present, connection);
         await completeStep(rest, 'core_config', session.accessToken);
         return next('SetAnalytics', 'The location is set.');
       }),
 
     SetAnalytics: (subject) =>
       this.loggedIn(subject, async ({ rest, connection, session }) => {
-        await keepAnalytics(subject.hub, connection);
+        await ensureAnalytics(subject.hub, connection);
         await completeStep(rest, 'analytics', session.accessToken);
         return next('SetIntegration', `Analytics are ${subject.spec.bootstrap.analytics ? 'on' : 'off'}.`);
       }),
@@ -139,9 +139,9 @@ export class Bootstrap {
         const { hub, spec } = subject;
         const standIn = await removeStandIns(connection);
         if (standIn !== undefined) return this.nameOwner(standIn, subject, credentials);
-        const token = await newToken(this.services, hub, spec, connection);
+        const token = await issueToken(this.services, hub, spec, connection);
         // Only now: one that a crash kept out of the Secret, or one that does not work any more.
-        await removeOldTokens(connection, tokenOwner(hub), token);
+        await removeOldTokens(connection, tokenNamePrefix(hub), token);
         await this.logOut(subject, rest, session);
         return next('Done', 'The API token is stored.');
       }),
@@ -150,11 +150,11 @@ export class Bootstrap {
   };
 
   /** Makes one step from `state`. Throws errors of `client/errors.ts` that do not belong to a state. */
-  step(state: BootstrapState, subject: Subject): Promise<Step> {
+  step(state: BootstrapState, subject: BootstrapContext): Promise<Step> {
     return this.table[state](subject);
   }
 
-  private async probe({ url }: Subject): Promise<Health> {
+  private async probe({ url }: BootstrapContext): Promise<Health> {
     const rest = this.anonymous(url);
     try {
       const health = await probeHealth(rest);
@@ -167,7 +167,7 @@ export class Bootstrap {
   }
 
   private async withCredentials(
-    { hub, spec }: Subject,
+    { hub, spec }: BootstrapContext,
     run: (credentials: Credentials) => Step | Promise<Step>,
     mayGenerate = false,
   ): Promise<Step> {
@@ -176,7 +176,7 @@ export class Bootstrap {
     return { type: 'stuck', reason: 'MissingCredentials', message: found.missing };
   }
 
-  private async makeOwner(subject: Subject, credentials: Credentials): Promise<Step> {
+  private async makeOwner(subject: BootstrapContext, credentials: Credentials): Promise<Step> {
     const { hub, spec, url } = subject;
     const { language, ownerName } = spec.bootstrap;
     const owner = { ...credentials, name: ownerName ?? credentials.username, language };
@@ -187,7 +187,7 @@ export class Bootstrap {
       if (session) {
         this.sessions.set(hub, session);
         // Of the volume that was there before.
-        this.refusals.forget(hub);
+        this.rejectedCredentials.clear(hub);
       }
       return made;
     } catch (error) {
@@ -199,9 +199,9 @@ export class Bootstrap {
   }
 
   /** An operator that was killed, or was not answered in time, has begun to make the owner. */
-  private async finishOwner({ hub, forced }: Subject, owner: FirstUser, rest: Rest): Promise<Step> {
-    const refused = forced ? undefined : this.refusals.of(hub, owner);
-    if (refused) return refused;
+  private async finishOwner({ hub, forced }: BootstrapContext, owner: FirstUser, rest: Rest): Promise<Step> {
+    const rejected = forced ? undefined : this.rejectedCredentials.find(hub, owner);
+    if (rejected) return rejected;
     const { clock, log } = this.services;
     let connection: HubConnection | undefined;
     const connect = ({ accessToken: token }: Login) =>
@@ -211,7 +211,7 @@ export class Bootstrap {
       if (session) this.sessions.set(hub, session);
       return next('SetCoreConfig', `The owner ${owner.username} is made, at the second attempt.`);
     } catch (error) {
-      if (error instanceof LoginFailed) return this.refusals.remember(hub, owner, error);
+      if (error instanceof LoginFailed) return this.rejectedCredentials.record(hub, owner, error);
       throw error;
     } finally {
       connection?.close();
@@ -219,7 +219,11 @@ export class Bootstrap {
   }
 
   /** The crash was between the making of the stand-in, who is the owner, and his new name. */
-  private async nameOwner(standIn: string, { hub, url }: Subject, credentials: Credentials): Promise<Step> {
+  private async nameOwner(
+    standIn: string,
+    { hub, url }: BootstrapContext,
+    credentials: Credentials,
+  ): Promise<Step> {
     const { clock, log } = this.services;
     const rest = this.anonymous(url, credentials.password);
     let connection: HubConnection | undefined;
@@ -235,12 +239,12 @@ export class Bootstrap {
     }
   }
 
-  private loggedIn(subject: Subject, run: (visit: Visit) => Promise<Step>): Promise<Step> {
+  private loggedIn(subject: BootstrapContext, run: (visit: OwnerSession) => Promise<Step>): Promise<Step> {
     const { hub, url, forced } = subject;
     const { clock, log } = this.services;
     return this.withCredentials(subject, async (credentials) => {
-      const refused = forced ? undefined : this.refusals.of(hub, credentials);
-      if (refused) return refused;
+      const rejected = forced ? undefined : this.rejectedCredentials.find(hub, credentials);
+      if (rejected) return rejected;
       const rest = this.anonymous(url, credentials.password);
       let connection: HubConnection | undefined;
       try {
@@ -248,11 +252,11 @@ export class Bootstrap {
         const session = before ?? (await login(rest, credentials, clock));
         this.sessions.set(hub, session);
         connection = new HubConnection({ rest, token: session.accessToken, clock, log });
-        if (!before) await this.demandAdministrator(subject, { rest, connection, session, credentials });
-        this.refusals.forget(hub);
+        if (!before) await this.requireAdmin(subject, { rest, connection, session, credentials });
+        this.rejectedCredentials.clear(hub);
         return await run({ rest, connection, session, credentials });
       } catch (error) {
-        if (error instanceof LoginFailed) return await this.refused(subject, credentials, error);
+        if (error instanceof LoginFailed) return await this.loginFailed(subject, credentials, error);
         if (error instanceof TokenRejected) {
           // The hub was restarted since the login: the next pass logs in again.
           this.sessions.delete(hub);
@@ -267,7 +271,10 @@ export class Bootstrap {
   }
 
   /** A token of anybody else would be refused with every write, and each of those counts as a failed login. */
-  private async demandAdministrator(subject: Subject, { rest, connection, session }: Visit): Promise<void> {
+  private async requireAdmin(
+    subject: BootstrapContext,
+    { rest, connection, session }: OwnerSession,
+  ): Promise<void> {
     const { name, is_admin: isAdmin } = await currentUser(connection);
     if (isAdmin) return;
     await this.logOut(subject, rest, session);
@@ -275,19 +282,23 @@ export class Bootstrap {
   }
 
   /** Else the login would stand in the user's profile for 90 days. */
-  private async logOut({ hub }: Subject, rest: Rest, session: Login): Promise<void> {
+  private async logOut({ hub }: BootstrapContext, rest: Rest, session: Login): Promise<void> {
     await endLogin(rest, session);
     this.sessions.delete(hub);
   }
 
   /** Nobody of that name, since the volume is another one by now? Else only a person can help. */
-  private async refused(subject: Subject, credentials: Credentials, error: LoginFailed): Promise<Step> {
+  private async loginFailed(
+    subject: BootstrapContext,
+    credentials: Credentials,
+    error: LoginFailed,
+  ): Promise<Step> {
     const health = await this.probe(subject);
     if (health.state === 'onboarding' && !health.done.user) return next('CreateUser', 'The hub is new.');
     // One that is starting does not know its users yet.
     if (health.state !== 'onboarding' && health.state !== 'onboarded')
       return next('WaitForAPIReady', 'The hub stopped answering.', API_NOT_LOADED_REQUEUE);
-    return this.refusals.remember(subject.hub, credentials, error);
+    return this.rejectedCredentials.record(subject.hub, credentials, error);
   }
 
   private anonymous(url: string, ...secrets: string[]): Rest {

@@ -22,24 +22,24 @@ import { conditionOf } from '../../../runtime/resource';
 import type { HubClients } from '../../hub-clients';
 import type { Services } from '../../services';
 import { Bootstrap, type BootstrapState, type Step } from './bootstrap';
-import { keepAnalytics, keepCoreSettings } from './core-settings';
-import { keepCredentials } from './credentials';
+import { ensureAnalytics, ensureCoreSettings } from './core-settings';
+import { ensureCredentialsOwner } from './credentials';
 import { recordRanVersion } from '../workload/downgrade';
 import { podState } from '../health/pod-state';
-import { accessTo, tokenOwner } from './token';
+import { resolveAccess, tokenNamePrefix } from './token';
 import { TokenRenewal } from './token-renewal';
-import { powerlessness, troubleOf } from '../health/hub-health';
-import { Unban } from '../health/unban';
-import { signOf } from '../health/health-monitor';
+import { requireAdmin, hubModeProblem } from '../health/hub-health';
+import { BanRecovery } from '../health/ban-recovery';
+import { stateFingerprint } from '../health/health-monitor';
 import { type HubWork, lookAgain, type StepResult } from '../steps';
 
 /** From a hub's workload to a hub that answers with our token: bootstrap, and everything that keeps it so. */
-export class Contact {
+export class Connector {
   private readonly bootstrap: Bootstrap;
   private readonly renewal: TokenRenewal;
-  private readonly unban: Unban;
+  private readonly banRecovery: BanRecovery;
   /** Whose tokens are an administrator's. */
-  private readonly powerful = new WeakSet<HubClient>();
+  private readonly verifiedAdmins = new WeakSet<HubClient>();
 
   constructor(
     private readonly services: Services,
@@ -47,33 +47,33 @@ export class Contact {
   ) {
     this.bootstrap = new Bootstrap(services);
     this.renewal = new TokenRenewal(services);
-    this.unban = new Unban(services);
+    this.banRecovery = new BanRecovery(services);
   }
 
   /** Goes on with `work.client` and `work.core` set when the hub has answered. */
-  async make(work: HubWork): Promise<StepResult> {
+  async connect(work: HubWork): Promise<StepResult> {
     const { hub, spec, url } = work;
-    await keepCredentials(this.services, hub, spec);
+    await ensureCredentialsOwner(this.services, hub, spec);
     if (spec.backup && !conditionOf(hub, 'BackupConfigured')) work.conditions['BackupConfigured'] = noToken;
     const pod = await podState(this.services, hub);
     if (!pod.ready || !url) {
-      const words = pod.ready ? 'The address of the hub is not known yet.' : pod.words;
+      const words = pod.ready ? 'The address of the hub is not known yet.' : pod.message;
       return this.podNotReady(work, words);
     }
-    const found = await accessTo(this.services, hub, spec, url);
+    const found = await resolveAccess(this.services, hub, spec, url);
     if ('missing' in found) {
       if (spec.backup) work.conditions['BackupConfigured'] = noToken;
-      return spec.bootstrap.enabled ? this.setUp(work, url) : withoutBootstrap(found.missing);
+      return spec.bootstrap.enabled ? this.runBootstrap(work, url) : withoutBootstrap(found.missing);
     }
     const client = this.hubs.client(hub, found.access);
     let core: CoreConfig | undefined;
     try {
       core = await getConfig(client.rest);
-      this.hubs.vigil.keep(hub, client, signOf(core));
+      this.hubs.healthMonitor.watch(hub, client, stateFingerprint(core));
       return await this.answered(work, client, core, found.access.token);
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
-      if (!core) this.hubs.vigil.keep(hub, client, signOf(error));
+      if (!core) this.hubs.healthMonitor.watch(hub, client, stateFingerprint(error));
       if (error instanceof TokenRejected) return this.rejected(work, url, error);
       return work.client && core ? this.refused(work, core, error) : this.failed(work, error);
     }
@@ -86,16 +86,16 @@ export class Contact {
     token: string,
   ): Promise<StepResult> {
     const { hub, spec, status, conditions } = work;
-    this.unban.succeeded(work);
+    this.banRecovery.authenticated(work);
     status['version'] = core.version;
     // Also of one in recovery mode: it has touched the volume.
     await recordRanVersion(this.services, work, core.version);
-    const trouble = await troubleOf(this.services, hub, core, client);
+    const trouble = await hubModeProblem(this.services, hub, core, client);
     if (trouble) return trouble;
-    const powerless = await this.powerlessness(work, client);
+    const powerless = await this.requireAdmin(work, client);
     if (powerless) {
       if (spec.backup) conditions['BackupConfigured'] = noToken;
-      return spec.bootstrap.enabled ? this.setUp(work, work.url!) : powerless;
+      return spec.bootstrap.enabled ? this.runBootstrap(work, work.url!) : powerless;
     }
     status['phase'] = 'Running';
     conditions['BootstrapReady'] = spec.bootstrap.enabled ? completed : disabled;
@@ -104,39 +104,42 @@ export class Contact {
     if (!spec.bootstrap.enabled) return undefined;
     // A crash, or a Hub of this name before, may have left tokens in the hub that no Secret holds.
     if (hub.status?.bootstrap?.state !== 'Done')
-      await removeOldTokens(client.connection, tokenOwner(hub), token);
+      await removeOldTokens(client.connection, tokenNamePrefix(hub), token);
     Object.assign(status, this.progress(hub, 'Done', 'The hub is set up.'));
-    await this.renewal.keep(hub, spec, client, token);
-    const overruled = await keepCoreSettings(hub, spec, core, client.connection);
-    if (overruled.length > 0) tellOverruled(work, overruled);
+    await this.renewal.ensureFresh(hub, spec, client, token);
+    const overruled = await ensureCoreSettings(hub, spec, core, client.connection);
+    if (overruled.length > 0) reportOverriddenSettings(work, overruled);
     // Not there before: the hub loads its analytics while it starts.
-    if (core.state === 'RUNNING') await keepAnalytics(hub, client.connection);
+    if (core.state === 'RUNNING') await ensureAnalytics(hub, client.connection);
     return undefined;
   }
 
   /** Asked once: a user who is no administrator any more is found out with the first write that the hub refuses. */
-  private async powerlessness({ context }: HubWork, client: HubClient): Promise<Outcome | undefined> {
-    if (this.powerful.has(client) && !context.forced) return undefined;
-    const powerless = await powerlessness(client);
-    if (!powerless) this.powerful.add(client);
+  private async requireAdmin({ context }: HubWork, client: HubClient): Promise<Outcome | undefined> {
+    if (this.verifiedAdmins.has(client) && !context.forced) return undefined;
+    const powerless = await requireAdmin(client);
+    if (!powerless) this.verifiedAdmins.add(client);
     return powerless;
   }
 
   /** Revoked in the hub, or younger than the backup that was restored: made anew with the owner's credentials. */
   private async rejected(work: HubWork, url: string, error: TokenRejected): Promise<Outcome> {
     if (work.spec.backup) work.conditions['BackupConfigured'] = noToken;
-    if (work.spec.bootstrap.enabled) return this.setUp(work, url);
+    if (work.spec.bootstrap.enabled) return this.runBootstrap(work, url);
     const message = `${error.message}: store another long-lived access token in the API token Secret.`;
-    return waiting('TokenRejected', message, DEPENDENCY_REQUEUE, unknown);
+    return waiting('TokenRejected', message, DEPENDENCY_REQUEUE, phaseUnknown);
   }
 
-  private async setUp(work: HubWork, url: string): Promise<Outcome> {
+  private async runBootstrap(work: HubWork, url: string): Promise<Outcome> {
     const { hub, spec, context } = work;
     const state = hub.status?.bootstrap?.state ?? 'WaitForHealth';
     context.log.debug({ step: 'bootstrap', state }, 'bootstrap');
     try {
       const from = state === 'Done' ? 'CheckOnboarding' : state;
-      return this.conclude(work, await this.bootstrap.step(from, { hub, spec, url, forced: context.forced }));
+      return this.bootstrapOutcome(
+        work,
+        await this.bootstrap.step(from, { hub, spec, url, forced: context.forced }),
+      );
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
       if (error instanceof HubBanned) return this.failed(work, error);
@@ -147,7 +150,7 @@ export class Contact {
     }
   }
 
-  private conclude(work: HubWork, step: Step): Outcome {
+  private bootstrapOutcome(work: HubWork, step: Step): Outcome {
     if (step.type === 'next') {
       const reason = step.state === 'WaitForAPIReady' && step.after > 0 ? 'ApiNotLoaded' : 'Bootstrapping';
       return this.pending(work, reason, step.message, step.after, step.state);
@@ -183,14 +186,14 @@ export class Contact {
   }
 
   private async failed(work: HubWork, error: HubError): Promise<Outcome> {
-    if (error instanceof HubBanned) return this.unban.recover(work, error.message);
+    if (error instanceof HubBanned) return this.banRecovery.recover(work, error.message);
     if (error instanceof HubUnreachable)
-      return waiting('HubUnreachable', error.message, POD_NOT_READY_REQUEUE, unknown);
+      return waiting('HubUnreachable', error.message, POD_NOT_READY_REQUEUE, phaseUnknown);
     return waiting(
       'ApiNotLoaded',
       `The hub does not serve its API yet: ${error.message}`,
       API_NOT_LOADED_REQUEUE,
-      unknown,
+      phaseUnknown,
     );
   }
 
@@ -239,7 +242,7 @@ function refusal(error: HubRejected, details: Parameters<typeof stalled>[2] = {}
   return stalled('RejectedByHub', `${what}: ${error.message}`, details);
 }
 
-const unknown = { status: { phase: 'Unknown' } };
+const phaseUnknown = { status: { phase: 'Unknown' } };
 const completed: ConditionValue = { status: 'True', reason: 'Completed', message: 'The API token is there.' };
 const disabled: ConditionValue = {
   status: 'True',
@@ -262,7 +265,7 @@ function withoutBootstrap(missing: string): Outcome {
 }
 
 /** "Core keys in the user's YAML win, and that is reported" (kinds.md 3). */
-function tellOverruled({ hub, conditions, events }: HubWork, fields: readonly string[]): void {
+function reportOverriddenSettings({ hub, conditions, events }: HubWork, fields: readonly string[]): void {
   const message = `The hub takes its location and units from configuration.yaml; these differ in bootstrap: ${fields.join(', ')}. Remove them in one of the two.`;
   conditions['BootstrapReady'] = { ...completed, message: `${completed.message} ${message}` };
   const told = hub.status?.conditions?.some(({ message: before }) => before.endsWith(message));

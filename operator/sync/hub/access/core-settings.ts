@@ -13,35 +13,35 @@ import type { Hub, HubSpec } from '../../../kinds/index';
 export interface CoreDifference {
   readonly update: CoreConfigUpdate;
   /** The settings stand in `configuration.yaml`, which the hub obeys. */
-  readonly overruled: boolean;
+  readonly overridden: boolean;
 }
 
 /** Location, units and the like that differ from what `spec.bootstrap` asks for. What it does not say is left alone. */
 export function coreDifference(hub: Hub, spec: HubSpec, present: CoreConfig): CoreDifference {
-  const wanted = Object.entries(wantedCore(hub, spec)) as [keyof CoreConfigUpdate, unknown][];
+  const wanted = Object.entries(desiredCoreSettings(hub, spec)) as [keyof CoreConfigUpdate, unknown][];
   const differing = wanted.filter(([key, value]) => value !== presentValue(present, key));
-  return { update: Object.fromEntries(differing), overruled: present.config_source === 'yaml' };
+  return { update: Object.fromEntries(differing), overridden: present.config_source === 'yaml' };
 }
 
 /**
  * Makes the core settings be as the spec says: what differs is sent, nothing else. Answers with the fields that
  * `configuration.yaml` keeps from being set: the hub takes all of them from there once it has one of them there.
  */
-export async function keepCoreSettings(
+export async function ensureCoreSettings(
   hub: Hub,
   spec: HubSpec,
   present: CoreConfig,
   connection: HubConnection,
 ): Promise<readonly string[]> {
-  const { update, overruled } = coreDifference(hub, spec, present);
+  const { update, overridden } = coreDifference(hub, spec, present);
   const fields = Object.keys(update);
-  if (overruled) return fields;
+  if (overridden) return fields;
   if (fields.length > 0) await updateCoreConfig(connection, update);
   return [];
 }
 
 /** Switches the hub's analytics on or off when the spec says so; silent specs leave them alone. */
-export async function keepAnalytics(hub: Hub, connection: HubConnection): Promise<void> {
+export async function ensureAnalytics(hub: Hub, connection: HubConnection): Promise<void> {
   const wanted = hub.spec.bootstrap?.analytics;
   if (wanted === undefined) return;
   const update = analyticsDifference(wanted, await getAnalytics(connection));
@@ -60,7 +60,7 @@ export function analyticsDifference(
   return differing.length > 0 ? Object.fromEntries(differing.map((key) => [key, wanted])) : undefined;
 }
 
-function wantedCore(
+function desiredCoreSettings(
   { spec: { bootstrap: written } }: Hub,
   { bootstrap, timezone }: HubSpec,
 ): CoreConfigUpdate {

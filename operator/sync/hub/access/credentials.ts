@@ -54,7 +54,7 @@ export async function ownerCredentials(
  * `storage.retain`: generated credentials outlive the Hub as its volume does, since without them nobody could use that
  * volume again. It can be switched both ways; a Secret of the user's is never touched.
  */
-export async function keepCredentials(
+export async function ensureCredentialsOwner(
   { view, applier, cluster }: Services,
   hub: Hub,
   { storage }: HubSpec,

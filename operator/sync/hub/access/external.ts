@@ -6,9 +6,9 @@ import { DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../limits';
 import { type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import type { HubClients } from '../../hub-clients';
 import type { Services } from '../../services';
-import { accessTo } from './token';
-import { powerlessness, troubleOf } from '../health/hub-health';
-import { signOf } from '../health/health-monitor';
+import { resolveAccess } from './token';
+import { requireAdmin, hubModeProblem } from '../health/hub-health';
+import { stateFingerprint } from '../health/health-monitor';
 import type { HubStep } from '../steps';
 
 type External = NonNullable<HubSpec['external']>;
@@ -20,7 +20,7 @@ export function externalStep(services: Services, hubs: HubClients): HubStep {
     async run(work) {
       const { hub, spec, status } = work;
       const external = spec.external!;
-      const refusal = refusalOf(external, services.settings.allowLocalHubs);
+      const refusal = invalidUrl(external, services.settings.allowLocalHubs);
       if (refusal) return stalled('InvalidSpec', refusal, { status: { phase: 'Failed', url: null } });
       if (spec.delivery === 'File') {
         const message =
@@ -29,7 +29,7 @@ export function externalStep(services: Services, hubs: HubClients): HubStep {
       }
       work.url = new URL(external.url).origin;
       status['url'] = work.url;
-      const found = await accessTo(services, hub, spec, work.url);
+      const found = await resolveAccess(services, hub, spec, work.url);
       if ('missing' in found) {
         if (spec.backup)
           work.conditions['BackupConfigured'] = {
@@ -44,9 +44,9 @@ export function externalStep(services: Services, hubs: HubClients): HubStep {
       const client = hubs.client(hub, found.access);
       try {
         const core = await getConfig(client.rest);
-        hubs.vigil.keep(hub, client, signOf(core));
+        hubs.healthMonitor.watch(hub, client, stateFingerprint(core));
         status['version'] = core.version;
-        const trouble = (await troubleOf(services, hub, core, client)) ?? (await powerlessness(client));
+        const trouble = (await hubModeProblem(services, hub, core, client)) ?? (await requireAdmin(client));
         if (trouble) return trouble;
         status['phase'] = 'Running';
         work.client = client;
@@ -54,15 +54,15 @@ export function externalStep(services: Services, hubs: HubClients): HubStep {
         return undefined;
       } catch (error) {
         if (!(error instanceof HubError)) throw error;
-        hubs.vigil.keep(hub, client, signOf(error));
-        return failed(error);
+        hubs.healthMonitor.watch(hub, client, stateFingerprint(error));
+        return errorOutcome(error);
       }
     },
   };
 }
 
 /** Why an address is not used, whatever may be there; undefined: it may be. The schema says most of it already. */
-export function refusalOf({ url }: Pick<External, 'url'>, allowLocal: boolean): string | undefined {
+export function invalidUrl({ url }: Pick<External, 'url'>, allowLocal: boolean): string | undefined {
   if (!URL.canParse(url)) return 'external.url: that is no address: a port goes up to 65535.';
   const parsed = new URL(url);
   if (!['http:', 'https:'].includes(parsed.protocol))
@@ -76,7 +76,7 @@ export function refusalOf({ url }: Pick<External, 'url'>, allowLocal: boolean): 
   return undefined;
 }
 
-function failed(error: HubError): Outcome {
+function errorOutcome(error: HubError): Outcome {
   const status = { phase: 'Unknown' };
   if (error instanceof TokenRejected) {
     const message = `${error.message}: store another long-lived access token of an administrator in the Secret of external.tokenSecretRef.`;

@@ -16,27 +16,27 @@ export interface Stuck {
  * Credentials that a hub has refused. They are not tried again as long as they stay the same: every try is two failed
  * logins, and a hub that counts them would ban the operator for it.
  */
-export class Refusals {
-  private readonly refused: PerHub<{ readonly digest: string; readonly stuck: Stuck }>;
+export class RejectedCredentials {
+  private readonly entries: PerHub<{ readonly digest: string; readonly stuck: Stuck }>;
 
   constructor(view: Pick<ClusterView, 'get'>) {
-    this.refused = new PerHub(view);
+    this.entries = new PerHub(view);
   }
 
-  remember(hub: Hub, credentials: Credentials, error: LoginFailed): Stuck {
+  record(hub: Hub, credentials: Credentials, error: LoginFailed): Stuck {
     const message = `${error.message}: correct the Secret with the owner's credentials. The same ones are tried again only when the annotation reconcile-requested-at asks for it.`;
     const stuck = { type: 'stuck', reason: 'LoginFailed', message } as const;
-    this.refused.set(hub, { digest: digestOf(credentials), stuck });
+    this.entries.set(hub, { digest: digestOf(credentials), stuck });
     return stuck;
   }
 
-  of(hub: Hub, credentials: Credentials): Stuck | undefined {
-    const known = this.refused.get(hub);
+  find(hub: Hub, credentials: Credentials): Stuck | undefined {
+    const known = this.entries.get(hub);
     return known?.digest === digestOf(credentials) ? known.stuck : undefined;
   }
 
-  forget(hub: Hub): void {
-    this.refused.delete(hub);
+  clear(hub: Hub): void {
+    this.entries.delete(hub);
   }
 }
 

@@ -6,7 +6,7 @@ import type { ClusterObject } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import { PerHub } from '../per-hub';
-import { newToken, tokenOwner, tokenSecretName } from './token';
+import { issueToken, tokenNamePrefix, tokenSecretName } from './token';
 
 /**
  * Replaces our token before it ends, while it can still make the next one: so nobody has to know the owner's password
@@ -21,13 +21,13 @@ export class TokenRenewal {
   }
 
   /** @param token the one that the hub has just accepted */
-  async keep(hub: Hub, spec: HubSpec, client: HubClient, token: string): Promise<void> {
+  async ensureFresh(hub: Hub, spec: HubSpec, client: HubClient, token: string): Promise<void> {
     const old = this.superseded.get(hub);
     if (old !== undefined && old !== token) {
-      await removeOldTokens(client.connection, tokenOwner(hub), token);
+      await removeOldTokens(client.connection, tokenNamePrefix(hub), token);
       this.superseded.delete(hub);
     } else if (old === undefined && this.isOurs(hub, spec) && renewalDue(token, this.services.clock.now())) {
-      await newToken(this.services, hub, spec, client.connection);
+      await issueToken(this.services, hub, spec, client.connection);
       this.superseded.set(hub, token);
     }
   }

@@ -22,7 +22,12 @@ export function tokenSecretName(hub: Hub, { bootstrap }: HubSpec): string {
 export type Access = { readonly access: HubAccess } | { readonly missing: string };
 
 /** @param url of a hub that the operator runs; an external one has its own */
-export async function accessTo(services: Services, hub: Hub, spec: HubSpec, url: string): Promise<Access> {
+export async function resolveAccess(
+  services: Services,
+  hub: Hub,
+  spec: HubSpec,
+  url: string,
+): Promise<Access> {
   const { external } = spec;
   const token = await secretValue(
     services,
@@ -44,7 +49,7 @@ export async function accessTo(services: Services, hub: Hub, spec: HubSpec, url:
 }
 
 /** By what our long-lived tokens are known in the hub; a new Hub of that name on a retained volume knows the old ones. */
-export const tokenOwner = ({ metadata: { namespace, name } }: Hub): string =>
+export const tokenNamePrefix = ({ metadata: { namespace, name } }: Hub): string =>
   `Hub Operator ${namespace}/${name}`;
 
 /**
@@ -52,7 +57,7 @@ export const tokenOwner = ({ metadata: { namespace, name } }: Hub): string =>
  *
  * @throws NameConflict where the Secret for it is somebody else's
  */
-export async function newToken(
+export async function issueToken(
   services: Services,
   hub: Hub,
   spec: HubSpec,
@@ -62,7 +67,7 @@ export async function newToken(
   await services.applier.rehearse(builtin.Secret, tokenSecret(hub, spec, ''), { owner: hub });
   const { tokenLifespanDays: lifespanDays } = spec.bootstrap;
   const token = await createToken(connection, {
-    owner: tokenOwner(hub),
+    owner: tokenNamePrefix(hub),
     lifespanDays,
     clock: services.clock,
   });
@@ -73,7 +78,7 @@ export async function newToken(
 /** Stores a token, and removes the Secret of one that stood under another name before. */
 async function storeToken(services: Services, hub: Hub, spec: HubSpec, token: string): Promise<void> {
   await services.applier.apply(builtin.Secret, tokenSecret(hub, spec, token), { owner: hub });
-  for (const former of formerSecrets(services, hub, tokenSecretName(hub, spec)))
+  for (const former of supersededSecrets(services, hub, tokenSecretName(hub, spec)))
     await services.applier.remove(builtin.Secret, hub, former);
 }
 
@@ -84,7 +89,7 @@ function tokenSecret(hub: Hub, spec: HubSpec, token: string): Manifest {
   return { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data };
 }
 
-function formerSecrets({ view, applier }: Services, hub: Hub, current: string): string[] {
+function supersededSecrets({ view, applier }: Services, hub: Hub, current: string): string[] {
   const labels = Object.entries({ ...COMPONENT, ...applier.labels(hub) });
   return [...view.list(builtin.Secret.kind, hub.metadata.namespace)]
     .filter(

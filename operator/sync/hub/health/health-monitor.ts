@@ -2,7 +2,7 @@ import { type CoreConfig, getConfig } from '../../../client/core';
 import { HubError } from '../../../client/errors';
 import type { HubClient } from '../../../client/hub';
 import type { Hub } from '../../../kinds/index';
-import { VIGIL_PAUSE, VIGIL_TIMEOUT } from '../../../limits';
+import { HEALTH_CHECK_INTERVAL, HEALTH_CHECK_TIMEOUT } from '../../../limits';
 import type { Services } from '../../services';
 
 /**
@@ -10,7 +10,7 @@ import type { Services } from '../../services';
  * the Hub as soon as the answer is another one. That shows within seconds what nothing else would: a ban and a
  * revoked token (an open WebSocket goes on), a hub that hangs, one that came back in recovery mode.
  */
-export class Vigil {
+export class HealthMonitor {
   private readonly cancels = new Map<string, () => void>();
 
   /** @param onGone called when a watched Hub has been deleted */
@@ -19,29 +19,33 @@ export class Vigil {
     private readonly onGone: (hub: Hub) => void,
   ) {}
 
-  /** Watches a hub from now on, whose last answer gave `sign` (see {@link signOf}). */
-  keep(hub: Hub, client: HubClient, sign: string): void {
+  /** Watches a hub from now on, whose last answer gave `sign` (see {@link stateFingerprint}). */
+  watch(hub: Hub, client: HubClient, fingerprint: string): void {
     const { namespace, name } = hub.metadata;
     this.cancels.get(keyOf(hub))?.();
-    const look = async () => {
+    const check = async () => {
       if (this.services.view.get<Hub>('Hub', namespace, name)?.metadata.uid !== hub.metadata.uid)
-        return this.gone(hub);
-      const seen = await getConfig(client.rest, { timeoutMs: VIGIL_TIMEOUT }).then(signOf, signOf);
+        return this.forget(hub);
+      const seen = await getConfig(client.rest, { timeoutMs: HEALTH_CHECK_TIMEOUT }).then(
+        stateFingerprint,
+        stateFingerprint,
+      );
       if (cancelled) return;
       // That pass goes on watching; where it does not come that far, somebody still has to notice that the Hub goes.
       if (seen !== expected) this.services.requeue('Hub', namespace, name);
       expected = seen;
-      again();
+      scheduleCheck();
     };
-    let expected = sign;
+    let expected = fingerprint;
     let cancelled = false;
     let cancelTimer: () => void = () => undefined;
-    const again = () => (cancelTimer = this.services.clock.after(VIGIL_PAUSE, () => void look()));
+    const scheduleCheck = () =>
+      (cancelTimer = this.services.clock.after(HEALTH_CHECK_INTERVAL, () => void check()));
     this.cancels.set(keyOf(hub), () => {
       cancelled = true;
       cancelTimer();
     });
-    again();
+    scheduleCheck();
   }
 
   close(): void {
@@ -49,14 +53,14 @@ export class Vigil {
     this.cancels.clear();
   }
 
-  private gone(hub: Hub): void {
+  private forget(hub: Hub): void {
     this.cancels.delete(keyOf(hub));
     this.onGone(hub);
   }
 }
 
 /** What of an answer, or of its failure, a Hub's status depends on. */
-export function signOf(answer: unknown): string {
+export function stateFingerprint(answer: unknown): string {
   if (answer instanceof HubError) return answer.name;
   if (answer instanceof Error) throw answer;
   if (typeof answer !== 'object' || answer === null) return 'odd';

@@ -9,14 +9,14 @@ import type { Services } from '../../services';
 import { scrubOf } from '../../hub-secrets';
 
 /** A hub that answers, but is not itself: in recovery mode or in safe mode. Undefined: it is well. Nothing is written to it then. */
-export async function troubleOf(
+export async function hubModeProblem(
   services: Services,
   hub: Hub,
   core: CoreConfig,
   client: HubClient,
 ): Promise<Outcome | undefined> {
   if (core.recovery_mode) {
-    const words = await faultOf(services, hub, client);
+    const words = await recoveryModeCause(services, hub, client);
     const message = `The hub runs in recovery mode: ${words}`;
     return waiting('RecoveryMode', message, DEPENDENCY_REQUEUE, { status: { phase: 'Failed' } });
   }
@@ -29,7 +29,7 @@ export async function troubleOf(
 }
 
 /** A token that somebody gave us may be of a user who may look and not touch. Each try would count as a failed login. */
-export async function powerlessness({ connection }: HubClient): Promise<Outcome | undefined> {
+export async function requireAdmin({ connection }: HubClient): Promise<Outcome | undefined> {
   if ((await currentUser(connection)).is_admin) return undefined;
   const message =
     'The API token is of a user who is no administrator of the hub: store one of an administrator.';
@@ -37,7 +37,7 @@ export async function powerlessness({ connection }: HubClient): Promise<Outcome 
 }
 
 /** The hub's own words; they quote its files, and so its secrets. */
-async function faultOf(services: Services, hub: Hub, client: HubClient): Promise<string> {
+async function recoveryModeCause(services: Services, hub: Hub, client: HubClient): Promise<string> {
   const otherwise = 'its configuration or its storage is broken. See its log.';
   try {
     const { result, errors } = await checkConfig(client.rest);

@@ -4,9 +4,9 @@ import type { ClusterObject } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import { scrubOf } from '../../hub-secrets';
-import { lastWords } from './warning-events';
+import { latestWarning } from './warning-events';
 
-interface Ended {
+interface TerminatedState {
   readonly exitCode: number;
   readonly reason?: string;
   readonly message?: string;
@@ -16,9 +16,9 @@ interface ContainerStatus {
   readonly name: string;
   readonly state?: {
     readonly waiting?: { readonly reason?: string; readonly message?: string };
-    readonly terminated?: Ended;
+    readonly terminated?: TerminatedState;
   };
-  readonly lastState?: { readonly terminated?: Ended };
+  readonly lastState?: { readonly terminated?: TerminatedState };
 }
 
 /** As far as we look into it. */
@@ -37,7 +37,7 @@ export interface Pod extends ClusterObject {
   };
 }
 
-export type PodState = { readonly ready: true } | { readonly ready: false; readonly words: string };
+export type PodState = { readonly ready: true } | { readonly ready: false; readonly message: string };
 
 /**
  * Whether the hub's pod is ready, and if not why, in the words of the cluster: the scheduler, the puller, a failed
@@ -51,22 +51,30 @@ export async function podState(services: Services, hub: Hub): Promise<PodState> 
   );
   if (pod && isReadyPod(pod)) return { ready: true };
   const scrub = await scrubOf(services, hub);
-  return { ready: false, words: scrub(pod ? await unready(services, pod) : await missing(services, hub)) };
+  return {
+    ready: false,
+    message: scrub(pod ? await notReadyMessage(services, pod) : await missingPodMessage(services, hub)),
+  };
 }
 
-async function unready(services: Services, pod: Pod): Promise<string> {
-  return complaintOf(pod) ?? saying(services, `Pod ${pod.metadata.name} is starting`, pod);
+async function notReadyMessage(services: Services, pod: Pod): Promise<string> {
+  return podProblem(pod) ?? withLatestWarning(services, `Pod ${pod.metadata.name} is starting`, pod);
 }
 
 /** A quota, an admission policy or a Pod Security level that refuses the pod is told to the StatefulSet alone. */
-async function missing(services: Services, { metadata: { name, namespace } }: Hub): Promise<string> {
+async function missingPodMessage(
+  services: Services,
+  { metadata: { name, namespace } }: Hub,
+): Promise<string> {
   const { workload, pod } = objectNames(name);
   const set = services.view.get(builtin.StatefulSet.kind, namespace, workload);
-  return set ? saying(services, `Pod ${pod} is not there yet`, set) : `Pod ${pod} is not there yet.`;
+  return set
+    ? withLatestWarning(services, `Pod ${pod} is not there yet`, set)
+    : `Pod ${pod} is not there yet.`;
 }
 
-async function saying(services: Services, what: string, object: ClusterObject): Promise<string> {
-  const words = await lastWords(services, object);
+async function withLatestWarning(services: Services, what: string, object: ClusterObject): Promise<string> {
+  const words = await latestWarning(services, object);
   return words ? `${what}: ${words}` : `${what}.`;
 }
 
@@ -76,7 +84,7 @@ function isReadyPod({ metadata, status }: Pod): boolean {
 }
 
 /** What the pod's own status tells of why it is not ready. */
-export function complaintOf({ metadata: { name, deletionTimestamp }, status = {} }: Pod): string | undefined {
+export function podProblem({ metadata: { name, deletionTimestamp }, status = {} }: Pod): string | undefined {
   const {
     phase,
     reason,
@@ -99,23 +107,27 @@ export function complaintOf({ metadata: { name, deletionTimestamp }, status = {}
   if (unscheduled) return `Pod ${name} cannot be scheduled: ${unscheduled.message ?? ''}`;
   if (lostNode) return lostNode;
   return [...initContainerStatuses, ...containerStatuses]
-    .map(complaintOfContainer)
+    .map(containerProblem)
     .find((words) => words !== undefined);
 }
 
-function complaintOfContainer({ name, state = {}, lastState }: ContainerStatus): string | undefined {
+function containerProblem({ name, state = {}, lastState }: ContainerStatus): string | undefined {
   const { waiting, terminated } = state;
   if (terminated?.exitCode === 0) return undefined;
   const { reason = '', message = '' } = waiting ?? {};
   const failed = terminated ?? lastState?.terminated;
   // A back-off says only that it failed; how it failed says more.
-  if (failed && failed.exitCode !== 0 && (!reason || reason === 'CrashLoopBackOff' || PASSING.has(reason))) {
+  if (
+    failed &&
+    failed.exitCode !== 0 &&
+    (!reason || reason === 'CrashLoopBackOff' || STARTING_REASONS.has(reason))
+  ) {
     const why = failed.message?.trim() || (failed.reason === 'Error' ? '' : failed.reason);
     return `Container ${name} ended with ${failed.exitCode}${why ? `: ${why}` : ''}`;
   }
-  if (!reason || PASSING.has(reason)) return undefined;
+  if (!reason || STARTING_REASONS.has(reason)) return undefined;
   return `Container ${name}: ${reason}${message ? `: ${message}` : ''}`;
 }
 
 /** A container that waits for these is on its way. */
-const PASSING = new Set(['PodInitializing', 'ContainerCreating']);
+const STARTING_REASONS = new Set(['PodInitializing', 'ContainerCreating']);

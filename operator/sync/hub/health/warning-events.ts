@@ -13,15 +13,15 @@ export interface Event {
 }
 
 /** The reasons of events that tell that something has been done: what was complained of before is over. */
-const DONE = new Set(['Scheduled', 'Pulled', 'Created', 'Started', 'SuccessfulCreate']);
+const COMPLETED_REASONS = new Set(['Scheduled', 'Pulled', 'Created', 'Started', 'SuccessfulCreate']);
 /** The reasons of other events that tell of progress, not of what is in the way. */
-const UNDER_WAY = new Set(['Pulling', 'Killing', 'SuccessfulDelete']);
+const PROGRESS_REASONS = new Set(['Pulling', 'Killing', 'SuccessfulDelete']);
 
 /**
  * What the cluster last complained of about an object: that a volume cannot be mounted, a probe fails, a pod may not be
  * created stands nowhere but in events. Undefined when there is nothing.
  */
-export async function lastWords(
+export async function latestWarning(
   { cluster }: Services,
   { metadata }: ClusterObject,
 ): Promise<string | undefined> {
@@ -30,15 +30,15 @@ export async function lastWords(
     path: pathOf(builtin.Event, metadata.namespace),
     query: { fieldSelector: `involvedObject.uid=${metadata.uid}`, limit: 100 },
   });
-  return lastComplaint(items);
+  return newestWarning(items);
 }
 
 /** The newest event that is neither progress nor older than the last progress: a pod that pulls is scheduled by now. */
-export function lastComplaint(events: readonly Event[]): string | undefined {
-  const done = events.filter(({ reason = '' }) => DONE.has(reason)).map(timeOf);
+export function newestWarning(events: readonly Event[]): string | undefined {
+  const done = events.filter(({ reason = '' }) => COMPLETED_REASONS.has(reason)).map(timeOf);
   const since = Math.max(-Infinity, ...done);
   const [last] = events
-    .filter(({ reason = '' }) => !DONE.has(reason) && !UNDER_WAY.has(reason))
+    .filter(({ reason = '' }) => !COMPLETED_REASONS.has(reason) && !PROGRESS_REASONS.has(reason))
     .filter((event) => timeOf(event) >= since)
     .sort((a, b) => timeOf(b) - timeOf(a));
   return last && `${last.reason}: ${(last.message ?? '').trim()}`;

@@ -7,7 +7,7 @@ import type { ConditionValue } from '../../../runtime/outcome';
 import { ApiError } from '../../../runtime/transport';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
-import { lastWords } from '../health/warning-events';
+import { latestWarning } from '../health/warning-events';
 import { amountOf } from './quantity';
 import { type HubStep, lookAgain } from '../steps';
 
@@ -84,7 +84,7 @@ export function storageStep(services: Services): HubStep {
     if (problems.length > 0) return mismatch(...problems);
     if (phase === 'Lost') return mismatch(`The PersistentVolumeClaim ${name} has lost its volume.`);
     if (phase !== 'Bound') {
-      const words = await lastWords(services, claim);
+      const words = await latestWarning(services, claim);
       return {
         status: 'Unknown',
         reason: 'Bound',

@@ -4,7 +4,7 @@ import { hub as definition, type Hub } from '../../../../../operator/kinds/index
 import { defaulted } from '../../../../../operator/kinds/schema';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
 import type { HubClients } from '../../../../../operator/sync/hub-clients';
-import { Contact } from '../../../../../operator/sync/hub/access/connect';
+import { Connector } from '../../../../../operator/sync/hub/access/connect';
 import type { HubWork } from '../../../../../operator/sync/hub/steps';
 import type { Services } from '../../../../../operator/sync/services';
 import { silentLog } from '../../../../cluster/silent-log';
@@ -31,7 +31,7 @@ const hub = {
 
 let server: FakeHub;
 let client: HubClient;
-let contact: Contact;
+let contact: Connector;
 let answers: Record<string, (command: Command) => void>;
 
 beforeEach(async () => {
@@ -56,8 +56,8 @@ beforeEach(async () => {
         Promise.resolve(new Map(Object.entries({ token: 'good-token', username: 'ada', password: 'x' }))),
     },
   };
-  const hubs = { client: () => client, vigil: { keep: () => undefined } };
-  contact = new Contact(services as unknown as Services, hubs as unknown as HubClients);
+  const hubs = { client: () => client, healthMonitor: { watch: () => undefined } };
+  contact = new Connector(services as unknown as Services, hubs as unknown as HubClients);
 });
 afterEach(async () => {
   client.close();
@@ -74,7 +74,7 @@ async function reconcile(forced = false) {
     events: [],
     url: server.url,
   };
-  return { outcome: await contact.make(work), work };
+  return { outcome: await contact.connect(work), work };
 }
 
 it('a setting that the hub refuses is said in its words, and the rest goes on', async () => {

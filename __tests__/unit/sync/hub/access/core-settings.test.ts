@@ -64,7 +64,7 @@ describe('which core settings are sent', () => {
       { latitude: 0, longitude: 0 },
     ],
     ['a country for a hub that has none', { location: { country: 'NO' } }, { country: 'NO' }],
-  ])('%s', (_what, bootstrap, update) => expect(updateFor(bootstrap)).toEqual({ update, overruled: false }));
+  ])('%s', (_what, bootstrap, update) => expect(updateFor(bootstrap)).toEqual({ update, overridden: false }));
 
   it('the time zone of the pod, unless the location has its own', () => {
     expect(updateFor(undefined, { timezone: 'Europe/Berlin' }).update).toEqual({
@@ -78,7 +78,7 @@ describe('which core settings are sent', () => {
   it('nothing to a hub that has them in its configuration.yaml', () => {
     expect(updateFor({ location: { name: 'Mill' } }, {}, { config_source: 'yaml' })).toEqual({
       update: { location_name: 'Mill' },
-      overruled: true,
+      overridden: true,
     });
   });
 });

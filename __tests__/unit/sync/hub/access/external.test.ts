@@ -1,10 +1,10 @@
-import { refusalOf } from '../../../../../operator/sync/hub/access/external';
+import { invalidUrl } from '../../../../../operator/sync/hub/access/external';
 
 describe('the address of an external hub', () => {
   it.each(['http://192.168.1.10:8123', 'https://hub.home.arpa', 'http://hub/', 'http://[fd00::10]:8123'])(
     'may be %s',
     (url) => {
-      expect(refusalOf({ url }, false)).toBeUndefined();
+      expect(invalidUrl({ url }, false)).toBeUndefined();
     },
   );
 
@@ -28,10 +28,10 @@ describe('the address of an external hub', () => {
     ['http://169.254.169.254', 'loopback or link-local'],
     ['http://[fe80::1]', 'loopback or link-local'],
     ['http://0.0.0.0', 'loopback or link-local'],
-  ])('may not be %s', (url, words) => expect(refusalOf({ url }, false)).toContain(words));
+  ])('may not be %s', (url, words) => expect(invalidUrl({ url }, false)).toContain(words));
 
   it('may be local where a setting allows it, and nothing else more', () => {
-    expect(refusalOf({ url: 'http://127.0.0.1:8123' }, true)).toBeUndefined();
-    expect(refusalOf({ url: 'http://u:p@127.0.0.1:8123' }, true)).toContain('credentials');
+    expect(invalidUrl({ url: 'http://127.0.0.1:8123' }, true)).toBeUndefined();
+    expect(invalidUrl({ url: 'http://u:p@127.0.0.1:8123' }, true)).toContain('credentials');
   });
 });

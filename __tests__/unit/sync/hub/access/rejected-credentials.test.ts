@@ -1,23 +1,23 @@
 import { LoginFailed } from '../../../../../operator/client/errors';
 import type { Hub } from '../../../../../operator/kinds/index';
-import { Refusals } from '../../../../../operator/sync/hub/access/rejected-credentials';
+import { RejectedCredentials } from '../../../../../operator/sync/hub/access/rejected-credentials';
 
 const hub = (name: string) => ({ metadata: { namespace: 'home', name, uid: name } }) as Hub;
 const credentials = { username: 'ada', password: 'wrong' };
 
 describe('credentials that a hub has refused', () => {
   it('are known as long as they are the same, for that hub', () => {
-    const refusals = new Refusals({ get: (_kind, _namespace, name) => hub(name) as never });
-    const stuck = refusals.remember(hub('hub-1'), credentials, new LoginFailed('no'));
+    const refusals = new RejectedCredentials({ get: (_kind, _namespace, name) => hub(name) as never });
+    const stuck = refusals.record(hub('hub-1'), credentials, new LoginFailed('no'));
     expect(stuck).toMatchObject({
       reason: 'LoginFailed',
       message: expect.stringMatching(/^no: correct the Secret/),
     });
-    expect(refusals.of(hub('hub-1'), { ...credentials })).toEqual(stuck);
-    expect(refusals.of(hub('hub-1'), { ...credentials, password: 'right' })).toBeUndefined();
-    expect(refusals.of(hub('hub-1'), { ...credentials, username: 'eve' })).toBeUndefined();
-    expect(refusals.of(hub('hub-2'), credentials)).toBeUndefined();
-    refusals.forget(hub('hub-1'));
-    expect(refusals.of(hub('hub-1'), credentials)).toBeUndefined();
+    expect(refusals.find(hub('hub-1'), { ...credentials })).toEqual(stuck);
+    expect(refusals.find(hub('hub-1'), { ...credentials, password: 'right' })).toBeUndefined();
+    expect(refusals.find(hub('hub-1'), { ...credentials, username: 'eve' })).toBeUndefined();
+    expect(refusals.find(hub('hub-2'), credentials)).toBeUndefined();
+    refusals.clear(hub('hub-1'));
+    expect(refusals.find(hub('hub-1'), credentials)).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import { HubClient } from '../../../../../operator/client/hub';
 import type { Hub } from '../../../../../operator/kinds/index';
 import type { ClusterView } from '../../../../../operator/runtime/cache';
-import { signOf, Vigil } from '../../../../../operator/sync/hub/health/health-monitor';
+import { stateFingerprint, HealthMonitor } from '../../../../../operator/sync/hub/health/health-monitor';
 import { silentLog } from '../../../../cluster/silent-log';
 import { FakeHub, json, text } from '../../../client/fake-hub';
 import { ManualClock } from '../../../client/manual-clock';
@@ -13,7 +13,7 @@ const hub = { kind: 'Hub', metadata: { namespace: 'home', name: 'h', uid: '1' } 
 let server: FakeHub;
 let client: HubClient;
 let clock: ManualClock;
-let vigil: Vigil;
+let monitor: HealthMonitor;
 let present: Hub | undefined;
 let gone: string[];
 let requeued: string[];
@@ -26,12 +26,13 @@ beforeEach(async () => {
   present = hub;
   [gone, requeued] = [[], []];
   const view = { get: () => present } as unknown as ClusterView;
-  vigil = new Vigil({ clock, view, requeue: (...id) => requeued.push(id.join('/')) }, ({ metadata }) =>
-    gone.push(metadata.name),
+  monitor = new HealthMonitor(
+    { clock, view, requeue: (...id) => requeued.push(id.join('/')) },
+    ({ metadata }) => gone.push(metadata.name),
   );
 });
 afterEach(async () => {
-  vigil.close();
+  monitor.close();
   client.close();
   await server.close();
 });
@@ -55,7 +56,7 @@ async function tenSeconds(): Promise<void> {
 
 describe('the watch over a hub', () => {
   it('asks every ten seconds and says nothing while the answer is the same', async () => {
-    vigil.keep(hub, client, signOf(config));
+    monitor.watch(hub, client, stateFingerprint(config));
     for (let round = 0; round < 3; round++) await tenSeconds();
     expect(server.asked('/api/config')).toHaveLength(3);
     expect(requeued).toEqual([]);
@@ -73,7 +74,7 @@ describe('the watch over a hub', () => {
     ['answers null', json(200, null)],
     ['answers as no hub would', json(200, 'hello')],
   ])('works the Hub once when the hub %s', async (_what, answer) => {
-    vigil.keep(hub, client, signOf(config));
+    monitor.watch(hub, client, stateFingerprint(config));
     server.routes.set('GET /api/config', answer);
     server.routes.set('GET /manifest.json', text(403, ''));
     await tenSeconds();
@@ -84,7 +85,7 @@ describe('the watch over a hub', () => {
   it('works it when the hub is well again', async () => {
     server.routes.set('GET /api/config', text(403, '403: Forbidden'));
     server.routes.set('GET /manifest.json', text(403, '403: Forbidden'));
-    vigil.keep(hub, client, 'HubBanned');
+    monitor.watch(hub, client, 'HubBanned');
     await tenSeconds();
     expect(requeued).toEqual([]);
     server.routes.set('GET /api/config', json(200, config));
@@ -96,7 +97,7 @@ describe('the watch over a hub', () => {
     ['deleted', undefined],
     ['deleted and made anew', { ...hub, metadata: { ...hub.metadata, uid: '2' } }],
   ])('ends when the Hub was %s', async (_what, now) => {
-    vigil.keep(hub, client, signOf(config));
+    monitor.watch(hub, client, stateFingerprint(config));
     present = now;
     await tenSeconds();
     expect(gone).toEqual(['h']);
@@ -105,7 +106,7 @@ describe('the watch over a hub', () => {
   });
 
   it('notices that the Hub goes also when no pass came so far as to go on watching', async () => {
-    vigil.keep(hub, client, signOf(config));
+    monitor.watch(hub, client, stateFingerprint(config));
     server.routes.set('GET /api/config', text(503, ''));
     await tenSeconds();
     expect(requeued).toEqual(['Hub/home/h']);
@@ -117,10 +118,10 @@ describe('the watch over a hub', () => {
   });
 
   it('ends when it is closed, and has one timer a hub', async () => {
-    vigil.keep(hub, client, signOf(config));
-    vigil.keep(hub, client, signOf(config));
+    monitor.watch(hub, client, stateFingerprint(config));
+    monitor.watch(hub, client, stateFingerprint(config));
     expect(clock.pendingTimers).toBe(1);
-    vigil.close();
+    monitor.close();
     expect(clock.pendingTimers).toBe(0);
   });
 });

@@ -1,4 +1,4 @@
-import { complaintOf, type Pod } from '../../../../../operator/sync/hub/health/pod-state';
+import { podProblem, type Pod } from '../../../../../operator/sync/hub/health/pod-state';
 
 const pod = (status: Pod['status'], metadata: object = {}): Pod => ({
   metadata: { name: 'villa-0', ...metadata },
@@ -77,4 +77,4 @@ test.each<[string, Pod, string | undefined]>([
     }),
     undefined,
   ],
-])('%s', (_, object, words) => expect(complaintOf(object)).toBe(words));
+])('%s', (_, object, words) => expect(podProblem(object)).toBe(words));

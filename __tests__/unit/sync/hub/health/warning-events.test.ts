@@ -1,4 +1,4 @@
-import { type Event, lastComplaint } from '../../../../../operator/sync/hub/health/warning-events';
+import { type Event, newestWarning } from '../../../../../operator/sync/hub/health/warning-events';
 
 const at = (minute: number, reason: string, message = ''): Event => ({
   metadata: { creationTimestamp: `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z` },
@@ -40,4 +40,4 @@ test.each<[string, Event[], string | undefined]>([
     ],
     'Unhealthy: no answer',
   ],
-])('%s', (_, events, words) => expect(lastComplaint(events)).toBe(words));
+])('%s', (_, events, words) => expect(newestWarning(events)).toBe(words));

@@ -1,7 +1,7 @@
 import type { Hub, HubStatus } from '../../../../../operator/kinds/index';
 import type { Waiting } from '../../../../../operator/runtime/outcome';
 import type { Services } from '../../../../../operator/sync/services';
-import { Unban } from '../../../../../operator/sync/hub/health/unban';
+import { BanRecovery } from '../../../../../operator/sync/hub/health/ban-recovery';
 import type { HubWork } from '../../../../../operator/sync/hub/steps';
 import { silentLog } from '../../../../cluster/silent-log';
 import { ManualClock } from '../../../client/manual-clock';
@@ -11,7 +11,7 @@ import { ManualClock } from '../../../client/manual-clock';
 const clock = new ManualClock();
 const pod = { metadata: { name: 'h-0', uid: 'pod-1', creationTimestamp: '2025-12-31T00:00:00Z' } };
 let deleted: string[];
-let unban: Unban;
+let unban: BanRecovery;
 
 beforeEach(() => {
   deleted = [];
@@ -23,7 +23,7 @@ beforeEach(() => {
       request: ({ method, path }: { method: string; path: string }) => deleted.push(`${method} ${path}`),
     },
   };
-  unban = new Unban(services as unknown as Services);
+  unban = new BanRecovery(services as unknown as Services);
 });
 
 function reconcile(status: HubStatus, enabled = true) {

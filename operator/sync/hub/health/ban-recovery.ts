@@ -14,7 +14,7 @@ import { conditionOf } from '../../../runtime/resource';
 import { isConflict, isNotFound } from '../../../runtime/transport';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
-import { type BanHistory, banHistoryOf, banStatus, decideOnBan } from './ban';
+import { type BanHistory, banHistoryOf, banStatus, decideBanRestart } from './ban-window';
 import { PerHub } from '../per-hub';
 import type { Pod } from './pod-state';
 import { NOT_BANNED, UNBAN_CONTAINER } from '../workload/init-scripts';
@@ -27,12 +27,12 @@ const WINDOW_MINUTES = BAN_WINDOW / 60_000;
  * `unban-operator-ip` takes the operator's address out of its bans. A restart is counted in the status before the pod
  * is deleted: a crash in between costs a restart, never one too many.
  */
-export class Unban {
+export class BanRecovery {
   /** The uid of the pod whose restart is counted, and the time by which the status shows that. */
-  private readonly counted: PerHub<{ readonly pod: string; readonly at: string | undefined }>;
+  private readonly pendingRestart: PerHub<{ readonly pod: string; readonly at: string | undefined }>;
 
   constructor(private readonly services: Services) {
-    this.counted = new PerHub(services.view);
+    this.pendingRestart = new PerHub(services.view);
   }
 
   /** The hub refuses our address: `words` says so. */
@@ -40,49 +40,50 @@ export class Unban {
     const { hub, spec } = work;
     const { podIp } = this.services.settings;
     if (!spec.banRecovery.enabled) {
-      const message = `${words}. banRecovery.enabled is false: ${byHand}`;
+      const message = `${words}. banRecovery.enabled is false: ${MANUAL_STEPS}`;
       // What it said when it was on is no news any more.
       const conditions = { BanRecoveryFailed: null };
-      return waiting('HubBanned', message, DEPENDENCY_REQUEUE, { ...unknown, conditions });
+      return waiting('HubBanned', message, DEPENDENCY_REQUEUE, { ...phaseUnknown, conditions });
     }
-    if (!podIp) return stopped(work, 'RestartDidNotHelp', `The operator does not know its POD_IP: ${byHand}`);
+    if (!podIp)
+      return stopped(work, 'RestartDidNotHelp', `The operator does not know its POD_IP: ${MANUAL_STEPS}`);
     const pod = this.podOf(hub);
     if (!pod || pod.metadata.deletionTimestamp) return this.restarting(words);
-    const counted = this.counted.get(hub);
+    const pendingRestart = this.pendingRestart.get(hub);
     // The write of that status may have failed.
-    if (counted?.pod === pod.metadata.uid && counted?.at === hub.status?.lastSelfUnban)
-      return this.restart(work, pod, words);
+    if (pendingRestart?.pod === pod.metadata.uid && pendingRestart?.at === hub.status?.lastSelfUnban)
+      return this.deletePod(work, pod, words);
 
     const history = banHistoryOf(hub.status ?? {});
-    const verdict = fruitless(pod, history);
+    const verdict = restartIneffective(pod, history);
     if (verdict) {
-      const message = `The restart did not help: ${verdict}. The hub sees the operator under another address: ${byHand}`;
+      const message = `The restart did not help: ${verdict}. The hub sees the operator under another address: ${MANUAL_STEPS}`;
       return stopped(work, 'RestartDidNotHelp', message);
     }
-    const decision = decideOnBan(history, this.services.clock.now());
+    const decision = decideBanRestart(history, this.services.clock.now());
     switch (decision.type) {
       case 'cooldown':
-        return this.cooling(words, history, decision.after);
+        return this.inCooldown(words, history, decision.after);
       case 'exhausted': {
-        const message = `${BAN_RESTARTS} restarts in ${WINDOW_MINUTES} minutes did not help: ${byHand}`;
+        const message = `${BAN_RESTARTS} restarts in ${WINDOW_MINUTES} minutes did not help: ${MANUAL_STEPS}`;
         return timed(stopped(work, 'RestartLimitExceeded', message), decision.after);
       }
       case 'restart': {
         const { lastSelfUnban: at } = banStatus(decision.history);
-        this.counted.set(hub, { pod: pod.metadata.uid!, at });
-        return this.announce(decision.history, words);
+        this.pendingRestart.set(hub, { pod: pod.metadata.uid!, at });
+        return this.scheduleRestart(decision.history, words);
       }
     }
   }
 
   /** The hub answered to our token: the window is over, the cooldown is not. */
-  succeeded({ hub, status, conditions }: HubWork): void {
-    this.counted.delete(hub);
+  authenticated({ hub, status, conditions }: HubWork): void {
+    this.pendingRestart.delete(hub);
     status['banWindow'] = null;
     conditions['BanRecoveryFailed'] = null;
   }
 
-  private announce(history: BanHistory, words: string): Outcome {
+  private scheduleRestart(history: BanHistory, words: string): Outcome {
     const { restarts } = history.window!;
     const message = `${words}: it is restarted without the ban on ${this.services.settings.podIp} (${restarts} of ${BAN_RESTARTS} in ${WINDOW_MINUTES} minutes).`;
     return waiting('HubBanned', message, 0, {
@@ -92,12 +93,12 @@ export class Unban {
     });
   }
 
-  private async restart(
+  private async deletePod(
     { hub, context }: HubWork,
     { metadata: { name, uid } }: Pod,
     words: string,
   ): Promise<Outcome> {
-    this.counted.delete(hub);
+    this.pendingRestart.delete(hub);
     context.log.warn({ pod: name }, 'deleting the pod of the hub: it has banned the operator');
     try {
       await this.services.cluster.request({
@@ -114,16 +115,16 @@ export class Unban {
   private restarting(words: string): Outcome {
     const message = `${words}: it is being restarted without the ban.`;
     return waiting('HubBanned', message, POD_NOT_READY_REQUEUE, {
-      ...unknown,
+      ...phaseUnknown,
       conditions: { BanRecoveryFailed: recovering(message) },
     });
   }
 
-  private cooling(words: string, { lastRestart = 0 }: BanHistory, after: number): Outcome {
+  private inCooldown(words: string, { lastRestart = 0 }: BanHistory, after: number): Outcome {
     const next = timestamp(lastRestart + BAN_COOLDOWN);
     const message = `${words}. It was restarted for that at ${timestamp(lastRestart)}; the next restart is at ${next} at the earliest.`;
     return waiting('HubBanned', message, after, {
-      ...unknown,
+      ...phaseUnknown,
       conditions: { BanRecoveryFailed: recovering(message) },
     });
   }
@@ -133,8 +134,9 @@ export class Unban {
   }
 }
 
-const byHand = 'take the address of the operator out of ip_bans.yaml on the volume and restart the hub.';
-const unknown = { status: { phase: 'Unknown' } };
+const MANUAL_STEPS =
+  'take the address of the operator out of ip_bans.yaml on the volume and restart the hub.';
+const phaseUnknown = { status: { phase: 'Unknown' } };
 
 const recovering = (message: string): ConditionValue => ({ status: 'False', reason: 'Recovering', message });
 
@@ -142,7 +144,10 @@ const recovering = (message: string): ConditionValue => ({ status: 'False', reas
  * What the present pod said at its start, when it was made by a restart of ours that cannot have helped: our address
  * was not among the bans. Undefined: no such pod.
  */
-function fruitless({ metadata, status }: Pod, { lastRestart, window }: BanHistory): string | undefined {
+function restartIneffective(
+  { metadata, status }: Pod,
+  { lastRestart, window }: BanHistory,
+): string | undefined {
   // A success since then would have closed the window.
   if (!window || lastRestart === undefined || Date.parse(metadata.creationTimestamp ?? '') < lastRestart)
     return undefined;

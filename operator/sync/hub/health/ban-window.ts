@@ -24,7 +24,7 @@ export type BanDecision =
  * window of 30 minutes, and at least 5 minutes apart. The cooldown comes first, and no success shortens it: else a
  * ban that we bring about ourselves would go round for ever (kinds.md 0.5).
  */
-export function decideOnBan({ count, lastRestart, window }: BanHistory, now: number): BanDecision {
+export function decideBanRestart({ count, lastRestart, window }: BanHistory, now: number): BanDecision {
   // A time in the future is one of a clock that was put back; one far in the future is not believed.
   const cooling = lastRestart !== undefined && Math.abs(now - lastRestart) < BAN_COOLDOWN;
   if (cooling) return { type: 'cooldown', after: lastRestart + BAN_COOLDOWN - now };

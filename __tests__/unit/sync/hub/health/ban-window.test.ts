@@ -4,8 +4,8 @@ import {
   type BanHistory,
   banHistoryOf,
   banStatus,
-  decideOnBan,
-} from '../../../../../operator/sync/hub/health/ban';
+  decideBanRestart,
+} from '../../../../../operator/sync/hub/health/ban-window';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -38,7 +38,7 @@ function live(happenings: readonly Happening[]): { seen: Seen[]; successes: numb
       const { banWindow, ...rest } = banStatus(history);
       history = banHistoryOf({ ...rest, ...(banWindow && { banWindow }) });
     } else {
-      const decision = decideOnBan(history, now);
+      const decision = decideBanRestart(history, now);
       seen.push({ at: now, decision });
       if (decision.type === 'restart') history = decision.history;
     }
@@ -210,7 +210,7 @@ describe('whether a banned hub may be restarted', () => {
       at(0),
       { type: 'restart' },
     ],
-  ])('%s', (_when, history, now, expected) => expect(decideOnBan(history, now)).toMatchObject(expected));
+  ])('%s', (_when, history, now, expected) => expect(decideBanRestart(history, now)).toMatchObject(expected));
 
   it('reads a status that was never written to', () => expect(banHistoryOf({})).toEqual({ count: 0 }));
 });
