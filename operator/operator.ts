@@ -1,7 +1,7 @@
 import Operator, { type OperatorLogger, type ResourceEvent, ResourceEventType } from '@dot-i/k8s-operator';
 import type { Clock } from './clock';
 import { kinds } from './kinds';
-import { finalizerOf, requests } from './kinds/annotations';
+import { finalizerOf, userAnnotations } from './kinds/annotations';
 import { API_GROUP, API_VERSION } from './kinds/group';
 import type { KindDefinition } from './kinds/kind';
 import { STOP_DEADLINE } from './limits';
@@ -271,7 +271,7 @@ export class HubOperator extends Operator {
       read: (key) => this.read(`${kind}/${key}`),
       rival: (resource) => this.controller.rival(kind, resource),
       learn: (object) => this.view.learn(object),
-      annotations: { reconcileRequestedAt: requests.reconcileAt, dryRun: requests.dryRun },
+      annotations: { reconcileRequestedAt: userAnnotations.reconcileAt, dryRun: userAnnotations.dryRun },
       writing: this.writing.signal,
     });
   }

@@ -3,7 +3,7 @@ import { API_GROUP } from './group';
 /** Every annotation, label and finalizer of ours; the group makes them ours. */
 
 /** People set these on a resource. */
-export const requests = {
+export const userAnnotations = {
   /** Any new value forces a full pass; it is echoed in `status.lastHandledReconcileAt`. */
   reconcileAt: `${API_GROUP}/reconcile-requested-at`,
   /** `"true"`: say in the condition what would be sent, and send nothing. */
@@ -13,7 +13,7 @@ export const requests = {
 } as const;
 
 /** The operator sets these on objects that it makes. */
-export const marks = {
+export const operatorAnnotations = {
   /** On the pod template: `sha256:<hex>` of the configuration; a new value is a rolling restart. */
   configHash: `${API_GROUP}/config-hash`,
   /** On the pod template: `sha256:<hex>` of the secrets; a new value is a rolling restart. */

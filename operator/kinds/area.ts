@@ -76,7 +76,7 @@ export const area = defineKind({
     readyColumn,
   ],
   hubName: hubOfChild,
-  // By the name that the hub compares, which is the claim of the floor or label; the `metadata.name` of one, as people
+  // By the name that the hub compares, which is the identity of the floor or label; the `metadata.name` of one, as people
   // may write it too, is its own normalised form.
   references: (resource) => {
     const { floorName, labels = [] } = resource.spec;
@@ -86,7 +86,7 @@ export const area = defineKind({
       ...labels.map((name) => ({ kind: 'HubLabel', name: registryName(name) })),
     ];
   },
-  claim: ({ spec: { name } }) => registryName(name),
+  identity: ({ spec: { name } }) => registryName(name),
   access: [],
 });
 

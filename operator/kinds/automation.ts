@@ -129,7 +129,7 @@ export const automation = defineKind({
   ],
   hubName: hubOfChild,
   references: talksToHub,
-  claim: effectiveId,
+  identity: effectiveId,
   access: [],
 });
 

@@ -74,7 +74,7 @@ export const communityRepository = defineKind({
   hubName: hubOfChild,
   references: talksToHub,
   // GitHub compares owners and names without case.
-  claim: ({ spec: { repository } }) => repository.toLowerCase(),
+  identity: ({ spec: { repository } }) => repository.toLowerCase(),
   access: [],
 });
 

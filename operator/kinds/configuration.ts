@@ -159,7 +159,7 @@ export const configuration = defineKind({
     ),
   ],
   // A hub has one configuration.
-  claim: () => 'configuration',
+  identity: () => 'configuration',
   owns: ['ConfigMap'],
   access: [
     { apiGroup: '', resources: ['configmaps'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },

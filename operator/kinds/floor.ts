@@ -56,7 +56,7 @@ export const floor = defineKind({
   ],
   hubName: hubOfChild,
   references: talksToHub,
-  claim: ({ spec: { name } }) => registryName(name),
+  identity: ({ spec: { name } }) => registryName(name),
   access: [],
 });
 

@@ -224,7 +224,7 @@ export const integration = defineKind({
     return [...talksToHub(resource), ...secretReferences(...new Set(given.flatMap(secretsOf)))];
   },
   // Which entry is wanted is only known once it was found or made.
-  claim: ({ status: seen }) => seen?.entryID,
+  identity: ({ status: seen }) => seen?.entryID,
   access: [
     // The key of `configHash`, in the Secret `<hub>-operator`.
     { apiGroup: '', resources: ['secrets'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },

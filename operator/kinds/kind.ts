@@ -22,10 +22,11 @@ export interface KindDefinition<Spec extends Schema = Schema, Status extends Sch
   /** Objects of the same namespace on which a resource depends: when one changes, the resource is worked again. */
   references(resource: KindInstance<Infer<Spec>, Infer<Status>>): readonly Reference[];
   /**
-   * What a resource stands for in its hub, among resources of its kind and hub: an id, a normalised name. Two resources
-   * with one claim want the same object; the older one has it. Undefined: nothing yet.
+   * Identity of a resource's object in its hub, unique among resources of its kind and hub: an id, a normalised name.
+   * Of two resources with one identity, the older owns the object (rules.md, "Ownership of objects in the hub").
+   * Undefined: none yet.
    */
-  claim?(resource: KindInstance<Infer<Spec>, Infer<Status>>): string | undefined;
+  identity?(resource: KindInstance<Infer<Spec>, Infer<Status>>): string | undefined;
   /** Objects that its sync module makes, with the resource as their owner; a change to one works the owner again. */
   readonly owns?: readonly string[];
   /** What its sync module may do in the cluster beyond reading its own kind and writing its status. */
@@ -49,7 +50,7 @@ export interface KindInstance<Spec = unknown, Status = unknown> {
 /** `kind` is one of ours, `Secret` or `ConfigMap`. */
 export interface Reference {
   readonly kind: string;
-  /** The `metadata.name` of the object; of one of our kinds, its claim is as good. */
+  /** The `metadata.name` of the object; or, of one of our kinds, its identity. */
   readonly name: string;
 }
 

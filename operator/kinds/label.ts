@@ -57,7 +57,7 @@ export const label = defineKind({
   ],
   hubName: hubOfChild,
   references: talksToHub,
-  claim: ({ spec: { name } }) => registryName(name),
+  identity: ({ spec: { name } }) => registryName(name),
   access: [],
 });
 

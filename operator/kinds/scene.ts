@@ -93,7 +93,7 @@ export const scene = defineKind({
   ],
   hubName: hubOfChild,
   references: talksToHub,
-  claim: effectiveId,
+  identity: effectiveId,
   access: [],
 });
 

@@ -122,7 +122,7 @@ export const script = defineKind({
   ],
   hubName: hubOfChild,
   references: talksToHub,
-  claim: scriptId,
+  identity: scriptId,
   access: [],
 });
 

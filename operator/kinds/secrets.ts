@@ -97,7 +97,7 @@ export const secrets = defineKind({
     ...secretReferences(...resource.spec.secretRefs.map(({ name }) => name)),
   ],
   // All of a hub's secrets become one file.
-  claim: () => 'secrets',
+  identity: () => 'secrets',
   owns: ['Secret'],
   access: [
     { apiGroup: '', resources: ['secrets'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },

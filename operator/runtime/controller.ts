@@ -81,7 +81,7 @@ export class Controller {
     ) {
       // Those that still refer to a former name have to hear of it, too.
       const states = change.type === 'modified' ? [object, change.previous] : [object];
-      const names = states.flatMap((state) => [state.metadata.name, definition.claim?.(state)]);
+      const names = states.flatMap((state) => [state.metadata.name, definition.identity?.(state)]);
       for (const name of new Set(names))
         if (name !== undefined)
           this.enqueueDependents(definition.kind, object.metadata.namespace, name, priority);
@@ -166,7 +166,7 @@ export class Controller {
   }
 
   private claim(definition: KindDefinition, id: string, resource: CustomResource, priority: Priority): void {
-    const claim = definition.claim?.(resource);
+    const claim = definition.identity?.(resource);
     const { namespace, creationTimestamp, uid } = resource.metadata;
     if (claim === undefined) return this.enqueueAll(this.claims.remove(id), priority);
     const hub = definition.hubName(resource);

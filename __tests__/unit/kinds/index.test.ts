@@ -136,22 +136,24 @@ describe('references', () => {
     const spec = { hubRef, name: 'Kitchen', floorName: 'Ground  Floor', labels: ['Big Room'] };
     const references = area.references({ metadata, spec });
     const theFloor = { metadata: { name: 'eg' }, spec: { hubRef, name: 'ground floor' } };
-    expect(references).toContainEqual({ kind: 'HubFloor', name: floor.claim!(theFloor) });
+    expect(references).toContainEqual({ kind: 'HubFloor', name: floor.identity!(theFloor) });
     expect(references).toContainEqual({ kind: 'HubLabel', name: 'bigroom' });
   });
 });
 
 describe('claims', () => {
   test('are what two resources cannot both have in one hub', () => {
-    expect(automation.claim!({ metadata, spec: { hubRef, alias: 'x' } })).toBe('home');
-    expect(scene.claim!({ metadata, spec: { hubRef, name: 'x', entities: [], id: 'movie' } })).toBe('movie');
-    expect(script.claim!({ metadata: { name: 'a-b' }, spec: { hubRef, alias: 'x' } })).toBe('a_b');
-    expect(floor.claim!({ metadata, spec: { hubRef, name: 'Ground Floor' } })).toBe('groundfloor');
+    expect(automation.identity!({ metadata, spec: { hubRef, alias: 'x' } })).toBe('home');
+    expect(scene.identity!({ metadata, spec: { hubRef, name: 'x', entities: [], id: 'movie' } })).toBe(
+      'movie',
+    );
+    expect(script.identity!({ metadata: { name: 'a-b' }, spec: { hubRef, alias: 'x' } })).toBe('a_b');
+    expect(floor.identity!({ metadata, spec: { hubRef, name: 'Ground Floor' } })).toBe('groundfloor');
   });
 
   test('of an integration is its entry, once that is known', () => {
     const spec = { hubRef, domain: 'sun' };
-    expect(integration.claim!({ metadata, spec })).toBeUndefined();
-    expect(integration.claim!({ metadata, spec, status: { entryID: 'x' } })).toBe('x');
+    expect(integration.identity!({ metadata, spec })).toBeUndefined();
+    expect(integration.identity!({ metadata, spec, status: { entryID: 'x' } })).toBe('x');
   });
 });

@@ -19,8 +19,8 @@ const definition = {
   kind: 'Widget',
   hubName: (resource) => specOf(resource).hub ?? 'hub',
   references: (resource) => (specOf(resource).uses ?? []).map((name) => ({ kind: 'Widget', name })),
-  claim: (resource) => specOf(resource).id,
-} as Pick<KindDefinition, 'kind' | 'hubName' | 'references' | 'claim'> as KindDefinition;
+  identity: (resource) => specOf(resource).id,
+} as Pick<KindDefinition, 'kind' | 'hubName' | 'references' | 'identity'> as KindDefinition;
 
 const done: Result = { type: 'after', delay: 600_000, resync: true, result: 'success' };
 

@@ -1,5 +1,5 @@
 import type { HubClient } from '../../client/hub';
-import { requests } from '../../kinds/annotations';
+import { userAnnotations } from '../../kinds/annotations';
 import { FINALIZER_TRY } from '../../limits';
 import type { Child } from '../child';
 import type { Services } from '../services';
@@ -129,7 +129,7 @@ export class Jobs<R extends Child, S extends ConfigSpec> {
   private latest({ kind, metadata }: R): R | undefined {
     const present = this.services.view.get<R>(kind, metadata.namespace, metadata.name);
     if (present?.metadata.uid !== metadata.uid || present?.metadata.deletionTimestamp) return undefined;
-    const isHeld = present.spec.suspend || present.metadata.annotations?.[requests.dryRun] === 'true';
+    const isHeld = present.spec.suspend || present.metadata.annotations?.[userAnnotations.dryRun] === 'true';
     return isHeld ? undefined : present;
   }
 

@@ -1,5 +1,5 @@
 import type { HubConfiguration } from '../../kinds';
-import { marks } from '../../kinds/annotations';
+import { operatorAnnotations } from '../../kinds/annotations';
 import { objectNames } from '../../kinds/object-names';
 import { builtin } from '../../runtime/types';
 import { scrubOf } from '../hub-secrets';
@@ -18,7 +18,7 @@ export async function refusalOf(
 ): Promise<string | undefined> {
   const { name } = hubRef;
   const pod = services.view.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
-  if (pod?.metadata.annotations?.[marks.configHash] !== hash) return undefined;
+  if (pod?.metadata.annotations?.[operatorAnnotations.configHash] !== hash) return undefined;
   const preparation = pod.status?.initContainerStatuses?.find(
     (container) => container.name === PREPARE_CONTAINER,
   );

@@ -1,5 +1,5 @@
 import { configuration as definition, type HubConfiguration } from '../../kinds';
-import { marks } from '../../kinds/annotations';
+import { operatorAnnotations } from '../../kinds/annotations';
 import { objectNames } from '../../kinds/object-names';
 import { defaulted } from '../../kinds/schema';
 import { ready, stalled } from '../../runtime/outcome';
@@ -29,7 +29,7 @@ export function configurationModule(services: Services): SyncModule<HubConfigura
             name: objectNames(spec.hubRef.name).configuration,
             namespace: resource.metadata.namespace,
             // One writer each: this decides that a restart is needed, and the Hub carries it to the pod.
-            annotations: { [marks.restartHash]: hash },
+            annotations: { [operatorAnnotations.restartHash]: hash },
           },
           data,
         },

@@ -1,5 +1,5 @@
 import type { Hub, HubSpec } from '../../../kinds/index';
-import { marks, requests } from '../../../kinds/annotations';
+import { operatorAnnotations, userAnnotations } from '../../../kinds/annotations';
 import { pathOf } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
@@ -11,11 +11,11 @@ import type { HubWork } from '../steps';
  * older one cannot read them. Undefined: it may.
  */
 export function refuseDowngrade(hub: Hub, { version }: HubSpec, claim: Claim): string | undefined {
-  const ran = claim.metadata.annotations?.[marks.ranVersion];
+  const ran = claim.metadata.annotations?.[operatorAnnotations.ranVersion];
   if (ran === undefined || !isLower(version, ran) || isAllowed(hub)) return undefined;
   return (
     `${ran} has run on the volume ${claim.metadata.name}, and ${version} is older: it may not be able to read what is there. ` +
-    `Set spec.version to ${ran} or later, or restore a backup and annotate the Hub with ${requests.allowDowngrade}=true.`
+    `Set spec.version to ${ran} or later, or restore a backup and annotate the Hub with ${userAnnotations.allowDowngrade}=true.`
   );
 }
 
@@ -28,7 +28,7 @@ export async function recordRanVersion(
   { hub, claim }: Pick<HubWork, 'hub' | 'claim'>,
   version: string,
 ): Promise<void> {
-  const ran = claim?.metadata.annotations?.[marks.ranVersion];
+  const ran = claim?.metadata.annotations?.[operatorAnnotations.ranVersion];
   if (!claim || version === ran || !isComparable(version)) return;
   if (ran !== undefined && isLower(version, ran) && !isAllowed(hub)) return;
   const { namespace, name, uid } = claim.metadata;
@@ -36,11 +36,12 @@ export async function recordRanVersion(
     method: 'PATCH',
     path: pathOf(builtin.PersistentVolumeClaim, namespace, name),
     contentType: 'application/merge-patch+json',
-    body: { metadata: { uid, annotations: { [marks.ranVersion]: version } } },
+    body: { metadata: { uid, annotations: { [operatorAnnotations.ranVersion]: version } } },
   });
 }
 
-const isAllowed = (hub: Hub): boolean => hub.metadata.annotations?.[requests.allowDowngrade] === 'true';
+const isAllowed = (hub: Hub): boolean =>
+  hub.metadata.annotations?.[userAnnotations.allowDowngrade] === 'true';
 
 /** `2026.11.2`, `2026.11`, `2026.11.0b3` */
 const VERSION = /^(\d+)\.(\d+)(?:\.(\d+)(?:b(\d+))?)?$/;

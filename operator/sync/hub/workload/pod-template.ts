@@ -1,5 +1,5 @@
 import type { Hub, HubSpec } from '../../../kinds/index';
-import { marks } from '../../../kinds/annotations';
+import { operatorAnnotations } from '../../../kinds/annotations';
 import { objectNames } from '../../../kinds/object-names';
 import { PREPARE_CONFIG, PREPARE_CONTAINER, UNBAN_OPERATOR_IP } from './init-scripts';
 
@@ -45,8 +45,8 @@ export function podTemplate(
     metadata: {
       labels,
       annotations: {
-        [marks.configHash]: hashes.config,
-        ...(hashes.secrets && { [marks.secretsHash]: hashes.secrets }),
+        [operatorAnnotations.configHash]: hashes.config,
+        ...(hashes.secrets && { [operatorAnnotations.secretsHash]: hashes.secrets }),
       },
     },
     spec: {

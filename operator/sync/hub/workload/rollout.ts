@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Hub } from '../../../kinds/index';
-import { marks } from '../../../kinds/annotations';
+import { operatorAnnotations } from '../../../kinds/annotations';
 import { objectNames } from '../../../kinds/object-names';
 import { ROLLOUT_DEBOUNCE } from '../../../limits';
 import type { Manifest } from '../../../runtime/apply';
@@ -38,8 +38,9 @@ export class Rollouts {
         ? applier.find(builtin.Secret, namespace, names.secrets)
         : undefined,
     ]);
-    const config = configMap?.metadata.annotations?.[marks.restartHash];
-    if (config !== undefined) return { config, secrets: secret?.metadata.annotations?.[marks.secretsHash] };
+    const config = configMap?.metadata.annotations?.[operatorAnnotations.restartHash];
+    if (config !== undefined)
+      return { config, secrets: secret?.metadata.annotations?.[operatorAnnotations.secretsHash] };
     // A HubConfiguration that was deleted while the hub runs: the workload keeps its last content.
     return present && hashesOf(present);
   }
@@ -63,6 +64,8 @@ export class Rollouts {
 /** What the pod template carries now. */
 export function hashesOf({ spec }: StatefulSet): PodHashes | undefined {
   const annotations = spec.template.metadata?.annotations;
-  const config = annotations?.[marks.configHash];
-  return config === undefined ? undefined : { config, secrets: annotations?.[marks.secretsHash] };
+  const config = annotations?.[operatorAnnotations.configHash];
+  return config === undefined
+    ? undefined
+    : { config, secrets: annotations?.[operatorAnnotations.secretsHash] };
 }
