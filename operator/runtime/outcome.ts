@@ -39,9 +39,11 @@ export interface Waiting extends Common {
   readonly after: number;
 }
 
-/** Only the user or the hub can help: looked at again when one of them moves, and at resync. */
+/** Only the user or the hub can help. Reconciled again when one of them changes something, and at resync. */
 export interface Stalled extends Common {
   readonly type: 'Stalled';
+  /** Milliseconds until the next reconcile, when sooner than the resync. */
+  readonly after?: number;
 }
 
 type Details = Omit<Common, 'reason' | 'message'>;
@@ -65,7 +67,11 @@ export const waiting = (reason: string, message: string, after: number, details:
   ...details,
 });
 
-export const stalled = (reason: string, message: string, details: Details = {}): Stalled => ({
+export const stalled = (
+  reason: string,
+  message: string,
+  details: Details & { after?: number } = {},
+): Stalled => ({
   type: 'Stalled',
   reason,
   message,

@@ -176,7 +176,7 @@ export class Reconciler<R extends CustomResource> {
     if (outcome.type === 'Waiting') {
       return { type: 'after', delay: outcome.after, resync: false, result: 'requeue_after' };
     }
-    const after = outcome.type === 'Ready' ? outcome.after : undefined;
+    const { after } = outcome;
     const delay = after ?? this.resync();
     return {
       type: 'after',

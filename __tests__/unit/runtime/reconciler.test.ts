@@ -138,6 +138,10 @@ describe('a pass', () => {
     expect(await bench.reconcile()).toMatchObject({ delay: 3_000, result: 'requeue_after' });
     bench.sync = () => Promise.resolve(stalled('InvalidSpec', 'no'));
     expect(await bench.reconcile()).toMatchObject({ resync: true, result: 'success', stalled: true });
+    bench.sync = () => Promise.resolve(stalled('HubBanned', 'no', { after: 30_000 }));
+    expect(await bench.reconcile()).toMatchObject({ delay: 30_000, result: 'requeue_after', stalled: true });
+    expect(bench.condition('Stalled')?.reason).toBe('HubBanned');
+    expect(bench.condition('Reconciling')).toBeUndefined();
   });
 
   test('waits for the older resource that stands for the same object, without a finalizer of its own', async () => {

@@ -2,13 +2,7 @@ import type { CoreConfig } from '../../client/core';
 import type { HubClient } from '../../client/hub';
 import type { Hub, HubSpec } from '../../kinds';
 import type { EventSpec } from '../../runtime/events';
-import {
-  type ConditionValue,
-  type Outcome,
-  type Stalled,
-  type Waiting,
-  waiting,
-} from '../../runtime/outcome';
+import type { ConditionValue, Outcome } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Claim } from './workload/storage';
 
@@ -73,10 +67,8 @@ function concluded({ context, again, problem, ...found }: HubWork, end: Outcome)
     conditions: { ...found.conditions, ...shown.conditions },
     events: [...found.events, ...(shown.events ?? [])],
   };
-  const times = [again, afterOf(problem), afterOf(end)].filter((after) => after !== undefined);
-  if (times.length === 0) return complete;
-  const after = Math.min(...times);
-  return complete.type === 'Stalled' ? timed(complete, after) : { ...complete, after };
+  const delays = [again, problem?.after, end.after].filter((after) => after !== undefined);
+  return delays.length === 0 ? complete : { ...complete, after: Math.min(...delays) };
 }
 
 /** The problem is what the user can mend; how the hub is doing stands in the rest of the status, and after it. */
@@ -88,20 +80,4 @@ function withProblem(problem: Outcome, end: Outcome): Outcome {
     conditions: { ...problem.conditions, ...end.conditions },
     events: [...(problem.events ?? []), ...(end.events ?? [])],
   };
-}
-
-const afterOf = (outcome: Outcome | undefined): number | undefined =>
-  outcome && outcome.type !== 'Stalled' ? outcome.after : undefined;
-
-/**
- * A stall that is looked at again after `after` milliseconds all the same: the runtime times only what waits, and what
- * a person reads are the conditions.
- */
-export function timed({ reason, message, ...details }: Stalled, after: number): Waiting {
-  const { status, conditions, events } = details;
-  return waiting(reason, message, after, {
-    ...(status && { status }),
-    ...(events && { events }),
-    conditions: { Reconciling: null, Stalled: { status: 'True', reason, message }, ...conditions },
-  });
 }

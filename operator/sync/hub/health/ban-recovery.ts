@@ -18,7 +18,7 @@ import { type BanHistory, banHistoryOf, banStatus, decideBanRestart } from './ba
 import { PerHub } from '../per-hub';
 import type { Pod } from './pod-state';
 import { NOT_BANNED, UNBAN_CONTAINER } from '../workload/init-scripts';
-import { type HubWork, timed } from '../steps';
+import type { HubWork } from '../steps';
 
 const WINDOW_MINUTES = BAN_WINDOW / 60_000;
 
@@ -66,7 +66,7 @@ export class BanRecovery {
         return this.inCooldown(words, history, decision.after);
       case 'exhausted': {
         const message = `${BAN_RESTARTS} restarts in ${WINDOW_MINUTES} minutes did not help: ${MANUAL_STEPS}`;
-        return timed(stopped(work, 'RestartLimitExceeded', message), decision.after);
+        return { ...stopped(work, 'RestartLimitExceeded', message), after: decision.after };
       }
       case 'restart': {
         const { lastSelfUnban: at } = banStatus(decision.history);

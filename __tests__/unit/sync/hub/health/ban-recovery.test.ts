@@ -64,9 +64,9 @@ it('is looked at again when the window ends', async () => {
   });
   expect(outcome).toMatchObject({
     after: 10 * 60_000,
+    type: 'Stalled',
+    reason: 'HubBanned',
     conditions: {
-      Stalled: { status: 'True', reason: 'HubBanned' },
-      Reconciling: null,
       BanRecoveryFailed: { status: 'True', reason: 'RestartLimitExceeded' },
     },
     status: { phase: 'Failed' },
