@@ -9,7 +9,7 @@ export const CONFIG_ENTITY_KINDS = ['automation', 'scene', 'script'] as const;
 export type ConfigEntityKind = (typeof CONFIG_ENTITY_KINDS)[number];
 
 /** A definition in the hub's own form. */
-export type EntityBody = Readonly<Record<string, unknown>>;
+export type EntityPayload = Readonly<Record<string, unknown>>;
 
 export interface RemoveOptions {
   /** Milliseconds that the hub may take once it was asked. */
@@ -62,7 +62,7 @@ export class ConfigEntities {
   write(
     kind: ConfigEntityKind,
     id: string,
-    body: EntityBody | (() => EntityBody | undefined),
+    body: EntityPayload | (() => EntityPayload | undefined),
   ): Promise<boolean> {
     return this.#lanes[kind].run(async () => {
       const wanted = typeof body === 'function' ? body() : body;
@@ -79,8 +79,10 @@ export class ConfigEntities {
   }
 
   /** What the file says; undefined: nothing of that id. Costs the hub up to 0.4 s with 500 in the file. */
-  async read(kind: ConfigEntityKind, id: string): Promise<EntityBody | undefined> {
-    return unlessUnknown(this.#rest.get<EntityBody>(configPath(kind, id), { timeoutMs: WRITE_TIMEOUT_MS }));
+  async read(kind: ConfigEntityKind, id: string): Promise<EntityPayload | undefined> {
+    return unlessUnknown(
+      this.#rest.get<EntityPayload>(configPath(kind, id), { timeoutMs: WRITE_TIMEOUT_MS }),
+    );
   }
 
   /** Removes one, with its entity. False: it was not there. */
@@ -97,9 +99,9 @@ export class ConfigEntities {
    * What runs under an entity id, out of the hub's memory; undefined: no such entity, or a disabled one. Secrets are
    * resolved and blueprints expanded. For automations and scripts; the hub offers nothing like it for scenes.
    */
-  async running(entityId: string): Promise<EntityBody | undefined> {
+  async running(entityId: string): Promise<EntityPayload | undefined> {
     const kind = entityId.slice(0, entityId.indexOf('.'));
-    const command = this.#connection.command<{ config: EntityBody }>(`${kind}/config`, {
+    const command = this.#connection.command<{ config: EntityPayload }>(`${kind}/config`, {
       entity_id: entityId,
     });
     return (await unlessUnknown(command))?.config;
@@ -113,8 +115,8 @@ export class ConfigEntities {
   async expandedBlueprint(
     kind: 'automation' | 'script',
     use: { readonly path: string; readonly input: object },
-  ): Promise<EntityBody> {
-    const answer = await this.#connection.command<{ substituted_config: EntityBody }>(
+  ): Promise<EntityPayload> {
+    const answer = await this.#connection.command<{ substituted_config: EntityPayload }>(
       'blueprint/substitute',
       { domain: kind, path: use.path, input: use.input },
     );

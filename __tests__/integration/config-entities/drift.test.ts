@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ConfigEntityKind, EntityBody } from '../../../operator/client/config-entities';
+import type { ConfigEntityKind, EntityPayload } from '../../../operator/client/config-entities';
 import type { HubClient } from '../../../operator/client/hub';
 import { callService } from '../../../operator/client/services';
 import { stateOf } from '../../../operator/client/states';
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 
 const drifts = (labels: string) => operator.metric('hub_operator_drift_total', labels);
-const isBack = (kind: ConfigEntityKind, id: string, wanted: EntityBody) =>
+const isBack = (kind: ConfigEntityKind, id: string, wanted: EntityPayload) =>
   until(
     `${kind} ${id} is back`,
     async () => {

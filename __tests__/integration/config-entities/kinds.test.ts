@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ConfigEntityKind, EntityBody } from '../../../operator/client/config-entities';
+import type { ConfigEntityKind, EntityPayload } from '../../../operator/client/config-entities';
 import { getConfig } from '../../../operator/client/core';
 import type { HubClient } from '../../../operator/client/hub';
 import { stateOf, wholeStateOf } from '../../../operator/client/states';
@@ -24,7 +24,7 @@ beforeAll(async () => {
 const stored = (kind: ConfigEntityKind, id: string) => client.entities.read(kind, id);
 const entityIdOf = async (kind: string, name: string) =>
   String((await home.get(kind, name)).status!['entityId']);
-const running = async (kind: string, name: string): Promise<EntityBody> =>
+const running = async (kind: string, name: string): Promise<EntityPayload> =>
   (await client.entities.running(await entityIdOf(kind, name)))!;
 
 test('an automation with everything', async () => {

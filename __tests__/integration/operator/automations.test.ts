@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EntityBody } from '../../../operator/client/config-entities';
+import type { EntityPayload } from '../../../operator/client/config-entities';
 import type { HubClient } from '../../../operator/client/hub';
 import { callService } from '../../../operator/client/services';
 import { stateOf } from '../../../operator/client/states';
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 
 const inHub = (id: string) => client.entities.read('automation', id);
-const hubHas = (id: string, wanted: EntityBody, timeoutMs = 10_000) =>
+const hubHas = (id: string, wanted: EntityPayload, timeoutMs = 10_000) =>
   until(
     `the hub has ${id} as wanted`,
     async () => {

@@ -1,17 +1,17 @@
 import { callService } from '../../client/services';
 import { stateOf } from '../../client/states';
-import type { EntityBody } from '../../client/config-entities';
+import type { EntityPayload } from '../../client/config-entities';
 import { automation as definition, type HubAutomation, type HubAutomationSpec } from '../../kinds';
 import { effectiveId } from '../../kinds/ids';
 import { defaulted } from '../../kinds/schema';
-import { defined, runBody } from './payload';
-import type { Family, Settled, Work } from './entity-type';
+import { defined, runPayload } from './payload';
+import type { EntityType, StateCorrection, EntityWork } from './entity-type';
 import { isNew } from './observe';
-import { shownInMemory } from './live-config';
+import { readLiveConfig } from './live-config';
 
-type AutomationWork = Work<HubAutomation, HubAutomationSpec>;
+type AutomationWork = EntityWork<HubAutomation, HubAutomationSpec>;
 
-export const automations: Family<HubAutomation, HubAutomationSpec> = {
+export const automations: EntityType<HubAutomation, HubAutomationSpec> = {
   type: 'automation',
   definition,
   idField: 'automationId',
@@ -19,19 +19,19 @@ export const automations: Family<HubAutomation, HubAutomationSpec> = {
   reloads: true,
   id: effectiveId,
   spec: (resource) => defaulted(definition.spec, resource.spec),
-  body: automationBody,
-  shown: (work, entity) => shownInMemory('automation', work, entity),
+  payload: automationPayload,
+  readLive: (work, entity) => readLiveConfig('automation', work, entity),
   status: ({ enabled }) => ({ enabled }),
-  enables: ({ spec, resource }) => spec.enabled && resource.status?.enabled === false,
-  settle: setSwitch,
+  shouldEnable: ({ spec, resource }) => spec.enabled && resource.status?.enabled === false,
+  ensureState: setSwitch,
 };
 
 /** The automation as the hub's config API takes it: its own key names, nothing that it does not know. */
-export function automationBody(spec: HubAutomationSpec): EntityBody {
+export function automationPayload(spec: HubAutomationSpec): EntityPayload {
   const { triggers, conditions, actions, trace } = spec;
   const none = spec.useBlueprint ? undefined : [];
   return defined({
-    ...runBody(spec),
+    ...runPayload(spec),
     triggers: triggers ?? none,
     conditions: conditions ?? none,
     actions: actions ?? none,
@@ -45,7 +45,10 @@ export function automationBody(spec: HubAutomationSpec): EntityBody {
  * Only `enabled: false` is enforced; a change to true turns it on once, and while it is true the household decides. A
  * new one is turned on as well: the hub gives back the state of one that had its name before.
  */
-async function setSwitch(work: AutomationWork, entity: { readonly entity_id: string }): Promise<Settled> {
+async function setSwitch(
+  work: AutomationWork,
+  entity: { readonly entity_id: string },
+): Promise<StateCorrection> {
   const { client, resource, spec } = work;
   const target = { entity_id: entity.entity_id };
   const carriedOut = resource.status?.enabled;

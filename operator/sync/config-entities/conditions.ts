@@ -13,9 +13,9 @@ import {
 } from '../../runtime/outcome';
 import { conditionOf } from '../../runtime/resource';
 import type { Child } from '../child';
-import { describe } from './diff';
-import type { ConfigSpec, Family, Work } from './entity-type';
-import { type Look, wasAccepted } from './observe';
+import { formatDiff } from './diff';
+import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
+import { type Observation, wasAccepted } from './observe';
 
 // What a pass comes to, in the words of the API.
 
@@ -23,9 +23,9 @@ import { type Look, wasAccepted } from './observe';
  * The same words from the claim to the end, so that status is written once meanwhile. What is under way works the
  * resource again when it has ended; `after` milliseconds are for the case that it does not.
  */
-export function underWay<R extends Child, S extends ConfigSpec>(
-  { reason, type }: Family<R, S>,
-  { id, hash, memory: { failure } }: Work<R, S>,
+export function inProgress<R extends Child, S extends ConfigEntitySpec>(
+  { reason, type }: EntityType<R, S>,
+  { id, hash, cached: { failure } }: EntityWork<R, S>,
   after = DEPENDENCY_REQUEUE,
   details: Pick<Waiting, 'status' | 'events'> = {},
 ): Waiting {
@@ -34,23 +34,25 @@ export function underWay<R extends Child, S extends ConfigSpec>(
 }
 
 /** The hub has what is wanted, and uses it unless `found` says otherwise. */
-export function inPlace<R extends Child, S extends ConfigSpec>(
-  family: Family<R, S>,
-  work: Work<R, S>,
-  found: Look,
+export function readyOutcome<R extends Child, S extends ConfigEntitySpec>(
+  entityType: EntityType<R, S>,
+  work: EntityWork<R, S>,
+  found: Observation,
   events: readonly EventSpec[],
 ): Ready {
-  const { memory, id, hash, spec, resource } = work;
-  const { job } = memory;
-  const reload = reloadReady(family, work, job?.reload);
-  const reloaded = job?.reload?.ok && reload;
-  return ready(family.reason, words(family.type, id, found), {
+  const { cached, id, hash, spec, resource } = work;
+  const { operation } = cached;
+  const reload = reloadReady(entityType, work, operation?.reload);
+  const reloaded = operation?.reload?.ok && reload;
+  return ready(entityType.reason, readyMessage(entityType.type, id, found), {
     status: {
-      ...family.status?.(spec),
-      [family.idField]: id,
+      ...entityType.status?.(spec),
+      [entityType.idField]: id,
       entityId: found.entity?.entity_id ?? null,
       appliedHash: hash,
-      lastAppliedTime: job?.wroteAt ? timestamp(job.wroteAt) : resource.status?.['lastAppliedTime'],
+      lastAppliedTime: operation?.wroteAt
+        ? timestamp(operation.wroteAt)
+        : resource.status?.['lastAppliedTime'],
     },
     conditions: { ReloadReady: reload ?? null },
     events: [
@@ -63,23 +65,24 @@ export function inPlace<R extends Child, S extends ConfigSpec>(
 }
 
 /** The annotation `dry-run`. */
-export function dryRun<R extends Child, S extends ConfigSpec>(
-  family: Family<R, S>,
-  work: Work<R, S>,
-  { differs }: Look,
+export function dryRun<R extends Child, S extends ConfigEntitySpec>(
+  entityType: EntityType<R, S>,
+  work: EntityWork<R, S>,
+  { differences }: Observation,
 ): Outcome {
   const { id, client } = work;
-  if (differs.length === 0) return ready('DryRun', `Nothing would be sent: the hub has ${id} as it is here.`);
-  const fields = differs.map(({ field }) => field).join(', ');
+  if (differences.length === 0)
+    return ready('DryRun', `Nothing would be sent: the hub has ${id} as it is here.`);
+  const fields = differences.map(({ field }) => field).join(', ');
   // What a person wrote there may be a `!secret`, which the hub shows in clear, and which nobody told us to mask.
-  const change = wasAccepted(family, work) ? ` (${describe(differs)})` : '';
+  const change = wasAccepted(entityType, work) ? ` (${formatDiff(differences)})` : '';
   const message = `Would write ${id} for its ${fields}${change}. Remove the annotation to have it done.`;
   return stalled('DryRun', client.rest.scrub(message));
 }
 
-function reloadReady<R extends Child, S extends ConfigSpec>(
-  { reloads }: Family<R, S>,
-  { resource, spec }: Work<R, S>,
+function reloadReady<R extends Child, S extends ConfigEntitySpec>(
+  { reloads }: EntityType<R, S>,
+  { resource, spec }: EntityWork<R, S>,
   result: ReloadResult | undefined,
 ): ConditionValue | undefined {
   if (!reloads) return undefined;
@@ -101,7 +104,7 @@ function conditionAfter(result: ReloadResult): ConditionValue {
   return { status: 'False', reason: result.reason, message };
 }
 
-function words(type: string, id: string, { entity, loaded }: Look): string {
+function readyMessage(type: string, id: string, { entity, loaded }: Observation): string {
   if (!loaded || !entity) {
     return `The ${type} ${id} is in the hub’s file, which the hub has not loaded: it does when it next starts.`;
   }

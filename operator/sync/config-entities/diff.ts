@@ -1,10 +1,10 @@
-import type { EntityBody } from '../../client/config-entities';
+import type { EntityPayload } from '../../client/config-entities';
 
-/** A top-level key in which what the hub has is not what is wanted; undefined: the key is not there. */
+/** A top-level key in which what the hub has is not what is desired; undefined: the key is not there. */
 export interface Difference {
   readonly field: string;
-  readonly present: unknown;
-  readonly wanted: unknown;
+  readonly actual: unknown;
+  readonly desired: unknown;
 }
 
 /**
@@ -12,35 +12,35 @@ export interface Difference {
  * itself is no difference: it adds the `id`, orders keys anew, and writes the old key `service` of an action as
  * `action`, at every depth. All else comes back as it was sent.
  */
-export function differences(present: EntityBody, wanted: EntityBody): Difference[] {
-  const fields = new Set([...Object.keys(present), ...Object.keys(wanted)]);
+export function diff(actual: EntityPayload, desired: EntityPayload): Difference[] {
+  const fields = new Set([...Object.keys(actual), ...Object.keys(desired)]);
   fields.delete('id');
   return [...fields]
-    .filter((field) => !isSame(present[field], wanted[field]))
+    .filter((field) => !isSame(actual[field], desired[field]))
     .sort()
-    .map((field) => ({ field, present: present[field], wanted: wanted[field] }));
+    .map((field) => ({ field, actual: actual[field], desired: desired[field] }));
 }
 
 /** In a line: `alias: "Dim" → "Dim the light", mode: absent → "single"`. */
-export function describe(found: readonly Difference[]): string {
+export function formatDiff(found: readonly Difference[]): string {
   return found
-    .map(({ field, present, wanted }) => `${field}: ${short(present)} → ${short(wanted)}`)
+    .map(({ field, actual, desired }) => `${field}: ${short(actual)} → ${short(desired)}`)
     .join(', ');
 }
 
-function isSame(present: unknown, wanted: unknown): boolean {
-  if (Array.isArray(present) && Array.isArray(wanted)) {
-    return present.length === wanted.length && present.every((item, index) => isSame(item, wanted[index]));
+function isSame(actual: unknown, desired: unknown): boolean {
+  if (Array.isArray(actual) && Array.isArray(desired)) {
+    return actual.length === desired.length && actual.every((item, index) => isSame(item, desired[index]));
   }
-  if (!isObject(present) || !isObject(wanted)) return Object.is(present, wanted) || present === wanted;
+  if (!isObject(actual) || !isObject(desired)) return Object.is(actual, desired) || actual === desired;
   const renamed =
-    has(present, 'action') && !has(present, 'service') && has(wanted, 'service') && !has(wanted, 'action');
-  const keys = Object.keys(wanted);
+    has(actual, 'action') && !has(actual, 'service') && has(desired, 'service') && !has(desired, 'action');
+  const keys = Object.keys(desired);
   return (
-    keys.length === Object.keys(present).length &&
+    keys.length === Object.keys(actual).length &&
     keys.every((key) => {
       const there = renamed && key === 'service' ? 'action' : key;
-      return has(present, there) && isSame(present[there], wanted[key]);
+      return has(actual, there) && isSame(actual[there], desired[key]);
     })
   );
 }

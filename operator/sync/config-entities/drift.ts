@@ -4,24 +4,24 @@ import type { HubSignal } from '../../client/hub-events';
 import type { Clock } from '../../clock';
 import type { Logger } from '../../log';
 import type { Priority } from '../../runtime/queue';
-import { doubt, type EntityMemory } from './entity-cache';
+import { invalidate, type CachedEntity } from './entity-cache';
 
 /** A resource of the hub, as far as drift is concerned. */
-export interface Watched {
+export interface WatchedResource {
   /** Under which the hub has it; undefined: it has no claim yet. */
   readonly id: string | undefined;
-  readonly memory: EntityMemory;
+  readonly cached: CachedEntity;
   /** An automation that is to be off. */
-  readonly keptOff: boolean;
+  readonly desiredOff: boolean;
   readonly requeue: (priority?: Priority) => void;
 }
 
-export interface DriftWatchOptions {
+export interface DriftDetectorOptions {
   readonly client: HubClient;
   readonly clock: Clock;
   readonly log: Logger;
   /** All resources of that kind and hub, as they are now. */
-  readonly resources: (kind: ConfigEntityKind) => Iterable<Watched>;
+  readonly resources: (kind: ConfigEntityKind) => Iterable<WatchedResource>;
 }
 
 /** A sweep comes this long after the last sign that the hub is at work on a kind's file … */
@@ -34,7 +34,7 @@ const SWITCH_SOON_MS = 300;
 /** A hub that starts tells of a hundred components within seconds: what was refused is tried once for many of them. */
 const FORGIVE_AFTER_MS = 5_000;
 
-interface Sweep {
+interface Recheck {
   /** Ids that somebody else may have changed. */
   readonly doubted: Set<string>;
   /** Somebody else may have changed any. */
@@ -50,16 +50,16 @@ interface Sweep {
  * Turns what a hub tells of itself into passes over the resources that it may concern. What we did ourselves is no
  * sign of drift: the client counts it.
  */
-export class DriftWatch {
-  readonly #options: DriftWatchOptions;
-  readonly #sweeps = new Map<ConfigEntityKind, Sweep>();
+export class DriftDetector {
+  readonly #options: DriftDetectorOptions;
+  readonly #sweeps = new Map<ConfigEntityKind, Recheck>();
   readonly #ownSweptAt = new Map<ConfigEntityKind, number>();
   /** Kinds that somebody reloads and whose reload had not ended when the sweep could not wait any more. */
   readonly #unfinished = new Set<ConfigEntityKind>();
   #cancelSwitches: (() => void) | undefined;
   #cancelForgiveness: (() => void) | undefined;
 
-  constructor(options: DriftWatchOptions) {
+  constructor(options: DriftDetectorOptions) {
     this.#options = options;
     const { client, resources } = options;
     client.signals.onSignal((signal) => this.#onSignal(signal));
@@ -92,18 +92,18 @@ export class DriftWatch {
       case 'turned-on':
         this.#cancelSwitches ??= this.#options.clock.after(SWITCH_SOON_MS, () => {
           this.#cancelSwitches = undefined;
-          this.#requeue('automation', ({ keptOff }) => keptOff);
+          this.#requeue('automation', ({ desiredOff }) => desiredOff);
         });
         return;
       case 'loaded': // a kind's own component is what its resources wait for
-        this.#eachKind((kind) => kind === signal.component && this.#requeue(kind, awaited));
+        this.#eachKind((kind) => kind === signal.component && this.#requeue(kind, clearReloadFailure));
         return this.#forgiveSoon();
       case 'device':
         return this.#forgiveSoon();
       case 'back':
         return this.#eachKind((kind) => {
           for (const resource of this.#options.resources(kind)) {
-            forgiven(resource);
+            clearRejection(resource);
             this.#suspect(resource);
           }
         });
@@ -114,7 +114,7 @@ export class DriftWatch {
   #forgiveSoon(): void {
     this.#cancelForgiveness ??= this.#options.clock.after(FORGIVE_AFTER_MS, () => {
       this.#cancelForgiveness = undefined;
-      this.#eachKind((kind) => this.#requeue(kind, forgiven));
+      this.#eachKind((kind) => this.#requeue(kind, clearRejection));
     });
   }
 
@@ -127,7 +127,7 @@ export class DriftWatch {
     this.#arm(kind);
   }
 
-  #sweep(kind: ConfigEntityKind): Sweep {
+  #sweep(kind: ConfigEntityKind): Recheck {
     let sweep = this.#sweeps.get(kind);
     if (!sweep) {
       sweep = {
@@ -157,7 +157,7 @@ export class DriftWatch {
     });
   }
 
-  #run(kind: ConfigEntityKind, { doubted, allDoubted, own, latestAt }: Sweep): void {
+  #run(kind: ConfigEntityKind, { doubted, allDoubted, own, latestAt }: Recheck): void {
     const now = this.#options.clock.monotonic();
     this.#sweeps.delete(kind);
     if (own) this.#ownSweptAt.set(kind, now);
@@ -168,12 +168,12 @@ export class DriftWatch {
     }
   }
 
-  #suspect({ memory, requeue }: Watched): void {
-    doubt(memory);
+  #suspect({ cached, requeue }: WatchedResource): void {
+    invalidate(cached);
     requeue();
   }
 
-  #requeue(kind: ConfigEntityKind, which: (resource: Watched) => boolean): void {
+  #requeue(kind: ConfigEntityKind, which: (resource: WatchedResource) => boolean): void {
     for (const resource of this.#options.resources(kind)) if (which(resource)) resource.requeue();
   }
 
@@ -183,14 +183,14 @@ export class DriftWatch {
 }
 
 /** Its component is there: a reload that failed for want of it need not wait. */
-function awaited({ memory }: Watched): boolean {
-  memory.reloadFailedAt = undefined;
+function clearReloadFailure({ cached }: WatchedResource): boolean {
+  cached.reloadFailedAt = undefined;
   return true;
 }
 
 /** What was refused may be sent again. Answers whether something was. */
-function forgiven({ memory }: Watched): boolean {
-  const refused = memory.refusal !== undefined;
-  memory.refusal = undefined;
+function clearRejection({ cached }: WatchedResource): boolean {
+  const refused = cached.rejection !== undefined;
+  cached.rejection = undefined;
   return refused;
 }

@@ -5,7 +5,7 @@ import type { ReloadResult } from '../../client/reloads';
 // Moments are those of the monotonic clock, unless it says otherwise.
 
 /** Work of one resource that outlives the pass which began it. */
-export interface Job {
+export interface Operation {
   /** Of the definition that it writes or reloads: the latest at the moment when its turn came. */
   hash: string;
   /** The hub has accepted it. */
@@ -27,25 +27,25 @@ export interface Removal {
 }
 
 /** What the hub has refused. The same again would be refused again. */
-export interface Refusal {
+export interface Rejection {
   readonly hash: string;
   readonly error: HubRejected;
   readonly at: number;
 }
 
 /** What the hub has tried to write and failed to, so often in a row. */
-export interface Failure {
+export interface WriteFailure {
   readonly hash: string;
   readonly count: number;
   readonly message: string;
 }
 
 /** What is remembered of one resource and one hub between passes. Nothing of it is needed: it only saves work. */
-export interface EntityMemory {
-  job?: Job | undefined;
+export interface CachedEntity {
+  operation?: Operation | undefined;
   removal?: Removal | undefined;
-  refusal?: Refusal | undefined;
-  failure?: Failure | undefined;
+  rejection?: Rejection | undefined;
+  failure?: WriteFailure | undefined;
   /** When the hub last accepted a write of it. */
   writtenAt?: number;
   /** When the last write was begun, whatever became of it. */
@@ -65,47 +65,47 @@ export interface EntityMemory {
 }
 
 /** A pass follows an end at once; a resource that has none by then is suspended, or stays for another reason. */
-const NEWS_LAST = 5_000;
+const RESULT_RETENTION = 5_000;
 
 /** The memories of all resources of one hub, by uid. */
-export class HubMemory {
+export class EntityCache {
   /** When the hub last carried out a write or a removal. */
   answeredAt = 0;
-  readonly #entities = new Map<string, EntityMemory>();
+  readonly #entities = new Map<string, CachedEntity>();
 
   constructor(private readonly clock: Clock) {}
 
-  of(uid: string): EntityMemory {
-    let memory = this.#entities.get(uid);
-    if (!memory) this.#entities.set(uid, (memory = { doubted: false, since: this.clock.monotonic() }));
-    return memory;
+  get(uid: string): CachedEntity {
+    let cached = this.#entities.get(uid);
+    if (!cached) this.#entities.set(uid, (cached = { doubted: false, since: this.clock.monotonic() }));
+    return cached;
   }
 
   /** Something has gone into the hub of late, and no pass has taken note of it. */
-  hasNews(): boolean {
-    const justNow = this.clock.monotonic() - NEWS_LAST;
-    return [...this.#entities.values()].some(({ job, removal }) => {
+  hasUnrecordedResults(): boolean {
+    const justNow = this.clock.monotonic() - RESULT_RETENTION;
+    return [...this.#entities.values()].some(({ operation, removal }) => {
       const isNews = ({ endedAt = Infinity }: { endedAt?: number }) => endedAt > justNow;
-      return (job?.wrote && isNews(job)) || (removal?.ended && isNews(removal));
+      return (operation?.wrote && isNews(operation)) || (removal?.ended && isNews(removal));
     });
   }
 
-  forget(uid: string): void {
+  delete(uid: string): void {
     this.#entities.delete(uid);
   }
 }
 
 /** What is known of its content in the hub does not count any more. */
-export function doubt(memory: EntityMemory): void {
-  memory.doubted = true;
-  memory.stored = undefined;
-  memory.unloaded = undefined;
-  memory.reloadFailedAt = undefined;
-  memory.failure = undefined;
+export function invalidate(cached: CachedEntity): void {
+  cached.doubted = true;
+  cached.stored = undefined;
+  cached.unloaded = undefined;
+  cached.reloadFailedAt = undefined;
+  cached.failure = undefined;
 }
 
 /** The hub's file is seen to hold the definition with this hash. */
-export function confirm(memory: EntityMemory, hash: string): void {
-  memory.stored = hash;
-  memory.doubted = false;
+export function confirm(cached: CachedEntity, hash: string): void {
+  cached.stored = hash;
+  cached.doubted = false;
 }

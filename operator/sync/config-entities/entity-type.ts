@@ -1,29 +1,29 @@
-import type { ConfigEntityKind, EntityBody } from '../../client/config-entities';
+import type { ConfigEntityKind, EntityPayload } from '../../client/config-entities';
 import type { RegistryEntity } from '../../client/entity-registry';
 import type { HubClient } from '../../client/hub';
 import type { KindDefinition } from '../../kinds/kind';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Child } from '../child';
-import type { EntityMemory } from './entity-cache';
+import type { CachedEntity } from './entity-cache';
 
-/** What the specs of the family have in common, with their defaults. */
-export interface ConfigSpec {
+/** What the specs of the entityType have in common, with their defaults. */
+export interface ConfigEntitySpec {
   readonly autoReload: boolean;
   readonly driftPolicy: 'Correct' | 'Warn';
   readonly deletionPolicy?: 'Delete' | 'Orphan';
 }
 
 /** One pass over one automation, scene or script. */
-export interface Work<R extends Child = Child, S extends ConfigSpec = ConfigSpec> {
+export interface EntityWork<R extends Child = Child, S extends ConfigEntitySpec = ConfigEntitySpec> {
   readonly resource: R;
   readonly client: HubClient;
   readonly context: ReconcileContext;
-  readonly memory: EntityMemory;
+  readonly cached: CachedEntity;
   readonly spec: S;
   /** Effective id: under which the hub is to have it. */
   readonly id: string;
   /** What the hub is to have. */
-  readonly body: EntityBody;
+  readonly payload: EntityPayload;
   readonly hash: string;
 }
 
@@ -31,10 +31,11 @@ export interface Work<R extends Child = Child, S extends ConfigSpec = ConfigSpec
  * What the hub's memory shows of a definition: it, and what it would be if it were as wanted; or that it is hidden
  * (the hub does not show the whole definition, and what it does show is right); or that it is not there like that.
  */
-export type Shown = { readonly present: EntityBody; readonly wanted: EntityBody } | 'hidden' | undefined;
+export type LiveConfig =
+  { readonly actual: EntityPayload; readonly desired: EntityPayload } | 'hidden' | undefined;
 
 /** What a kind's last step found to have been changed by somebody in the hub, in a sentence. */
-export interface Settled {
+export interface StateCorrection {
   /** It was put back. */
   readonly corrected?: string;
   /** It may only be reported (`driftPolicy: Warn`). */
@@ -42,7 +43,7 @@ export interface Settled {
 }
 
 /** In what automations, scenes and scripts differ. All else they share. */
-export interface Family<R extends Child, S extends ConfigSpec> {
+export interface EntityType<R extends Child, S extends ConfigEntitySpec> {
   /** The hub's word for the kind. */
   readonly type: ConfigEntityKind;
   readonly definition: KindDefinition;
@@ -56,15 +57,15 @@ export interface Family<R extends Child, S extends ConfigSpec> {
   /** The spec with the default of every absent field. */
   spec(resource: R): S;
   /** What is wrong with a spec that the API server had to accept, in a sentence. */
-  problem?(spec: S): string | undefined;
-  body(spec: S): EntityBody;
+  validate?(spec: S): string | undefined;
+  payload(spec: S): EntityPayload;
   /** A definition as the hub has it in its file, in the form in which we write. */
-  normalised?(stored: EntityBody): EntityBody;
-  shown(work: Work<R, S>, entity: RegistryEntity): Promise<Shown>;
+  normalize?(stored: EntityPayload): EntityPayload;
+  readLive(work: EntityWork<R, S>, entity: RegistryEntity): Promise<LiveConfig>;
   /** Further fields of `status`. */
   status?(spec: S): Readonly<Record<string, unknown>>;
   /** Whether its entity is to be enabled now, should it be disabled in the hub. */
-  enables?(work: Work<R, S>): boolean;
+  shouldEnable?(work: EntityWork<R, S>): boolean;
   /** What else is to be done once the hub runs it. */
-  settle?(work: Work<R, S>, entity: RegistryEntity): Promise<Settled>;
+  ensureState?(work: EntityWork<R, S>, entity: RegistryEntity): Promise<StateCorrection>;
 }

@@ -1,28 +1,28 @@
-import type { EntityBody } from '../../client/config-entities';
+import type { EntityPayload } from '../../client/config-entities';
 import type { RegistryEntity } from '../../client/entity-registry';
 import { HubFailed } from '../../client/errors';
-import type { Shown, Work } from './entity-type';
+import type { LiveConfig, EntityWork } from './entity-type';
 
 /** What the hub's memory shows of an automation or a script: all of it, but with blueprints expanded. */
-export async function shownInMemory(
+export async function readLiveConfig(
   kind: 'automation' | 'script',
-  work: Work,
+  work: EntityWork,
   entity: RegistryEntity,
-): Promise<Shown> {
+): Promise<LiveConfig> {
   if (entity.disabled_by !== null) return 'hidden';
-  const present = await work.client.entities.running(entity.entity_id);
-  if (!present) return undefined;
-  const wanted = await expanded(kind, work);
-  return wanted ? { present, wanted } : 'hidden';
+  const actual = await work.client.entities.running(entity.entity_id);
+  if (!actual) return undefined;
+  const desired = await expanded(kind, work);
+  return desired ? { actual, desired } : 'hidden';
 }
 
-/** The body as the hub would show it; undefined: it uses a blueprint that the hub cannot expand (any more). */
+/** The payload as the hub would show it; undefined: it uses a blueprint that the hub cannot expand (any more). */
 async function expanded(
   kind: 'automation' | 'script',
-  { client, body }: Work,
-): Promise<EntityBody | undefined> {
-  const { use_blueprint: use, ...own } = body;
-  if (!use) return body;
+  { client, payload }: EntityWork,
+): Promise<EntityPayload | undefined> {
+  const { use_blueprint: use, ...own } = payload;
+  if (!use) return payload;
   try {
     const blueprint = use as { path: string; input: object };
     return { ...(await client.entities.expandedBlueprint(kind, blueprint)), ...own };

@@ -3,35 +3,35 @@ import { userAnnotations } from '../../kinds/annotations';
 import { FINALIZER_TRY } from '../../limits';
 import type { Child } from '../child';
 import type { Services } from '../services';
-import { bodyHash } from './payload';
-import type { ConfigSpec, Family, Work } from './entity-type';
-import type { KnownHubs } from './hub-contexts';
-import { confirm, type Job, type Removal } from './entity-cache';
+import { payloadHash } from './payload';
+import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
+import type { HubContexts } from './hub-contexts';
+import { confirm, type Operation, type Removal } from './entity-cache';
 
 /** The hub loads what it was sent by itself, mostly within this time (milliseconds). */
 export const LOADED_SOON = 300;
 
 /**
  * What takes longer than a pass may: writes and removals, which wait for their turn at the hub's file, and reloads.
- * Each is noted in the resource's memory, and works the resource again when it has ended.
+ * Each is noted in the resource’s cache entry, and works the resource again when it has ended.
  */
-export class Jobs<R extends Child, S extends ConfigSpec> {
+export class Operations<R extends Child, S extends ConfigEntitySpec> {
   constructor(
-    private readonly family: Family<R, S>,
+    private readonly entityType: EntityType<R, S>,
     private readonly services: Services,
-    private readonly known: KnownHubs,
+    private readonly contexts: HubContexts,
   ) {}
 
   /** Writes the wish, and reloads if the kind and its spec want that. */
-  write(work: Work<R, S>): void {
-    this.begin(work, async (job) => {
-      const written = await this.writeLatest(work, job);
-      if (this.family.reloads && written?.autoReload) await this.reloadNow(work, job);
+  write(work: EntityWork<R, S>): void {
+    this.start(work, async (operation) => {
+      const written = await this.writeLatest(work, operation);
+      if (this.entityType.reloads && written?.autoReload) await this.reloadNow(work, operation);
     });
   }
 
-  reload(work: Work<R, S>): void {
-    this.begin(work, (job) => this.reloadNow(work, job));
+  reload(work: EntityWork<R, S>): void {
+    this.start(work, (operation) => this.reloadNow(work, operation));
   }
 
   /**
@@ -39,14 +39,14 @@ export class Jobs<R extends Child, S extends ConfigSpec> {
    *
    * @throws HubUnreachable, … what it ended with
    */
-  async removed(resource: R, client: HubClient, id: string): Promise<boolean> {
-    const hub = this.known.of(client, resource).memory;
-    const memory = hub.of(resource.metadata.uid);
-    if (memory.removal?.id !== id) {
-      memory.removal = this.remove(resource, client, id);
+  async ensureRemoved(resource: R, client: HubClient, id: string): Promise<boolean> {
+    const hub = this.contexts.of(client, resource).cache;
+    const cached = hub.get(resource.metadata.uid);
+    if (cached.removal?.id !== id) {
+      cached.removal = this.remove(resource, client, id);
       return false;
     }
-    const { ended, error, startedAt } = memory.removal;
+    const { ended, error, startedAt } = cached.removal;
     if (!ended) {
       // Behind others in the lane, or behind one that hangs? A hub that answers this is only busy.
       const silentFor = this.services.clock.monotonic() - Math.max(startedAt, hub.answeredAt);
@@ -54,14 +54,14 @@ export class Jobs<R extends Child, S extends ConfigSpec> {
         await client.rest.get('/manifest.json', { token: null, timeoutMs: FINALIZER_TRY });
       return false;
     }
-    memory.removal = undefined;
+    cached.removal = undefined;
     if (error !== undefined) throw error;
     return true;
   }
 
   /** Another resource that has this object in the hub, as its status says, and is there to stay. */
-  holderOf(id: string, { metadata, spec }: R): R | undefined {
-    const { definition, idField } = this.family;
+  ownerOf(id: string, { metadata, spec }: R): R | undefined {
+    const { definition, idField } = this.entityType;
     for (const other of this.services.view.list<R>(definition.kind, metadata.namespace)) {
       const isOther = other.metadata.uid !== metadata.uid && !other.metadata.deletionTimestamp;
       const sameHub = other.spec.hubRef.name === spec.hubRef.name;
@@ -70,52 +70,55 @@ export class Jobs<R extends Child, S extends ConfigSpec> {
     return undefined;
   }
 
-  private begin(work: Work<R, S>, carryOut: (job: Job) => Promise<void>): void {
-    const { memory, resource, client, hash } = work;
-    const job: Job = { hash, wrote: false, ended: false };
-    memory.job = job;
-    void carryOut(job)
-      .catch((error: unknown) => (job.error = errorOf(error)))
+  private start(work: EntityWork<R, S>, carryOut: (operation: Operation) => Promise<void>): void {
+    const { cached, resource, client, hash } = work;
+    const operation: Operation = { hash, wrote: false, ended: false };
+    cached.operation = operation;
+    void carryOut(operation)
+      .catch((error: unknown) => (operation.error = errorOf(error)))
       .then(() => {
-        job.ended = true;
-        job.endedAt = this.services.clock.monotonic();
-        this.known.of(client, resource).watch.ownWorkEnded(this.family.type);
-        const loadsByItself = job.wrote && !job.reload;
+        operation.ended = true;
+        operation.endedAt = this.services.clock.monotonic();
+        this.contexts.of(client, resource).watch.ownWorkEnded(this.entityType.type);
+        const loadsByItself = operation.wrote && !operation.reload;
         this.services.clock.after(loadsByItself ? LOADED_SOON : 0, () => this.requeue(resource));
       });
   }
 
   /** When its turn has come, it is the latest wish that is written: many edits meanwhile are one write. */
-  private async writeLatest({ memory, resource, client, id }: Work<R, S>, job: Job): Promise<S | undefined> {
+  private async writeLatest(
+    { cached, resource, client, id }: EntityWork<R, S>,
+    operation: Operation,
+  ): Promise<S | undefined> {
     let written: S | undefined;
-    job.wrote = await client.entities.write(this.family.type, id, () => {
+    operation.wrote = await client.entities.write(this.entityType.type, id, () => {
       const latest = this.latest(resource);
-      if (!latest || this.family.id(latest) !== id) return undefined;
-      written = this.family.spec(latest);
-      const body = this.family.body(written);
-      job.hash = bodyHash(body);
-      return body;
+      if (!latest || this.entityType.id(latest) !== id) return undefined;
+      written = this.entityType.spec(latest);
+      const payload = this.entityType.payload(written);
+      operation.hash = payloadHash(payload);
+      return payload;
     });
-    if (!job.wrote) return undefined;
-    job.wroteAt = this.services.clock.now();
-    memory.writtenAt = this.services.clock.monotonic();
-    memory.failure = undefined;
-    confirm(memory, job.hash);
-    this.known.of(client, resource).memory.answeredAt = memory.writtenAt;
+    if (!operation.wrote) return undefined;
+    operation.wroteAt = this.services.clock.now();
+    cached.writtenAt = this.services.clock.monotonic();
+    cached.failure = undefined;
+    confirm(cached, operation.hash);
+    this.contexts.of(client, resource).cache.answeredAt = cached.writtenAt;
     return written;
   }
 
-  private async reloadNow({ client, memory }: Work<R, S>, job: Job): Promise<void> {
-    job.reload = await client.reloads.request(this.family.type);
-    memory.reloadFailedAt = job.reload.ok ? undefined : this.services.clock.monotonic();
+  private async reloadNow({ client, cached }: EntityWork<R, S>, operation: Operation): Promise<void> {
+    operation.reload = await client.reloads.request(this.entityType.type);
+    cached.reloadFailedAt = operation.reload.ok ? undefined : this.services.clock.monotonic();
   }
 
   private remove(resource: R, client: HubClient, id: string): Removal {
     const removal: Removal = { id, startedAt: this.services.clock.monotonic(), ended: false };
-    const stillWanted = () => this.holderOf(id, resource) === undefined;
+    const stillWanted = () => this.ownerOf(id, resource) === undefined;
     void client.entities
-      .remove(this.family.type, id, { timeoutMs: FINALIZER_TRY, stillWanted })
-      .then(() => (this.known.of(client, resource).memory.answeredAt = this.services.clock.monotonic()))
+      .remove(this.entityType.type, id, { timeoutMs: FINALIZER_TRY, stillWanted })
+      .then(() => (this.contexts.of(client, resource).cache.answeredAt = this.services.clock.monotonic()))
       .catch((error: unknown) => (removal.error = errorOf(error)))
       .then(() => {
         removal.ended = true;

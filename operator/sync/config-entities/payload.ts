@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { EntityBody } from '../../client/config-entities';
+import type { EntityPayload } from '../../client/config-entities';
 import type { HubAutomationSpec, HubScriptSpec } from '../../kinds';
 
 /** The keys of a definition that has some value. */
-export function defined(fields: Readonly<Record<string, unknown>>): EntityBody {
+export function defined(fields: Readonly<Record<string, unknown>>): EntityPayload {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 /** What automations and scripts have in common, under the hub's own key names. */
-export function runBody(spec: HubAutomationSpec | HubScriptSpec): EntityBody {
+export function runPayload(spec: HubAutomationSpec | HubScriptSpec): EntityPayload {
   const { alias, description, mode, max, maxExceeded, variables, useBlueprint } = spec;
   const run = { mode, max, max_exceeded: maxExceeded };
   if (!useBlueprint) return defined({ alias, description, ...run, variables });
@@ -25,8 +25,8 @@ export function runBody(spec: HubAutomationSpec | HubScriptSpec): EntityBody {
 }
 
 /** `sha256:<hex>` of a definition, whatever the order of its keys. */
-export function bodyHash(body: EntityBody): string {
-  return `sha256:${createHash('sha256').update(canonical(body)).digest('hex')}`;
+export function payloadHash(payload: EntityPayload): string {
+  return `sha256:${createHash('sha256').update(canonical(payload)).digest('hex')}`;
 }
 
 function canonical(value: unknown): string {

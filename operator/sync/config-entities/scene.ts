@@ -1,13 +1,13 @@
-import type { EntityBody } from '../../client/config-entities';
+import type { EntityPayload } from '../../client/config-entities';
 import type { RegistryEntity } from '../../client/entity-registry';
 import { wholeStateOf } from '../../client/states';
 import { type HubScene, type HubSceneSpec, scene as definition } from '../../kinds';
 import { effectiveId } from '../../kinds/ids';
 import { defaulted } from '../../kinds/schema';
 import { defined } from './payload';
-import type { Family, Shown, Work } from './entity-type';
+import type { EntityType, LiveConfig, EntityWork } from './entity-type';
 
-export const scenes: Family<HubScene, HubSceneSpec> = {
+export const scenes: EntityType<HubScene, HubSceneSpec> = {
   type: 'scene',
   definition,
   idField: 'sceneId',
@@ -15,15 +15,15 @@ export const scenes: Family<HubScene, HubSceneSpec> = {
   reloads: true,
   id: effectiveId,
   spec: (resource) => defaulted(definition.spec, resource.spec),
-  problem: attributesProblem,
-  body: sceneBody,
-  normalised: (stored) => ({ ...stored, entities: normalisedStates(stored['entities']) }),
-  shown: shownByState,
+  validate: attributesProblem,
+  payload: scenePayload,
+  normalize: (stored) => ({ ...stored, entities: normalisedStates(stored['entities']) }),
+  readLive: shownByState,
   status: ({ entities }) => ({ entityCount: entities.length }),
 };
 
 /** The scene as the hub's config API takes it: a map of entities, each with its attributes beside the state. */
-export function sceneBody({ name, icon, entities }: HubSceneSpec): EntityBody {
+export function scenePayload({ name, icon, entities }: HubSceneSpec): EntityPayload {
   const states = entities.map(({ entity_id: entityId, state, attributes }) => [
     entityId,
     { ...attributes, state },
@@ -55,8 +55,8 @@ function normalisedStates(entities: unknown): unknown {
 }
 
 /** Of a scene the hub shows in its memory only name, icon and which entities it sets. */
-async function shownByState({ client, body }: Work, entity: RegistryEntity): Promise<Shown> {
-  const { name, icon = null, entities } = body as { name: string; icon?: string; entities: object };
+async function shownByState({ client, payload }: EntityWork, entity: RegistryEntity): Promise<LiveConfig> {
+  const { name, icon = null, entities } = payload as { name: string; icon?: string; entities: object };
   if (entity.original_name !== name || (entity.original_icon ?? null) !== icon) return undefined;
   if (entity.disabled_by !== null) return 'hidden';
   const shown = (await wholeStateOf(client.rest, entity.entity_id))?.attributes['entity_id'];

@@ -1,12 +1,12 @@
-import type { EntityBody } from '../../client/config-entities';
+import type { EntityPayload } from '../../client/config-entities';
 import { type HubScript, type HubScriptSpec, script as definition } from '../../kinds';
 import { scriptId } from '../../kinds/ids';
 import { defaulted } from '../../kinds/schema';
-import { defined, runBody } from './payload';
-import type { Family } from './entity-type';
-import { shownInMemory } from './live-config';
+import { defined, runPayload } from './payload';
+import type { EntityType } from './entity-type';
+import { readLiveConfig } from './live-config';
 
-export const scripts: Family<HubScript, HubScriptSpec> = {
+export const scripts: EntityType<HubScript, HubScriptSpec> = {
   type: 'script',
   definition,
   idField: 'scriptId',
@@ -14,12 +14,12 @@ export const scripts: Family<HubScript, HubScriptSpec> = {
   reloads: false,
   id: scriptId,
   spec: (resource) => defaulted(definition.spec, resource.spec),
-  body: scriptBody,
-  shown: (work, entity) => shownInMemory('script', work, entity),
+  payload: scriptPayload,
+  readLive: (work, entity) => readLiveConfig('script', work, entity),
 };
 
 /** The script as the hub's config API takes it: its own key names, nothing that it does not know. */
-export function scriptBody(spec: HubScriptSpec): EntityBody {
+export function scriptPayload(spec: HubScriptSpec): EntityPayload {
   const { icon, fields, sequence = spec.useBlueprint ? undefined : [] } = spec;
-  return defined({ ...runBody(spec), icon, fields, sequence });
+  return defined({ ...runPayload(spec), icon, fields, sequence });
 }

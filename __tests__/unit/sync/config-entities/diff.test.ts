@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import type { EntityBody } from '../../../../operator/client/config-entities';
-import { describe as described, differences } from '../../../../operator/sync/config-entities/diff';
+import type { EntityPayload } from '../../../../operator/client/config-entities';
+import { formatDiff as described, diff } from '../../../../operator/sync/config-entities/diff';
 import { scenes } from '../../../../operator/sync/config-entities/scene';
 
 // What was sent, and what Home Assistant 2026.11.0 answered to `automation/config` after it had loaded it.
-const SENT: EntityBody = {
+const SENT: EntityPayload = {
   alias: 'Nasty',
   triggers: [
     { platform: 'state', entity_id: 'a.b', to: null, for: '00:01:00' },
@@ -47,7 +47,7 @@ const SENT: EntityBody = {
   initial_state: false,
 };
 
-const ANSWERED: EntityBody = {
+const ANSWERED: EntityPayload = {
   id: 'nasty',
   alias: 'Nasty',
   triggers: [
@@ -91,14 +91,14 @@ const ANSWERED: EntityBody = {
   initial_state: false,
 };
 
-const fields = (present: EntityBody, wanted: EntityBody) =>
-  differences(present, wanted).map(({ field }) => field);
+const fields = (present: EntityPayload, wanted: EntityPayload) =>
+  diff(present, wanted).map(({ field }) => field);
 
 it('knows what the hub makes of a definition by itself', () => {
   expect(fields(ANSWERED, SENT)).toEqual([]);
 });
 
-test.each<[string, EntityBody, string[]]>([
+test.each<[string, EntityPayload, string[]]>([
   ['another service', { ...ANSWERED, actions: [{ action: 'light.turn_off' }] }, ['actions']],
   ['a key too many', { ...ANSWERED, description: '' }, ['description']],
   ['a key too few', (({ max: _, ...rest }) => rest)(ANSWERED as { max: number }), ['max']],
@@ -126,7 +126,7 @@ it('sees every change of any value, and none in a copy', () => {
 });
 
 it('says it in a line', () => {
-  const text = described(differences({ alias: 'A', max: 3 }, { alias: 'B', description: 'x'.repeat(80) }));
+  const text = described(diff({ alias: 'A', max: 3 }, { alias: 'B', description: 'x'.repeat(80) }));
   expect(text).toBe(`alias: "A" → "B", description: absent → "${'x'.repeat(59)}…, max: 3 → absent`);
 });
 
@@ -140,7 +140,7 @@ it('takes the short forms of a scene’s states for what they mean', () => {
     name: 'Film',
     entities: { 'light.a': { state: 'off' }, 'light.b': { state: 'on' }, 'light.c': { state: 'off', x: 1 } },
   };
-  expect(fields(scenes.normalised!(stored), wanted)).toEqual([]);
+  expect(fields(scenes.normalize!(stored), wanted)).toEqual([]);
 });
 
 function sorted(value: unknown): unknown {

@@ -3,31 +3,31 @@ import type { EntityListener } from '../../../../operator/client/entity-registry
 import type { HubClient } from '../../../../operator/client/hub';
 import type { HubSignal, SignalListener } from '../../../../operator/client/hub-events';
 import type { Priority } from '../../../../operator/runtime/queue';
-import { DriftWatch } from '../../../../operator/sync/config-entities/drift';
-import type { EntityMemory } from '../../../../operator/sync/config-entities/entity-cache';
+import { DriftDetector } from '../../../../operator/sync/config-entities/drift';
+import type { CachedEntity } from '../../../../operator/sync/config-entities/entity-cache';
 import { silentLog } from '../../../cluster/silent-log';
 import { FakeClock } from '../../fake-clock';
 
 let clock: FakeClock;
-let watch: DriftWatch;
+let watch: DriftDetector;
 let signal: SignalListener;
 let entityChanged: EntityListener;
 let writing: boolean;
 let worked: string[];
 let priorities: Set<Priority | undefined>;
-let memories: Map<string, EntityMemory>;
+let entries: Map<string, CachedEntity>;
 
 const ids = ['a', 'b'];
-const doubted = () => [...memories].filter(([, memory]) => memory.doubted).map(([name]) => name);
+const doubted = () => [...entries].filter(([, cached]) => cached.doubted).map(([name]) => name);
 
 beforeEach(() => {
   clock = new FakeClock();
   writing = false;
   worked = [];
   priorities = new Set();
-  memories = new Map();
+  entries = new Map();
   for (const kind of ['automation', 'scene', 'script']) {
-    for (const id of ids) memories.set(`${kind} ${id}`, { doubted: false, since: 0, stored: 'x' });
+    for (const id of ids) entries.set(`${kind} ${id}`, { doubted: false, since: 0, stored: 'x' });
   }
   const client = {
     signals: { onSignal: (listener: SignalListener) => (signal = listener) },
@@ -37,14 +37,14 @@ beforeEach(() => {
   const resources = (kind: ConfigEntityKind) =>
     ids.map((id) => ({
       id,
-      memory: memories.get(`${kind} ${id}`)!,
-      keptOff: id === 'b',
+      cached: entries.get(`${kind} ${id}`)!,
+      desiredOff: id === 'b',
       requeue: (priority?: Priority) => {
         worked.push(`${kind} ${id}`);
         priorities.add(priority);
       },
     }));
-  watch = new DriftWatch({ client, clock, log: silentLog, resources });
+  watch = new DriftDetector({ client, clock, log: silentLog, resources });
 });
 
 it('looks at all of a kind a second after somebody reloaded it, and believes nothing', async () => {
@@ -134,15 +134,15 @@ it('looks at the automations that are to be off when one may have been turned on
 });
 
 const refuse = (name: string) => {
-  const memory = memories.get(name)!;
-  memory.refusal = { hash: 'x', error: new Error() as never, at: 0 };
-  return memory;
+  const cached = entries.get(name)!;
+  cached.rejection = { hash: 'x', error: new Error() as never, at: 0 };
+  return cached;
 };
 
 test.each<[HubSignal]>([[{ type: 'device' }], [{ type: 'loaded', component: 'mqtt' }]])(
   '%j: what was refused is tried again, once for all that the hub tells meanwhile',
   async (news) => {
-    const memory = refuse('scene a');
+    const cached = refuse('scene a');
     for (let count = 0; count < 50; count++) {
       signal(news);
       await clock.advance(40);
@@ -150,7 +150,7 @@ test.each<[HubSignal]>([[{ type: 'device' }], [{ type: 'loaded', component: 'mqt
     expect(worked).toEqual([]);
     await clock.advance(3_000);
     expect(worked).toEqual(['scene a']);
-    expect(memory.refusal).toBeUndefined();
+    expect(cached.rejection).toBeUndefined();
     await clock.advance(10_000);
     expect(worked).toHaveLength(1);
     refuse('scene a');
@@ -162,18 +162,18 @@ test.each<[HubSignal]>([[{ type: 'device' }], [{ type: 'loaded', component: 'mqt
 
 it('works at once what waits for its component, and forgets that reloads failed for want of it', () => {
   refuse('scene a');
-  const memory = memories.get('script a')!;
-  memory.reloadFailedAt = 1;
+  const cached = entries.get('script a')!;
+  cached.reloadFailedAt = 1;
   signal({ type: 'loaded', component: 'script' });
   expect(worked).toEqual(['script a', 'script b']);
-  expect(memory.reloadFailedAt).toBeUndefined();
+  expect(cached.reloadFailedAt).toBeUndefined();
 });
 
 it('tries again at once what was refused before the connection was lost', () => {
-  const memory = refuse('scene a');
+  const cached = refuse('scene a');
   signal({ type: 'back' });
   expect(worked).toEqual(
     ['automation', 'scene', 'script'].flatMap((kind) => ids.map((id) => `${kind} ${id}`)),
   );
-  expect(memory.refusal).toBeUndefined();
+  expect(cached.rejection).toBeUndefined();
 });

@@ -7,10 +7,10 @@ import {
   script,
 } from '../../../../operator/kinds';
 import { defaulted } from '../../../../operator/kinds/schema';
-import { automationBody } from '../../../../operator/sync/config-entities/automation';
-import { bodyHash } from '../../../../operator/sync/config-entities/payload';
-import { sceneBody } from '../../../../operator/sync/config-entities/scene';
-import { scriptBody } from '../../../../operator/sync/config-entities/script';
+import { automationPayload } from '../../../../operator/sync/config-entities/automation';
+import { payloadHash } from '../../../../operator/sync/config-entities/payload';
+import { scenePayload } from '../../../../operator/sync/config-entities/scene';
+import { scriptPayload } from '../../../../operator/sync/config-entities/script';
 
 const automationSpec = (fields: Partial<HubAutomationSpec> = {}): HubAutomationSpec =>
   defaulted(automation.spec, {
@@ -39,7 +39,7 @@ describe('an automation', () => {
       description: 'at sunset',
       variables: { x: 1 },
     } as const;
-    expect(automationBody(automationSpec(fields))).toEqual({
+    expect(automationPayload(automationSpec(fields))).toEqual({
       alias: 'Lamp',
       description: 'at sunset',
       triggers: [{ trigger: 'sun', event: 'sunset' }],
@@ -60,12 +60,12 @@ describe('an automation', () => {
     [{ enabled: false }, false],
     [{ enabled: false, initialState: true }, false],
   ])('with %j is started as %s', (fields, expected) => {
-    expect(automationBody(automationSpec(fields))['initial_state']).toBe(expected);
+    expect(automationPayload(automationSpec(fields))['initial_state']).toBe(expected);
   });
 
   test.each([[false], [0], ['']])('keeps %j, which is not nothing', (value) => {
-    const body = automationBody(automationSpec({ variables: { x: value }, description: '' }));
-    expect(body).toMatchObject({ variables: { x: value }, description: '' });
+    const payload = automationPayload(automationSpec({ variables: { x: value }, description: '' }));
+    expect(payload).toMatchObject({ variables: { x: value }, description: '' });
   });
 });
 
@@ -74,12 +74,12 @@ describe('a blueprint', () => {
 
   it('takes the place of triggers and actions, and its own mode holds', () => {
     const { triggers: _, actions: __, ...spec } = automationSpec({ useBlueprint: use });
-    expect(automationBody(spec)).toEqual({ alias: 'Lamp', use_blueprint: use });
+    expect(automationPayload(spec)).toEqual({ alias: 'Lamp', use_blueprint: use });
   });
 
   it('gives way to what the spec says', () => {
     const spec = scriptSpec({ useBlueprint: { path: 'a.yaml' }, mode: 'queued', max: 4 });
-    expect(scriptBody(spec)).toEqual({
+    expect(scriptPayload(spec)).toEqual({
       alias: 'Night',
       mode: 'queued',
       max: 4,
@@ -90,7 +90,7 @@ describe('a blueprint', () => {
 });
 
 it('makes a scene’s list a map, with the attributes beside the state, which is a string', () => {
-  const body = sceneBody(
+  const payload = scenePayload(
     sceneSpec([
       {
         entity_id: 'light.a',
@@ -100,7 +100,7 @@ it('makes a scene’s list a map, with the attributes beside the state, which is
       { entity_id: 'cover.b', state: 'closed' },
     ]),
   );
-  expect(body).toEqual({
+  expect(payload).toEqual({
     name: 'Film night',
     icon: 'mdi:film',
     entities: {
@@ -112,7 +112,7 @@ it('makes a scene’s list a map, with the attributes beside the state, which is
 
 it('gives a script its fields', () => {
   const fields = { who: { name: 'Who', required: true, selector: { entity: { domain: 'light' } } } };
-  expect(scriptBody(scriptSpec({ fields, icon: 'mdi:moon', description: 'off' }))).toEqual({
+  expect(scriptPayload(scriptSpec({ fields, icon: 'mdi:moon', description: 'off' }))).toEqual({
     alias: 'Night',
     description: 'off',
     icon: 'mdi:moon',
@@ -124,7 +124,7 @@ it('gives a script its fields', () => {
 });
 
 it('hashes what a definition says, not how it is ordered', () => {
-  expect(bodyHash({ a: 1, b: [{ c: 1, d: 2 }] })).toBe(bodyHash({ b: [{ d: 2, c: 1 }], a: 1 }));
-  expect(bodyHash({ a: [1, 2] })).not.toBe(bodyHash({ a: [2, 1] }));
-  expect(bodyHash({ a: '1' })).not.toBe(bodyHash({ a: 1 }));
+  expect(payloadHash({ a: 1, b: [{ c: 1, d: 2 }] })).toBe(payloadHash({ b: [{ d: 2, c: 1 }], a: 1 }));
+  expect(payloadHash({ a: [1, 2] })).not.toBe(payloadHash({ a: [2, 1] }));
+  expect(payloadHash({ a: '1' })).not.toBe(payloadHash({ a: 1 }));
 });

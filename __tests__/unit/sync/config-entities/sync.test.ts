@@ -1,4 +1,4 @@
-import type { EntityBody } from '../../../../operator/client/config-entities';
+import type { EntityPayload } from '../../../../operator/client/config-entities';
 import { HubFailed } from '../../../../operator/client/errors';
 import type { HubClient } from '../../../../operator/client/hub';
 import type { ReloadResult } from '../../../../operator/client/reloads';
@@ -8,8 +8,8 @@ import type { Outcome } from '../../../../operator/runtime/outcome';
 import type { ReconcileContext } from '../../../../operator/runtime/sync-module';
 import type { Child } from '../../../../operator/sync/child';
 import { automations } from '../../../../operator/sync/config-entities/automation';
-import type { ConfigSpec, Family } from '../../../../operator/sync/config-entities/entity-type';
-import { KnownHubs } from '../../../../operator/sync/config-entities/hub-contexts';
+import type { ConfigEntitySpec, EntityType } from '../../../../operator/sync/config-entities/entity-type';
+import { HubContexts } from '../../../../operator/sync/config-entities/hub-contexts';
 import { scenes } from '../../../../operator/sync/config-entities/scene';
 import { scripts } from '../../../../operator/sync/config-entities/script';
 import { ConfigEntitySync } from '../../../../operator/sync/config-entities/sync';
@@ -24,31 +24,34 @@ const COMMON = { hubRef: { name: 'villa' }, alias: 'Dim' };
 const AUTOMATION = { ...COMMON, triggers: [{ trigger: 'sun' }], actions: [{ delay: 1 }] };
 const SCRIPT = { ...COMMON, sequence: [{ delay: 1 }] };
 
-const FAMILIES = [automations, scenes, scripts] as unknown as readonly Family<Child, ConfigSpec>[];
+const ENTITY_TYPES = [automations, scenes, scripts] as unknown as readonly EntityType<
+  Child,
+  ConfigEntitySpec
+>[];
 
 class Bench {
   readonly clock = new FakeClock();
   readonly asked: string[] = [];
   /** The hub's file, and what it runs of it. */
-  stored: EntityBody | undefined;
-  running: EntityBody | undefined;
+  stored: EntityPayload | undefined;
+  running: EntityPayload | undefined;
   loads = true;
   writeError: Error | undefined;
   reloadError: string | undefined;
   signal!: SignalListener;
   requeued = 0;
-  private readonly module: ConfigEntitySync<Child, ConfigSpec>;
+  private readonly module: ConfigEntitySync<Child, ConfigEntitySpec>;
   private readonly client: HubClient;
   private resource: Child;
 
   constructor(
-    private readonly family: Family<Child, ConfigSpec>,
+    private readonly entityType: EntityType<Child, ConfigEntitySpec>,
     spec: object,
     status?: object,
   ) {
     this.client = this.hub();
     this.resource = {
-      kind: family.definition.kind,
+      kind: entityType.definition.kind,
       metadata: { name: 'dim', namespace: 'home', uid: 'uid', generation: 1 },
       spec,
       status,
@@ -63,7 +66,7 @@ class Bench {
       },
       requeue: () => this.requeued++,
     } as unknown as Services;
-    this.module = new ConfigEntitySync(family, services, new KnownHubs(services, FAMILIES));
+    this.module = new ConfigEntitySync(entityType, services, new HubContexts(services, ENTITY_TYPES));
   }
 
   /** One pass, and what it says is in status. */
@@ -107,7 +110,7 @@ class Bench {
   }
 
   private hub(): HubClient {
-    const entity = { entity_id: `${this.family.type}.dim`, disabled_by: null };
+    const entity = { entity_id: `${this.entityType.type}.dim`, disabled_by: null };
     const find = () => Promise.resolve(this.running && entity);
     const load = () => {
       if (this.loads) this.running = this.stored;
@@ -126,10 +129,10 @@ class Bench {
           this.asked.push('read');
           return Promise.resolve(this.stored);
         },
-        write: (_kind: string, _id: string, body: () => EntityBody) => {
+        write: (_kind: string, _id: string, payload: () => EntityPayload) => {
           this.asked.push('write');
           if (this.writeError) return Promise.reject(this.writeError);
-          this.stored = body();
+          this.stored = payload();
           load();
           return Promise.resolve(true);
         },
