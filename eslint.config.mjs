@@ -1,5 +1,6 @@
 import { createTypeScriptImportResolver } from 'eslint-import-resolver-typescript';
 import { importX } from 'eslint-plugin-import-x';
+import jest from 'eslint-plugin-jest';
 import { join } from 'node:path';
 import tseslint from 'typescript-eslint';
 
@@ -79,6 +80,44 @@ export default tseslint.config(
       '@typescript-eslint/no-unsafe-argument': 'off',
       '@typescript-eslint/no-unsafe-return': 'off',
       '@typescript-eslint/only-throw-error': 'off',
+    },
+  },
+  {
+    files: ['__tests__/**'],
+    plugins: { jest },
+    rules: {
+      'jest/consistent-test-it': ['error', { fn: 'test', withinDescribe: 'test' }],
+      'jest/no-alias-methods': 'error',
+      'jest/no-commented-out-tests': 'error',
+      'jest/no-disabled-tests': 'error',
+      'jest/no-duplicate-hooks': 'error',
+      'jest/no-export': 'error',
+      'jest/no-focused-tests': 'error',
+      'jest/no-identical-title': 'error',
+      'jest/no-test-prefixes': 'error',
+      'jest/valid-describe-callback': 'error',
+      'jest/valid-expect-in-promise': 'error',
+      'jest/valid-title': ['error', { ignoreTypeOfDescribeName: true }],
+      // Helpers of the suite that assert or wait for a state; a test must be able to fail.
+      'jest/expect-expect': [
+        'error',
+        {
+          assertFunctionNames: [
+            'expect*',
+            '**.expect*',
+            '**.ready',
+            'fc.assert',
+            'until',
+            'agree',
+            'becomes',
+            'heard',
+            'isGone',
+            'isType',
+            'runs',
+            'says',
+          ],
+        },
+      ],
     },
   },
 );

@@ -55,14 +55,14 @@ afterAll(async () => {
 
 // One hub lives through these in order, as it does through its bootstrap.
 describe('bootstrap of a real hub', () => {
-  it('is unreachable before it has started', async () => {
+  test('is unreachable before it has started', async () => {
     expect(await probeHealth(rest)).toEqual({
       state: 'unreachable',
       detail: expect.stringContaining('connection refused'),
     });
   });
 
-  it('asks for all first steps once it answers', async () => {
+  test('asks for all first steps once it answers', async () => {
     await hub.start();
     expect(await probeHealth(rest)).toEqual({
       state: 'onboarding',
@@ -70,17 +70,17 @@ describe('bootstrap of a real hub', () => {
     });
   });
 
-  it('creates the owner once', async () => {
+  test('creates the owner once', async () => {
     const first = await createUser(rest, owner);
     expect(first?.accessToken).toBeTruthy();
     expect(await createUser(rest, owner)).toBeUndefined();
   });
 
-  it('refuses a wrong password with a name of its own', async () => {
+  test('refuses a wrong password with a name of its own', async () => {
     await expect(login(rest, { ...owner, password: 'wrong' }, systemClock)).rejects.toThrow(LoginFailed);
   });
 
-  it('goes on by logging in when it died before each step', async () => {
+  test('goes on by logging in when it died before each step', async () => {
     for (const step of LATER_STEPS) {
       const { accessToken } = await login(rest, owner, systemClock);
       await completeStep(rest, step, accessToken);
@@ -92,7 +92,7 @@ describe('bootstrap of a real hub', () => {
     expect(await probeHealth(rest)).toEqual({ state: 'onboarded' });
   });
 
-  it('renews and ends a login', async () => {
+  test('renews and ends a login', async () => {
     const first = await login(rest, owner, systemClock);
     const renewed = await refreshLogin(rest, first.refreshToken);
     await rest.get('/api/config', { token: renewed.accessToken });
@@ -100,7 +100,7 @@ describe('bootstrap of a real hub', () => {
     await expect(rest.get('/api/config', { token: renewed.accessToken })).rejects.toThrow(TokenRejected);
   });
 
-  it('makes tokens under different names and removes only old ones of its own', async () => {
+  test('makes tokens under different names and removes only old ones of its own', async () => {
     const { accessToken } = await login(rest, owner, systemClock);
     const connection = connect(accessToken);
     const token = () => createToken(connection, { owner: operator, lifespanDays: 30, clock: systemClock });
@@ -122,7 +122,7 @@ describe('bootstrap of a real hub', () => {
     });
   });
 
-  it('sets and reads back location and analytics', async () => {
+  test('sets and reads back location and analytics', async () => {
     const { accessToken } = await login(rest, owner, systemClock);
     const connection = connect(accessToken);
     const wish = { location_name: 'Mill', latitude: 48.2, longitude: 16.4, elevation: 171, country: 'AT' };
@@ -151,7 +151,7 @@ describe('bootstrap of a real hub', () => {
     expect(await getAnalytics(connection)).toMatchObject({ base: true });
   });
 
-  it('is onboarded after a restart too, when the hub no longer offers the steps', async () => {
+  test('is onboarded after a restart too, when the hub no longer offers the steps', async () => {
     await hub.stop();
     await hub.start();
     expect(await probeHealth(rest)).toEqual({ state: 'onboarded' });
@@ -208,7 +208,7 @@ describe('an owner whose making was cut off', () => {
     expect((await currentUser(again)).id).toBe(id);
   };
 
-  it('is finished as the only user', async () => {
+  test('is finished as the only user', async () => {
     const stranger = { ...owner, password: 'another one' };
     const means = { clock: systemClock, connect: connectAnew };
     await expect(finishOwner(anew, stranger, means)).rejects.toBeInstanceOf(LoginFailed);
@@ -216,7 +216,7 @@ describe('an owner whose making was cut off', () => {
     await expectOneOwner(connectAnew(session!));
   });
 
-  it('is finished also after another crash, between the stand-in and his name', async () => {
+  test('is finished also after another crash, between the stand-in and his name', async () => {
     const standIn = { ...owner, username: 'hub-operator-set-up-1' };
     await createUser(anew, standIn);
     const wrong = connectAnew(await login(anew, owner, systemClock));
@@ -227,7 +227,7 @@ describe('an owner whose making was cut off', () => {
     await expectOneOwner(right);
   });
 
-  it('who was a user already is rid of the stand-in', async () => {
+  test('who was a user already is rid of the stand-in', async () => {
     const means = { clock: systemClock, connect: connectAnew };
     const connection = connectAnew((await finishOwner(anew, owner, means))!);
     const { user } = await connection.command<{ user: { id: string } }>('config/auth/create', {

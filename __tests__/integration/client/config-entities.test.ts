@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 describe('an automation', () => {
-  it('is written, found, runs as written, and is removed', async () => {
+  test('is written, found, runs as written, and is removed', async () => {
     const { entities, entityRegistry } = client;
     await entities.write('automation', 'porch', automation);
     await entities.write('automation', 'porch', automation);
@@ -49,14 +49,14 @@ describe('an automation', () => {
     await until('its entity is gone', async () => !(await entityRegistry.find('automation', 'porch')));
   });
 
-  it('may have an id of any characters', async () => {
+  test('may have an id of any characters', async () => {
     const id = 'a/b c.d-ü%';
     await client.entities.write('automation', id, automation);
     expect(await client.entities.read('automation', id)).toMatchObject({ alias: automation.alias });
     expect(await client.entities.remove('automation', id)).toBe(true);
   });
 
-  it('is refused with the words of the hub, without secrets', async () => {
+  test('is refused with the words of the hub, without secrets', async () => {
     const bad = { ...automation, max: 'tulip-bulb' };
     const failure = await client.entities.write('automation', 'bad', bad).catch((error: unknown) => error);
     if (!(failure instanceof HubRejected)) throw new Error('was not refused');
@@ -67,7 +67,7 @@ describe('an automation', () => {
   });
 });
 
-it('writes scenes and scripts, each to its own file', async () => {
+test('writes scenes and scripts, each to its own file', async () => {
   const { entities, entityRegistry } = client;
   await Promise.all([
     entities.write('scene', 'film', scene),
@@ -86,7 +86,7 @@ it('writes scenes and scripts, each to its own file', async () => {
 });
 
 describe('services', () => {
-  it('are called, and fail as the hub says', async () => {
+  test('are called, and fail as the hub says', async () => {
     await callService(client.rest, 'automation', 'turn_off', {
       entity_id: 'automation.porch_light_at_sunset',
     });
@@ -97,7 +97,7 @@ describe('services', () => {
 });
 
 describe('reloads', () => {
-  it('are one for a burst of writes, and the hub tells of it', async () => {
+  test('are one for a burst of writes, and the hub tells of it', async () => {
     let scenesReloaded = 0;
     const cancel = await client.connection.subscribeEvents('scene_reloaded', () => scenesReloaded++);
     const results = await Promise.all(
@@ -112,12 +112,12 @@ describe('reloads', () => {
     await cancel();
   });
 
-  it('of what the hub has not loaded end with its reason', async () => {
+  test('of what the hub has not loaded end with its reason', async () => {
     expect(await client.reloads.request('mqtt')).toMatchObject({ ok: false, reason: 'ComponentNotLoaded' });
   });
 });
 
-it('comes back with its subscriptions after a restart of the hub', async () => {
+test('comes back with its subscriptions after a restart of the hub', async () => {
   const told: string[] = [];
   client.connection.onLost(() => told.push('lost'));
   client.connection.onReconnect(() => told.push('back'));
@@ -136,7 +136,7 @@ it('comes back with its subscriptions after a restart of the hub', async () => {
   });
 });
 
-it('gives up on a frozen hub and goes on when it thaws', async () => {
+test('gives up on a frozen hub and goes on when it thaws', async () => {
   started.hub.signal('SIGSTOP');
   await expect(client.rest.get('/api/config', { timeoutMs: 500 })).rejects.toThrow(HubUnreachable);
   await expect(client.connection.command('get_config', {}, { timeoutMs: 500 })).rejects.toThrow(

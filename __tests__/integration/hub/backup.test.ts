@@ -45,7 +45,7 @@ beforeAll(async () => {
 
 // One hub lives through these in order.
 describe('the backups of a hub', () => {
-  it('wait for the token, and are then as the spec says', async () => {
+  test('wait for the token, and are then as the spec says', async () => {
     expect(await settled('TokenNotAvailable')).toMatchObject({ status: 'False' });
     await home.ready('hub', 'h', {}, SLOW);
     await running((client = await home.client('h')));
@@ -61,7 +61,7 @@ describe('the backups of a hub', () => {
     expect(backup).not.toHaveProperty('lastTime');
   });
 
-  it('are not written again while they are the same', async () => {
+  test('are not written again while they are the same', async () => {
     // Written by the hub on each update, whatever is in it.
     const written = async () =>
       (await client.connection.command<{ config: object }>('backup/config/info')).config;
@@ -73,7 +73,7 @@ describe('the backups of a hub', () => {
     expect((await home.get('hub', 'h')).metadata.generation).toBe(metadata.generation);
   });
 
-  it('follow a change, and forget what left the spec', async () => {
+  test('follow a change, and forget what left the spec', async () => {
     await home.change('hub', 'h', {
       backup: {
         recurrence: 'daily',
@@ -92,13 +92,13 @@ describe('the backups of a hub', () => {
     });
   });
 
-  it('are put back when somebody changed them in the hub', async () => {
+  test('are put back when somebody changed them in the hub', async () => {
     await client.connection.command('backup/config/update', { retention: { copies: 1, days: null } });
     await home.annotate('hub', 'h', 'hub-operator.dev/reconcile-requested-at=drift');
     await until('they are back', async () => (await config()).retention.days === 14);
   });
 
-  it('are held back while the password is missing, and never lose it silently', async () => {
+  test('are held back while the password is missing, and never lose it silently', async () => {
     await home.change('hub', 'h', {
       backup: { passwordSecretRef: { name: 'vault', key: 'word' }, retentionDays: 15 },
     });
@@ -112,7 +112,7 @@ describe('the backups of a hub', () => {
     expect(JSON.stringify(await status())).not.toContain(PASSWORD);
   });
 
-  it('tell of the last one as soon as it is made', async () => {
+  test('tell of the last one as soon as it is made', async () => {
     await client.connection.command('backup/generate_with_automatic_settings');
     const backup = await until('it is told', async () => {
       const { backup: told } = (await status()) as { backup?: { lastTime?: string; lastResult?: string } };
@@ -129,7 +129,7 @@ describe('the backups of a hub', () => {
     });
   });
 
-  it('tell of a failed one', async () => {
+  test('tell of a failed one', async () => {
     await home.change('hub', 'h', { backup: { agentIDs: ['nowhere.at_all'] } });
     await until(
       'the hub takes it',
@@ -144,7 +144,7 @@ describe('the backups of a hub', () => {
     await home.change('hub', 'h', { backup: { agentIDs: ['backup.local'] } });
   });
 
-  it('are off with never, and left alone without the block', async () => {
+  test('are off with never, and left alone without the block', async () => {
     await home.change('hub', 'h', { backup: { recurrence: 'never' } });
     await until('they are off', async () => (await config()).schedule.recurrence === 'never');
     expect((await settled('Applied')).message).toContain('off');
@@ -162,7 +162,7 @@ describe('the backups of a hub', () => {
     expect(await status()).not.toHaveProperty('backup');
   });
 
-  it('are no error while the hub is restarted', async () => {
+  test('are no error while the hub is restarted', async () => {
     await home.change('hub', 'h', { backup: { recurrence: 'daily', agentIDs: ['backup.local'] } });
     await settled('Applied');
     const { rest } = client;
@@ -188,7 +188,7 @@ describe('the backups of a hub', () => {
     expect(await settled('Applied')).toMatchObject({ status: 'True' });
   });
 
-  it('and a token that is younger than a restored backup is made anew', async () => {
+  test('and a token that is younger than a restored backup is made anew', async () => {
     const { backups } = await client.connection.command<{ backups: { backup_id: string }[] }>('backup/info');
     const before = await home.secret('h-api-token', 'token');
     await home.delete('secret', 'h-api-token');
@@ -219,7 +219,7 @@ describe('the generated credentials', () => {
   const owners = async () =>
     ((await home.get('secret', 'h-admin')).metadata.ownerReferences ?? []).map(({ kind }) => kind);
 
-  it('go with the Hub, or stay with its volume: both ways', async () => {
+  test('go with the Hub, or stay with its volume: both ways', async () => {
     expect(await owners()).toEqual(['Hub']);
     const password = await home.secret('h-admin', 'password');
     await home.change('hub', 'h', { storage: { retain: true } });

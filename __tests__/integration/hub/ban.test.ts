@@ -72,7 +72,7 @@ beforeAll(async () => {
 
 // One hub lives through these in order.
 describe('a hub that bans the operator', () => {
-  it('is not restarted for failed logins, refusals and other 403s that are no ban', async () => {
+  test('is not restarted for failed logins, refusals and other 403s that are no ban', async () => {
     const before = await podUid();
     expect(await statusFrom(OPERATOR_ADDRESS, url, '/api/config', 'wrong')).toBe(401);
     expect(await statusFrom(OPERATOR_ADDRESS, url, '/api/states/sun.sun', 'wrong')).toBe(401);
@@ -82,7 +82,7 @@ describe('a hub that bans the operator', () => {
     expect(await status()).not.toHaveProperty('selfUnbanCount');
   });
 
-  it('is restarted without the ban on the operator, and with those on others', async () => {
+  test('is restarted without the ban on the operator, and with those on others', async () => {
     const before = await podUid();
     await getBanned(OPERATOR_ADDRESS, url);
     expect(await bans()).toContain(OPERATOR_ADDRESS);
@@ -114,7 +114,7 @@ describe('a hub that bans the operator', () => {
     ]);
   });
 
-  it('is not restarted again within five minutes, also by an operator that was started anew', async () => {
+  test('is not restarted again within five minutes, also by an operator that was started anew', async () => {
     const before = await podUid();
     await getBanned(OPERATOR_ADDRESS, url);
     const { message } = await home.ready('hub', 'h', { status: 'False', reason: 'HubBanned' });
@@ -127,14 +127,14 @@ describe('a hub that bans the operator', () => {
     expect(await status()).toMatchObject({ selfUnbanCount: 1 });
   });
 
-  it('is restarted again after that', async () => {
+  test('is restarted again after that', async () => {
     await remember({ lastSelfUnban: minutesAgo(6) });
     await forcedPasses(1);
     await recovered(2);
     expect(await bans()).not.toContain(OPERATOR_ADDRESS);
   });
 
-  it('is given up after three restarts in thirty minutes, only reported where banRecovery.enabled is false, and taken up again when the window ends', async () => {
+  test('is given up after three restarts in thirty minutes, only reported where banRecovery.enabled is false, and taken up again when the window ends', async () => {
     await getBanned(OPERATOR_ADDRESS, url);
     await home.ready('hub', 'h', { status: 'False', reason: 'HubBanned' });
     const before = await podUid();
@@ -168,7 +168,7 @@ describe('a hub that bans the operator', () => {
     expect(await home.condition('hub', 'h', 'BanRecoveryFailed')).toBeUndefined();
   });
 
-  it('is given up at once when the hub sees the operator under another address than POD_IP', async () => {
+  test('is given up at once when the hub sees the operator under another address than POD_IP', async () => {
     await operator.stop();
     const misled = await startTestOperator(home.namespace, { settings: { POD_IP: '127.0.0.9' } });
     await remember({ lastSelfUnban: minutesAgo(6) });

@@ -78,7 +78,7 @@ beforeAll(async () => {
 
 // One hub lives through these in order.
 describe('the bootstrap of a hub with an owner of its own', () => {
-  it('starts the pod and waits for the Secret with the credentials', async () => {
+  test('starts the pod and waits for the Secret with the credentials', async () => {
     const condition = await until(
       'the credentials are missed',
       async () => {
@@ -95,7 +95,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     );
   });
 
-  it('says what the hub does not take, and how far it is', async () => {
+  test('says what the hub does not take, and how far it is', async () => {
     await home.apply(secret('owner', { user: owner.username, pass: owner.password }));
     const { message } = await home.ready('hub', 'h', { status: 'False', reason: 'RejectedByHub' }, SLOW);
     expect(message).toMatch(/time zone/i);
@@ -110,7 +110,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     expect(Math.abs(Date.parse(lastAttempt) - Date.now())).toBeLessThan(60_000);
   });
 
-  it('goes on when it is corrected, and everything arrives', async () => {
+  test('goes on when it is corrected, and everything arrives', async () => {
     await home.change('hub', 'h', { bootstrap: { location: { timeZone: 'Europe/Zurich' } } });
     await home.ready('hub', 'h', {}, SLOW);
     await running(await reconnect());
@@ -147,7 +147,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     expect((to - from) / 86_400_000).toBe(90);
   });
 
-  it('shows the steps of a pass in the log, in their order', async () => {
+  test('shows the steps of a pass in the log, in their order', async () => {
     const lines = (await operator.log())
       .split('\n')
       .filter((line) => line.includes('"kind":"Hub"'))
@@ -158,7 +158,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     expect(last.filter((step) => named.includes(step))).toEqual(named);
   });
 
-  it('a later change of the spec arrives too, and only what differs is sent', async () => {
+  test('a later change of the spec arrives too, and only what differs is sent', async () => {
     const updates: unknown[] = [];
     await client.connection.subscribeEvents('core_config_updated', (event) =>
       updates.push((event as { data: unknown }).data),
@@ -179,7 +179,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     expect(updates).toHaveLength(1);
   });
 
-  it('a time zone that does not exist is told in the hub’s words', async () => {
+  test('a time zone that does not exist is told in the hub’s words', async () => {
     await home.change('hub', 'h', { bootstrap: { location: { timeZone: 'Mars/Base' } } });
     const { message } = await home.ready('hub', 'h', { status: 'False', reason: 'RejectedByHub' });
     expect(message).toMatch(/time zone/i);
@@ -188,7 +188,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     await home.ready('hub', 'h');
   });
 
-  it('a deleted token Secret comes back', async () => {
+  test('a deleted token Secret comes back', async () => {
     const before = await token();
     await home.delete('secret', 'h-api-token');
     await until('it is back', () => home.exists('secret', 'h-api-token'));
@@ -198,7 +198,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     expect(ours).toEqual([tokenId(await token())]);
   });
 
-  it('a token that was revoked in the hub comes back', async () => {
+  test('a token that was revoked in the hub comes back', async () => {
     const before = await token();
     await client.connection
       .command('auth/delete_refresh_token', { refresh_token_id: tokenId(before) })
@@ -208,7 +208,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     await currentUser((await reconnect()).connection);
   });
 
-  it('no token is made where nobody may store it', async () => {
+  test('no token is made where nobody may store it', async () => {
     const before = await token();
     await home.change('hub', 'h', { suspend: true });
     await until('it rests', () => home.condition('hub', 'h', 'Suspended'));
@@ -227,7 +227,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     await reconnect();
   });
 
-  it('a token that ends soon is replaced before, without the owner’s password', async () => {
+  test('a token that ends soon is replaced before, without the owner’s password', async () => {
     const before = await token();
     await home.apply(secret('owner', { user: owner.username, pass: 'not the password any more' }));
     const soon = await endingSoon(before);
@@ -240,7 +240,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     await home.apply(secret('owner', { user: owner.username, pass: owner.password }));
   });
 
-  it('the token moves when its Secret is to have another name', async () => {
+  test('the token moves when its Secret is to have another name', async () => {
     const before = await token();
     await home.change('hub', 'h', { bootstrap: { apiTokenSecretName: 'other' } });
     await until('it is there', () => home.exists('secret', 'other'));
@@ -253,7 +253,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     await reconnect();
   });
 
-  it('wrong credentials are tried once, and a correction heals', async () => {
+  test('wrong credentials are tried once, and a correction heals', async () => {
     await home.apply(secret('owner', { user: owner.username, pass: 'wrong' }));
     await home.delete('secret', 'h-api-token');
     const stuck = await until(
@@ -285,7 +285,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     await reconnect();
   });
 
-  it('with bootstrap.enabled false the token is read, never written', async () => {
+  test('with bootstrap.enabled false the token is read, never written', async () => {
     const before = await token();
     await home.change('hub', 'h', { bootstrap: { enabled: false } });
     await until(
@@ -303,7 +303,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     await home.ready('hub', 'h');
   });
 
-  it('core keys in configuration.yaml win, and that is told', async () => {
+  test('core keys in configuration.yaml win, and that is told', async () => {
     await home.delete('secret', 'h-api-token'); // it was made by hand: not ours any more
     await home.change('hub', 'h', { bootstrap: { enabled: true } });
     await home.ready('hub', 'h', {}, 60_000);
@@ -335,7 +335,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
 });
 
 describe('a hub that somebody else has set up', () => {
-  it('waits for the credentials of its owner, and makes none', async () => {
+  test('waits for the credentials of its owner, and makes none', async () => {
     const { message } = await home.ready('hub', 'found', { status: 'False', reason: 'TokenNotAvailable' });
     expect(message).toContain('found-api-token');
     const { status } = await home.get('hub', 'found');
@@ -352,7 +352,7 @@ describe('a hub that somebody else has set up', () => {
     expect(await home.exists('secret', 'found-admin')).toBe(false);
   });
 
-  it('is looked after once they are there', async () => {
+  test('is looked after once they are there', async () => {
     await home.apply(secret('found-admin', { username: owner.username, password: owner.password }));
     await home.ready('hub', 'found');
     const user = await currentUser((await home.client('found')).connection);

@@ -68,7 +68,7 @@ afterAll(async () => {
 
 // One hub lives through these in order.
 describe('a hub that runs elsewhere', () => {
-  it('waits for its token, and does not read a Secret without its label', async () => {
+  test('waits for its token, and does not read a Secret without its label', async () => {
     await home.apply(
       external('h', elsewhere.hub.url, { backup: { recurrence: 'daily', retentionCopies: 2 } }),
     );
@@ -87,7 +87,7 @@ describe('a hub that runs elsewhere', () => {
     });
   });
 
-  it('is looked after: children and backups work, and no workload is made', async () => {
+  test('is looked after: children and backups work, and no workload is made', async () => {
     await home.apply(secret('h-token', { token: elsewhere.token }, 'h'), automation('h', 'morning'));
     await home.ready('hub', 'h');
     await home.ready('hubautomation', 'morning', {}, 60_000);
@@ -111,7 +111,7 @@ describe('a hub that runs elsewhere', () => {
     expect(made.filter(({ metadata }) => metadata.name !== 'kube-root-ca.crt')).toEqual([]);
   });
 
-  it('a Secret without its label is not read for the password of the backups either', async () => {
+  test('a Secret without its label is not read for the password of the backups either', async () => {
     await home.apply(secret('vault', { word: 'not to be read' }));
     await home.change('hub', 'h', { backup: { passwordSecretRef: { name: 'vault', key: 'word' } } });
     await until('the label is missed', async () => {
@@ -125,7 +125,7 @@ describe('a hub that runs elsewhere', () => {
     );
   });
 
-  it('under the annotation dry-run it is left alone, and that nothing was compared is said', async () => {
+  test('under the annotation dry-run it is left alone, and that nothing was compared is said', async () => {
     await home.annotate('hub', 'h', 'hub-operator.dev/dry-run=true');
     expect((await home.ready('hub', 'h', { reason: 'DryRun' })).message).toContain(
       'nothing of it was compared',
@@ -134,7 +134,7 @@ describe('a hub that runs elsewhere', () => {
     await home.ready('hub', 'h', { reason: 'HubRunning' });
   });
 
-  it('what needs files in its pod says so', async () => {
+  test('what needs files in its pod says so', async () => {
     await home.apply(
       configuration('h'),
       {
@@ -160,7 +160,7 @@ describe('a hub that runs elsewhere', () => {
     await home.ready('hub', 'h');
   });
 
-  it('is not repaired: a token that does not work is told, and another one heals', async () => {
+  test('is not repaired: a token that does not work is told, and another one heals', async () => {
     await home.apply(secret('h-token', { token: 'nonsense' }, 'h'));
     await home.ready('hub', 'h', { status: 'False', reason: 'TokenRejected' });
     expect(await home.exists('secret', 'h-admin')).toBe(false);
@@ -170,7 +170,7 @@ describe('a hub that runs elsewhere', () => {
     await home.ready('hub', 'h');
   });
 
-  it('is not restarted for a ban', async () => {
+  test('is not restarted for a ban', async () => {
     const client = new HubClient({
       url: elsewhere.hub.url,
       token: elsewhere.token,
@@ -188,7 +188,7 @@ describe('a hub that runs elsewhere', () => {
     client.close();
   });
 
-  it('is reached by TLS with its own authority, and not without', async () => {
+  test('is reached by TLS with its own authority, and not without', async () => {
     const front = createTlsServer({ cert: certificate, key: privateKey }, (socket) => {
       const hub = connect({ port: elsewhere.hub.port, host: '127.0.0.1', localAddress: '127.0.0.7' });
       socket.pipe(hub).pipe(socket);
@@ -213,7 +213,7 @@ describe('a hub that runs elsewhere', () => {
 });
 
 describe('the token', () => {
-  it('does not go to what is no hub, and no word of it reaches the status', async () => {
+  test('does not go to what is no hub, and no word of it reaches the status', async () => {
     const odd: Record<string, Parameters<typeof impostor>[0]> = {
       program: () => ({ status: 200, body: '{"name":"TOP SECRET"}' }),
       error: () => ({ status: 400, body: '{"message":"TOP SECRET"}' }),
@@ -242,7 +242,7 @@ describe('the token', () => {
     await Promise.all(all.map(({ name }) => home.delete('hub', name)));
   });
 
-  it('does not go after a redirect, nor to somebody who took the address of a hub', async () => {
+  test('does not go after a redirect, nor to somebody who took the address of a hub', async () => {
     const trap = await impostor(() => ({ status: 200, body: '{}' }));
     let isHub = true;
     const { url, asked } = await impostor(({ url: path }) =>
@@ -265,7 +265,7 @@ describe('the token', () => {
 });
 
 describe('the address', () => {
-  it.each([
+  test.each([
     ['ftp://192.0.2.1', 'url'],
     ['http://user:pass@192.0.2.1', 'url'],
     ['http://192.0.2.1/path', 'url'],
@@ -278,7 +278,7 @@ describe('the address', () => {
     expect(stderr).toMatch(/external\.url/);
   });
 
-  it('of this machine or its link is refused, by number and by name, where no setting allows it', async () => {
+  test('of this machine or its link is refused, by number and by name, where no setting allows it', async () => {
     await operator.stop();
     await startTestOperator(home.namespace);
     const { url, asked } = await impostor(() => ({ status: 200, body: '{"name":"Home Assistant"}' }));

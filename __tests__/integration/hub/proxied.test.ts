@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => proxy?.stop());
 
 // One hub lives through these in order.
-it('a hub that has not loaded its API is waited for', async () => {
+test('a hub that has not loaded its API is waited for', async () => {
   const { message } = await home.ready('hub', 'h', { status: 'False', reason: 'ApiNotLoaded' }, 90_000);
   const { phase, bootstrap } = (await status()) as { phase: string; bootstrap: { lastAttempt: string } };
   expect(phase).toBe('Pending');
@@ -50,7 +50,7 @@ it('a hub that has not loaded its API is waited for', async () => {
   await home.ready('hub', 'h', {}, 90_000);
 });
 
-it('a 403 or 429 that is no ban restarts nothing', async () => {
+test('a 403 or 429 that is no ban restarts nothing', async () => {
   const { uid } = (await home.get('pod', 'h-0')).metadata;
   for (const [answer, reason] of [
     [403, 'ApiNotLoaded'],

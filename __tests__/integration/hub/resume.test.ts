@@ -6,7 +6,7 @@ import { startTestOperator } from '../../cluster/operator';
 
 jest.setTimeout(300_000);
 
-it('an operator that is killed in every state of the bootstrap goes on, with one owner and one token', async () => {
+test('an operator that is killed in every state of the bootstrap goes on, with one owner and one token', async () => {
   const home = new Home(await freshNamespace('resume'));
   const operator = await startTestOperator(home.namespace);
   await home.apply(hub('h', { bootstrap: { location: { currency: 'SEK' } } }), configuration('h'));

@@ -35,7 +35,7 @@ beforeAll(async () => {
 
 // One hub lives through these in order.
 describe('a hub that answers no more, or answers as another', () => {
-  it('hangs: it is told within 30 s, and the hub is restarted by its liveness probe', async () => {
+  test('hangs: it is told within 30 s, and the hub is restarted by its liveness probe', async () => {
     const before = await hubPid(home, 'h');
     process.kill(-before, 'SIGSTOP');
     const { message, reason } = await home.ready('hub', 'h', { status: 'False' }, PROMISE);
@@ -51,7 +51,7 @@ describe('a hub that answers no more, or answers as another', () => {
     await running(await home.client('h'));
   });
 
-  it('is in safe mode: it is told, and over when it is restarted', async () => {
+  test('is in safe mode: it is told, and over when it is restarted', async () => {
     const { rest } = await home.client('h');
     await callService(rest, 'homeassistant', 'restart', { safe_mode: true }).catch(() => undefined); // it may go down before it answers
     await home.ready('hub', 'h', { status: 'False', reason: 'SafeMode' }, SLOW);
@@ -61,7 +61,7 @@ describe('a hub that answers no more, or answers as another', () => {
     await running(await home.client('h'));
   });
 
-  it('is in recovery mode: it is told in the hub’s words, nothing is written, and a repair heals', async () => {
+  test('is in recovery mode: it is told in the hub’s words, nothing is written, and a repair heals', async () => {
     const file = join(await home.volumeOf('h'), 'configuration.yaml');
     const good = await readFile(file, 'utf8');
     await writeFile(file, `${good}\nsensor: !include of-nothing.yaml\n`);

@@ -14,11 +14,11 @@ describe('TokenGate', () => {
     gate = new TokenGate(clock);
   });
 
-  it('lets everything pass until a rejection', () => {
-    for (let use = 0; use < 100; use++) gate.pass();
+  test('lets everything pass until a rejection', () => {
+    for (let use = 0; use < 100; use++) expect(() => gate.pass()).not.toThrow();
   });
 
-  it('lets one use pass after 5 minutes, then after 10', async () => {
+  test('lets one use pass after 5 minutes, then after 10', async () => {
     gate.rejected(rejection);
     await clock.advance(5 * MINUTE - 1);
     expect(() => gate.pass()).toThrow('revoked');
@@ -29,13 +29,13 @@ describe('TokenGate', () => {
     expect(gate.opensInMs).toBe(10 * MINUTE);
   });
 
-  it('counts uses that were rejected together once', () => {
+  test('counts uses that were rejected together once', () => {
     for (let use = 0; use < 4; use++) gate.pass();
     for (let use = 0; use < 4; use++) gate.rejected(rejection);
     expect(gate.opensInMs).toBe(5 * MINUTE);
   });
 
-  it('waits six hours at most', async () => {
+  test('waits six hours at most', async () => {
     for (let times = 0; times < 30; times++) {
       await clock.advance(gate.opensInMs);
       gate.pass();
@@ -44,12 +44,12 @@ describe('TokenGate', () => {
     expect(gate.opensInMs).toBe(6 * 60 * MINUTE);
   });
 
-  it('is open again once the token is accepted', async () => {
+  test('is open again once the token is accepted', async () => {
     gate.rejected(rejection);
     await clock.advance(5 * MINUTE);
     gate.pass();
     gate.accepted();
-    gate.pass();
-    gate.pass();
+    expect(() => gate.pass()).not.toThrow();
+    expect(() => gate.pass()).not.toThrow();
   });
 });

@@ -50,7 +50,7 @@ afterEach(async () => {
 });
 
 describe('opening', () => {
-  it('waits for the first use and happens once', async () => {
+  test('waits for the first use and happens once', async () => {
     hub.onCommand = (command) => command.succeed({ you: command.message['asked'] });
     const connection = open();
     await sleep(20);
@@ -60,13 +60,13 @@ describe('opening', () => {
     expect(hub.connects).toBe(1);
   });
 
-  it('tells a rejected token, and does not try it again', async () => {
+  test('tells a rejected token, and does not try it again', async () => {
     const connection = open({ token: 'revoked' });
     for (let call = 0; call < 5; call++) await expect(connection.command('x')).rejects.toThrow(TokenRejected);
     expect(hub.connects).toBe(1);
   });
 
-  it.each([
+  test.each([
     ['a ban', 403, 403, HubBanned],
     ['a 403 that is no ban', 403, 200, HubUnreachable],
     ['a hub without WebSocket yet', 404, 200, HubUnreachable],
@@ -77,7 +77,7 @@ describe('opening', () => {
     await expect(open().command('x')).rejects.toThrow(type);
   });
 
-  it('is unreachable when refused, and comes when the hub does', async () => {
+  test('is unreachable when refused, and comes when the hub does', async () => {
     const { port } = hub;
     await hub.close();
     const connection = open({ url: `http://127.0.0.1:${port}` });
@@ -88,7 +88,7 @@ describe('opening', () => {
     await connection.command('x');
   });
 
-  it('does not wait for ever for a peer that accepts and is silent', async () => {
+  test('does not wait for ever for a peer that accepts and is silent', async () => {
     const silent = createServer().listen(0);
     await once(silent, 'listening');
     const clock = new ManualClock();
@@ -105,7 +105,7 @@ describe('opening', () => {
 });
 
 describe('commands', () => {
-  it.each([
+  test.each([
     ['not_found', 'Entity not found', NotFound],
     ['invalid_info', 'The name Attic is already in use', HubRejected],
     ['unauthorized', 'Unauthorized', HubRejected],
@@ -119,12 +119,12 @@ describe('commands', () => {
     expect(failure).toMatchObject({ message });
   });
 
-  it('mask secrets in what the hub says', async () => {
+  test('mask secrets in what the hub says', async () => {
     hub.onCommand = (command) => command.fail('invalid_format', "expected int, got 'hunter2'");
     await expect(open().command('x')).rejects.toThrow("expected int, got '***'");
   });
 
-  it('are not sent when nothing may be changed any more', async () => {
+  test('are not sent when nothing may be changed any more', async () => {
     const lost = new Error('the lease was not renewed in time');
     let leads = true;
     const connection = open({
@@ -138,7 +138,7 @@ describe('commands', () => {
     expect(hub.commands.map(({ type }) => type)).toEqual(['before']);
   });
 
-  it('are given up after their time, while the connection goes on', async () => {
+  test('are given up after their time, while the connection goes on', async () => {
     const clock = new ManualClock();
     hub.onCommand = (command) => void (command.message.type === 'slow' || command.succeed('fine'));
     const connection = open({ clock });
@@ -153,7 +153,7 @@ describe('commands', () => {
     expect(clock.pendingTimers).toBe(1); // the heartbeat
   });
 
-  it('that are under way fail when the connection is lost or closed', async () => {
+  test('that are under way fail when the connection is lost or closed', async () => {
     hub.onCommand = (command) => command.socket.terminate();
     const connection = open();
     await expect(connection.command('x')).rejects.toThrow(HubUnreachable);
@@ -163,7 +163,7 @@ describe('commands', () => {
     await expect(connection.command('x')).rejects.toThrow(HubUnreachable);
   });
 
-  it('survive a frame that is no JSON: the connection is made anew', async () => {
+  test('survive a frame that is no JSON: the connection is made anew', async () => {
     hub.onCommand = (command) => command.socket.send('{"half":');
     const connection = open();
     await expect(connection.command('x')).rejects.toThrow(HubUnreachable);
@@ -179,7 +179,7 @@ describe('subscriptions', () => {
     for (const client of hub.clients) client.send(JSON.stringify({ id, type: 'event', event }));
   };
 
-  it('deliver events, also in batches, until they are ended', async () => {
+  test('deliver events, also in batches, until they are ended', async () => {
     const connection = open();
     const seen: unknown[] = [];
     const cancel = await connection.subscribeEvents('things', (event) => seen.push(event));
@@ -192,12 +192,12 @@ describe('subscriptions', () => {
     expect(hub.commands.at(-1)).toMatchObject({ type: 'unsubscribe_events', subscription: id });
   });
 
-  it('throw a refusal', async () => {
+  test('throw a refusal', async () => {
     hub.onCommand = (command) => command.fail('unauthorized', 'Unauthorized');
     await expect(open().subscribeEvents('things', () => undefined)).rejects.toThrow(HubRejected);
   });
 
-  it('are not ended by a listener that fails', async () => {
+  test('are not ended by a listener that fails', async () => {
     const connection = open();
     let seen = 0;
     await connection.subscribeEvents('things', () => {
@@ -210,7 +210,7 @@ describe('subscriptions', () => {
     expect(hub.connects).toBe(1);
   });
 
-  it('stand again after a loss, and both is told', async () => {
+  test('stand again after a loss, and both is told', async () => {
     const connection = open();
     const seen: unknown[] = [];
     const told: string[] = [];
@@ -225,7 +225,7 @@ describe('subscriptions', () => {
     expect(hub.connects).toBe(2);
   });
 
-  it('are tried again when the hub does not offer them yet after a loss, and only then it is back', async () => {
+  test('are tried again when the hub does not offer them yet after a loss, and only then it is back', async () => {
     const clock = new ManualClock();
     const connection = open({ clock });
     let returns = 0;
@@ -251,7 +251,7 @@ describe('subscriptions', () => {
 });
 
 describe('a lost connection', () => {
-  it('fails commands at once while the hub is gone', async () => {
+  test('fails commands at once while the hub is gone', async () => {
     const connection = open();
     await connection.command('x');
     const { port } = hub;
@@ -263,7 +263,7 @@ describe('a lost connection', () => {
     await connection.command('x');
   });
 
-  it('is noticed when the peer is silent', async () => {
+  test('is noticed when the peer is silent', async () => {
     const clock = new ManualClock();
     const connection = open({ clock });
     await connection.command('x');
@@ -276,7 +276,7 @@ describe('a lost connection', () => {
     await until(() => lost);
   });
 
-  it('does not come back when it was closed', async () => {
+  test('does not come back when it was closed', async () => {
     const connection = open();
     await connection.command('x');
     connection.close();
@@ -285,7 +285,7 @@ describe('a lost connection', () => {
     expect(hub.connects).toBe(1);
   });
 
-  it('comes back with a revoked token only when its gate opens', async () => {
+  test('comes back with a revoked token only when its gate opens', async () => {
     const clock = new ManualClock();
     const connection = open({ clock });
     await connection.command('x');

@@ -43,7 +43,7 @@ async function tell(data: object): Promise<void> {
 }
 
 describe('EntityRegistry', () => {
-  it('finds by kind and id, with one list for all who ask', async () => {
+  test('finds by kind and id, with one list for all who ask', async () => {
     const found = await Promise.all([
       registry.find('automation', 'porch'),
       registry.find('scene', 'porch'),
@@ -57,7 +57,7 @@ describe('EntityRegistry', () => {
     expect(lists()).toBe(1);
   });
 
-  it('reads again only what the hub has told to have changed', async () => {
+  test('reads again only what the hub has told to have changed', async () => {
     await registry.find('script', 'porch');
     const script = { entity_id: 'script.porch', unique_id: 'porch', platform: 'script', disabled_by: null };
     entities.push(script);
@@ -79,7 +79,7 @@ describe('EntityRegistry', () => {
     expect(lists()).toBe(1);
   });
 
-  it('tells of those that were removed, renamed, disabled or enabled', async () => {
+  test('tells of those that were removed, renamed, disabled or enabled', async () => {
     const told: string[] = [];
     registry.onChange((kind, id) => told.push(`${kind} ${id}`));
     await registry.find('scene', 'porch');
@@ -92,7 +92,7 @@ describe('EntityRegistry', () => {
     expect(told).toEqual(['scene porch', 'automation porch']);
   });
 
-  it('waits for a list that is under way', async () => {
+  test('waits for a list that is under way', async () => {
     const works = hub.onCommand;
     const asked = new Promise<() => void>((resolve) => {
       hub.onCommand = (command) => {
@@ -108,7 +108,7 @@ describe('EntityRegistry', () => {
     expect(lists()).toBe(1);
   });
 
-  it('reads again after a failure', async () => {
+  test('reads again after a failure', async () => {
     const works = hub.onCommand;
     hub.onCommand = (command) => command.fail('unknown_error', 'Unknown error');
     await expect(registry.find('scene', 'porch')).rejects.toThrow('Unknown error');

@@ -10,7 +10,7 @@ const steps = (...done: boolean[]) =>
   );
 
 describe('probeHealth', () => {
-  it.each<[string, Answer, Answer | undefined, object]>([
+  test.each<[string, Answer, Answer | undefined, object]>([
     ['serving nothing yet', text(404, '404: Not Found'), undefined, { state: 'not-loaded' }],
     ['all refused', text(403, '403: Forbidden'), undefined, { state: 'banned' }],
     ['behind a proxy without it', text(503, ''), undefined, { state: 'unreachable' }],

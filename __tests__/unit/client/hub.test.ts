@@ -57,21 +57,21 @@ describe('a reload of ours', () => {
     await client.connection.command('x'); // what came before has been heard
   }
 
-  it('is none of somebody else', async () => {
+  test('is none of somebody else', async () => {
     hub.routes.set('POST /api/services/scene/reload', json(200, []));
     expect(await inTime(client.reloads.request('scene'))).toMatchObject({ ok: true });
     await announceReload();
     expect(signals).toEqual([]);
   });
 
-  it('that never reached the hub is not taken for one of somebody else', async () => {
+  test('that never reached the hub is not taken for one of somebody else', async () => {
     hub.routes.set('POST /api/services/scene/reload', text(503, ''));
     expect(await inTime(client.reloads.request('scene'))).toMatchObject({ ok: false });
     await announceReload();
     expect(signals).toEqual([{ type: 'foreign-reload', kind: 'scene' }]);
   });
 
-  it('that failed in the hub was announced before', async () => {
+  test('that failed in the hub was announced before', async () => {
     hub.routes.set('POST /api/services/scene/reload', text(500, 'boom'));
     expect(await inTime(client.reloads.request('scene'))).toMatchObject({ ok: false });
     for (let attempt = 0; attempt < 3; attempt++) await announceReload();
@@ -79,7 +79,7 @@ describe('a reload of ours', () => {
   });
 });
 
-it('finishes on its way out the write and the reload that are under way, and begins no other', async () => {
+test('finishes on its way out the write and the reload that are under way, and begins no other', async () => {
   const answers: (() => void)[] = [];
   const slowly = (path: string) =>
     hub.routes.set(path, (request, response) => {

@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 
 describe('Hubs', () => {
-  it('has one client and one connection a hub', async () => {
+  test('has one client and one connection a hub', async () => {
     const access = { url: hub.url, token: 'good-token' };
     const client = hubs.get('home/mill', access);
     await Promise.all([
@@ -30,7 +30,7 @@ describe('Hubs', () => {
     expect(hub.connects).toBe(1);
   });
 
-  it.each([
+  test.each([
     ['token', { token: 'new-token' }],
     ['address', { url: 'http://127.0.0.1:9' }],
     ['certificate', { ca: 'other' }],
@@ -44,14 +44,14 @@ describe('Hubs', () => {
     await expect(old.rest.get('/manifest.json')).rejects.toThrow(HubUnreachable);
   });
 
-  it('closes what it forgets', async () => {
+  test('closes what it forgets', async () => {
     const client = hubs.get('home/mill', { url: hub.url, token: 'good-token' });
     hubs.forget('home/mill');
     hubs.forget('home/none');
     await expect(client.connection.command('x')).rejects.toThrow(HubUnreachable);
   });
 
-  it('masks the secrets that it was given last, and the token', async () => {
+  test('masks the secrets that it was given last, and the token', async () => {
     hub.onCommand = (command) => command.fail('invalid_format', 'good-token old-secret new-secret');
     const access = { url: hub.url, token: 'good-token' };
     const client = hubs.get('home/mill', access, ['old-secret']);

@@ -1,7 +1,7 @@
 import { hasLocalHost, isLocalAddress, lookupRemote } from '../../../operator/client/local-address';
 
 describe('local addresses', () => {
-  it.each([
+  test.each([
     '127.0.0.1',
     '127.255.1.9',
     '0.0.0.0',
@@ -18,7 +18,7 @@ describe('local addresses', () => {
     '64:ff9b::a9fe:a9fe',
   ])('%s is one', (ip) => expect(isLocalAddress(ip)).toBe(true));
 
-  it.each([
+  test.each([
     '192.168.1.10',
     '10.0.0.1',
     '100.64.0.1',
@@ -31,7 +31,7 @@ describe('local addresses', () => {
     'home.arpa',
   ])('%s is none', (ip) => expect(isLocalAddress(ip)).toBe(false));
 
-  it.each([
+  test.each([
     'http://127.0.0.1:8123',
     'http://2130706433',
     'http://0x7f.1',
@@ -40,7 +40,7 @@ describe('local addresses', () => {
     'https://[::ffff:7f00:1]',
   ])('the host of %s is one', (url) => expect(hasLocalHost(new URL(url))).toBe(true));
 
-  it.each(['http://192.168.1.10', 'http://[fd00::1]', 'http://hub.home'])('the host of %s is none', (url) =>
+  test.each(['http://192.168.1.10', 'http://[fd00::1]', 'http://hub.home'])('the host of %s is none', (url) =>
     expect(hasLocalHost(new URL(url))).toBe(false),
   );
 });
@@ -53,19 +53,19 @@ describe('lookupRemote', () => {
       ),
     );
 
-  it.each([true, false])('refuses a name that leads to this machine (all: %s)', async (all) => {
+  test.each([true, false])('refuses a name that leads to this machine (all: %s)', async (all) => {
     await expect(resolve('localhost', all)).rejects.toMatchObject({ code: 'LOCAL_ADDRESS_REFUSED' });
     await expect(resolve('localhost.', all)).rejects.toMatchObject({
       code: expect.stringMatching(/LOCAL_ADDRESS_REFUSED|ENOTFOUND|EAI_AGAIN/),
     });
   });
 
-  it('answers in both forms for another address', async () => {
+  test('answers in both forms for another address', async () => {
     expect(await resolve('192.0.2.1', false)).toEqual(['192.0.2.1', 4]);
     expect(await resolve('192.0.2.1', true)).toEqual([[{ address: '192.0.2.1', family: 4 }], undefined]);
   });
 
-  it('says when there is no such name', async () => {
+  test('says when there is no such name', async () => {
     await expect(resolve('no-such-host.invalid', true)).rejects.toMatchObject({
       code: expect.stringMatching(/ENOTFOUND|EAI_AGAIN/),
     });

@@ -25,13 +25,13 @@ afterEach(async () => {
 });
 
 describe('login', () => {
-  it('fails without a second try when the hub asks for a second factor, and ends the flow', async () => {
+  test('fails without a second try when the hub asks for a second factor, and ends the flow', async () => {
     hub.routes.set('POST /auth/login_flow/f1', json(200, { type: 'form', flow_id: 'f1', step_id: 'mfa' }));
     await expect(login(rest, credentials, systemClock)).rejects.toThrow(/second factor/);
     expect(hub.requests.map((request) => request.method)).toEqual(['POST', 'POST', 'DELETE']);
   });
 
-  it.each<[string, string, Answer, RegExp]>([
+  test.each<[string, string, Answer, RegExp]>([
     [
       'a deactivated user',
       'POST /auth/login_flow/f1',
@@ -68,12 +68,12 @@ describe('login', () => {
     expect(hub.asked(route.replace('POST ', '')).length).toBe(1);
   });
 
-  it('does not blame the credentials for a hub that was restarted meanwhile', async () => {
+  test('does not blame the credentials for a hub that was restarted meanwhile', async () => {
     hub.routes.set('POST /auth/login_flow/f1', json(404, { message: 'Invalid flow specified' }));
     await expect(login(rest, credentials, systemClock)).rejects.toThrow(HubUnreachable);
   });
 
-  it('tries a refused password twice, a second apart, and no more', async () => {
+  test('tries a refused password twice, a second apart, and no more', async () => {
     const clock = new ManualClock();
     const begin = clock.now();
     let firstTry: () => void;
@@ -97,7 +97,7 @@ describe('login', () => {
 });
 
 describe('a step', () => {
-  it('does not take a failing hub for a finished step', async () => {
+  test('does not take a failing hub for a finished step', async () => {
     hub.routes.set('POST /api/onboarding/users', text(500, 'no space left on device'));
     hub.routes.set('POST /api/onboarding/analytics', text(500, 'no space left on device'));
     await expect(createUser(rest, { ...credentials, name: 'Owner', language: 'en' })).rejects.toThrow(
@@ -107,7 +107,7 @@ describe('a step', () => {
   });
 });
 
-it.each([
+test.each([
   ['a token', `x.${Buffer.from('{"iss":"abc"}').toString('base64url')}.y`, 'abc'],
   ['something else', 'not-a-token', undefined],
   ['nothing', '', undefined],

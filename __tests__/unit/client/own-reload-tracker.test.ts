@@ -9,14 +9,14 @@ beforeEach(() => {
   ledger = new ReloadLedger(clock);
 });
 
-it('takes as many reloads for ours as we caused, of each kind', () => {
+test('takes as many reloads for ours as we caused, of each kind', () => {
   ledger.expect('scene');
   ledger.expect('scene');
   expect([1, 2, 3].map(() => ledger.settle('scene'))).toEqual([true, true, false]);
   expect(ledger.settle('script')).toBe(false);
 });
 
-it('knows the automations that we wrote from those of others', () => {
+test('knows the automations that we wrote from those of others', () => {
   ledger.expect('automation', 'ours');
   ledger.expect('automation');
   expect(ledger.settle('automation', 'theirs')).toBe(false);
@@ -24,7 +24,7 @@ it('knows the automations that we wrote from those of others', () => {
   expect(ledger.settle('automation')).toBe(true);
 });
 
-it('does not wait for one that was refused', () => {
+test('does not wait for one that was refused', () => {
   ledger.expect('scene');
   ledger.cancel('scene');
   expect(ledger.settle('scene')).toBe(false);
@@ -33,13 +33,13 @@ it('does not wait for one that was refused', () => {
   expect(ledger.settle('scene')).toBe(true);
 });
 
-it('does not take a later one of somebody else for one that never came', async () => {
+test('does not take a later one of somebody else for one that never came', async () => {
   ledger.expect('scene');
   await clock.advance(31_000);
   expect(ledger.settle('scene')).toBe(false);
 });
 
-it('begins anew after announcements were missed', () => {
+test('begins anew after announcements were missed', () => {
   ledger.expect('scene');
   ledger.reset();
   expect(ledger.settle('scene')).toBe(false);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { scrubber } from '../../../operator/client/redact';
 
 describe('scrubber', () => {
-  it.each([
+  test.each([
     ['plain', ['hunter2!'], "got 'hunter2!' here", "got '***' here"],
     ['every occurrence', ['hunter2'], 'hunter2 hunter2', '*** ***'],
     ['longest first', ['pass', 'password'], 'password pass', '*** ***'],
@@ -17,7 +17,7 @@ describe('scrubber', () => {
     expect(scrubber(secrets)(given)).toBe(expected);
   });
 
-  it('leaves no secret in any text', () => {
+  test('leaves no secret in any text', () => {
     const secret = fc.stringMatching(/^[a-z0-9]{4,12}$/);
     fc.assert(
       fc.property(fc.array(secret, { minLength: 1 }), fc.array(fc.string()), (secrets, words) => {
@@ -28,7 +28,7 @@ describe('scrubber', () => {
     );
   });
 
-  it('takes any value, also one that is no valid Unicode', () => {
+  test('takes any value, also one that is no valid Unicode', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (value) => {
         expect(scrubber([value, '\ud800abcd'])('quite harmless')).not.toBeUndefined();

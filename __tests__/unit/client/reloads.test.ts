@@ -34,7 +34,7 @@ function stage({ loaded = (): boolean => true, failures = [] as unknown[], takes
 const failed = new HubFailed('Invalid config for automation');
 
 describe('one reload', () => {
-  it('succeeds with its id and start', async () => {
+  test('succeeds with its id and start', async () => {
     const { clock, calls, reloads } = stage();
     const begin = clock.now();
     const result = reloads.request('automation');
@@ -43,7 +43,7 @@ describe('one reload', () => {
     expect(calls).toEqual([{ component: 'automation', at: begin + QUIET_MS }]);
   });
 
-  it.each<[string, unknown[], number, Partial<ReloadResult>]>([
+  test.each<[string, unknown[], number, Partial<ReloadResult>]>([
     ['one failure', [failed], 2, { ok: true }],
     ['two failures', [failed, new HubUnreachable('gone')], 3, { ok: true }],
     [
@@ -72,7 +72,7 @@ describe('one reload', () => {
     expect(ids.at(-1)).toBe((await result).reloadId);
   });
 
-  it('waits for a component that is being loaded', async () => {
+  test('waits for a component that is being loaded', async () => {
     let asked = 0;
     const { clock, calls, reloads } = stage({ loaded: () => ++asked === 3 });
     const result = reloads.request('automation');
@@ -81,7 +81,7 @@ describe('one reload', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('is not made when the component is not loaded', async () => {
+  test('is not made when the component is not loaded', async () => {
     const { clock, calls, reloads } = stage({ loaded: () => false });
     const result = reloads.request('automation');
     await clock.advance(20_000);
@@ -91,7 +91,7 @@ describe('one reload', () => {
 });
 
 describe('many reloads', () => {
-  it('are one for a burst', async () => {
+  test('are one for a burst', async () => {
     const { clock, calls, reloads } = stage();
     const results = Array.from({ length: 50 }, () => reloads.request('automation'));
     await clock.advance(QUIET_MS);
@@ -99,7 +99,7 @@ describe('many reloads', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('are two when a request comes while one runs', async () => {
+  test('are two when a request comes while one runs', async () => {
     const { clock, calls, reloads } = stage({ takesMs: 1_000 });
     const first = reloads.request('automation');
     await clock.advance(QUIET_MS + 500);
@@ -110,7 +110,7 @@ describe('many reloads', () => {
     expect(await third).toEqual(await second);
   });
 
-  it('wait for writes, but not for ever', async () => {
+  test('wait for writes, but not for ever', async () => {
     const { clock, calls, writing, reloads } = stage();
     const begin = clock.now();
     writing.now = true;
@@ -121,7 +121,7 @@ describe('many reloads', () => {
     expect(await result).toMatchObject({ ok: true, startedAt: begin + LONGEST_WAIT_MS });
   });
 
-  it('of different components do not wait for each other', async () => {
+  test('of different components do not wait for each other', async () => {
     const { clock, calls, reloads } = stage({ takesMs: 60_000 });
     void reloads.request('automation');
     void reloads.request('scene');
@@ -129,7 +129,7 @@ describe('many reloads', () => {
     expect(calls.map((call) => call.component).sort()).toEqual(['automation', 'scene']);
   });
 
-  it('end as failed on close, under way or not', async () => {
+  test('end as failed on close, under way or not', async () => {
     const { clock, reloads } = stage({ failures: [failed, failed, failed] });
     const underWay = reloads.request('automation');
     await clock.advance(QUIET_MS + 1);
@@ -141,7 +141,7 @@ describe('many reloads', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('become rarer while writes go on and on, and are as soon as ever after that', async () => {
+  test('become rarer while writes go on and on, and are as soon as ever after that', async () => {
     const { clock, calls, writing, reloads } = stage();
     const begin = clock.now();
     const ask = async (seconds: number) => {
@@ -163,7 +163,7 @@ describe('many reloads', () => {
     expect(calls.at(-1)!.at - after).toBe(LONGEST_WAIT_MS);
   });
 
-  it('serve each request by a reload that starts after it, soon, and no more often than needed', async () => {
+  test('serve each request by a reload that starts after it, soon, and no more often than needed', async () => {
     const gaps = fc.array(fc.integer({ min: 0, max: 4_000 }), { minLength: 1, maxLength: 30 });
     await fc.assert(
       fc.asyncProperty(gaps, fc.integer({ min: 0, max: 3_000 }), async (pauses, takesMs) => {

@@ -40,7 +40,7 @@ afterEach(async () => {
 });
 
 describe('what an answer becomes', () => {
-  it.each([
+  test.each([
     [400, json(400, { message: 'Message malformed: no' }), HubRejected, 'Message malformed: no'],
     [400, json(400, { error: 'invalid_grant' }), HubRejected, 'invalid_grant'],
     [400, text(400, '400: Bad Request'), HubRejected, '400: Bad Request'],
@@ -64,7 +64,7 @@ describe('what an answer becomes', () => {
     expect((failure as Error).message).toContain(message);
   });
 
-  it('is the parsed JSON when all is well, and nothing for an empty one', async () => {
+  test('is the parsed JSON when all is well, and nothing for an empty one', async () => {
     answerWith(json(200, { state: 'RUNNING' }));
     hub.routes.set('POST /auth/revoke', (_request, response) => response.writeHead(200).end());
     const clock = new ManualClock();
@@ -73,7 +73,7 @@ describe('what an answer becomes', () => {
     expect(await open().postForm('/auth/revoke', { token: 'x' })).toBeUndefined();
   });
 
-  it('is a ban when everything is 403, and asks so without a token', async () => {
+  test('is a ban when everything is 403, and asks so without a token', async () => {
     answerWith(text(403, '403: Forbidden'));
     hub.routes.set('GET /manifest.json', text(403, '403: Forbidden'));
     await expect(open().get('/api/config')).rejects.toThrow(HubBanned);
@@ -81,7 +81,7 @@ describe('what an answer becomes', () => {
     expect(hub.asked('/manifest.json')[0]?.headers.authorization).toBeUndefined();
   });
 
-  it('masks secrets in the words of the hub, also beyond the length that is quoted', async () => {
+  test('masks secrets in the words of the hub, also beyond the length that is quoted', async () => {
     answerWith(json(400, { message: `${'x'.repeat(995)}hunter2hunter2 got 'hunter2hunter2'` }));
     const rest = open({ scrub: scrubber(['hunter2hunter2']) });
     const failure = await rest.get('/api/config').catch((error: unknown) => error as Error);
@@ -92,19 +92,19 @@ describe('what an answer becomes', () => {
 });
 
 describe('when nothing answers', () => {
-  it('is unreachable when refused', async () => {
+  test('is unreachable when refused', async () => {
     const rest = open();
     await hub.close();
     await expect(rest.get('/api/config')).rejects.toThrow(/cannot be reached: connection refused/);
     await expect(rest.get('/api/config')).rejects.toThrow(HubUnreachable);
   });
 
-  it('is unreachable when the name does not resolve', async () => {
+  test('is unreachable when the name does not resolve', async () => {
     const rest = open({ url: 'http://no-such-hub.invalid:8123' });
     await expect(rest.get('/api/config')).rejects.toThrow(/does not resolve/);
   });
 
-  it('is unreachable when the answer is cut off', async () => {
+  test('is unreachable when the answer is cut off', async () => {
     answerWith((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
       response.write('{"state":', () => response.destroy());
@@ -112,7 +112,7 @@ describe('when nothing answers', () => {
     await expect(open().get('/api/config')).rejects.toThrow(HubUnreachable);
   });
 
-  it('is unreachable when the answer begins but does not end in time', async () => {
+  test('is unreachable when the answer begins but does not end in time', async () => {
     const clock = new ManualClock();
     const asked = new Promise<void>((resolve) =>
       answerWith((_request, response) => {
@@ -127,7 +127,7 @@ describe('when nothing answers', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('is unreachable at once after close, also for what is under way', async () => {
+  test('is unreachable at once after close, also for what is under way', async () => {
     const rest = open({ clock: new ManualClock() });
     const asked = new Promise<void>((resolve) => answerWith(() => resolve()));
     const failure = expect(rest.get('/api/config')).rejects.toThrow(HubUnreachable);
@@ -139,7 +139,7 @@ describe('when nothing answers', () => {
 });
 
 describe('safety', () => {
-  it('does not follow a redirect', async () => {
+  test('does not follow a redirect', async () => {
     const other = await FakeHub.start();
     answerWith((_request, response) =>
       response.writeHead(302, { location: `${other.url}/api/config` }).end(),
@@ -149,7 +149,7 @@ describe('safety', () => {
     await other.close();
   });
 
-  it('does not send a rejected token again, however many ask', async () => {
+  test('does not send a rejected token again, however many ask', async () => {
     answerWith(text(401, '401: Unauthorized'));
     const rest = open();
     await expect(rest.get('/api/config')).rejects.toThrow(TokenRejected);
@@ -158,7 +158,7 @@ describe('safety', () => {
     expect(hub.asked('/api/config')).toHaveLength(1);
   });
 
-  it('judges a token that was given for one call alone', async () => {
+  test('judges a token that was given for one call alone', async () => {
     answerWith((request, response) =>
       (request.headers.authorization === 'Bearer good-token' ? json(200, {}) : text(401, ''))(
         request,
@@ -170,7 +170,7 @@ describe('safety', () => {
     await rest.get('/api/config');
   });
 
-  it('changes nothing any more when it may not, but reads', async () => {
+  test('changes nothing any more when it may not, but reads', async () => {
     const lost = new Error('the lease was not renewed in time');
     let leads = true;
     const rest = open({
@@ -193,24 +193,24 @@ describe('safety', () => {
     expect(hub.requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
   });
 
-  it('ignores proxies of the environment', async () => {
+  test('ignores proxies of the environment', async () => {
     process.env['http_proxy'] = 'http://127.0.0.1:9';
     try {
-      answerWith(json(200, {}));
-      await open().get('/api/config');
+      answerWith(json(200, { version: '2026.11.0' }));
+      await expect(open().get('/api/config')).resolves.toEqual({ version: '2026.11.0' });
     } finally {
       delete process.env['http_proxy'];
     }
   });
 });
 
-it('uses the source address that it is given', async () => {
+test('uses the source address that it is given', async () => {
   answerWith(json(200, {}));
   await open({ localAddress: '127.0.0.7' }).get('/api/config');
   expect(hub.requests[0]?.remoteAddress).toContain('127.0.0.7');
 });
 
-it('reuses its connection', async () => {
+test('reuses its connection', async () => {
   answerWith(json(200, {}));
   const ports = new Set<number | undefined>();
   const rest = open();

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Lane } from '../../../operator/client/serial-queue';
 
 describe('Lane', () => {
-  it('runs one task at a time, in order, whatever fails', async () => {
+  test('runs one task at a time, in order, whatever fails', async () => {
     const lane = new Lane();
     const seen: string[] = [];
     const task =
@@ -23,7 +23,7 @@ describe('Lane', () => {
     expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   });
 
-  it('is busy from the call to the end', async () => {
+  test('is busy from the call to the end', async () => {
     const lane = new Lane();
     expect(lane.busy).toBe(false);
     const running = Promise.allSettled([
@@ -35,7 +35,7 @@ describe('Lane', () => {
     expect(lane.busy).toBe(false);
   });
 
-  it('once closed begins nothing, answers nothing that waits, and is idle when the running task has ended', async () => {
+  test('once closed begins nothing, answers nothing that waits, and is idle when the running task has ended', async () => {
     const lane = new Lane();
     const answers: string[] = [];
     let end!: () => void;
@@ -54,7 +54,7 @@ describe('Lane', () => {
     expect(answers).toEqual([]);
   });
 
-  it('ends with what waits when a failure is one for all', async () => {
+  test('ends with what waits when a failure is one for all', async () => {
     const lane = new Lane({ endsAll: (error) => (error as Error).message === 'gone' });
     const ran: string[] = [];
     const results = Promise.allSettled([

@@ -6,7 +6,7 @@ import { certificate } from './certificate';
 import { FakeHub } from './fake-hub';
 
 describe('a hub behind a certificate of its own', () => {
-  it.each([
+  test.each([
     ['is reached with that authority', certificate, true],
     ['is not reached without', undefined, false],
   ])('%s', async (_what, ca, reached) => {

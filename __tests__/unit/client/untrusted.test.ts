@@ -35,7 +35,7 @@ const failureOf = async (call: Promise<unknown>): Promise<Error> =>
 const tokensSeen = () => server.requests.filter(({ headers }) => headers.authorization !== undefined);
 
 describe('an address that a person wrote', () => {
-  it('gets the token after it has shown to be a hub', async () => {
+  test('gets the token after it has shown to be a hub', async () => {
     await client.rest.get('/api/config');
     await client.rest.get('/api/config');
     await client.connection.command('x');
@@ -44,7 +44,7 @@ describe('an address that a person wrote', () => {
     expect(server.asked('/manifest.json')).toHaveLength(1);
   });
 
-  it.each<[string, Answer]>([
+  test.each<[string, Answer]>([
     ['another program', json(200, { name: 'Grafana' })],
     ['a page', text(200, '<html>top secret', 'text/html')],
     ['an odd type', text(200, 'top secret', 'top/secret')],
@@ -66,7 +66,7 @@ describe('an address that a person wrote', () => {
     expect(server.connects).toBe(0);
   });
 
-  it('is asked again after the connection broke: somebody else may have its address', async () => {
+  test('is asked again after the connection broke: somebody else may have its address', async () => {
     await client.rest.get('/api/config');
     const { port } = server;
     await server.close();
@@ -80,7 +80,7 @@ describe('an address that a person wrote', () => {
     expect(await client.rest.get('/api/config')).toEqual({ version: '1' });
   });
 
-  it('may not be this machine, by number or by name', async () => {
+  test('may not be this machine, by number or by name', async () => {
     for (const url of [
       server.url,
       server.url.replace('127.0.0.1', 'localhost'),
@@ -95,7 +95,7 @@ describe('an address that a person wrote', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('is told in our words when its certificate is not trusted', async () => {
+  test('is told in our words when its certificate is not trusted', async () => {
     const secure = await FakeHub.start('https');
     const stranger = clientOf(secure.url);
     expect((await failureOf(stranger.rest.get('/api/config'))).message).toMatch(

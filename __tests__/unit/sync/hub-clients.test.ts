@@ -46,7 +46,7 @@ const scrub = async (text: string) => {
 };
 
 describe('what a hub says', () => {
-  it('is rid of the values that HubSecrets gives it, as they are now', async () => {
+  test('is rid of the values that HubSecrets gives it, as they are now', async () => {
     expect(await scrub('the-token hunter2')).toBe('*** hunter2');
     secrets.set('villa-secrets', new Map([['secrets.yaml', 'wifi: "hunter2"\n']]));
     expect(await scrub('the-token hunter2')).toBe('*** ***');
@@ -54,7 +54,7 @@ describe('what a hub says', () => {
     expect(await scrub('the-token hunter3')).toBe('*** ***');
   });
 
-  it('is rid of what stands in a Secret of that name that is no YAML', async () => {
+  test('is rid of what stands in a Secret of that name that is no YAML', async () => {
     secrets.set('villa-secrets', new Map([['secrets.yaml', 'hunter2\n: [']]));
     expect(await scrub('hunter2')).toBe('***');
   });
@@ -78,13 +78,13 @@ describe('a deletion', () => {
     removed = 0;
   });
 
-  it('is tried while the Hub is not Ready, since its hub may answer', async () => {
+  test('is tried while the Hub is not Ready, since its hub may answer', async () => {
     ready = 'False';
     expect(await remove()).toEqual([]);
     expect(removed).toBe(1);
   });
 
-  it('leaves what cannot be reached for want of a token, and says so', async () => {
+  test('leaves what cannot be reached for want of a token, and says so', async () => {
     secrets.clear();
     expect(await remove()).toMatchObject([{ reason: 'CleanupSkipped' }]);
     expect(removed).toBe(0);

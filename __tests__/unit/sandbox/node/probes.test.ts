@@ -19,8 +19,10 @@ beforeEach(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   port = (server.address() as AddressInfo).port;
 });
-afterEach(() => server.closeAllConnections());
-afterEach(() => server.close());
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+});
 
 const http: V1Probe = {
   httpGet: { path: '/ok', port: 'http', httpHeaders: [{ name: 'X-From', value: 'probe' }] },

@@ -94,7 +94,7 @@ const ANSWERED: EntityPayload = {
 const fields = (present: EntityPayload, wanted: EntityPayload) =>
   diff(present, wanted).map(({ field }) => field);
 
-it('knows what the hub makes of a definition by itself', () => {
+test('knows what the hub makes of a definition by itself', () => {
   expect(fields(ANSWERED, SENT)).toEqual([]);
 });
 
@@ -113,7 +113,7 @@ test.each<[string, EntityPayload, string[]]>([
   expect(fields(present, SENT)).toEqual(expected);
 });
 
-it('sees every change of any value, and none in a copy', () => {
+test('sees every change of any value, and none in a copy', () => {
   const value = fc.jsonValue({ maxDepth: 4 });
   fc.assert(
     fc.property(value, value, (a, b) => {
@@ -125,12 +125,12 @@ it('sees every change of any value, and none in a copy', () => {
   );
 });
 
-it('says it in a line', () => {
+test('says it in a line', () => {
   const text = described(diff({ alias: 'A', max: 3 }, { alias: 'B', description: 'x'.repeat(80) }));
   expect(text).toBe(`alias: "A" → "B", description: absent → "${'x'.repeat(59)}…, max: 3 → absent`);
 });
 
-it('takes the short forms of a scene’s states for what they mean', () => {
+test('takes the short forms of a scene’s states for what they mean', () => {
   const stored = {
     id: 'film',
     name: 'Film',

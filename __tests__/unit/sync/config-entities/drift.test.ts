@@ -47,7 +47,7 @@ beforeEach(() => {
   watch = new DriftDetector({ client, clock, log: silentLog, resources });
 });
 
-it('looks at all of a kind a second after somebody reloaded it, and believes nothing', async () => {
+test('looks at all of a kind a second after somebody reloaded it, and believes nothing', async () => {
   signal({ type: 'foreign-reload', kind: 'scene' });
   await clock.advance(999);
   expect(worked).toEqual([]);
@@ -56,13 +56,13 @@ it('looks at all of a kind a second after somebody reloaded it, and believes not
   expect(doubted()).toEqual(['scene a', 'scene b']);
 });
 
-it('looks at the one automation that somebody wrote', async () => {
+test('looks at the one automation that somebody wrote', async () => {
   signal({ type: 'foreign-reload', kind: 'automation', id: 'b' });
   await clock.advance(1_000);
   expect(worked).toEqual(['automation b']);
 });
 
-it('waits for the end of a reload, but not for ever', async () => {
+test('waits for the end of a reload, but not for ever', async () => {
   signal({ type: 'foreign-reload', kind: 'automation' });
   for (let second = 0; second < 4.5; second += 0.5) {
     await clock.advance(500);
@@ -77,7 +77,7 @@ it('waits for the end of a reload, but not for ever', async () => {
   expect(worked).toHaveLength(4);
 });
 
-it('gives a reload its second, however long a sweep of our own has been due', async () => {
+test('gives a reload its second, however long a sweep of our own has been due', async () => {
   watch.ownWorkEnded('automation');
   await clock.advance(2_000);
   watch.ownWorkEnded('automation');
@@ -90,7 +90,7 @@ it('gives a reload its second, however long a sweep of our own has been due', as
   expect(worked).toHaveLength(2);
 });
 
-it('sweeps once after a burst of our own, without doubting what we know', async () => {
+test('sweeps once after a burst of our own, without doubting what we know', async () => {
   writing = true;
   for (let write = 0; write < 20; write++) {
     watch.ownWorkEnded('scene');
@@ -109,7 +109,7 @@ it('sweeps once after a burst of our own, without doubting what we know', async 
   expect([...priorities]).toEqual(['resync']); // nobody's edit waits for it
 });
 
-it('does not wait for our own burst to look at what somebody else changed', async () => {
+test('does not wait for our own burst to look at what somebody else changed', async () => {
   writing = true;
   watch.ownWorkEnded('automation');
   signal({ type: 'foreign-reload', kind: 'automation', id: 'a' });
@@ -118,7 +118,7 @@ it('does not wait for our own burst to look at what somebody else changed', asyn
   expect(doubted()).toEqual(['automation a']);
 });
 
-it('looks at once at an entity that was removed, and at a script that was loaded', () => {
+test('looks at once at an entity that was removed, and at a script that was loaded', () => {
   entityChanged('script', 'a');
   expect(worked).toEqual(['script a']);
   expect(doubted()).toEqual(['script a']);
@@ -126,7 +126,7 @@ it('looks at once at an entity that was removed, and at a script that was loaded
   expect(worked).toEqual(['script a', 'script b']);
 });
 
-it('looks at the automations that are to be off when one may have been turned on', async () => {
+test('looks at the automations that are to be off when one may have been turned on', async () => {
   signal({ type: 'turned-on' });
   signal({ type: 'turned-on' });
   await clock.advance(300);
@@ -160,7 +160,7 @@ test.each<[HubSignal]>([[{ type: 'device' }], [{ type: 'loaded', component: 'mqt
   },
 );
 
-it('works at once what waits for its component, and forgets that reloads failed for want of it', () => {
+test('works at once what waits for its component, and forgets that reloads failed for want of it', () => {
   refuse('scene a');
   const cached = entries.get('script a')!;
   cached.reloadFailedAt = 1;
@@ -169,7 +169,7 @@ it('works at once what waits for its component, and forgets that reloads failed 
   expect(cached.reloadFailedAt).toBeUndefined();
 });
 
-it('tries again at once what was refused before the connection was lost', () => {
+test('tries again at once what was refused before the connection was lost', () => {
   const cached = refuse('scene a');
   signal({ type: 'back' });
   expect(worked).toEqual(

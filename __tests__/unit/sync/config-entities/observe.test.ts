@@ -156,7 +156,7 @@ test.each<[string, Case, { exists: boolean; verdict: string; reads: number }]>([
   expect(await lookAt(given)).toMatchObject(expected);
 });
 
-it('believes what it has read, until the next doubt', async () => {
+test('believes what it has read, until the next doubt', async () => {
   const { cached } = await lookAt({
     shown: 'hidden',
     stored: DESIRED,

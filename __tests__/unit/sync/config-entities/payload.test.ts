@@ -28,7 +28,7 @@ const sceneSpec = (entities: HubSceneSpec['entities']): HubSceneSpec =>
   defaulted(scene.spec, { hubRef: { name: 'home' }, name: 'Film night', icon: 'mdi:film', entities });
 
 describe('an automation', () => {
-  it('has all that the spec says, under the names of the hub', () => {
+  test('has all that the spec says, under the names of the hub', () => {
     const fields = {
       max: 3,
       mode: 'queued',
@@ -72,12 +72,12 @@ describe('an automation', () => {
 describe('a blueprint', () => {
   const use = { path: 'homeassistant/motion_light.yaml', input: { motion: 'x' } };
 
-  it('takes the place of triggers and actions, and its own mode holds', () => {
+  test('takes the place of triggers and actions, and its own mode holds', () => {
     const { triggers: _, actions: __, ...spec } = automationSpec({ useBlueprint: use });
     expect(automationPayload(spec)).toEqual({ alias: 'Lamp', use_blueprint: use });
   });
 
-  it('gives way to what the spec says', () => {
+  test('gives way to what the spec says', () => {
     const spec = scriptSpec({ useBlueprint: { path: 'a.yaml' }, mode: 'queued', max: 4 });
     expect(scriptPayload(spec)).toEqual({
       alias: 'Night',
@@ -89,7 +89,7 @@ describe('a blueprint', () => {
   });
 });
 
-it('makes a scene’s list a map, with the attributes beside the state, which is a string', () => {
+test('makes a scene’s list a map, with the attributes beside the state, which is a string', () => {
   const payload = scenePayload(
     sceneSpec([
       {
@@ -110,7 +110,7 @@ it('makes a scene’s list a map, with the attributes beside the state, which is
   });
 });
 
-it('gives a script its fields', () => {
+test('gives a script its fields', () => {
   const fields = { who: { name: 'Who', required: true, selector: { entity: { domain: 'light' } } } };
   expect(scriptPayload(scriptSpec({ fields, icon: 'mdi:moon', description: 'off' }))).toEqual({
     alias: 'Night',
@@ -123,7 +123,7 @@ it('gives a script its fields', () => {
   });
 });
 
-it('hashes what a definition says, not how it is ordered', () => {
+test('hashes what a definition says, not how it is ordered', () => {
   expect(payloadHash({ a: 1, b: [{ c: 1, d: 2 }] })).toBe(payloadHash({ b: [{ d: 2, c: 1 }], a: 1 }));
   expect(payloadHash({ a: [1, 2] })).not.toBe(payloadHash({ a: [2, 1] }));
   expect(payloadHash({ a: '1' })).not.toBe(payloadHash({ a: 1 }));

@@ -60,7 +60,7 @@ const config = fc.record({
 const filled = (value: object) => defaulted(definition.spec, { backup: value }).backup!;
 
 describe('what is sent for backups', () => {
-  it('makes the hub have what is wanted, whatever it had, and is then nothing more', () => {
+  test('makes the hub have what is wanted, whatever it had, and is then nothing more', () => {
     fc.assert(
       fc.property(
         spec,
@@ -84,7 +84,7 @@ describe('what is sent for backups', () => {
     );
   });
 
-  it.each([
+  test.each([
     ['daily', {}, { recurrence: 'daily', days: [], time: null }],
     [
       'one day',
@@ -98,7 +98,7 @@ describe('what is sent for backups', () => {
     });
   });
 
-  it('a schedule that is off does not pretend that somebody set backups up', () => {
+  test('a schedule that is off does not pretend that somebody set backups up', () => {
     expect(backupDifference(filled({ recurrence: 'never' }), undefined, fresh)).toEqual({
       create_backup: { agent_ids: ['backup.local'], include_database: true, password: null },
     });
@@ -107,7 +107,7 @@ describe('what is sent for backups', () => {
 
 describe('what is told of backups', () => {
   const at = (minute: number) => `2026-11-20T04:${minute}:17.123456+01:00`;
-  it.each([
+  test.each([
     ['never made', {}, {}],
     [
       'completed',
@@ -129,7 +129,7 @@ describe('what is told of backups', () => {
     expect(backupStatus({ ...fresh, ...fields }, false)).toEqual(told),
   );
 
-  it('one that is being made', () =>
+  test('one that is being made', () =>
     expect(backupStatus({ ...fresh, last_attempted_automatic_backup: at(45) }, true)).toMatchObject({
       lastResult: 'InProgress',
     }));

@@ -4,7 +4,7 @@ import { PerHub } from '../../../../operator/sync/hub/per-hub';
 
 const hub = (name: string, uid: string) => ({ metadata: { namespace: 'home', name, uid } }) as Hub;
 
-it('remembers of each Hub that is there, and forgets those that went', () => {
+test('remembers of each Hub that is there, and forgets those that went', () => {
   const present = new Map([
     ['a', hub('a', '1')],
     ['b', hub('b', '2')],

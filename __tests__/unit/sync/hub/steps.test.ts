@@ -34,14 +34,14 @@ function reconcile(
 
 const well = ready('HubRunning', 'It answers.', { status: { phase: 'Running' } });
 
-it('a pass without a problem ends as its end says', async () => {
+test('a pass without a problem ends as its end says', async () => {
   expect(await reconcile(undefined, well)).toMatchObject({
     ...well,
     status: { url: 'http://h', phase: 'Running' },
   });
 });
 
-it.each([
+test.each([
   [stalled('DowngradeRefused', 'Too old.'), 'DowngradeRefused', 'Too old.'],
   [new NameConflict('Service h is not ours.', false), 'NameConflict', 'Service h is not ours.'],
   [new ObjectRefused('nodePort: out of range'), 'InvalidSpec', 'nodePort: out of range'],
@@ -57,7 +57,7 @@ it.each([
   },
 );
 
-it('what else is wrong is said too, and keeps its time', async () => {
+test('what else is wrong is said too, and keeps its time', async () => {
   const banned = waiting('HubBanned', 'It is restarted.', 0, { status: { phase: 'Unknown' } });
   expect(await reconcile(stalled('InvalidSpec', 'No.'), banned)).toMatchObject({
     type: 'Stalled',
@@ -68,7 +68,7 @@ it('what else is wrong is said too, and keeps its time', async () => {
   });
 });
 
-it('a step that wants another look gets it, whatever stalls', async () => {
+test('a step that wants another look gets it, whatever stalls', async () => {
   expect(await reconcile(undefined, stalled('RejectedByHub', 'No.'), { again: 30_000 })).toMatchObject({
     type: 'Stalled',
     reason: 'RejectedByHub',
@@ -77,7 +77,7 @@ it('a step that wants another look gets it, whatever stalls', async () => {
   expect(await reconcile(undefined, well, { again: 30_000 })).toMatchObject({ type: 'Ready', after: 30_000 });
 });
 
-it('without a hub that runs the pass ends there, and its phase says so', async () => {
+test('without a hub that runs the pass ends there, and its phase says so', async () => {
   expect(await reconcile(stalled('DowngradeRefused', 'Too old.'), well, { runs: false })).toMatchObject({
     type: 'Stalled',
     reason: 'DowngradeRefused',
@@ -90,6 +90,6 @@ it('without a hub that runs the pass ends there, and its phase says so', async (
   });
 });
 
-it('what nobody foresaw is thrown', async () => {
+test('what nobody foresaw is thrown', async () => {
   await expect(reconcile(new TypeError('x'), well)).rejects.toThrow(TypeError);
 });

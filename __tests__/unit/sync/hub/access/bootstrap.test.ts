@@ -57,7 +57,7 @@ const step = (state: BootstrapState, forced = false) =>
   bootstrap.step(state, { hub, spec, url: server.url, forced });
 const logins = () => server.asked('/auth/login_flow').length;
 
-it('an owner who is no administrator is told, tried once, and makes no token', async () => {
+test('an owner who is no administrator is told, tried once, and makes no token', async () => {
   isAdmin = false;
   const stuck = { type: 'stuck', reason: 'LoginFailed' };
   expect(await step('CreateAPIToken')).toMatchObject({
@@ -70,7 +70,7 @@ it('an owner who is no administrator is told, tried once, and makes no token', a
   expect(server.commands.map(({ type }) => type)).toEqual(['auth/current_user']);
 });
 
-it('a deactivated owner is tried once, and again when somebody asks for it', async () => {
+test('a deactivated owner is tried once, and again when somebody asks for it', async () => {
   server.routes.set('POST /auth/login_flow/f1', json(403, { message: 'Login blocked: User is not active' }));
   for (let run = 0; run < 3; run++)
     expect(await step('CreateAPIToken')).toMatchObject({
@@ -82,13 +82,13 @@ it('a deactivated owner is tried once, and again when somebody asks for it', asy
   expect(server.asked('/auth/login_flow/f1')).toHaveLength(2);
 });
 
-it('credentials that a hub refuses while it starts are not held against it', async () => {
+test('credentials that a hub refuses while it starts are not held against it', async () => {
   server.routes.delete('POST /auth/login_flow');
   server.routes.delete('GET /manifest.json');
   expect(await step('CreateAPIToken')).toMatchObject({ type: 'next', state: 'WaitForAPIReady' });
 });
 
-it('credentials that the hub of another volume refused are good for a new one', async () => {
+test('credentials that the hub of another volume refused are good for a new one', async () => {
   server.routes.set('POST /auth/login_flow/f1', json(403, { message: 'Login blocked' }));
   expect(await step('CreateAPIToken')).toMatchObject({ type: 'stuck' });
   server.routes.set('GET /api/onboarding', onboarding(false));

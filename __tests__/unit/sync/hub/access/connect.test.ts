@@ -77,7 +77,7 @@ async function reconcile(forced = false) {
   return { outcome: await contact.connect(work), work };
 }
 
-it('a setting that the hub refuses is said in its words, and the rest goes on', async () => {
+test('a setting that the hub refuses is said in its words, and the rest goes on', async () => {
   answers['config/core/update'] = ({ fail }) => fail('unauthorized', 'Unauthorized');
   const { outcome, work } = await reconcile();
   expect(outcome).toBeUndefined();
@@ -89,7 +89,7 @@ it('a setting that the hub refuses is said in its words, and the rest goes on', 
   expect(work).toMatchObject({ client, core: config, status: { phase: 'Running', version: '2026.11.0' } });
 });
 
-it('what the hub fails at is tried again, and leaves it ready', async () => {
+test('what the hub fails at is tried again, and leaves it ready', async () => {
   answers['config/core/update'] = ({ fail }) => fail('unknown_error', 'Unknown error');
   const { outcome, work } = await reconcile();
   expect([outcome, work.problem]).toEqual([undefined, undefined]);
@@ -100,7 +100,7 @@ it('what the hub fails at is tried again, and leaves it ready', async () => {
   expect(work.again).toBe(30_000);
 });
 
-it('a hub that is starting is waited for', async () => {
+test('a hub that is starting is waited for', async () => {
   server.routes.set('GET /api/config', json(200, { ...config, state: 'STARTING' }));
   answers['config/core/update'] = ({ fail }) => fail('unknown_command', 'Unknown command');
   expect((await reconcile()).outcome).toMatchObject({
@@ -110,7 +110,7 @@ it('a hub that is starting is waited for', async () => {
   });
 });
 
-it('a token of somebody who is no administrator is replaced; one of an administrator is asked about once', async () => {
+test('a token of somebody who is no administrator is replaced; one of an administrator is asked about once', async () => {
   await reconcile();
   await reconcile();
   const asked = () => server.commands.filter(({ type }) => type === 'auth/current_user').length;
@@ -126,7 +126,7 @@ it('a token of somebody who is no administrator is replaced; one of an administr
   });
 });
 
-it('recovery mode is recovery mode, also when the hub cannot check itself', async () => {
+test('recovery mode is recovery mode, also when the hub cannot check itself', async () => {
   server.routes.set('GET /api/config', json(200, { ...config, recovery_mode: true }));
   server.routes.set('POST /api/config/core/check_config', text(503, ''));
   expect((await reconcile()).outcome).toMatchObject({

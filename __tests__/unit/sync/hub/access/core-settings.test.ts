@@ -34,7 +34,7 @@ function updateFor(
 }
 
 describe('which core settings are sent', () => {
-  it.each<[string, Hub['spec']['bootstrap'], object]>([
+  test.each<[string, Hub['spec']['bootstrap'], object]>([
     ['nothing that is absent: not even the language that people chose in the hub', undefined, {}],
     [
       'nothing that is equal, as a number in quotes too',
@@ -66,7 +66,7 @@ describe('which core settings are sent', () => {
     ['a country for a hub that has none', { location: { country: 'NO' } }, { country: 'NO' }],
   ])('%s', (_what, bootstrap, update) => expect(updateFor(bootstrap)).toEqual({ update, overridden: false }));
 
-  it('the time zone of the pod, unless the location has its own', () => {
+  test('the time zone of the pod, unless the location has its own', () => {
     expect(updateFor(undefined, { timezone: 'Europe/Berlin' }).update).toEqual({
       time_zone: 'Europe/Berlin',
     });
@@ -75,7 +75,7 @@ describe('which core settings are sent', () => {
     ).toEqual({ time_zone: 'Europe/Oslo' });
   });
 
-  it('nothing to a hub that has them in its configuration.yaml', () => {
+  test('nothing to a hub that has them in its configuration.yaml', () => {
     expect(updateFor({ location: { name: 'Mill' } }, {}, { config_source: 'yaml' })).toEqual({
       update: { location_name: 'Mill' },
       overridden: true,
@@ -85,7 +85,7 @@ describe('which core settings are sent', () => {
 
 describe('which analytics are sent', () => {
   const off = { base: false, diagnostics: false, usage: false, statistics: false, snapshots: false };
-  it('on: the four that the hub offers at its first start', () => {
+  test('on: the four that the hub offers at its first start', () => {
     expect(analyticsDifference(true, off)).toEqual({
       base: true,
       diagnostics: true,
@@ -97,13 +97,13 @@ describe('which analytics are sent', () => {
       statistics: true,
     });
   });
-  it('off: all that are on, also those that we never switched on', () => {
+  test('off: all that are on, also those that we never switched on', () => {
     expect(analyticsDifference(false, { ...off, base: true, snapshots: true })).toEqual({
       base: false,
       snapshots: false,
     });
   });
-  it('nothing when it is as wanted', () => {
+  test('nothing when it is as wanted', () => {
     expect(analyticsDifference(false, off)).toBeUndefined();
     expect(
       analyticsDifference(true, { ...off, base: true, diagnostics: true, usage: true, statistics: true }),

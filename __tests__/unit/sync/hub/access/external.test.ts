@@ -1,14 +1,14 @@
 import { invalidUrl } from '../../../../../operator/sync/hub/access/external';
 
 describe('the address of an external hub', () => {
-  it.each(['http://192.168.1.10:8123', 'https://hub.home.arpa', 'http://hub/', 'http://[fd00::10]:8123'])(
+  test.each(['http://192.168.1.10:8123', 'https://hub.home.arpa', 'http://hub/', 'http://[fd00::10]:8123'])(
     'may be %s',
     (url) => {
       expect(invalidUrl({ url }, false)).toBeUndefined();
     },
   );
 
-  it.each([
+  test.each([
     ['ftp://192.168.1.10', 'only http:// and https://'],
     ['file:///etc/passwd', 'only http:// and https://'],
     ['hub:8123', 'only http:// and https://'],
@@ -30,7 +30,7 @@ describe('the address of an external hub', () => {
     ['http://0.0.0.0', 'loopback or link-local'],
   ])('may not be %s', (url, words) => expect(invalidUrl({ url }, false)).toContain(words));
 
-  it('may be local where a setting allows it, and nothing else more', () => {
+  test('may be local where a setting allows it, and nothing else more', () => {
     expect(invalidUrl({ url: 'http://127.0.0.1:8123' }, true)).toBeUndefined();
     expect(invalidUrl({ url: 'http://u:p@127.0.0.1:8123' }, true)).toContain('credentials');
   });

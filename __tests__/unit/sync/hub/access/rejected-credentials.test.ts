@@ -6,7 +6,7 @@ const hub = (name: string) => ({ metadata: { namespace: 'home', name, uid: name 
 const credentials = { username: 'ada', password: 'wrong' };
 
 describe('credentials that a hub has refused', () => {
-  it('are known as long as they are the same, for that hub', () => {
+  test('are known as long as they are the same, for that hub', () => {
     const refusals = new RejectedCredentials({ get: (_kind, _namespace, name) => hub(name) as never });
     const stuck = refusals.record(hub('hub-1'), credentials, new LoginFailed('no'));
     expect(stuck).toMatchObject({

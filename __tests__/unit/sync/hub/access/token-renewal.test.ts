@@ -9,7 +9,7 @@ const token = (days: number) => {
 };
 
 describe('when a token is replaced', () => {
-  it.each([
+  test.each([
     [3650, 3619, false],
     [3650, 3621, true],
     [10, 8.9, false],
@@ -22,7 +22,7 @@ describe('when a token is replaced', () => {
     expect(renewalDue(token(days), MADE + after * DAY)).toBe(due),
   );
 
-  it.each(['', 'by-hand', 'a.b.c', `h.${Buffer.from('{"iss":"x"}').toString('base64url')}.s`])(
+  test.each(['', 'by-hand', 'a.b.c', `h.${Buffer.from('{"iss":"x"}').toString('base64url')}.s`])(
     'one that does not say when it ends (%s): never',
     (words) => expect(renewalDue(words, MADE)).toBe(false),
   );

@@ -38,7 +38,7 @@ function reconcile(status: HubStatus, enabled = true) {
   return unban.recover(work as unknown as HubWork, 'banned') as Promise<Waiting>;
 }
 
-it('a restart is done once it stands in the status', async () => {
+test('a restart is done once it stands in the status', async () => {
   const { status } = await reconcile({});
   expect(deleted).toEqual([]);
   expect(status).toMatchObject({ selfUnbanCount: 1, banWindow: { restarts: 1 } });
@@ -46,7 +46,7 @@ it('a restart is done once it stands in the status', async () => {
   expect(deleted).toEqual(['DELETE /api/v1/namespaces/home/pods/h-0']);
 });
 
-it('a restart whose status could not be written is not done uncounted', async () => {
+test('a restart whose status could not be written is not done uncounted', async () => {
   await reconcile({});
   await clock.advance(2_000);
   const { status } = await reconcile({});
@@ -56,7 +56,7 @@ it('a restart whose status could not be written is not done uncounted', async ()
   expect(deleted).toHaveLength(1);
 });
 
-it('is looked at again when the window ends', async () => {
+test('is looked at again when the window ends', async () => {
   const before = new Date(clock.now() - 20 * 60_000).toISOString();
   const outcome = await reconcile({
     lastSelfUnban: new Date(clock.now() - 6 * 60_000).toISOString(),
@@ -73,6 +73,6 @@ it('is looked at again when the window ends', async () => {
   });
 });
 
-it('says nothing of its failure any more once it is switched off', async () => {
+test('says nothing of its failure any more once it is switched off', async () => {
   expect(await reconcile({}, false)).toMatchObject({ conditions: { BanRecoveryFailed: null } });
 });

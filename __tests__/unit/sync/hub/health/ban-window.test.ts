@@ -56,7 +56,7 @@ const restartsOf = (seen: readonly Seen[]) =>
   seen.filter(({ decision }) => decision.type === 'restart').map(({ at }) => at);
 
 describe('whether a banned hub may be restarted, over time', () => {
-  it('two restarts are never closer than five minutes, whatever succeeds or starts anew in between', () => {
+  test('two restarts are never closer than five minutes, whatever succeeds or starts anew in between', () => {
     fc.assert(
       fc.property(happenings, (events) => {
         const restarts = restartsOf(live(events).seen);
@@ -66,7 +66,7 @@ describe('whether a banned hub may be restarted, over time', () => {
     );
   });
 
-  it('a window of thirty minutes without a success has at most three restarts', () => {
+  test('a window of thirty minutes without a success has at most three restarts', () => {
     fc.assert(
       fc.property(happenings, (events) => {
         const { seen, successes } = live(events);
@@ -83,7 +83,7 @@ describe('whether a banned hub may be restarted, over time', () => {
     );
   });
 
-  it('without a success, the fourth restart is thirty minutes after the first or later', () => {
+  test('without a success, the fourth restart is thirty minutes after the first or later', () => {
     fc.assert(
       fc.property(withoutSuccess, (events) => {
         const restarts = restartsOf(live(events).seen);
@@ -93,7 +93,7 @@ describe('whether a banned hub may be restarted, over time', () => {
     );
   });
 
-  it('the cooldown comes before the limit: nothing is given up within five minutes of a restart', () => {
+  test('the cooldown comes before the limit: nothing is given up within five minutes of a restart', () => {
     fc.assert(
       fc.property(happenings, (events) => {
         const { seen } = live(events);
@@ -106,7 +106,7 @@ describe('whether a banned hub may be restarted, over time', () => {
     );
   });
 
-  it('it is never stuck: what it waits for comes, and then it restarts', () => {
+  test('it is never stuck: what it waits for comes, and then it restarts', () => {
     fc.assert(
       fc.property(happenings, (events) => {
         const again = live([...events, { after: 0, what: 'banned' }]);
@@ -120,7 +120,7 @@ describe('whether a banned hub may be restarted, over time', () => {
     );
   });
 
-  it('an operator that starts anew decides the same, but for the second that rounding costs', () => {
+  test('an operator that starts anew decides the same, but for the second that rounding costs', () => {
     fc.assert(
       fc.property(withoutSuccess, fc.integer({ min: 0, max: 40 * MINUTE }), (events, after) => {
         const probe: Happening = { after, what: 'banned' };
@@ -136,7 +136,7 @@ describe('whether a banned hub may be restarted, over time', () => {
     );
   });
 
-  it('every restart is counted, and success takes none back', () => {
+  test('every restart is counted, and success takes none back', () => {
     fc.assert(
       fc.property(happenings, (events) => {
         const { seen } = live(events);
@@ -152,7 +152,7 @@ describe('whether a banned hub may be restarted, over time', () => {
 describe('whether a banned hub may be restarted', () => {
   const at = (minutes: number) => START + minutes * MINUTE;
 
-  it.each<[string, BanHistory, number, object]>([
+  test.each<[string, BanHistory, number, object]>([
     [
       'the first time',
       { count: 0 },
@@ -212,5 +212,5 @@ describe('whether a banned hub may be restarted', () => {
     ],
   ])('%s', (_when, history, now, expected) => expect(decideBanRestart(history, now)).toMatchObject(expected));
 
-  it('reads a status that was never written to', () => expect(banHistoryOf({})).toEqual({ count: 0 }));
+  test('reads a status that was never written to', () => expect(banHistoryOf({})).toEqual({ count: 0 }));
 });

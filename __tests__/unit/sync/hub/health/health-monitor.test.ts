@@ -55,14 +55,14 @@ async function tenSeconds(): Promise<void> {
 }
 
 describe('the watch over a hub', () => {
-  it('asks every ten seconds and says nothing while the answer is the same', async () => {
+  test('asks every ten seconds and says nothing while the answer is the same', async () => {
     monitor.watch(hub, client, stateFingerprint(config));
     for (let round = 0; round < 3; round++) await tenSeconds();
     expect(server.asked('/api/config')).toHaveLength(3);
     expect(requeued).toEqual([]);
   });
 
-  it.each([
+  test.each([
     ['bans us', text(403, '403: Forbidden')],
     ['does not know our token any more', text(401, '401: Unauthorized')],
     ['is in recovery mode', json(200, { ...config, recovery_mode: true })],
@@ -82,7 +82,7 @@ describe('the watch over a hub', () => {
     expect(requeued).toEqual(['Hub/home/h']);
   });
 
-  it('works it when the hub is well again', async () => {
+  test('works it when the hub is well again', async () => {
     server.routes.set('GET /api/config', text(403, '403: Forbidden'));
     server.routes.set('GET /manifest.json', text(403, '403: Forbidden'));
     monitor.watch(hub, client, 'HubBanned');
@@ -93,7 +93,7 @@ describe('the watch over a hub', () => {
     expect(requeued).toEqual(['Hub/home/h']);
   });
 
-  it.each([
+  test.each([
     ['deleted', undefined],
     ['deleted and made anew', { ...hub, metadata: { ...hub.metadata, uid: '2' } }],
   ])('ends when the Hub was %s', async (_what, now) => {
@@ -105,7 +105,7 @@ describe('the watch over a hub', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('notices that the Hub goes also when no pass came so far as to go on watching', async () => {
+  test('notices that the Hub goes also when no pass came so far as to go on watching', async () => {
     monitor.watch(hub, client, stateFingerprint(config));
     server.routes.set('GET /api/config', text(503, ''));
     await tenSeconds();
@@ -117,7 +117,7 @@ describe('the watch over a hub', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('ends when it is closed, and has one timer a hub', async () => {
+  test('ends when it is closed, and has one timer a hub', async () => {
     monitor.watch(hub, client, stateFingerprint(config));
     monitor.watch(hub, client, stateFingerprint(config));
     expect(clock.pendingTimers).toBe(1);
