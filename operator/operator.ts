@@ -1,5 +1,6 @@
 import Operator, { type OperatorLogger, type ResourceEvent, ResourceEventType } from '@dot-i/k8s-operator';
 import type { Clock } from './clock';
+import { DeadlineExceeded, withDeadline } from './deadline';
 import { kinds } from './kinds';
 import { finalizerOf, userAnnotations } from './kinds/annotations';
 import { API_GROUP, API_VERSION } from './kinds/group';
@@ -220,10 +221,9 @@ export class HubOperator extends Operator {
 
   /** Resolves when `work` has ended, and after `delay` milliseconds anyway. */
   private async atMost(delay: number, work: Promise<void>): Promise<void> {
-    let cancel!: () => void;
-    const over = new Promise<void>((resolve) => (cancel = this.clock.after(delay, resolve)));
-    await Promise.race([work, over]);
-    cancel();
+    await withDeadline({ clock: this.clock, delay }, () => work).catch((error: unknown) => {
+      if (!(error instanceof DeadlineExceeded)) throw error;
+    });
   }
 
   private connect(options: Partial<ClusterOptions>): Cluster {

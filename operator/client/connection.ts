@@ -1,10 +1,13 @@
 import { createConnection, type Connection } from 'home-assistant-js-websocket';
 import type { Clock } from '../clock';
+import { withDeadline } from '../deadline';
+import { messageOf } from '../errors';
 import { commandError } from './command-error';
-import { HubError, HubUnreachable, messageOf, TokenRejected } from './errors';
+import { HubError, HubUnreachable, TokenRejected } from './errors';
 import type { Logger } from '../log';
 import type { Rest } from './rest';
 import { cut, openSocket } from './socket';
+import { Timer } from '../timer';
 import { TokenGate } from './auth-backoff';
 
 export const COMMAND_TIMEOUT_MS = 10_000;
@@ -60,9 +63,9 @@ export class HubConnection {
   #reconnecting = false;
   /** Why the last attempt to connect failed. */
   #failure: HubError | undefined;
-  #cancelHeartbeat: Listener = () => undefined;
-  #cancelReconnect: Listener = () => undefined;
-  #cancelRestore: Listener = () => undefined;
+  readonly #heartbeat: Timer;
+  readonly #reconnect: Timer;
+  readonly #restoration: Timer;
   #closed = false;
 
   constructor(options: HubConnectionOptions) {
@@ -71,6 +74,9 @@ export class HubConnection {
     this.#gate = options.gate ?? new TokenGate(options.clock);
     this.#clock = options.clock;
     this.#log = options.log;
+    this.#heartbeat = new Timer(options.clock);
+    this.#reconnect = new Timer(options.clock);
+    this.#restoration = new Timer(options.clock);
   }
 
   get connected(): boolean {
@@ -131,9 +137,9 @@ export class HubConnection {
   /** Ends the connection for good; what is under way is rejected. */
   close(): void {
     this.#closed = true;
-    this.#cancelHeartbeat();
-    this.#cancelReconnect();
-    this.#cancelRestore();
+    this.#heartbeat.clear();
+    this.#reconnect.clear();
+    this.#restoration.clear();
     this.#subscriptions.clear();
     const { socket } = this.#connection ?? {};
     this.#connection?.close();
@@ -183,8 +189,8 @@ export class HubConnection {
 
   #onLost(): void {
     this.#log.warn({ url: this.#rest.address.url }, 'connection to the hub lost');
-    this.#cancelHeartbeat();
-    this.#cancelRestore();
+    this.#heartbeat.clear();
+    this.#restoration.clear();
     this.#connection = undefined;
     for (const subscription of this.#subscriptions) subscription.cancel = undefined;
     this.#reconnecting = true;
@@ -194,7 +200,7 @@ export class HubConnection {
 
   #scheduleReconnect(attempt: number): void {
     const pauseMs = Math.max(Math.min(attempt * 1_000, LONGEST_PAUSE_MS), this.#gate.opensInMs);
-    this.#cancelReconnect = this.#clock.after(pauseMs, () => {
+    this.#reconnect.set(pauseMs, () => {
       this.#open().catch(() => {
         if (!this.#closed) this.#scheduleReconnect(attempt + 1); // `#failure` tells the callers why
       });
@@ -209,7 +215,7 @@ export class HubConnection {
     const failed = results.find((result) => result.status === 'rejected');
     if (!failed) return this.#notify(this.#reconnectListeners);
     this.#log.warn({ reason: messageOf(failed.reason) }, 'the hub does not accept a subscription again yet');
-    this.#cancelRestore = this.#clock.after(LONGEST_PAUSE_MS, () => void this.#restore(connection));
+    this.#restoration.set(LONGEST_PAUSE_MS, () => void this.#restore(connection));
   }
 
   async #establish(connection: Connection, subscription: Subscription): Promise<void> {
@@ -226,7 +232,7 @@ export class HubConnection {
   }
 
   #scheduleHeartbeat(connection: Connection): void {
-    this.#cancelHeartbeat = this.#clock.after(HEARTBEAT_EVERY_MS, () => {
+    this.#heartbeat.set(HEARTBEAT_EVERY_MS, () => {
       this.#answered('ping', connection.ping(), HEARTBEAT_TIMEOUT_MS).then(
         () => connection.connected && this.#scheduleHeartbeat(connection),
         () => cut(connection.socket),
@@ -235,17 +241,11 @@ export class HubConnection {
   }
 
   async #answered<T>(what: string, answer: Promise<T>, timeoutMs = COMMAND_TIMEOUT_MS): Promise<T> {
-    let cancelTimeout: Listener = () => undefined;
-    const timeout = new Promise<never>((_resolve, reject) => {
-      const error = new HubUnreachable(`the hub did not answer ${what} within ${timeoutMs / 1000} s`);
-      cancelTimeout = this.#clock.after(timeoutMs, () => reject(error));
-    });
+    const error = () => new HubUnreachable(`the hub did not answer ${what} within ${timeoutMs / 1000} s`);
     try {
-      return await Promise.race([answer, timeout]);
+      return await withDeadline({ clock: this.#clock, delay: timeoutMs, error }, () => answer);
     } catch (error) {
       throw commandError(error, this.#rest.scrub);
-    } finally {
-      cancelTimeout();
     }
   }
 

@@ -62,8 +62,3 @@ export class NotFound extends HubRejected {
 export class HubFailed extends HubError {
   override readonly name = 'HubFailed';
 }
-
-/** The text of anything that was thrown. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

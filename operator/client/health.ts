@@ -1,4 +1,5 @@
-import { HubBanned, HubError, HubUnreachable, messageOf, NotAHub, NotFound } from './errors';
+import { messageOf } from '../errors';
+import { HubBanned, HubError, HubUnreachable, NotAHub, NotFound } from './errors';
 import { demandHub } from './manifest';
 import type { Rest } from './rest';
 

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock';
 import { RELOAD_ATTEMPT_PAUSE, RELOAD_ATTEMPTS } from '../limits';
 import type { Logger } from '../log';
-import { HubBanned, messageOf, TokenRejected } from './errors';
+import { messageOf } from '../errors';
+import { Timer } from '../timer';
+import { HubBanned, TokenRejected } from './errors';
 
 export type ReloadResult =
   /** `startedAt`: by the monotonic clock. Every write that ended before is in the hub's memory now. */
@@ -46,7 +48,7 @@ interface Queue {
   running: Batch | undefined;
   /** How long a request may wait now. */
   patienceMs: number;
-  cancelTimer: () => void;
+  readonly timer: Timer;
 }
 
 /**
@@ -89,7 +91,7 @@ export class Reloads {
   close(): void {
     this.#closing.abort(new Error('the client of the hub was closed'));
     for (const queue of this.#queues.values()) {
-      queue.cancelTimer();
+      queue.timer.clear();
       queue.waiting?.resolve(closed());
       queue.waiting = undefined;
     }
@@ -102,7 +104,7 @@ export class Reloads {
         waiting: undefined,
         running: undefined,
         patienceMs: LONGEST_WAIT_MS,
-        cancelTimer: () => undefined,
+        timer: new Timer(this.#options.clock),
       };
       this.#queues.set(component, queue);
     }
@@ -111,10 +113,9 @@ export class Reloads {
 
   #arm(component: string, queue: Queue): void {
     if (!queue.waiting || queue.running) return;
-    queue.cancelTimer();
     const { clock } = this.#options;
     const left = queue.waiting.latestStart - clock.monotonic();
-    queue.cancelTimer = clock.after(Math.max(0, Math.min(QUIET_MS, left)), () => {
+    queue.timer.set(Math.max(0, Math.min(QUIET_MS, left)), () => {
       const mayWait = queue.waiting !== undefined && clock.monotonic() < queue.waiting.latestStart;
       const isWriting = this.#options.isWriting(component);
       if (mayWait && isWriting) return this.#arm(component, queue);

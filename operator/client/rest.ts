@@ -2,6 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import axios, { isAxiosError, type AxiosInstance, type AxiosResponse } from 'axios';
 import type { Clock } from '../clock';
+import { truncate } from '../truncate';
 import {
   HubBanned,
   type HubError,
@@ -216,7 +217,7 @@ export class Rest {
       return new NotAHub(`${this.address.url} answers with a redirect (${status}), which is not followed`);
     }
     // Scrubbed before it is cut: half a secret would not be recognised.
-    const text = this.scrub(quote(response) ?? `HTTP ${status}`).slice(0, LONGEST_QUOTE);
+    const text = truncate(this.scrub(quote(response) ?? `HTTP ${status}`), LONGEST_QUOTE);
     switch (status) {
       case 401:
         return withToken

@@ -1,3 +1,4 @@
+import { truncate } from '../truncate';
 import type { ConditionValue, Outcome } from './outcome';
 
 /** `metav1.Condition` */
@@ -91,7 +92,7 @@ function changed(
     if (value === null) return [];
     const before = previous.find((condition) => condition.type === type);
     const lastTransitionTime = before?.status === value.status ? before.lastTransitionTime : at;
-    const message = value.message.slice(0, LONGEST_MESSAGE);
+    const message = truncate(value.message, LONGEST_MESSAGE);
     return [
       {
         type,

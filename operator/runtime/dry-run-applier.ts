@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { truncate } from '../truncate';
 import { Applier } from './apply';
 import type { ClusterObject, ResourceType } from './objects';
 import type { CustomResource } from './resource';
@@ -62,8 +63,7 @@ function differences(before: unknown, after: unknown, place: string, secret: boo
 }
 
 function shown(value: unknown): string {
-  const text = value === undefined ? 'nothing' : (JSON.stringify(value) ?? 'nothing');
-  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text;
+  return truncate(JSON.stringify(value) ?? 'nothing', LONGEST_VALUE);
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>

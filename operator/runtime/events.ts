@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Clock, timestamp } from '../clock';
 import type { Logger } from '../log';
+import { truncate } from '../truncate';
 import { pathOf } from './objects';
 import type { CustomResource } from './resource';
 import { type Cluster, isNotFound } from './transport';
@@ -129,7 +130,7 @@ export class EventRecorder {
       },
       type: note.type,
       reason: note.reason,
-      message: note.message.slice(0, LONGEST_MESSAGE),
+      message: truncate(note.message, LONGEST_MESSAGE),
       source: { component: 'hub-operator' },
       reportingComponent: 'hub-operator',
       reportingInstance: this.instance,

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock';
+import { withDeadline } from '../deadline';
 import type { Logger } from '../log';
 import { type ClusterObject, pathOf } from './objects';
 import type { Cluster } from './transport';
@@ -109,7 +110,8 @@ export class LeaderElection {
       if (this.stopping.signal.aborted) return 'stopped';
       if (!this.leads) break;
       try {
-        if (!(await this.inTime(this.tryTake()))) break;
+        const delay = this.leadsUntil - clock.monotonic();
+        if (!(await withDeadline({ clock, delay }, () => this.tryTake()))) break;
       } catch (error) {
         log.warn({ error: String(error) }, 'could not renew the lease');
       }
@@ -160,20 +162,6 @@ export class LeaderElection {
   private put(lease: Lease): Promise<unknown> {
     const { cluster, leaseName, namespace } = this.options;
     return cluster.request({ method: 'PUT', path: pathOf(builtin.Lease, namespace, leaseName), body: lease });
-  }
-
-  private async inTime<T>(answer: Promise<T>): Promise<T> {
-    const { clock } = this.options;
-    let cancel!: () => void;
-    const late = new Promise<never>((_, reject) => {
-      const giveUp = () => reject(new Error('no answer before the renew deadline'));
-      cancel = clock.after(this.leadsUntil - clock.monotonic(), giveUp);
-    });
-    try {
-      return await Promise.race([answer, late]);
-    } finally {
-      cancel();
-    }
   }
 
   private async pause(delay: number): Promise<void> {

@@ -1,4 +1,6 @@
 import { type Clock, timestamp } from '../clock';
+import { DeadlineExceeded, withDeadline } from '../deadline';
+import { errorOf } from '../errors';
 import { PASS_TIMEOUT, RESYNC, RESYNC_JITTER } from '../limits';
 import type { Logger } from '../log';
 import { NameConflict, ObjectRefused } from './apply';
@@ -10,7 +12,6 @@ import {
 } from './conditions';
 import type { EventSpec, EventRecorder } from './events';
 import type { Finalizer } from './finalizer';
-import { LinkedSignal } from './combined-signal';
 import { keyOf, parseKey, type ResourceType } from './objects';
 import { type Outcome, stalled, waiting } from './outcome';
 import { conditionOf, type CustomResource } from './resource';
@@ -194,39 +195,26 @@ export class Reconciler<R extends CustomResource> {
     run: (context: ReconcileContext) => Promise<T>,
   ): Promise<T> {
     const { annotations, clock, writing } = this.options;
-    const link = new LinkedSignal(writing);
-    const { signal } = link;
-    signal.throwIfAborted();
-    const cancel = clock.after(PASS_TIMEOUT, () =>
-      link.abort(new Error(`The pass took longer than ${PASS_TIMEOUT / 1_000} s and was given up.`)),
-    );
     const requested = this.requestOf(resource);
-    const context: ReconcileContext = {
-      signal,
-      log,
-      forced: requested !== undefined && requested !== resource.status?.lastHandledReconcileAt,
-      dryRun: resource.metadata.annotations?.[annotations.dryRun] === 'true',
-    };
-    try {
-      return await this.unlessAborted(keyOf(resource), signal, run(context));
-    } finally {
-      cancel();
-      link.unlink();
-    }
+    const error = () =>
+      new DeadlineExceeded(`The pass took longer than ${PASS_TIMEOUT / 1_000} s and was given up.`);
+    return withDeadline({ clock, delay: PASS_TIMEOUT, signal: writing, error }, (signal) => {
+      const context: ReconcileContext = {
+        signal,
+        log,
+        forced: requested !== undefined && requested !== resource.status?.lastHandledReconcileAt,
+        dryRun: resource.metadata.annotations?.[annotations.dryRun] === 'true',
+      };
+      return this.track(keyOf(resource), run(context));
+    });
   }
 
-  /**
-   * The result of `running`, or the signal's reason when that is aborted first. What was given up may still be at
-   * work: no other pass of the resource begins before it has ended.
-   */
-  private async unlessAborted<T>(key: string, signal: AbortSignal, running: Promise<T>): Promise<T> {
-    const aborted = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    });
+  /** What was given up may still be at work: no other pass of the resource begins before it has ended. */
+  private track<T>(key: string, running: Promise<T>): Promise<T> {
     this.underWay.set(key, this.options.clock.monotonic());
     const ended = () => this.underWay.delete(key);
     running.then(ended, ended);
-    return Promise.race([running, aborted]);
+    return running;
   }
 
   private write(
@@ -257,8 +245,6 @@ export class Reconciler<R extends CustomResource> {
     return RESYNC * (1 + RESYNC_JITTER * (2 * Math.random() - 1));
   }
 }
-
-const errorOf = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
 
 /** One object in the hub belongs to one resource; a younger one does not even get our finalizer before it has its turn. */
 function duplicate(rival: string): Outcome {

@@ -5,7 +5,8 @@ import https from 'node:https';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Clock } from '../clock';
-import { LinkedSignal } from './combined-signal';
+import { CombinedSignal } from '../combined-signal';
+import { truncate } from '../truncate';
 import { type ClusterObject, pathOf, type ResourceType } from './objects';
 
 /** The API server refused a request: HTTP status, and reason and message of the `metav1.Status` that it sent. */
@@ -123,7 +124,7 @@ export class Cluster {
     const body = parseJson(data);
     // Only something between us and the server answers in another language.
     if (body === undefined)
-      throw new ClusterUnreachable(`${nameOf(request)}: the answer is not JSON: ${data.slice(0, 200)}`);
+      throw new ClusterUnreachable(`${nameOf(request)}: the answer is not JSON: ${truncate(data, 200)}`);
     return body as T;
   }
 
@@ -173,7 +174,7 @@ export class Cluster {
     const headers = await this.authenticate();
     const writes = request.method !== 'GET';
     if (writes) beforeWrite?.();
-    const link = new LinkedSignal(request.signal, writes ? mayWrite : undefined);
+    const link = new CombinedSignal(request.signal, writes ? mayWrite : undefined);
     const cancel = clock.after(this.timeout, () =>
       link.abort(new ClusterUnreachable(`${nameOf(request)}: no answer within ${this.timeout / 1_000} s`)),
     );
@@ -198,7 +199,7 @@ export class Cluster {
       status = response.status;
       if (status >= 400) throw apiError(request, response, await bodyOf(response.data));
       streaming = typeof response.data !== 'string';
-      if (typeof response.data !== 'string') response.data.once('close', () => link.unlink());
+      if (typeof response.data !== 'string') response.data.once('close', () => link.dispose());
       return response;
     } catch (error) {
       if (link.signal.aborted) throw link.signal.reason;
@@ -207,7 +208,7 @@ export class Cluster {
       throw new ClusterUnreachable(`${nameOf(request)}: ${why}`, { cause: error });
     } finally {
       cancel();
-      if (!streaming) link.unlink();
+      if (!streaming) link.dispose();
       onResponse?.(request.method, status);
     }
   }
@@ -283,7 +284,7 @@ function apiError(
   return new ApiError(
     replaced ? 409 : status,
     replaced ? 'Conflict' : (answer.reason ?? statusText),
-    answer.message ?? `${nameOf(request)}: ${status} ${body.slice(0, 500) || statusText}`,
+    answer.message ?? `${nameOf(request)}: ${status} ${truncate(body, 500) || statusText}`,
     Number.isFinite(retryAfter) && retryAfter > 0 ? retryAfter * 1_000 : undefined,
     answer.details?.causes?.flatMap(({ reason }) => reason ?? []),
   );

@@ -1,5 +1,6 @@
 import type { HubClient } from '../client/hub';
 import { HubBanned, HubRejected, HubUnreachable, NotAHub, TokenRejected } from '../client/errors';
+import { withDeadline } from '../deadline';
 import type { Resource } from '../kinds';
 import { DEPENDENCY_REQUEUE, FINALIZER_SKIP, FINALIZER_TRY, POD_NOT_READY_REQUEUE } from '../limits';
 import type { EventSpec } from '../runtime/events';
@@ -59,7 +60,9 @@ export function childModule<R extends Child>(
       if ((skipping.get(key) ?? 0) > services.clock.monotonic())
         return [cleanupSkipped(`The Hub ${name} did not answer a moment ago.`)];
       try {
-        return await withinTry(services, module.remove(resource, contacted.client, context));
+        return await withDeadline({ clock: services.clock, delay: FINALIZER_TRY, error: tooLate }, () =>
+          module.remove(resource, contacted.client, context),
+        );
       } catch (error) {
         if (!(error instanceof HubUnreachable)) throw error;
         skipping.set(key, services.clock.monotonic() + FINALIZER_SKIP);
@@ -77,19 +80,7 @@ function cleanupSkipped(why: string): EventSpec {
   };
 }
 
-async function withinTry<T>({ clock }: Services, attempt: Promise<T>): Promise<T> {
-  let cancel!: () => void;
-  const late = new Promise<never>((_, reject) => {
-    cancel = clock.after(FINALIZER_TRY, () =>
-      reject(new HubUnreachable(`the hub did not answer within ${FINALIZER_TRY / 1_000} s`)),
-    );
-  });
-  try {
-    return await Promise.race([attempt, late]);
-  } finally {
-    cancel();
-  }
-}
+const tooLate = (): Error => new HubUnreachable(`the hub did not answer within ${FINALIZER_TRY / 1_000} s`);
 
 /** Errors that say something of the hub or of the resource; all others are for the backoff. */
 function outcomeOf(error: unknown): Outcome {

@@ -1,4 +1,5 @@
 import type { EntityPayload } from '../../client/config-entities';
+import { truncate } from '../../truncate';
 
 /** A top-level key in which what the hub has is not what is desired; undefined: the key is not there. */
 export interface Difference {
@@ -56,6 +57,5 @@ const LONGEST_VALUE = 60;
 
 function short(value: unknown): string {
   if (value === undefined) return 'absent';
-  const text = JSON.stringify(value);
-  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text;
+  return truncate(JSON.stringify(value), LONGEST_VALUE);
 }

@@ -4,6 +4,7 @@ import type { HubSignal } from '../../client/hub-events';
 import type { Clock } from '../../clock';
 import type { Logger } from '../../log';
 import type { Priority } from '../../runtime/queue';
+import { Timer } from '../../timer';
 import { invalidate, type CachedEntity } from './entity-cache';
 
 /** A resource of the hub, as far as drift is concerned. */
@@ -43,7 +44,7 @@ interface Recheck {
   own: boolean;
   /** When it may not be put off any more; Infinity as long as nobody else was at work. */
   latestAt: number;
-  cancel: () => void;
+  readonly timer: Timer;
 }
 
 /**
@@ -56,11 +57,13 @@ export class DriftDetector {
   readonly #ownSweptAt = new Map<ConfigEntityKind, number>();
   /** Kinds that somebody reloads and whose reload had not ended when the sweep could not wait any more. */
   readonly #unfinished = new Set<ConfigEntityKind>();
-  #cancelSwitches: (() => void) | undefined;
-  #cancelForgiveness: (() => void) | undefined;
+  readonly #switches: Timer;
+  readonly #forgiveness: Timer;
 
   constructor(options: DriftDetectorOptions) {
     this.#options = options;
+    this.#switches = new Timer(options.clock);
+    this.#forgiveness = new Timer(options.clock);
     const { client, resources } = options;
     client.signals.onSignal((signal) => this.#onSignal(signal));
     client.entityRegistry.onChange((kind, id) => {
@@ -90,10 +93,10 @@ export class DriftDetector {
         else if (this.#sweeps.has(signal.kind)) this.#arm(signal.kind);
         return;
       case 'turned-on':
-        this.#cancelSwitches ??= this.#options.clock.after(SWITCH_SOON_MS, () => {
-          this.#cancelSwitches = undefined;
-          this.#requeue('automation', ({ desiredOff }) => desiredOff);
-        });
+        if (!this.#switches.pending)
+          this.#switches.set(SWITCH_SOON_MS, () =>
+            this.#requeue('automation', ({ desiredOff }) => desiredOff),
+          );
         return;
       case 'loaded': // a kind's own component is what its resources wait for
         this.#eachKind((kind) => kind === signal.component && this.#requeue(kind, clearReloadFailure));
@@ -112,10 +115,10 @@ export class DriftDetector {
 
   /** What was refused may be acceptable now. */
   #forgiveSoon(): void {
-    this.#cancelForgiveness ??= this.#options.clock.after(FORGIVE_AFTER_MS, () => {
-      this.#cancelForgiveness = undefined;
-      this.#eachKind((kind) => this.#requeue(kind, clearRejection));
-    });
+    if (this.#forgiveness.pending) return;
+    this.#forgiveness.set(FORGIVE_AFTER_MS, () =>
+      this.#eachKind((kind) => this.#requeue(kind, clearRejection)),
+    );
   }
 
   /** Without an id: all of the kind. */
@@ -135,7 +138,7 @@ export class DriftDetector {
         allDoubted: false,
         own: false,
         latestAt: Infinity,
-        cancel: () => undefined,
+        timer: new Timer(this.#options.clock),
       };
       this.#sweeps.set(kind, sweep);
     }
@@ -150,8 +153,7 @@ export class DriftDetector {
     const now = clock.monotonic();
     const ownPause = (this.#ownSweptAt.get(kind) ?? -Infinity) + OWN_SWEEP_PAUSE_MS - now;
     const delay = foreign ? Math.min(QUIET_MS, sweep.latestAt - now) : Math.max(QUIET_MS, ownPause);
-    sweep.cancel();
-    sweep.cancel = clock.after(delay, () => {
+    sweep.timer.set(delay, () => {
       if (!foreign && client.entities.isWriting(kind)) this.#arm(kind);
       else this.#run(kind, sweep);
     });

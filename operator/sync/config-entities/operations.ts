@@ -1,4 +1,5 @@
 import type { HubClient } from '../../client/hub';
+import { errorOf } from '../../errors';
 import { userAnnotations } from '../../kinds/annotations';
 import { FINALIZER_TRY } from '../../limits';
 import type { Child } from '../child';
@@ -140,5 +141,3 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     this.services.requeue(kind, metadata.namespace, metadata.name);
   }
 }
-
-const errorOf = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));

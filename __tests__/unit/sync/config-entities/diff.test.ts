@@ -127,7 +127,7 @@ test('sees every change of any value, and none in a copy', () => {
 
 test('says it in a line', () => {
   const text = described(diff({ alias: 'A', max: 3 }, { alias: 'B', description: 'x'.repeat(80) }));
-  expect(text).toBe(`alias: "A" → "B", description: absent → "${'x'.repeat(59)}…, max: 3 → absent`);
+  expect(text).toBe(`alias: "A" → "B", description: absent → "${'x'.repeat(58)}…, max: 3 → absent`);
 });
 
 test('takes the short forms of a scene’s states for what they mean', () => {

@@ -3,6 +3,7 @@ import { HubError } from '../../../client/errors';
 import type { HubClient } from '../../../client/hub';
 import type { Hub } from '../../../kinds/index';
 import { HEALTH_CHECK_INTERVAL, HEALTH_CHECK_TIMEOUT } from '../../../limits';
+import { Timer } from '../../../timer';
 import type { Services } from '../../services';
 
 /**
@@ -38,12 +39,11 @@ export class HealthMonitor {
     };
     let expected = fingerprint;
     let cancelled = false;
-    let cancelTimer: () => void = () => undefined;
-    const scheduleCheck = () =>
-      (cancelTimer = this.services.clock.after(HEALTH_CHECK_INTERVAL, () => void check()));
+    const timer = new Timer(this.services.clock);
+    const scheduleCheck = () => timer.set(HEALTH_CHECK_INTERVAL, () => void check());
     this.cancels.set(keyOf(hub), () => {
       cancelled = true;
-      cancelTimer();
+      timer.clear();
     });
     scheduleCheck();
   }

@@ -1,17 +1,17 @@
 import { setMaxListeners } from 'node:events';
 
 /**
- * An abort signal that follows others until it is unlinked. `AbortSignal.any` would do, but in Node 20 a source that
- * lives as long as the process keeps a trace of every signal that was ever made from it.
+ * An abort signal that follows others until it is disposed of. `AbortSignal.any` is not used: in Node 20 a source that
+ * lives as long as the process keeps a trace of every signal that was made from it.
  */
-export class LinkedSignal {
+export class CombinedSignal {
   private readonly controller = new AbortController();
   private readonly sources: readonly AbortSignal[];
 
   constructor(...sources: readonly (AbortSignal | undefined)[]) {
     this.sources = sources.filter((source) => source !== undefined);
     for (const source of this.sources) {
-      setMaxListeners(0, source); // one right to write is followed by everything in work, which is no leak
+      setMaxListeners(0, source); // all concurrent work follows the leader's signal, which is no leak
       if (source.aborted) this.abort(source.reason);
       else source.addEventListener('abort', this.follow);
     }
@@ -21,12 +21,13 @@ export class LinkedSignal {
     return this.controller.signal;
   }
 
+  /** Aborts this signal alone, not its sources. */
   abort(reason: unknown): void {
     this.controller.abort(reason);
   }
 
-  /** Nothing is followed any more; the signal itself stays as it is. */
-  unlink(): void {
+  /** Stops following the sources; the signal keeps its state. */
+  dispose(): void {
     for (const source of this.sources) source.removeEventListener('abort', this.follow);
   }
 

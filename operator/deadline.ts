@@ -1,0 +1,48 @@
+import type { Clock } from './clock';
+import { CombinedSignal } from './combined-signal';
+
+/** The work took longer than it may. It was told so by its signal, but it may still be running. */
+export class DeadlineExceeded extends Error {
+  override readonly name: string = 'DeadlineExceeded';
+}
+
+export interface Deadline {
+  readonly clock: Clock;
+  /** Milliseconds; zero and less: the deadline has passed as soon as timers fire. */
+  readonly delay: number;
+  /** Aborts the work before the deadline; its reason is then the error. */
+  readonly signal?: AbortSignal;
+  /** Default: a {@link DeadlineExceeded} that names the delay. */
+  readonly error?: () => Error;
+}
+
+/**
+ * Settles as `work` does, unless the deadline passes or the signal aborts first: then rejects at once with that error
+ * and aborts the signal that `work` was given. Work that goes on regardless settles unobserved.
+ *
+ * @throws DeadlineExceeded, or what `error` makes, or the reason of `signal`
+ */
+export async function withDeadline<T>(
+  { clock, delay, signal, error = () => exceeded(delay) }: Deadline,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  signal?.throwIfAborted();
+  const combined = new CombinedSignal(signal);
+  const cancel = clock.after(delay, () => combined.abort(error()));
+  try {
+    return await Promise.race([work(combined.signal), rejectionOf(combined.signal)]);
+  } finally {
+    cancel();
+    combined.dispose();
+  }
+}
+
+function rejectionOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
+function exceeded(delay: number): DeadlineExceeded {
+  return new DeadlineExceeded(`deadline of ${delay / 1_000} s exceeded`);
+}
