@@ -15,7 +15,7 @@ import { API_NOT_LOADED_REQUEUE } from '../../limits';
 import type { ConditionValue } from '../../runtime/outcome';
 import type { Services } from '../services';
 import { secretValue } from './secret-value';
-import { type HubStep, lookAgain } from './steps';
+import { type HubStep, requeueAfter } from './steps';
 
 type BackupSpec = NonNullable<HubSpec['backup']>;
 
@@ -37,8 +37,8 @@ export function backupStep(services: Services): HubStep {
 
   return {
     name: 'backup',
-    async run(work) {
-      const { hub, spec, status, conditions, client, core } = work;
+    async run(context) {
+      const { hub, spec, status, conditions, client, core } = context;
       if (!spec.backup) {
         conditions['BackupConfigured'] = null;
         status['backup'] = null;
@@ -67,14 +67,14 @@ export function backupStep(services: Services): HubStep {
         // The hub went away since it answered, or does not want us any more: nothing is known of its backups by that.
         if (!(error instanceof HubRejected || error instanceof HubFailed)) {
           const isOurs = error instanceof HubBanned || error instanceof TokenRejected;
-          lookAgain(work, isOurs ? 0 : API_NOT_LOADED_REQUEUE);
+          requeueAfter(context, isOurs ? 0 : API_NOT_LOADED_REQUEUE);
           return undefined;
         }
         conditions['BackupConfigured'] = failed(
           `The hub does not accept it: ${scrubber(secrets)(error.message)}`,
         );
         // While it starts it does not know these commands yet.
-        if (core.state !== 'RUNNING') lookAgain(work, API_NOT_LOADED_REQUEUE);
+        if (core.state !== 'RUNNING') requeueAfter(context, API_NOT_LOADED_REQUEUE);
       }
       return undefined;
     },

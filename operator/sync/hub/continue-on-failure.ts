@@ -3,27 +3,27 @@ import { NameConflict, ObjectRefused } from '../../runtime/apply';
 import { type Outcome, stalled, waiting } from '../../runtime/outcome';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
-import type { HubStep, HubWork } from './steps';
+import type { HubStep, HubContext } from './steps';
 
 /** An object that goes is gone soon; there is no number for it. */
-const GOING_RETRY = 5_000;
+const TERMINATING_RETRY_INTERVAL = 5_000;
 
 /**
  * A step towards the workload. What keeps it from being done does not keep a hub that runs from being looked after: its
  * bans, its token and its backups are no less a matter when `spec.version` is one that it may not get. Without a hub
  * that runs there is nothing to look after, and the pass ends.
  */
-export function alongside(services: Services, { name, run }: HubStep): HubStep {
+export function continueOnFailure(services: Services, { name, run }: HubStep): HubStep {
   return {
     name,
-    async run(work) {
-      const problem = await run(work).catch(problemOf);
+    async run(context) {
+      const problem = await run(context).catch(problemOf);
       if (!problem) return undefined;
-      if (!runs(services, work)) {
+      if (!runs(services, context)) {
         const phase = problem.type === 'Stalled' ? 'Failed' : 'Pending';
         return { ...problem, status: { phase, ...problem.status } };
       }
-      work.problem ??= problem;
+      context.problem ??= problem;
       return undefined;
     },
   };
@@ -33,13 +33,13 @@ export function alongside(services: Services, { name, run }: HubStep): HubStep {
 function problemOf(error: unknown): Outcome {
   if (error instanceof NameConflict)
     return error.passing
-      ? waiting('NameConflict', error.message, GOING_RETRY)
+      ? waiting('NameConflict', error.message, TERMINATING_RETRY_INTERVAL)
       : stalled('NameConflict', error.message);
   if (error instanceof ObjectRefused) return stalled('InvalidSpec', error.message);
   throw error;
 }
 
-function runs({ view, applier }: Services, { hub }: HubWork): boolean {
+function runs({ view, applier }: Services, { hub }: HubContext): boolean {
   const { namespace, name } = hub.metadata;
   const set = view.get(builtin.StatefulSet.kind, namespace, objectNames(name).workload);
   return set !== undefined && applier.isOurs(set, hub);

@@ -6,7 +6,7 @@ import { Rehearsal } from '../../runtime/dry-run-applier';
 import type { SyncModule } from '../../runtime/sync-module';
 import type { HubClients } from '../hub-clients';
 import type { Services } from '../services';
-import { alongside } from './continue-on-failure';
+import { continueOnFailure } from './continue-on-failure';
 import { backupStep } from './backup';
 import { Connector } from './access/connect';
 import { exposureSteps } from './exposure/index';
@@ -14,7 +14,7 @@ import { externalStep } from './access/external';
 import { serviceStep } from './exposure/service';
 import { storageStep } from './workload/storage';
 import { trustedProxiesStep } from './exposure/trusted-proxies';
-import { type HubStep, type HubWork, runSteps } from './steps';
+import { type HubStep, type HubContext, runSteps } from './steps';
 import { workloadStep } from './workload/statefulset';
 
 /** The hub instance. Each pass runs its steps in the order of the specification ("Hub reconciliation order"). */
@@ -24,18 +24,18 @@ export function hubModule(services: Services, hubs: HubClients): SyncModule<Hub>
   const externalSteps: readonly HubStep[] = [externalStep(services, hubs), backup];
   const steps: readonly HubStep[] = [
     ...clusterSteps(services),
-    { name: 'bootstrap', run: (work) => contact.connect(work) },
+    { name: 'bootstrap', run: (context) => contact.connect(context) },
     trustedProxiesStep,
     backup,
   ];
 
   return {
-    sync(hub, context) {
+    sync(hub, reconcile) {
       const spec = defaulted(definition.spec, hub.spec);
-      const problem = undelivered(spec);
-      const work = { hub, spec, context, status: {}, conditions: {}, events: [], problem };
-      if (context.dryRun) return dryRun(services, work);
-      return runSteps(spec.external ? externalSteps : steps, work, wellAndReady);
+      const problem = unsupportedDelivery(spec);
+      const context = { hub, spec, reconcile, status: {}, conditions: {}, events: [], problem };
+      if (reconcile.dryRun) return dryRun(services, context);
+      return runSteps(spec.external ? externalSteps : steps, context, readyOutcome);
     },
   };
 }
@@ -48,23 +48,23 @@ function clusterSteps(services: Services): readonly HubStep[] {
     serviceStep(services),
     ...exposureSteps(services),
   ];
-  return steps.map((step) => alongside(services, step));
+  return steps.map((step) => continueOnFailure(services, step));
 }
 
-/** `delivery: File` is in the schema already; a hub that asks for it is looked after, and told so. */
-function undelivered({ delivery, external }: HubSpec): Outcome | undefined {
+/** Why `delivery: File` does not work yet; the hub is reconciled all the same. */
+function unsupportedDelivery({ delivery, external }: HubSpec): Outcome | undefined {
   if (delivery !== 'File' || external) return undefined;
   const message = 'This version of the operator does not know delivery: File yet: set it to Api.';
   return stalled('NotYetSupported', message);
 }
 
 /** The annotation `dry-run`: the API server says what it would do, and the hub is not talked to. */
-async function dryRun(services: Services, work: HubWork): Promise<Outcome> {
+async function dryRun(services: Services, context: HubContext): Promise<Outcome> {
   const rehearsal = new Rehearsal(services.cluster, API_GROUP);
-  const steps = work.spec.external ? [] : clusterSteps({ ...services, applier: rehearsal });
-  return runSteps(steps, work, () => {
+  const steps = context.spec.external ? [] : clusterSteps({ ...services, applier: rehearsal });
+  return runSteps(steps, context, () => {
     const { differences } = rehearsal;
-    if (work.spec.external)
+    if (context.spec.external)
       return ready('DryRun', 'The hub runs elsewhere and is left alone: nothing of it was compared.');
     if (differences.length === 0)
       return ready('DryRun', 'Nothing would be changed in the cluster. The hub is left alone.');
@@ -73,6 +73,6 @@ async function dryRun(services: Services, work: HubWork): Promise<Outcome> {
 }
 
 /** "Ready only when the hub answers with our token and is not in recovery mode." */
-function wellAndReady({ core, url }: HubWork): Outcome {
+function readyOutcome({ core, url }: HubContext): Outcome {
   return ready('HubRunning', `Home Assistant ${core?.version} answers at ${url} (${core?.state}).`);
 }

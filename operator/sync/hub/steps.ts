@@ -7,11 +7,11 @@ import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Claim } from './workload/storage';
 
 /** One pass over one Hub: what it is about, and what its steps have found out so far. */
-export interface HubWork {
+export interface HubContext {
   readonly hub: Hub;
   /** With the default of every absent field. */
   readonly spec: HubSpec;
-  readonly context: ReconcileContext;
+  readonly reconcile: ReconcileContext;
   /** Fields of the status to set; `null` takes one away. */
   readonly status: Record<string, unknown>;
   /** Conditions but for `Ready`, by type; `null` takes one away. */
@@ -27,7 +27,7 @@ export interface HubWork {
   /** What is wrong with the Hub although its hub runs: the pass goes on, and `Ready` says this in the end. */
   problem?: Outcome | undefined;
   /** Milliseconds until a step wants to look again, whatever the outcome. */
-  again?: number | undefined;
+  requeueAfter?: number | undefined;
 }
 
 /** An outcome ends the pass there; undefined goes on to the next step. */
@@ -36,30 +36,33 @@ export type StepResult = Outcome | undefined;
 /** A step of the pass, under the name by which the log tells of it. */
 export interface HubStep {
   readonly name: string;
-  readonly run: (work: HubWork) => Promise<StepResult>;
+  readonly run: (context: HubContext) => Promise<StepResult>;
 }
 
 /** Asks for another look after `delay` milliseconds at the latest. */
-export function lookAgain(work: HubWork, delay: number): void {
-  work.again = Math.min(work.again ?? Infinity, delay);
+export function requeueAfter(context: HubContext, delay: number): void {
+  context.requeueAfter = Math.min(context.requeueAfter ?? Infinity, delay);
 }
 
 /** Runs the steps in their order, ends with `end` when none of them ended the pass, and tells what they found. */
 export async function runSteps(
   steps: readonly HubStep[],
-  work: HubWork,
-  end: (work: HubWork) => Outcome,
+  context: HubContext,
+  end: (context: HubContext) => Outcome,
 ): Promise<Outcome> {
   for (const { name, run } of steps) {
-    work.context.log.debug({ step: name }, 'step');
-    const outcome = await run(work);
-    if (outcome) return concluded(work, outcome);
+    context.reconcile.log.debug({ step: name }, 'step');
+    const outcome = await run(context);
+    if (outcome) return concluded(context, outcome);
   }
-  return concluded(work, end(work));
+  return concluded(context, end(context));
 }
 
-function concluded({ context, again, problem, ...found }: HubWork, end: Outcome): Outcome {
-  context.log.debug({ step: 'status' }, 'step');
+function concluded(
+  { reconcile, requeueAfter: requested, problem, ...found }: HubContext,
+  end: Outcome,
+): Outcome {
+  reconcile.log.debug({ step: 'status' }, 'step');
   const shown = problem ? withProblem(problem, end) : end;
   const complete = {
     ...shown,
@@ -67,7 +70,7 @@ function concluded({ context, again, problem, ...found }: HubWork, end: Outcome)
     conditions: { ...found.conditions, ...shown.conditions },
     events: [...found.events, ...(shown.events ?? [])],
   };
-  const delays = [again, problem?.after, end.after].filter((after) => after !== undefined);
+  const delays = [requested, problem?.after, end.after].filter((after) => after !== undefined);
   return delays.length === 0 ? complete : { ...complete, after: Math.min(...delays) };
 }
 

@@ -1,8 +1,8 @@
 import type { Hub, HubSpec } from '../../../../operator/kinds';
 import { NameConflict, ObjectRefused } from '../../../../operator/runtime/apply';
 import { type Outcome, ready, stalled, waiting } from '../../../../operator/runtime/outcome';
-import { alongside } from '../../../../operator/sync/hub/continue-on-failure';
-import { type HubWork, lookAgain, runSteps } from '../../../../operator/sync/hub/steps';
+import { continueOnFailure } from '../../../../operator/sync/hub/continue-on-failure';
+import { type HubContext, requeueAfter, runSteps } from '../../../../operator/sync/hub/steps';
 import type { Services } from '../../../../operator/sync/services';
 import { silentLog } from '../../../cluster/silent-log';
 
@@ -18,18 +18,18 @@ function reconcile(
     view: { get: () => (runs ? { metadata: { name: 'h' } } : undefined) },
     applier: { isOurs: () => true },
   } as unknown as Services;
-  const work: HubWork = {
+  const context: HubContext = {
     hub,
     spec: {} as HubSpec,
-    context: { log: silentLog } as unknown as HubWork['context'],
+    reconcile: { log: silentLog } as unknown as HubContext['reconcile'],
     status: { url: 'http://h' },
     conditions: {},
     events: [],
   };
   const run = () => (found instanceof Error ? Promise.reject(found) : Promise.resolve(found));
-  if (again !== undefined) lookAgain(work, again);
-  const steps = [alongside(services, { name: 'workload', run })];
-  return runSteps(steps, work, () => end);
+  if (again !== undefined) requeueAfter(context, again);
+  const steps = [continueOnFailure(services, { name: 'workload', run })];
+  return runSteps(steps, context, () => end);
 }
 
 const well = ready('HubRunning', 'It answers.', { status: { phase: 'Running' } });

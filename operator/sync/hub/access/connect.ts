@@ -31,7 +31,7 @@ import { TokenRenewal } from './token-renewal';
 import { requireAdmin, hubModeProblem } from '../health/hub-health';
 import { BanRecovery } from '../health/ban-recovery';
 import { stateFingerprint } from '../health/health-monitor';
-import { type HubWork, lookAgain, type StepResult } from '../steps';
+import { type HubContext, requeueAfter, type StepResult } from '../steps';
 
 /** From a hub's workload to a hub that answers with our token: bootstrap, and everything that keeps it so. */
 export class Connector {
@@ -50,57 +50,58 @@ export class Connector {
     this.banRecovery = new BanRecovery(services);
   }
 
-  /** Goes on with `work.client` and `work.core` set when the hub has answered. */
-  async connect(work: HubWork): Promise<StepResult> {
-    const { hub, spec, url } = work;
+  /** Goes on with `context.client` and `context.core` set when the hub has answered. */
+  async connect(context: HubContext): Promise<StepResult> {
+    const { hub, spec, url } = context;
     await ensureCredentialsOwner(this.services, hub, spec);
-    if (spec.backup && !conditionOf(hub, 'BackupConfigured')) work.conditions['BackupConfigured'] = noToken;
+    if (spec.backup && !conditionOf(hub, 'BackupConfigured'))
+      context.conditions['BackupConfigured'] = noToken;
     const pod = await podState(this.services, hub);
     if (!pod.ready || !url) {
       const words = pod.ready ? 'The address of the hub is not known yet.' : pod.message;
-      return this.podNotReady(work, words);
+      return this.podNotReady(context, words);
     }
     const found = await resolveAccess(this.services, hub, spec, url);
     if ('missing' in found) {
-      if (spec.backup) work.conditions['BackupConfigured'] = noToken;
-      return spec.bootstrap.enabled ? this.runBootstrap(work, url) : withoutBootstrap(found.missing);
+      if (spec.backup) context.conditions['BackupConfigured'] = noToken;
+      return spec.bootstrap.enabled ? this.runBootstrap(context, url) : withoutBootstrap(found.missing);
     }
     const client = this.hubs.client(hub, found.access);
     let core: CoreConfig | undefined;
     try {
       core = await getConfig(client.rest);
       this.hubs.healthMonitor.watch(hub, client, stateFingerprint(core));
-      return await this.answered(work, client, core, found.access.token);
+      return await this.answered(context, client, core, found.access.token);
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
       if (!core) this.hubs.healthMonitor.watch(hub, client, stateFingerprint(error));
-      if (error instanceof TokenRejected) return this.rejected(work, url, error);
-      return work.client && core ? this.refused(work, core, error) : this.failed(work, error);
+      if (error instanceof TokenRejected) return this.rejected(context, url, error);
+      return context.client && core ? this.refused(context, core, error) : this.failed(context, error);
     }
   }
 
   private async answered(
-    work: HubWork,
+    context: HubContext,
     client: HubClient,
     core: CoreConfig,
     token: string,
   ): Promise<StepResult> {
-    const { hub, spec, status, conditions } = work;
-    this.banRecovery.authenticated(work);
+    const { hub, spec, status, conditions } = context;
+    this.banRecovery.authenticated(context);
     status['version'] = core.version;
     // Also of one in recovery mode: it has touched the volume.
-    await recordRanVersion(this.services, work, core.version);
+    await recordRanVersion(this.services, context, core.version);
     const trouble = await hubModeProblem(this.services, hub, core, client);
     if (trouble) return trouble;
-    const powerless = await this.requireAdmin(work, client);
+    const powerless = await this.requireAdmin(context, client);
     if (powerless) {
       if (spec.backup) conditions['BackupConfigured'] = noToken;
-      return spec.bootstrap.enabled ? this.runBootstrap(work, work.url!) : powerless;
+      return spec.bootstrap.enabled ? this.runBootstrap(context, context.url!) : powerless;
     }
     status['phase'] = 'Running';
     conditions['BootstrapReady'] = spec.bootstrap.enabled ? completed : disabled;
-    work.client = client;
-    work.core = core;
+    context.client = client;
+    context.core = core;
     if (!spec.bootstrap.enabled) return undefined;
     // A crash, or a Hub of this name before, may have left tokens in the hub that no Secret holds.
     if (hub.status?.bootstrap?.state !== 'Done')
@@ -108,58 +109,58 @@ export class Connector {
     Object.assign(status, this.progress(hub, 'Done', 'The hub is set up.'));
     await this.renewal.ensureFresh(hub, spec, client, token);
     const overruled = await ensureCoreSettings(hub, spec, core, client.connection);
-    if (overruled.length > 0) reportOverriddenSettings(work, overruled);
+    if (overruled.length > 0) reportOverriddenSettings(context, overruled);
     // Not there before: the hub loads its analytics while it starts.
     if (core.state === 'RUNNING') await ensureAnalytics(hub, client.connection);
     return undefined;
   }
 
   /** Asked once: a user who is no administrator any more is found out with the first write that the hub refuses. */
-  private async requireAdmin({ context }: HubWork, client: HubClient): Promise<Outcome | undefined> {
-    if (this.verifiedAdmins.has(client) && !context.forced) return undefined;
+  private async requireAdmin({ reconcile }: HubContext, client: HubClient): Promise<Outcome | undefined> {
+    if (this.verifiedAdmins.has(client) && !reconcile.forced) return undefined;
     const powerless = await requireAdmin(client);
     if (!powerless) this.verifiedAdmins.add(client);
     return powerless;
   }
 
   /** Revoked in the hub, or younger than the backup that was restored: made anew with the owner's credentials. */
-  private async rejected(work: HubWork, url: string, error: TokenRejected): Promise<Outcome> {
-    if (work.spec.backup) work.conditions['BackupConfigured'] = noToken;
-    if (work.spec.bootstrap.enabled) return this.runBootstrap(work, url);
+  private async rejected(context: HubContext, url: string, error: TokenRejected): Promise<Outcome> {
+    if (context.spec.backup) context.conditions['BackupConfigured'] = noToken;
+    if (context.spec.bootstrap.enabled) return this.runBootstrap(context, url);
     const message = `${error.message}: store another long-lived access token in the API token Secret.`;
     return waiting('TokenRejected', message, DEPENDENCY_REQUEUE, phaseUnknown);
   }
 
-  private async runBootstrap(work: HubWork, url: string): Promise<Outcome> {
-    const { hub, spec, context } = work;
+  private async runBootstrap(context: HubContext, url: string): Promise<Outcome> {
+    const { hub, spec, reconcile } = context;
     const state = hub.status?.bootstrap?.state ?? 'WaitForHealth';
-    context.log.debug({ step: 'bootstrap', state }, 'bootstrap');
+    reconcile.log.debug({ step: 'bootstrap', state }, 'bootstrap');
     try {
       const from = state === 'Done' ? 'CheckOnboarding' : state;
       return this.bootstrapOutcome(
-        work,
-        await this.bootstrap.step(from, { hub, spec, url, forced: context.forced }),
+        context,
+        await this.bootstrap.step(from, { hub, spec, url, forced: reconcile.forced }),
       );
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
-      if (error instanceof HubBanned) return this.failed(work, error);
+      if (error instanceof HubBanned) return this.failed(context, error);
       if (isRefusal(error)) return refusal(error, this.inProgress(hub, state, refusal(error).message));
       // Any other refusal mostly means that the hub has not loaded that part of itself yet.
       const after = error instanceof HubUnreachable ? POD_NOT_READY_REQUEUE : BOOTSTRAP_RETRY;
-      return this.pending(work, 'Bootstrapping', `${state}: ${error.message}`, after, state);
+      return this.pending(context, 'Bootstrapping', `${state}: ${error.message}`, after, state);
     }
   }
 
-  private bootstrapOutcome(work: HubWork, step: Step): Outcome {
+  private bootstrapOutcome(context: HubContext, step: Step): Outcome {
     if (step.type === 'next') {
       const reason = step.state === 'WaitForAPIReady' && step.after > 0 ? 'ApiNotLoaded' : 'Bootstrapping';
-      return this.pending(work, reason, step.message, step.after, step.state);
+      return this.pending(context, reason, step.message, step.after, step.state);
     }
     const { reason, message } = step;
     const details = {
       status: {
         phase: 'Pending',
-        ...this.progress(work.hub, work.hub.status?.bootstrap?.state ?? 'CheckOnboarding', message),
+        ...this.progress(context.hub, context.hub.status?.bootstrap?.state ?? 'CheckOnboarding', message),
       },
       conditions: { BootstrapReady: { status: 'False', reason, message } as const },
     };
@@ -172,21 +173,21 @@ export class Connector {
    * The hub is well, but does not do what bootstrap asks of it. That keeps it from nothing else; while it starts it is
    * no news.
    */
-  private async refused(work: HubWork, core: CoreConfig, error: HubError): Promise<StepResult> {
+  private async refused(context: HubContext, core: CoreConfig, error: HubError): Promise<StepResult> {
     const isAnswer = error instanceof HubRejected || error instanceof HubFailed;
-    if (!isAnswer || (core.state !== 'RUNNING' && !isRefusal(error))) return this.failed(work, error);
+    if (!isAnswer || (core.state !== 'RUNNING' && !isRefusal(error))) return this.failed(context, error);
     if (error instanceof HubRejected) {
-      work.problem ??= refusal(error);
+      context.problem ??= refusal(error);
       return undefined;
     }
     const message = `${completed.message} The hub failed at something that bootstrap asks of it: ${error.message}`;
-    work.conditions['BootstrapReady'] = { ...completed, message };
-    lookAgain(work, DEPENDENCY_REQUEUE);
+    context.conditions['BootstrapReady'] = { ...completed, message };
+    requeueAfter(context, DEPENDENCY_REQUEUE);
     return undefined;
   }
 
-  private async failed(work: HubWork, error: HubError): Promise<Outcome> {
-    if (error instanceof HubBanned) return this.banRecovery.recover(work, error.message);
+  private async failed(context: HubContext, error: HubError): Promise<Outcome> {
+    if (error instanceof HubBanned) return this.banRecovery.recover(context, error.message);
     if (error instanceof HubUnreachable)
       return waiting('HubUnreachable', error.message, POD_NOT_READY_REQUEUE, phaseUnknown);
     return waiting(
@@ -198,14 +199,14 @@ export class Connector {
   }
 
   /** "Hub pod not ready: requeue after 10 s". A hub that is through its bootstrap does not begin it anew for that. */
-  private podNotReady(work: HubWork, words: string): Outcome {
-    if (work.hub.status?.bootstrap?.state !== 'Done')
-      return this.pending(work, 'PodNotReady', words, POD_NOT_READY_REQUEUE, 'WaitForHealth');
+  private podNotReady(context: HubContext, words: string): Outcome {
+    if (context.hub.status?.bootstrap?.state !== 'Done')
+      return this.pending(context, 'PodNotReady', words, POD_NOT_READY_REQUEUE, 'WaitForHealth');
     return waiting('PodNotReady', words, POD_NOT_READY_REQUEUE, { status: { phase: 'Pending' } });
   }
 
   private pending(
-    { hub }: HubWork,
+    { hub }: HubContext,
     reason: string,
     message: string,
     after: number,
@@ -265,7 +266,7 @@ function withoutBootstrap(missing: string): Outcome {
 }
 
 /** "Core keys in the user's YAML win, and that is reported" (kinds.md 3). */
-function reportOverriddenSettings({ hub, conditions, events }: HubWork, fields: readonly string[]): void {
+function reportOverriddenSettings({ hub, conditions, events }: HubContext, fields: readonly string[]): void {
   const message = `The hub takes its location and units from configuration.yaml; these differ in bootstrap: ${fields.join(', ')}. Remove them in one of the two.`;
   conditions['BootstrapReady'] = { ...completed, message: `${completed.message} ${message}` };
   const told = hub.status?.conditions?.some(({ message: before }) => before.endsWith(message));

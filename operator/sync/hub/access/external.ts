@@ -17,8 +17,8 @@ type External = NonNullable<HubSpec['external']>;
 export function externalStep(services: Services, hubs: HubClients): HubStep {
   return {
     name: 'external hub',
-    async run(work) {
-      const { hub, spec, status } = work;
+    async run(context) {
+      const { hub, spec, status } = context;
       const external = spec.external!;
       const refusal = invalidUrl(external, services.settings.allowLocalHubs);
       if (refusal) return stalled('InvalidSpec', refusal, { status: { phase: 'Failed', url: null } });
@@ -27,12 +27,12 @@ export function externalStep(services: Services, hubs: HubClients): HubStep {
           'delivery: File needs files in the hub’s pod, and an external hub has none here: use Api.';
         return stalled('NotSupportedByExternalHub', message, { status: { phase: 'Failed' } });
       }
-      work.url = new URL(external.url).origin;
-      status['url'] = work.url;
-      const found = await resolveAccess(services, hub, spec, work.url);
+      context.url = new URL(external.url).origin;
+      status['url'] = context.url;
+      const found = await resolveAccess(services, hub, spec, context.url);
       if ('missing' in found) {
         if (spec.backup)
-          work.conditions['BackupConfigured'] = {
+          context.conditions['BackupConfigured'] = {
             status: 'False',
             reason: 'TokenNotAvailable',
             message: found.missing,
@@ -49,8 +49,8 @@ export function externalStep(services: Services, hubs: HubClients): HubStep {
         const trouble = (await hubModeProblem(services, hub, core, client)) ?? (await requireAdmin(client));
         if (trouble) return trouble;
         status['phase'] = 'Running';
-        work.client = client;
-        work.core = core;
+        context.client = client;
+        context.core = core;
         return undefined;
       } catch (error) {
         if (!(error instanceof HubError)) throw error;

@@ -11,10 +11,10 @@ import { isNotFound } from '../../../runtime/transport';
 import { builtin, optional } from '../../../runtime/types';
 import type { Services } from '../../services';
 import { httpRouteOf } from './gateway';
-import { certificateOf, encryptionOf, ingressOf } from './ingress';
+import { certificateOf, tlsSourceOf, ingressOf } from './ingress';
 import { networkPolicyOf } from './network-policy';
 import { exposedAsBefore } from './trusted-proxies';
-import { type HubStep, type HubWork, lookAgain } from '../steps';
+import { type HubStep, type HubContext, requeueAfter } from '../steps';
 
 /**
  * How others reach the hub: Ingress with its Certificate, HTTPRoute, NetworkPolicy. What is not wanted (any more) is
@@ -26,7 +26,7 @@ export function exposureSteps(services: Services): readonly HubStep[] {
   const discovery = new Discovery(services.cluster, services.clock);
 
   /** Makes an object of a watched kind be there, or not be there. */
-  async function keep(hub: Hub, type: ResourceType, wanted: Manifest | undefined): Promise<void> {
+  async function ensure(hub: Hub, type: ResourceType, wanted: Manifest | undefined): Promise<void> {
     const { name, namespace } = hub.metadata;
     if (wanted) await applier.apply(type, wanted, { owner: hub });
     // One of ours is known from its watch, so that a hub without it costs no request.
@@ -36,7 +36,11 @@ export function exposureSteps(services: Services): readonly HubStep[] {
   }
 
   /** The same for a kind that need not exist in the cluster; false: it does not. */
-  async function keepOptional(hub: Hub, type: ResourceType, wanted: Manifest | undefined): Promise<boolean> {
+  async function ensureOptional(
+    hub: Hub,
+    type: ResourceType,
+    wanted: Manifest | undefined,
+  ): Promise<boolean> {
     if (!(await discovery.serves(type))) return false;
     try {
       if (wanted) await applier.apply(type, wanted, { owner: hub });
@@ -49,16 +53,16 @@ export function exposureSteps(services: Services): readonly HubStep[] {
     }
   }
 
-  const ingress = async (work: HubWork): Promise<undefined> => {
-    const { hub, spec, conditions, events } = work;
+  const ingress = async (context: HubContext): Promise<undefined> => {
+    const { hub, spec, conditions, events } = context;
     const wish = spec.ingress?.enabled ? spec.ingress : undefined;
-    const encryption = wish ? encryptionOf(hub, wish) : ({ type: 'none' } as const);
+    const encryption = wish ? tlsSourceOf(hub, wish) : ({ type: 'none' } as const);
     const issued = encryption.type === 'issued' ? encryption : undefined;
     const certificate = wish && issued && certificateOf(hub, wish, issued.secretName, issued.issuerRef);
-    const installed = await keepOptional(hub, optional.Certificate, certificate);
+    const installed = await ensureOptional(hub, optional.Certificate, certificate);
     const secretName =
       encryption.type === 'none' || (issued && !installed) ? undefined : encryption.secretName;
-    await keep(hub, builtin.Ingress, wish && ingressOf(hub, wish, secretName));
+    await ensure(hub, builtin.Ingress, wish && ingressOf(hub, wish, secretName));
     conditions['CertManagerAvailable'] = issued
       ? installed
         ? certManagerInstalled
@@ -66,23 +70,23 @@ export function exposureSteps(services: Services): readonly HubStep[] {
       : null;
     if (!issued || installed) return undefined;
     if (conditionOf(hub, 'CertManagerAvailable')?.status !== 'False') events.push(certManagerUnavailable);
-    lookAgain(work, DEPENDENCY_REQUEUE);
+    requeueAfter(context, DEPENDENCY_REQUEUE);
     return undefined;
   };
 
-  const route = async (work: HubWork): Promise<undefined> => {
-    const { hub, spec, conditions } = work;
+  const route = async (context: HubContext): Promise<undefined> => {
+    const { hub, spec, conditions } = context;
     const wanted = spec.gateway?.enabled ? httpRouteOf(hub, spec) : undefined;
-    const installed = await keepOptional(hub, optional.HTTPRoute, wanted);
+    const installed = await ensureOptional(hub, optional.HTTPRoute, wanted);
     const missing = wanted !== undefined && !installed;
-    if (missing) lookAgain(work, DEPENDENCY_REQUEUE);
+    if (missing) requeueAfter(context, DEPENDENCY_REQUEUE);
     conditions['Exposed'] = missing ? gatewayApiMissing : exposedAsBefore(hub, spec);
     return undefined;
   };
 
-  const policy = async ({ hub, spec }: HubWork): Promise<undefined> => {
+  const policy = async ({ hub, spec }: HubContext): Promise<undefined> => {
     const wanted = spec.networkPolicy.enabled ? networkPolicyOf(hub, spec, settings.podNamespace) : undefined;
-    await keep(hub, builtin.NetworkPolicy, wanted);
+    await ensure(hub, builtin.NetworkPolicy, wanted);
     return undefined;
   };
 

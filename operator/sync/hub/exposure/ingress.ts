@@ -3,16 +3,16 @@ import { objectNames } from '../../../kinds/object-names';
 import type { Manifest } from '../../../runtime/apply';
 import { selectorOf, SERVICE_PORT } from './service';
 
-export type IngressWish = NonNullable<HubSpec['ingress']>;
+export type IngressSpec = NonNullable<HubSpec['ingress']>;
 
 /** Where the certificate of the Ingress comes from. */
-export type Encryption =
+export type TlsSource =
   | { readonly type: 'none' }
   /** A Secret that the user brings, which wins over an issuer. */
   | { readonly type: 'own'; readonly secretName: string }
   | { readonly type: 'issued'; readonly secretName: string; readonly issuerRef: object };
 
-export function encryptionOf(hub: Hub, { tls }: IngressWish): Encryption {
+export function tlsSourceOf(hub: Hub, { tls }: IngressSpec): TlsSource {
   if (!tls?.enabled) return { type: 'none' };
   if (tls.secretName) return { type: 'own', secretName: tls.secretName };
   if (!tls.issuerRef) return { type: 'none' };
@@ -20,7 +20,7 @@ export function encryptionOf(hub: Hub, { tls }: IngressWish): Encryption {
 }
 
 /** `secretName`: of the certificate; without one the Ingress is plain HTTP. */
-export function ingressOf(hub: Hub, wish: IngressWish, secretName: string | undefined): Manifest {
+export function ingressOf(hub: Hub, wish: IngressSpec, secretName: string | undefined): Manifest {
   const { name, namespace } = hub.metadata;
   const { host, ingressClassName, annotations } = wish;
   const service = { name: objectNames(name).workload, port: { name: SERVICE_PORT } };
@@ -43,7 +43,7 @@ export function ingressOf(hub: Hub, wish: IngressWish, secretName: string | unde
 
 export function certificateOf(
   hub: Hub,
-  { host }: IngressWish,
+  { host }: IngressSpec,
   secretName: string,
   issuerRef: object,
 ): Manifest {

@@ -23,11 +23,11 @@ export function selectorOf(hub: Hub): Record<string, string> {
 export function serviceStep(services: Services): HubStep {
   return {
     name: 'Service',
-    async run(work) {
-      const { hub, spec, status } = work;
+    async run(context) {
+      const { hub, spec, status } = context;
       const reached = (service: Service | undefined) => {
-        work.url = service && hubUrl(services, hub, service);
-        status['url'] = work.url ?? null;
+        context.url = service && hubUrl(services, hub, service);
+        status['url'] = context.url ?? null;
       };
       const { namespace, name } = hub.metadata;
       const present = services.view.get<Service>(builtin.Service.kind, namespace, objectNames(name).workload);

@@ -5,7 +5,7 @@ import { objectNames } from '../../../kinds/object-names';
 import { DEPENDENCY_REQUEUE } from '../../../limits';
 import type { ConditionValue } from '../../../runtime/outcome';
 import { conditionOf } from '../../../runtime/resource';
-import { type HubStep, lookAgain } from '../steps';
+import { type HubStep, requeueAfter } from '../steps';
 
 /**
  * Asks a hub that is well whether it lets its proxies through: it refuses every forwarded request otherwise. That is
@@ -13,8 +13,8 @@ import { type HubStep, lookAgain } from '../steps';
  */
 export const trustedProxiesStep: HubStep = {
   name: 'trusted proxies',
-  async run(work) {
-    const { hub, spec, client, conditions } = work;
+  async run(context) {
+    const { hub, spec, client, conditions } = context;
     if (!client || !conditions['Exposed'] || conditions['Exposed'].reason === 'GatewayApiNotInstalled')
       return undefined;
     try {
@@ -24,9 +24,9 @@ export const trustedProxiesStep: HubStep = {
       conditions['Exposed'] = trusts ? reached(hub, spec) : proxiesMissing;
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
-      work.context.log.debug({ error }, 'the hub did not say whom it trusts');
+      context.reconcile.log.debug({ error }, 'the hub did not say whom it trusts');
     }
-    if (conditions['Exposed']?.status !== 'True') lookAgain(work, DEPENDENCY_REQUEUE);
+    if (conditions['Exposed']?.status !== 'True') requeueAfter(context, DEPENDENCY_REQUEUE);
     return undefined;
   },
 };

@@ -18,7 +18,7 @@ import { type BanHistory, banHistoryOf, banStatus, decideBanRestart } from './ba
 import { PerHub } from '../per-hub';
 import type { Pod } from './pod-state';
 import { NOT_BANNED, UNBAN_CONTAINER } from '../workload/init-scripts';
-import type { HubWork } from '../steps';
+import type { HubContext } from '../steps';
 
 const WINDOW_MINUTES = BAN_WINDOW / 60_000;
 
@@ -36,8 +36,8 @@ export class BanRecovery {
   }
 
   /** The hub refuses our address: `words` says so. */
-  async recover(work: HubWork, words: string): Promise<Outcome> {
-    const { hub, spec } = work;
+  async recover(context: HubContext, words: string): Promise<Outcome> {
+    const { hub, spec } = context;
     const { podIp } = this.services.settings;
     if (!spec.banRecovery.enabled) {
       const message = `${words}. banRecovery.enabled is false: ${MANUAL_STEPS}`;
@@ -46,19 +46,19 @@ export class BanRecovery {
       return waiting('HubBanned', message, DEPENDENCY_REQUEUE, { ...phaseUnknown, conditions });
     }
     if (!podIp)
-      return stopped(work, 'RestartDidNotHelp', `The operator does not know its POD_IP: ${MANUAL_STEPS}`);
+      return stopped(context, 'RestartDidNotHelp', `The operator does not know its POD_IP: ${MANUAL_STEPS}`);
     const pod = this.podOf(hub);
     if (!pod || pod.metadata.deletionTimestamp) return this.restarting(words);
     const pendingRestart = this.pendingRestart.get(hub);
     // The write of that status may have failed.
     if (pendingRestart?.pod === pod.metadata.uid && pendingRestart?.at === hub.status?.lastSelfUnban)
-      return this.deletePod(work, pod, words);
+      return this.deletePod(context, pod, words);
 
     const history = banHistoryOf(hub.status ?? {});
     const verdict = restartIneffective(pod, history);
     if (verdict) {
       const message = `The restart did not help: ${verdict}. The hub sees the operator under another address: ${MANUAL_STEPS}`;
-      return stopped(work, 'RestartDidNotHelp', message);
+      return stopped(context, 'RestartDidNotHelp', message);
     }
     const decision = decideBanRestart(history, this.services.clock.now());
     switch (decision.type) {
@@ -66,7 +66,7 @@ export class BanRecovery {
         return this.inCooldown(words, history, decision.after);
       case 'exhausted': {
         const message = `${BAN_RESTARTS} restarts in ${WINDOW_MINUTES} minutes did not help: ${MANUAL_STEPS}`;
-        return { ...stopped(work, 'RestartLimitExceeded', message), after: decision.after };
+        return { ...stopped(context, 'RestartLimitExceeded', message), after: decision.after };
       }
       case 'restart': {
         const { lastSelfUnban: at } = banStatus(decision.history);
@@ -77,7 +77,7 @@ export class BanRecovery {
   }
 
   /** The hub answered to our token: the window is over, the cooldown is not. */
-  authenticated({ hub, status, conditions }: HubWork): void {
+  authenticated({ hub, status, conditions }: HubContext): void {
     this.pendingRestart.delete(hub);
     status['banWindow'] = null;
     conditions['BanRecoveryFailed'] = null;
@@ -94,12 +94,12 @@ export class BanRecovery {
   }
 
   private async deletePod(
-    { hub, context }: HubWork,
+    { hub, reconcile }: HubContext,
     { metadata: { name, uid } }: Pod,
     words: string,
   ): Promise<Outcome> {
     this.pendingRestart.delete(hub);
-    context.log.warn({ pod: name }, 'deleting the pod of the hub: it has banned the operator');
+    reconcile.log.warn({ pod: name }, 'deleting the pod of the hub: it has banned the operator');
     try {
       await this.services.cluster.request({
         method: 'DELETE',
@@ -157,7 +157,7 @@ function restartIneffective(
 }
 
 /** "No more restarts; manual recovery required." */
-function stopped({ hub }: HubWork, reason: string, message: string): Stalled {
+function stopped({ hub }: HubContext, reason: string, message: string): Stalled {
   const news = conditionOf(hub, 'BanRecoveryFailed')?.status !== 'True';
   return stalled('HubBanned', message, {
     status: { phase: 'Failed' },

@@ -4,7 +4,7 @@ import { pathOf } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import type { Claim } from './storage';
-import type { HubWork } from '../steps';
+import type { HubContext } from '../steps';
 
 /**
  * Why `spec.version` must not run on this volume: a hub migrates its database and stores when it is updated, and an
@@ -25,7 +25,7 @@ export function refuseDowngrade(hub: Hub, { version }: HubSpec, claim: Claim): s
  */
 export async function recordRanVersion(
   { cluster }: Services,
-  { hub, claim }: Pick<HubWork, 'hub' | 'claim'>,
+  { hub, claim }: Pick<HubContext, 'hub' | 'claim'>,
   version: string,
 ): Promise<void> {
   const ran = claim?.metadata.annotations?.[operatorAnnotations.ranVersion];

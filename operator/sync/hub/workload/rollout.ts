@@ -10,7 +10,7 @@ import { PerHub } from '../per-hub';
 import type { PodHashes } from './pod-template';
 import type { StatefulSet } from './statefulset';
 
-interface Wish {
+interface PendingTemplate {
   readonly digest: string;
   readonly since: number;
 }
@@ -21,10 +21,10 @@ interface Wish {
  * changes to the Hub, its configuration and its secrets is one rollout.
  */
 export class Rollouts {
-  private readonly wishes: PerHub<Wish>;
+  private readonly pending: PerHub<PendingTemplate>;
 
   constructor(private readonly services: Services) {
-    this.wishes = new PerHub(services.view);
+    this.pending = new PerHub(services.view);
   }
 
   /** The hashes that the pod template shall carry; undefined while there is no configuration to start a pod with. */
@@ -46,17 +46,17 @@ export class Rollouts {
   }
 
   /** Milliseconds until `wanted` may take the place of `present`; 0 when it may now, or is what is there. */
-  pause(hub: Hub, present: StatefulSet | undefined, wanted: Manifest): number {
+  debounceRemaining(hub: Hub, present: StatefulSet | undefined, wanted: Manifest): number {
     const { applier, clock } = this.services;
     // The first hashes belong into the creation of the StatefulSet, or a second rollout would follow at once.
     if (!present || applier.isLastWish(present, wanted, { owner: hub })) {
-      this.wishes.delete(hub);
+      this.pending.delete(hub);
       return 0;
     }
     const digest = createHash('sha256').update(JSON.stringify(wanted)).digest('hex');
-    const before = this.wishes.get(hub);
+    const before = this.pending.get(hub);
     const since = before?.digest === digest ? before.since : clock.now();
-    this.wishes.set(hub, { digest, since });
+    this.pending.set(hub, { digest, since });
     return Math.max(0, since + ROLLOUT_DEBOUNCE - clock.now());
   }
 }

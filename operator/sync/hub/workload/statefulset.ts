@@ -12,7 +12,7 @@ import { type PodHashes, podTemplate } from './pod-template';
 import { lostPart } from './protected-parts';
 import { hashesOf, Rollouts } from './rollout';
 import { selectorOf, syncOperatorIp } from '../exposure/service';
-import { type HubStep, lookAgain } from '../steps';
+import { type HubStep, requeueAfter } from '../steps';
 
 /** As far as we look into it. */
 export interface StatefulSet extends ClusterObject {
@@ -27,11 +27,11 @@ export function workloadStep(services: Services): HubStep {
   const rollouts = new Rollouts(services);
   return {
     name: 'StatefulSet',
-    async run(work) {
-      const { hub, spec, status } = work;
+    async run(context) {
+      const { hub, spec, status } = context;
       // First: a hub that runs is freed of a ban with it, whatever else is refused.
       await syncOperatorIp(services, hub);
-      const refusal = work.claim && refuseDowngrade(hub, spec, work.claim);
+      const refusal = context.claim && refuseDowngrade(hub, spec, context.claim);
       if (refusal) return stalled('DowngradeRefused', refusal);
       const { namespace, name } = hub.metadata;
       const present = await applier.find<StatefulSet>(
@@ -48,7 +48,7 @@ export function workloadStep(services: Services): HubStep {
       }
       const wanted = statefulSet(hub, spec, hashes, applier.labels(hub));
       if ('problem' in wanted) return stalled('InvalidSpec', wanted.problem);
-      const pause = rollouts.pause(hub, present, wanted.manifest);
+      const pause = rollouts.debounceRemaining(hub, present, wanted.manifest);
       const set =
         pause > 0 && present
           ? present
@@ -56,7 +56,7 @@ export function workloadStep(services: Services): HubStep {
       if (pause > 0) {
         // What the API server would refuse is said at once.
         await applier.rehearse(builtin.StatefulSet, wanted.manifest, { owner: hub });
-        lookAgain(work, pause);
+        requeueAfter(context, pause);
       }
       const applied = hashesOf(set);
       status['configHash'] = applied?.config ?? null;

@@ -8,8 +8,8 @@ import { ApiError } from '../../../runtime/transport';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import { latestWarning } from '../health/warning-events';
-import { amountOf } from './quantity';
-import { type HubStep, lookAgain } from '../steps';
+import { parseQuantity } from './quantity';
+import { type HubStep, requeueAfter } from '../steps';
 
 /** A PersistentVolumeClaim, as far as we look into it. */
 export interface Claim extends ClusterObject {
@@ -29,19 +29,19 @@ export interface Claim extends ClusterObject {
   };
 }
 
-type Wish = HubSpec['storage'];
+type StorageSpec = HubSpec['storage'];
 
 /** The claim for `/config`; whatever is wrong with it is said in `StorageReady`, and the rest of the pass goes on. */
 export function storageStep(services: Services): HubStep {
   const { applier } = services;
 
-  async function run(hub: Hub, wish: Wish): Promise<{ claim?: Claim; condition: ConditionValue }> {
+  async function run(hub: Hub, wish: StorageSpec): Promise<{ claim?: Claim; condition: ConditionValue }> {
     const name = wish.existingClaim ?? objectNames(hub.metadata.name).volumeClaim;
     const present = await applier.find<Claim>(builtin.PersistentVolumeClaim, hub.metadata.namespace, name);
     // One of a Hub of that name before is waited for: this Hub gets a new one.
     const isFormer = present && isControlled(present) && !applier.isOurs(present, hub);
     if (present?.metadata.deletionTimestamp && (wish.existingClaim || !isFormer))
-      return { claim: present, condition: going(hub, name) };
+      return { claim: present, condition: terminating(hub, name) };
     if (wish.existingClaim) {
       if (present) return { claim: present, condition: await stateOf(present, []) };
       return {
@@ -92,7 +92,7 @@ export function storageStep(services: Services): HubStep {
       };
     }
     const size = requestOf(claim);
-    if (size !== undefined && amountOf(capacity?.storage ?? '0') < amountOf(size)) {
+    if (size !== undefined && parseQuantity(capacity?.storage ?? '0') < parseQuantity(size)) {
       const steps = conditions
         .filter(({ status }) => status === 'True')
         .map(({ type, message }) => `${type}${message ? `: ${message}` : ''}`);
@@ -110,19 +110,19 @@ export function storageStep(services: Services): HubStep {
 
   return {
     name: 'PersistentVolumeClaim',
-    async run(work) {
-      const { claim, condition } = await run(work.hub, work.spec.storage);
-      work.claim = claim;
-      work.conditions['StorageReady'] = condition;
+    async run(context) {
+      const { claim, condition } = await run(context.hub, context.spec.storage);
+      context.claim = claim;
+      context.conditions['StorageReady'] = condition;
       // Only claims of ours are watched.
-      if (condition.status !== 'True') lookAgain(work, DEPENDENCY_REQUEUE);
+      if (condition.status !== 'True') requeueAfter(context, DEPENDENCY_REQUEUE);
       return undefined;
     },
   };
 }
 
 /** What is asked for now: of a claim that is there only the size can change, once it is bound, and only upwards. */
-export function claimSpec(wish: Wish, present: Claim | undefined): Readonly<Record<string, unknown>> {
+export function claimSpec(wish: StorageSpec, present: Claim | undefined): Readonly<Record<string, unknown>> {
   const { accessModes, storageClassName } = present ? present.spec : wish;
   const before = present && requestOf(present);
   const size =
@@ -137,7 +137,7 @@ export function claimSpec(wish: Wish, present: Claim | undefined): Readonly<Reco
 }
 
 /** In which respects a claim that was found is not what is wished for, each with the way out. */
-export function differences(claim: Claim, wish: Wish): string[] {
+export function differences(claim: Claim, wish: StorageSpec): string[] {
   const { name } = claim.metadata;
   const { storageClassName, accessModes = [] } = claim.spec;
   const problems: string[] = [];
@@ -166,15 +166,15 @@ const isControlled = ({ metadata: { ownerReferences = [] } }: Claim): boolean =>
   ownerReferences.some(({ controller }) => controller);
 
 /** Less than the volume already has. What was asked for in vain may be taken back. */
-function isSmaller(wish: Wish, claim: Claim): boolean {
+function isSmaller(wish: StorageSpec, claim: Claim): boolean {
   const size = claim.status?.capacity?.storage ?? requestOf(claim);
-  return size !== undefined && amountOf(wish.size) < amountOf(size);
+  return size !== undefined && parseQuantity(wish.size) < parseQuantity(size);
 }
 
 const requestOf = ({ spec }: Claim): string | undefined => spec.resources?.requests?.storage;
 
 /** Deleted by somebody while the hub uses it: it cannot be kept, and the hub runs on it as long as its pod does. */
-function going(hub: Hub, claim: string): ConditionValue {
+function terminating(hub: Hub, claim: string): ConditionValue {
   const { pod } = objectNames(hub.metadata.name);
   return mismatch(
     `${claim} is being deleted, and goes with all that is on it when the pod ${pod} goes: make a backup and keep it elsewhere, then delete the pod.`,

@@ -5,7 +5,7 @@ import { defaulted } from '../../../../../operator/kinds/schema';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
 import type { HubClients } from '../../../../../operator/sync/hub-clients';
 import { Connector } from '../../../../../operator/sync/hub/access/connect';
-import type { HubWork } from '../../../../../operator/sync/hub/steps';
+import type { HubContext } from '../../../../../operator/sync/hub/steps';
 import type { Services } from '../../../../../operator/sync/services';
 import { silentLog } from '../../../../cluster/silent-log';
 import { type Command, FakeHub, json, text } from '../../../client/fake-hub';
@@ -65,39 +65,39 @@ afterEach(async () => {
 });
 
 async function reconcile(forced = false) {
-  const work: HubWork = {
+  const context: HubContext = {
     hub,
     spec: defaulted(definition.spec, hub.spec),
-    context: { log: silentLog, forced } as unknown as HubWork['context'],
+    reconcile: { log: silentLog, forced } as unknown as HubContext['reconcile'],
     status: {},
     conditions: {},
     events: [],
     url: server.url,
   };
-  return { outcome: await contact.connect(work), work };
+  return { outcome: await contact.connect(context), context };
 }
 
 test('a setting that the hub refuses is said in its words, and the rest goes on', async () => {
   answers['config/core/update'] = ({ fail }) => fail('unauthorized', 'Unauthorized');
-  const { outcome, work } = await reconcile();
+  const { outcome, context } = await reconcile();
   expect(outcome).toBeUndefined();
-  expect(work.problem).toMatchObject({
+  expect(context.problem).toMatchObject({
     type: 'Stalled',
     reason: 'RejectedByHub',
     message: 'The hub refuses something that bootstrap asks of it: Unauthorized',
   });
-  expect(work).toMatchObject({ client, core: config, status: { phase: 'Running', version: '2026.11.0' } });
+  expect(context).toMatchObject({ client, core: config, status: { phase: 'Running', version: '2026.11.0' } });
 });
 
 test('what the hub fails at is tried again, and leaves it ready', async () => {
   answers['config/core/update'] = ({ fail }) => fail('unknown_error', 'Unknown error');
-  const { outcome, work } = await reconcile();
-  expect([outcome, work.problem]).toEqual([undefined, undefined]);
-  expect(work.conditions['BootstrapReady']).toMatchObject({
+  const { outcome, context } = await reconcile();
+  expect([outcome, context.problem]).toEqual([undefined, undefined]);
+  expect(context.conditions['BootstrapReady']).toMatchObject({
     status: 'True',
     message: expect.stringMatching(/The hub failed at something .*Unknown error/),
   });
-  expect(work.again).toBe(30_000);
+  expect(context.requeueAfter).toBe(30_000);
 });
 
 test('a hub that is starting is waited for', async () => {

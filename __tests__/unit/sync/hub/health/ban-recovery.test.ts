@@ -2,7 +2,7 @@ import type { Hub, HubStatus } from '../../../../../operator/kinds/index';
 import type { Waiting } from '../../../../../operator/runtime/outcome';
 import type { Services } from '../../../../../operator/sync/services';
 import { BanRecovery } from '../../../../../operator/sync/hub/health/ban-recovery';
-import type { HubWork } from '../../../../../operator/sync/hub/steps';
+import type { HubContext } from '../../../../../operator/sync/hub/steps';
 import { silentLog } from '../../../../cluster/silent-log';
 import { ManualClock } from '../../../client/manual-clock';
 
@@ -28,14 +28,14 @@ beforeEach(() => {
 
 function reconcile(status: HubStatus, enabled = true) {
   const hub = { metadata: { namespace: 'home', name: 'h', uid: '1' }, spec: {}, status } as unknown as Hub;
-  const work = {
+  const context = {
     hub,
     spec: { banRecovery: { enabled } },
-    context: { log: silentLog },
+    reconcile: { log: silentLog },
     status: {},
     conditions: {},
   };
-  return unban.recover(work as unknown as HubWork, 'banned') as Promise<Waiting>;
+  return unban.recover(context as unknown as HubContext, 'banned') as Promise<Waiting>;
 }
 
 test('a restart is done once it stands in the status', async () => {

@@ -19,25 +19,25 @@ function rollouts() {
 
 test('the first one starts at once, and so does what is there already', () => {
   const { rollouts: subject } = rollouts();
-  expect(subject.pause(hub, undefined, wish('a'))).toBe(0);
-  expect(subject.pause(hub, set('a'), wish('a'))).toBe(0);
+  expect(subject.debounceRemaining(hub, undefined, wish('a'))).toBe(0);
+  expect(subject.debounceRemaining(hub, set('a'), wish('a'))).toBe(0);
 });
 
 test('a change must have stood for 3 s', () => {
   const { rollouts: subject, later } = rollouts();
-  expect(subject.pause(hub, set('a'), wish('b'))).toBe(3_000);
+  expect(subject.debounceRemaining(hub, set('a'), wish('b'))).toBe(3_000);
   later(2_000);
-  expect(subject.pause(hub, set('a'), wish('b'))).toBe(1_000);
+  expect(subject.debounceRemaining(hub, set('a'), wish('b'))).toBe(1_000);
   later(1_000);
-  expect(subject.pause(hub, set('a'), wish('b'))).toBe(0);
+  expect(subject.debounceRemaining(hub, set('a'), wish('b'))).toBe(0);
 });
 
 test('another change begins anew, and one that is taken back leaves nothing', () => {
   const { rollouts: subject, later } = rollouts();
-  subject.pause(hub, set('a'), wish('b'));
+  subject.debounceRemaining(hub, set('a'), wish('b'));
   later(2_000);
-  expect(subject.pause(hub, set('a'), wish('c'))).toBe(3_000);
+  expect(subject.debounceRemaining(hub, set('a'), wish('c'))).toBe(3_000);
   later(1_000);
-  expect(subject.pause(hub, set('a'), wish('a'))).toBe(0);
-  expect(subject.pause(hub, set('a'), wish('c'))).toBe(3_000);
+  expect(subject.debounceRemaining(hub, set('a'), wish('a'))).toBe(0);
+  expect(subject.debounceRemaining(hub, set('a'), wish('c'))).toBe(3_000);
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { amountOf } from '../../../../../operator/sync/hub/workload/quantity';
+import { parseQuantity } from '../../../../../operator/sync/hub/workload/quantity';
 import { type Claim, claimSpec, differences } from '../../../../../operator/sync/hub/workload/storage';
 
 type Wish = Parameters<typeof claimSpec>[0];
@@ -74,14 +74,16 @@ test.each([
   ['250u', 0.00025],
   ['.5k', 500],
   ['0', 0],
-])('%s is %d', (quantity, amount) => expect(amountOf(quantity)).toBeCloseTo(amount, 9));
+])('%s is %d', (quantity, amount) => expect(parseQuantity(quantity)).toBeCloseTo(amount, 9));
 
 test('suffixes are steps', () => {
   const steps = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 999 }), fc.integer({ min: 0, max: 8 }), (number, index) => {
-      expect(amountOf(`${number}${steps[index]}`)).toBeLessThan(amountOf(`${number}${steps[index + 1]}`));
+      expect(parseQuantity(`${number}${steps[index]}`)).toBeLessThan(
+        parseQuantity(`${number}${steps[index + 1]}`),
+      );
     }),
   );
-  expect(amountOf('five')).toBeNaN();
+  expect(parseQuantity('five')).toBeNaN();
 });
