@@ -1,13 +1,14 @@
 import type { HubClient } from '../client/hub';
-import { HubBanned, HubRejected, HubUnreachable, NotAHub, TokenRejected } from '../client/errors';
+import { HubBanned, HubUnreachable, TokenRejected } from '../client/errors';
 import { withDeadline } from '../deadline';
 import type { Resource } from '../kinds';
-import { DEPENDENCY_REQUEUE, FINALIZER_SKIP, FINALIZER_TRY, POD_NOT_READY_REQUEUE } from '../limits';
+import { FINALIZER_SKIP, FINALIZER_TRY } from '../limits';
 import type { EventSpec } from '../runtime/events';
-import { type Outcome, stalled, type Waiting, waiting } from '../runtime/outcome';
+import type { Outcome, Waiting } from '../runtime/outcome';
 import type { CustomResource } from '../runtime/resource';
 import type { ReconcileContext, SyncModule } from '../runtime/sync-module';
 import type { HubClients } from './hub-clients';
+import { hubErrorOutcome } from './hub-errors';
 import type { Services } from './services';
 
 /** A resource that has an object in a hub. */
@@ -44,7 +45,7 @@ export function childModule<R extends Child>(
         // Only the Hub can do something about it, and an open WebSocket would hide it for a while.
         if (error instanceof HubBanned || error instanceof TokenRejected)
           services.requeue('Hub', namespace, resource.spec.hubRef.name);
-        return outcomeOf(error);
+        return hubErrorOutcome(error, 'object');
       }
     },
 
@@ -81,14 +82,3 @@ function cleanupSkipped(why: string): EventSpec {
 }
 
 const tooLate = (): Error => new HubUnreachable(`the hub did not answer within ${FINALIZER_TRY / 1_000} s`);
-
-/** Errors that say something of the hub or of the resource; all others are for the backoff. */
-function outcomeOf(error: unknown): Outcome {
-  if (error instanceof TokenRejected) return waiting('TokenRejected', error.message, DEPENDENCY_REQUEUE);
-  if (error instanceof HubBanned) return waiting('HubBanned', error.message, DEPENDENCY_REQUEUE);
-  if (error instanceof HubUnreachable || error instanceof NotAHub) {
-    return waiting('HubUnreachable', error.message, POD_NOT_READY_REQUEUE);
-  }
-  if (error instanceof HubRejected) return stalled('RejectedByHub', `The hub refuses it: ${error.message}`);
-  throw error;
-}

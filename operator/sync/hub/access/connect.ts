@@ -11,15 +11,11 @@ import type { HubClient } from '../../../client/hub';
 import { removeOldTokens } from '../../../client/tokens';
 import type { Hub } from '../../../kinds/index';
 import { timestamp } from '../../../clock';
-import {
-  API_NOT_LOADED_REQUEUE,
-  BOOTSTRAP_RETRY,
-  DEPENDENCY_REQUEUE,
-  POD_NOT_READY_REQUEUE,
-} from '../../../limits';
+import { BOOTSTRAP_RETRY, DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../limits';
 import { type ConditionValue, type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import { conditionOf } from '../../../runtime/resource';
 import type { HubClients } from '../../hub-clients';
+import { hubErrorOutcome } from '../../hub-errors';
 import type { Services } from '../../services';
 import { Bootstrap, type BootstrapState, type Step } from './bootstrap';
 import { ensureAnalytics, ensureCoreSettings } from './core-settings';
@@ -188,14 +184,7 @@ export class Connector {
 
   private async failed(context: HubContext, error: HubError): Promise<Outcome> {
     if (error instanceof HubBanned) return this.banRecovery.recover(context, error.message);
-    if (error instanceof HubUnreachable)
-      return waiting('HubUnreachable', error.message, POD_NOT_READY_REQUEUE, phaseUnknown);
-    return waiting(
-      'ApiNotLoaded',
-      `The hub does not serve its API yet: ${error.message}`,
-      API_NOT_LOADED_REQUEUE,
-      phaseUnknown,
-    );
+    return hubErrorOutcome(error, 'state', phaseUnknown);
   }
 
   /** "Hub pod not ready: requeue after 10 s". A hub that is through its bootstrap does not begin it anew for that. */

@@ -1,10 +1,11 @@
 import { getConfig } from '../../../client/core';
-import { HubBanned, HubError, HubFailed, HubRejected, TokenRejected } from '../../../client/errors';
+import { HubBanned, HubError, TokenRejected } from '../../../client/errors';
 import { hasLocalHost } from '../../../client/local-address';
 import type { HubSpec } from '../../../kinds/index';
-import { DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../limits';
+import { DEPENDENCY_REQUEUE } from '../../../limits';
 import { type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import type { HubClients } from '../../hub-clients';
+import { hubErrorOutcome } from '../../hub-errors';
 import type { Services } from '../../services';
 import { resolveAccess } from './token';
 import { requireAdmin, hubModeProblem } from '../health/hub-health';
@@ -77,16 +78,14 @@ export function invalidUrl({ url }: Pick<External, 'url'>, allowLocal: boolean):
 }
 
 function errorOutcome(error: HubError): Outcome {
-  const status = { phase: 'Unknown' };
-  if (error instanceof TokenRejected) {
-    const message = `${error.message}: store another long-lived access token of an administrator in the Secret of external.tokenSecretRef.`;
-    return waiting('TokenRejected', message, DEPENDENCY_REQUEUE, { status });
-  }
-  if (error instanceof HubBanned) {
-    const message = `${error.message}: lift the ban on that hub (ip_bans.yaml, then a restart). The operator does not restart external hubs.`;
-    return waiting('HubBanned', message, DEPENDENCY_REQUEUE, { status });
-  }
-  const reason =
-    error instanceof HubRejected || error instanceof HubFailed ? 'ApiNotLoaded' : 'HubUnreachable';
-  return waiting(reason, error.message, POD_NOT_READY_REQUEUE, { status });
+  const wayOut =
+    error instanceof TokenRejected
+      ? 'store another long-lived access token of an administrator in the Secret of external.tokenSecretRef.'
+      : error instanceof HubBanned
+        ? 'remove the ban on that hub (ip_bans.yaml, then a restart). The operator does not restart external hubs.'
+        : undefined;
+  return hubErrorOutcome(error, 'state', {
+    ...(wayOut && { message: `${error.message}: ${wayOut}` }),
+    status: { phase: 'Unknown' },
+  });
 }

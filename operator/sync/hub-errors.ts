@@ -1,0 +1,77 @@
+import {
+  HubBanned,
+  type HubError,
+  HubFailed,
+  HubRejected,
+  HubUnreachable,
+  NotAHub,
+  TokenRejected,
+} from '../client/errors';
+import { API_NOT_LOADED_REQUEUE, DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../limits';
+import { type Outcome, stalled, waiting } from '../runtime/outcome';
+
+/** What the hub was asked for when it failed: an object of a resource, or its own state for the Hub. */
+export type HubRequest = 'object' | 'state';
+
+interface Row {
+  readonly error: abstract new (...args: never[]) => HubError;
+  /** Only for this request; absent: for both. */
+  readonly request?: HubRequest;
+  readonly reason: string;
+  /** Milliseconds until the next attempt (Waiting); `never`: the resource itself has to change (Stalled). */
+  readonly retryAfter: number | 'never';
+  readonly message?: (hubMessage: string) => string;
+}
+
+/** One row per error class of the hub's client; the first row that matches decides (rules.md, "Waiting is not an error"). */
+const TABLE: readonly Row[] = [
+  { error: TokenRejected, reason: 'TokenRejected', retryAfter: DEPENDENCY_REQUEUE },
+  { error: HubBanned, reason: 'HubBanned', retryAfter: DEPENDENCY_REQUEUE },
+  { error: HubUnreachable, reason: 'HubUnreachable', retryAfter: POD_NOT_READY_REQUEUE },
+  { error: NotAHub, reason: 'HubUnreachable', retryAfter: POD_NOT_READY_REQUEUE },
+  {
+    error: HubRejected,
+    request: 'object',
+    reason: 'RejectedByHub',
+    retryAfter: 'never',
+    message: (words) => `The hub rejected it: ${words}`,
+  },
+  // A hub that starts answers 404 or an error for what it has not loaded yet.
+  {
+    error: HubRejected,
+    request: 'state',
+    reason: 'ApiNotLoaded',
+    retryAfter: API_NOT_LOADED_REQUEUE,
+    message: notLoaded,
+  },
+  {
+    error: HubFailed,
+    request: 'state',
+    reason: 'ApiNotLoaded',
+    retryAfter: API_NOT_LOADED_REQUEUE,
+    message: notLoaded,
+  },
+];
+
+/**
+ * The outcome of a resource whose hub failed with `error`.
+ *
+ * @param details of the outcome; `message` replaces that of the table
+ * @throws error itself when the table does not have it: it is retried with backoff
+ */
+export function hubErrorOutcome(
+  error: unknown,
+  request: HubRequest,
+  { message, ...details }: { message?: string } & Parameters<typeof stalled>[2] = {},
+): Outcome {
+  const row = TABLE.find((each) => error instanceof each.error && (each.request ?? request) === request);
+  if (!row) throw error;
+  const words = message ?? (row.message ?? String)((error as HubError).message);
+  return row.retryAfter === 'never'
+    ? stalled(row.reason, words, details)
+    : waiting(row.reason, words, row.retryAfter, details);
+}
+
+function notLoaded(hubMessage: string): string {
+  return `The hub does not serve its API yet: ${hubMessage}`;
+}
