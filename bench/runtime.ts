@@ -4,7 +4,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { API_GROUP, API_VERSION, GROUP_VERSION } from '../operator/kinds/group';
 import { systemClock } from '../operator/clock';
 import { pathOf, type ResourceType } from '../operator/runtime/objects';
-import type { CustomResource } from '../operator/runtime/resource';
+import type { CustomResource } from '../operator/kinds/resource';
 import { Cluster } from '../operator/runtime/transport';
 import { startSandbox } from '../sandbox';
 import {

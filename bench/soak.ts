@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
 import { systemClock } from '../operator/clock';
 import { pathOf } from '../operator/runtime/objects';
-import type { CustomResource } from '../operator/runtime/resource';
+import type { CustomResource } from '../operator/kinds/resource';
 import { ApiError, Cluster, ClusterUnreachable, isConflict, isNotFound } from '../operator/runtime/transport';
 import { type Sandbox, startSandbox } from '../sandbox';
 import {

@@ -16,7 +16,7 @@ import { Finalizer } from './runtime/finalizer';
 import { LeaderElection } from './runtime/leader';
 import { type ClusterObject, parseKey, type ResourceType } from './runtime/objects';
 import { Reconciler } from './runtime/reconciler';
-import type { CustomResource } from './runtime/resource';
+import type { CustomResource } from './kinds/resource';
 import { SecretReader } from './runtime/secrets';
 import { withoutForeignConditions } from './runtime/status';
 import type { Change } from './runtime/store';

@@ -3,7 +3,8 @@ import { kinds } from '../operator/kinds';
 import { API_GROUP, API_VERSION } from '../operator/kinds/group';
 import { systemClock } from '../operator/clock';
 import { pathOf } from '../operator/runtime/objects';
-import { conditionOf, type CustomResource } from '../operator/runtime/resource';
+import type { CustomResource } from '../operator/kinds/resource';
+import { conditionOf } from '../operator/runtime/conditions';
 import { Cluster } from '../operator/runtime/transport';
 
 /** How a resource of ours is doing. */

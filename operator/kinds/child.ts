@@ -1,5 +1,6 @@
-import type { Column, KindInstance, Reference } from './kind';
+import type { Column, Reference } from './kind';
 import { objectNames } from './object-names';
+import type { Resource } from './resource';
 import type { Field } from './schema';
 
 /** What every kind but Hub shares: it belongs to a Hub of its namespace. */
@@ -60,12 +61,12 @@ interface ChildSpec {
   readonly hubRef: { readonly name: string };
 }
 
-export function hubOfChild({ spec }: KindInstance<ChildSpec>): string {
+export function hubOfChild({ spec }: Resource<ChildSpec>): string {
   return spec.hubRef.name;
 }
 
 /** A change of the Hub (it became ready, it was deleted) concerns every child. */
-export function hubReference({ spec }: KindInstance<ChildSpec>): Reference {
+export function hubReference({ spec }: Resource<ChildSpec>): Reference {
   return { kind: 'Hub', name: spec.hubRef.name };
 }
 
@@ -73,7 +74,7 @@ export function hubReference({ spec }: KindInstance<ChildSpec>): Reference {
  * The references of a child that talks to the hub: a token that appears works it at once. A token Secret of another
  * name, or an external hub's, is a reference of the Hub, and reaches the children through the Hub's own change.
  */
-export function talksToHub({ spec }: KindInstance<ChildSpec>): readonly Reference[] {
+export function talksToHub({ spec }: Resource<ChildSpec>): readonly Reference[] {
   const hub = spec.hubRef.name;
   return [
     { kind: 'Hub', name: hub },

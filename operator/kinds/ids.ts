@@ -1,14 +1,14 @@
-import type { KindInstance } from './kind';
+import type { Resource } from './resource';
 
 /** Under which id or name the hub knows what a resource describes. */
 
 /** An automation's or a scene's: `spec.id`, or `metadata.name` (spec: "Hub API calls", rule 2). */
-export function effectiveId({ metadata, spec }: KindInstance<{ readonly id?: string }>): string {
+export function effectiveId({ metadata, spec }: Resource<{ readonly id?: string }>): string {
   return spec.id || (metadata.name ?? '');
 }
 
 /** A script's: as above, but the hub takes only slugs as script ids. `movie-night.v2` → `movie_night_v2` */
-export function scriptId(script: KindInstance<{ readonly id?: string }>): string {
+export function scriptId(script: Resource<{ readonly id?: string }>): string {
   return effectiveId(script).replace(/[-._]+/g, '_');
 }
 

@@ -1,3 +1,4 @@
+import type { Resource } from './resource';
 import type { CelRule, Infer, Schema } from './schema';
 
 export type { CelRule };
@@ -18,15 +19,15 @@ export interface KindDefinition<Spec extends Schema = Schema, Status extends Sch
   /** What `kubectl get` prints between NAME and AGE. */
   readonly columns: readonly Column[];
   /** The name of the Hub that a resource belongs to: its own for a Hub, `spec.hubRef.name` for a child. */
-  hubName(resource: KindInstance<Infer<Spec>, Infer<Status>>): string;
+  hubName(resource: Resource<Infer<Spec>, Infer<Status>>): string;
   /** Objects of the same namespace on which a resource depends: when one changes, the resource is worked again. */
-  references(resource: KindInstance<Infer<Spec>, Infer<Status>>): readonly Reference[];
+  references(resource: Resource<Infer<Spec>, Infer<Status>>): readonly Reference[];
   /**
    * Identity of a resource's object in its hub, unique among resources of its kind and hub: an id, a normalised name.
    * Of two resources with one identity, the older owns the object (rules.md, "Ownership of objects in the hub").
    * Undefined: none yet.
    */
-  identity?(resource: KindInstance<Infer<Spec>, Infer<Status>>): string | undefined;
+  identity?(resource: Resource<Infer<Spec>, Infer<Status>>): string | undefined;
   /** Objects that its sync module makes, with the resource as their owner; a change to one works the owner again. */
   readonly owns?: readonly string[];
   /** What its sync module may do in the cluster beyond reading its own kind and writing its status. */
@@ -38,13 +39,6 @@ export function defineKind<const Spec extends Schema, const Status extends Schem
   definition: KindDefinition<Spec, Status>,
 ): KindDefinition<Spec, Status> {
   return definition;
-}
-
-/** The parts of a resource that a definition's functions may look at. */
-export interface KindInstance<Spec = unknown, Status = unknown> {
-  readonly metadata: { readonly name?: string; readonly namespace?: string };
-  readonly spec: Spec;
-  readonly status?: Status;
 }
 
 /** `kind` is one of ours, `Secret` or `ConfigMap`. */

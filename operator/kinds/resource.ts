@@ -1,3 +1,5 @@
+import type { Condition } from './condition';
+
 /** A custom resource of ours as the API server gives it. */
 export interface Resource<Spec = unknown, Status = unknown> {
   readonly apiVersion: string;
@@ -5,6 +7,20 @@ export interface Resource<Spec = unknown, Status = unknown> {
   readonly metadata: ResourceMetadata;
   readonly spec: Spec;
   readonly status?: Status;
+}
+
+/** A resource of any kind: the fields that all kinds share. */
+export type CustomResource = Resource<CommonSpec, CommonStatus>;
+
+export interface CommonSpec {
+  readonly suspend?: boolean;
+}
+
+export interface CommonStatus {
+  readonly observedGeneration?: number;
+  readonly conditions?: readonly Condition[];
+  readonly lastHandledReconcileAt?: string;
+  readonly [field: string]: unknown;
 }
 
 /** The parts of `metadata` that a controller looks at, of an object that the API server has stored. */

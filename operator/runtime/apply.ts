@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { OwnerReference } from '../kinds/resource';
 import { type ClusterObject, keyOf, pathOf, type ResourceType } from './objects';
-import type { CustomResource } from './resource';
+import type { CustomResource } from '../kinds/resource';
 import { ApiError, type Cluster, isConflict, isNotFound, type Query } from './transport';
 
 /** Owner of the fields of what we make, in server-side apply. */

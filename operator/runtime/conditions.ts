@@ -1,13 +1,7 @@
+import type { Condition } from '../kinds/condition';
+import type { CustomResource } from '../kinds/resource';
 import { truncate } from '../truncate';
 import type { ConditionValue, Outcome } from './outcome';
-
-/** `metav1.Condition` */
-export interface Condition extends ConditionValue {
-  readonly type: string;
-  readonly observedGeneration: number;
-  /** RFC 3339; moves only when `status` flips. */
-  readonly lastTransitionTime: string;
-}
 
 /** Longest message that is written; `metav1.Condition` allows 32768, a person reads less. */
 const LONGEST_MESSAGE = 1_024;
@@ -109,3 +103,10 @@ function changed(
 }
 
 const rank = ({ type }: Condition): number => (type === 'Ready' ? 0 : 1);
+
+export function conditionOf(resource: CustomResource, type: string): Condition | undefined {
+  return resource.status?.conditions?.find((condition) => condition.type === type);
+}
+
+export const isReady = (resource: CustomResource): boolean =>
+  conditionOf(resource, 'Ready')?.status === 'True';

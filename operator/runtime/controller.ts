@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../clock';
-import type { KindDefinition, KindInstance } from '../kinds/kind';
+import type { KindDefinition } from '../kinds/kind';
 import { PASS_TIMEOUT } from '../limits';
 import type { Metrics, PassFault } from '../metrics';
 import { Claims } from './identity-index';
@@ -8,7 +8,8 @@ import { Dependencies } from './dependencies';
 import type { ClusterObject } from './objects';
 import { type Priority, WorkQueue } from './queue';
 import type { Result, Reconciler } from './reconciler';
-import { type CustomResource, isReady } from './resource';
+import type { CustomResource } from '../kinds/resource';
+import { isReady } from './conditions';
 import type { Change } from './store';
 import { isServerAway } from './transport';
 
@@ -161,7 +162,7 @@ export class Controller {
 
   private references(definition: KindDefinition, resource: CustomResource): string[] {
     return definition
-      .references(resource as KindInstance)
+      .references(resource)
       .map(({ kind, name }) => Dependencies.id(kind, resource.metadata.namespace!, name));
   }
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { truncate } from '../truncate';
 import { Applier } from './apply';
 import type { ClusterObject, ResourceType } from './objects';
-import type { CustomResource } from './resource';
+import type { CustomResource } from '../kinds/resource';
 
 /** Of what changes in one object: more tells a person less. */
 const MOST_FIELDS = 5;

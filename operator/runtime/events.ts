@@ -3,7 +3,7 @@ import { type Clock, timestamp } from '../clock';
 import type { Logger } from '../log';
 import { truncate } from '../truncate';
 import { pathOf } from './objects';
-import type { CustomResource } from './resource';
+import type { CustomResource } from '../kinds/resource';
 import { type Cluster, isNotFound } from './transport';
 import { builtin } from './types';
 

@@ -1,5 +1,5 @@
 import { pathOf, type ResourceType } from './objects';
-import type { CustomResource } from './resource';
+import type { CustomResource } from '../kinds/resource';
 import { type Cluster, isConflict, isNotFound } from './transport';
 
 /**

@@ -1,3 +1,4 @@
+import type { Condition } from '../kinds/condition';
 import type { EventSpec } from './events';
 
 /**
@@ -19,11 +20,8 @@ interface Common {
   readonly events?: readonly EventSpec[];
 }
 
-export interface ConditionValue {
-  readonly status: 'True' | 'False' | 'Unknown';
-  readonly reason: string;
-  readonly message: string;
-}
+/** What a sync module says of a condition; the runtime adds the rest. */
+export type ConditionValue = Pick<Condition, 'status' | 'reason' | 'message'>;
 
 /** The world is as the resource says. */
 export interface Ready extends Common {

@@ -1,20 +1,16 @@
 import { type Clock, timestamp } from '../clock';
 import { DeadlineExceeded, withDeadline } from '../deadline';
 import { errorOf } from '../errors';
+import type { Condition } from '../kinds/condition';
+import type { CustomResource } from '../kinds/resource';
 import { PASS_TIMEOUT, RESYNC, RESYNC_JITTER } from '../limits';
 import type { Logger } from '../log';
 import { NameConflict, ObjectRefused } from './apply';
-import {
-  type Condition,
-  conditionsAfter,
-  conditionsAfterError,
-  conditionsWhileSuspended,
-} from './conditions';
+import { conditionOf, conditionsAfter, conditionsAfterError, conditionsWhileSuspended } from './conditions';
 import type { EventSpec, EventRecorder } from './events';
 import type { Finalizer } from './finalizer';
 import { keyOf, parseKey, type ResourceType } from './objects';
 import { type Outcome, stalled, waiting } from './outcome';
-import { conditionOf, type CustomResource } from './resource';
 import { StatusWriter } from './status';
 import type { ReconcileContext, SyncModule } from './sync-module';
 import { ApiError, type Cluster, isNamespaceGoing, isPassing } from './transport';

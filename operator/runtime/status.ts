@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ClusterObject, pathOf, type ResourceType } from './objects';
-import type { CustomResource, ResourceStatus } from './resource';
+import type { CustomResource, CommonStatus } from '../kinds/resource';
 import { type Cluster, isConflict, isNotFound } from './transport';
 
 /** Owner of the fields of `status` in server-side apply. */
@@ -31,7 +31,7 @@ export class StatusWriter<R extends CustomResource> {
    * somebody else stays; at a known resource version, so that the change is made anew on what somebody wrote meanwhile,
    * and never to another resource that took the name (the server does not look at the uid here).
    */
-  async write(resource: R, change: (status: ResourceStatus) => ResourceStatus): Promise<R> {
+  async write(resource: R, change: (status: CommonStatus) => CommonStatus): Promise<R> {
     let present = resource;
     for (let attempt = 1; ; attempt++) {
       const before = withoutEmpty(present.status ?? {});
@@ -50,7 +50,7 @@ export class StatusWriter<R extends CustomResource> {
     }
   }
 
-  private apply({ apiVersion, kind, metadata }: R, status: ResourceStatus): Promise<R> {
+  private apply({ apiVersion, kind, metadata }: R, status: CommonStatus): Promise<R> {
     const { name, namespace, resourceVersion } = metadata;
     return this.cluster.request<R>({
       method: 'PATCH',
@@ -69,7 +69,7 @@ export class StatusWriter<R extends CustomResource> {
 export function withoutForeignConditions<T extends ClusterObject>(object: T): T {
   const { metadata, status } = object as {
     metadata: { managedFields?: readonly ManagedFields[] };
-    status?: ResourceStatus;
+    status?: CommonStatus;
   };
   if (!status?.conditions) return object;
   const owned = (ours: boolean): ReadonlySet<string> =>
@@ -89,7 +89,7 @@ export function withoutForeignConditions<T extends ClusterObject>(object: T): T 
 }
 
 /** JSON knows no `undefined`, and `null` stands for "take this field away". */
-function withoutEmpty(status: ResourceStatus): ResourceStatus {
+function withoutEmpty(status: CommonStatus): CommonStatus {
   return Object.fromEntries(
     Object.entries(status).filter(([, value]) => value !== undefined && value !== null),
   );

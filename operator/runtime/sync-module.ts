@@ -1,7 +1,7 @@
 import type { Logger } from '../log';
 import type { EventSpec } from './events';
 import type { Outcome, Waiting } from './outcome';
-import type { CustomResource } from './resource';
+import type { CustomResource } from '../kinds/resource';
 
 /**
  * What a kind does: the wish in, an outcome out. It never touches the queue, writes no status, never sleeps and never

@@ -5,7 +5,7 @@ import type { Resource } from '../kinds';
 import { FINALIZER_SKIP, FINALIZER_TRY } from '../limits';
 import type { EventSpec } from '../runtime/events';
 import type { Outcome, Waiting } from '../runtime/outcome';
-import type { CustomResource } from '../runtime/resource';
+import type { CustomResource } from '../kinds/resource';
 import type { ReconcileContext, SyncModule } from '../runtime/sync-module';
 import type { HubClients } from './hub-clients';
 import { hubErrorOutcome } from './hub-errors';

@@ -5,7 +5,7 @@ import { objectNames } from '../kinds/object-names';
 import { defaulted } from '../kinds/schema';
 import { DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../limits';
 import { type Outcome, waiting } from '../runtime/outcome';
-import { conditionOf, isReady } from '../runtime/resource';
+import { conditionOf, isReady } from '../runtime/conditions';
 import { resolveAccess } from './hub/access/token';
 import { HealthMonitor } from './hub/health/health-monitor';
 import { secretValues } from './hub-secrets';

@@ -1,4 +1,4 @@
-import type { CustomResource } from '../runtime/resource';
+import type { CustomResource } from '../kinds/resource';
 import type { SyncModule } from '../runtime/sync-module';
 import { configEntityModules } from './config-entities';
 import { configurationModule } from './configuration';

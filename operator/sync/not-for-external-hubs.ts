@@ -1,6 +1,6 @@
 import type { Resource } from '../kinds';
 import { stalled } from '../runtime/outcome';
-import type { CustomResource } from '../runtime/resource';
+import type { CustomResource } from '../kinds/resource';
 import type { SyncModule } from '../runtime/sync-module';
 import type { HubClients } from './hub-clients';
 

@@ -1,5 +1,5 @@
 import { stalled } from '../runtime/outcome';
-import type { CustomResource } from '../runtime/resource';
+import type { CustomResource } from '../kinds/resource';
 import type { SyncModule } from '../runtime/sync-module';
 
 /** For a kind that this version of the operator only knows the schema of: it says so and touches nothing. */

@@ -1,6 +1,6 @@
 import { Applier, FIELD_MANAGER, type Manifest, NameConflict } from '../../../operator/runtime/apply';
 import type { ClusterObject } from '../../../operator/runtime/objects';
-import type { CustomResource } from '../../../operator/runtime/resource';
+import type { CustomResource } from '../../../operator/kinds/resource';
 import type { Cluster } from '../../../operator/runtime/transport';
 import { builtin } from '../../../operator/runtime/types';
 import { freshNamespace, until } from '../../cluster';

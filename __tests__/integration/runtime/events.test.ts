@@ -1,6 +1,6 @@
 import { systemClock } from '../../../operator/clock';
 import { EventRecorder } from '../../../operator/runtime/events';
-import type { CustomResource } from '../../../operator/runtime/resource';
+import type { CustomResource } from '../../../operator/kinds/resource';
 import type { Cluster } from '../../../operator/runtime/transport';
 import { freshNamespace, mustKubectl } from '../../cluster';
 import { adminCluster } from '../../cluster/admin-cluster';

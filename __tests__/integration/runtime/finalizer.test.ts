@@ -1,6 +1,6 @@
 import { Finalizer } from '../../../operator/runtime/finalizer';
 import { pathOf } from '../../../operator/runtime/objects';
-import type { CustomResource } from '../../../operator/runtime/resource';
+import type { CustomResource } from '../../../operator/kinds/resource';
 import type { Cluster } from '../../../operator/runtime/transport';
 import { freshNamespace } from '../../cluster';
 import { adminCluster, applyAs } from '../../cluster/admin-cluster';

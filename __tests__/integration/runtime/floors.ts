@@ -1,6 +1,6 @@
 import { API_GROUP, API_VERSION } from '../../../operator/kinds/group';
 import type { ResourceType } from '../../../operator/runtime/objects';
-import type { CustomResource } from '../../../operator/runtime/resource';
+import type { CustomResource } from '../../../operator/kinds/resource';
 import type { Cluster } from '../../../operator/runtime/transport';
 import { applyAs } from '../../cluster/admin-cluster';
 

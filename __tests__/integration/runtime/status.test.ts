@@ -1,5 +1,5 @@
 import { pathOf } from '../../../operator/runtime/objects';
-import type { CustomResource, ResourceStatus } from '../../../operator/runtime/resource';
+import type { CustomResource, CommonStatus } from '../../../operator/kinds/resource';
 import { StatusWriter, withoutForeignConditions } from '../../../operator/runtime/status';
 import type { Cluster } from '../../../operator/runtime/transport';
 import { freshNamespace } from '../../cluster';
@@ -30,7 +30,7 @@ const condition = (type: string, status: 'True' | 'False' = 'True') => ({
   lastTransitionTime: '2026-01-01T00:00:00Z',
 });
 
-const ours = (fields: ResourceStatus = {}) => ({
+const ours = (fields: CommonStatus = {}) => ({
   observedGeneration: 1,
   conditions: [condition('Ready')],
   ...fields,

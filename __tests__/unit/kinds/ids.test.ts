@@ -1,16 +1,14 @@
 import fc from 'fast-check';
 import { effectiveId, registryName, sceneEntityId, scriptId } from '../../../operator/kinds/ids';
+import { resource } from '../resource';
 
-const resource = (name: string, id?: string) => ({
-  metadata: { name },
-  spec: id === undefined ? {} : { id },
-});
+const entity = (name: string, id?: string) => resource(name, id === undefined ? {} : { id });
 
 test('the effective id is spec.id, or the name when that is absent or empty', () => {
-  expect(effectiveId(resource('a-b', 'c'))).toBe('c');
-  expect(effectiveId(resource('a-b'))).toBe('a-b');
-  expect(effectiveId(resource('a-b', ''))).toBe('a-b');
-  expect(effectiveId(resource('1700000000000'))).toBe('1700000000000');
+  expect(effectiveId(entity('a-b', 'c'))).toBe('c');
+  expect(effectiveId(entity('a-b'))).toBe('a-b');
+  expect(effectiveId(entity('a-b', ''))).toBe('a-b');
+  expect(effectiveId(entity('1700000000000'))).toBe('1700000000000');
 });
 
 test.each([
@@ -18,12 +16,12 @@ test.each([
   ['movie-night.v2', 'movie_night_v2'],
   ['a--b.-c', 'a_b_c'],
   ['night', 'night'],
-])('a script called %s has the id %s', (name, id) => expect(scriptId(resource(name))).toBe(id));
+])('a script called %s has the id %s', (name, id) => expect(scriptId(entity(name))).toBe(id));
 
 test('every name of a resource gives a script id that the hub takes', () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[a-z0-9]([-a-z0-9.]{0,40}[a-z0-9])?$/), (name) => {
-      expect(scriptId(resource(name))).toMatch(/^[a-z0-9]+(_[a-z0-9]+)*$/);
+      expect(scriptId(entity(name))).toMatch(/^[a-z0-9]+(_[a-z0-9]+)*$/);
     }),
   );
 });

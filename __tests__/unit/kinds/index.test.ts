@@ -1,5 +1,6 @@
 import { area, automation, floor, hub, integration, kinds, scene, script } from '../../../operator/kinds';
 import type { Schema } from '../../../operator/kinds/schema';
+import { resource } from '../resource';
 
 describe('the registry', () => {
   test('has the kinds of the specification, each once', () => {
@@ -82,60 +83,56 @@ describe.each(kinds.map((kind) => [kind.kind, kind] as const))('%s', (name, kind
   if (name !== 'Hub')
     test('belongs to the Hub that it names, and is worked when that changes', () => {
       const spec = { hubRef: { name: 'home' }, name: 'x', domain: 'sun', secretRefs: [], repository: 'a/b' };
-      const resource = { metadata: { name: 'x', namespace: 'y' }, spec };
-      expect(kind.hubName(resource)).toBe('home');
-      expect(kind.references(resource)).toContainEqual({ kind: 'Hub', name: 'home' });
+      expect(kind.hubName(resource('x', spec))).toBe('home');
+      expect(kind.references(resource('x', spec))).toContainEqual({ kind: 'Hub', name: 'home' });
     });
 });
 
-const metadata = { name: 'home', namespace: 'x' };
 const hubRef = { name: 'home' };
 const secret = (name: string) => ({ kind: 'Secret', name });
 
 describe('references', () => {
   test('of a Hub are the generated objects and the Secrets that it reads', () => {
-    const own = hub.references({ metadata, spec: {} });
+    const own = hub.references(resource('home', {}));
     expect(own).toContainEqual({ kind: 'ConfigMap', name: 'home-configuration' });
     expect(own).toEqual(expect.arrayContaining(['home-secrets', 'home-api-token', 'home-admin'].map(secret)));
 
-    const named = hub.references({
-      metadata,
-      spec: {
+    const named = hub.references(
+      resource('home', {
         bootstrap: { apiTokenSecretName: 'token', credentials: { secretRef: { name: 'owner' } } },
         backup: { passwordSecretRef: { name: 'backup' } },
         ingress: { tls: { secretName: 'tls' } },
-      },
-    });
+      }),
+    );
     expect(named).toEqual(expect.arrayContaining(['token', 'owner', 'backup', 'tls'].map(secret)));
     expect(named).not.toContainEqual(secret('home-admin'));
   });
 
   test('of an external Hub are its token and its authority, and no configuration', () => {
     const external = { url: 'http://box', tokenSecretRef: { name: 'box' }, caSecretRef: { name: 'ca' } };
-    expect(hub.references({ metadata, spec: { external } })).toEqual([secret('box'), secret('ca')]);
+    expect(hub.references(resource('home', { external }))).toEqual([secret('box'), secret('ca')]);
   });
 
   test('of an integration are the Secrets of all its answers, each once', () => {
     const from = (name: string) => ({ x: { secretKeyRef: { name, key: 'k' } }, y: { value: '1' } });
-    const references = integration.references({
-      metadata,
-      spec: {
+    const references = integration.references(
+      resource('home', {
         hubRef,
         domain: 'mqtt',
         configuration: { ...from('a'), file: { fileSecretKeyRef: { name: 'b', key: 'k' } } },
         options: from('a'),
         steps: [{ stepId: 'user', values: from('c') }],
         subentries: [{ type: 'device', title: 'x', values: from('d') }],
-      },
-    });
+      }),
+    );
     const names = references.filter(({ kind }) => kind === 'Secret').map(({ name }) => name);
     expect(names).toEqual(['home-api-token', 'a', 'b', 'c', 'd']);
   });
 
   test('of an area are its floor and labels, by the name that these claim', () => {
     const spec = { hubRef, name: 'Kitchen', floorName: 'Ground  Floor', labels: ['Big Room'] };
-    const references = area.references({ metadata, spec });
-    const theFloor = { metadata: { name: 'eg' }, spec: { hubRef, name: 'ground floor' } };
+    const references = area.references(resource('home', spec));
+    const theFloor = resource('eg', { hubRef, name: 'ground floor' });
     expect(references).toContainEqual({ kind: 'HubFloor', name: floor.identity!(theFloor) });
     expect(references).toContainEqual({ kind: 'HubLabel', name: 'bigroom' });
   });
@@ -143,17 +140,15 @@ describe('references', () => {
 
 describe('claims', () => {
   test('are what two resources cannot both have in one hub', () => {
-    expect(automation.identity!({ metadata, spec: { hubRef, alias: 'x' } })).toBe('home');
-    expect(scene.identity!({ metadata, spec: { hubRef, name: 'x', entities: [], id: 'movie' } })).toBe(
-      'movie',
-    );
-    expect(script.identity!({ metadata: { name: 'a-b' }, spec: { hubRef, alias: 'x' } })).toBe('a_b');
-    expect(floor.identity!({ metadata, spec: { hubRef, name: 'Ground Floor' } })).toBe('groundfloor');
+    expect(automation.identity!(resource('home', { hubRef, alias: 'x' }))).toBe('home');
+    expect(scene.identity!(resource('home', { hubRef, name: 'x', entities: [], id: 'movie' }))).toBe('movie');
+    expect(script.identity!(resource('a-b', { hubRef, alias: 'x' }))).toBe('a_b');
+    expect(floor.identity!(resource('home', { hubRef, name: 'Ground Floor' }))).toBe('groundfloor');
   });
 
   test('of an integration is its entry, once that is known', () => {
     const spec = { hubRef, domain: 'sun' };
-    expect(integration.identity!({ metadata, spec })).toBeUndefined();
-    expect(integration.identity!({ metadata, spec, status: { entryID: 'x' } })).toBe('x');
+    expect(integration.identity!(resource('home', spec))).toBeUndefined();
+    expect(integration.identity!(resource('home', spec, { status: { entryID: 'x' } }))).toBe('x');
   });
 });

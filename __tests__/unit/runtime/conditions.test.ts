@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import type { Condition } from '../../../operator/kinds';
 import {
-  type Condition,
   conditionsAfter,
   conditionsAfterError,
   conditionsWhileSuspended,

@@ -1,9 +1,10 @@
-import type { KindDefinition, KindInstance } from '../../../operator/kinds/kind';
+import type { Resource } from '../../../operator/kinds';
+import type { KindDefinition } from '../../../operator/kinds/kind';
 import { PASS_TIMEOUT } from '../../../operator/limits';
 import { Metrics } from '../../../operator/metrics';
 import { Controller } from '../../../operator/runtime/controller';
 import type { Result, Reconciler } from '../../../operator/runtime/reconciler';
-import type { CustomResource } from '../../../operator/runtime/resource';
+import type { CustomResource } from '../../../operator/kinds/resource';
 import { Store } from '../../../operator/runtime/store';
 import { ApiError, ClusterUnreachable } from '../../../operator/runtime/transport';
 import { FakeClock, settle } from '../fake-clock';
@@ -13,7 +14,7 @@ type LinkedWidget = Widget & {
   readonly spec: { readonly hub?: string; readonly uses?: string[]; readonly id?: string };
 };
 
-const specOf = (resource: KindInstance) => resource.spec as LinkedWidget['spec'];
+const specOf = (resource: Resource) => resource.spec as LinkedWidget['spec'];
 
 const definition = {
   kind: 'Widget',

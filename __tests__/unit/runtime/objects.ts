@@ -1,5 +1,5 @@
 import type { ResourceType } from '../../../operator/runtime/objects';
-import type { CustomResource, ResourceStatus } from '../../../operator/runtime/resource';
+import type { CustomResource, CommonStatus } from '../../../operator/kinds/resource';
 
 export const widgets: ResourceType = {
   group: 'example.org',
@@ -15,7 +15,7 @@ export type Widget = CustomResource & {
 interface WidgetParts {
   readonly metadata?: Partial<CustomResource['metadata']>;
   readonly spec?: Widget['spec'];
-  readonly status?: ResourceStatus;
+  readonly status?: CommonStatus;
 }
 
 /** A resource as the API server would answer with it. */
@@ -29,6 +29,7 @@ export function widget({ metadata, spec = {}, status }: WidgetParts = {}): Widge
       uid: 'uid-a',
       resourceVersion: '1',
       generation: 1,
+      creationTimestamp: '2026-01-01T00:00:00Z',
       ...metadata,
     },
     spec,

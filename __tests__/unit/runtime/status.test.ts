@@ -1,10 +1,10 @@
 import { StatusWriter, withoutForeignConditions } from '../../../operator/runtime/status';
-import type { ResourceStatus } from '../../../operator/runtime/resource';
+import type { CommonStatus } from '../../../operator/kinds/resource';
 import { FakeClock } from '../fake-clock';
 import { conflict, FakeCluster, type Handler, notFound } from './fake-cluster';
 import { widget, type Widget, widgets } from './objects';
 
-const add = (status: ResourceStatus): ResourceStatus => ({
+const add = (status: CommonStatus): CommonStatus => ({
   ...status,
   count: Number(status['count'] ?? 0) + 1,
 });

@@ -11,7 +11,7 @@ import {
   type Waiting,
   waiting,
 } from '../../runtime/outcome';
-import { conditionOf } from '../../runtime/resource';
+import { conditionOf } from '../../runtime/conditions';
 import type { Child } from '../child';
 import { formatDiff } from './diff';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';

@@ -9,7 +9,7 @@ import {
 } from '../../limits';
 import type { EventSpec } from '../../runtime/events';
 import { type Outcome, stalled, type Waiting, waiting } from '../../runtime/outcome';
-import { conditionOf } from '../../runtime/resource';
+import { conditionOf } from '../../runtime/conditions';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Child, ChildModule } from '../child';
 import type { Services } from '../services';

@@ -13,7 +13,7 @@ import type { Hub } from '../../../kinds/index';
 import { timestamp } from '../../../clock';
 import { BOOTSTRAP_RETRY, DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../limits';
 import { type ConditionValue, type Outcome, stalled, waiting } from '../../../runtime/outcome';
-import { conditionOf } from '../../../runtime/resource';
+import { conditionOf } from '../../../runtime/conditions';
 import type { HubClients } from '../../hub-clients';
 import { hubErrorOutcome } from '../../hub-errors';
 import type { Services } from '../../services';

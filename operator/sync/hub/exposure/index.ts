@@ -6,7 +6,7 @@ import { Discovery } from '../../../runtime/discovery';
 import type { EventSpec } from '../../../runtime/events';
 import type { ResourceType } from '../../../runtime/objects';
 import type { ConditionValue } from '../../../runtime/outcome';
-import { conditionOf } from '../../../runtime/resource';
+import { conditionOf } from '../../../runtime/conditions';
 import { isNotFound } from '../../../runtime/transport';
 import { builtin, optional } from '../../../runtime/types';
 import type { Services } from '../../services';

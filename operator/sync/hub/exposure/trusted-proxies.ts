@@ -4,7 +4,7 @@ import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
 import { DEPENDENCY_REQUEUE } from '../../../limits';
 import type { ConditionValue } from '../../../runtime/outcome';
-import { conditionOf } from '../../../runtime/resource';
+import { conditionOf } from '../../../runtime/conditions';
 import { type HubStep, requeueAfter } from '../steps';
 
 /**

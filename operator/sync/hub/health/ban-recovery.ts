@@ -10,7 +10,7 @@ import {
 } from '../../../limits';
 import { pathOf } from '../../../runtime/objects';
 import { type ConditionValue, type Outcome, type Stalled, stalled, waiting } from '../../../runtime/outcome';
-import { conditionOf } from '../../../runtime/resource';
+import { conditionOf } from '../../../runtime/conditions';
 import { isConflict, isNotFound } from '../../../runtime/transport';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
