@@ -91,7 +91,7 @@ async function floor(bench: HubBench, count: number): Promise<number> {
   const began = Date.now();
   for (let index = 0; index < count; index++) {
     await hub.client.rest.post(`/api/config/automation/config/n-${index}`, body(index), {
-      timeoutMs: 30_000,
+      timeout: 30_000,
     });
   }
   const took = Date.now() - began;
@@ -140,7 +140,7 @@ async function restart(bench: HubBench, hub: BenchHub, count: number): Promise<F
 
 async function oneChange(bench: HubBench, hub: BenchHub): Promise<Figures> {
   const post = Date.now();
-  await hub.client.rest.post('/api/config/automation/config/n-1', body(1), { timeoutMs: 30_000 });
+  await hub.client.rest.post('/api/config/automation/config/n-1', body(1), { timeout: 30_000 });
   const onePost = Date.now() - post;
   await sleep(SETTLED_MS);
   const began = Date.now();

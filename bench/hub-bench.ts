@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
-import { HubClient } from '../operator/client/hub';
+import { HubClient } from '../operator/client/hub-client';
 import { systemClock } from '../operator/clock';
 import { kinds } from '../operator/kinds';
 import { API_GROUP, API_VERSION, GROUP_VERSION } from '../operator/kinds/group';

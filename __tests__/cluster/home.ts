@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../../operator/clock';
-import { HubClient } from '../../operator/client/hub';
+import { HubClient } from '../../operator/client/hub-client';
 import { GROUP_VERSION } from '../../operator/kinds/group';
 import { kubectl, mustKubectl, sandboxDirectory, until } from '.';
 import { silentLog } from './silent-log';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { getConfig } from '../../operator/client/core';
-import type { HubClient } from '../../operator/client/hub';
+import type { HubClient } from '../../operator/client/hub-client';
 import { until } from '.';
 
 type Settings = Readonly<Record<string, unknown>>;

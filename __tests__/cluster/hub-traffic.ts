@@ -1,4 +1,4 @@
-import type { HubClient } from '../../operator/client/hub';
+import type { HubClient } from '../../operator/client/hub-client';
 
 /** What a hub was made to do, counted by what it tells of itself. */
 export interface HubTraffic {

@@ -2,8 +2,8 @@ import { systemClock } from '../../operator/clock';
 import { HubConnection } from '../../operator/client/connection';
 import { getConfig } from '../../operator/client/core';
 import { completeStep, createUser, LATER_STEPS } from '../../operator/client/onboarding';
-import { Rest } from '../../operator/client/rest';
-import { scrubber } from '../../operator/client/redact';
+import { RestClient } from '../../operator/client/rest';
+import { redactor } from '../../operator/client/redact';
 import { createToken } from '../../operator/client/tokens';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HubProcess } from './hub-process';
@@ -18,7 +18,7 @@ export interface OnboardedHub {
 /** A fresh real hub that is through its onboarding and runs. */
 export async function startOnboardedHub(): Promise<OnboardedHub> {
   const hub = await HubProcess.start();
-  const rest = new Rest({ url: hub.url, clock: systemClock, scrub: scrubber([]) });
+  const rest = new RestClient({ url: hub.url, clock: systemClock, redact: redactor([]) });
   const owner = { name: 'Owner', username: 'owner', password: 'correct horse', language: 'en' };
   const login = await createUser(rest, owner);
   if (!login) throw new Error('the hub is not fresh');
@@ -38,7 +38,7 @@ export async function startOnboardedHub(): Promise<OnboardedHub> {
 
 /** Resolves once the hub has started up completely. */
 export async function running(hub: HubProcess, token: string): Promise<void> {
-  const rest = new Rest({ url: hub.url, token, clock: systemClock, scrub: scrubber([]) });
+  const rest = new RestClient({ url: hub.url, token, clock: systemClock, redact: redactor([]) });
   const deadline = Date.now() + 60_000;
   while ((await getConfig(rest)).state !== 'RUNNING') {
     if (Date.now() > deadline) throw new Error('the hub does not finish starting');

@@ -1,8 +1,8 @@
 import type { Clock } from '../clock';
 import { TokenRejected } from './errors';
 
-const FIRST_REST_MS = 5 * 60_000;
-const LONGEST_REST_MS = 6 * 3_600_000;
+const FIRST_DELAY = 5 * 60_000;
+const MAX_DELAY = 6 * 3_600_000;
 
 /**
  * Keeps a rejected token from being sent again and again: every 401 feeds the hub's ban, and hundreds of resources
@@ -10,41 +10,41 @@ const LONGEST_REST_MS = 6 * 3_600_000;
  * 10, and so on up to six hours (a token comes back to life only when a backup is restored). A new token has a new
  * gate.
  */
-export class TokenGate {
-  readonly #clock: Clock;
-  #restMs = 0;
-  #closedUntil = 0;
+export class AuthBackoff {
+  private readonly clock: Clock;
+  private delay = 0;
+  private notBefore = 0;
   /** One use has been let through and is not answered yet. */
-  #probing = false;
-  #rejection = '';
+  private probing = false;
+  private rejection = '';
 
   constructor(clock: Clock) {
-    this.#clock = clock;
+    this.clock = clock;
   }
 
   /** Milliseconds until the next use is let through. */
-  get opensInMs(): number {
-    return Math.max(0, this.#closedUntil - this.#clock.monotonic());
+  get remaining(): number {
+    return Math.max(0, this.notBefore - this.clock.monotonic());
   }
 
   /** @throws TokenRejected while the token rests */
-  pass(): void {
-    if (this.opensInMs > 0) throw new TokenRejected(this.#rejection);
-    this.#probing = this.#restMs > 0;
-    this.#closedUntil = this.#clock.monotonic() + this.#restMs;
+  admit(): void {
+    if (this.remaining > 0) throw new TokenRejected(this.rejection);
+    this.probing = this.delay > 0;
+    this.notBefore = this.clock.monotonic() + this.delay;
   }
 
-  rejected(error: TokenRejected): void {
-    if (this.opensInMs > 0 && !this.#probing) return; // was under way together with one that was rejected
-    this.#probing = false;
-    this.#rejection = error.message;
-    this.#restMs = Math.min(this.#restMs * 2 || FIRST_REST_MS, LONGEST_REST_MS);
-    this.#closedUntil = this.#clock.monotonic() + this.#restMs;
+  recordRejection(error: TokenRejected): void {
+    if (this.remaining > 0 && !this.probing) return; // was under way together with one that was rejected
+    this.probing = false;
+    this.rejection = error.message;
+    this.delay = Math.min(this.delay * 2 || FIRST_DELAY, MAX_DELAY);
+    this.notBefore = this.clock.monotonic() + this.delay;
   }
 
-  accepted(): void {
-    this.#restMs = 0;
-    this.#closedUntil = 0;
-    this.#probing = false;
+  recordSuccess(): void {
+    this.delay = 0;
+    this.notBefore = 0;
+    this.probing = false;
   }
 }

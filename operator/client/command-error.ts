@@ -1,11 +1,11 @@
 import { HubFailed, HubRejected, HubUnreachable, NotFound } from './errors';
-import type { Scrub } from './redact';
+import type { Redact } from './redact';
 
 /**
  * Translates what the WebSocket library rejects with: the hub's own `{code, message}`, or, for a lost connection, a
  * number, alone or as a `code` inside an `error`. Anything else (ours, or a bug) is handed on as it is.
  */
-export function commandError(error: unknown, scrub: Scrub): unknown {
+export function commandError(error: unknown, scrub: Redact): unknown {
   if (error instanceof Error) return error;
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   if (typeof code !== 'string') return new HubUnreachable('the connection to the hub was lost');

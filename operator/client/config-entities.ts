@@ -1,8 +1,8 @@
 import type { HubConnection } from './connection';
 import { HubRejected, HubUnreachable, NotFound } from './errors';
-import { Lane } from './serial-queue';
-import type { ReloadLedger } from './own-reload-tracker';
-import { WRITE_TIMEOUT_MS, type Rest } from './rest';
+import { SerialQueue } from './serial-queue';
+import type { OwnReloadTracker } from './own-reload-tracker';
+import { WRITE_TIMEOUT, type RestClient } from './rest';
 
 /** What the hub keeps in a file that its API writes: `automations.yaml`, `scenes.yaml`, `scripts.yaml`. */
 export const CONFIG_ENTITY_KINDS = ['automation', 'scene', 'script'] as const;
@@ -13,7 +13,7 @@ export type EntityPayload = Readonly<Record<string, unknown>>;
 
 export interface RemoveOptions {
   /** Milliseconds that the hub may take once it was asked. */
-  readonly timeoutMs?: number;
+  readonly timeout?: number;
   /** Asked when its turn has come; false: nothing is sent. */
   readonly stillWanted?: () => boolean;
 }
@@ -24,31 +24,31 @@ export interface RemoveOptions {
  * all that wait behind it fail as well.
  */
 export class ConfigEntities {
-  readonly #rest: Rest;
-  readonly #connection: HubConnection;
-  readonly #ledger: ReloadLedger;
-  readonly #lanes: Readonly<Record<ConfigEntityKind, Lane>>;
+  private readonly rest: RestClient;
+  private readonly connection: HubConnection;
+  private readonly ownReloads: OwnReloadTracker;
+  private readonly queues: Readonly<Record<ConfigEntityKind, SerialQueue>>;
 
-  constructor(rest: Rest, connection: HubConnection, ledger: ReloadLedger) {
-    this.#rest = rest;
-    this.#connection = connection;
-    this.#ledger = ledger;
-    const endsAll = (error: unknown) => error instanceof HubUnreachable;
-    this.#lanes = {
-      automation: new Lane({ endsAll }),
-      scene: new Lane({ endsAll }),
-      script: new Lane({ endsAll }),
+  constructor(rest: RestClient, connection: HubConnection, ownReloads: OwnReloadTracker) {
+    this.rest = rest;
+    this.connection = connection;
+    this.ownReloads = ownReloads;
+    const failFast = (error: unknown) => error instanceof HubUnreachable;
+    this.queues = {
+      automation: new SerialQueue({ failFast }),
+      scene: new SerialQueue({ failFast }),
+      script: new SerialQueue({ failFast }),
     };
   }
 
   /** Whether writes to that kind's file are under way or wait. */
   isWriting(kind: ConfigEntityKind): boolean {
-    return this.#lanes[kind].busy;
+    return this.queues[kind].busy;
   }
 
   /** Sends no write any more; resolves when those under way have ended. */
   async drain(): Promise<void> {
-    await Promise.all(Object.values(this.#lanes).map((lane) => lane.close()));
+    await Promise.all(Object.values(this.queues).map((lane) => lane.close()));
   }
 
   /**
@@ -64,15 +64,15 @@ export class ConfigEntities {
     id: string,
     body: EntityPayload | (() => EntityPayload | undefined),
   ): Promise<boolean> {
-    return this.#lanes[kind].run(async () => {
+    return this.queues[kind].run(async () => {
       const wanted = typeof body === 'function' ? body() : body;
       if (!wanted) return false;
-      this.#ledger.expect(kind, id);
+      this.ownReloads.expect(kind, id);
       try {
-        await this.#rest.post(configPath(kind, id), wanted, { timeoutMs: WRITE_TIMEOUT_MS });
+        await this.rest.post(configPath(kind, id), wanted, { timeout: WRITE_TIMEOUT });
         return true;
       } catch (error) {
-        this.#ledger.cancel(kind, id);
+        this.ownReloads.cancel(kind, id);
         throw error;
       }
     });
@@ -80,17 +80,15 @@ export class ConfigEntities {
 
   /** What the file says; undefined: nothing of that id. Costs the hub up to 0.4 s with 500 in the file. */
   async read(kind: ConfigEntityKind, id: string): Promise<EntityPayload | undefined> {
-    return unlessUnknown(
-      this.#rest.get<EntityPayload>(configPath(kind, id), { timeoutMs: WRITE_TIMEOUT_MS }),
-    );
+    return unlessUnknown(this.rest.get<EntityPayload>(configPath(kind, id), { timeout: WRITE_TIMEOUT }));
   }
 
   /** Removes one, with its entity. False: it was not there. */
   remove(kind: ConfigEntityKind, id: string, options: RemoveOptions = {}): Promise<boolean> {
-    const { timeoutMs = WRITE_TIMEOUT_MS, stillWanted = () => true } = options;
-    return this.#lanes[kind].run(async () => {
+    const { timeout = WRITE_TIMEOUT, stillWanted = () => true } = options;
+    return this.queues[kind].run(async () => {
       if (!stillWanted()) return false;
-      const removal = this.#rest.delete<{ result: string }>(configPath(kind, id), { timeoutMs });
+      const removal = this.rest.delete<{ result: string }>(configPath(kind, id), { timeout });
       return (await unlessUnknown(removal)) !== undefined;
     });
   }
@@ -101,7 +99,7 @@ export class ConfigEntities {
    */
   async running(entityId: string): Promise<EntityPayload | undefined> {
     const kind = entityId.slice(0, entityId.indexOf('.'));
-    const command = this.#connection.command<{ config: EntityPayload }>(`${kind}/config`, {
+    const command = this.connection.command<{ config: EntityPayload }>(`${kind}/config`, {
       entity_id: entityId,
     });
     return (await unlessUnknown(command))?.config;
@@ -116,7 +114,7 @@ export class ConfigEntities {
     kind: 'automation' | 'script',
     use: { readonly path: string; readonly input: object },
   ): Promise<EntityPayload> {
-    const answer = await this.#connection.command<{ substituted_config: EntityPayload }>(
+    const answer = await this.connection.command<{ substituted_config: EntityPayload }>(
       'blueprint/substitute',
       { domain: kind, path: use.path, input: use.input },
     );

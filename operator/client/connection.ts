@@ -5,31 +5,31 @@ import { messageOf } from '../errors';
 import { commandError } from './command-error';
 import { HubError, HubUnreachable, TokenRejected } from './errors';
 import type { Logger } from '../log';
-import type { Rest } from './rest';
-import { cut, openSocket } from './socket';
+import type { RestClient } from './rest';
+import { terminate, openSocket } from './socket';
 import { Timer } from '../timer';
-import { TokenGate } from './auth-backoff';
+import { AuthBackoff } from './auth-backoff';
 
-export const COMMAND_TIMEOUT_MS = 10_000;
+export const COMMAND_TIMEOUT = 10_000;
 
 // The hub's own pings come every 55 s, too seldom to notice a frozen hub or a dropped route.
-const HEARTBEAT_EVERY_MS = 30_000;
-const HEARTBEAT_TIMEOUT_MS = 15_000;
-const LONGEST_PAUSE_MS = 5_000;
+const HEARTBEAT_INTERVAL = 30_000;
+const HEARTBEAT_TIMEOUT = 15_000;
+const MAX_RECONNECT_DELAY = 5_000;
 
 export interface HubConnectionOptions {
   /** Says where the hub is. */
-  readonly rest: Rest;
+  readonly rest: RestClient;
   readonly token: string;
   /** Shared by all that use the same token. */
-  readonly gate?: TokenGate;
+  readonly authBackoff?: AuthBackoff;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 export interface CommandOptions {
   /** Milliseconds until the answer must be there. */
-  readonly timeoutMs?: number;
+  readonly timeout?: number;
 }
 
 type Listener = () => void;
@@ -46,50 +46,50 @@ interface Subscription {
  * 5 s; after a rejected token when its gate opens) with all its subscriptions, until it is closed. While the hub is
  * known to be gone all methods throw at once.
  *
- * Methods throw only errors of `errors.ts`, and what `mayWrite` of its {@link Rest} throws.
+ * Methods throw only errors of `errors.ts`, and what `assertLeader` of its {@link RestClient} throws.
  */
 export class HubConnection {
-  readonly #rest: Rest;
-  readonly #token: string;
-  readonly #gate: TokenGate;
-  readonly #clock: Clock;
-  readonly #log: Logger;
-  readonly #subscriptions = new Set<Subscription>();
-  readonly #reconnectListeners = new Set<Listener>();
-  readonly #lostListeners = new Set<Listener>();
-  #opening: Promise<Connection> | undefined;
-  #connection: Connection | undefined;
+  private readonly rest: RestClient;
+  private readonly token: string;
+  private readonly authBackoff: AuthBackoff;
+  private readonly clock: Clock;
+  private readonly log: Logger;
+  private readonly subscriptions = new Set<Subscription>();
+  private readonly reconnectListeners = new Set<Listener>();
+  private readonly lostListeners = new Set<Listener>();
+  private opening: Promise<Connection> | undefined;
+  private connection: Connection | undefined;
   /** Between a loss and the return. */
-  #reconnecting = false;
+  private reconnecting = false;
   /** Why the last attempt to connect failed. */
-  #failure: HubError | undefined;
-  readonly #heartbeat: Timer;
-  readonly #reconnect: Timer;
-  readonly #restoration: Timer;
-  #closed = false;
+  private failure: HubError | undefined;
+  private readonly heartbeat: Timer;
+  private readonly reconnect: Timer;
+  private readonly resubscription: Timer;
+  private closed = false;
 
   constructor(options: HubConnectionOptions) {
-    this.#rest = options.rest;
-    this.#token = options.token;
-    this.#gate = options.gate ?? new TokenGate(options.clock);
-    this.#clock = options.clock;
-    this.#log = options.log;
-    this.#heartbeat = new Timer(options.clock);
-    this.#reconnect = new Timer(options.clock);
-    this.#restoration = new Timer(options.clock);
+    this.rest = options.rest;
+    this.token = options.token;
+    this.authBackoff = options.authBackoff ?? new AuthBackoff(options.clock);
+    this.clock = options.clock;
+    this.log = options.log;
+    this.heartbeat = new Timer(options.clock);
+    this.reconnect = new Timer(options.clock);
+    this.resubscription = new Timer(options.clock);
   }
 
   get connected(): boolean {
-    return this.#connection?.connected ?? false;
+    return this.connection?.connected ?? false;
   }
 
   /** Sends a command and resolves with its result. */
   command<T>(type: string, fields: object = {}, options: CommandOptions = {}): Promise<T> {
-    const answer = this.#ready().then((connection) => {
-      this.#rest.mayWrite(); // whether a command changes anything cannot be told by its name
+    const answer = this.requireConnection().then((connection) => {
+      this.rest.assertLeader(); // whether a command changes anything cannot be told by its name
       return connection.sendMessagePromise<T>({ type, ...fields });
     });
-    return this.#answered(type, answer, options.timeoutMs);
+    return this.answerWithin(type, answer, options.timeout);
   }
 
   /**
@@ -108,153 +108,153 @@ export class HubConnection {
   ): Promise<() => Promise<void>> {
     const subscription: Subscription = {
       message: { type, ...fields },
-      onEvent: (event) => this.#notify([() => onEvent(event as T)]),
+      onEvent: (event) => this.callAll([() => onEvent(event as T)]),
       cancel: undefined,
     };
-    const connection = await this.#answered(type, this.#ready());
-    await this.#establish(connection, subscription);
+    const connection = await this.answerWithin(type, this.requireConnection());
+    await this.subscribeInHub(connection, subscription);
     if (!connection.connected) throw new HubUnreachable('the connection was lost');
-    this.#subscriptions.add(subscription);
+    this.subscriptions.add(subscription);
     return async () => {
-      this.#subscriptions.delete(subscription);
+      this.subscriptions.delete(subscription);
       if (this.connected && subscription.cancel)
-        await this.#answered('unsubscribe_events', subscription.cancel());
+        await this.answerWithin('unsubscribe_events', subscription.cancel());
     };
   }
 
   /** Calls `listener` each time the connection is back and its subscriptions stand again. */
   onReconnect(listener: Listener): () => void {
-    this.#reconnectListeners.add(listener);
-    return () => void this.#reconnectListeners.delete(listener);
+    this.reconnectListeners.add(listener);
+    return () => void this.reconnectListeners.delete(listener);
   }
 
   /** Calls `listener` each time an open connection was lost. */
   onLost(listener: Listener): () => void {
-    this.#lostListeners.add(listener);
-    return () => void this.#lostListeners.delete(listener);
+    this.lostListeners.add(listener);
+    return () => void this.lostListeners.delete(listener);
   }
 
   /** Ends the connection for good; what is under way is rejected. */
   close(): void {
-    this.#closed = true;
-    this.#heartbeat.clear();
-    this.#reconnect.clear();
-    this.#restoration.clear();
-    this.#subscriptions.clear();
-    const { socket } = this.#connection ?? {};
-    this.#connection?.close();
-    cut(socket); // a hub that hangs would not answer the farewell
+    this.closed = true;
+    this.heartbeat.clear();
+    this.reconnect.clear();
+    this.resubscription.clear();
+    this.subscriptions.clear();
+    const { socket } = this.connection ?? {};
+    this.connection?.close();
+    terminate(socket); // a hub that hangs would not answer the farewell
   }
 
-  async #ready(): Promise<Connection> {
-    if (this.#reconnecting && this.#failure) throw this.#failure;
-    return this.#open();
+  private async requireConnection(): Promise<Connection> {
+    if (this.reconnecting && this.failure) throw this.failure;
+    return this.open();
   }
 
-  async #open(): Promise<Connection> {
-    if (this.#connection?.connected) return this.#connection;
-    return (this.#opening ??= this.#connect().finally(() => (this.#opening = undefined)));
+  private async open(): Promise<Connection> {
+    if (this.connection?.connected) return this.connection;
+    return (this.opening ??= this.connect().finally(() => (this.opening = undefined)));
   }
 
-  async #connect(): Promise<Connection> {
-    if (this.#closed) throw new HubUnreachable('the connection to the hub is closed');
-    this.#gate.pass();
+  private async connect(): Promise<Connection> {
+    if (this.closed) throw new HubUnreachable('the connection to the hub is closed');
+    this.authBackoff.admit();
     try {
-      const socket = await openSocket(this.#rest, this.#token, this.#clock);
-      if (this.#closed) {
-        cut(socket);
+      const socket = await openSocket(this.rest, this.token, this.clock);
+      if (this.closed) {
+        terminate(socket);
         throw new HubUnreachable('the connection to the hub is closed');
       }
-      return this.#attach(await createConnection({ createSocket: () => Promise.resolve(socket) }));
+      return this.attach(await createConnection({ createSocket: () => Promise.resolve(socket) }));
     } catch (error) {
-      if (error instanceof HubError) this.#failure = error;
-      if (error instanceof TokenRejected) this.#gate.rejected(error);
+      if (error instanceof HubError) this.failure = error;
+      if (error instanceof TokenRejected) this.authBackoff.recordRejection(error);
       throw error;
     }
   }
 
-  #attach(connection: Connection): Connection {
-    this.#gate.accepted();
-    this.#failure = undefined;
-    this.#connection = connection;
-    this.#scheduleHeartbeat(connection);
+  private attach(connection: Connection): Connection {
+    this.authBackoff.recordSuccess();
+    this.failure = undefined;
+    this.connection = connection;
+    this.scheduleHeartbeat(connection);
     connection.addEventListener('disconnected', () => {
       connection.close(); // the library would reconnect on a clock of its own
-      this.#onLost();
+      this.handleLoss();
     });
-    if (this.#reconnecting) void this.#restore(connection);
-    this.#reconnecting = false;
+    if (this.reconnecting) void this.resubscribe(connection);
+    this.reconnecting = false;
     return connection;
   }
 
-  #onLost(): void {
-    this.#log.warn({ url: this.#rest.address.url }, 'connection to the hub lost');
-    this.#heartbeat.clear();
-    this.#restoration.clear();
-    this.#connection = undefined;
-    for (const subscription of this.#subscriptions) subscription.cancel = undefined;
-    this.#reconnecting = true;
-    this.#scheduleReconnect(0);
-    this.#notify(this.#lostListeners);
+  private handleLoss(): void {
+    this.log.warn({ url: this.rest.address.url }, 'connection to the hub lost');
+    this.heartbeat.clear();
+    this.resubscription.clear();
+    this.connection = undefined;
+    for (const subscription of this.subscriptions) subscription.cancel = undefined;
+    this.reconnecting = true;
+    this.scheduleReconnect(0);
+    this.callAll(this.lostListeners);
   }
 
-  #scheduleReconnect(attempt: number): void {
-    const pauseMs = Math.max(Math.min(attempt * 1_000, LONGEST_PAUSE_MS), this.#gate.opensInMs);
-    this.#reconnect.set(pauseMs, () => {
-      this.#open().catch(() => {
-        if (!this.#closed) this.#scheduleReconnect(attempt + 1); // `#failure` tells the callers why
+  private scheduleReconnect(attempt: number): void {
+    const pauseMs = Math.max(Math.min(attempt * 1_000, MAX_RECONNECT_DELAY), this.authBackoff.remaining);
+    this.reconnect.set(pauseMs, () => {
+      this.open().catch(() => {
+        if (!this.closed) this.scheduleReconnect(attempt + 1); // `failure` tells the callers why
       });
     });
   }
 
   /** Subscribes again to all that the hub has forgotten. What it does not offer yet (it is starting) is tried later. */
-  async #restore(connection: Connection): Promise<void> {
-    const missing = [...this.#subscriptions].filter((subscription) => !subscription.cancel);
-    const results = await Promise.allSettled(missing.map((each) => this.#establish(connection, each)));
-    if (!connection.connected || this.#closed) return;
+  private async resubscribe(connection: Connection): Promise<void> {
+    const missing = [...this.subscriptions].filter((subscription) => !subscription.cancel);
+    const results = await Promise.allSettled(missing.map((each) => this.subscribeInHub(connection, each)));
+    if (!connection.connected || this.closed) return;
     const failed = results.find((result) => result.status === 'rejected');
-    if (!failed) return this.#notify(this.#reconnectListeners);
-    this.#log.warn({ reason: messageOf(failed.reason) }, 'the hub does not accept a subscription again yet');
-    this.#restoration.set(LONGEST_PAUSE_MS, () => void this.#restore(connection));
+    if (!failed) return this.callAll(this.reconnectListeners);
+    this.log.warn({ reason: messageOf(failed.reason) }, 'the hub does not accept a subscription again yet');
+    this.resubscription.set(MAX_RECONNECT_DELAY, () => void this.resubscribe(connection));
   }
 
-  async #establish(connection: Connection, subscription: Subscription): Promise<void> {
+  private async subscribeInHub(connection: Connection, subscription: Subscription): Promise<void> {
     const { message, onEvent } = subscription;
     // Not the library's own resubscription: it leaves a refusal as an unhandled rejection.
     const started = connection.subscribeMessage(onEvent, { ...message }, { resubscribe: false });
     try {
-      subscription.cancel = await this.#answered(message.type, started);
+      subscription.cancel = await this.answerWithin(message.type, started);
     } catch (error) {
       // It may stand in the hub without our knowing; a new connection makes sure.
-      if (error instanceof HubUnreachable) cut(connection.socket);
+      if (error instanceof HubUnreachable) terminate(connection.socket);
       throw error;
     }
   }
 
-  #scheduleHeartbeat(connection: Connection): void {
-    this.#heartbeat.set(HEARTBEAT_EVERY_MS, () => {
-      this.#answered('ping', connection.ping(), HEARTBEAT_TIMEOUT_MS).then(
-        () => connection.connected && this.#scheduleHeartbeat(connection),
-        () => cut(connection.socket),
+  private scheduleHeartbeat(connection: Connection): void {
+    this.heartbeat.set(HEARTBEAT_INTERVAL, () => {
+      this.answerWithin('ping', connection.ping(), HEARTBEAT_TIMEOUT).then(
+        () => connection.connected && this.scheduleHeartbeat(connection),
+        () => terminate(connection.socket),
       );
     });
   }
 
-  async #answered<T>(what: string, answer: Promise<T>, timeoutMs = COMMAND_TIMEOUT_MS): Promise<T> {
-    const error = () => new HubUnreachable(`the hub did not answer ${what} within ${timeoutMs / 1000} s`);
+  private async answerWithin<T>(what: string, answer: Promise<T>, timeout = COMMAND_TIMEOUT): Promise<T> {
+    const error = () => new HubUnreachable(`the hub did not answer ${what} within ${timeout / 1000} s`);
     try {
-      return await withDeadline({ clock: this.#clock, delay: timeoutMs, error }, () => answer);
+      return await withDeadline({ clock: this.clock, delay: timeout, error }, () => answer);
     } catch (error) {
-      throw commandError(error, this.#rest.scrub);
+      throw commandError(error, this.rest.redact);
     }
   }
 
-  #notify(listeners: Iterable<Listener>): void {
+  private callAll(listeners: Iterable<Listener>): void {
     for (const listener of [...listeners]) {
       try {
         listener();
       } catch (error) {
-        this.#log.error({ error }, 'a listener of the hub connection failed');
+        this.log.error({ error }, 'a listener of the hub connection failed');
       }
     }
   }

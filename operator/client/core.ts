@@ -1,6 +1,6 @@
 import type { HubConnection } from './connection';
-import { NotAHub } from './errors';
-import { type CallOptions, WRITE_TIMEOUT_MS, type Rest } from './rest';
+import { NotHomeAssistant } from './errors';
+import { type CallOptions, WRITE_TIMEOUT, type RestClient } from './rest';
 
 /** What the hub says of itself, as far as we use it. */
 export interface CoreConfig {
@@ -52,11 +52,11 @@ export interface AnalyticsPreferences {
   readonly snapshots?: boolean;
 }
 
-/** Also the cheapest call that shows whether our token is good. @throws TokenRejected; NotAHub for an answer of no hub */
-export async function getConfig(rest: Rest, options?: CallOptions): Promise<CoreConfig> {
+/** Also the cheapest call that shows whether our token is good. @throws TokenRejected; NotHomeAssistant for an answer of no hub */
+export async function getConfig(rest: RestClient, options?: CallOptions): Promise<CoreConfig> {
   const answer = await rest.get<CoreConfig | undefined | null>('/api/config', options);
   if (typeof answer?.version !== 'string')
-    throw new NotAHub(`${rest.address.url} does not say its version, as a hub would`);
+    throw new NotHomeAssistant(`${rest.address.url} does not say its version, as a hub would`);
   return answer;
 }
 
@@ -92,6 +92,6 @@ export interface ConfigCheck {
 }
 
 /** Has the hub check the files that it would start with. */
-export function checkConfig(rest: Rest): Promise<ConfigCheck> {
-  return rest.post('/api/config/core/check_config', undefined, { timeoutMs: WRITE_TIMEOUT_MS });
+export function checkConfig(rest: RestClient): Promise<ConfigCheck> {
+  return rest.post('/api/config/core/check_config', undefined, { timeout: WRITE_TIMEOUT });
 }

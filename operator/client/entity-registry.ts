@@ -38,126 +38,126 @@ const PLATFORMS: Readonly<Record<ConfigEntityKind, string>> = {
  * for 30 days after a deletion.
  */
 export class EntityRegistry {
-  readonly #connection: HubConnection;
-  readonly #listeners = new Set<EntityListener>();
-  readonly #byEntityId = new Map<string, RegistryEntity>();
-  readonly #byUniqueId = new Map<string, RegistryEntity>();
+  private readonly connection: HubConnection;
+  private readonly listeners = new Set<EntityListener>();
+  private readonly byEntityId = new Map<string, RegistryEntity>();
+  private readonly byUniqueId = new Map<string, RegistryEntity>();
   /** Entity ids whose entry has changed since it was read. */
-  #stale = new Set<string>();
-  #watching: Promise<unknown> | undefined;
-  #reading: Promise<void> | undefined;
+  private stale = new Set<string>();
+  private watching: Promise<unknown> | undefined;
+  private reading: Promise<void> | undefined;
   /** The whole registry was read on this connection. */
-  #listed = false;
+  private listed = false;
 
   constructor(connection: HubConnection) {
-    this.#connection = connection;
-    const forget = () => (this.#listed = false);
+    this.connection = connection;
+    const forget = () => (this.listed = false);
     connection.onLost(forget);
     connection.onReconnect(forget);
   }
 
   /** The entity of an automation, scene or script by its id in the file; undefined until the hub has loaded it. */
   async find(kind: ConfigEntityKind, uniqueId: string): Promise<RegistryEntity | undefined> {
-    await (this.#watching ??= this.#watch());
-    while (this.#reading || !this.#listed || this.#stale.size > 0) {
-      await (this.#reading ??= this.#read());
+    await (this.watching ??= this.watch());
+    while (this.reading || !this.listed || this.stale.size > 0) {
+      await (this.reading ??= this.read());
     }
-    return this.#byUniqueId.get(key(kind, PLATFORMS[kind], uniqueId));
+    return this.byUniqueId.get(key(kind, PLATFORMS[kind], uniqueId));
   }
 
   /** The same, after all that the hub has told so far has arrived: for what another connection brought about. */
   async findNow(kind: ConfigEntityKind, uniqueId: string): Promise<RegistryEntity | undefined> {
-    await this.#connection.command('config/entity_registry/get_entries', { entity_ids: [] });
+    await this.connection.command('config/entity_registry/get_entries', { entity_ids: [] });
     return this.find(kind, uniqueId);
   }
 
   /** Makes a disabled entity usable again. It has no state before its component is reloaded. */
   async enable(entityId: string): Promise<void> {
-    await this.#connection.command('config/entity_registry/update', {
+    await this.connection.command('config/entity_registry/update', {
       entity_id: entityId,
       disabled_by: null,
     });
   }
 
   onChange(listener: EntityListener): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
   }
 
-  async #watch(): Promise<void> {
+  private async watch(): Promise<void> {
     try {
-      await this.#connection.subscribeEvents<UpdatedEvent>('entity_registry_updated', (event) =>
-        this.#onUpdated(event),
+      await this.connection.subscribeEvents<UpdatedEvent>('entity_registry_updated', (event) =>
+        this.onUpdated(event),
       );
     } catch (error) {
-      this.#watching = undefined;
+      this.watching = undefined;
       throw error;
     }
   }
 
-  async #read(): Promise<void> {
+  private async read(): Promise<void> {
     try {
-      if (this.#listed) await this.#refresh();
-      else await this.#list();
+      if (this.listed) await this.refresh();
+      else await this.list();
     } finally {
-      this.#reading = undefined;
+      this.reading = undefined;
     }
   }
 
-  async #list(): Promise<void> {
-    this.#stale = new Set(); // what changes from here on is told, and read again
-    this.#listed = true;
+  private async list(): Promise<void> {
+    this.stale = new Set(); // what changes from here on is told, and read again
+    this.listed = true;
     try {
-      const entities = await this.#connection.command<RegistryEntity[]>('config/entity_registry/list');
-      this.#byEntityId.clear();
-      this.#byUniqueId.clear();
-      for (const entity of entities) this.#keep(entity);
+      const entities = await this.connection.command<RegistryEntity[]>('config/entity_registry/list');
+      this.byEntityId.clear();
+      this.byUniqueId.clear();
+      for (const entity of entities) this.keep(entity);
     } catch (error) {
-      this.#listed = false;
+      this.listed = false;
       throw error;
     }
   }
 
-  async #refresh(): Promise<void> {
-    const stale = this.#stale;
-    this.#stale = new Set();
+  private async refresh(): Promise<void> {
+    const stale = this.stale;
+    this.stale = new Set();
     try {
-      const entries = await this.#connection.command<Readonly<Record<string, RegistryEntity | null>>>(
+      const entries = await this.connection.command<Readonly<Record<string, RegistryEntity | null>>>(
         'config/entity_registry/get_entries',
         { entity_ids: [...stale] },
       );
       for (const [entityId, entity] of Object.entries(entries)) {
-        this.#drop(entityId);
-        if (entity) this.#keep(entity);
+        this.drop(entityId);
+        if (entity) this.keep(entity);
       }
     } catch (error) {
-      for (const entityId of stale) this.#stale.add(entityId);
+      for (const entityId of stale) this.stale.add(entityId);
       throw error;
     }
   }
 
-  #onUpdated({ data }: UpdatedEvent): void {
+  private onUpdated({ data }: UpdatedEvent): void {
     const { action, entity_id: entityId, old_entity_id: formerId, changes = {} } = data;
-    const known = this.#byEntityId.get(formerId ?? entityId);
-    if (action === 'remove') this.#drop(entityId);
-    else this.#stale.add(entityId);
-    if (formerId !== undefined) this.#stale.add(formerId);
+    const known = this.byEntityId.get(formerId ?? entityId);
+    if (action === 'remove') this.drop(entityId);
+    else this.stale.add(entityId);
+    if (formerId !== undefined) this.stale.add(formerId);
     const matters = action === 'remove' || formerId !== undefined || 'disabled_by' in changes;
     const kind = known && kindOf(known);
     if (!matters || !kind) return;
-    for (const listener of this.#listeners) listener(kind, known.unique_id);
+    for (const listener of this.listeners) listener(kind, known.unique_id);
   }
 
-  #keep(entity: RegistryEntity): void {
-    this.#byEntityId.set(entity.entity_id, entity);
-    this.#byUniqueId.set(keyOf(entity), entity);
+  private keep(entity: RegistryEntity): void {
+    this.byEntityId.set(entity.entity_id, entity);
+    this.byUniqueId.set(keyOf(entity), entity);
   }
 
-  #drop(entityId: string): void {
-    const entity = this.#byEntityId.get(entityId);
+  private drop(entityId: string): void {
+    const entity = this.byEntityId.get(entityId);
     if (!entity) return;
-    this.#byEntityId.delete(entityId);
-    if (this.#byUniqueId.get(keyOf(entity)) === entity) this.#byUniqueId.delete(keyOf(entity));
+    this.byEntityId.delete(entityId);
+    if (this.byUniqueId.get(keyOf(entity)) === entity) this.byUniqueId.delete(keyOf(entity));
   }
 }
 

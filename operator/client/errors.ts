@@ -13,8 +13,8 @@ export class HubUnreachable extends HubError {
 }
 
 /** Something answers at the hub's address that is no hub: a redirect, a page of HTML, another program's manifest. */
-export class NotAHub extends HubError {
-  override readonly name = 'NotAHub';
+export class NotHomeAssistant extends HubError {
+  override readonly name = 'NotHomeAssistant';
 }
 
 /**

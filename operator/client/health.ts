@@ -1,21 +1,21 @@
 import { messageOf } from '../errors';
-import { HubBanned, HubError, HubUnreachable, NotAHub, NotFound } from './errors';
-import { demandHub } from './manifest';
-import type { Rest } from './rest';
+import { HubBanned, HubError, HubUnreachable, NotHomeAssistant, NotFound } from './errors';
+import { verifyIsHub } from './manifest';
+import type { RestClient } from './rest';
 
 export const ONBOARDING_STEPS = ['user', 'core_config', 'analytics', 'integration'] as const;
 export type OnboardingStep = (typeof ONBOARDING_STEPS)[number];
 
 /**
  * - `unreachable`: nothing (useful) answers yet; `detail` says why.
- * - `foreign`: something else than a hub answers at this address: it must not be sent a token.
+ * - `not-home-assistant`: something else than a hub answers at this address: it must not be sent a token.
  * - `banned`: the hub refuses our address.
  * - `not-loaded`: the hub answers, but does not serve its API yet.
  * - `onboarding`: first steps are left; `done` says which are made.
  * - `onboarded`: ready for a token.
  */
 export type Health =
-  | { readonly state: 'unreachable' | 'foreign'; readonly detail: string }
+  | { readonly state: 'unreachable' | 'not-home-assistant'; readonly detail: string }
   | { readonly state: 'banned' | 'not-loaded' | 'onboarded' }
   | { readonly state: 'onboarding'; readonly done: Readonly<Record<OnboardingStep, boolean>> };
 
@@ -24,9 +24,9 @@ export type Health =
  * `/api/onboarding`. The latter is loaded before the former is served, and gone after a restart once all is done: so
  * a 404 there means done.
  */
-export async function probeHealth(rest: Rest): Promise<Health> {
+export async function probeHealth(rest: RestClient): Promise<Health> {
   try {
-    await demandHub(rest);
+    await verifyIsHub(rest);
   } catch (error) {
     if (error instanceof NotFound) return { state: 'not-loaded' };
     return failure(error);
@@ -55,7 +55,7 @@ function onboardingHealth(steps: OnboardingAnswer): Health {
 
 function failure(error: unknown): Health {
   if (error instanceof HubBanned) return { state: 'banned' };
-  if (error instanceof NotAHub) return { state: 'foreign', detail: error.message };
+  if (error instanceof NotHomeAssistant) return { state: 'not-home-assistant', detail: error.message };
   if (error instanceof HubUnreachable) return { state: 'unreachable', detail: error.message };
   if (error instanceof HubError)
     return { state: 'unreachable', detail: `the hub fails: ${messageOf(error)}` };

@@ -2,7 +2,7 @@ import type { HubConnection } from './connection';
 import { HubRejected } from './errors';
 
 /** Whether and from whom the hub takes the visitor's address out of `X-Forwarded-For`. */
-export interface Forwarding {
+export interface ReverseProxySettings {
   readonly enabled: boolean;
   /** CIDR */
   readonly trustedProxies: readonly string[];
@@ -13,7 +13,7 @@ interface HttpSettings {
   readonly trusted_proxies?: readonly string[];
 }
 
-interface Answer {
+interface HttpConfigAnswer {
   readonly stable: HttpSettings | null;
   readonly pending: HttpSettings | null;
   readonly default: HttpSettings | null;
@@ -22,9 +22,11 @@ interface Answer {
 }
 
 /** The settings that are in use. Undefined for a hub older than 2026.8, which keeps them in its YAML alone. */
-export async function readForwarding(connection: HubConnection): Promise<Forwarding | undefined> {
+export async function getReverseProxySettings(
+  connection: HubConnection,
+): Promise<ReverseProxySettings | undefined> {
   try {
-    const answer = await connection.command<Answer>('http/config');
+    const answer = await connection.command<HttpConfigAnswer>('http/config');
     const slot = answer.active_config_type === 'default_legacy_port' ? 'default' : answer.active_config_type;
     const active = answer[slot] ?? {};
     return { enabled: active.use_x_forwarded_for ?? false, trustedProxies: active.trusted_proxies ?? [] };

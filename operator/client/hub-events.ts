@@ -1,23 +1,23 @@
 import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from './config-entities';
 import type { HubConnection } from './connection';
-import type { ReloadLedger } from './own-reload-tracker';
+import type { OwnReloadTracker } from './own-reload-tracker';
 
 /** What a hub tells of itself that may concern what we keep in it. */
-export type HubSignal =
+export type HubEvent =
   /** Somebody else reloads a kind; with `id`, only that automation: it was written. What changed is in use a little later. */
-  | { readonly type: 'foreign-reload'; readonly kind: ConfigEntityKind; readonly id?: string }
+  | { readonly type: 'external-reload'; readonly kind: ConfigEntityKind; readonly id?: string }
   /** A reload has ended, anybody's. Scripts tell nothing of theirs, but of each script that it changed, by `id`. */
   | { readonly type: 'reloaded'; readonly kind: ConfigEntityKind; readonly id?: string }
   /** Automations may have been turned on by a service call. */
-  | { readonly type: 'turned-on' }
+  | { readonly type: 'automations-turned-on' }
   /** A component was set up. */
-  | { readonly type: 'loaded'; readonly component: string }
+  | { readonly type: 'component-loaded'; readonly component: string }
   /** A device appeared. */
-  | { readonly type: 'device' }
+  | { readonly type: 'device-added' }
   /** The connection is back: anything may have happened since it was lost. */
-  | { readonly type: 'back' };
+  | { readonly type: 'reconnected' };
 
-export type SignalListener = (signal: HubSignal) => void;
+export type HubEventListener = (signal: HubEvent) => void;
 
 interface TriggerMessage {
   readonly variables: {
@@ -46,73 +46,75 @@ const TRIGGERS = [
   event('scene', 'scene_reloaded'),
   event('script', ['service_registered', 'service_removed'], { domain: 'script' }),
   ...['automation', 'homeassistant'].flatMap((domain) =>
-    ['turn_on', 'toggle'].map((service) => event('turned-on', 'call_service', { domain, service })),
+    ['turn_on', 'toggle'].map((service) =>
+      event('automations-turned-on', 'call_service', { domain, service }),
+    ),
   ),
-  event('loaded', 'component_loaded'),
-  event('device', 'device_registry_updated', { action: 'create' }),
+  event('component-loaded', 'component_loaded'),
+  event('device-added', 'device_registry_updated', { action: 'create' }),
 ];
 
 /** One subscription for all that is worth knowing of a hub. */
-export class HubSignals {
-  readonly #connection: HubConnection;
-  readonly #ledger: ReloadLedger;
-  readonly #listeners = new Set<SignalListener>();
-  #watching: Promise<unknown> | undefined;
+export class HubEvents {
+  private readonly connection: HubConnection;
+  private readonly ownReloads: OwnReloadTracker;
+  private readonly listeners = new Set<HubEventListener>();
+  private watching: Promise<unknown> | undefined;
 
-  constructor(connection: HubConnection, ledger: ReloadLedger) {
-    this.#connection = connection;
-    this.#ledger = ledger;
+  constructor(connection: HubConnection, ownReloads: OwnReloadTracker) {
+    this.connection = connection;
+    this.ownReloads = ownReloads;
     connection.onReconnect(() => {
-      ledger.reset();
-      this.#tell({ type: 'back' });
+      ownReloads.reset();
+      this.emit({ type: 'reconnected' });
     });
   }
 
   /** Calls `listener` for every signal, once {@link watch} has resolved. */
-  onSignal(listener: SignalListener): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+  onEvent(listener: HubEventListener): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
   }
 
   /** Resolves once the hub tells us. */
   async watch(): Promise<void> {
-    await (this.#watching ??= this.#subscribe());
+    await (this.watching ??= this.subscribe());
   }
 
-  async #subscribe(): Promise<void> {
+  private async subscribe(): Promise<void> {
     try {
-      await this.#connection.subscribe<TriggerMessage>(
+      await this.connection.subscribe<TriggerMessage>(
         'subscribe_trigger',
         { trigger: TRIGGERS },
-        ({ variables }) => this.#onTrigger(variables.trigger.id, variables.trigger.event.data),
+        ({ variables }) => this.onTrigger(variables.trigger.id, variables.trigger.event.data),
       );
     } catch (error) {
-      this.#watching = undefined;
+      this.watching = undefined;
       throw error;
     }
   }
 
-  #onTrigger(id: string, { domain, service, component, service_data: data }: EventData): void {
+  private onTrigger(id: string, { domain, service, component, service_data: data }: EventData): void {
     switch (id) {
       case 'reload': {
         const kind = domain as ConfigEntityKind;
-        if (this.#ledger.settle(kind, data?.id)) return;
-        return this.#tell({ type: 'foreign-reload', kind, ...(data?.id !== undefined && { id: data.id }) });
+        if (this.ownReloads.consume(kind, data?.id)) return;
+        return this.emit({ type: 'external-reload', kind, ...(data?.id !== undefined && { id: data.id }) });
       }
       case 'script':
-        return this.#tell({ type: 'reloaded', kind: id, ...(service !== undefined && { id: service }) });
+        return this.emit({ type: 'reloaded', kind: id, ...(service !== undefined && { id: service }) });
       case 'automation':
       case 'scene':
-        return this.#tell({ type: 'reloaded', kind: id });
-      case 'loaded':
-        return this.#tell({ type: id, component: component ?? '' });
-      case 'turned-on':
-      case 'device':
-        return this.#tell({ type: id });
+        return this.emit({ type: 'reloaded', kind: id });
+      case 'component-loaded':
+        return this.emit({ type: id, component: component ?? '' });
+      case 'automations-turned-on':
+      case 'device-added':
+        return this.emit({ type: id });
     }
   }
 
-  #tell(signal: HubSignal): void {
-    for (const listener of this.#listeners) listener(signal);
+  private emit(signal: HubEvent): void {
+    for (const listener of this.listeners) listener(signal);
   }
 }

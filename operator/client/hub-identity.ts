@@ -2,15 +2,15 @@ import type { Clock } from '../clock';
 import { HubUnreachable } from './errors';
 
 /** A proof is good for so long, unless a connection fails before. */
-const LIFETIME_MS = 10_000;
+const LIFETIME = 10_000;
 
 /**
  * That a hub answers at an address which a person wrote and which may be anybody's tomorrow: before a token goes
  * there, the hub has just been seen.
  */
-export class Proof {
-  #goodUntil = -Infinity;
-  #asking: Promise<void> | undefined;
+export class HubIdentityCheck {
+  private goodUntil = -Infinity;
+  private asking: Promise<void> | undefined;
 
   /** @param ask throws when no hub answers */
   constructor(
@@ -19,18 +19,18 @@ export class Proof {
   ) {}
 
   /** Resolves when a hub answered a moment ago; throws what `ask` throws. */
-  async demand(): Promise<void> {
-    if (this.clock.monotonic() < this.#goodUntil) return;
-    await (this.#asking ??= this.#askNow().finally(() => (this.#asking = undefined)));
+  async verify(): Promise<void> {
+    if (this.clock.monotonic() < this.goodUntil) return;
+    await (this.asking ??= this.askNow().finally(() => (this.asking = undefined)));
   }
 
   /** Whoever answers after a failed connection may be somebody else. */
-  failed(error: unknown): void {
-    if (error instanceof HubUnreachable) this.#goodUntil = -Infinity;
+  invalidateOn(error: unknown): void {
+    if (error instanceof HubUnreachable) this.goodUntil = -Infinity;
   }
 
-  async #askNow(): Promise<void> {
+  private async askNow(): Promise<void> {
     await this.ask();
-    this.#goodUntil = this.clock.monotonic() + LIFETIME_MS;
+    this.goodUntil = this.clock.monotonic() + LIFETIME;
   }
 }

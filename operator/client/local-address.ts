@@ -34,7 +34,7 @@ export function hasLocalHost(url: URL): boolean {
  * Resolves names as Node does and refuses those that lead to a local address. It is what the connection itself uses,
  * so that no name can mean one thing when it is checked and another when it is used.
  */
-export const lookupRemote: LookupFunction = (hostname, options, callback) => {
+export const lookupNonLocal: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error) return callback(error, '', 0);
     const refused = addresses.some(({ address }) => isLocalAddress(address));

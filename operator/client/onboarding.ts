@@ -1,7 +1,7 @@
 import type { Clock } from '../clock';
 import { HubRejected, HubUnreachable, LoginFailed, NotFound, UserExists } from './errors';
 import { ONBOARDING_STEPS, type OnboardingStep } from './health';
-import type { Rest } from './rest';
+import type { RestClient } from './rest';
 
 /** The steps after the user has been made; they need a login's access token. */
 export type LaterStep = Exclude<OnboardingStep, 'user'>;
@@ -26,8 +26,8 @@ export interface Login {
   readonly refreshToken: string;
 }
 
-const LOGIN_TRIES = 2;
-const LOGIN_PAUSE_MS = 1_000;
+const LOGIN_ATTEMPTS = 2;
+const LOGIN_PAUSE = 1_000;
 
 /**
  * Makes the owner and logs in as him. `undefined`: the user step was done before (by us before a crash, or by
@@ -35,8 +35,12 @@ const LOGIN_PAUSE_MS = 1_000;
  *
  * @throws UserExists the step was begun before, and cut off: see cut-off-owner.ts
  */
-export async function createUser(rest: Rest, user: FirstUser): Promise<Login | undefined> {
-  const body = { ...user, username: normalised(user.username), client_id: identity(rest).client_id };
+export async function createUser(rest: RestClient, user: FirstUser): Promise<Login | undefined> {
+  const body = {
+    ...user,
+    username: normaliseUsername(user.username),
+    client_id: clientIdentity(rest).client_id,
+  };
   const making = rest.post<{ auth_code: string }>('/api/onboarding/users', body, anonymous);
   const answer = await unlessDone(making).catch((error: unknown) => {
     // The hub gives no code with it.
@@ -48,8 +52,8 @@ export async function createUser(rest: Rest, user: FirstUser): Promise<Login | u
 }
 
 /** Turns an authorization code (single use, ten minutes) into tokens. */
-export async function exchangeCode(rest: Rest, code: string): Promise<Login> {
-  const { client_id } = identity(rest);
+export async function exchangeCode(rest: RestClient, code: string): Promise<Login> {
+  const { client_id } = clientIdentity(rest);
   const answer = await rest.postForm<TokenAnswer>(
     '/auth/token',
     { grant_type: 'authorization_code', code, client_id },
@@ -59,8 +63,8 @@ export async function exchangeCode(rest: Rest, code: string): Promise<Login> {
 }
 
 /** A new access token for the same login. @throws HubRejected when that login is gone */
-export async function refreshLogin(rest: Rest, refreshToken: string): Promise<Login> {
-  const { client_id } = identity(rest);
+export async function refreshLogin(rest: RestClient, refreshToken: string): Promise<Login> {
+  const { client_id } = clientIdentity(rest);
   const answer = await rest.postForm<Omit<TokenAnswer, 'refresh_token'>>(
     '/auth/token',
     { grant_type: 'refresh_token', refresh_token: refreshToken, client_id },
@@ -70,7 +74,7 @@ export async function refreshLogin(rest: Rest, refreshToken: string): Promise<Lo
 }
 
 /** Ends a login: its access token dies at once, and its entry leaves the user's profile page. */
-export async function endLogin(rest: Rest, login: Login): Promise<void> {
+export async function endLogin(rest: RestClient, login: Login): Promise<void> {
   await rest.postForm('/auth/revoke', { token: login.refreshToken }, anonymous);
 }
 
@@ -81,30 +85,33 @@ export async function endLogin(rest: Rest, login: Login): Promise<void> {
  *
  * @throws LoginFailed wrong user name or password, a second factor is asked for, or the hub refuses the login
  */
-export async function login(rest: Rest, credentials: Credentials, clock: Clock): Promise<Login> {
+export async function login(rest: RestClient, credentials: Credentials, clock: Clock): Promise<Login> {
   const code = await authorize(rest, credentials, clock);
-  return demanded(credentials.username, exchangeCode(rest, code));
+  return asLoginFailure(credentials.username, exchangeCode(rest, code));
 }
 
 /** The first half of a {@link login}: the hub knows that pair, and gives an authorization code for it. */
-export async function authorize(rest: Rest, credentials: Credentials, clock: Clock): Promise<string> {
+export async function authorize(rest: RestClient, credentials: Credentials, clock: Clock): Promise<string> {
   const { username, password } = credentials;
-  const { client_id, redirect_uri } = identity(rest);
+  const { client_id, redirect_uri } = clientIdentity(rest);
   const start = { client_id, redirect_uri, handler: ['homeassistant', null] };
-  const flow = await demanded(username, rest.post<LoginStep>('/auth/login_flow', start, anonymous));
-  if (flow.type === 'abort') throw refusal(username, flow.reason);
+  const flow = await asLoginFailure(username, rest.post<LoginStep>('/auth/login_flow', start, anonymous));
+  if (flow.type === 'abort') throw loginFailure(username, flow.reason);
   const path = `/auth/login_flow/${encodeURIComponent(flow.flow_id)}`;
-  const answer = { client_id, username: normalised(username), password };
+  const answer = { client_id, username: normaliseUsername(username), password };
   for (let attempt = 1; ; attempt++) {
-    const step = await demanded(username, unlessForgotten(rest.post<LoginStep>(path, answer, anonymous)));
+    const step = await asLoginFailure(
+      username,
+      unlessFlowLost(rest.post<LoginStep>(path, answer, anonymous)),
+    );
     if (step.type === 'create_entry') return step.result;
-    if (step.type === 'abort') throw refusal(username, step.reason);
+    if (step.type === 'abort') throw loginFailure(username, step.reason);
     const secondFactor = step.step_id !== 'init';
-    if (attempt < LOGIN_TRIES && !secondFactor) {
-      await clock.sleep(LOGIN_PAUSE_MS);
+    if (attempt < LOGIN_ATTEMPTS && !secondFactor) {
+      await clock.sleep(LOGIN_PAUSE);
       continue;
     }
-    await abandon(rest, path);
+    await abortFlow(rest, path);
     throw new LoginFailed(
       secondFactor
         ? `the hub asks user ${username} for a second factor`
@@ -119,8 +126,8 @@ export async function authorize(rest: Rest, credentials: Credentials, clock: Clo
  *
  * @param accessToken a login's: with a long-lived one the hub refuses `integration`
  */
-export async function completeStep(rest: Rest, step: LaterStep, accessToken: string): Promise<void> {
-  const body = step === 'integration' ? identity(rest) : undefined;
+export async function completeStep(rest: RestClient, step: LaterStep, accessToken: string): Promise<void> {
+  const body = step === 'integration' ? clientIdentity(rest) : undefined;
   await unlessDone(rest.post(`/api/onboarding/${step}`, body, { token: accessToken }));
 }
 
@@ -140,12 +147,12 @@ type LoginStep =
  * As whom we log in. The hub accepts its own address as client, and a redirect under the same origin without
  * fetching anything.
  */
-function identity(rest: Rest): { client_id: string; redirect_uri: string } {
+function clientIdentity(rest: RestClient): { client_id: string; redirect_uri: string } {
   const { origin } = new URL(rest.address.url);
   return { client_id: `${origin}/`, redirect_uri: `${origin}/?auth_callback=1` };
 }
 
-function normalised(username: string): string {
+function normaliseUsername(username: string): string {
   return username.trim().toLowerCase();
 }
 
@@ -160,21 +167,21 @@ async function unlessDone<T>(call: Promise<T>): Promise<T | undefined> {
 }
 
 /** What the hub refuses of a login it will refuse again, and count as a failed login again. */
-async function demanded<T>(username: string, call: Promise<T>): Promise<T> {
+async function asLoginFailure<T>(username: string, call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {
     // 409: two answers to one login at the same time.
-    if (error instanceof HubRejected && error.code !== '409') throw refusal(username, error.message);
+    if (error instanceof HubRejected && error.code !== '409') throw loginFailure(username, error.message);
     throw error;
   }
 }
 
-const refusal = (username: string, words: string): LoginFailed =>
+const loginFailure = (username: string, words: string): LoginFailed =>
   new LoginFailed(`the hub refuses the login of ${username}: ${words}`);
 
 /** A login that was begun a moment ago and is not known any more: the hub was restarted, and nobody is refused. */
-async function unlessForgotten<T>(call: Promise<T>): Promise<T> {
+async function unlessFlowLost<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {
@@ -183,7 +190,7 @@ async function unlessForgotten<T>(call: Promise<T>): Promise<T> {
   }
 }
 
-async function abandon(rest: Rest, path: string): Promise<void> {
+async function abortFlow(rest: RestClient, path: string): Promise<void> {
   try {
     await rest.delete(path, anonymous);
   } catch (error) {

@@ -2,10 +2,10 @@ import type { Clock } from '../clock';
 import type { ConfigEntityKind } from './config-entities';
 
 /** A reload that the hub has not announced within this time will not come any more. */
-const OVERDUE_MS = 30_000;
+const OVERDUE = 30_000;
 
-interface Account {
-  owed: number;
+interface ExpectedReloads {
+  pending: number;
   lastAt: number;
 }
 
@@ -13,12 +13,12 @@ interface Account {
  * Tells the reloads that we cause from those that somebody else does. The hub announces each reload, one for every
  * write as well, but not whose it is (a person may share our user): so they are counted.
  */
-export class ReloadLedger {
-  readonly #clock: Clock;
-  readonly #accounts = new Map<string, Account>();
+export class OwnReloadTracker {
+  private readonly clock: Clock;
+  private readonly entries = new Map<string, ExpectedReloads>();
 
   constructor(clock: Clock) {
-    this.#clock = clock;
+    this.clock = clock;
   }
 
   /**
@@ -27,35 +27,35 @@ export class ReloadLedger {
    * @param id of the automation that is written: the announcement names it. Those of scenes and scripts do not.
    */
   expect(kind: ConfigEntityKind, id?: string): void {
-    const account = this.#account(kind, id);
-    account.owed += 1;
-    account.lastAt = this.#clock.monotonic();
+    const entry = this.entry(kind, id);
+    entry.pending += 1;
+    entry.lastAt = this.clock.monotonic();
   }
 
   /** It was refused or failed. Should the reload come nevertheless, it is taken for somebody else's. */
   cancel(kind: ConfigEntityKind, id?: string): void {
-    const account = this.#account(kind, id);
-    account.owed = Math.max(0, account.owed - 1);
+    const entry = this.entry(kind, id);
+    entry.pending = Math.max(0, entry.pending - 1);
   }
 
   /** The hub has announced a reload. Answers whether it is ours. */
-  settle(kind: ConfigEntityKind, id?: string): boolean {
-    const account = this.#account(kind, id);
-    if (this.#clock.monotonic() - account.lastAt > OVERDUE_MS) account.owed = 0;
-    if (account.owed === 0) return false;
-    account.owed -= 1;
+  consume(kind: ConfigEntityKind, id?: string): boolean {
+    const entry = this.entry(kind, id);
+    if (this.clock.monotonic() - entry.lastAt > OVERDUE) entry.pending = 0;
+    if (entry.pending === 0) return false;
+    entry.pending -= 1;
     return true;
   }
 
   /** Announcements were missed. */
   reset(): void {
-    this.#accounts.clear();
+    this.entries.clear();
   }
 
-  #account(kind: ConfigEntityKind, id?: string): Account {
+  private entry(kind: ConfigEntityKind, id?: string): ExpectedReloads {
     const name = kind === 'automation' && id !== undefined ? `${kind} ${id}` : kind;
-    let account = this.#accounts.get(name);
-    if (!account) this.#accounts.set(name, (account = { owed: 0, lastAt: this.#clock.monotonic() }));
-    return account;
+    let entry = this.entries.get(name);
+    if (!entry) this.entries.set(name, (entry = { pending: 0, lastAt: this.clock.monotonic() }));
+    return entry;
   }
 }

@@ -1,22 +1,22 @@
 /** Takes the secrets out of a text. */
-export type Scrub = (text: string) => string;
+export type Redact = (text: string) => string;
 
 const MASK = '***';
 
 // Shorter values ("on", "1", "yes") occur everywhere: masking them would leave no readable text, and would tell the
 // value by the gaps.
-const SHORTEST_SECRET = 4;
+const MIN_SECRET_LENGTH = 4;
 
 /**
  * A function that replaces every one of `values` in a text by `***`, also where it stands JSON-escaped, URL-encoded
  * or form-encoded, and each line of a value of several lines. Values shorter than four characters are left alone.
  */
-export function scrubber(values: Iterable<string>): Scrub {
+export function redactor(values: Iterable<string>): Redact {
   const forms = new Set<string>();
   for (const value of values) {
     for (const part of [value, ...value.split(/\r?\n/)]) {
       for (const form of writtenForms(part.trim())) {
-        if (form.length >= SHORTEST_SECRET) forms.add(form);
+        if (form.length >= MIN_SECRET_LENGTH) forms.add(form);
       }
     }
   }
@@ -28,7 +28,7 @@ export function scrubber(values: Iterable<string>): Scrub {
 }
 
 function writtenForms(value: string): string[] {
-  if (value.length < SHORTEST_SECRET) return [];
+  if (value.length < MIN_SECRET_LENGTH) return [];
   const bytes = Buffer.from(value, 'utf8').toString('utf8'); // a lone surrogate cannot be URL-encoded
   return [
     value,

@@ -29,11 +29,11 @@ export interface ReloadsOptions {
 }
 
 /** A reload begins when its component has been left alone for this long … */
-export const QUIET_MS = 300;
+export const QUIET_PERIOD = 300;
 /** … or when the oldest request has waited for this long; twice as long each time while the writing goes on, … */
-export const LONGEST_WAIT_MS = 10_000;
+export const MAX_WAIT = 10_000;
 /** … up to this: hundreds of writes take the hub minutes, and each reload among them a part of its time. */
-export const LONGEST_WAIT_OF_ALL_MS = 60_000;
+export const MAX_WAIT_WHILE_WRITING = 60_000;
 
 interface Batch {
   readonly result: Promise<ReloadResult>;
@@ -42,12 +42,12 @@ interface Batch {
   readonly latestStart: number;
 }
 
-interface Queue {
+interface ComponentQueue {
   /** Requests that the next reload will serve. */
   waiting: Batch | undefined;
   running: Batch | undefined;
   /** How long a request may wait now. */
-  patienceMs: number;
+  maxWait: number;
   readonly timer: Timer;
 }
 
@@ -59,28 +59,28 @@ interface Queue {
  * a request resolves with a reload that started after it.
  */
 export class Reloads {
-  readonly #options: ReloadsOptions;
-  readonly #queues = new Map<string, Queue>();
-  readonly #closing = new AbortController();
+  private readonly options: ReloadsOptions;
+  private readonly queues = new Map<string, ComponentQueue>();
+  private readonly closing = new AbortController();
 
   constructor(options: ReloadsOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
   /** Call it after the write has ended. Never rejects. */
   request(component: string): Promise<ReloadResult> {
-    if (this.#closing.signal.aborted) return Promise.resolve(closed());
-    const queue = this.#queue(component);
-    queue.waiting ??= newBatch(this.#options.clock.monotonic() + queue.patienceMs);
+    if (this.closing.signal.aborted) return Promise.resolve(closed());
+    const queue = this.queue(component);
+    queue.waiting ??= newBatch(this.options.clock.monotonic() + queue.maxWait);
     const { result } = queue.waiting;
-    this.#arm(component, queue);
+    this.arm(component, queue);
     return result;
   }
 
   /** Resolves when no reload is under way or asked for. */
   async idle(): Promise<void> {
     for (;;) {
-      const batches = [...this.#queues.values()].flatMap(({ running, waiting }) => [running, waiting]);
+      const batches = [...this.queues.values()].flatMap(({ running, waiting }) => [running, waiting]);
       const open = batches.filter((batch) => batch !== undefined);
       if (open.length === 0) return;
       await Promise.all(open.map(({ result }) => result));
@@ -89,58 +89,58 @@ export class Reloads {
 
   /** Ends all; what waits resolves as failed. */
   close(): void {
-    this.#closing.abort(new Error('the client of the hub was closed'));
-    for (const queue of this.#queues.values()) {
+    this.closing.abort(new Error('the client of the hub was closed'));
+    for (const queue of this.queues.values()) {
       queue.timer.clear();
       queue.waiting?.resolve(closed());
       queue.waiting = undefined;
     }
   }
 
-  #queue(component: string): Queue {
-    let queue = this.#queues.get(component);
+  private queue(component: string): ComponentQueue {
+    let queue = this.queues.get(component);
     if (!queue) {
       queue = {
         waiting: undefined,
         running: undefined,
-        patienceMs: LONGEST_WAIT_MS,
-        timer: new Timer(this.#options.clock),
+        maxWait: MAX_WAIT,
+        timer: new Timer(this.options.clock),
       };
-      this.#queues.set(component, queue);
+      this.queues.set(component, queue);
     }
     return queue;
   }
 
-  #arm(component: string, queue: Queue): void {
+  private arm(component: string, queue: ComponentQueue): void {
     if (!queue.waiting || queue.running) return;
-    const { clock } = this.#options;
+    const { clock } = this.options;
     const left = queue.waiting.latestStart - clock.monotonic();
-    queue.timer.set(Math.max(0, Math.min(QUIET_MS, left)), () => {
+    queue.timer.set(Math.max(0, Math.min(QUIET_PERIOD, left)), () => {
       const mayWait = queue.waiting !== undefined && clock.monotonic() < queue.waiting.latestStart;
-      const isWriting = this.#options.isWriting(component);
-      if (mayWait && isWriting) return this.#arm(component, queue);
-      queue.patienceMs = isWriting ? Math.min(2 * queue.patienceMs, LONGEST_WAIT_OF_ALL_MS) : LONGEST_WAIT_MS;
-      void this.#run(component, queue);
+      const isWriting = this.options.isWriting(component);
+      if (mayWait && isWriting) return this.arm(component, queue);
+      queue.maxWait = isWriting ? Math.min(2 * queue.maxWait, MAX_WAIT_WHILE_WRITING) : MAX_WAIT;
+      void this.run(component, queue);
     });
   }
 
-  async #run(component: string, queue: Queue): Promise<void> {
+  private async run(component: string, queue: ComponentQueue): Promise<void> {
     const batch = queue.waiting;
     if (!batch) return;
     queue.waiting = undefined;
     queue.running = batch;
-    batch.resolve(await this.#reload(component));
+    batch.resolve(await this.reload(component));
     queue.running = undefined;
-    this.#arm(component, queue);
+    this.arm(component, queue);
   }
 
-  async #reload(component: string): Promise<ReloadResult> {
-    const { clock, log } = this.#options;
+  private async reload(component: string): Promise<ReloadResult> {
+    const { clock, log } = this.options;
     for (let attempt = 1; ; attempt++) {
-      const result = await this.#attempt(component, attempt);
+      const result = await this.attempt(component, attempt);
       if (result.ok || result.final || attempt === RELOAD_ATTEMPTS) return result;
       try {
-        await clock.sleep(RELOAD_ATTEMPT_PAUSE, this.#closing.signal);
+        await clock.sleep(RELOAD_ATTEMPT_PAUSE, this.closing.signal);
       } catch (error) {
         log.debug({ component, reloadId: result.reloadId }, messageOf(error));
         return result;
@@ -148,18 +148,21 @@ export class Reloads {
     }
   }
 
-  async #attempt(component: string, attempt: number): Promise<ReloadResult & { readonly final?: boolean }> {
-    const { clock, log } = this.#options;
+  private async attempt(
+    component: string,
+    attempt: number,
+  ): Promise<ReloadResult & { readonly final?: boolean }> {
+    const { clock, log } = this.options;
     const reloadId = randomUUID();
     const startedAt = clock.monotonic();
     const fields = { component, reloadId, attempt };
     try {
-      if (!(await this.#options.isLoaded(component))) {
+      if (!(await this.options.isLoaded(component))) {
         const message = `the hub has not loaded ${component}`;
         log.warn(fields, message);
         return { ok: false, reason: 'ComponentNotLoaded', message, reloadId };
       }
-      await this.#options.reload(component);
+      await this.options.reload(component);
       log.info({ ...fields, milliseconds: Math.round(clock.monotonic() - startedAt) }, 'reloaded');
       return { ok: true, reloadId, startedAt };
     } catch (error) {

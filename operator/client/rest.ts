@@ -9,25 +9,25 @@ import {
   HubFailed,
   HubRejected,
   HubUnreachable,
-  NotAHub,
+  NotHomeAssistant,
   NotFound,
   TokenRejected,
 } from './errors';
-import { hasLocalHost, lookupRemote } from './local-address';
-import { demandHub } from './manifest';
-import { Proof } from './hub-identity';
-import type { Scrub } from './redact';
-import { TokenGate } from './auth-backoff';
+import { hasLocalHost, lookupNonLocal } from './local-address';
+import { verifyIsHub } from './manifest';
+import { HubIdentityCheck } from './hub-identity';
+import type { Redact } from './redact';
+import { AuthBackoff } from './auth-backoff';
 
 /** The hub answers most calls in milliseconds. */
-export const REQUEST_TIMEOUT_MS = 10_000;
+export const REQUEST_TIMEOUT = 10_000;
 /** Config writes and reloads parse whole files: up to a second with 500 automations, more on a small board. */
-export const WRITE_TIMEOUT_MS = 30_000;
+export const WRITE_TIMEOUT = 30_000;
 
-const LONGEST_ANSWER = 64 * 1024 * 1024;
-const LONGEST_QUOTE = 1_000;
+const MAX_RESPONSE_SIZE = 64 * 1024 * 1024;
+const MAX_MESSAGE_LENGTH = 1_000;
 // The hub closes idle connections after more than a minute; ours go first, so that no request meets a dead one.
-const IDLE_CONNECTION_MS = 20_000;
+const KEEP_ALIVE_TIMEOUT = 20_000;
 
 /** Where a hub is, and how to get there. */
 export interface HubAddress {
@@ -47,27 +47,27 @@ export interface HubAddress {
 export function connectionOptions({ localAddress, untrusted, allowLocal }: HubAddress) {
   return {
     ...(localAddress !== undefined && { localAddress }),
-    ...(untrusted && !allowLocal && { lookup: lookupRemote }),
+    ...(untrusted && !allowLocal && { lookup: lookupNonLocal }),
   };
 }
 
-export interface RestOptions extends HubAddress {
+export interface RestClientOptions extends HubAddress {
   /** Bearer of every call that does not say otherwise; without it, calls are unauthenticated. */
   readonly token?: string | undefined;
   /** Shared by all that use the same token. */
-  readonly gate?: TokenGate | undefined;
+  readonly authBackoff?: AuthBackoff | undefined;
   readonly clock: Clock;
   /** Every text of the hub passes it before it becomes an error's message. */
-  readonly scrub: Scrub;
+  readonly redact: Redact;
   /** Throws when this process may not change anything in the hub any more. Asked right before each call that could. */
-  readonly mayWrite?: (() => void) | undefined;
+  readonly assertLeader?: (() => void) | undefined;
 }
 
 export interface CallOptions {
   /** Another bearer for this call; null: none. */
   readonly token?: string | null;
   /** Milliseconds until the whole answer must be there. */
-  readonly timeoutMs?: number;
+  readonly timeout?: number;
 }
 
 type Method = 'GET' | 'POST' | 'DELETE';
@@ -76,44 +76,46 @@ type Method = 'GET' | 'POST' | 'DELETE';
  * HTTP to one hub, over one set of keep-alive connections. Answers are the parsed JSON. Redirects are not followed,
  * proxies of the environment are not used.
  *
- * Every method throws only errors of `errors.ts`, and what `mayWrite` throws.
+ * Every method throws only errors of `errors.ts`, and what `assertLeader` throws.
  */
-export class Rest {
+export class RestClient {
   readonly address: HubAddress;
-  readonly scrub: Scrub;
-  readonly mayWrite: () => void;
-  readonly #gate: TokenGate;
-  readonly #token: string | undefined;
-  readonly #clock: Clock;
-  readonly #agent: http.Agent;
-  readonly #http: AxiosInstance;
-  readonly #proof: Proof | undefined;
-  #closed = false;
+  readonly redact: Redact;
+  readonly assertLeader: () => void;
+  private readonly authBackoff: AuthBackoff;
+  private readonly token: string | undefined;
+  private readonly clock: Clock;
+  private readonly agent: http.Agent;
+  private readonly http: AxiosInstance;
+  private readonly identityCheck: HubIdentityCheck | undefined;
+  private closed = false;
 
-  constructor(options: RestOptions) {
+  constructor(options: RestClientOptions) {
     this.address = options;
-    this.scrub = options.scrub;
-    this.mayWrite = options.mayWrite ?? (() => undefined);
-    this.#gate = options.gate ?? new TokenGate(options.clock);
-    this.#token = options.token;
-    this.#clock = options.clock;
+    this.redact = options.redact;
+    this.assertLeader = options.assertLeader ?? (() => undefined);
+    this.authBackoff = options.authBackoff ?? new AuthBackoff(options.clock);
+    this.token = options.token;
+    this.clock = options.clock;
     const connections = {
       keepAlive: true,
-      timeout: IDLE_CONNECTION_MS,
+      timeout: KEEP_ALIVE_TIMEOUT,
       ...connectionOptions(options),
     };
     const tls = options.ca === undefined ? {} : { ca: options.ca };
-    this.#proof = options.untrusted ? new Proof(() => demandHub(this), options.clock) : undefined;
-    this.#agent = options.url.startsWith('https:')
+    this.identityCheck = options.untrusted
+      ? new HubIdentityCheck(() => verifyIsHub(this), options.clock)
+      : undefined;
+    this.agent = options.url.startsWith('https:')
       ? new https.Agent({ ...connections, ...tls })
       : new http.Agent(connections);
-    this.#http = axios.create({
+    this.http = axios.create({
       baseURL: options.url,
-      httpAgent: this.#agent,
-      httpsAgent: this.#agent,
+      httpAgent: this.agent,
+      httpsAgent: this.agent,
       maxRedirects: 0,
       proxy: false,
-      maxContentLength: LONGEST_ANSWER,
+      maxContentLength: MAX_RESPONSE_SIZE,
       responseType: 'text',
       transformResponse: [],
       validateStatus: () => true,
@@ -121,72 +123,72 @@ export class Rest {
   }
 
   get<T>(path: string, options?: CallOptions): Promise<T> {
-    return this.#call('GET', path, undefined, options);
+    return this.call('GET', path, undefined, options);
   }
 
   post<T>(path: string, body?: unknown, options?: CallOptions): Promise<T> {
-    return this.#call('POST', path, body, options);
+    return this.call('POST', path, body, options);
   }
 
   /** A POST of a form, which is what the hub's token endpoint wants. */
   postForm<T>(path: string, fields: Readonly<Record<string, string>>, options?: CallOptions): Promise<T> {
-    return this.#call('POST', path, new URLSearchParams(fields), options);
+    return this.call('POST', path, new URLSearchParams(fields), options);
   }
 
   delete<T>(path: string, options?: CallOptions): Promise<T> {
-    return this.#call('DELETE', path, undefined, options);
+    return this.call('DELETE', path, undefined, options);
   }
 
   /** Whether the hub refuses our address altogether. Any other failure is not an answer to that, so it is false. */
   async isBanned(): Promise<boolean> {
     try {
-      return (await this.#send('GET', '/manifest.json', undefined, { token: null })).status === 403;
+      return (await this.send('GET', '/manifest.json', undefined, { token: null })).status === 403;
     } catch (error) {
       if (error instanceof HubUnreachable) return false;
       throw error;
     }
   }
 
-  /** Before a token goes to an untrusted address: shows that a hub is there. @throws NotAHub, HubUnreachable, … */
-  async prove(): Promise<void> {
-    await this.#proof?.demand();
+  /** Before a token goes to an untrusted address: shows that a hub is there. @throws NotHomeAssistant, HubUnreachable, … */
+  async verifyIsHub(): Promise<void> {
+    await this.identityCheck?.verify();
   }
 
   /** Cuts all connections; calls fail as unreachable from now on. */
   close(): void {
-    this.#closed = true;
-    this.#agent.destroy();
+    this.closed = true;
+    this.agent.destroy();
   }
 
-  async #call<T>(method: Method, path: string, body: unknown, options: CallOptions = {}): Promise<T> {
-    const ownToken = options.token === undefined && this.#token !== undefined;
-    if (ownToken || options.token != null) await this.prove();
-    if (ownToken) this.#gate.pass();
-    const response = await this.#send(method, path, body, options);
+  private async call<T>(method: Method, path: string, body: unknown, options: CallOptions = {}): Promise<T> {
+    const ownToken = options.token === undefined && this.token !== undefined;
+    if (ownToken || options.token != null) await this.verifyIsHub();
+    if (ownToken) this.authBackoff.admit();
+    const response = await this.send(method, path, body, options);
     if (response.status >= 200 && response.status < 300) {
-      if (ownToken) this.#gate.accepted();
+      if (ownToken) this.authBackoff.recordSuccess();
       return parse(response) as T;
     }
-    const error = await this.#errorOf(response, path, ownToken || options.token != null);
-    if (ownToken && error instanceof TokenRejected) this.#gate.rejected(error);
+    const error = await this.errorOf(response, path, ownToken || options.token != null);
+    if (ownToken && error instanceof TokenRejected) this.authBackoff.recordRejection(error);
     throw error;
   }
 
-  async #send(
+  private async send(
     method: Method,
     path: string,
     body: unknown,
     options: CallOptions,
   ): Promise<AxiosResponse<string>> {
-    if (this.#closed) throw new HubUnreachable('the client of the hub is closed');
-    if (method !== 'GET') this.mayWrite();
-    this.#refuseLocalHost();
-    const timeoutMs = options.timeoutMs ?? REQUEST_TIMEOUT_MS;
-    const token = options.token === undefined ? this.#token : options.token;
+    if (this.closed) throw new HubUnreachable('the client of the hub is closed');
+    if (method !== 'GET') this.assertLeader();
+    this.refuseLocalHost();
+    const timeout = options.timeout ?? REQUEST_TIMEOUT;
+    const token = options.token === undefined ? this.token : options.token;
     const abort = new AbortController();
-    const cancelTimeout = this.#clock.after(timeoutMs, () => abort.abort());
+    const cancelTimeout = this.clock.after(timeout, () => abort.abort());
     try {
-      return await this.#http.request<string>({
+      return await this.http.request<string>({
         method,
         url: path,
         data: body,
@@ -195,29 +197,37 @@ export class Rest {
       });
     } catch (error) {
       if (!isAxiosError(error)) throw error;
-      const reason = abort.signal.aborted ? `no answer within ${timeoutMs / 1000} s` : describeFailure(error);
+      const reason = abort.signal.aborted
+        ? `no answer within ${timeout / 1000} s`
+        : describeNetworkError(error);
       const failure = new HubUnreachable(`${this.address.url} cannot be reached: ${reason}`);
-      this.#proof?.failed(failure);
+      this.identityCheck?.invalidateOn(failure);
       throw failure;
     } finally {
       cancelTimeout();
     }
   }
 
-  #refuseLocalHost(): void {
+  private refuseLocalHost(): void {
     const { url, untrusted, allowLocal } = this.address;
     if (untrusted && !allowLocal && hasLocalHost(new URL(url))) {
-      throw new NotAHub(`${url} is a loopback or link-local address, which is refused`);
+      throw new NotHomeAssistant(`${url} is a loopback or link-local address, which is refused`);
     }
   }
 
-  async #errorOf(response: AxiosResponse<string>, path: string, withToken: boolean): Promise<HubError> {
+  private async errorOf(
+    response: AxiosResponse<string>,
+    path: string,
+    withToken: boolean,
+  ): Promise<HubError> {
     const { status } = response;
     if (status >= 300 && status < 400) {
-      return new NotAHub(`${this.address.url} answers with a redirect (${status}), which is not followed`);
+      return new NotHomeAssistant(
+        `${this.address.url} answers with a redirect (${status}), which is not followed`,
+      );
     }
     // Scrubbed before it is cut: half a secret would not be recognised.
-    const text = truncate(this.scrub(quote(response) ?? `HTTP ${status}`), LONGEST_QUOTE);
+    const text = truncate(this.redact(hubMessage(response) ?? `HTTP ${status}`), MAX_MESSAGE_LENGTH);
     switch (status) {
       case 401:
         return withToken
@@ -245,7 +255,7 @@ function parse(response: AxiosResponse<string>): unknown {
   if (type === 'text/plain') return response.data;
   if (response.data === '') return undefined;
   // Neither quotes what was sent: it may come from anybody.
-  if (!/[/+]json$/.test(type)) throw new NotAHub('an answer is not JSON, as a hub would give it');
+  if (!/[/+]json$/.test(type)) throw new NotHomeAssistant('an answer is not JSON, as a hub would give it');
   try {
     return JSON.parse(response.data);
   } catch {
@@ -254,7 +264,7 @@ function parse(response: AxiosResponse<string>): unknown {
 }
 
 /** The hub's own words, if they are such: a proxy's error page is none. */
-function quote(response: AxiosResponse<string>): string | undefined {
+function hubMessage(response: AxiosResponse<string>): string | undefined {
   const type = contentType(response);
   const text =
     type === 'text/plain' ? response.data : /[/+]json$/.test(type) ? jsonMessage(response.data) : '';
@@ -282,7 +292,7 @@ function contentType(response: AxiosResponse<string>): string {
 }
 
 /** In our words: those of a TLS failure quote the certificate, which anybody may have written. */
-export function describeFailure({ code, message }: { code?: string; message: string }): string {
+export function describeNetworkError({ code, message }: { code?: string; message: string }): string {
   switch (code) {
     case 'ECONNREFUSED':
       return 'connection refused';

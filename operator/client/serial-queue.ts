@@ -1,42 +1,42 @@
-export interface LaneOptions {
+export interface SerialQueueOptions {
   /** Whether after this failure the tasks that wait would only fail alike, one after another: they end with it too. */
-  readonly endsAll?: (error: unknown) => boolean;
+  readonly failFast?: (error: unknown) => boolean;
 }
 
-interface Waiting {
+interface QueuedTask {
   readonly start: () => Promise<void>;
   readonly fail: (error: unknown) => void;
 }
 
 /** Runs tasks one after another, in the order in which they came; a failed one does not hold up the next. */
-export class Lane {
-  readonly #endsAll: (error: unknown) => boolean;
-  #waiting: Waiting[] = [];
-  #running: Promise<void> | undefined;
-  #closed = false;
+export class SerialQueue {
+  private readonly failFast: (error: unknown) => boolean;
+  private waiting: QueuedTask[] = [];
+  private running: Promise<void> | undefined;
+  private closed = false;
 
-  constructor({ endsAll = () => false }: LaneOptions = {}) {
-    this.#endsAll = endsAll;
+  constructor({ failFast = () => false }: SerialQueueOptions = {}) {
+    this.failFast = failFast;
   }
 
   /** Whether a task runs or waits. */
   get busy(): boolean {
-    return this.#running !== undefined || this.#waiting.length > 0;
+    return this.running !== undefined || this.waiting.length > 0;
   }
 
   run<T>(task: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      if (this.#closed) return;
+      if (this.closed) return;
       const start = async () => {
         try {
           resolve(await task());
         } catch (error) {
           reject(error);
-          if (this.#endsAll(error)) for (const { fail } of this.#waiting.splice(0)) fail(error);
+          if (this.failFast(error)) for (const { fail } of this.waiting.splice(0)) fail(error);
         }
       };
-      this.#waiting.push({ start, fail: reject });
-      this.#running ??= this.#work();
+      this.waiting.push({ start, fail: reject });
+      this.running ??= this.work();
     });
   }
 
@@ -45,13 +45,13 @@ export class Lane {
    * answered: nothing became of them, and whoever stops has nobody left to tell.
    */
   async close(): Promise<void> {
-    this.#closed = true;
-    this.#waiting = [];
-    await this.#running;
+    this.closed = true;
+    this.waiting = [];
+    await this.running;
   }
 
-  async #work(): Promise<void> {
-    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) await next.start();
-    this.#running = undefined;
+  private async work(): Promise<void> {
+    for (let next = this.waiting.shift(); next; next = this.waiting.shift()) await next.start();
+    this.running = undefined;
   }
 }

@@ -1,4 +1,4 @@
-import { WRITE_TIMEOUT_MS, type Rest } from './rest';
+import { WRITE_TIMEOUT, type RestClient } from './rest';
 
 /**
  * Calls a service and waits until it has finished.
@@ -8,16 +8,16 @@ import { WRITE_TIMEOUT_MS, type Rest } from './rest';
  * @throws HubFailed the service failed, in the hub's words
  */
 export async function callService(
-  rest: Rest,
+  rest: RestClient,
   domain: string,
   service: string,
   data: object = {},
 ): Promise<void> {
-  await rest.post(`/api/services/${domain}/${service}`, data, { timeoutMs: WRITE_TIMEOUT_MS });
+  await rest.post(`/api/services/${domain}/${service}`, data, { timeout: WRITE_TIMEOUT });
 }
 
 /** Whether a component is set up: `automation`, `scene`, `mqtt`, …; its services exist from then on. */
-export async function isComponentLoaded(rest: Rest, component: string): Promise<boolean> {
+export async function isComponentLoaded(rest: RestClient, component: string): Promise<boolean> {
   const components = await rest.get<readonly string[]>('/api/components');
   return components.includes(component);
 }

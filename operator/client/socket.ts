@@ -2,10 +2,10 @@ import WebSocket from 'isomorphic-ws';
 import type { HaWebSocket } from 'home-assistant-js-websocket';
 import type { Clock } from '../clock';
 import { HubBanned, type HubError, HubUnreachable, TokenRejected } from './errors';
-import { connectionOptions, describeFailure, type HubAddress, type Rest } from './rest';
+import { connectionOptions, describeNetworkError, type HubAddress, type RestClient } from './rest';
 
 /** How long the upgrade and the authentication may take, each. */
-export const HANDSHAKE_TIMEOUT_MS = 10_000;
+export const HANDSHAKE_TIMEOUT = 10_000;
 
 /**
  * A WebSocket on which neither a broken frame nor a listener's exception can end the process: both end the
@@ -27,12 +27,12 @@ class HubSocket extends WebSocket {
 /**
  * Connects to the hub's WebSocket and authenticates.
  *
- * @throws TokenRejected, HubBanned, HubUnreachable; NotAHub at an untrusted address
+ * @throws TokenRejected, HubBanned, HubUnreachable; NotHomeAssistant at an untrusted address
  */
-export async function openSocket(rest: Rest, token: string, clock: Clock): Promise<HaWebSocket> {
-  await rest.prove();
+export async function openSocket(rest: RestClient, token: string, clock: Clock): Promise<HaWebSocket> {
+  await rest.verifyIsHub();
   const socket = new HubSocket(webSocketUrl(rest.address), {
-    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+    handshakeTimeout: HANDSHAKE_TIMEOUT,
     perMessageDeflate: false,
     ...(rest.address.ca !== undefined && { ca: rest.address.ca }),
     ...connectionOptions(rest.address),
@@ -53,7 +53,7 @@ export async function openSocket(rest: Rest, token: string, clock: Clock): Promi
 }
 
 /** Ends a connection at once, without a farewell that the other side would have to answer. */
-export function cut(socket: HaWebSocket | undefined): void {
+export function terminate(socket: HaWebSocket | undefined): void {
   if (socket) (socket as unknown as HubSocket).terminate();
 }
 
@@ -74,7 +74,7 @@ function authenticate(socket: HubSocket, token: string, clock: Clock): Promise<v
       finish();
     };
     const fail = (error: Error) => settle(() => reject(error));
-    const cancelTimeout = clock.after(2 * HANDSHAKE_TIMEOUT_MS, () =>
+    const cancelTimeout = clock.after(2 * HANDSHAKE_TIMEOUT, () =>
       fail(new HandshakeFailed('no answer to the handshake')),
     );
     const onMessage = (data: WebSocket.RawData) => {
@@ -103,9 +103,9 @@ function authenticate(socket: HubSocket, token: string, clock: Clock): Promise<v
   });
 }
 
-function asHubError(error: unknown, rest: Rest): HubError {
+function asHubError(error: unknown, rest: RestClient): HubError {
   if (error instanceof TokenRejected) return error;
-  const why = error instanceof HandshakeFailed ? error.message : describeFailure(error as Error);
+  const why = error instanceof HandshakeFailed ? error.message : describeNetworkError(error as Error);
   return new HubUnreachable(`${rest.address.url} cannot be reached: ${why}`);
 }
 

@@ -1,5 +1,5 @@
 import { NotFound } from './errors';
-import type { Rest } from './rest';
+import type { RestClient } from './rest';
 
 export interface EntityState {
   /** `on`, `off`, `unavailable`, … */
@@ -7,13 +7,13 @@ export interface EntityState {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** The state of an entity; undefined: it has none, or does not exist. */
-export async function stateOf(rest: Rest, entityId: string): Promise<string | undefined> {
-  return (await wholeStateOf(rest, entityId))?.state;
+/** The state's value alone, such as `on`; undefined: it has none, or does not exist. */
+export async function stateOf(rest: RestClient, entityId: string): Promise<string | undefined> {
+  return (await getEntityState(rest, entityId))?.state;
 }
 
-/** The same with the attributes. */
-export async function wholeStateOf(rest: Rest, entityId: string): Promise<EntityState | undefined> {
+/** The state of an entity with its attributes; undefined: it has none, or does not exist. */
+export async function getEntityState(rest: RestClient, entityId: string): Promise<EntityState | undefined> {
   try {
     return await rest.get<EntityState>(`/api/states/${encodeURIComponent(entityId)}`);
   } catch (error) {

@@ -46,7 +46,7 @@ export function listTokens(connection: HubConnection): Promise<TokenRecord[]> {
  * Revokes our long-lived tokens (`owner` as given to `createToken`) but for `keep`. Call it only when `keep` is
  * safely stored. Resolves with how many went.
  */
-export async function removeOldTokens(
+export async function revokeOldTokens(
   connection: HubConnection,
   owner: string,
   keep: string,
@@ -59,7 +59,7 @@ export async function removeOldTokens(
       record.client_name?.startsWith(`${owner} `) === true &&
       record.id !== keptId,
   );
-  for (const { id } of old) await removeToken(connection, id);
+  for (const { id } of old) await revokeToken(connection, id);
   return old.length;
 }
 
@@ -74,7 +74,7 @@ export function tokenId(token: string): string | undefined {
 }
 
 /** When a token was made and when it ends, in milliseconds since the epoch; undefined when it does not say. */
-export function tokenLife(token: string): { readonly from: number; readonly until: number } | undefined {
+export function tokenValidity(token: string): { readonly from: number; readonly until: number } | undefined {
   const { iat, exp } = claimsOf(token) ?? {};
   return typeof iat === 'number' && typeof exp === 'number'
     ? { from: iat * 1_000, until: exp * 1_000 }
@@ -89,7 +89,7 @@ function claimsOf(token: string): { iss?: string; iat?: unknown; exp?: unknown }
   }
 }
 
-async function removeToken(connection: HubConnection, id: string): Promise<void> {
+async function revokeToken(connection: HubConnection, id: string): Promise<void> {
   try {
     await connection.command('auth/delete_refresh_token', { refresh_token_id: id });
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { HubClient } from '../client/hub';
+import type { HubClient } from '../client/hub-client';
 import { HubBanned, HubUnreachable, TokenRejected } from '../client/errors';
 import { withDeadline } from '../deadline';
 import type { Resource } from '../kinds';

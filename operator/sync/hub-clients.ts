@@ -1,5 +1,5 @@
-import type { HubAccess, HubClient } from '../client/hub';
-import { Hubs } from '../client/hubs';
+import type { HubAccess, HubClient } from '../client/hub-client';
+import { HubClientCache } from '../client/hub-client-cache';
 import { hub as definition, type Hub } from '../kinds';
 import { objectNames } from '../kinds/object-names';
 import { defaulted } from '../kinds/schema';
@@ -21,12 +21,12 @@ export type Reached = { readonly hub: Hub; readonly client: HubClient } | { read
 export class HubClients {
   /** Tells the Hub when its hub gives another answer than before. */
   readonly healthMonitor: HealthMonitor;
-  private readonly hubs: Hubs;
+  private readonly hubs: HubClientCache;
   /** Whose values each client masks: the content of a Secret is another object when it has changed. */
   private readonly redacted = new WeakMap<HubClient, ReadonlyMap<string, string>>();
 
   constructor(private readonly services: Services) {
-    this.hubs = new Hubs(services);
+    this.hubs = new HubClientCache(services);
     this.healthMonitor = new HealthMonitor(services, (hub) => this.hubs.forget(keyOf(hub)));
   }
 
@@ -93,7 +93,7 @@ export class HubClients {
     const client = this.client(hub, access);
     if (secret && this.redacted.get(client) !== secret) {
       this.redacted.set(client, secret);
-      client.protect(secretValues(secret.get('secrets.yaml') ?? ''));
+      client.setSecrets(secretValues(secret.get('secrets.yaml') ?? ''));
     }
     return client;
   }

@@ -4,7 +4,7 @@ import {
   HubFailed,
   HubRejected,
   HubUnreachable,
-  NotAHub,
+  NotHomeAssistant,
   TokenRejected,
 } from '../client/errors';
 import { API_NOT_LOADED_REQUEUE, DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../limits';
@@ -28,7 +28,7 @@ const TABLE: readonly Row[] = [
   { error: TokenRejected, reason: 'TokenRejected', retryAfter: DEPENDENCY_REQUEUE },
   { error: HubBanned, reason: 'HubBanned', retryAfter: DEPENDENCY_REQUEUE },
   { error: HubUnreachable, reason: 'HubUnreachable', retryAfter: POD_NOT_READY_REQUEUE },
-  { error: NotAHub, reason: 'HubUnreachable', retryAfter: POD_NOT_READY_REQUEUE },
+  { error: NotHomeAssistant, reason: 'HubUnreachable', retryAfter: POD_NOT_READY_REQUEUE },
   {
     error: HubRejected,
     request: 'object',

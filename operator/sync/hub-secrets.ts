@@ -1,5 +1,5 @@
 import { loadAll, YAMLException } from 'js-yaml';
-import { type Scrub, scrubber } from '../client/redact';
+import { type Redact, redactor } from '../client/redact';
 import type { Hub } from '../kinds';
 import { objectNames } from '../kinds/object-names';
 import type { Services } from './services';
@@ -11,9 +11,9 @@ type NamedHub = { readonly metadata: Pick<Hub['metadata'], 'namespace' | 'name'>
 export async function scrubOf(
   { secrets }: Services,
   { metadata: { namespace, name } }: NamedHub,
-): Promise<Scrub> {
+): Promise<Redact> {
   const generated = await secrets.get(namespace, objectNames(name).secrets);
-  return scrubber(secretValues(generated?.get('secrets.yaml') ?? ''));
+  return redactor(secretValues(generated?.get('secrets.yaml') ?? ''));
 }
 
 /** The values of a `secrets.yaml`. */

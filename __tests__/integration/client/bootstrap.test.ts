@@ -3,7 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../../operator/clock';
 import { HubConnection } from '../../../operator/client/connection';
 import { getAnalytics, getConfig, setAnalytics, updateCoreConfig } from '../../../operator/client/core';
-import { finishOwner, removeStandIns, takeName } from '../../../operator/client/interrupted-onboarding';
+import {
+  resumeOwnerCreation,
+  removeTemporaryUsers,
+  transferUsername,
+} from '../../../operator/client/interrupted-onboarding';
 import { LoginFailed, TokenRejected, UserExists } from '../../../operator/client/errors';
 import { probeHealth } from '../../../operator/client/health';
 import {
@@ -16,13 +20,13 @@ import {
   type Login,
   refreshLogin,
 } from '../../../operator/client/onboarding';
-import { Rest } from '../../../operator/client/rest';
-import { scrubber } from '../../../operator/client/redact';
+import { RestClient } from '../../../operator/client/rest';
+import { redactor } from '../../../operator/client/redact';
 import {
   createToken,
   currentUser,
   listTokens,
-  removeOldTokens,
+  revokeOldTokens,
   tokenId,
 } from '../../../operator/client/tokens';
 import { until } from '../../cluster';
@@ -33,7 +37,7 @@ const owner = { name: 'Owner', username: ' Owner', password: 'correct horse', la
 const operator = 'hub-operator 7f3a';
 
 let hub: HubProcess;
-let rest: Rest;
+let rest: RestClient;
 const connections: HubConnection[] = [];
 
 const connect = (token: string) => {
@@ -44,7 +48,7 @@ const connect = (token: string) => {
 
 beforeAll(async () => {
   hub = await HubProcess.create();
-  rest = new Rest({ url: hub.url, clock: systemClock, scrub: scrubber([owner.password]) });
+  rest = new RestClient({ url: hub.url, clock: systemClock, redact: redactor([owner.password]) });
 });
 
 afterAll(async () => {
@@ -110,7 +114,7 @@ describe('bootstrap of a real hub', () => {
       clock: systemClock,
     });
     const [older, newer] = [await token(), await token()];
-    expect(await removeOldTokens(connection, operator, newer)).toBe(1);
+    expect(await revokeOldTokens(connection, operator, newer)).toBe(1);
     const ids = (await listTokens(connection)).map((record) => record.id);
     expect(ids).toEqual(expect.arrayContaining([tokenId(newer), tokenId(foreign)]));
     expect(ids).not.toContain(tokenId(older));
@@ -127,11 +131,11 @@ describe('bootstrap of a real hub', () => {
     const connection = connect(accessToken);
     const wish = { location_name: 'Mill', latitude: 48.2, longitude: 16.4, elevation: 171, country: 'AT' };
     await updateCoreConfig(connection, { ...wish, time_zone: 'Europe/Vienna', unit_system: 'us_customary' });
-    const authenticated = new Rest({
+    const authenticated = new RestClient({
       url: hub.url,
       token: accessToken,
       clock: systemClock,
-      scrub: scrubber([]),
+      redact: redactor([]),
     });
     const config = await getConfig(authenticated);
     authenticated.close();
@@ -163,10 +167,10 @@ describe('bootstrap of a real hub', () => {
 
 describe('an owner whose making was cut off', () => {
   let second: HubProcess;
-  let anew: Rest;
+  let anew: RestClient;
   beforeEach(async () => {
     second = await HubProcess.start();
-    anew = new Rest({ url: second.url, clock: systemClock, scrub: scrubber([]) });
+    anew = new RestClient({ url: second.url, clock: systemClock, redact: redactor([]) });
     await dieWhileMaking();
   });
   afterEach(async () => {
@@ -211,8 +215,8 @@ describe('an owner whose making was cut off', () => {
   test('is finished as the only user', async () => {
     const stranger = { ...owner, password: 'another one' };
     const means = { clock: systemClock, connect: connectAnew };
-    await expect(finishOwner(anew, stranger, means)).rejects.toBeInstanceOf(LoginFailed);
-    const session = await finishOwner(anew, owner, means);
+    await expect(resumeOwnerCreation(anew, stranger, means)).rejects.toBeInstanceOf(LoginFailed);
+    const session = await resumeOwnerCreation(anew, owner, means);
     await expectOneOwner(connectAnew(session!));
   });
 
@@ -221,15 +225,15 @@ describe('an owner whose making was cut off', () => {
     await createUser(anew, standIn);
     const wrong = connectAnew(await login(anew, owner, systemClock));
     expect((await currentUser(wrong)).is_owner).toBe(false);
-    expect(await removeStandIns(wrong)).toBe(standIn.username);
+    expect(await removeTemporaryUsers(wrong)).toBe(standIn.username);
     const right = connectAnew(await login(anew, standIn, systemClock));
-    await takeName(right, owner.username);
+    await transferUsername(right, owner.username);
     await expectOneOwner(right);
   });
 
   test('who was a user already is rid of the stand-in', async () => {
     const means = { clock: systemClock, connect: connectAnew };
-    const connection = connectAnew((await finishOwner(anew, owner, means))!);
+    const connection = connectAnew((await resumeOwnerCreation(anew, owner, means))!);
     const { user } = await connection.command<{ user: { id: string } }>('config/auth/create', {
       name: 'Owner',
       group_ids: ['system-admin'],
@@ -237,7 +241,7 @@ describe('an owner whose making was cut off', () => {
     const account = { user_id: user.id, username: 'hub-operator-set-up-2', password: 'x' };
     await connection.command('config/auth_provider/homeassistant/create', account);
     await connection.command('person/create', { name: 'Owner', user_id: user.id });
-    expect(await removeStandIns(connection)).toBeUndefined();
+    expect(await removeTemporaryUsers(connection)).toBeUndefined();
     await expectOneOwner(connection);
   });
 });

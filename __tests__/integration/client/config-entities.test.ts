@@ -1,6 +1,6 @@
-import type { HubClient } from '../../../operator/client/hub';
+import type { HubClient } from '../../../operator/client/hub-client';
 import { HubRejected, HubUnreachable } from '../../../operator/client/errors';
-import { Hubs } from '../../../operator/client/hubs';
+import { HubClientCache } from '../../../operator/client/hub-client-cache';
 import { callService } from '../../../operator/client/services';
 import { systemClock } from '../../../operator/clock';
 import { until } from '../../cluster';
@@ -18,7 +18,7 @@ const scene = { name: 'Film night', entities: { 'light.sofa': { state: 'on', bri
 const script = { alias: 'Good night', sequence: [{ delay: { seconds: 1 } }] };
 
 let started: OnboardedHub;
-const hubs = new Hubs({ clock: systemClock, log: silentLog });
+const hubs = new HubClientCache({ clock: systemClock, log: silentLog });
 let client: HubClient;
 
 beforeAll(async () => {
@@ -138,10 +138,8 @@ test('comes back with its subscriptions after a restart of the hub', async () =>
 
 test('gives up on a frozen hub and goes on when it thaws', async () => {
   started.hub.signal('SIGSTOP');
-  await expect(client.rest.get('/api/config', { timeoutMs: 500 })).rejects.toThrow(HubUnreachable);
-  await expect(client.connection.command('get_config', {}, { timeoutMs: 500 })).rejects.toThrow(
-    HubUnreachable,
-  );
+  await expect(client.rest.get('/api/config', { timeout: 500 })).rejects.toThrow(HubUnreachable);
+  await expect(client.connection.command('get_config', {}, { timeout: 500 })).rejects.toThrow(HubUnreachable);
   started.hub.signal('SIGCONT');
   expect(await client.connection.command('get_config')).toMatchObject({ state: 'RUNNING' });
 });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HubClient } from '../../../operator/client/hub';
+import type { HubClient } from '../../../operator/client/hub-client';
 import { freshNamespace, until } from '../../cluster';
 import { automation, Home, type Manifest, scene, script } from '../../cluster/home';
 import type { HubProxy } from '../../cluster/hub-proxy';

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ConfigEntityKind, EntityPayload } from '../../../operator/client/config-entities';
-import type { HubClient } from '../../../operator/client/hub';
+import type { HubClient } from '../../../operator/client/hub-client';
 import { callService } from '../../../operator/client/services';
 import { stateOf } from '../../../operator/client/states';
 import { freshNamespace, until } from '../../cluster';

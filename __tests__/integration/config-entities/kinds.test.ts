@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfigEntityKind, EntityPayload } from '../../../operator/client/config-entities';
 import { getConfig } from '../../../operator/client/core';
-import type { HubClient } from '../../../operator/client/hub';
-import { stateOf, wholeStateOf } from '../../../operator/client/states';
+import type { HubClient } from '../../../operator/client/hub-client';
+import { stateOf, getEntityState } from '../../../operator/client/states';
 import { freshNamespace, until } from '../../cluster';
 import { automation, configuration, Home, hub, scene, script } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
@@ -120,7 +120,7 @@ test('a scene, whose list becomes a map', async () => {
   await home.ready('hubscene', 'film-night');
   expect(await stored('scene', 'film-night')).not.toHaveProperty('icon');
   // The hub keeps the entity id of the first name.
-  expect((await wholeStateOf(client.rest, 'scene.film_night'))?.attributes['friendly_name']).toBe('Cinema');
+  expect((await getEntityState(client.rest, 'scene.film_night'))?.attributes['friendly_name']).toBe('Cinema');
 });
 
 test('a script, under an id that the hub accepts', async () => {

@@ -1,4 +1,4 @@
-import type { HubClient } from '../../../operator/client/hub';
+import type { HubClient } from '../../../operator/client/hub-client';
 import { freshNamespace, until } from '../../cluster';
 import { automation, configuration, Home, hub } from '../../cluster/home';
 import { startTestOperator } from '../../cluster/operator';

@@ -1,6 +1,6 @@
 import { getBackupConfig } from '../../../operator/client/backup';
 import { getConfig } from '../../../operator/client/core';
-import type { HubClient } from '../../../operator/client/hub';
+import type { HubClient } from '../../../operator/client/hub-client';
 import { callService } from '../../../operator/client/services';
 import { freshNamespace, until } from '../../cluster';
 import { configuration, Home, hub } from '../../cluster/home';
@@ -205,7 +205,7 @@ describe('the backups of a hub', () => {
       restore_database: false,
       restore_homeassistant: true,
     };
-    await client.connection.command('backup/restore', restore, { timeoutMs: 60_000 }).catch(() => undefined); // the hub goes down instead of answering
+    await client.connection.command('backup/restore', restore, { timeout: 60_000 }).catch(() => undefined); // the hub goes down instead of answering
     await until(
       'the token is another one',
       async () => (await home.secret('h-api-token', 'token')) !== younger,

@@ -1,6 +1,6 @@
 import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { HubClient } from '../../../operator/client/hub';
+import type { HubClient } from '../../../operator/client/hub-client';
 import { freshNamespace, mustKubectl, until } from '../../cluster';
 import { configuration, Home, hub } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';

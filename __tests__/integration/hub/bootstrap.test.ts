@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../../../operator/clock';
 import { getAnalytics, getConfig } from '../../../operator/client/core';
-import type { HubClient } from '../../../operator/client/hub';
+import type { HubClient } from '../../../operator/client/hub-client';
 import { completeStep, createUser, LATER_STEPS } from '../../../operator/client/onboarding';
-import { Rest } from '../../../operator/client/rest';
-import { currentUser, listTokens, tokenId, tokenLife } from '../../../operator/client/tokens';
+import { RestClient } from '../../../operator/client/rest';
+import { currentUser, listTokens, tokenId, tokenValidity } from '../../../operator/client/tokens';
 import { freshNamespace, mustKubectl, until } from '../../cluster';
 import { configuration, Home, hub } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
@@ -143,7 +143,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     const records = await listTokens(client.connection);
     expect(records.map(({ type }) => type)).toEqual(['long_lived_access_token']);
     expect(await home.exists('secret', 'h-admin')).toBe(false);
-    const { from, until: to } = tokenLife(await token())!;
+    const { from, until: to } = tokenValidity(await token())!;
     expect((to - from) / 86_400_000).toBe(90);
   });
 
@@ -339,7 +339,11 @@ describe('a hub that somebody else has set up', () => {
     const { message } = await home.ready('hub', 'found', { status: 'False', reason: 'TokenNotAvailable' });
     expect(message).toContain('found-api-token');
     const { status } = await home.get('hub', 'found');
-    const rest = new Rest({ url: String(status!['url']), clock: systemClock, scrub: (words) => words });
+    const rest = new RestClient({
+      url: String(status!['url']),
+      clock: systemClock,
+      redact: (words) => words,
+    });
     const login = await createUser(rest, { ...owner, name: 'Grace', language: 'en' });
     for (const step of LATER_STEPS) await completeStep(rest, step, login!.accessToken);
     rest.close();

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { getBackupConfig } from '../../../operator/client/backup';
 import { getConfig } from '../../../operator/client/core';
-import { HubClient } from '../../../operator/client/hub';
+import { HubClient } from '../../../operator/client/hub-client';
 import { systemClock } from '../../../operator/clock';
 import { kubectl, freshNamespace, until } from '../../cluster';
 import { automation, configuration, Home } from '../../cluster/home';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { HubClient } from '../../../operator/client/hub';
+import type { HubClient } from '../../../operator/client/hub-client';
 import { sandboxDirectory } from '../../cluster';
 import type { Home } from '../../cluster/home';
 import { changeHttpSettings } from '../../cluster/http-settings';

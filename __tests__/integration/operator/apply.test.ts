@@ -1,4 +1,4 @@
-import type { HubClient } from '../../../operator/client/hub';
+import type { HubClient } from '../../../operator/client/hub-client';
 import { getAnalytics, getConfig } from '../../../operator/client/core';
 import { stateOf } from '../../../operator/client/states';
 import { currentUser } from '../../../operator/client/tokens';

@@ -1,4 +1,4 @@
-import type { HubClient } from '../../../operator/client/hub';
+import type { HubClient } from '../../../operator/client/hub-client';
 import { getConfig } from '../../../operator/client/core';
 import { listTokens } from '../../../operator/client/tokens';
 import { freshNamespace, until } from '../../cluster';

@@ -1,4 +1,4 @@
-import type { HubClient } from '../../../operator/client/hub';
+import type { HubClient } from '../../../operator/client/hub-client';
 import { stateOf } from '../../../operator/client/states';
 import { currentUser, listTokens } from '../../../operator/client/tokens';
 import { freshNamespace, until } from '../../cluster';

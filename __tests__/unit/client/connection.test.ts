@@ -11,8 +11,8 @@ import {
   NotFound,
   TokenRejected,
 } from '../../../operator/client/errors';
-import { Rest } from '../../../operator/client/rest';
-import { scrubber } from '../../../operator/client/redact';
+import { RestClient } from '../../../operator/client/rest';
+import { redactor } from '../../../operator/client/redact';
 import { silentLog } from '../../cluster/silent-log';
 import { FakeHub, text } from './fake-hub';
 import { ManualClock } from './manual-clock';
@@ -26,7 +26,7 @@ function open({
   url = hub.url,
   mayWrite = () => undefined,
 } = {}): HubConnection {
-  const rest = new Rest({ url, clock, scrub: scrubber(['hunter2']), mayWrite });
+  const rest = new RestClient({ url, clock, redact: redactor(['hunter2']), assertLeader: mayWrite });
   const connection = new HubConnection({ rest, token, clock, log: silentLog });
   opened.push(connection, rest);
   return connection;
@@ -143,7 +143,7 @@ describe('commands', () => {
     hub.onCommand = (command) => void (command.message.type === 'slow' || command.succeed('fine'));
     const connection = open({ clock });
     await connection.command('quick');
-    const failure = expect(connection.command('slow', {}, { timeoutMs: 3_000 })).rejects.toThrow(
+    const failure = expect(connection.command('slow', {}, { timeout: 3_000 })).rejects.toThrow(
       HubUnreachable,
     );
     await clock.advance(3_000);

@@ -1,5 +1,5 @@
 import { type EntityRegistry } from '../../../operator/client/entity-registry';
-import { HubClient } from '../../../operator/client/hub';
+import { HubClient } from '../../../operator/client/hub-client';
 import { systemClock } from '../../../operator/clock';
 import { silentLog } from '../../cluster/silent-log';
 import { FakeHub } from './fake-hub';

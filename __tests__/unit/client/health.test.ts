@@ -1,6 +1,6 @@
 import { systemClock } from '../../../operator/clock';
 import { probeHealth } from '../../../operator/client/health';
-import { Rest } from '../../../operator/client/rest';
+import { RestClient } from '../../../operator/client/rest';
 import { FakeHub, json, manifest, text, type Answer } from './fake-hub';
 
 const steps = (...done: boolean[]) =>
@@ -15,13 +15,13 @@ describe('probeHealth', () => {
     ['all refused', text(403, '403: Forbidden'), undefined, { state: 'banned' }],
     ['behind a proxy without it', text(503, ''), undefined, { state: 'unreachable' }],
     ['failing', text(500, 'oh no'), undefined, { state: 'unreachable' }],
-    ['another program', json(200, { name: 'Grafana' }), undefined, { state: 'foreign' }],
-    ['a page', text(200, '<html>', 'text/html'), undefined, { state: 'foreign' }],
+    ['another program', json(200, { name: 'Grafana' }), undefined, { state: 'not-home-assistant' }],
+    ['a page', text(200, '<html>', 'text/html'), undefined, { state: 'not-home-assistant' }],
     [
       'a redirect',
       (_, response) => response.writeHead(307, { location: '/x' }).end(),
       undefined,
-      { state: 'foreign' },
+      { state: 'not-home-assistant' },
     ],
     ['no steps any more', manifest, text(404, '404: Not Found'), { state: 'onboarded' }],
     ['all done', manifest, steps(true, true, true, true), { state: 'onboarded' }],
@@ -36,7 +36,12 @@ describe('probeHealth', () => {
     const hub = await FakeHub.start();
     hub.routes.set('GET /manifest.json', first);
     if (second) hub.routes.set('GET /api/onboarding', second);
-    const rest = new Rest({ url: hub.url, token: 'secret', clock: systemClock, scrub: (words) => words });
+    const rest = new RestClient({
+      url: hub.url,
+      token: 'secret',
+      clock: systemClock,
+      redact: (words) => words,
+    });
     expect(await probeHealth(rest)).toMatchObject(expected);
     // The probe must not feed the ban, and must not show the token to whatever answers there.
     expect(hub.asked('/api/config')).toEqual([]);

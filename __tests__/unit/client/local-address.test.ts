@@ -1,4 +1,4 @@
-import { hasLocalHost, isLocalAddress, lookupRemote } from '../../../operator/client/local-address';
+import { hasLocalHost, isLocalAddress, lookupNonLocal } from '../../../operator/client/local-address';
 
 describe('local addresses', () => {
   test.each([
@@ -48,7 +48,7 @@ describe('local addresses', () => {
 describe('lookupRemote', () => {
   const resolve = (name: string, all: boolean) =>
     new Promise((done, fail) =>
-      lookupRemote(name, { all }, (error, address, family) =>
+      lookupNonLocal(name, { all }, (error, address, family) =>
         error ? fail(error) : done([address, family]),
       ),
     );

@@ -1,6 +1,6 @@
 import { HubFailed, HubUnreachable, LoginFailed } from '../../../operator/client/errors';
 import { completeStep, createUser, login } from '../../../operator/client/onboarding';
-import { Rest } from '../../../operator/client/rest';
+import { RestClient } from '../../../operator/client/rest';
 import { tokenId } from '../../../operator/client/tokens';
 import { systemClock } from '../../../operator/clock';
 import { type Answer, FakeHub, json, text } from './fake-hub';
@@ -10,11 +10,11 @@ import { ManualClock } from './manual-clock';
 
 const credentials = { username: 'owner', password: 'correct horse' };
 let hub: FakeHub;
-let rest: Rest;
+let rest: RestClient;
 
 beforeEach(async () => {
   hub = await FakeHub.start();
-  rest = new Rest({ url: hub.url, clock: systemClock, scrub: (words) => words });
+  rest = new RestClient({ url: hub.url, clock: systemClock, redact: (words) => words });
   hub.routes.set('POST /auth/login_flow', json(200, { type: 'form', flow_id: 'f1', step_id: 'init' }));
   hub.routes.set('DELETE /auth/login_flow/f1', json(200, { message: 'Flow aborted' }));
 });

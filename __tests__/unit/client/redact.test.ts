@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { scrubber } from '../../../operator/client/redact';
+import { redactor } from '../../../operator/client/redact';
 
-describe('scrubber', () => {
+describe('redactor', () => {
   test.each([
     ['plain', ['hunter2!'], "got 'hunter2!' here", "got '***' here"],
     ['every occurrence', ['hunter2'], 'hunter2 hunter2', '*** ***'],
@@ -14,7 +14,7 @@ describe('scrubber', () => {
     ['not the short ones', ['on', '', 'yes'], 'turn on: yes', 'turn on: yes'],
     ['nothing to mask', [], 'text', 'text'],
   ])('%s', (_what, secrets, given, expected) => {
-    expect(scrubber(secrets)(given)).toBe(expected);
+    expect(redactor(secrets)(given)).toBe(expected);
   });
 
   test('leaves no secret in any text', () => {
@@ -22,7 +22,7 @@ describe('scrubber', () => {
     fc.assert(
       fc.property(fc.array(secret, { minLength: 1 }), fc.array(fc.string()), (secrets, words) => {
         const given = secrets.map((each, index) => `${words[index] ?? ''}${each}`).join('');
-        const scrubbed = scrubber(secrets)(given);
+        const scrubbed = redactor(secrets)(given);
         for (const each of secrets) expect(scrubbed).not.toContain(each);
       }),
     );
@@ -31,7 +31,7 @@ describe('scrubber', () => {
   test('takes any value, also one that is no valid Unicode', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (value) => {
-        expect(scrubber([value, '\ud800abcd'])('quite harmless')).not.toBeUndefined();
+        expect(redactor([value, '\ud800abcd'])('quite harmless')).not.toBeUndefined();
       }),
     );
   });

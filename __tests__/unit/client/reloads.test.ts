@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { HubBanned, HubFailed, HubUnreachable, TokenRejected } from '../../../operator/client/errors';
-import { LONGEST_WAIT_MS, QUIET_MS, Reloads, type ReloadResult } from '../../../operator/client/reloads';
+import { MAX_WAIT, QUIET_PERIOD, Reloads, type ReloadResult } from '../../../operator/client/reloads';
 import type { Logger } from '../../../operator/log';
 import { silentLog } from '../../cluster/silent-log';
 import { ManualClock } from './manual-clock';
@@ -38,9 +38,9 @@ describe('one reload', () => {
     const { clock, calls, reloads } = stage();
     const begin = clock.now();
     const result = reloads.request('automation');
-    await clock.advance(QUIET_MS);
-    expect(await result).toEqual({ ok: true, reloadId: expect.any(String), startedAt: begin + QUIET_MS });
-    expect(calls).toEqual([{ component: 'automation', at: begin + QUIET_MS }]);
+    await clock.advance(QUIET_PERIOD);
+    expect(await result).toEqual({ ok: true, reloadId: expect.any(String), startedAt: begin + QUIET_PERIOD });
+    expect(calls).toEqual([{ component: 'automation', at: begin + QUIET_PERIOD }]);
   });
 
   test.each<[string, unknown[], number, Partial<ReloadResult>]>([
@@ -94,7 +94,7 @@ describe('many reloads', () => {
   test('are one for a burst', async () => {
     const { clock, calls, reloads } = stage();
     const results = Array.from({ length: 50 }, () => reloads.request('automation'));
-    await clock.advance(QUIET_MS);
+    await clock.advance(QUIET_PERIOD);
     expect(new Set((await Promise.all(results)).map((result) => result.reloadId)).size).toBe(1);
     expect(calls).toHaveLength(1);
   });
@@ -102,7 +102,7 @@ describe('many reloads', () => {
   test('are two when a request comes while one runs', async () => {
     const { clock, calls, reloads } = stage({ takesMs: 1_000 });
     const first = reloads.request('automation');
-    await clock.advance(QUIET_MS + 500);
+    await clock.advance(QUIET_PERIOD + 500);
     const [second, third] = [reloads.request('automation'), reloads.request('automation')];
     await clock.advance(5_000);
     expect(calls).toHaveLength(2);
@@ -115,24 +115,24 @@ describe('many reloads', () => {
     const begin = clock.now();
     writing.now = true;
     const result = reloads.request('automation');
-    await clock.advance(LONGEST_WAIT_MS - 1);
+    await clock.advance(MAX_WAIT - 1);
     expect(calls).toHaveLength(0);
     await clock.advance(1);
-    expect(await result).toMatchObject({ ok: true, startedAt: begin + LONGEST_WAIT_MS });
+    expect(await result).toMatchObject({ ok: true, startedAt: begin + MAX_WAIT });
   });
 
   test('of different components do not wait for each other', async () => {
     const { clock, calls, reloads } = stage({ takesMs: 60_000 });
     void reloads.request('automation');
     void reloads.request('scene');
-    await clock.advance(QUIET_MS);
+    await clock.advance(QUIET_PERIOD);
     expect(calls.map((call) => call.component).sort()).toEqual(['automation', 'scene']);
   });
 
   test('end as failed on close, under way or not', async () => {
     const { clock, reloads } = stage({ failures: [failed, failed, failed] });
     const underWay = reloads.request('automation');
-    await clock.advance(QUIET_MS + 1);
+    await clock.advance(QUIET_PERIOD + 1);
     const waiting = [reloads.request('automation'), reloads.request('scene')];
     reloads.close();
     for (const result of [underWay, ...waiting, reloads.request('automation')]) {
@@ -160,7 +160,7 @@ describe('many reloads', () => {
     writing.now = true;
     const after = clock.now();
     await ask(11);
-    expect(calls.at(-1)!.at - after).toBe(LONGEST_WAIT_MS);
+    expect(calls.at(-1)!.at - after).toBe(MAX_WAIT);
   });
 
   test('serve each request by a reload that starts after it, soon, and no more often than needed', async () => {
@@ -178,7 +178,7 @@ describe('many reloads', () => {
           const outcome = await result;
           if (!outcome.ok) throw new Error(outcome.message);
           expect(outcome.startedAt).toBeGreaterThanOrEqual(at);
-          expect(outcome.startedAt - at).toBeLessThanOrEqual(LONGEST_WAIT_MS + takesMs);
+          expect(outcome.startedAt - at).toBeLessThanOrEqual(MAX_WAIT + takesMs);
         }
         for (const [index, call] of calls.entries()) {
           expect(call.at).toBeGreaterThanOrEqual((calls[index - 1]?.at ?? 0) + takesMs);

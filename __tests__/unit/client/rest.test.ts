@@ -4,24 +4,24 @@ import {
   HubFailed,
   HubRejected,
   HubUnreachable,
-  NotAHub,
+  NotHomeAssistant,
   NotFound,
   TokenRejected,
 } from '../../../operator/client/errors';
-import { Rest, type RestOptions } from '../../../operator/client/rest';
-import { scrubber } from '../../../operator/client/redact';
+import { RestClient, type RestClientOptions } from '../../../operator/client/rest';
+import { redactor } from '../../../operator/client/redact';
 import { FakeHub, json, text, type Answer } from './fake-hub';
 import { ManualClock } from './manual-clock';
 
 let hub: FakeHub;
-const opened: Rest[] = [];
+const opened: RestClient[] = [];
 
-function open(options: Partial<RestOptions> = {}): Rest {
-  const rest = new Rest({
+function open(options: Partial<RestClientOptions> = {}): RestClient {
+  const rest = new RestClient({
     url: hub.url,
     token: 'good-token',
     clock: systemClock,
-    scrub: (t) => t,
+    redact: (t) => t,
     ...options,
   });
   opened.push(rest);
@@ -53,7 +53,7 @@ describe('what an answer becomes', () => {
     [502, text(502, '<h1>Bad gateway</h1>', 'text/html'), HubUnreachable, 'HTTP 502'],
     [503, text(503, ''), HubUnreachable, 'HTTP 503'],
     [504, text(504, ''), HubUnreachable, 'HTTP 504'],
-    [200, text(200, '<html>log in</html>', 'text/html'), NotAHub, 'not JSON'],
+    [200, text(200, '<html>log in</html>', 'text/html'), NotHomeAssistant, 'not JSON'],
     [200, text(200, '{"half":', 'application/json'), HubFailed, 'not JSON'],
   ])('HTTP %s', async (_status, answer, type, message) => {
     answerWith(answer);
@@ -83,7 +83,7 @@ describe('what an answer becomes', () => {
 
   test('masks secrets in the words of the hub, also beyond the length that is quoted', async () => {
     answerWith(json(400, { message: `${'x'.repeat(995)}hunter2hunter2 got 'hunter2hunter2'` }));
-    const rest = open({ scrub: scrubber(['hunter2hunter2']) });
+    const rest = open({ redact: redactor(['hunter2hunter2']) });
     const failure = await rest.get('/api/config').catch((error: unknown) => error as Error);
     if (!(failure instanceof HubRejected)) throw new Error('was not refused');
     expect(failure.message).not.toContain('hunte');
@@ -144,7 +144,7 @@ describe('safety', () => {
     answerWith((_request, response) =>
       response.writeHead(302, { location: `${other.url}/api/config` }).end(),
     );
-    await expect(open().get('/api/config')).rejects.toThrow(NotAHub);
+    await expect(open().get('/api/config')).rejects.toThrow(NotHomeAssistant);
     expect(other.requests).toEqual([]);
     await other.close();
   });
@@ -174,7 +174,7 @@ describe('safety', () => {
     const lost = new Error('the lease was not renewed in time');
     let leads = true;
     const rest = open({
-      mayWrite: () => {
+      assertLeader: () => {
         if (!leads) throw lost;
       },
     });

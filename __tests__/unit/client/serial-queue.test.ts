@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Lane } from '../../../operator/client/serial-queue';
+import { SerialQueue } from '../../../operator/client/serial-queue';
 
 describe('Lane', () => {
   test('runs one task at a time, in order, whatever fails', async () => {
-    const lane = new Lane();
+    const lane = new SerialQueue();
     const seen: string[] = [];
     const task =
       (name: string, fails = false) =>
@@ -24,7 +24,7 @@ describe('Lane', () => {
   });
 
   test('is busy from the call to the end', async () => {
-    const lane = new Lane();
+    const lane = new SerialQueue();
     expect(lane.busy).toBe(false);
     const running = Promise.allSettled([
       lane.run(() => sleep(1)),
@@ -36,7 +36,7 @@ describe('Lane', () => {
   });
 
   test('once closed begins nothing, answers nothing that waits, and is idle when the running task has ended', async () => {
-    const lane = new Lane();
+    const lane = new SerialQueue();
     const answers: string[] = [];
     let end!: () => void;
     const first = lane.run(() => new Promise<void>((resolve) => (end = resolve)));
@@ -55,7 +55,7 @@ describe('Lane', () => {
   });
 
   test('ends with what waits when a failure is one for all', async () => {
-    const lane = new Lane({ endsAll: (error) => (error as Error).message === 'gone' });
+    const lane = new SerialQueue({ failFast: (error) => (error as Error).message === 'gone' });
     const ran: string[] = [];
     const results = Promise.allSettled([
       lane.run(() => Promise.reject(new Error('mine'))),

@@ -1,5 +1,5 @@
 import { HubUnreachable } from '../../../operator/client/errors';
-import { HubClient } from '../../../operator/client/hub';
+import { HubClient } from '../../../operator/client/hub-client';
 import { systemClock } from '../../../operator/clock';
 import { silentLog } from '../../cluster/silent-log';
 import { certificate } from './certificate';

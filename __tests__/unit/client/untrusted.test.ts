@@ -1,5 +1,5 @@
-import { NotAHub, HubUnreachable } from '../../../operator/client/errors';
-import { HubClient } from '../../../operator/client/hub';
+import { NotHomeAssistant, HubUnreachable } from '../../../operator/client/errors';
+import { HubClient } from '../../../operator/client/hub-client';
 import { systemClock } from '../../../operator/clock';
 import { silentLog } from '../../cluster/silent-log';
 import { FakeHub, json, manifest, text, type Answer } from './fake-hub';
@@ -74,7 +74,7 @@ describe('an address that a person wrote', () => {
     server.routes.set('GET /manifest.json', json(200, { name: 'Grafana' }));
     server.requests.length = 0;
     await server.listen(port);
-    await expect(client.rest.get('/api/config')).rejects.toThrow(NotAHub);
+    await expect(client.rest.get('/api/config')).rejects.toThrow(NotHomeAssistant);
     expect(tokensSeen()).toEqual([]);
     server.routes.set('GET /manifest.json', manifest);
     expect(await client.rest.get('/api/config')).toEqual({ version: '1' });

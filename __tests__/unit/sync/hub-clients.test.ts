@@ -42,7 +42,7 @@ afterEach(() => hubs.close());
 const scrub = async (text: string) => {
   const reached = await hubs.reach('home', 'villa');
   if (!('client' in reached)) throw new Error(reached.outcome.message);
-  return reached.client.rest.scrub(text);
+  return reached.client.rest.redact(text);
 };
 
 describe('what a hub says', () => {

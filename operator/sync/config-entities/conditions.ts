@@ -77,7 +77,7 @@ export function dryRun<R extends Child, S extends ConfigEntitySpec>(
   // What a person wrote there may be a `!secret`, which the hub shows in clear, and which nobody told us to mask.
   const change = wasAccepted(entityType, work) ? ` (${formatDiff(differences)})` : '';
   const message = `Would write ${id} for its ${fields}${change}. Remove the annotation to have it done.`;
-  return stalled('DryRun', client.rest.scrub(message));
+  return stalled('DryRun', client.rest.redact(message));
 }
 
 function reloadReady<R extends Child, S extends ConfigEntitySpec>(

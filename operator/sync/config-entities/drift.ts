@@ -1,6 +1,6 @@
 import type { ConfigEntityKind } from '../../client/config-entities';
-import type { HubClient } from '../../client/hub';
-import type { HubSignal } from '../../client/hub-events';
+import type { HubClient } from '../../client/hub-client';
+import type { HubEvent } from '../../client/hub-events';
 import type { Clock } from '../../clock';
 import type { Logger } from '../../log';
 import type { Priority } from '../../runtime/queue';
@@ -65,7 +65,7 @@ export class DriftDetector {
     this.#switches = new Timer(options.clock);
     this.#forgiveness = new Timer(options.clock);
     const { client, resources } = options;
-    client.signals.onSignal((signal) => this.#onSignal(signal));
+    client.events.onEvent((signal) => this.#onSignal(signal));
     client.entityRegistry.onChange((kind, id) => {
       for (const resource of resources(kind)) if (resource.id === id) this.#suspect(resource);
     });
@@ -73,7 +73,7 @@ export class DriftDetector {
 
   /** Resolves once the hub tells us of changes. */
   async ready(): Promise<void> {
-    await this.#options.client.signals.watch();
+    await this.#options.client.events.watch();
   }
 
   /** A write or reload of ours has ended. */
@@ -82,28 +82,28 @@ export class DriftDetector {
     this.#arm(kind);
   }
 
-  #onSignal(signal: HubSignal): void {
+  #onSignal(signal: HubEvent): void {
     this.#options.log.debug({ ...signal }, 'signal of the hub');
     switch (signal.type) {
-      case 'foreign-reload':
+      case 'external-reload':
         return this.#doubt(signal.kind, signal.id);
       case 'reloaded':
         if (signal.id !== undefined) this.#requeue(signal.kind, ({ id }) => id === signal.id);
         if (this.#unfinished.delete(signal.kind)) this.#doubt(signal.kind);
         else if (this.#sweeps.has(signal.kind)) this.#arm(signal.kind);
         return;
-      case 'turned-on':
+      case 'automations-turned-on':
         if (!this.#switches.pending)
           this.#switches.set(SWITCH_SOON_MS, () =>
             this.#requeue('automation', ({ desiredOff }) => desiredOff),
           );
         return;
-      case 'loaded': // a kind's own component is what its resources wait for
+      case 'component-loaded': // a kind's own component is what its resources wait for
         this.#eachKind((kind) => kind === signal.component && this.#requeue(kind, clearReloadFailure));
         return this.#forgiveSoon();
-      case 'device':
+      case 'device-added':
         return this.#forgiveSoon();
-      case 'back':
+      case 'reconnected':
         return this.#eachKind((kind) => {
           for (const resource of this.#options.resources(kind)) {
             clearRejection(resource);

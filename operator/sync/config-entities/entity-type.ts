@@ -1,6 +1,6 @@
 import type { ConfigEntityKind, EntityPayload } from '../../client/config-entities';
 import type { RegistryEntity } from '../../client/entity-registry';
-import type { HubClient } from '../../client/hub';
+import type { HubClient } from '../../client/hub-client';
 import type { KindDefinition } from '../../kinds/kind';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Child } from '../child';

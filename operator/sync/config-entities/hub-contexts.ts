@@ -1,5 +1,5 @@
 import type { ConfigEntityKind } from '../../client/config-entities';
-import type { HubClient } from '../../client/hub';
+import type { HubClient } from '../../client/hub-client';
 import type { Child } from '../child';
 import type { Services } from '../services';
 import { DriftDetector, type WatchedResource } from './drift';

@@ -1,4 +1,4 @@
-import type { HubClient } from '../../client/hub';
+import type { HubClient } from '../../client/hub-client';
 import { errorOf } from '../../errors';
 import { userAnnotations } from '../../kinds/annotations';
 import { FINALIZER_TRY } from '../../limits';
@@ -52,7 +52,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
       // Behind others in the lane, or behind one that hangs? A hub that answers this is only busy.
       const silentFor = this.services.clock.monotonic() - Math.max(startedAt, hub.answeredAt);
       if (silentFor >= FINALIZER_TRY)
-        await client.rest.get('/manifest.json', { token: null, timeoutMs: FINALIZER_TRY });
+        await client.rest.get('/manifest.json', { token: null, timeout: FINALIZER_TRY });
       return false;
     }
     cached.removal = undefined;
@@ -118,7 +118,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     const removal: Removal = { id, startedAt: this.services.clock.monotonic(), ended: false };
     const stillWanted = () => this.ownerOf(id, resource) === undefined;
     void client.entities
-      .remove(this.entityType.type, id, { timeoutMs: FINALIZER_TRY, stillWanted })
+      .remove(this.entityType.type, id, { timeout: FINALIZER_TRY, stillWanted })
       .then(() => (this.contexts.of(client, resource).cache.answeredAt = this.services.clock.monotonic()))
       .catch((error: unknown) => (removal.error = errorOf(error)))
       .then(() => {

@@ -1,6 +1,6 @@
 import type { EntityPayload } from '../../client/config-entities';
 import type { RegistryEntity } from '../../client/entity-registry';
-import { wholeStateOf } from '../../client/states';
+import { getEntityState } from '../../client/states';
 import { type HubScene, type HubSceneSpec, scene as definition } from '../../kinds';
 import { effectiveId } from '../../kinds/ids';
 import { defaulted } from '../../kinds/schema';
@@ -59,7 +59,7 @@ async function shownByState({ client, payload }: EntityWork, entity: RegistryEnt
   const { name, icon = null, entities } = payload as { name: string; icon?: string; entities: object };
   if (entity.original_name !== name || (entity.original_icon ?? null) !== icon) return undefined;
   if (entity.disabled_by !== null) return 'hidden';
-  const shown = (await wholeStateOf(client.rest, entity.entity_id))?.attributes['entity_id'];
+  const shown = (await getEntityState(client.rest, entity.entity_id))?.attributes['entity_id'];
   const wanted = new Set(Object.keys(entities));
   const same =
     Array.isArray(shown) && shown.length === wanted.size && shown.every((each) => wanted.has(each as string));

@@ -1,5 +1,5 @@
 import { HubFailed, HubRejected } from '../../client/errors';
-import type { HubClient } from '../../client/hub';
+import type { HubClient } from '../../client/hub-client';
 import {
   FINALIZER_TRY,
   POD_NOT_READY_REQUEUE,
@@ -160,7 +160,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     cached.triedAt = clock.monotonic();
     this.operations.write(work);
     if (!drifted) return inProgress(this.entityType, work);
-    const note = this.corrected(client.rest.scrub(`${change}: it is put back.`));
+    const note = this.corrected(client.rest.redact(`${change}: it is put back.`));
     return inProgress(this.entityType, work, undefined, { events: [note] });
   }
 
@@ -234,7 +234,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
   private report({ resource, client }: EntityWork<R, S>, change: string): Outcome {
     const isTold = conditionOf(resource, 'Ready')?.reason === 'DriftDetected';
     if (!isTold) this.services.metrics.driftFound(this.entityType.definition.kind, 'reported');
-    return stalled('DriftDetected', client.rest.scrub(`${change} driftPolicy is Warn: it stays so.`));
+    return stalled('DriftDetected', client.rest.redact(`${change} driftPolicy is Warn: it stays so.`));
   }
 
   private ownedId({ status }: R): string | undefined {

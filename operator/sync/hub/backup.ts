@@ -7,8 +7,8 @@ import {
   updateBackupConfig,
 } from '../../client/backup';
 import { HubBanned, HubError, HubFailed, HubRejected, TokenRejected } from '../../client/errors';
-import type { HubClient } from '../../client/hub';
-import { scrubber } from '../../client/redact';
+import type { HubClient } from '../../client/hub-client';
+import { redactor } from '../../client/redact';
 import { timestamp } from '../../clock';
 import type { Hub, HubSpec } from '../../kinds';
 import { API_NOT_LOADED_REQUEUE } from '../../limits';
@@ -71,7 +71,7 @@ export function backupStep(services: Services): HubStep {
           return undefined;
         }
         conditions['BackupConfigured'] = failed(
-          `The hub does not accept it: ${scrubber(secrets)(error.message)}`,
+          `The hub does not accept it: ${redactor(secrets)(error.message)}`,
         );
         // While it starts it does not know these commands yet.
         if (core.state !== 'RUNNING') requeueAfter(context, API_NOT_LOADED_REQUEUE);

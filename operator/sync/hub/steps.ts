@@ -1,5 +1,5 @@
 import type { CoreConfig } from '../../client/core';
-import type { HubClient } from '../../client/hub';
+import type { HubClient } from '../../client/hub-client';
 import type { Hub, HubSpec } from '../../kinds';
 import type { EventSpec } from '../../runtime/events';
 import type { ConditionValue, Outcome } from '../../runtime/outcome';

@@ -1,7 +1,7 @@
 import type { ConfigEntityKind } from '../../../../operator/client/config-entities';
 import type { EntityListener } from '../../../../operator/client/entity-registry';
-import type { HubClient } from '../../../../operator/client/hub';
-import type { HubSignal, SignalListener } from '../../../../operator/client/hub-events';
+import type { HubClient } from '../../../../operator/client/hub-client';
+import type { HubEvent, HubEventListener } from '../../../../operator/client/hub-events';
 import type { Priority } from '../../../../operator/runtime/queue';
 import { DriftDetector } from '../../../../operator/sync/config-entities/drift';
 import type { CachedEntity } from '../../../../operator/sync/config-entities/entity-cache';
@@ -10,7 +10,7 @@ import { FakeClock } from '../../fake-clock';
 
 let clock: FakeClock;
 let watch: DriftDetector;
-let signal: SignalListener;
+let signal: HubEventListener;
 let entityChanged: EntityListener;
 let writing: boolean;
 let worked: string[];
@@ -30,7 +30,7 @@ beforeEach(() => {
     for (const id of ids) entries.set(`${kind} ${id}`, { doubted: false, since: 0, stored: 'x' });
   }
   const client = {
-    signals: { onSignal: (listener: SignalListener) => (signal = listener) },
+    events: { onEvent: (listener: HubEventListener) => (signal = listener) },
     entityRegistry: { onChange: (listener: EntityListener) => (entityChanged = listener) },
     entities: { isWriting: () => writing },
   } as unknown as HubClient;
@@ -48,7 +48,7 @@ beforeEach(() => {
 });
 
 test('looks at all of a kind a second after somebody reloaded it, and believes nothing', async () => {
-  signal({ type: 'foreign-reload', kind: 'scene' });
+  signal({ type: 'external-reload', kind: 'scene' });
   await clock.advance(999);
   expect(worked).toEqual([]);
   await clock.advance(1);
@@ -57,13 +57,13 @@ test('looks at all of a kind a second after somebody reloaded it, and believes n
 });
 
 test('looks at the one automation that somebody wrote', async () => {
-  signal({ type: 'foreign-reload', kind: 'automation', id: 'b' });
+  signal({ type: 'external-reload', kind: 'automation', id: 'b' });
   await clock.advance(1_000);
   expect(worked).toEqual(['automation b']);
 });
 
 test('waits for the end of a reload, but not for ever', async () => {
-  signal({ type: 'foreign-reload', kind: 'automation' });
+  signal({ type: 'external-reload', kind: 'automation' });
   for (let second = 0; second < 4.5; second += 0.5) {
     await clock.advance(500);
     signal({ type: 'reloaded', kind: 'automation' });
@@ -83,7 +83,7 @@ test('gives a reload its second, however long a sweep of our own has been due', 
   watch.ownWorkEnded('automation');
   await clock.advance(8_000);
   worked = [];
-  signal({ type: 'foreign-reload', kind: 'automation' });
+  signal({ type: 'external-reload', kind: 'automation' });
   await clock.advance(999);
   expect(worked).toEqual([]);
   await clock.advance(1);
@@ -112,7 +112,7 @@ test('sweeps once after a burst of our own, without doubting what we know', asyn
 test('does not wait for our own burst to look at what somebody else changed', async () => {
   writing = true;
   watch.ownWorkEnded('automation');
-  signal({ type: 'foreign-reload', kind: 'automation', id: 'a' });
+  signal({ type: 'external-reload', kind: 'automation', id: 'a' });
   await clock.advance(1_000);
   expect(worked).toContain('automation a');
   expect(doubted()).toEqual(['automation a']);
@@ -127,8 +127,8 @@ test('looks at once at an entity that was removed, and at a script that was load
 });
 
 test('looks at the automations that are to be off when one may have been turned on', async () => {
-  signal({ type: 'turned-on' });
-  signal({ type: 'turned-on' });
+  signal({ type: 'automations-turned-on' });
+  signal({ type: 'automations-turned-on' });
   await clock.advance(300);
   expect(worked).toEqual(['automation b']);
 });
@@ -139,7 +139,7 @@ const refuse = (name: string) => {
   return cached;
 };
 
-test.each<[HubSignal]>([[{ type: 'device' }], [{ type: 'loaded', component: 'mqtt' }]])(
+test.each<[HubEvent]>([[{ type: 'device-added' }], [{ type: 'component-loaded', component: 'mqtt' }]])(
   '%j: what was refused is tried again, once for all that the hub tells meanwhile',
   async (news) => {
     const cached = refuse('scene a');
@@ -164,14 +164,14 @@ test('works at once what waits for its component, and forgets that reloads faile
   refuse('scene a');
   const cached = entries.get('script a')!;
   cached.reloadFailedAt = 1;
-  signal({ type: 'loaded', component: 'script' });
+  signal({ type: 'component-loaded', component: 'script' });
   expect(worked).toEqual(['script a', 'script b']);
   expect(cached.reloadFailedAt).toBeUndefined();
 });
 
 test('tries again at once what was refused before the connection was lost', () => {
   const cached = refuse('scene a');
-  signal({ type: 'back' });
+  signal({ type: 'reconnected' });
   expect(worked).toEqual(
     ['automation', 'scene', 'script'].flatMap((kind) => ids.map((id) => `${kind} ${id}`)),
   );

@@ -1,8 +1,8 @@
 import type { EntityPayload } from '../../../../operator/client/config-entities';
 import { HubFailed } from '../../../../operator/client/errors';
-import type { HubClient } from '../../../../operator/client/hub';
+import type { HubClient } from '../../../../operator/client/hub-client';
 import type { ReloadResult } from '../../../../operator/client/reloads';
-import type { SignalListener } from '../../../../operator/client/hub-events';
+import type { HubEventListener } from '../../../../operator/client/hub-events';
 import { REJECTED_WRITE_RETRY_INTERVAL, RESYNC, MIN_WRITE_INTERVAL } from '../../../../operator/limits';
 import type { Outcome } from '../../../../operator/runtime/outcome';
 import type { ReconcileContext } from '../../../../operator/runtime/sync-module';
@@ -38,7 +38,7 @@ class Bench {
   loads = true;
   writeError: Error | undefined;
   reloadError: string | undefined;
-  signal!: SignalListener;
+  signal!: HubEventListener;
   requeued = 0;
   private readonly module: ConfigEntitySync<Child, ConfigEntitySpec>;
   private readonly client: HubClient;
@@ -117,9 +117,9 @@ class Bench {
     };
     return {
       components: { isLoaded: () => Promise.resolve(true) },
-      signals: {
+      events: {
         watch: () => Promise.resolve(),
-        onSignal: (listener: SignalListener) => (this.signal = listener),
+        onEvent: (listener: HubEventListener) => (this.signal = listener),
       },
       entityRegistry: { find, findNow: find, onChange: () => undefined },
       entities: {
@@ -152,7 +152,7 @@ class Bench {
         },
       },
       rest: {
-        scrub: (text: string) => text,
+        redact: (text: string) => text,
         get: () => Promise.resolve({ state: 'on', attributes: {} }),
       },
     } as unknown as HubClient;
@@ -194,7 +194,7 @@ describe('a reload that failed', () => {
   test('is asked for again once the hub is back', async () => {
     const bench = await failed();
     bench.reloadError = undefined;
-    bench.signal({ type: 'back' });
+    bench.signal({ type: 'reconnected' });
     await bench.passes();
     expect(bench.reloadReady).toBe('ReloadSuccessful');
   });
@@ -202,7 +202,7 @@ describe('a reload that failed', () => {
   test('is asked for again once the hub has loaded the component', async () => {
     const bench = await failed();
     bench.reloadError = undefined;
-    bench.signal({ type: 'loaded', component: 'automation' });
+    bench.signal({ type: 'component-loaded', component: 'automation' });
     await bench.passes();
     expect(bench.reloadReady).toBe('ReloadSuccessful');
   });
@@ -232,7 +232,7 @@ test('what the hub fails to write is sent ever less often, and says why, until t
   expect((await bench.reconcile()).message).toContain('boom');
   await passesFor(60 * 60_000);
   expect(sentAt.length).toBeLessThan(20);
-  bench.signal({ type: 'back' });
+  bench.signal({ type: 'reconnected' });
   await passesFor(1_000);
   bench.writeError = undefined;
   await passesFor(MIN_WRITE_INTERVAL + 2_000);
@@ -295,7 +295,7 @@ describe('a dry-run', () => {
     await bench.passes();
     Object.assign(bench, { running: { ...bench.running, alias: 'Bright' } });
     bench.stored = bench.running;
-    bench.signal({ type: 'back' });
+    bench.signal({ type: 'reconnected' });
     expect((await bench.reconcile({ dryRun: true })).message).toContain('alias: "Bright" → "Dim"');
     expect(bench.count('write')).toBe(1);
   });

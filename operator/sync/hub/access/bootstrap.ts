@@ -1,6 +1,10 @@
 import { HubConnection } from '../../../client/connection';
 import type { CoreConfig } from '../../../client/core';
-import { finishOwner, removeStandIns, takeName } from '../../../client/interrupted-onboarding';
+import {
+  resumeOwnerCreation,
+  removeTemporaryUsers,
+  transferUsername,
+} from '../../../client/interrupted-onboarding';
 import { HubBanned, HubUnreachable, LoginFailed, TokenRejected, UserExists } from '../../../client/errors';
 import { type Health, probeHealth } from '../../../client/health';
 import {
@@ -12,9 +16,9 @@ import {
   login,
   type Login,
 } from '../../../client/onboarding';
-import { Rest } from '../../../client/rest';
-import { scrubber } from '../../../client/redact';
-import { currentUser, removeOldTokens } from '../../../client/tokens';
+import { RestClient } from '../../../client/rest';
+import { redactor } from '../../../client/redact';
+import { currentUser, revokeOldTokens } from '../../../client/tokens';
 import type { Hub, HubSpec, HubStatus } from '../../../kinds/index';
 import { API_NOT_LOADED_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../limits';
 import type { Services } from '../../services';
@@ -47,7 +51,7 @@ export interface BootstrapContext {
 
 /** Logged in as the owner. */
 interface OwnerSession {
-  readonly rest: Rest;
+  readonly rest: RestClient;
   readonly connection: HubConnection;
   readonly session: Login;
   readonly credentials: Credentials;
@@ -78,7 +82,7 @@ export class Bootstrap {
   private readonly table: Readonly<Record<BootstrapState, (subject: BootstrapContext) => Promise<Step>>> = {
     WaitForHealth: async (subject) => {
       const health = await this.probe(subject);
-      if (health.state === 'unreachable' || health.state === 'foreign') {
+      if (health.state === 'unreachable' || health.state === 'not-home-assistant') {
         return next('WaitForHealth', health.detail, POD_NOT_READY_REQUEUE);
       }
       return next('WaitForAPIReady', 'The hub answers.');
@@ -137,11 +141,11 @@ export class Bootstrap {
     CreateAPIToken: (subject) =>
       this.loggedIn(subject, async ({ rest, connection, session, credentials }) => {
         const { hub, spec } = subject;
-        const standIn = await removeStandIns(connection);
+        const standIn = await removeTemporaryUsers(connection);
         if (standIn !== undefined) return this.nameOwner(standIn, subject, credentials);
         const token = await issueToken(this.services, hub, spec, connection);
         // Only now: one that a crash kept out of the Secret, or one that does not work any more.
-        await removeOldTokens(connection, tokenNamePrefix(hub), token);
+        await revokeOldTokens(connection, tokenNamePrefix(hub), token);
         await this.logOut(subject, rest, session);
         return next('Done', 'The API token is stored.');
       }),
@@ -199,7 +203,11 @@ export class Bootstrap {
   }
 
   /** An operator that was killed, or was not answered in time, has begun to make the owner. */
-  private async finishOwner({ hub, forced }: BootstrapContext, owner: FirstUser, rest: Rest): Promise<Step> {
+  private async finishOwner(
+    { hub, forced }: BootstrapContext,
+    owner: FirstUser,
+    rest: RestClient,
+  ): Promise<Step> {
     const rejected = forced ? undefined : this.rejectedCredentials.find(hub, owner);
     if (rejected) return rejected;
     const { clock, log } = this.services;
@@ -207,7 +215,7 @@ export class Bootstrap {
     const connect = ({ accessToken: token }: Login) =>
       (connection = new HubConnection({ rest, token, clock, log }));
     try {
-      const session = await finishOwner(rest, owner, { clock, connect });
+      const session = await resumeOwnerCreation(rest, owner, { clock, connect });
       if (session) this.sessions.set(hub, session);
       return next('SetCoreConfig', `The owner ${owner.username} is made, at the second attempt.`);
     } catch (error) {
@@ -230,7 +238,7 @@ export class Bootstrap {
     try {
       const session = await login(rest, { ...credentials, username: standIn }, clock);
       connection = new HubConnection({ rest, token: session.accessToken, clock, log });
-      await takeName(connection, credentials.username);
+      await transferUsername(connection, credentials.username);
       this.sessions.set(hub, session);
       return next('SetCoreConfig', `The owner ${credentials.username} is made, at the third attempt.`);
     } finally {
@@ -282,7 +290,7 @@ export class Bootstrap {
   }
 
   /** Else the login would stand in the user's profile for 90 days. */
-  private async logOut({ hub }: BootstrapContext, rest: Rest, session: Login): Promise<void> {
+  private async logOut({ hub }: BootstrapContext, rest: RestClient, session: Login): Promise<void> {
     await endLogin(rest, session);
     this.sessions.delete(hub);
   }
@@ -301,9 +309,9 @@ export class Bootstrap {
     return this.rejectedCredentials.record(subject.hub, credentials, error);
   }
 
-  private anonymous(url: string, ...secrets: string[]): Rest {
+  private anonymous(url: string, ...secrets: string[]): RestClient {
     const { clock, mayWrite, settings } = this.services;
     const localAddress = settings.hubSourceAddress || undefined;
-    return new Rest({ url, localAddress, clock, mayWrite, scrub: scrubber(secrets) });
+    return new RestClient({ url, localAddress, clock, assertLeader: mayWrite, redact: redactor(secrets) });
   }
 }

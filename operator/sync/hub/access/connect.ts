@@ -7,8 +7,8 @@ import {
   HubUnreachable,
   TokenRejected,
 } from '../../../client/errors';
-import type { HubClient } from '../../../client/hub';
-import { removeOldTokens } from '../../../client/tokens';
+import type { HubClient } from '../../../client/hub-client';
+import { revokeOldTokens } from '../../../client/tokens';
 import type { Hub } from '../../../kinds/index';
 import { timestamp } from '../../../clock';
 import { BOOTSTRAP_RETRY, DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../limits';
@@ -101,7 +101,7 @@ export class Connector {
     if (!spec.bootstrap.enabled) return undefined;
     // A crash, or a Hub of this name before, may have left tokens in the hub that no Secret holds.
     if (hub.status?.bootstrap?.state !== 'Done')
-      await removeOldTokens(client.connection, tokenNamePrefix(hub), token);
+      await revokeOldTokens(client.connection, tokenNamePrefix(hub), token);
     Object.assign(status, this.progress(hub, 'Done', 'The hub is set up.'));
     await this.renewal.ensureFresh(hub, spec, client, token);
     const overruled = await ensureCoreSettings(hub, spec, core, client.connection);

@@ -1,5 +1,5 @@
-import type { HubClient } from '../../../client/hub';
-import { removeOldTokens, tokenLife } from '../../../client/tokens';
+import type { HubClient } from '../../../client/hub-client';
+import { revokeOldTokens, tokenValidity } from '../../../client/tokens';
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { TOKEN_RENEWAL } from '../../../limits';
 import type { ClusterObject } from '../../../runtime/objects';
@@ -24,7 +24,7 @@ export class TokenRenewal {
   async ensureFresh(hub: Hub, spec: HubSpec, client: HubClient, token: string): Promise<void> {
     const old = this.superseded.get(hub);
     if (old !== undefined && old !== token) {
-      await removeOldTokens(client.connection, tokenNamePrefix(hub), token);
+      await revokeOldTokens(client.connection, tokenNamePrefix(hub), token);
       this.superseded.delete(hub);
     } else if (old === undefined && this.isOurs(hub, spec) && renewalDue(token, this.services.clock.now())) {
       await issueToken(this.services, hub, spec, client.connection);
@@ -44,7 +44,7 @@ export class TokenRenewal {
 
 /** Whether a token is in the last tenth of its life, or in the last 30 days of a long one. One that does not say is not. */
 export function renewalDue(token: string, now: number): boolean {
-  const life = tokenLife(token);
+  const life = tokenValidity(token);
   if (!life) return false;
   return now >= life.until - Math.min(TOKEN_RENEWAL, (life.until - life.from) / 10);
 }

@@ -1,5 +1,5 @@
 import type { HubConnection } from '../../../client/connection';
-import type { HubAccess } from '../../../client/hub';
+import type { HubAccess } from '../../../client/hub-client';
 import { createToken } from '../../../client/tokens';
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';

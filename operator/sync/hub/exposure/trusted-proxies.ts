@@ -1,5 +1,5 @@
 import { HubError } from '../../../client/errors';
-import { readForwarding } from '../../../client/http-settings';
+import { getReverseProxySettings } from '../../../client/http-settings';
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
 import { DEPENDENCY_REQUEUE } from '../../../limits';
@@ -18,7 +18,7 @@ export const trustedProxiesStep: HubStep = {
     if (!client || !conditions['Exposed'] || conditions['Exposed'].reason === 'GatewayApiNotInstalled')
       return undefined;
     try {
-      const forwarding = await readForwarding(client.connection);
+      const forwarding = await getReverseProxySettings(client.connection);
       // One older than 2026.8 cannot say it, and is believed.
       const trusts = !forwarding || (forwarding.enabled && forwarding.trustedProxies.length > 0);
       conditions['Exposed'] = trusts ? reached(hub, spec) : proxiesMissing;

@@ -1,6 +1,6 @@
 import { type CoreConfig, getConfig } from '../../../client/core';
 import { HubError } from '../../../client/errors';
-import type { HubClient } from '../../../client/hub';
+import type { HubClient } from '../../../client/hub-client';
 import type { Hub } from '../../../kinds/index';
 import { HEALTH_CHECK_INTERVAL, HEALTH_CHECK_TIMEOUT } from '../../../limits';
 import { Timer } from '../../../timer';
@@ -27,7 +27,7 @@ export class HealthMonitor {
     const check = async () => {
       if (this.services.view.get<Hub>('Hub', namespace, name)?.metadata.uid !== hub.metadata.uid)
         return this.forget(hub);
-      const seen = await getConfig(client.rest, { timeoutMs: HEALTH_CHECK_TIMEOUT }).then(
+      const seen = await getConfig(client.rest, { timeout: HEALTH_CHECK_TIMEOUT }).then(
         stateFingerprint,
         stateFingerprint,
       );

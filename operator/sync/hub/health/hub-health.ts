@@ -1,6 +1,6 @@
 import { checkConfig, type CoreConfig } from '../../../client/core';
 import { HubBanned, HubError, TokenRejected } from '../../../client/errors';
-import type { HubClient } from '../../../client/hub';
+import type { HubClient } from '../../../client/hub-client';
 import { currentUser } from '../../../client/tokens';
 import type { Hub } from '../../../kinds/index';
 import { DEPENDENCY_REQUEUE } from '../../../limits';

@@ -1,4 +1,4 @@
-import { HubClient } from '../../../../../operator/client/hub';
+import { HubClient } from '../../../../../operator/client/hub-client';
 import { systemClock } from '../../../../../operator/clock';
 import { hub as definition, type Hub } from '../../../../../operator/kinds/index';
 import { defaulted } from '../../../../../operator/kinds/schema';

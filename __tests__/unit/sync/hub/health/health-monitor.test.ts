@@ -1,4 +1,4 @@
-import { HubClient } from '../../../../../operator/client/hub';
+import { HubClient } from '../../../../../operator/client/hub-client';
 import type { Hub } from '../../../../../operator/kinds/index';
 import type { ClusterView } from '../../../../../operator/runtime/cache';
 import { stateFingerprint, HealthMonitor } from '../../../../../operator/sync/hub/health/health-monitor';

@@ -1,15 +1,15 @@
 import { HubUnreachable } from '../../../operator/client/errors';
-import { Hubs } from '../../../operator/client/hubs';
+import { HubClientCache } from '../../../operator/client/hub-client-cache';
 import { systemClock } from '../../../operator/clock';
 import { silentLog } from '../../cluster/silent-log';
 import { FakeHub } from './fake-hub';
 
 let hub: FakeHub;
-let hubs: Hubs;
+let hubs: HubClientCache;
 
 beforeEach(async () => {
   hub = await FakeHub.start();
-  hubs = new Hubs({ clock: systemClock, log: silentLog });
+  hubs = new HubClientCache({ clock: systemClock, log: silentLog });
 });
 
 afterEach(async () => {

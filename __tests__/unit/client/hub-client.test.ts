@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { HubClient } from '../../../operator/client/hub';
-import type { HubSignal } from '../../../operator/client/hub-events';
+import { HubClient } from '../../../operator/client/hub-client';
+import type { HubEvent } from '../../../operator/client/hub-events';
 import { silentLog } from '../../cluster/silent-log';
 import { FakeHub, json, text } from './fake-hub';
 import { ManualClock } from './manual-clock';
@@ -41,12 +41,12 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
 }
 
 describe('a reload of ours', () => {
-  const signals: HubSignal[] = [];
+  const signals: HubEvent[] = [];
 
   beforeEach(async () => {
     signals.length = 0;
-    client.signals.onSignal((signal) => signals.push(signal));
-    await client.signals.watch();
+    client.events.onEvent((signal) => signals.push(signal));
+    await client.events.watch();
   });
 
   async function announceReload(): Promise<void> {
@@ -68,7 +68,7 @@ describe('a reload of ours', () => {
     hub.routes.set('POST /api/services/scene/reload', text(503, ''));
     expect(await inTime(client.reloads.request('scene'))).toMatchObject({ ok: false });
     await announceReload();
-    expect(signals).toEqual([{ type: 'foreign-reload', kind: 'scene' }]);
+    expect(signals).toEqual([{ type: 'external-reload', kind: 'scene' }]);
   });
 
   test('that failed in the hub was announced before', async () => {

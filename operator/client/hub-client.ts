@@ -1,17 +1,17 @@
 import type { Clock } from '../clock';
 import type { Logger } from '../log';
 import { ConfigEntities, CONFIG_ENTITY_KINDS, type ConfigEntityKind } from './config-entities';
-import { Components } from './components';
+import { LoadedComponents } from './loaded-components';
 import { HubConnection } from './connection';
 import { EntityRegistry } from './entity-registry';
 import { HubFailed } from './errors';
-import { ReloadLedger } from './own-reload-tracker';
+import { OwnReloadTracker } from './own-reload-tracker';
 import { Reloads } from './reloads';
-import { Rest, type HubAddress } from './rest';
-import { scrubber, type Scrub } from './redact';
+import { RestClient, type HubAddress } from './rest';
+import { redactor, type Redact } from './redact';
 import { callService, isComponentLoaded } from './services';
-import { HubSignals } from './hub-events';
-import { TokenGate } from './auth-backoff';
+import { HubEvents } from './hub-events';
+import { AuthBackoff } from './auth-backoff';
 
 /** How to reach one hub, and as whom. */
 export interface HubAccess extends HubAddress {
@@ -25,45 +25,45 @@ export interface HubClientOptions extends HubAccess {
   /** Values that no error message may hold; the token is always among them. */
   readonly secrets?: Iterable<string>;
   /** Throws when this process may not change anything in the hub any more. */
-  readonly mayWrite?: (() => void) | undefined;
+  readonly assertLeader?: (() => void) | undefined;
 }
 
 /** Everything that we do with one hub through its API. Nothing is sent before the first use. */
 export class HubClient {
-  readonly rest: Rest;
+  readonly rest: RestClient;
   readonly connection: HubConnection;
   readonly entities: ConfigEntities;
   readonly entityRegistry: EntityRegistry;
-  readonly components: Components;
+  readonly components: LoadedComponents;
   readonly reloads: Reloads;
-  readonly signals: HubSignals;
-  readonly #token: string;
-  #scrub: Scrub;
+  readonly events: HubEvents;
+  private readonly token: string;
+  private redact: Redact;
 
   constructor(options: HubClientOptions) {
     const { token, clock, log } = options;
-    this.#token = token;
-    this.#scrub = scrubber([token, ...(options.secrets ?? [])]);
-    const gate = new TokenGate(clock);
-    this.rest = new Rest({ ...options, gate, scrub: (text) => this.#scrub(text) });
-    this.connection = new HubConnection({ rest: this.rest, token, gate, clock, log });
-    const ledger = new ReloadLedger(clock);
-    this.entities = new ConfigEntities(this.rest, this.connection, ledger);
+    this.token = token;
+    this.redact = redactor([token, ...(options.secrets ?? [])]);
+    const authBackoff = new AuthBackoff(clock);
+    this.rest = new RestClient({ ...options, authBackoff, redact: (text) => this.redact(text) });
+    this.connection = new HubConnection({ rest: this.rest, token, authBackoff, clock, log });
+    const ownReloads = new OwnReloadTracker(clock);
+    this.entities = new ConfigEntities(this.rest, this.connection, ownReloads);
     this.entityRegistry = new EntityRegistry(this.connection);
-    this.components = new Components(this.rest, this.connection);
-    this.signals = new HubSignals(this.connection, ledger);
+    this.components = new LoadedComponents(this.rest, this.connection);
+    this.events = new HubEvents(this.connection, ownReloads);
     this.reloads = new Reloads({
       clock,
       log,
       isLoaded: (component) => isComponentLoaded(this.rest, component),
-      reload: (component) => this.#reload(component, ledger),
+      reload: (component) => this.reload(component, ownReloads),
       isWriting: (component) => isConfigEntityKind(component) && this.entities.isWriting(component),
     });
   }
 
   /** From now on these values are masked in every text of the hub, instead of those given before. */
-  protect(secrets: Iterable<string>): void {
-    this.#scrub = scrubber([this.#token, ...secrets]);
+  setSecrets(secrets: Iterable<string>): void {
+    this.redact = redactor([this.token, ...secrets]);
   }
 
   /** Begins no write any more; resolves when what is under way has ended, reloads for it included. */
@@ -78,14 +78,14 @@ export class HubClient {
     this.rest.close();
   }
 
-  async #reload(component: string, ledger: ReloadLedger): Promise<void> {
+  private async reload(component: string, ownReloads: OwnReloadTracker): Promise<void> {
     const kind = CONFIG_ENTITY_KINDS.find((each) => each === component);
-    if (kind) ledger.expect(kind);
+    if (kind) ownReloads.expect(kind);
     try {
       await callService(this.rest, component, 'reload');
     } catch (error) {
       // One that failed in the middle was announced before; all else never came that far.
-      if (kind && !(error instanceof HubFailed)) ledger.cancel(kind);
+      if (kind && !(error instanceof HubFailed)) ownReloads.cancel(kind);
       throw error;
     }
   }

@@ -1,12 +1,12 @@
 import type { Clock } from '../clock';
 import type { Logger } from '../log';
-import { HubClient, type HubAccess } from './hub';
+import { HubClient, type HubAccess } from './hub-client';
 
-export interface HubsOptions {
+export interface HubClientCacheOptions {
   readonly clock: Clock;
   readonly log: Logger;
   /** Throws when this process may not change anything in a hub any more. */
-  readonly mayWrite?: () => void;
+  readonly assertLeader?: () => void;
 }
 
 interface Entry {
@@ -15,12 +15,12 @@ interface Entry {
 }
 
 /** The clients of all hubs, one each; so one WebSocket, one set of lanes and one queue of reloads a hub. */
-export class Hubs {
-  readonly #options: HubsOptions;
-  readonly #entries = new Map<string, Entry>();
+export class HubClientCache {
+  private readonly options: HubClientCacheOptions;
+  private readonly entries = new Map<string, Entry>();
 
-  constructor(options: HubsOptions) {
-    this.#options = options;
+  constructor(options: HubClientCacheOptions) {
+    this.options = options;
   }
 
   /**
@@ -31,33 +31,33 @@ export class Hubs {
    * @param secrets values to mask in the hub's texts from now on; absent: as before
    */
   get(key: string, access: HubAccess, secrets?: Iterable<string>): HubClient {
-    const entry = this.#entries.get(key);
+    const entry = this.entries.get(key);
     if (entry && isSame(entry.access, access)) {
-      if (secrets) entry.client.protect(secrets);
+      if (secrets) entry.client.setSecrets(secrets);
       return entry.client;
     }
     this.forget(key);
-    const { clock, mayWrite } = this.#options;
-    const log = this.#options.log.child({ hub: key });
-    const client = new HubClient({ ...access, secrets: secrets ?? [], clock, log, mayWrite });
-    this.#entries.set(key, { access, client });
+    const { clock, assertLeader } = this.options;
+    const log = this.options.log.child({ hub: key });
+    const client = new HubClient({ ...access, secrets: secrets ?? [], clock, log, assertLeader });
+    this.entries.set(key, { access, client });
     return client;
   }
 
   /** All that there are now. */
   get clients(): readonly HubClient[] {
-    return [...this.#entries.values()].map(({ client }) => client);
+    return [...this.entries.values()].map(({ client }) => client);
   }
 
   /** Closes the client of a hub that is gone. */
   forget(key: string): void {
-    this.#entries.get(key)?.client.close();
-    this.#entries.delete(key);
+    this.entries.get(key)?.client.close();
+    this.entries.delete(key);
   }
 
   /** Closes all. */
   close(): void {
-    for (const key of [...this.#entries.keys()]) this.forget(key);
+    for (const key of [...this.entries.keys()]) this.forget(key);
   }
 }
 
