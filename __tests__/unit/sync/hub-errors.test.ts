@@ -4,7 +4,7 @@ import {
   HubRejected,
   HubUnreachable,
   LoginFailed,
-  NotAHub,
+  NotHomeAssistant,
   NotFound,
   TokenRejected,
 } from '../../../operator/client/errors';
@@ -16,7 +16,7 @@ describe('hubErrorOutcome', () => {
     [new TokenRejected('no'), 'state', { type: 'Waiting', reason: 'TokenRejected', after: 30_000 }],
     [new HubBanned('no'), 'object', { type: 'Waiting', reason: 'HubBanned', after: 30_000 }],
     [new HubUnreachable('no'), 'object', { type: 'Waiting', reason: 'HubUnreachable', after: 10_000 }],
-    [new NotAHub('no'), 'state', { type: 'Waiting', reason: 'HubUnreachable', after: 10_000 }],
+    [new NotHomeAssistant('no'), 'state', { type: 'Waiting', reason: 'HubUnreachable', after: 10_000 }],
     [new HubRejected('400', 'no'), 'object', { type: 'Stalled', reason: 'RejectedByHub' }],
     [new NotFound('404', 'no'), 'state', { type: 'Waiting', reason: 'ApiNotLoaded', after: 5_000 }],
     [new HubFailed('no'), 'state', { type: 'Waiting', reason: 'ApiNotLoaded', after: 5_000 }],
