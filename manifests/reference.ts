@@ -1,8 +1,17 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { kinds } from '../operator/kinds';
+import { userAnnotationMeanings, userAnnotations } from '../operator/kinds/annotations';
 import { API_GROUP, GROUP_VERSION } from '../operator/kinds/group';
 import type { KindDefinition } from '../operator/kinds/kind';
+import {
+  type ConditionDescription,
+  type Documented,
+  eventReasons,
+  type Kinds,
+  otherConditions,
+  readyReasons,
+} from '../operator/kinds/reasons';
 import type { Schema } from '../operator/kinds/schema';
 import { Metrics } from '../operator/metrics';
 import { settingsTable } from '../operator/settings';
@@ -13,6 +22,7 @@ import { settingsTable } from '../operator/settings';
  */
 async function main(folder: string): Promise<void> {
   await writeFile(join(folder, 'docs/reference/kinds.md'), kindsPage());
+  await writeFile(join(folder, 'docs/reference/conditions.md'), conditionsPage());
   await writeFile(join(folder, 'docs/reference/settings.md'), settingsPage());
   await writeFile(join(folder, 'docs/reference/metrics.md'), await metricsPage());
   const samples = join(folder, 'samples');
@@ -68,6 +78,66 @@ function typeOf({ type, enum: choices, items, additionalProperties }: Schema): s
   if (items) return `list of ${typeOf(items)}`;
   if (additionalProperties) return `map of ${typeOf(additionalProperties)}`;
   return type ?? 'string or integer';
+}
+
+function conditionsPage(): string {
+  return [
+    `${generated}# Conditions, events and annotations`,
+    'Conditions follow [kstatus](https://github.com/kubernetes-sigs/cli-utils/tree/master/pkg/kstatus), so that `kubectl wait`, Flux and Argo CD understand them. `Ready` is always present. `Reconciling` (something is in progress or waited for) and `Stalled` (only you or the hub can help) are present only while they are True, with the reason of `Ready`.',
+    '## Reasons of `Ready`',
+    table(['Reason', 'Kinds', 'Meaning', 'What to do'], Object.entries(readyReasons).map(reasonRow)),
+    '## Other conditions',
+    table(
+      ['Condition', 'Kinds', 'Meaning'],
+      Object.entries(otherConditions).map(([type, { kinds, meaning }]) => [
+        code(type),
+        kindsOf(kinds),
+        meaning,
+      ]),
+    ),
+    table(
+      ['Condition', 'Reason', 'Meaning', 'What to do'],
+      Object.entries(otherConditions).flatMap(([type, { reasons }]: [string, ConditionDescription]) =>
+        Object.entries(reasons).map(([reason, { meaning, action = '' }]) => [
+          code(type),
+          code(reason),
+          meaning,
+          action,
+        ]),
+      ),
+    ),
+    '## Events',
+    'Each change of `Ready` is also an event with its reason: Normal when the resource became Ready, else Warning. Further events:',
+    table(
+      ['Event', 'Type', 'Kinds', 'Meaning', 'What to do'],
+      Object.entries(eventReasons).map(([reason, event]) => {
+        const [name, kinds, meaning, action] = reasonRow([reason, event]);
+        return [name!, event.type, kinds!, meaning!, action!];
+      }),
+    ),
+    '## Annotations',
+    'You may set these annotations on a resource:',
+    table(
+      ['Annotation', 'Kinds', 'Meaning'],
+      (Object.keys(userAnnotations) as (keyof typeof userAnnotations)[]).map((name) => {
+        const { value, kinds, meaning } = userAnnotationMeanings[name];
+        return [code(`${userAnnotations[name]}: ${value}`), kindsOf(kinds), meaning];
+      }),
+    ),
+    '',
+  ].join('\n\n');
+}
+
+function reasonRow([reason, { kinds, meaning, action = '' }]: readonly [string, Documented]): string[] {
+  return [code(reason), kindsOf(kinds), meaning, action];
+}
+
+const kindsOf = (names: Kinds): string => (typeof names === 'string' ? names : names.join(', '));
+const code = (text: string): string => `\`${text}\``;
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = rows.map((row) => `| ${row.map(cell).join(' | ')} |`);
+  return [`| ${head.join(' | ')} |`, `|${'---|'.repeat(head.length)}`, ...lines].join('\n');
 }
 
 function settingsPage(): string {

@@ -1,18 +1,37 @@
 import { API_GROUP } from './group';
+import type { Kinds } from './reasons';
 
-/** Every annotation, label and finalizer of ours; the group makes them ours. */
+/** Every annotation, label and finalizer of the operator; all carry the API group. */
 
 /** People set these on a resource. */
 export const userAnnotations = {
-  /** Any new value forces a full pass; it is echoed in `status.lastHandledReconcileAt`. */
   reconcileAt: `${API_GROUP}/reconcile-requested-at`,
-  /** `"true"`: say in the condition what would be sent, and send nothing. */
   dryRun: `${API_GROUP}/dry-run`,
-  /** `"true"` on a Hub: let `spec.version` be lower than what already ran on the volume. */
   allowDowngrade: `${API_GROUP}/allow-downgrade`,
 } as const;
 
-/** The operator sets these on objects that it makes. */
+/** Their values and meanings, for the reference. */
+export const userAnnotationMeanings = {
+  reconcileAt: {
+    value: '<anything new>',
+    kinds: 'all',
+    meaning:
+      'Forces a full reconciliation, without remembered answers. The value is echoed in `status.lastHandledReconcileAt`.',
+  },
+  dryRun: {
+    value: '"true"',
+    kinds: 'all',
+    meaning: 'Nothing is written. The message of `Ready` says what would be written.',
+  },
+  allowDowngrade: {
+    value: '"true"',
+    kinds: ['Hub'],
+    meaning:
+      'Allows a `spec.version` lower than the one that ran on the volume. Restore a backup of that version first.',
+  },
+} as const satisfies Record<keyof typeof userAnnotations, { value: string; kinds: Kinds; meaning: string }>;
+
+/** The operator sets these on objects that it creates. */
 export const operatorAnnotations = {
   /** On the pod template: `sha256:<hex>` of the configuration; a new value is a rolling restart. */
   configHash: `${API_GROUP}/config-hash`,

@@ -1,7 +1,7 @@
 import type { Condition } from '../kinds/condition';
 import type { CustomResource } from '../kinds/resource';
 import { truncate } from '../truncate';
-import type { ConditionValue, Outcome } from './outcome';
+import type { Outcome } from './outcome';
 
 /** Longest message that is written; `metav1.Condition` allows 32768, a person reads less. */
 const LONGEST_MESSAGE = 1_024;
@@ -38,7 +38,7 @@ export function conditionsAfterError(
   generation: number,
   at: string,
 ): Condition[] {
-  const failure = { reason: 'InternalError', message: error.message };
+  const failure = { reason: 'InternalError', message: error.message } as const;
   return changed(
     previous,
     {
@@ -61,7 +61,7 @@ export function conditionsWhileSuspended(
   const suspended = {
     reason: 'Suspended',
     message: 'spec.suspend is true: nothing is changed until it is false.',
-  };
+  } as const;
   const ready = previous.some(({ type }) => type === 'Ready');
   return changed(
     previous,
@@ -77,7 +77,7 @@ export function conditionsWhileSuspended(
 
 function changed(
   previous: readonly Condition[],
-  values: Readonly<Record<string, ConditionValue | null>>,
+  values: NonNullable<Outcome['conditions']>,
   generation: number,
   at: string,
 ): Condition[] {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Clock, timestamp } from '../clock';
+import type { EventReason } from '../kinds/reasons';
 import type { Logger } from '../log';
 import { truncate } from '../truncate';
 import { pathOf } from './objects';
@@ -9,7 +10,7 @@ import { builtin } from './types';
 
 export interface EventSpec {
   readonly type: 'Normal' | 'Warning';
-  readonly reason: string;
+  readonly reason: EventReason;
   readonly message: string;
 }
 

@@ -1,4 +1,5 @@
 import type { Condition } from '../kinds/condition';
+import type { ConditionType, ReadyReason, Reason } from '../kinds/reasons';
 import type { EventSpec } from './events';
 
 /**
@@ -10,18 +11,18 @@ export type Outcome = Ready | Waiting | Stalled;
 
 interface Common {
   /** Reason of the condition `Ready`. */
-  readonly reason: string;
+  readonly reason: ReadyReason;
   /** One sentence for a person. */
   readonly message: string;
   /** Fields of `status` of this kind to set; `null` takes one away. Others keep their value. */
   readonly status?: Readonly<Record<string, unknown>>;
-  /** Further conditions by type; `null` takes one away. Others stay. */
-  readonly conditions?: Readonly<Record<string, ConditionValue | null>>;
+  /** Further conditions by type. `null` removes one; one that was read is kept for this generation. Others stay. */
+  readonly conditions?: Readonly<Partial<Record<ConditionType, ConditionValue | Condition | null>>>;
   readonly events?: readonly EventSpec[];
 }
 
 /** What a sync module says of a condition; the runtime adds the rest. */
-export type ConditionValue = Pick<Condition, 'status' | 'reason' | 'message'>;
+export type ConditionValue = Pick<Condition, 'status' | 'message'> & { readonly reason: Reason };
 
 /** The world is as the resource says. */
 export interface Ready extends Common {
@@ -47,7 +48,7 @@ export interface Stalled extends Common {
 type Details = Omit<Common, 'reason' | 'message'>;
 
 export const ready = (
-  reason: string,
+  reason: ReadyReason,
   message: string,
   details: Details & { after?: number } = {},
 ): Ready => ({
@@ -57,7 +58,12 @@ export const ready = (
   ...details,
 });
 
-export const waiting = (reason: string, message: string, after: number, details: Details = {}): Waiting => ({
+export const waiting = (
+  reason: ReadyReason,
+  message: string,
+  after: number,
+  details: Details = {},
+): Waiting => ({
   type: 'Waiting',
   reason,
   message,
@@ -66,7 +72,7 @@ export const waiting = (reason: string, message: string, after: number, details:
 });
 
 export const stalled = (
-  reason: string,
+  reason: ReadyReason,
   message: string,
   details: Details & { after?: number } = {},
 ): Stalled => ({

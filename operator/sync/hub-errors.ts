@@ -7,6 +7,7 @@ import {
   NotHomeAssistant,
   TokenRejected,
 } from '../client/errors';
+import type { ReadyReason } from '../kinds/reasons';
 import { API_NOT_LOADED_REQUEUE, DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../limits';
 import { type Outcome, stalled, waiting } from '../runtime/outcome';
 
@@ -17,7 +18,7 @@ interface Row {
   readonly error: abstract new (...args: never[]) => HubError;
   /** Only for this request; absent: for both. */
   readonly request?: HubRequest;
-  readonly reason: string;
+  readonly reason: ReadyReason;
   /** Milliseconds until the next attempt (Waiting); `never`: the resource itself has to change (Stalled). */
   readonly retryAfter: number | 'never';
   readonly message?: (hubMessage: string) => string;

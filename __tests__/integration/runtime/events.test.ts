@@ -44,10 +44,10 @@ test('an event is found at its object, and a repetition is counted on it', async
       message: 'The hub does not answer.',
     });
   }
-  await record.record(floor, { type: 'Normal', reason: 'Synced', message: 'In sync.' });
+  await record.record(floor, { type: 'Normal', reason: 'AutomationGenerated', message: 'In sync.' });
   const found = await events('kitchen');
   expect(found.map(({ type, reason, count }) => `${type} ${reason} ${count}`).sort()).toEqual([
-    'Normal Synced 1',
+    'Normal AutomationGenerated 1',
     'Warning HubUnreachable 3',
   ]);
   expect(await mustKubectl(['describe', 'hubfloor', 'kitchen'], { namespace })).toContain(
@@ -56,17 +56,17 @@ test('an event is found at its object, and a repetition is counted on it', async
 });
 
 test('an event that has expired begins anew', async () => {
-  const note = { type: 'Warning', reason: 'Expired', message: 'again' } as const;
+  const note = { type: 'Warning', reason: 'CleanupFailed', message: 'again' } as const;
   const record = recorder();
   await record.record(floor, note);
   await mustKubectl(['delete', 'events', '--all'], { namespace });
   await record.record(floor, note);
-  expect((await events('kitchen')).map(({ reason }) => reason)).toEqual(['Expired']);
+  expect((await events('kitchen')).map(({ reason }) => reason)).toEqual(['CleanupFailed']);
 });
 
 test('a namespace that is gone is no error', async () => {
   const resource = { ...floor, metadata: { ...floor.metadata, namespace: 'no-such-namespace' } };
   await expect(
-    recorder().record(resource, { type: 'Normal', reason: 'Removed', message: '' }),
+    recorder().record(resource, { type: 'Normal', reason: 'DriftDetected', message: '' }),
   ).resolves.toBeUndefined();
 });

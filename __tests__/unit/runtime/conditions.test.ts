@@ -14,7 +14,7 @@ const byType = (conditions: readonly Condition[]) =>
   Object.fromEntries(conditions.map((each) => [each.type, each]));
 
 test.each<[Outcome, Record<string, string>]>([
-  [ready('Synced', 'ok'), { Ready: 'True' }],
+  [ready('AutomationGenerated', 'ok'), { Ready: 'True' }],
   [waiting('HubNotReady', 'soon', 1_000), { Ready: 'False', Reconciling: 'True' }],
   [stalled('InvalidSpec', 'no'), { Ready: 'False', Stalled: 'True' }],
 ])('kstatus: Ready always, Reconciling and Stalled only while true: %o', (outcome, expected) => {
@@ -38,16 +38,26 @@ test('lastTransitionTime moves only when the status flips', () => {
     observedGeneration: 2,
   });
   expect(byType(second)['Stalled']).toMatchObject({ lastTransitionTime: T2 });
-  const third = conditionsAfter(second, ready('Synced', 'ok'), 2, T2);
+  const third = conditionsAfter(second, ready('AutomationGenerated', 'ok'), 2, T2);
   expect(byType(third)['Ready']).toMatchObject({ lastTransitionTime: T2 });
 });
 
 test('further conditions come, stay when they are not mentioned, and go when they are null', () => {
   const extra = { status: 'True', reason: 'Bound', message: 'bound' } as const;
-  const first = conditionsAfter([], ready('Synced', 'ok', { conditions: { StorageReady: extra } }), 1, T1);
-  const second = conditionsAfter(first, ready('Synced', 'ok'), 1, T2);
+  const first = conditionsAfter(
+    [],
+    ready('AutomationGenerated', 'ok', { conditions: { StorageReady: extra } }),
+    1,
+    T1,
+  );
+  const second = conditionsAfter(first, ready('AutomationGenerated', 'ok'), 1, T2);
   expect(second).toEqual(first);
-  const third = conditionsAfter(second, ready('Synced', 'ok', { conditions: { StorageReady: null } }), 1, T2);
+  const third = conditionsAfter(
+    second,
+    ready('AutomationGenerated', 'ok', { conditions: { StorageReady: null } }),
+    1,
+    T2,
+  );
   expect(third.map(({ type }) => type)).toEqual(['Ready']);
 });
 
@@ -60,11 +70,11 @@ test('an error is not the end: it says what happened, and that it is tried again
 });
 
 test('while suspended Ready keeps its last value and the end of it leaves no trace', () => {
-  const before = conditionsAfter([], ready('Synced', 'ok'), 1, T1);
+  const before = conditionsAfter([], ready('AutomationGenerated', 'ok'), 1, T1);
   const suspended = conditionsWhileSuspended(before, 2, T2);
   expect(byType(suspended)['Ready']).toEqual(byType(before)['Ready']);
   expect(byType(suspended)['Suspended']).toMatchObject({ status: 'True', reason: 'Suspended' });
-  expect(conditionsAfter(suspended, ready('Synced', 'ok'), 1, T2)).toEqual(before);
+  expect(conditionsAfter(suspended, ready('AutomationGenerated', 'ok'), 1, T2)).toEqual(before);
 });
 
 test('one that was never looked at before it was suspended is neither ready nor not', () => {
@@ -78,9 +88,9 @@ test('a message of any length fits', () => {
 });
 
 const outcome = fc.constantFrom<Outcome>(
-  ready('Synced', 'ok'),
-  ready('Synced', 'ok', {
-    conditions: { Adopted: { status: 'True', reason: 'Adopted', message: 'was there' } },
+  ready('AutomationGenerated', 'ok'),
+  ready('AutomationGenerated', 'ok', {
+    conditions: { ReloadReady: { status: 'True', reason: 'ReloadSuccessful', message: 'reloaded' } },
   }),
   waiting('HubNotReady', 'soon', 1),
   stalled('InvalidSpec', 'no'),

@@ -22,7 +22,8 @@ class Bench {
   readonly passes: ReconcileContext[] = [];
   readonly happened: string[] = [];
   rival: string | undefined;
-  sync: (context: ReconcileContext) => Promise<Outcome> = () => Promise.resolve(ready('Synced', 'In sync.'));
+  sync: (context: ReconcileContext) => Promise<Outcome> = () =>
+    Promise.resolve(ready('AutomationGenerated', 'In sync.'));
   readonly cluster = new FakeCluster(this.clock, (request) => this.serve(request));
   private readonly reconciler: Reconciler<Widget>;
 
@@ -109,7 +110,7 @@ describe('a pass', () => {
     const bench = new Bench(widget(), removable);
     bench.sync = () => {
       bench.happened.push('sync');
-      return Promise.resolve(ready('Synced', ''));
+      return Promise.resolve(ready('AutomationGenerated', ''));
     };
     await bench.reconcile();
     expect(bench.happened.slice(0, 2)).toEqual(['finalizers 1', 'sync']);
@@ -134,7 +135,7 @@ describe('a pass', () => {
       resync: false,
       result: 'requeue_after',
     });
-    bench.sync = () => Promise.resolve(ready('Synced', 'ok', { after: 3_000 }));
+    bench.sync = () => Promise.resolve(ready('AutomationGenerated', 'ok', { after: 3_000 }));
     expect(await bench.reconcile()).toMatchObject({ delay: 3_000, result: 'requeue_after' });
     bench.sync = () => Promise.resolve(stalled('InvalidSpec', 'no'));
     expect(await bench.reconcile()).toMatchObject({ resync: true, result: 'success', stalled: true });
@@ -165,7 +166,7 @@ describe('a pass', () => {
     };
     bench.sync = () => {
       generation = bench.present?.metadata.generation;
-      return Promise.resolve(ready('Synced', ''));
+      return Promise.resolve(ready('AutomationGenerated', ''));
     };
     await bench.reconcile();
     const status = bench.cluster.writes.find(({ path }) => path.endsWith('/status'))!.body as Widget;
@@ -376,7 +377,7 @@ describe('guards', () => {
   test('a pass that was given up is not doubled while it still runs', async () => {
     const bench = new Bench(widget());
     let end!: () => void;
-    bench.sync = () => new Promise((resolve) => (end = () => resolve(ready('Synced', ''))));
+    bench.sync = () => new Promise((resolve) => (end = () => resolve(ready('AutomationGenerated', ''))));
     const next = bench.reconcile();
     await bench.clock.advance(PASS_TIMEOUT);
     await next;
@@ -425,8 +426,8 @@ describe('guards', () => {
 describe('events', () => {
   const steps: [string, Outcome, string[]][] = [
     ['first wait: nothing happened yet', waiting('HubNotFound', 'none', 1), []],
-    ['ready', ready('Synced', 'ok'), ['Normal Synced']],
-    ['ready again', ready('Synced', 'still ok'), []],
+    ['ready', ready('AutomationGenerated', 'ok'), ['Normal AutomationGenerated']],
+    ['ready again', ready('AutomationGenerated', 'still ok'), []],
     ['not ready any more', waiting('HubUnreachable', 'gone', 1), ['Warning HubUnreachable']],
     ['still not', waiting('HubNotReady', 'starts', 1), []],
     ['stalled', stalled('RejectedByHub', 'no'), ['Warning RejectedByHub']],

@@ -1,5 +1,6 @@
 import type { ReloadResult } from '../../client/reloads';
 import { timestamp } from '../../clock';
+import type { Condition } from '../../kinds';
 import { DEPENDENCY_REQUEUE } from '../../limits';
 import type { EventSpec } from '../../runtime/events';
 import {
@@ -84,7 +85,7 @@ function reloadReady<R extends Child, S extends ConfigEntitySpec>(
   { reloads }: EntityType<R, S>,
   { resource, spec }: EntityWork<R, S>,
   result: ReloadResult | undefined,
-): ConditionValue | undefined {
+): ConditionValue | Condition | undefined {
   if (!reloads) return undefined;
   if (!spec.autoReload) {
     return {

@@ -2,6 +2,7 @@ import type { ConfigEntityKind, EntityPayload } from '../../client/config-entiti
 import type { RegistryEntity } from '../../client/entity-registry';
 import type { HubClient } from '../../client/hub-client';
 import type { KindDefinition } from '../../kinds/kind';
+import type { ReadyReason } from '../../kinds/reasons';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Child } from '../child';
 import type { CachedEntity } from './entity-cache';
@@ -50,7 +51,7 @@ export interface EntityType<R extends Child, S extends ConfigEntitySpec> {
   /** Field of `status` that holds the id under which it is in the hub. */
   readonly idField: string;
   /** Reason of `Ready`. */
-  readonly reason: string;
+  readonly reason: ReadyReason;
   /** Whether a write is followed by a reload of ours ("Hot-reload with retry", spec.md), and `ReloadReady` tells of it. */
   readonly reloads: boolean;
   id(resource: R): string;

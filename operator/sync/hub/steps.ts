@@ -1,6 +1,7 @@
 import type { CoreConfig } from '../../client/core';
 import type { HubClient } from '../../client/hub-client';
 import type { Hub, HubSpec } from '../../kinds';
+import type { ConditionType } from '../../kinds/reasons';
 import type { EventSpec } from '../../runtime/events';
 import type { ConditionValue, Outcome } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
@@ -15,7 +16,7 @@ export interface HubContext {
   /** Fields of the status to set; `null` takes one away. */
   readonly status: Record<string, unknown>;
   /** Conditions but for `Ready`, by type; `null` takes one away. */
-  readonly conditions: Record<string, ConditionValue | null>;
+  readonly conditions: Partial<Record<ConditionType, ConditionValue | null>>;
   readonly events: EventSpec[];
   /** The claim that holds `/config`, once it is there. */
   claim?: Claim | undefined;

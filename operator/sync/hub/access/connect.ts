@@ -9,6 +9,7 @@ import {
 } from '../../../client/errors';
 import type { HubClient } from '../../../client/hub-client';
 import { revokeOldTokens } from '../../../client/tokens';
+import type { ReadyReason } from '../../../kinds/reasons';
 import type { Hub } from '../../../kinds/index';
 import { timestamp } from '../../../clock';
 import { BOOTSTRAP_RETRY, DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../limits';
@@ -196,7 +197,7 @@ export class Connector {
 
   private pending(
     { hub }: HubContext,
-    reason: string,
+    reason: ReadyReason,
     message: string,
     after: number,
     state: BootstrapState,

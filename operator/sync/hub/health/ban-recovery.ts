@@ -1,5 +1,6 @@
 import { timestamp } from '../../../clock';
 import type { Hub } from '../../../kinds/index';
+import type { Reason } from '../../../kinds/reasons';
 import { objectNames } from '../../../kinds/object-names';
 import {
   BAN_COOLDOWN,
@@ -157,7 +158,7 @@ function restartIneffective(
 }
 
 /** "No more restarts; manual recovery required." */
-function stopped({ hub }: HubContext, reason: string, message: string): Stalled {
+function stopped({ hub }: HubContext, reason: Reason, message: string): Stalled {
   const news = conditionOf(hub, 'BanRecoveryFailed')?.status !== 'True';
   return stalled('HubBanned', message, {
     status: { phase: 'Failed' },

@@ -1,0 +1,358 @@
+/**
+ * Every condition type and every reason that the operator writes, with its meaning and what to do about it. The types
+ * below let no other one compile, and docs/reference/conditions.md is generated from these tables.
+ */
+
+/** Kinds that use a reason: one kind, a list of kinds, or a group. */
+export type Kinds = 'all' | 'all but Hub' | readonly string[];
+
+export interface Documented {
+  readonly kinds: Kinds;
+  readonly meaning: string;
+  /** What a person can do. Absent: nothing has to be done. */
+  readonly action?: string;
+}
+
+const entities = ['HubAutomation', 'HubScene', 'HubScript'] as const;
+const hub = ['Hub'] as const;
+
+/** Reasons of the condition `Ready`. A change of `Ready` is also an event with this reason. */
+export const readyReasons = {
+  HubNotFound: {
+    kinds: 'all but Hub',
+    meaning: 'The Hub in `spec.hubRef` does not exist. The resource waits for it.',
+    action: 'Create the Hub, or correct `spec.hubRef.name`.',
+  },
+  HubNotReady: {
+    kinds: 'all but Hub',
+    meaning: 'The hub cannot be used yet. The resource waits for it.',
+    action: 'Read the conditions of the Hub.',
+  },
+  TokenNotAvailable: {
+    kinds: 'all',
+    meaning: 'The Secret with the API token does not exist or lacks its key. The resource waits for it.',
+    action:
+      'With bootstrap, wait: the operator creates the Secret. Without it, or for an external hub, create the Secret that the message names.',
+  },
+  TokenRejected: {
+    kinds: 'all',
+    meaning: 'The hub does not accept the API token.',
+    action: 'With bootstrap, wait: the operator replaces the token. Else store another token in the Secret.',
+  },
+  HubUnreachable: {
+    kinds: 'all',
+    meaning: 'The hub does not answer. It is tried again every 10 s.',
+    action: 'Read the pod’s log, or check the address of an external hub.',
+  },
+  HubBanned: {
+    kinds: 'all',
+    meaning: 'The hub has banned the operator’s address. The Hub restarts it without the ban.',
+    action: 'Read `BanRecoveryFailed` of the Hub. Lift the ban of an external hub by hand.',
+  },
+  RejectedByHub: {
+    kinds: ['Hub', ...entities],
+    meaning: 'The hub understood the request and rejected it. The message contains its answer.',
+    action: 'Correct the resource.',
+  },
+  InvalidSpec: {
+    kinds: 'all',
+    meaning: 'The spec is invalid. The message names the field and the way out.',
+    action: 'Correct the field.',
+  },
+  DuplicateId: {
+    kinds: 'all but Hub',
+    meaning: 'An older resource owns the same object in the hub. This one takes over when that is deleted.',
+    action: 'Delete one of the two, or change the id or name.',
+  },
+  NameConflict: {
+    kinds: ['Hub', 'HubConfiguration'],
+    meaning: 'An object of that name exists in the cluster and belongs to something else. It is not changed.',
+    action: 'Rename or delete one of the two.',
+  },
+  NotSupportedByExternalHub: {
+    kinds: 'all',
+    meaning: 'This needs files in the hub’s pod, which an external hub does not have.',
+    action: 'Remove the resource or the field.',
+  },
+  NamespaceTerminating: {
+    kinds: 'all',
+    meaning: 'The namespace is being deleted. Nothing new is created in it.',
+  },
+  DryRun: {
+    kinds: 'all',
+    meaning: 'The annotation `dry-run` asks for no change. The message says what would be written.',
+    action: 'Remove the annotation to have it written.',
+  },
+  Suspended: {
+    kinds: 'all',
+    meaning: '`spec.suspend` was true before the resource was ever reconciled.',
+    action: 'Set `spec.suspend` to false.',
+  },
+  NotYetSupported: {
+    kinds: 'all',
+    meaning: 'This version of the operator does not implement the kind or the field yet.',
+    action: 'Remove the field, or wait for a later version.',
+  },
+  InternalError: {
+    kinds: 'all',
+    meaning: 'An unexpected failure. It is retried with exponential backoff.',
+    action: 'Report it, with the operator’s log.',
+  },
+  HubRunning: { kinds: hub, meaning: 'The hub answers to the operator’s token.' },
+  WaitingForConfiguration: {
+    kinds: hub,
+    meaning: 'No HubConfiguration of this Hub has generated a configuration yet.',
+    action: 'Create a HubConfiguration with `hubRef` to this Hub, or read its conditions.',
+  },
+  PodNotReady: {
+    kinds: hub,
+    meaning: 'The pod is not ready. The message contains the words of scheduler, kubelet or probe.',
+    action: 'Follow the message.',
+  },
+  ApiNotLoaded: { kinds: hub, meaning: 'The hub is starting: its API is not loaded yet.' },
+  Bootstrapping: {
+    kinds: hub,
+    meaning: 'The first set-up of the hub is in progress, or cannot continue.',
+    action: 'When it does not end, read `BootstrapReady`.',
+  },
+  RecoveryMode: {
+    kinds: hub,
+    meaning: 'The hub started in recovery mode, without its configuration.',
+    action: 'Read the pod’s log, correct the HubConfiguration, delete the pod.',
+  },
+  SafeMode: {
+    kinds: hub,
+    meaning: 'The hub started in safe mode, without custom integrations.',
+    action: 'Restart the hub.',
+  },
+  DowngradeRefused: {
+    kinds: hub,
+    meaning:
+      '`spec.version` is lower than the version that ran on the volume. The database may not survive that.',
+    action: 'Set `spec.version` back, or restore a backup and set the annotation `allow-downgrade`.',
+  },
+  ConfigurationGenerated: { kinds: ['HubConfiguration'], meaning: 'The ConfigMap is generated.' },
+  InvalidConfiguration: {
+    kinds: ['HubConfiguration'],
+    meaning: '`spec.configuration` is not valid YAML. The last good configuration stays.',
+    action: 'Correct the line that the message names.',
+  },
+  CheckFailed: {
+    kinds: ['HubConfiguration'],
+    meaning: 'The hub would not load the configuration. The last good configuration stays.',
+    action: 'Correct what the hub’s check reports in the message.',
+  },
+  AutomationGenerated: {
+    kinds: ['HubAutomation'],
+    meaning: 'The hub has loaded the automation. While not Ready: it is being written or loaded.',
+  },
+  SceneGenerated: {
+    kinds: ['HubScene'],
+    meaning: 'The hub has loaded the scene. While not Ready: it is being written or loaded.',
+  },
+  ScriptGenerated: {
+    kinds: ['HubScript'],
+    meaning: 'The hub has loaded the script. While not Ready: it is being written or loaded.',
+  },
+  DriftDetected: {
+    kinds: entities,
+    meaning: 'The object was changed in the hub, and `driftPolicy: Warn` keeps the change.',
+    action: 'Take the change over into the spec, or set `driftPolicy` to Correct.',
+  },
+} as const satisfies Record<string, Documented>;
+
+export interface ConditionDescription {
+  readonly kinds: Kinds;
+  readonly meaning: string;
+  readonly reasons: Readonly<Record<string, Omit<Documented, 'kinds'>>>;
+}
+
+/** Condition types beside `Ready`, each with its reasons. Those of `Reconciling` and `Stalled` are those of `Ready`. */
+export const otherConditions = {
+  Reconciling: {
+    kinds: 'all',
+    meaning: 'Something is in progress or waited for. Present only while True.',
+    reasons: {},
+  },
+  Stalled: {
+    kinds: 'all',
+    meaning: 'Only you or the hub can help. Present only while True.',
+    reasons: {},
+  },
+  Suspended: {
+    kinds: 'all',
+    meaning: '`spec.suspend` is true. Present only while True.',
+    reasons: { Suspended: { meaning: 'Nothing is changed until `spec.suspend` is false.' } },
+  },
+  ReloadReady: {
+    kinds: ['HubAutomation', 'HubScene'],
+    meaning: 'The hub has reloaded the component after the last write.',
+    reasons: {
+      ReloadSuccessful: { meaning: 'The reload succeeded. The message has its ReloadID.' },
+      ReloadFailed: {
+        meaning:
+          'Three attempts failed. They are repeated later, and the hub loads the change at its next start.',
+        action: 'Read the hub’s log.',
+      },
+      ComponentNotLoaded: {
+        meaning: 'The hub has not loaded the component.',
+        action: 'Add `automation:` or `scene:` to the configuration.',
+      },
+      ReloadDisabled: { meaning: '`spec.autoReload` is false.' },
+    },
+  },
+  BootstrapReady: {
+    kinds: hub,
+    meaning: 'The first set-up is done and the API token exists.',
+    reasons: {
+      Completed: { meaning: 'The set-up is done.' },
+      InProgress: { meaning: 'The set-up is in progress; `status.bootstrap.state` has its step.' },
+      MissingCredentials: {
+        meaning: 'The Secret in `bootstrap.credentials` does not exist or lacks a key.',
+        action: 'Create the Secret.',
+      },
+      LoginFailed: {
+        meaning: 'The hub was set up by someone else, or does not accept the credentials.',
+        action: 'Store the credentials of an administrator of this hub in the Secret.',
+      },
+      Disabled: { meaning: '`bootstrap.enabled` is false.' },
+    },
+  },
+  StorageReady: {
+    kinds: hub,
+    meaning: 'The volume claim is as the spec asks.',
+    reasons: {
+      Bound: { meaning: 'The claim is bound. While Unknown: it is waiting for its volume.' },
+      Expanding: { meaning: 'The volume is being expanded.' },
+      Mismatch: {
+        meaning: 'The claim differs from the spec, or is being deleted. The hub keeps running.',
+        action: 'Follow the message.',
+      },
+    },
+  },
+  BackupConfigured: {
+    kinds: hub,
+    meaning: 'The hub’s backup schedule is as `spec.backup` asks. Absent without `spec.backup`.',
+    reasons: {
+      Applied: { meaning: 'The schedule is set.' },
+      TokenNotAvailable: { meaning: 'There is no API token yet.' },
+      Failed: {
+        meaning: 'The hub rejected the schedule, or a Secret is missing.',
+        action: 'Follow the message.',
+      },
+    },
+  },
+  BanRecoveryFailed: {
+    kinds: hub,
+    meaning: 'The ban of the operator’s address cannot be lifted by restarts. Absent without a ban.',
+    reasons: {
+      Recovering: { meaning: 'The hub is being restarted without the ban.' },
+      RestartLimitExceeded: {
+        meaning: 'Three restarts in 30 minutes did not help.',
+        action: 'Remove the operator’s address from `ip_bans.yaml` on the volume and restart the hub.',
+      },
+      RestartDidNotHelp: {
+        meaning: 'The hub sees the operator under another address than `POD_IP`.',
+        action: 'Remove that address from `ip_bans.yaml` on the volume and restart the hub.',
+      },
+    },
+  },
+  CertManagerAvailable: {
+    kinds: hub,
+    meaning: 'cert-manager can issue the certificate. Absent without `ingress.tls.issuerRef`.',
+    reasons: {
+      CertManagerInstalled: { meaning: 'The Certificate is created.' },
+      CertManagerNotInstalled: {
+        meaning: 'The definitions of cert-manager are not installed. The hub is served over HTTP.',
+        action: 'Install cert-manager.',
+      },
+    },
+  },
+  Exposed: {
+    kinds: hub,
+    meaning: 'The hub is reached through its Ingress or HTTPRoute. Absent without one.',
+    reasons: {
+      Exposed: { meaning: 'The hub accepts requests of its proxy. While Unknown: it was not asked yet.' },
+      GatewayApiNotInstalled: {
+        meaning: 'The Gateway API is not installed.',
+        action: 'Install its definitions; the HTTPRoute is created then.',
+      },
+      TrustedProxiesMissing: {
+        meaning: 'The hub rejects requests of its proxy.',
+        action: 'Set `use_x_forwarded_for` and `trusted_proxies` under `http:` in the hub.',
+      },
+    },
+  },
+} as const satisfies Record<string, ConditionDescription>;
+
+/** Reasons of events that are not those of `Ready`. */
+export const eventReasons = {
+  ReloadSuccessful: {
+    kinds: ['HubAutomation', 'HubScene'],
+    type: 'Normal',
+    meaning:
+      'The hub has reloaded after a write. The message has the ReloadID, which is in the operator’s log, too.',
+  },
+  Adopted: {
+    kinds: entities,
+    type: 'Warning',
+    meaning: 'The resource took over an object that existed in the hub before.',
+  },
+  DriftDetected: {
+    kinds: entities,
+    type: 'Warning',
+    meaning: 'The object was changed in the hub. The change is reverted, or kept with `driftPolicy: Warn`.',
+  },
+  CleanupSkipped: {
+    kinds: entities,
+    type: 'Warning',
+    meaning:
+      'The object of a deleted resource may remain in the hub, because the hub did not answer or `dry-run` is set.',
+    action: 'Delete the object in the hub.',
+  },
+  CleanupFailed: {
+    kinds: entities,
+    type: 'Warning',
+    meaning: 'The object of a deleted resource could not be removed from the hub.',
+    action: 'Delete the object in the hub.',
+  },
+  SelfUnban: {
+    kinds: hub,
+    type: 'Warning',
+    meaning: 'The hub has banned the operator’s address and is restarted for that.',
+  },
+  BanRecoveryFailed: {
+    kinds: hub,
+    type: 'Warning',
+    meaning: 'There are no more restarts for a ban.',
+    action: 'Read the condition of that name.',
+  },
+  CertManagerUnavailable: {
+    kinds: hub,
+    type: 'Warning',
+    meaning: 'TLS needs cert-manager, which is not installed.',
+    action: 'Install cert-manager.',
+  },
+  CoreConfigInYaml: {
+    kinds: hub,
+    type: 'Warning',
+    meaning: '`homeassistant:` in the HubConfiguration overrides `bootstrap.location`.',
+    action: 'Keep these settings in one of the two.',
+  },
+} as const satisfies Record<string, Documented & { readonly type: 'Normal' | 'Warning' }>;
+
+type OtherConditions = typeof otherConditions;
+
+/** Type of a condition that the operator writes. */
+export type ConditionType = 'Ready' | keyof OtherConditions;
+
+/** Reason of `Ready`, and so of an outcome. */
+export type ReadyReason = keyof typeof readyReasons;
+
+/** Reason of any condition. */
+export type Reason =
+  | ReadyReason
+  | { [Type in keyof OtherConditions]: keyof OtherConditions[Type]['reasons'] }[keyof OtherConditions];
+
+/** Reason of an event: a change of `Ready`, or one of its own. */
+export type EventReason = ReadyReason | keyof typeof eventReasons;
