@@ -1,317 +1,221 @@
-import { HubConnection } from '../../../client/connection';
 import type { CoreConfig } from '../../../client/core';
-import {
-  resumeOwnerCreation,
-  removeTemporaryUsers,
-  transferUsername,
-} from '../../../client/interrupted-onboarding';
-import { HubBanned, HubUnreachable, LoginFailed, TokenRejected, UserExists } from '../../../client/errors';
+import { HubBanned, LoginFailed, UserExists } from '../../../client/errors';
 import { type Health, probeHealth } from '../../../client/health';
-import {
-  completeStep,
-  createUser,
-  type Credentials,
-  endLogin,
-  type FirstUser,
-  login,
-  type Login,
-} from '../../../client/onboarding';
-import { RestClient } from '../../../client/rest';
-import { redactor } from '../../../client/redact';
-import { currentUser, revokeOldTokens } from '../../../client/tokens';
+import { removeTemporaryUsers } from '../../../client/interrupted-onboarding';
+import { completeStep, createUser, type Credentials } from '../../../client/onboarding';
+import { revokeOldTokens } from '../../../client/tokens';
 import type { Hub, HubSpec, HubStatus } from '../../../kinds/index';
 import { API_NOT_LOADED_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../limits';
 import type { Services } from '../../services';
 import { ensureAnalytics, ensureCoreSettings } from './core-settings';
 import { ownerCredentials } from './credentials';
-import { PerHub } from '../per-hub';
+import { InterruptedOnboarding } from './interrupted-onboarding';
+import { type OwnerSession, OwnerSessions } from './owner-sessions';
 import { RejectedCredentials, type Stuck } from './rejected-credentials';
 import { issueToken, tokenNamePrefix } from './token';
 
 export type BootstrapState = NonNullable<NonNullable<HubStatus['bootstrap']>['state']>;
 
-/** Where a step leads. `after`: milliseconds until the next step. */
-export type Step =
-  | {
-      readonly type: 'next';
-      readonly state: BootstrapState;
-      readonly after: number;
-      readonly message: string;
-    }
-  | Stuck;
+/** The state that follows. `after`: milliseconds until its step. */
+export interface Next {
+  readonly type: 'next';
+  readonly state: BootstrapState;
+  readonly after: number;
+  readonly message: string;
+}
 
-/** The hub that is set up, and how to reach it. */
+export type Step = Next | Stuck;
+
+/** The hub that is bootstrapped, and how it is reached. */
 export interface BootstrapContext {
   readonly hub: Hub;
   readonly spec: HubSpec;
   readonly url: string;
-  /** Somebody asks for a full pass: credentials that were refused are tried again. */
+  /** A full reconcile was requested: credentials that the hub rejected are sent again. */
   readonly forced: boolean;
 }
 
-/** Logged in as the owner. */
-interface OwnerSession {
-  readonly rest: RestClient;
-  readonly connection: HubConnection;
-  readonly session: Login;
-  readonly credentials: Credentials;
-}
-
-const next = (state: BootstrapState, message: string, after = 0): Step => ({
+const next = (state: BootstrapState, message: string, after = 0): Next => ({
   type: 'next',
   state,
   message,
   after,
 });
 
+const unreachable = (): Next =>
+  next('WaitForAPIReady', 'The hub stopped responding.', API_NOT_LOADED_REQUEUE);
+
 /**
- * "Bootstrap state machine" (spec.md): one row a state, one step a pass, the state kept in `status.bootstrap.state`.
- * Every step may be repeated: a step that the hub has behind it is passed over, and a login with the stored
- * credentials takes the place of a session that was lost in a crash.
+ * The state machine of the bootstrap: one function per state, one step per reconcile, the state in
+ * `status.bootstrap.state` (rules.md, "Bootstrap"). Every step may be repeated: a step that the hub has completed is
+ * skipped, and a login with the stored credentials replaces one that was lost in a crash.
  */
 export class Bootstrap {
-  /** Logins, so that not every step logs in anew. */
-  private readonly sessions: PerHub<Login>;
+  private readonly sessions: OwnerSessions;
+  private readonly interrupted: InterruptedOnboarding;
   private readonly rejectedCredentials: RejectedCredentials;
 
   constructor(private readonly services: Services) {
-    this.sessions = new PerHub(services.view);
+    this.sessions = new OwnerSessions(services);
+    this.interrupted = new InterruptedOnboarding(this.sessions, services.clock);
     this.rejectedCredentials = new RejectedCredentials(services.view);
   }
 
-  private readonly table: Readonly<Record<BootstrapState, (subject: BootstrapContext) => Promise<Step>>> = {
-    WaitForHealth: async (subject) => {
-      const health = await this.probe(subject);
-      if (health.state === 'unreachable' || health.state === 'not-home-assistant') {
-        return next('WaitForHealth', health.detail, POD_NOT_READY_REQUEUE);
-      }
-      return next('WaitForAPIReady', 'The hub answers.');
+  private readonly states: Readonly<Record<BootstrapState, (context: BootstrapContext) => Promise<Step>>> = {
+    WaitForHealth: async (context) => {
+      const health = await this.probe(context);
+      return health.state === 'unreachable' || health.state === 'not-home-assistant'
+        ? next('WaitForHealth', health.detail, POD_NOT_READY_REQUEUE)
+        : next('WaitForAPIReady', 'The hub responds.');
     },
 
-    WaitForAPIReady: async (subject) => {
-      const health = await this.probe(subject);
-      if (health.state === 'not-loaded') {
-        return next('WaitForAPIReady', 'The hub has not loaded its API yet.', API_NOT_LOADED_REQUEUE);
-      }
-      return next('CheckOnboarding', 'The API of the hub is loaded.');
+    WaitForAPIReady: async (context) => {
+      const health = await this.probe(context);
+      return health.state === 'not-loaded'
+        ? next('WaitForAPIReady', 'The hub has not loaded its API yet.', API_NOT_LOADED_REQUEUE)
+        : next('CheckOnboarding', 'The hub has loaded its API.');
     },
 
-    CheckOnboarding: async (subject) => {
-      const health = await this.probe(subject);
-      if (health.state === 'onboarding') return next('PerformOnboarding', 'The hub is new.');
-      if (health.state === 'onboarded') return next('CreateAPIToken', 'The hub has been set up before.');
-      return next('WaitForHealth', 'The hub stopped answering.', API_NOT_LOADED_REQUEUE);
+    CheckOnboarding: async (context) => {
+      const health = await this.probe(context);
+      if (health.state === 'onboarding') return next('PerformOnboarding', 'The hub is not onboarded yet.');
+      if (health.state === 'onboarded') return next('CreateAPIToken', 'The hub is already onboarded.');
+      return { ...unreachable(), state: 'WaitForHealth' };
     },
 
-    // The credentials are stored before they are used: from here on a crash costs nothing but a login.
-    PerformOnboarding: async (subject) => {
-      const health = await this.probe(subject);
+    // The credentials are stored before they are used, so that a crash costs a login and nothing more.
+    PerformOnboarding: async (context) => {
+      const health = await this.probe(context);
       const mayGenerate = health.state === 'onboarding' && !health.done.user;
-      return this.withCredentials(
-        subject,
-        () => next('CreateUser', 'The credentials of the owner are there.'),
-        mayGenerate,
+      return this.withCredentials(context, mayGenerate, () =>
+        next('CreateUser', 'The credentials of the owner are available.'),
       );
     },
 
-    CreateUser: (subject) =>
-      this.withCredentials(subject, (credentials) => this.makeOwner(subject, credentials), true),
+    CreateUser: (context) =>
+      this.withCredentials(context, true, (credentials) => this.createOwner(context, credentials)),
 
-    SetCoreConfig: (subject) =>
-      this.loggedIn(subject, async ({ rest, connection, session }) => {
+    SetCoreConfig: (context) =>
+      this.asOwner(context, async ({ rest, connection, login }) => {
         const present = await connection.command<CoreConfig>('get_config');
-        await ensureCoreSettings(subject.hub, subject.spec, present, connection);
-        await completeStep(rest, 'core_config', session.accessToken);
-        return next('SetAnalytics', 'The location is set.');
+        await ensureCoreSettings(context.hub, context.spec, present, connection);
+        await completeStep(rest, 'core_config', login.accessToken);
+        return next('SetAnalytics', 'Core settings are set.');
       }),
 
-    SetAnalytics: (subject) =>
-      this.loggedIn(subject, async ({ rest, connection, session }) => {
-        await ensureAnalytics(subject.hub, connection);
-        await completeStep(rest, 'analytics', session.accessToken);
-        return next('SetIntegration', `Analytics are ${subject.spec.bootstrap.analytics ? 'on' : 'off'}.`);
+    SetAnalytics: (context) =>
+      this.asOwner(context, async ({ rest, connection, login }) => {
+        await ensureAnalytics(context.hub, connection);
+        await completeStep(rest, 'analytics', login.accessToken);
+        return next('SetIntegration', `Analytics are ${context.spec.bootstrap.analytics ? 'on' : 'off'}.`);
       }),
 
-    SetIntegration: (subject) =>
-      this.loggedIn(subject, async ({ rest, session }) => {
-        await completeStep(rest, 'integration', session.accessToken);
-        return next('CreateAPIToken', 'The first set-up is complete.');
+    SetIntegration: (context) =>
+      this.asOwner(context, async ({ rest, login }) => {
+        await completeStep(rest, 'integration', login.accessToken);
+        return next('CreateAPIToken', 'Onboarding is complete.');
       }),
 
-    CreateAPIToken: (subject) =>
-      this.loggedIn(subject, async ({ rest, connection, session, credentials }) => {
-        const { hub, spec } = subject;
-        const standIn = await removeTemporaryUsers(connection);
-        if (standIn !== undefined) return this.nameOwner(standIn, subject, credentials);
+    CreateAPIToken: (context) =>
+      this.asOwner(context, async (session) => {
+        const { hub, spec } = context;
+        const { connection, credentials } = session;
+        const temporaryUser = await removeTemporaryUsers(connection);
+        if (temporaryUser !== undefined) {
+          await this.interrupted.renameTemporaryUser(context, temporaryUser, credentials);
+          return next('SetCoreConfig', `Created the owner ${credentials.username} (attempt 3).`);
+        }
         const token = await issueToken(this.services, hub, spec, connection);
-        // Only now: one that a crash kept out of the Secret, or one that does not work any more.
+        // Tokens that a crash kept out of the Secret, and those that no longer work.
         await revokeOldTokens(connection, tokenNamePrefix(hub), token);
-        await this.logOut(subject, rest, session);
+        await this.sessions.logOut(hub, session);
         return next('Done', 'The API token is stored.');
       }),
 
-    Done: () => Promise.resolve(next('Done', 'The hub is set up.')),
+    Done: () => Promise.resolve(next('Done', 'Bootstrap is complete.')),
   };
 
-  /** Makes one step from `state`. Throws errors of `client/errors.ts` that do not belong to a state. */
-  step(state: BootstrapState, subject: BootstrapContext): Promise<Step> {
-    return this.table[state](subject);
+  /** Runs the step of `state`. @throws HubError when the hub fails in a way that no state handles */
+  step(state: BootstrapState, context: BootstrapContext): Promise<Step> {
+    return this.states[state](context);
   }
 
-  private async probe({ url }: BootstrapContext): Promise<Health> {
-    const rest = this.anonymous(url);
-    try {
+  private probe(context: BootstrapContext): Promise<Health> {
+    return this.sessions.withRest(context, undefined, async (rest) => {
       const health = await probeHealth(rest);
       if (health.state === 'banned')
         throw new HubBanned('the hub has banned our address (HTTP 403 to everything)');
       return health;
-    } finally {
-      rest.close();
-    }
+    });
   }
 
   private async withCredentials(
     { hub, spec }: BootstrapContext,
-    run: (credentials: Credentials) => Step | Promise<Step>,
-    mayGenerate = false,
+    mayGenerate: boolean,
+    use: (credentials: Credentials) => Step | Promise<Step>,
   ): Promise<Step> {
     const found = await ownerCredentials(this.services, hub, spec, mayGenerate);
-    if ('credentials' in found) return run(found.credentials);
+    if ('credentials' in found) return use(found.credentials);
     return { type: 'stuck', reason: 'MissingCredentials', message: found.missing };
   }
 
-  private async makeOwner(subject: BootstrapContext, credentials: Credentials): Promise<Step> {
-    const { hub, spec, url } = subject;
-    const { language, ownerName } = spec.bootstrap;
-    const owner = { ...credentials, name: ownerName ?? credentials.username, language };
-    const made = next('SetCoreConfig', `The owner ${credentials.username} is made.`);
-    const rest = this.anonymous(url, credentials.password);
-    try {
-      const session = await createUser(rest, owner);
-      if (session) {
-        this.sessions.set(hub, session);
-        // Of the volume that was there before.
-        this.rejectedCredentials.clear(hub);
+  private createOwner(context: BootstrapContext, credentials: Credentials): Promise<Step> {
+    const { hub, spec, forced } = context;
+    const { username } = credentials;
+    const { language, ownerName: name = username } = spec.bootstrap;
+    const owner = { ...credentials, name, language };
+    return this.sessions.withRest(context, credentials, async (rest) => {
+      try {
+        const login = await createUser(rest, owner);
+        if (login) {
+          this.sessions.keep(hub, login);
+          // The credentials were rejected by the hub of an earlier volume.
+          this.rejectedCredentials.clear(hub);
+        }
+        return next('SetCoreConfig', `Created the owner ${username}.`);
+      } catch (error) {
+        if (!(error instanceof UserExists)) throw error;
       }
-      return made;
-    } catch (error) {
-      if (error instanceof UserExists) return await this.finishOwner(subject, owner, rest);
-      throw error;
-    } finally {
-      rest.close();
-    }
-  }
-
-  /** An operator that was killed, or was not answered in time, has begun to make the owner. */
-  private async finishOwner(
-    { hub, forced }: BootstrapContext,
-    owner: FirstUser,
-    rest: RestClient,
-  ): Promise<Step> {
-    const rejected = forced ? undefined : this.rejectedCredentials.find(hub, owner);
-    if (rejected) return rejected;
-    const { clock, log } = this.services;
-    let connection: HubConnection | undefined;
-    const connect = ({ accessToken: token }: Login) =>
-      (connection = new HubConnection({ rest, token, clock, log }));
-    try {
-      const session = await resumeOwnerCreation(rest, owner, { clock, connect });
-      if (session) this.sessions.set(hub, session);
-      return next('SetCoreConfig', `The owner ${owner.username} is made, at the second attempt.`);
-    } catch (error) {
-      if (error instanceof LoginFailed) return this.rejectedCredentials.record(hub, owner, error);
-      throw error;
-    } finally {
-      connection?.close();
-    }
-  }
-
-  /** The crash was between the making of the stand-in, who is the owner, and his new name. */
-  private async nameOwner(
-    standIn: string,
-    { hub, url }: BootstrapContext,
-    credentials: Credentials,
-  ): Promise<Step> {
-    const { clock, log } = this.services;
-    const rest = this.anonymous(url, credentials.password);
-    let connection: HubConnection | undefined;
-    try {
-      const session = await login(rest, { ...credentials, username: standIn }, clock);
-      connection = new HubConnection({ rest, token: session.accessToken, clock, log });
-      await transferUsername(connection, credentials.username);
-      this.sessions.set(hub, session);
-      return next('SetCoreConfig', `The owner ${credentials.username} is made, at the third attempt.`);
-    } finally {
-      connection?.close();
-      rest.close();
-    }
-  }
-
-  private loggedIn(subject: BootstrapContext, run: (visit: OwnerSession) => Promise<Step>): Promise<Step> {
-    const { hub, url, forced } = subject;
-    const { clock, log } = this.services;
-    return this.withCredentials(subject, async (credentials) => {
       const rejected = forced ? undefined : this.rejectedCredentials.find(hub, credentials);
       if (rejected) return rejected;
-      const rest = this.anonymous(url, credentials.password);
-      let connection: HubConnection | undefined;
       try {
-        const before = this.sessions.get(hub);
-        const session = before ?? (await login(rest, credentials, clock));
-        this.sessions.set(hub, session);
-        connection = new HubConnection({ rest, token: session.accessToken, clock, log });
-        if (!before) await this.requireAdmin(subject, { rest, connection, session, credentials });
-        this.rejectedCredentials.clear(hub);
-        return await run({ rest, connection, session, credentials });
+        await this.interrupted.finish(context, owner, rest);
+        return next('SetCoreConfig', `Created the owner ${username} (attempt 2).`);
       } catch (error) {
-        if (error instanceof LoginFailed) return await this.loginFailed(subject, credentials, error);
-        if (error instanceof TokenRejected) {
-          // The hub was restarted since the login: the next pass logs in again.
-          this.sessions.delete(hub);
-          throw new HubUnreachable('the login is no longer valid');
-        }
+        if (error instanceof LoginFailed) return this.rejectedCredentials.record(hub, credentials, error);
         throw error;
-      } finally {
-        connection?.close();
-        rest.close();
       }
     });
   }
 
-  /** A token of anybody else would be refused with every write, and each of those counts as a failed login. */
-  private async requireAdmin(
-    subject: BootstrapContext,
-    { rest, connection, session }: OwnerSession,
-  ): Promise<void> {
-    const { name, is_admin: isAdmin } = await currentUser(connection);
-    if (isAdmin) return;
-    await this.logOut(subject, rest, session);
-    throw new LoginFailed(`the user ${name} is no administrator of the hub`);
+  private asOwner(context: BootstrapContext, use: (session: OwnerSession) => Promise<Step>): Promise<Step> {
+    const { hub, forced } = context;
+    return this.withCredentials(context, false, async (credentials) => {
+      const rejected = forced ? undefined : this.rejectedCredentials.find(hub, credentials);
+      if (rejected) return rejected;
+      try {
+        return await this.sessions.run(context, credentials, (session) => {
+          this.rejectedCredentials.clear(hub);
+          return use(session);
+        });
+      } catch (error) {
+        if (error instanceof LoginFailed) return await this.loginFailed(context, credentials, error);
+        throw error;
+      }
+    });
   }
 
-  /** Else the login would stand in the user's profile for 90 days. */
-  private async logOut({ hub }: BootstrapContext, rest: RestClient, session: Login): Promise<void> {
-    await endLogin(rest, session);
-    this.sessions.delete(hub);
-  }
-
-  /** Nobody of that name, since the volume is another one by now? Else only a person can help. */
+  /** The volume may be a new one, whose hub does not know the user. In any other case only a person can help. */
   private async loginFailed(
-    subject: BootstrapContext,
+    context: BootstrapContext,
     credentials: Credentials,
     error: LoginFailed,
   ): Promise<Step> {
-    const health = await this.probe(subject);
-    if (health.state === 'onboarding' && !health.done.user) return next('CreateUser', 'The hub is new.');
-    // One that is starting does not know its users yet.
-    if (health.state !== 'onboarding' && health.state !== 'onboarded')
-      return next('WaitForAPIReady', 'The hub stopped answering.', API_NOT_LOADED_REQUEUE);
-    return this.rejectedCredentials.record(subject.hub, credentials, error);
-  }
-
-  private anonymous(url: string, ...secrets: string[]): RestClient {
-    const { clock, mayWrite, settings } = this.services;
-    const localAddress = settings.hubSourceAddress || undefined;
-    return new RestClient({ url, localAddress, clock, assertLeader: mayWrite, redact: redactor(secrets) });
+    const health = await this.probe(context);
+    if (health.state === 'onboarding' && !health.done.user)
+      return next('CreateUser', 'The hub is not onboarded yet.');
+    // A hub that starts has not loaded its users yet.
+    if (health.state !== 'onboarding' && health.state !== 'onboarded') return unreachable();
+    return this.rejectedCredentials.record(context.hub, credentials, error);
   }
 }

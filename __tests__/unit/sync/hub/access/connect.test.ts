@@ -84,7 +84,7 @@ test('a setting that the hub refuses is said in its words, and the rest goes on'
   expect(context.problem).toMatchObject({
     type: 'Stalled',
     reason: 'RejectedByHub',
-    message: 'The hub refuses something that bootstrap asks of it: Unauthorized',
+    message: 'The hub rejected a request of the bootstrap: Unauthorized',
   });
   expect(context).toMatchObject({ client, core: config, status: { phase: 'Running', version: '2026.11.0' } });
 });
@@ -95,7 +95,7 @@ test('what the hub fails at is tried again, and leaves it ready', async () => {
   expect([outcome, context.problem]).toEqual([undefined, undefined]);
   expect(context.conditions['BootstrapReady']).toMatchObject({
     status: 'True',
-    message: expect.stringMatching(/The hub failed at something .*Unknown error/),
+    message: expect.stringMatching(/The hub failed at a request .*Unknown error/),
   });
   expect(context.requeueAfter).toBe(30_000);
 });

@@ -1,0 +1,107 @@
+import { HubBanned, HubError, HubRejected, HubUnreachable } from '../../../client/errors';
+import { type Clock, timestamp } from '../../../clock';
+import type { Hub } from '../../../kinds/index';
+import { BOOTSTRAP_RETRY, DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../limits';
+import { type ConditionValue, type Outcome, stalled, waiting } from '../../../runtime/outcome';
+import type { Services } from '../../services';
+import type { HubContext } from '../steps';
+import { Bootstrap, type BootstrapState, type Step } from './bootstrap';
+
+/** `BootstrapReady` of a hub that answers to the operator's token. */
+export const bootstrapCompleted: ConditionValue = {
+  status: 'True',
+  reason: 'Completed',
+  message: 'The API token is available.',
+};
+
+/** `BootstrapReady` of a hub that was bootstrapped by somebody else. */
+export const bootstrapDisabled: ConditionValue = {
+  status: 'True',
+  reason: 'Disabled',
+  message: 'bootstrap.enabled is false: the stored API token is used.',
+};
+
+/** Runs one step of the bootstrap per reconcile and reports it as the outcome of the Hub. */
+export class BootstrapRunner {
+  private readonly bootstrap: Bootstrap;
+
+  constructor(private readonly services: Services) {
+    this.bootstrap = new Bootstrap(services);
+  }
+
+  /** @throws HubBanned the hub has banned the operator's address */
+  async run({ hub, spec, reconcile }: HubContext, url: string): Promise<Outcome> {
+    const { clock } = this.services;
+    const state = hub.status?.bootstrap?.state ?? 'WaitForHealth';
+    reconcile.log.debug({ step: 'bootstrap', state }, 'running a step of the bootstrap');
+    try {
+      const from = state === 'Done' ? 'CheckOnboarding' : state;
+      const step = await this.bootstrap.step(from, { hub, spec, url, forced: reconcile.forced });
+      return stepOutcome(hub, clock, step);
+    } catch (error) {
+      if (!(error instanceof HubError) || error instanceof HubBanned) throw error;
+      if (isInvalidSetting(error)) {
+        const message = rejectedSettingMessage(error);
+        return stalled('RejectedByHub', message, inProgress(hub, clock, state, message));
+      }
+      // Other rejections mostly mean that the hub has not loaded that part of its API yet.
+      const after = error instanceof HubUnreachable ? POD_NOT_READY_REQUEUE : BOOTSTRAP_RETRY;
+      const message = `${state}: ${error.message}`;
+      return waiting('Bootstrapping', message, after, inProgress(hub, clock, state, message));
+    }
+  }
+}
+
+/** `PodNotReady`. A bootstrap that is done is not started again for it. */
+export function podNotReady(hub: Hub, clock: Clock, message: string): Outcome {
+  const details =
+    hub.status?.bootstrap?.state === 'Done'
+      ? { status: { phase: 'Pending' } }
+      : inProgress(hub, clock, 'WaitForHealth', message);
+  return waiting('PodNotReady', message, POD_NOT_READY_REQUEUE, details);
+}
+
+/** `status.bootstrap`; the time of the last attempt moves only with what is said of it. */
+export function bootstrapStatus(hub: Hub, clock: Clock, state: BootstrapState, message: string) {
+  const before = hub.status?.bootstrap;
+  const changed = before?.state !== state || before.message !== message;
+  const lastAttempt = changed ? timestamp(clock.now()) : before.lastAttempt;
+  return { bootstrap: { state, message, lastAttempt } };
+}
+
+/** The hub understood a setting and does not accept it, such as a time zone that does not exist. */
+export function isInvalidSetting(error: HubError): error is HubRejected {
+  return error instanceof HubRejected && ['invalid_format', 'invalid_info'].includes(error.code);
+}
+
+export function rejectedSettingMessage(error: HubRejected): string {
+  const what = isInvalidSetting(error)
+    ? 'The hub does not accept a setting of bootstrap (or the time zone)'
+    : 'The hub rejected a request of the bootstrap';
+  return `${what}: ${error.message}`;
+}
+
+function stepOutcome(hub: Hub, clock: Clock, step: Step): Outcome {
+  const { message } = step;
+  if (step.type === 'next') {
+    const isLoading = step.state === 'WaitForAPIReady' && step.after > 0;
+    const reason = isLoading ? 'ApiNotLoaded' : 'Bootstrapping';
+    return waiting(reason, message, step.after, inProgress(hub, clock, step.state, message));
+  }
+  const { reason } = step;
+  const state = hub.status?.bootstrap?.state ?? 'CheckOnboarding';
+  const details = {
+    status: { phase: 'Pending', ...bootstrapStatus(hub, clock, state, message) },
+    conditions: { BootstrapReady: { status: 'False', reason, message } as const },
+  };
+  return reason === 'MissingCredentials'
+    ? waiting('Bootstrapping', message, DEPENDENCY_REQUEUE, details)
+    : stalled('Bootstrapping', message, details);
+}
+
+function inProgress(hub: Hub, clock: Clock, state: BootstrapState, message: string) {
+  return {
+    conditions: { BootstrapReady: { status: 'False', reason: 'InProgress', message } as const },
+    status: { phase: 'Pending', ...bootstrapStatus(hub, clock, state, message) },
+  };
+}

@@ -1,0 +1,49 @@
+import type { HubConnection } from '../../../client/connection';
+import { resumeOwnerCreation, transferUsername } from '../../../client/interrupted-onboarding';
+import { type Credentials, type FirstUser, login } from '../../../client/onboarding';
+import type { RestClient } from '../../../client/rest';
+import type { Clock } from '../../../clock';
+import type { HubEndpoint, OwnerSessions } from './owner-sessions';
+
+/**
+ * An operator that was killed, or not answered in time, while it created the owner leaves a hub that neither creates
+ * that user again nor completes the step. How this is repaired is in client/interrupted-onboarding.ts.
+ */
+export class InterruptedOnboarding {
+  constructor(
+    private readonly sessions: OwnerSessions,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws LoginFailed the user of that name has another password: it is not ours */
+  async finish({ hub }: HubEndpoint, owner: FirstUser, rest: RestClient): Promise<void> {
+    let connection: HubConnection | undefined;
+    try {
+      const session = await resumeOwnerCreation(rest, owner, {
+        clock: this.clock,
+        connect: (made) => (connection = this.sessions.connect(rest, made)),
+      });
+      if (session) this.sessions.keep(hub, session);
+    } finally {
+      connection?.close();
+    }
+  }
+
+  /** The temporary user became the owner: it gets the owner's name. */
+  async renameTemporaryUser(
+    endpoint: HubEndpoint,
+    temporaryUser: string,
+    credentials: Credentials,
+  ): Promise<void> {
+    await this.sessions.withRest(endpoint, credentials, async (rest) => {
+      const session = await login(rest, { ...credentials, username: temporaryUser }, this.clock);
+      const connection = this.sessions.connect(rest, session);
+      try {
+        await transferUsername(connection, credentials.username);
+        this.sessions.keep(endpoint.hub, session);
+      } finally {
+        connection.close();
+      }
+    });
+  }
+}

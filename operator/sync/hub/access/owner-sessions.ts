@@ -1,0 +1,113 @@
+import { HubConnection } from '../../../client/connection';
+import { HubUnreachable, LoginFailed, TokenRejected } from '../../../client/errors';
+import { type Credentials, endLogin, login, type Login } from '../../../client/onboarding';
+import { redactor } from '../../../client/redact';
+import { RestClient } from '../../../client/rest';
+import { currentUser } from '../../../client/tokens';
+import type { Hub } from '../../../kinds/index';
+import type { Services } from '../../services';
+import { PerHub } from '../per-hub';
+
+/** The hub that is bootstrapped, and how it is reached. */
+export interface HubEndpoint {
+  readonly hub: Hub;
+  readonly url: string;
+}
+
+/** A session of the hub's owner. It ends with the callback that it was given to; the login stays. */
+export interface OwnerSession {
+  readonly rest: RestClient;
+  readonly connection: HubConnection;
+  readonly login: Login;
+  readonly credentials: Credentials;
+}
+
+type SessionServices = Pick<Services, 'clock' | 'log' | 'mayWrite' | 'settings' | 'view'>;
+
+/** Sessions of the owners of hubs. A login is kept between reconciles, so that not every step logs in again. */
+export class OwnerSessions {
+  private readonly logins: PerHub<Login>;
+
+  constructor(private readonly services: SessionServices) {
+    this.logins = new PerHub(services.view);
+  }
+
+  /** Keeps a login that was made without {@link run}, for the sessions that follow. */
+  keep(hub: Hub, session: Login): void {
+    this.logins.set(hub, session);
+  }
+
+  /**
+   * Calls `use` with a session of the owner.
+   *
+   * @throws LoginFailed the hub rejects the credentials, or their user is no administrator
+   * @throws HubUnreachable the kept login is no longer valid: the next call logs in again
+   */
+  async run<T>(
+    endpoint: HubEndpoint,
+    credentials: Credentials,
+    use: (session: OwnerSession) => Promise<T>,
+  ): Promise<T> {
+    const { hub } = endpoint;
+    const kept = this.logins.get(hub);
+    return this.withRest(endpoint, credentials, async (rest) => {
+      const session = kept ?? (await login(rest, credentials, this.services.clock));
+      this.logins.set(hub, session);
+      const connection = this.connect(rest, session);
+      try {
+        if (!kept) await this.requireAdmin(hub, { rest, connection, login: session, credentials });
+        return await use({ rest, connection, login: session, credentials });
+      } catch (error) {
+        if (!(error instanceof TokenRejected)) throw error;
+        // The hub was restarted since the login.
+        this.logins.delete(hub);
+        throw new HubUnreachable('the login is no longer valid');
+      } finally {
+        connection.close();
+      }
+    });
+  }
+
+  /** Ends the login. Otherwise it would stay in the user's profile for 90 days. */
+  async logOut(hub: Hub, { rest, login: session }: Pick<OwnerSession, 'rest' | 'login'>): Promise<void> {
+    await endLogin(rest, session);
+    this.logins.delete(hub);
+  }
+
+  /** Calls `use` with a REST client of the hub that sends no token and masks the password in every message. */
+  async withRest<T>(
+    { url }: Pick<HubEndpoint, 'url'>,
+    credentials: Credentials | undefined,
+    use: (rest: RestClient) => Promise<T>,
+  ): Promise<T> {
+    const { clock, mayWrite, settings } = this.services;
+    const localAddress = settings.hubSourceAddress || undefined;
+    const secrets = credentials ? [credentials.password] : [];
+    const rest = new RestClient({
+      url,
+      localAddress,
+      clock,
+      assertLeader: mayWrite,
+      redact: redactor(secrets),
+    });
+    try {
+      return await use(rest);
+    } finally {
+      rest.close();
+    }
+  }
+
+  /** A WebSocket as the user of `login`; the caller closes it. */
+  connect(rest: RestClient, { accessToken: token }: Login): HubConnection {
+    const { clock, log } = this.services;
+    return new HubConnection({ rest, token, clock, log });
+  }
+
+  /** The hub would reject every write with the token of another user, and count each as a failed login. */
+  private async requireAdmin(hub: Hub, session: OwnerSession): Promise<void> {
+    const { name, is_admin: isAdmin } = await currentUser(session.connection);
+    if (isAdmin) return;
+    await this.logOut(hub, session);
+    throw new LoginFailed(`the user ${name} is no administrator of the hub`);
+  }
+}
