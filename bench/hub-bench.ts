@@ -10,7 +10,7 @@ import { objectNames } from '../operator/kinds/object-names';
 import { pathOf, type ResourceType } from '../operator/runtime/objects';
 import type { CustomResource } from '../operator/kinds/resource';
 import { conditionOf } from '../operator/runtime/conditions';
-import { ApiError, Cluster } from '../operator/runtime/transport';
+import { ApiError, ApiClient } from '../operator/runtime/api-client';
 import { builtin } from '../operator/runtime/types';
 import { silentLog } from '../__tests__/cluster/silent-log';
 import { type Sandbox, startSandbox } from '../sandbox';
@@ -48,7 +48,7 @@ export class HubBench {
 
   private constructor(
     readonly sandbox: Sandbox,
-    readonly cluster: Cluster,
+    readonly cluster: ApiClient,
     public operator: OperatorProcess,
   ) {}
 
@@ -56,7 +56,7 @@ export class HubBench {
     const sandbox = await startSandbox({ progress: 'plain', hubs: true });
     const config = new KubeConfig();
     config.loadFromFile(sandbox.kubeconfig);
-    const cluster = new Cluster(config, { clock: systemClock, timeout: 60_000 });
+    const cluster = new ApiClient(config, { clock: systemClock, timeout: 60_000 });
     await bundleOperator();
     await installOperator(sandbox);
     const operator = await startOperator(sandbox, { settings: { LOG_LEVEL: 'warn' } });

@@ -5,7 +5,7 @@ import { API_GROUP, API_VERSION, GROUP_VERSION } from '../operator/kinds/group';
 import { systemClock } from '../operator/clock';
 import { pathOf, type ResourceType } from '../operator/runtime/objects';
 import type { CustomResource } from '../operator/kinds/resource';
-import { Cluster } from '../operator/runtime/transport';
+import { ApiClient } from '../operator/runtime/api-client';
 import { startSandbox } from '../sandbox';
 import {
   bundleOperator,
@@ -37,7 +37,7 @@ export async function benchRuntime(count: number): Promise<Figures> {
   const sandbox = await startSandbox({ progress: 'plain' });
   const config = new KubeConfig();
   config.loadFromFile(sandbox.kubeconfig);
-  const cluster = new Cluster(config, { clock: systemClock, timeout: 60_000 });
+  const cluster = new ApiClient(config, { clock: systemClock, timeout: 60_000 });
   try {
     await bundleOperator();
     await installOperator(sandbox);
@@ -63,7 +63,7 @@ export async function benchRuntime(count: number): Promise<Figures> {
 }
 
 async function measureFirstSync(
-  cluster: Cluster,
+  cluster: ApiClient,
   operator: OperatorProcess,
   count: number,
 ): Promise<Figures> {
@@ -83,7 +83,7 @@ async function measureFirstSync(
 }
 
 /** `floor-0` … of a hundred hubs. */
-export async function createFloors(cluster: Cluster, count: number): Promise<void> {
+export async function createFloors(cluster: ApiClient, count: number): Promise<void> {
   let next = 0;
   const create = async () => {
     for (let index = next++; index < count; index = next++) await createFloor(cluster, index);
@@ -92,7 +92,7 @@ export async function createFloors(cluster: Cluster, count: number): Promise<voi
 }
 
 /** Suspended. */
-export async function createFloor(cluster: Cluster, index: number): Promise<void> {
+export async function createFloor(cluster: ApiClient, index: number): Promise<void> {
   const metadata = { name: `floor-${index}`, namespace: NAMESPACE };
   const spec = { hubRef: { name: `hub-${index % 100}` }, name: `Floor ${index}`, suspend: true };
   await cluster.request({
@@ -123,7 +123,7 @@ async function measureRest(operator: OperatorProcess): Promise<Figures> {
 }
 
 /** From the API server's answer to a change until the status that the pass has written is there. */
-async function measureLatency(cluster: Cluster): Promise<Figures> {
+async function measureLatency(cluster: ApiClient): Promise<Figures> {
   const latencies: number[] = [];
   for (let change = 0; change < CHANGES; change++) {
     const name = `floor-${change}`;
@@ -144,7 +144,7 @@ async function measureLatency(cluster: Cluster): Promise<Figures> {
 }
 
 /** Resolves with the generation that the change made. */
-export async function changeFloor(cluster: Cluster, name: string, level: number): Promise<number> {
+export async function changeFloor(cluster: ApiClient, name: string, level: number): Promise<number> {
   const { metadata } = await cluster.request<CustomResource>({
     method: 'PATCH',
     path: pathOf(floors, NAMESPACE, name),

@@ -5,7 +5,13 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { systemClock } from '../operator/clock';
 import { pathOf } from '../operator/runtime/objects';
 import type { CustomResource } from '../operator/kinds/resource';
-import { ApiError, Cluster, ClusterUnreachable, isConflict, isNotFound } from '../operator/runtime/transport';
+import {
+  ApiError,
+  ApiClient,
+  ApiServerUnreachable,
+  isConflict,
+  isNotFound,
+} from '../operator/runtime/api-client';
 import { type Sandbox, startSandbox } from '../sandbox';
 import {
   bundleOperator,
@@ -53,7 +59,7 @@ export async function soak(minutes: number): Promise<Figures> {
   const sandbox = await startSandbox({ progress: 'plain' });
   const config = new KubeConfig();
   config.loadFromFile(sandbox.kubeconfig);
-  const cluster = new Cluster(config, { clock: systemClock });
+  const cluster = new ApiClient(config, { clock: systemClock });
   const proxy = await TcpProxy.start(Number(new URL(sandbox.apiServer).port));
   try {
     await bundleOperator();
@@ -109,7 +115,7 @@ export async function soak(minutes: number): Promise<Figures> {
  * Changes one resource after another, and makes one in twenty anew. What the API server did not take does not matter:
  * what it has at the end is the truth. Resolves with the number of what it took.
  */
-async function change(cluster: Cluster, end: number): Promise<number> {
+async function change(cluster: ApiClient, end: number): Promise<number> {
   let taken = 0;
   const gone = new Set<number>();
   for (let count = 1; Date.now() < end; count++) {
@@ -126,7 +132,7 @@ async function change(cluster: Cluster, end: number): Promise<number> {
       }
       taken += 1;
     } catch (error) {
-      if (!(error instanceof ClusterUnreachable || error instanceof ApiError)) throw error;
+      if (!(error instanceof ApiServerUnreachable || error instanceof ApiError)) throw error;
       // An answer that was lost leaves us in the dark; the next one tells.
       if (isNotFound(error)) gone.add(index);
       if (isConflict(error)) gone.delete(index);
@@ -163,13 +169,13 @@ async function repeat(everyMs: number, end: number, action: () => void | Promise
 }
 
 /** How many resources the operator has not worked as they are, or knows although they are gone. */
-async function untilCaughtUp(cluster: Cluster, operator: OperatorProcess): Promise<number> {
+async function untilCaughtUp(cluster: ApiClient, operator: OperatorProcess): Promise<number> {
   for (const deadline = Date.now() + RECOVERY_MS; ; await sleep(1_000)) {
     const { items } = await cluster.request<{ items: CustomResource[] }>({
       method: 'GET',
       path: pathOf(floors, NAMESPACE),
     });
-    const known = sum(await scrape(operator), 'hub_operator_objects', /kind="HubFloor"/);
+    const known = sum(await scrape(operator), 'hub_operator_cached_objects', /kind="HubFloor"/);
     const behind = items.filter(({ metadata, status }) => status?.observedGeneration !== metadata.generation);
     const missed = behind.length + Math.abs(known - items.length);
     if (missed === 0 || Date.now() > deadline) return missed;

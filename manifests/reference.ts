@@ -155,7 +155,7 @@ function settingsPage(): string {
 async function metricsPage(): Promise<string> {
   const source = new Metrics('');
   source.watchQueue({ depthByKind: () => new Map(), agesByKind: () => new Map() }, 0);
-  source.watchMemory(() => new Map());
+  source.observeCache(() => new Map());
   const metrics = await source.registry.getMetricsAsJSON();
   const rows = metrics
     .filter(({ name }) => !/^(process|nodejs)_/.test(name))

@@ -19,8 +19,8 @@ async function main(args: readonly string[]): Promise<number> {
   checkKubeconfig(process.env['KUBECONFIG']);
   const operator = new HubOperator(settings, systemClock, log, metrics);
   const probes = await ProbeServer.listen(settings.httpPort, settings.httpAddress, {
-    health: () => operator.problems(),
-    readiness: () => operator.unready(),
+    livenessErrors: () => operator.livenessErrors(),
+    readinessErrors: () => operator.readinessErrors(),
     metrics: async () => ({
       contentType: metrics.registry.contentType,
       text: await metrics.registry.metrics(),

@@ -153,9 +153,9 @@ export class Metrics {
   }
 
   /** `sizes`: how many objects are known, by kind. */
-  watchMemory(sizes: () => ReadonlyMap<string, number>): void {
+  observeCache(sizes: () => ReadonlyMap<string, number>): void {
     this.gauge(
-      'hub_operator_objects',
+      'hub_operator_cached_objects',
       'Objects of the cluster that are kept in memory.',
       ['kind'],
       (gauge) => {
@@ -176,7 +176,7 @@ export class Metrics {
     this.watchFailures.inc({ kind });
   }
 
-  leading(leaseName: string, isLeader: boolean): void {
+  setLeader(leaseName: string, isLeader: boolean): void {
     this.leader.set({ name: leaseName }, isLeader ? 1 : 0);
   }
 

@@ -9,7 +9,7 @@ import { STOP_DEADLINE } from './limits';
 import type { Logger } from './log';
 import type { Metrics } from './metrics';
 import { Applier, FIELD_MANAGER } from './runtime/apply';
-import { ClusterView } from './runtime/cache';
+import { Cache } from './runtime/cache';
 import { type ControlledKind, Controller, parseId } from './runtime/controller';
 import { EventRecorder } from './runtime/events';
 import { Finalizer } from './runtime/finalizer';
@@ -20,7 +20,7 @@ import type { CustomResource } from './kinds/resource';
 import { SecretReader } from './runtime/secrets';
 import { withoutForeignConditions } from './runtime/status';
 import type { Change } from './runtime/store';
-import { Cluster, type ClusterOptions } from './runtime/transport';
+import { ApiClient, type ApiClientOptions } from './runtime/api-client';
 import { builtin, type Builtin } from './runtime/types';
 import type { Settings } from './settings';
 import { type SyncModules, syncModules } from './sync';
@@ -44,15 +44,15 @@ const DRAIN_DEADLINE = (3 / 4) * STOP_DEADLINE;
  */
 export class HubOperator extends Operator {
   readonly ended: Promise<End>;
-  private readonly cluster: Cluster;
-  private readonly view: ClusterView;
+  private readonly cluster: ApiClient;
+  private readonly cache: Cache;
   private readonly secrets: SecretReader;
   private readonly controller: Controller;
   private readonly modules: SyncModules;
   private readonly leader: LeaderElection | undefined;
   private readonly definitions = new Map(kinds.map((definition) => [definition.plural, definition]));
   /** Aborted when this process may not write any more. */
-  private readonly writing = new AbortController();
+  private readonly leadership = new AbortController();
   private end!: (end: End) => void;
 
   constructor(
@@ -63,29 +63,29 @@ export class HubOperator extends Operator {
   ) {
     super(loggerOf(log));
     this.ended = new Promise((resolve) => (this.end = resolve));
-    const assertLeading = () => this.leader?.assertLeading();
-    this.cluster = this.connect({ mayWrite: this.writing.signal, beforeWrite: assertLeading });
-    this.view = new ClusterView({
+    const assertLeader = () => this.leader?.assertLeader();
+    this.cluster = this.connect({ leaderSignal: this.leadership.signal, assertLeader });
+    this.cache = new Cache({
       cluster: this.cluster,
       clock,
       log,
       namespaces: settings.watchNamespaces,
       onFailure: (type) => metrics.watchFailed(type.kind),
     });
-    metrics.watchMemory(() => this.view.sizes());
-    this.secrets = new SecretReader(this.cluster, this.view);
+    metrics.observeCache(() => this.cache.sizes());
+    this.secrets = new SecretReader(this.cluster, this.cache);
     this.modules = syncModules({
       cluster: this.cluster,
-      view: this.view,
+      cache: this.cache,
       applier: new Applier(this.cluster, API_GROUP),
       secrets: this.secrets,
       clock,
       log,
       metrics,
       settings,
-      mayWrite: () => {
-        this.writing.signal.throwIfAborted();
-        assertLeading();
+      assertLeader: () => {
+        this.leadership.signal.throwIfAborted();
+        assertLeader();
       },
       requeue: (...work: Parameters<Controller['requeue']>) => this.controller.requeue(...work),
     });
@@ -104,7 +104,7 @@ export class HubOperator extends Operator {
   /** Begins to watch and, as soon as this process is the leader, to work. `ended` tells how it went out. */
   override async start(): Promise<void> {
     await super.start();
-    void this.view.untilSynced().then(() => this.lead());
+    void this.cache.waitForCacheSync().then(() => this.lead());
   }
 
   /** Finishes what is in work, gives the lease back and closes everything. */
@@ -118,20 +118,20 @@ export class HubOperator extends Operator {
   }
 
   /** What is wrong with this process, in words. */
-  problems(): string[] {
+  livenessErrors(): string[] {
     return [
-      ...this.view.stuck().map((kind) => `the watch of ${kind} is stuck`),
-      ...this.controller.problems(),
+      ...this.cache.stuck().map((kind) => `the watch of ${kind} is stuck`),
+      ...this.controller.livenessErrors(),
     ];
   }
 
   /** What this process still waits for, in words. */
-  unready(): string[] {
-    return this.view
+  readinessErrors(): string[] {
+    return this.cache
       .unsynced()
       .map(
-        ({ kind, trouble = 'no answer' }) =>
-          `${kind} is not listed yet (is its definition installed, may it be listed?): ${trouble}`,
+        ({ kind, lastError = 'no answer' }) =>
+          `${kind} is not listed yet (is its definition installed, may it be listed?): ${lastError}`,
       );
   }
 
@@ -158,8 +158,8 @@ export class HubOperator extends Operator {
   ): Promise<void> {
     const { kind } = this.definitions.get(plural)!;
     const type = { group, version, plural, kind };
-    this.view.watch<ClusterObject>(type, {
-      prepare: withoutForeignConditions,
+    this.cache.watch<ClusterObject>(type, {
+      transform: withoutForeignConditions,
       onChange: (change) => void onEvent(eventOf(type, change)),
     });
     return Promise.resolve();
@@ -174,7 +174,7 @@ export class HubOperator extends Operator {
 
   /** Secrets and ConfigMaps of everybody: by their metadata alone, read on demand. */
   private watchReferenced(kind: 'Secret' | 'ConfigMap'): void {
-    this.view.watch<ClusterObject>(builtin[kind], {
+    this.cache.watch<ClusterObject>(builtin[kind], {
       metadataOnly: true,
       onChange: ({ type, object }) => {
         if (type === 'deleted' && kind === 'Secret') this.secrets.forget(object);
@@ -185,7 +185,7 @@ export class HubOperator extends Operator {
   }
 
   private watchOwned(kind: Builtin): void {
-    this.view.watch<ClusterObject>(builtin[kind], {
+    this.cache.watch<ClusterObject>(builtin[kind], {
       labelSelector: `app.kubernetes.io/managed-by=${FIELD_MANAGER}`,
       onChange: ({ object }) => this.controller.onOwned(object),
     });
@@ -193,24 +193,24 @@ export class HubOperator extends Operator {
 
   private async lead(): Promise<void> {
     if (this.leader && !(await this.leader.acquire())) return;
-    this.metrics.leading(this.settings.leaseName, true);
+    this.metrics.setLeader(this.settings.leaseName, true);
     this.log.info({ identity: this.settings.podName }, 'leading');
     this.controller.queue.start();
-    if (!this.leader || (await this.leader.hold()) === 'stopped') return;
+    if (!this.leader || (await this.leader.renew()) === 'stopped') return;
     this.log.error({}, 'the lease is lost: stopping at once, another replica goes on');
-    this.writing.abort(new Error('this process is no longer the leader'));
+    this.leadership.abort(new Error('this process is no longer the leader'));
     await this.shutDown();
     this.end('lost');
   }
 
   private async shutDown(): Promise<void> {
-    if (this.writing.signal.aborted) void this.controller.queue.stop();
+    if (this.leadership.signal.aborted) void this.controller.queue.stop();
     else await this.atMost(STOP_DEADLINE, this.finish());
-    this.writing.abort(new Error('the operator is stopping'));
+    this.leadership.abort(new Error('the operator is stopping'));
     this.leader?.stop();
-    this.metrics.leading(this.settings.leaseName, false);
+    this.metrics.setLeader(this.settings.leaseName, false);
     this.modules.close();
-    await this.view.stop();
+    await this.cache.stop();
   }
 
   /** What went to a hub first: passes then say in status what became of it. */
@@ -226,9 +226,9 @@ export class HubOperator extends Operator {
     });
   }
 
-  private connect(options: Partial<ClusterOptions>): Cluster {
+  private connect(options: Partial<ApiClientOptions>): ApiClient {
     const host = new URL(this.kubeConfig.getCurrentCluster()?.server ?? 'http://none').host;
-    return new Cluster(this.kubeConfig, {
+    return new ApiClient(this.kubeConfig, {
       clock: this.clock,
       onResponse: (method, status) => this.metrics.requestEnded(method, status, host),
       ...options,
@@ -270,16 +270,16 @@ export class HubOperator extends Operator {
       module: this.modules.of(kind),
       read: (key) => this.read(`${kind}/${key}`),
       rival: (resource) => this.controller.rival(kind, resource),
-      learn: (object) => this.view.learn(object),
+      recordWrite: (object) => this.cache.recordWrite(object),
       annotations: { reconcileRequestedAt: userAnnotations.reconcileAt, dryRun: userAnnotations.dryRun },
-      writing: this.writing.signal,
+      leaderSignal: this.leadership.signal,
     });
   }
 
   private read(id: string): CustomResource | undefined {
     const { kind, key } = parseId(id);
     const { namespace, name } = parseKey(key);
-    return this.view.get<CustomResource>(kind, namespace, name);
+    return this.cache.get<CustomResource>(kind, namespace, name);
   }
 }
 

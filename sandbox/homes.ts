@@ -5,7 +5,7 @@ import { systemClock } from '../operator/clock';
 import { pathOf } from '../operator/runtime/objects';
 import type { CustomResource } from '../operator/kinds/resource';
 import { conditionOf } from '../operator/runtime/conditions';
-import { Cluster } from '../operator/runtime/transport';
+import { ApiClient } from '../operator/runtime/api-client';
 
 /** How a resource of ours is doing. */
 export interface ResourceState {
@@ -20,12 +20,12 @@ export interface ResourceState {
 
 /** Reads the resources of all kinds, in all namespaces, with the rights of a kubeconfig. */
 export class Homes {
-  private readonly cluster: Cluster;
+  private readonly cluster: ApiClient;
 
   constructor(kubeconfig: string) {
     const config = new KubeConfig();
     config.loadFromFile(kubeconfig);
-    this.cluster = new Cluster(config, { clock: systemClock });
+    this.cluster = new ApiClient(config, { clock: systemClock });
   }
 
   async list(): Promise<ResourceState[]> {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiError, ClusterUnreachable } from '../operator/runtime/transport';
+import { ApiError, ApiServerUnreachable } from '../operator/runtime/api-client';
 import { explain, SandboxFailure } from './failure';
 import { Homes, type ResourceState } from './homes';
 import { type Sandbox, startSandbox } from './index';
@@ -97,7 +97,7 @@ async function listed(homes: Homes, report: Report): Promise<ResourceState[]> {
   try {
     return await homes.list();
   } catch (error) {
-    if (!(error instanceof ApiError || error instanceof ClusterUnreachable)) throw error;
+    if (!(error instanceof ApiError || error instanceof ApiServerUnreachable)) throw error;
     report(error.message);
     return [];
   }

@@ -1,27 +1,27 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { systemClock } from '../../operator/clock';
 import { type ClusterObject, pathOf, type ResourceType } from '../../operator/runtime/objects';
-import { Cluster, type ClusterOptions } from '../../operator/runtime/transport';
+import { ApiClient, type ApiClientOptions } from '../../operator/runtime/api-client';
 import { kubeconfig } from '.';
 
-const open: Cluster[] = [];
+const open: ApiClient[] = [];
 
 afterAll(() => {
   for (const cluster of open.splice(0)) cluster.close();
 });
 
 /** The operator's own way to call the cluster, as administrator; it is closed when the test file is through. */
-export function adminCluster(options: Partial<ClusterOptions> = {}): Cluster {
+export function adminCluster(options: Partial<ApiClientOptions> = {}): ApiClient {
   const config = new KubeConfig();
   config.loadFromFile(kubeconfig());
-  const cluster = new Cluster(config, { clock: systemClock, ...options });
+  const cluster = new ApiClient(config, { clock: systemClock, ...options });
   open.push(cluster);
   return cluster;
 }
 
 /** Writes as another field manager than ours: somebody else who works on the same objects. */
 export function applyAs<T extends ClusterObject>(
-  cluster: Cluster,
+  cluster: ApiClient,
   fieldManager: string,
   type: ResourceType,
   object: ClusterObject & Readonly<Record<string, unknown>>,

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { OwnerReference } from '../kinds/resource';
 import { type ClusterObject, keyOf, pathOf, type ResourceType } from './objects';
 import type { CustomResource } from '../kinds/resource';
-import { ApiError, type Cluster, isConflict, isNotFound, type Query } from './transport';
+import { type ApiClient, ApiError, isConflict, isNotFound, type Query } from './api-client';
 
 /** Owner of the fields of what we make, in server-side apply. */
 export const FIELD_MANAGER = 'hub-operator';
@@ -14,15 +14,15 @@ export class NameConflict extends Error {
   constructor(
     message: string,
     /** The object is on its way out: it is enough to wait. */
-    readonly passing: boolean,
+    readonly transient: boolean,
   ) {
     super(message);
   }
 }
 
-/** The API server does not take the object as it is wanted, in its own words; another try will not help. */
-export class ObjectRefused extends Error {
-  override readonly name = 'ObjectRefused';
+/** The API server does not take the desired object, in its own words; another try will not help. */
+export class ObjectRejected extends Error {
+  override readonly name = 'ObjectRejected';
 }
 
 export interface ApplyOptions {
@@ -32,59 +32,59 @@ export interface ApplyOptions {
   readonly ownerReference?: boolean;
 }
 
-/** An object as it is wanted, in full. */
+/** The desired object, in full. */
 export type Manifest = ClusterObject & Readonly<Record<string, unknown>>;
 
-/** Makes objects in the cluster be as they are wanted. */
+/** Makes objects in the cluster equal to the desired ones. */
 export class Applier {
   /**
    * What each object showed of our wish after our last apply. The server writes some values in its own way (`1000m` as
    * `1`) and others add to our lists: what it made of the wish is as good as the wish.
    */
-  private readonly shown = new Map<string, unknown>();
+  private readonly lastObserved = new Map<string, unknown>();
   private readonly ownerLabel: string;
-  private readonly digestAnnotation: string;
+  private readonly lastAppliedAnnotation: string;
 
   constructor(
-    private readonly cluster: Cluster,
+    private readonly cluster: ApiClient,
     /** API group of our kinds, which prefixes our labels and annotations. */
     group: string,
   ) {
     this.ownerLabel = `${group}/owner`;
-    this.digestAnnotation = `${group}/applied`;
+    this.lastAppliedAnnotation = `${group}/last-applied-hash`;
   }
 
   /**
    * "Equal is not written": the object is read, and applied (server-side, forced for our fields) only if it lacks
-   * something that is wanted or still has something that was wanted before. Answers with the object as it is then.
-   * Throws {@link NameConflict} for an object of somebody else, {@link ObjectRefused} when the API server does not take it.
+   * something that is desired or still has something that was desired before. Answers with the object as it is then.
+   * Throws {@link NameConflict} for an object of somebody else, {@link ObjectRejected} when the API server does not take it.
    */
   async apply<T extends ClusterObject>(
     type: ResourceType,
-    wanted: Manifest,
+    desired: Manifest,
     options: ApplyOptions,
   ): Promise<T> {
-    const body = this.marked(wanted, options);
+    const body = this.withOwnership(desired, options);
     const path = pathOf(type, body.metadata.namespace, body.metadata.name);
     const present = await this.find<T>(type, body.metadata.namespace!, body.metadata.name);
     if (present) {
       this.assertOurs(type, present, options.owner);
-      const sameWish = this.digestOf(present) === this.digestOf(body);
+      const sameWish = this.lastAppliedHashOf(present) === this.lastAppliedHashOf(body);
       if (
         sameWish &&
-        (contains(present, body) || isDeepStrictEqual(shownOf(present, body), this.shown.get(path)))
+        (contains(present, body) || isDeepStrictEqual(shownOf(present, body), this.lastObserved.get(path)))
       )
         return present;
     }
     const result = await this.send<T>(path, body, present);
-    if (contains(result, body)) this.shown.delete(path);
-    else this.shown.set(path, shownOf(result, body));
+    if (contains(result, body)) this.lastObserved.delete(path);
+    else this.lastObserved.set(path, shownOf(result, body));
     return result;
   }
 
   /** Lets the API server check what {@link apply} would write, and writes nothing. */
-  async rehearse(type: ResourceType, wanted: Manifest, options: ApplyOptions): Promise<void> {
-    const body = this.marked(wanted, options);
+  async dryRun(type: ResourceType, desired: Manifest, options: ApplyOptions): Promise<void> {
+    const body = this.withOwnership(desired, options);
     const { namespace, name } = body.metadata;
     const present = await this.find(type, namespace!, name);
     if (present) this.assertOurs(type, present, options.owner);
@@ -92,8 +92,8 @@ export class Applier {
   }
 
   /** Whether `present` was last applied with just this wish. */
-  isLastWish(present: ClusterObject, wanted: Manifest, options: ApplyOptions): boolean {
-    return this.digestOf(present) === this.digestOf(this.marked(wanted, options));
+  matchesLastApplied(present: ClusterObject, desired: Manifest, options: ApplyOptions): boolean {
+    return this.lastAppliedHashOf(present) === this.lastAppliedHashOf(this.withOwnership(desired, options));
   }
 
   /** Deletes what {@link apply} made for this owner. An object of somebody else stays. */
@@ -113,7 +113,7 @@ export class Applier {
     }
   }
 
-  /** @throws ObjectRefused */
+  /** @throws ObjectRejected */
   protected async send<T extends ClusterObject>(
     path: string,
     body: ClusterObject,
@@ -136,7 +136,7 @@ export class Applier {
       });
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      throw new ObjectRefused(error.message, { cause: error });
+      throw new ObjectRejected(error.message, { cause: error });
     }
   }
 
@@ -145,22 +145,22 @@ export class Applier {
     return this.cluster.find<T>(type, namespace, name);
   }
 
-  private marked(wanted: Manifest, { owner, ownerReference = true }: ApplyOptions): ClusterObject {
+  private withOwnership(desired: Manifest, { owner, ownerReference = true }: ApplyOptions): ClusterObject {
     const metadata = {
-      ...wanted.metadata,
-      labels: { ...wanted.metadata.labels, ...this.labels(owner) },
+      ...desired.metadata,
+      labels: { ...desired.metadata.labels, ...this.labels(owner) },
       ...(ownerReference && { ownerReferences: [ownerReferenceTo(owner)] }),
     };
     const digest = createHash('sha256')
-      .update(JSON.stringify({ ...wanted, metadata }))
+      .update(JSON.stringify({ ...desired, metadata }))
       .digest('hex');
-    const annotations = { ...metadata.annotations, [this.digestAnnotation]: digest.slice(0, 16) };
-    return { ...wanted, metadata: { ...metadata, annotations } };
+    const annotations = { ...metadata.annotations, [this.lastAppliedAnnotation]: digest.slice(0, 16) };
+    return { ...desired, metadata: { ...metadata, annotations } };
   }
 
-  /** Tells that something was wanted before and is not any more, which {@link contains} cannot see. */
-  private digestOf(object: ClusterObject): string | undefined {
-    return object.metadata.annotations?.[this.digestAnnotation];
+  /** Tells that something was desired before and is not any more, which {@link contains} cannot see. */
+  private lastAppliedHashOf(object: ClusterObject): string | undefined {
+    return object.metadata.annotations?.[this.lastAppliedAnnotation];
   }
 
   /** What every object of an owner is found by. */
@@ -211,33 +211,33 @@ export function ownerReferenceTo(owner: CustomResource): OwnerReference {
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid!, controller: true };
 }
 
-/** The part of `present` at the places that `wanted` speaks of; a list of another length is shown whole. */
-function shownOf(present: unknown, wanted: unknown): unknown {
-  if (Array.isArray(wanted) && Array.isArray(present) && present.length === wanted.length) {
-    return present.map((item, index) => shownOf(item, wanted[index]));
+/** The part of `present` at the places that `desired` speaks of; a list of another length is shown whole. */
+function shownOf(present: unknown, desired: unknown): unknown {
+  if (Array.isArray(desired) && Array.isArray(present) && present.length === desired.length) {
+    return present.map((item, index) => shownOf(item, desired[index]));
   }
-  if (isRecord(wanted) && isRecord(present)) {
-    return Object.fromEntries(Object.keys(wanted).map((key) => [key, shownOf(present[key], wanted[key])]));
+  if (isRecord(desired) && isRecord(present)) {
+    return Object.fromEntries(Object.keys(desired).map((key) => [key, shownOf(present[key], desired[key])]));
   }
   return present;
 }
 
-/** Whether `present` has all that `wanted` says. Lists must agree item by item; what the server added does not matter. */
-export function contains(present: unknown, wanted: unknown): boolean {
-  if (Array.isArray(wanted)) {
+/** Whether `present` has all that `desired` says. Lists must agree item by item; what the server added does not matter. */
+export function contains(present: unknown, desired: unknown): boolean {
+  if (Array.isArray(desired)) {
     return (
       Array.isArray(present) &&
-      present.length === wanted.length &&
-      wanted.every((item, index) => contains(present[index], item))
+      present.length === desired.length &&
+      desired.every((item, index) => contains(present[index], item))
     );
   }
-  if (isRecord(wanted)) {
+  if (isRecord(desired)) {
     return (
       isRecord(present) &&
-      Object.entries(wanted).every(([key, value]) => value === undefined || contains(present[key], value))
+      Object.entries(desired).every(([key, value]) => value === undefined || contains(present[key], value))
     );
   }
-  return present === wanted;
+  return present === desired;
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>

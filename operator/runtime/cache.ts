@@ -1,16 +1,16 @@
 import type { Clock } from '../clock';
 import type { Logger } from '../log';
-import { Informer, type InformerOptions, SILENCE } from './informer';
+import { Informer, type InformerOptions, WATCH_IDLE_TIMEOUT } from './informer';
 import type { ClusterObject, ResourceType } from './objects';
-import type { Cluster } from './transport';
+import type { ApiClient } from './api-client';
 
 export type WatchOptions<T extends ClusterObject> = Pick<
   InformerOptions<T>,
-  'onChange' | 'labelSelector' | 'metadataOnly' | 'prepare'
+  'onChange' | 'labelSelector' | 'metadataOnly' | 'transform'
 >;
 
-export interface ClusterViewOptions {
-  readonly cluster: Cluster;
+export interface CacheOptions {
+  readonly cluster: ApiClient;
   readonly clock: Clock;
   readonly log: Logger;
   /** Empty: all. */
@@ -19,13 +19,13 @@ export interface ClusterViewOptions {
 }
 
 /** A watch without a sign of life for this long is stuck: silence and backoff both end in half of it. */
-const STUCK = 2 * SILENCE;
+const STUCK = 2 * WATCH_IDLE_TIMEOUT;
 
 /** What is known of the cluster: one informer per watched kind and namespace, read from memory. */
-export class ClusterView {
+export class Cache {
   private readonly informers = new Map<string, Informer<ClusterObject>[]>();
 
-  constructor(private readonly options: ClusterViewOptions) {}
+  constructor(private readonly options: CacheOptions) {}
 
   /** Begins to watch a kind, once. */
   watch<T extends ClusterObject>(type: ResourceType, watch: WatchOptions<T>): void {
@@ -59,21 +59,21 @@ export class ClusterView {
    * Takes the server's answer to a write of ours, so that the next pass does not start from older news. It is told as
    * a change, here and now: the watch event that follows brings nothing new. Answers with the newest that is known.
    */
-  learn<T extends ClusterObject>(object: T): T {
+  recordWrite<T extends ClusterObject>(object: T): T {
     const informer = this.of(object.kind ?? '').find((each) => each.covers(object.metadata.namespace));
-    return informer ? (informer as unknown as Informer<T>).learn(object) : object;
+    return informer ? (informer as unknown as Informer<T>).recordWrite(object) : object;
   }
 
-  async untilSynced(): Promise<void> {
-    await Promise.all(this.all().map((informer) => informer.untilSynced()));
+  async waitForCacheSync(): Promise<void> {
+    await Promise.all(this.all().map((informer) => informer.waitForCacheSync()));
   }
 
   /** The kinds whose first list is not there yet, and what the server says of that: a permission that is missing. */
-  unsynced(): { readonly kind: string; readonly trouble: string | undefined }[] {
+  unsynced(): { readonly kind: string; readonly lastError: string | undefined }[] {
     return [...this.informers].flatMap(([kind, informers]) => {
       const missing = informers.filter(({ synced }) => !synced);
-      const trouble = missing.find((informer) => informer.trouble !== undefined)?.trouble;
-      return missing.length > 0 ? [{ kind, trouble }] : [];
+      const lastError = missing.find((informer) => informer.lastError !== undefined)?.lastError;
+      return missing.length > 0 ? [{ kind, lastError }] : [];
     });
   }
 
@@ -87,7 +87,7 @@ export class ClusterView {
 
   stuck(): string[] {
     return [...this.informers]
-      .filter(([, informers]) => informers.some((informer) => informer.quietFor() > STUCK))
+      .filter(([, informers]) => informers.some((informer) => informer.idleFor() > STUCK))
       .map(([kind]) => kind);
   }
 

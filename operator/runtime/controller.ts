@@ -11,7 +11,7 @@ import type { Result, Reconciler } from './reconciler';
 import type { CustomResource } from '../kinds/resource';
 import { isReady } from './conditions';
 import type { Change } from './store';
-import { isServerAway } from './transport';
+import { isServerUnavailable } from './api-client';
 
 export interface ControlledKind {
   readonly definition: KindDefinition;
@@ -115,7 +115,7 @@ export class Controller {
   }
 
   /** What is wrong with the queue and its work, in words. */
-  problems(): string[] {
+  livenessErrors(): string[] {
     const reconcilers = [...this.options.kinds.values()].map(({ reconciler }) => reconciler);
     const found: [number, string][] = [
       [this.queue.longestRunning(), 'a pass has been running'],
@@ -144,7 +144,11 @@ export class Controller {
       case 'gone':
         return this.queue.forget(id);
       case 'backoff':
-        return this.queue.retry(id, next.atLeast, isServerAway(next.error) ? CLUSTER_RETRY : undefined);
+        return this.queue.retry(
+          id,
+          next.atLeast,
+          isServerUnavailable(next.error) ? CLUSTER_RETRY : undefined,
+        );
       case 'after':
         this.queue.forget(id);
         return this.queue.addAfter(id, next.delay, next.resync ? 'resync' : 'change');

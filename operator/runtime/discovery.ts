@@ -1,6 +1,6 @@
 import type { Clock } from '../clock';
 import type { ResourceType } from './objects';
-import { type Cluster, isNotFound } from './transport';
+import { type ApiClient, isNotFound } from './api-client';
 
 /** How long an answer is good for. Watching definitions would need rights on all of the cluster's. */
 const LIFETIME = 15_000;
@@ -15,7 +15,7 @@ export class Discovery {
   private readonly answers = new Map<string, Answer>();
 
   constructor(
-    private readonly cluster: Cluster,
+    private readonly cluster: ApiClient,
     private readonly clock: Clock,
   ) {}
 

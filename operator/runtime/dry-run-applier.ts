@@ -9,7 +9,7 @@ const MOST_FIELDS = 5;
 const LONGEST_VALUE = 60;
 
 /** An applier that changes nothing: the API server works out each write without doing it, and the differences are kept. */
-export class Rehearsal extends Applier {
+export class DryRunApplier extends Applier {
   /** One sentence for each object that would be written. */
   readonly differences: string[] = [];
 
@@ -50,7 +50,7 @@ function contentOf(object: ClusterObject): object {
 }
 
 function differences(before: unknown, after: unknown, place: string, secret: boolean): string[] {
-  if (isDeepStrictEqual(before, after) || place.endsWith('/applied')) return [];
+  if (isDeepStrictEqual(before, after) || place.endsWith('/last-applied-hash')) return [];
   if (isRecord(before) && isRecord(after)) {
     return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((key) =>
       differences(before[key], after[key], place ? `${place}.${key}` : key, secret),

@@ -5,7 +5,7 @@ import type { Logger } from '../log';
 import { truncate } from '../truncate';
 import { pathOf } from './objects';
 import type { CustomResource } from '../kinds/resource';
-import { type Cluster, isNotFound } from './transport';
+import { type ApiClient, isNotFound } from './api-client';
 import { builtin } from './types';
 
 export interface EventSpec {
@@ -47,7 +47,7 @@ export class EventRecorder {
   private readonly buckets = new Map<string, Bucket>();
 
   constructor(
-    private readonly cluster: Cluster,
+    private readonly cluster: ApiClient,
     private readonly clock: Clock,
     private readonly log: Logger,
     /** Name of the operator's pod. */

@@ -1,6 +1,6 @@
 import { pathOf, type ResourceType } from './objects';
 import type { CustomResource } from '../kinds/resource';
-import { type Cluster, isConflict, isNotFound } from './transport';
+import { type ApiClient, isConflict, isNotFound } from './api-client';
 
 /**
  * Our finalizer on a resource, by server-side apply: finalizers are a set, so that only ours comes and goes and
@@ -9,7 +9,7 @@ import { type Cluster, isConflict, isNotFound } from './transport';
  */
 export class Finalizer {
   constructor(
-    private readonly cluster: Cluster,
+    private readonly cluster: ApiClient,
     private readonly type: ResourceType,
     /** `<group>/<kind>` */
     readonly name: string,

@@ -4,20 +4,20 @@ import type { Logger } from '../log';
 import { backoffDelay } from './backoff';
 import { apiVersionOf, type ClusterObject, keyOf, pathOf, type ResourceType } from './objects';
 import { type Change, Store } from './store';
-import { ApiError, type Cluster, ClusterUnreachable, isGone, type Query } from './transport';
+import { type ApiClient, ApiError, ApiServerUnreachable, isGone, type Query } from './api-client';
 
 export interface InformerOptions<T extends ClusterObject> {
-  readonly cluster: Cluster;
+  readonly cluster: ApiClient;
   readonly clock: Clock;
   readonly log: Logger;
   readonly type: ResourceType;
   /** Absent: all namespaces. */
   readonly namespace?: string;
   readonly labelSelector?: string;
-  /** Ask for metadata alone: for Secrets and ConfigMaps, whose contents are nothing to keep. */
+  /** Ask for metadata alone: for Secrets and ConfigMaps, whose contents must not be kept in memory. */
   readonly metadataOnly?: boolean;
-  /** Called for each object as it came from the server, with its `managedFields`; what it answers is kept. */
-  readonly prepare?: (object: T) => T;
+  /** Maps each object as it came from the server, with its `managedFields`, to what is kept. */
+  readonly transform?: (object: T) => T;
   readonly onChange: (change: Change<T>) => void;
   /** Called for each failure of the list or the watch, for metrics. */
   readonly onFailure?: (type: ResourceType, error: unknown) => void;
@@ -36,7 +36,7 @@ interface Page<T> {
 /** The server is asked to end a watch after this long (plus up to as much again): a new one is cheap and proves the way. */
 const WATCH_SECONDS = 300;
 /** Bookmarks arrive every minute, the first one after two; a connection that is silent for longer is dead. */
-export const SILENCE = 150_000;
+export const WATCH_IDLE_TIMEOUT = 150_000;
 const PAGE = 500;
 const RETRY_FIRST = 200;
 const RETRY_LAST = 30_000;
@@ -60,7 +60,7 @@ export class Informer<T extends ClusterObject> {
   private resourceVersion: string | undefined;
   private streamsLists = true;
   private isSynced = false;
-  private lastFailure: string | undefined;
+  private lastErrorText: string | undefined;
   private lastSign: number;
 
   constructor(private readonly options: InformerOptions<T>) {
@@ -81,17 +81,17 @@ export class Informer<T extends ClusterObject> {
   }
 
   /** What the last list or watch failed by, in the server's words; undefined once a list has arrived. */
-  get trouble(): string | undefined {
-    return this.lastFailure;
+  get lastError(): string | undefined {
+    return this.lastErrorText;
   }
 
   /** Resolves when the first list has arrived. */
-  untilSynced(): Promise<void> {
+  waitForCacheSync(): Promise<void> {
     return this.firstSync;
   }
 
   /** Milliseconds since the server was last heard or tried: a large number means that this watch is stuck. */
-  quietFor(): number {
+  idleFor(): number {
     return this.options.clock.monotonic() - this.lastSign;
   }
 
@@ -104,9 +104,9 @@ export class Informer<T extends ClusterObject> {
    * Takes the server's answer to a write of ours, which is newer than what the watch has brought; what it changes is
    * told like any other news, since it may hold somebody else's change too. Answers with the newest that is known.
    */
-  learn(object: T): T {
-    const kept = this.keep(object);
-    this.tell(this.store.learn(kept));
+  recordWrite(object: T): T {
+    const kept = this.normalize(object);
+    this.tell(this.store.recordWrite(kept));
     const known = this.store.get(keyOf(kept));
     return known?.metadata.uid === kept.metadata.uid ? known! : kept;
   }
@@ -141,8 +141,8 @@ export class Informer<T extends ClusterObject> {
       this.resourceVersion = undefined;
       log.debug({ kind: type.kind }, 'the watch is too old; listing again');
     } else if (error !== undefined) {
-      if (error instanceof WatchSilent) this.resourceVersion = undefined;
-      this.lastFailure = error.message;
+      if (error instanceof WatchIdleTimeout) this.resourceVersion = undefined;
+      this.lastErrorText = error.message;
       onFailure?.(type, error);
       log.warn({ kind: type.kind, error: error.message }, 'watch failed; trying again');
     }
@@ -177,17 +177,17 @@ export class Informer<T extends ClusterObject> {
         accept: this.accept('PartialObjectMetadataList'),
         signal: this.stopping.signal,
       });
-      for (const item of page.items) items.push(this.keep(item));
+      for (const item of page.items) items.push(this.normalize(item));
     } while (page.metadata.continue);
-    this.takeList(items, page.metadata.resourceVersion);
+    this.replace(items, page.metadata.resourceVersion);
   }
 
-  private takeList(items: readonly T[], version: string): void {
+  private replace(items: readonly T[], version: string): void {
     this.resourceVersion = version;
     this.lastSign = this.options.clock.monotonic();
     const changes = this.store.replace(items, version);
     this.isSynced = true;
-    this.lastFailure = undefined;
+    this.lastErrorText = undefined;
     this.tell(changes);
     this.announceSync();
   }
@@ -208,38 +208,39 @@ export class Informer<T extends ClusterObject> {
       if (event.type === 'ERROR') throw statusError(event.object);
       const { annotations, resourceVersion } = event.object.metadata;
       if (!list) {
-        if (event.type === 'DELETED') this.tell(this.store.remove(this.keep(event.object)));
-        else if (event.type !== 'BOOKMARK') this.tell(this.store.put(this.keep(event.object)));
+        if (event.type === 'DELETED') this.tell(this.store.remove(this.normalize(event.object)));
+        else if (event.type !== 'BOOKMARK') this.tell(this.store.put(this.normalize(event.object)));
         this.store.seen(resourceVersion!);
         this.resourceVersion = resourceVersion;
       } else if (event.type !== 'BOOKMARK') {
-        list.push(this.keep(event.object));
+        list.push(this.normalize(event.object));
       } else if (annotations?.[END_OF_LIST] === 'true') {
-        this.takeList(list, resourceVersion!);
+        this.replace(list, resourceVersion!);
         list = undefined;
       }
     }
-    if (list) throw new ClusterUnreachable('the server ended the first list before its end');
+    if (list) throw new ApiServerUnreachable('the server ended the first list before its end');
   }
 
   private async *events(stream: Readable): AsyncGenerator<WatchEvent<T>> {
     const { clock } = this.options;
-    const giveUp = () => stream.destroy(new WatchSilent(`the watch was silent for ${SILENCE / 1_000} s`));
-    let cancel = clock.after(SILENCE, giveUp);
+    const giveUp = () =>
+      stream.destroy(new WatchIdleTimeout(`the watch was silent for ${WATCH_IDLE_TIMEOUT / 1_000} s`));
+    let cancel = clock.after(WATCH_IDLE_TIMEOUT, giveUp);
     let rest = '';
     const decoder = new TextDecoder();
     try {
       for await (const chunk of stream) {
         cancel();
-        cancel = clock.after(SILENCE, giveUp);
+        cancel = clock.after(WATCH_IDLE_TIMEOUT, giveUp);
         this.lastSign = clock.monotonic();
         const lines = (rest + decoder.decode(chunk as Buffer, { stream: true })).split('\n');
         rest = lines.pop()!;
         for (const line of lines) if (line) yield parseEvent<T>(line);
       }
     } catch (error) {
-      if (error instanceof ClusterUnreachable) throw error;
-      throw new ClusterUnreachable(`the watch broke off: ${String(error)}`, { cause: error });
+      if (error instanceof ApiServerUnreachable) throw error;
+      throw new ApiServerUnreachable(`the watch broke off: ${String(error)}`, { cause: error });
     } finally {
       cancel();
       stream.destroy();
@@ -263,18 +264,18 @@ export class Informer<T extends ClusterObject> {
   }
 
   /** Drops what nobody here reads: it is half of the memory of a small object. */
-  private keep(object: T): T {
-    const { metadataOnly, prepare, type } = this.options;
-    const prepared = prepare ? prepare(object) : object;
-    const metadata: Record<string, unknown> = { ...prepared.metadata };
+  private normalize(object: T): T {
+    const { metadataOnly, transform, type } = this.options;
+    const transformed = transform ? transform(object) : object;
+    const metadata: Record<string, unknown> = { ...transformed.metadata };
     delete metadata['managedFields'];
     if (metadataOnly) {
       delete metadata['annotations']; // kubectl keeps a copy of the whole Secret in one
-    } else if (prepared.metadata.annotations?.[LAST_APPLIED] !== undefined) {
-      const { [LAST_APPLIED]: _, ...annotations } = prepared.metadata.annotations;
+    } else if (transformed.metadata.annotations?.[LAST_APPLIED] !== undefined) {
+      const { [LAST_APPLIED]: _, ...annotations } = transformed.metadata.annotations;
       metadata['annotations'] = annotations;
     }
-    return { ...prepared, apiVersion: apiVersionOf(type), kind: type.kind, metadata };
+    return { ...transformed, apiVersion: apiVersionOf(type), kind: type.kind, metadata };
   }
 }
 
@@ -282,13 +283,13 @@ export class Informer<T extends ClusterObject> {
  * Nothing came, not even a bookmark: the connection is half open, or the server was restored from a backup and waits
  * for a version that it does not know yet. Only a new list is right in both.
  */
-class WatchSilent extends ClusterUnreachable {}
+class WatchIdleTimeout extends ApiServerUnreachable {}
 
 function parseEvent<T>(line: string): WatchEvent<T> {
   try {
     return JSON.parse(line) as WatchEvent<T>;
   } catch (error) {
-    throw new ClusterUnreachable('the watch sent a broken line', { cause: error });
+    throw new ApiServerUnreachable('the watch sent a broken line', { cause: error });
   }
 }
 

@@ -2,11 +2,11 @@ import type { Clock } from '../clock';
 import { withDeadline } from '../deadline';
 import type { Logger } from '../log';
 import { type ClusterObject, pathOf } from './objects';
-import type { Cluster } from './transport';
+import type { ApiClient } from './api-client';
 import { builtin } from './types';
 
 export interface LeaderOptions {
-  readonly cluster: Cluster;
+  readonly cluster: ApiClient;
   readonly clock: Clock;
   readonly log: Logger;
   readonly namespace: string;
@@ -43,7 +43,7 @@ export class LeaderElection {
   /** Until when this process may take itself for the leader, by the monotonic clock. */
   private leadsUntil = -Infinity;
   private acquiring: Promise<unknown> = Promise.resolve();
-  private holding: Promise<unknown> = Promise.resolve();
+  private renewing: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: LeaderOptions) {
     this.leaseDuration = options.leaseDuration ?? 15_000;
@@ -53,17 +53,17 @@ export class LeaderElection {
 
   /** Resolves when this process is the leader; false when it was stopped before. */
   acquire(): Promise<boolean> {
-    const acquiring = this.reach();
+    const acquiring = this.acquireLoop();
     this.acquiring = acquiring;
     return acquiring;
   }
 
-  private async reach(): Promise<boolean> {
+  private async acquireLoop(): Promise<boolean> {
     while (!this.stopping.signal.aborted) {
       try {
-        if ((await this.tryTake()) && this.leads) return true;
+        if ((await this.tryAcquireOrRenew()) && this.isLeader) return true;
       } catch (error) {
-        this.options.log.warn({ error: String(error) }, 'could not reach for the lease; trying again');
+        this.options.log.warn({ error: String(error) }, 'could not acquire the lease; trying again');
       }
       await this.pause(this.retryPeriod);
     }
@@ -71,15 +71,15 @@ export class LeaderElection {
   }
 
   /** Keeps the lease; resolves when it is lost or {@link stop} was called. */
-  hold(): Promise<'lost' | 'stopped'> {
-    const holding = this.renew();
-    this.holding = holding;
-    return holding;
+  renew(): Promise<'lost' | 'stopped'> {
+    const renewing = this.renewLoop();
+    this.renewing = renewing;
+    return renewing;
   }
 
   /** Throws when the lease may be another's by now, even if no timer could tell it yet since the process was asleep. */
-  assertLeading(): void {
-    if (!this.leads) throw new Error('the lease was not renewed in time');
+  assertLeader(): void {
+    if (!this.isLeader) throw new Error('the lease was not renewed in time');
   }
 
   stop(): void {
@@ -89,7 +89,7 @@ export class LeaderElection {
   /** Gives the lease back, so that another takes it at once. Call when nothing is written any more. */
   async release(): Promise<void> {
     this.stop();
-    await Promise.all([this.acquiring, this.holding]); // a request under way would take the lease again
+    await Promise.all([this.acquiring, this.renewing]); // a request under way would take the lease again
     this.leadsUntil = -Infinity;
     const lease = await this.read();
     if (lease?.spec?.holderIdentity !== this.options.identity) return;
@@ -99,19 +99,19 @@ export class LeaderElection {
     });
   }
 
-  private get leads(): boolean {
+  private get isLeader(): boolean {
     return this.options.clock.monotonic() < this.leadsUntil;
   }
 
-  private async renew(): Promise<'lost' | 'stopped'> {
+  private async renewLoop(): Promise<'lost' | 'stopped'> {
     const { clock, log } = this.options;
     for (;;) {
       await this.pause(Math.min(this.retryPeriod, this.leadsUntil - clock.monotonic()));
       if (this.stopping.signal.aborted) return 'stopped';
-      if (!this.leads) break;
+      if (!this.isLeader) break;
       try {
         const delay = this.leadsUntil - clock.monotonic();
-        if (!(await withDeadline({ clock, delay }, () => this.tryTake()))) break;
+        if (!(await withDeadline({ clock, delay }, () => this.tryAcquireOrRenew()))) break;
       } catch (error) {
         log.warn({ error: String(error) }, 'could not renew the lease');
       }
@@ -122,7 +122,7 @@ export class LeaderElection {
   }
 
   /** Takes the lease, or renews it; false: it is another's. Throws a conflict when somebody else wrote to it just now. */
-  private async tryTake(): Promise<boolean> {
+  private async tryAcquireOrRenew(): Promise<boolean> {
     const { clock, identity } = this.options;
     const lease = await this.read();
     const { holderIdentity = '', renewTime = '', leaseTransitions = 0, acquireTime } = lease?.spec ?? {};

@@ -2,10 +2,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface ProbeAnswers {
-  /** What is wrong with this process, in words; empty: nothing, it is alive. */
-  health(): readonly string[];
-  /** What it still waits for; empty: it is ready. */
-  readiness(): readonly string[];
+  /** Why this process must be restarted, a sentence each; empty: it is alive. */
+  livenessErrors(): readonly string[];
+  /** What it still waits for, a sentence each; empty: it is ready. */
+  readinessErrors(): readonly string[];
   metrics(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
@@ -19,15 +19,15 @@ export class ProbeServer {
   /** `port` 0 takes a free one. Rejects with one sentence when the port is taken. */
   static async listen(port: number, address: string, answers: ProbeAnswers): Promise<ProbeServer> {
     const server = createServer((request, response) => {
-      const probe = (problems: readonly string[]) =>
+      const probe = (errors: readonly string[]) =>
         response
-          .writeHead(problems.length === 0 ? 200 : 503, { 'Content-Type': 'text/plain; charset=utf-8' })
-          .end(problems.length === 0 ? 'ok\n' : `${problems.join('\n')}\n`);
+          .writeHead(errors.length === 0 ? 200 : 503, { 'Content-Type': 'text/plain; charset=utf-8' })
+          .end(errors.length === 0 ? 'ok\n' : `${errors.join('\n')}\n`);
       switch (request.url?.split('?')[0]) {
         case '/healthz':
-          return probe(answers.health());
+          return probe(answers.livenessErrors());
         case '/readyz':
-          return probe(answers.readiness());
+          return probe(answers.readinessErrors());
         case '/metrics':
           return void answers.metrics().then(
             ({ contentType, text }) => response.writeHead(200, { 'Content-Type': contentType }).end(text),

@@ -5,7 +5,7 @@ import type { Condition } from '../kinds/condition';
 import type { CustomResource } from '../kinds/resource';
 import { PASS_TIMEOUT, RESYNC, RESYNC_JITTER } from '../limits';
 import type { Logger } from '../log';
-import { NameConflict, ObjectRefused } from './apply';
+import { NameConflict, ObjectRejected } from './apply';
 import { conditionOf, conditionsAfter, conditionsAfterError, conditionsWhileSuspended } from './conditions';
 import type { EventSpec, EventRecorder } from './events';
 import type { Finalizer } from './finalizer';
@@ -13,7 +13,7 @@ import { keyOf, parseKey, type ResourceType } from './objects';
 import { type Outcome, stalled, waiting } from './outcome';
 import { StatusWriter } from './status';
 import type { ReconcileContext, SyncModule } from './sync-module';
-import { ApiError, type Cluster, isNamespaceGoing, isPassing } from './transport';
+import { type ApiClient, ApiError, isNamespaceTerminating, isTransient } from './api-client';
 
 /** controller-runtime's words for how a pass ended. */
 export type PassResult = 'success' | 'requeue_after' | 'error';
@@ -34,7 +34,7 @@ export type Result =
 
 export interface ReconcilerOptions<R extends CustomResource> {
   readonly type: ResourceType;
-  readonly cluster: Cluster;
+  readonly cluster: ApiClient;
   readonly clock: Clock;
   readonly log: Logger;
   readonly events: EventRecorder;
@@ -45,10 +45,10 @@ export interface ReconcilerOptions<R extends CustomResource> {
   /** The older resource that has what this one claims in the hub, if there is one. */
   readonly rival: (resource: R) => string | undefined;
   /** Takes the server's answer to a write of ours; answers with the newest that is known of the resource. */
-  readonly learn: (resource: R) => R;
+  readonly recordWrite: (resource: R) => R;
   readonly annotations: { readonly reconcileRequestedAt: string; readonly dryRun: string };
   /** Aborted when this process may not write any more (lost lease, stop). */
-  readonly writing: AbortSignal;
+  readonly leaderSignal: AbortSignal;
 }
 
 /**
@@ -61,7 +61,7 @@ export class Reconciler<R extends CustomResource> {
   private readonly underWay = new Map<string, number>();
 
   constructor(private readonly options: ReconcilerOptions<R>) {
-    this.status = new StatusWriter(options.cluster, options.type, options.learn);
+    this.status = new StatusWriter(options.cluster, options.type, options.recordWrite);
   }
 
   /** Milliseconds since the oldest pass began that was given up and whose module is still at work; 0: there is none. */
@@ -86,15 +86,15 @@ export class Reconciler<R extends CustomResource> {
       return await this.conclude(owned, await this.attempt(owned, log), log);
     } catch (thrown) {
       const error = errorOf(thrown);
-      log[isPassing(error) ? 'warn' : 'error']({ error }, 'the pass failed; it will be tried again');
+      log[isTransient(error) ? 'warn' : 'error']({ error }, 'the pass failed; it will be tried again');
       return { type: 'backoff', error, atLeast: error instanceof ApiError ? (error.retryAfter ?? 0) : 0 };
     }
   }
 
   private async withFinalizer(resource: R): Promise<R> {
-    const { finalizer, learn, module } = this.options;
+    const { finalizer, recordWrite, module } = this.options;
     if (!module.remove || finalizer.isOn(resource)) return resource;
-    return learn(await finalizer.add(resource));
+    return recordWrite(await finalizer.add(resource));
   }
 
   /**
@@ -102,7 +102,7 @@ export class Reconciler<R extends CustomResource> {
    * server that is not itself for a moment is waited for: it could not take the finalizer off either.
    */
   private async finalize(resource: R, log: Logger): Promise<Result> {
-    const { finalizer, learn, module, writing } = this.options;
+    const { finalizer, recordWrite, module, leaderSignal } = this.options;
     if (!finalizer.isOn(resource)) return { type: 'gone' };
     const answer = await this.guarded(
       resource,
@@ -110,7 +110,7 @@ export class Reconciler<R extends CustomResource> {
       async (context) => (await module.remove?.(resource, context)) ?? [],
     ).catch((thrown: unknown): EventSpec[] => {
       const error = errorOf(thrown);
-      if (isPassing(error)) throw error;
+      if (isTransient(error)) throw error;
       log.warn({ error }, 'cleanup failed');
       return [
         {
@@ -120,12 +120,12 @@ export class Reconciler<R extends CustomResource> {
         },
       ];
     });
-    writing.throwIfAborted(); // the next leader cleans up
+    leaderSignal.throwIfAborted(); // the next leader cleans up
     if ('type' in answer)
       return { type: 'after', delay: answer.after, resync: false, result: 'requeue_after' };
     await this.emit(resource, answer);
     const left = await finalizer.release(resource);
-    if (left) learn(left);
+    if (left) recordWrite(left);
     log.info({}, 'removed');
     return { type: 'gone' };
   }
@@ -143,15 +143,15 @@ export class Reconciler<R extends CustomResource> {
       return await this.guarded(resource, log, (context) => this.options.module.sync(resource, context));
     } catch (thrown) {
       if (thrown instanceof NameConflict) {
-        return thrown.passing
+        return thrown.transient
           ? waiting('NameConflict', thrown.message, 5_000)
           : stalled('NameConflict', thrown.message);
       }
-      if (isNamespaceGoing(thrown)) return waiting('NamespaceTerminating', thrown.message, 5_000);
-      if (thrown instanceof ObjectRefused) return stalled('InvalidSpec', thrown.message);
+      if (isNamespaceTerminating(thrown)) return waiting('NamespaceTerminating', thrown.message, 5_000);
+      if (thrown instanceof ObjectRejected) return stalled('InvalidSpec', thrown.message);
       const error = errorOf(thrown);
       // Says nothing of the resource: its conditions stay as they are.
-      if (isPassing(error) || this.options.writing.aborted) throw error;
+      if (isTransient(error) || this.options.leaderSignal.aborted) throw error;
       await this.write(resource, (previous, generation, at) =>
         conditionsAfterError(previous, error, generation, at),
       ).catch((reason: unknown) =>
@@ -190,11 +190,11 @@ export class Reconciler<R extends CustomResource> {
     log: Logger,
     run: (context: ReconcileContext) => Promise<T>,
   ): Promise<T> {
-    const { annotations, clock, writing } = this.options;
+    const { annotations, clock, leaderSignal } = this.options;
     const requested = this.requestOf(resource);
     const error = () =>
       new DeadlineExceeded(`The pass took longer than ${PASS_TIMEOUT / 1_000} s and was given up.`);
-    return withDeadline({ clock, delay: PASS_TIMEOUT, signal: writing, error }, (signal) => {
+    return withDeadline({ clock, delay: PASS_TIMEOUT, signal: leaderSignal, error }, (signal) => {
       const context: ReconcileContext = {
         signal,
         log,

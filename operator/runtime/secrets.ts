@@ -1,6 +1,6 @@
-import type { ClusterView } from './cache';
+import type { Cache } from './cache';
 import { type ClusterObject, keyOf } from './objects';
-import type { Cluster } from './transport';
+import type { ApiClient } from './api-client';
 import { builtin } from './types';
 
 interface Secret extends ClusterObject {
@@ -21,14 +21,14 @@ export class SecretReader {
   private readonly read = new Map<string, Read>();
 
   constructor(
-    private readonly cluster: Cluster,
-    private readonly view: ClusterView,
+    private readonly cluster: ApiClient,
+    private readonly cache: Cache,
   ) {}
 
   /** The decoded values by key; undefined when there is no such Secret. */
   async get(namespace: string, name: string): Promise<ReadonlyMap<string, string> | undefined> {
     const key = `${namespace}/${name}`;
-    const known = this.view.get(builtin.Secret.kind, namespace, name);
+    const known = this.cache.get(builtin.Secret.kind, namespace, name);
     if (!known) {
       this.read.delete(key);
       return undefined;
@@ -59,6 +59,6 @@ export class SecretReader {
 
   /** Whether it exists, from memory. */
   exists(namespace: string, name: string): boolean {
-    return this.view.get(builtin.Secret.kind, namespace, name) !== undefined;
+    return this.cache.get(builtin.Secret.kind, namespace, name) !== undefined;
   }
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ClusterObject, pathOf, type ResourceType } from './objects';
 import type { CustomResource, CommonStatus } from '../kinds/resource';
-import { type Cluster, isConflict, isNotFound } from './transport';
+import { type ApiClient, isConflict, isNotFound } from './api-client';
 
 /** Owner of the fields of `status` in server-side apply. */
 const FIELD_MANAGER = 'hub-operator-status';
@@ -19,10 +19,10 @@ interface ManagedFields {
 /** Writes `status` of the resources of one kind. */
 export class StatusWriter<R extends CustomResource> {
   constructor(
-    private readonly cluster: Cluster,
+    private readonly cluster: ApiClient,
     private readonly type: ResourceType,
     /** Takes an answer of the server; answers with the resource as the operator keeps it. */
-    private readonly learn: (resource: R) => R,
+    private readonly recordWrite: (resource: R) => R,
   ) {}
 
   /**
@@ -38,7 +38,7 @@ export class StatusWriter<R extends CustomResource> {
       const status = withoutEmpty(change(before));
       if (isDeepStrictEqual(before, status)) return present;
       try {
-        return this.learn(await this.apply(present, status));
+        return this.recordWrite(await this.apply(present, status));
       } catch (error) {
         if (isNotFound(error)) return present; // deleted meanwhile: nobody is left to tell
         if (!isConflict(error) || attempt === ATTEMPTS) throw error;
@@ -46,7 +46,7 @@ export class StatusWriter<R extends CustomResource> {
       const { namespace, name, uid } = resource.metadata;
       const newest = await this.cluster.find<R>(this.type, namespace, name);
       if (newest?.metadata.uid !== uid) return present;
-      present = this.learn(newest!);
+      present = this.recordWrite(newest!);
     }
   }
 

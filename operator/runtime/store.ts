@@ -38,7 +38,7 @@ export class Store<T extends ClusterObject> {
    * Takes the server's answer to a write of ours, before the watch brings it. An object that is not here went, or was
    * made anew, while the answer was on its way.
    */
-  learn(object: T): Change<T>[] {
+  recordWrite(object: T): Change<T>[] {
     return this.objects.get(keyOf(object))?.metadata.uid === object.metadata.uid ? this.put(object) : [];
   }
 

@@ -46,7 +46,7 @@ export class HubClients {
   }
 
   find(namespace: string, name: string): Hub | undefined {
-    return this.services.view.get<Hub>('Hub', namespace, name);
+    return this.services.cache.get<Hub>('Hub', namespace, name);
   }
 
   /** "A missing prerequisite is not an error": which one is missing, or the client. */

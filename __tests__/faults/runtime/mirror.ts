@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../../../operator/clock';
 import { Informer, type InformerOptions } from '../../../operator/runtime/informer';
 import { type ClusterObject, keyOf, pathOf, type ResourceType } from '../../../operator/runtime/objects';
 import type { Change } from '../../../operator/runtime/store';
-import { Cluster } from '../../../operator/runtime/transport';
+import { ApiClient } from '../../../operator/runtime/api-client';
 import { silentLog } from '../../cluster/silent-log';
 
 /** An informer over one namespace, and a second store that is made of nothing but what the informer told. */
@@ -11,15 +11,15 @@ export class Mirror {
   readonly told: string[] = [];
   readonly failures: unknown[] = [];
   private readonly replayed = new Map<string, string>();
-  private readonly cluster: Cluster;
+  private readonly cluster: ApiClient;
 
   constructor(
-    kubeConfig: ConstructorParameters<typeof Cluster>[0],
+    kubeConfig: ConstructorParameters<typeof ApiClient>[0],
     private readonly type: ResourceType,
     private readonly namespace: string,
     { clock = systemClock, ...options }: Partial<InformerOptions<ClusterObject>> & { clock?: Clock } = {},
   ) {
-    this.cluster = new Cluster(kubeConfig, { clock });
+    this.cluster = new ApiClient(kubeConfig, { clock });
     this.informer = new Informer<ClusterObject>({
       cluster: this.cluster,
       clock,
@@ -34,7 +34,7 @@ export class Mirror {
   }
 
   /** Throws unless store and story are both what the server has, as `truth` sees it. */
-  async agree(truth: Cluster): Promise<true> {
+  async agree(truth: ApiClient): Promise<true> {
     const { items } = await truth.request<{ items: ClusterObject[] }>({
       method: 'GET',
       path: pathOf(this.type, this.namespace),

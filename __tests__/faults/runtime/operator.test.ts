@@ -5,7 +5,7 @@ import { API_GROUP, API_VERSION } from '../../../operator/kinds/group';
 import { type ClusterObject, pathOf, type ResourceType } from '../../../operator/runtime/objects';
 import type { CustomResource } from '../../../operator/kinds/resource';
 import { conditionOf } from '../../../operator/runtime/conditions';
-import type { Cluster } from '../../../operator/runtime/transport';
+import type { ApiClient } from '../../../operator/runtime/api-client';
 import { builtin } from '../../../operator/runtime/types';
 import { readCluster } from '../../../sandbox/kubeconfig';
 import { freshNamespace, kubeconfig, sandboxDirectory, until } from '../../cluster';
@@ -27,7 +27,7 @@ interface ConfigMap extends ClusterObject {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-let truth: Cluster;
+let truth: ApiClient;
 let proxy: FaultProxy;
 beforeAll(() => {
   truth = adminCluster();

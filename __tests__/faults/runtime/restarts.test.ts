@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../../operator/clock';
 import { pathOf } from '../../../operator/runtime/objects';
-import { Cluster } from '../../../operator/runtime/transport';
+import { ApiClient } from '../../../operator/runtime/api-client';
 import { builtin } from '../../../operator/runtime/types';
 import { type Sandbox, startSandbox } from '../../../sandbox';
 import { until } from '../../cluster';
@@ -18,7 +18,7 @@ const namespace = 'default';
 let directory: string;
 let sandbox: Sandbox;
 let kubeConfig: KubeConfig;
-let truth: Cluster;
+let truth: ApiClient;
 let mirror: Mirror;
 
 beforeAll(async () => {
@@ -26,7 +26,7 @@ beforeAll(async () => {
   sandbox = await startSandbox({ directory, progress: 'plain' });
   kubeConfig = new KubeConfig();
   kubeConfig.loadFromFile(sandbox.kubeconfig);
-  truth = new Cluster(kubeConfig, { clock: systemClock });
+  truth = new ApiClient(kubeConfig, { clock: systemClock });
 });
 afterEach(() => mirror.stop());
 afterAll(async () => {

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SILENCE } from '../../../operator/runtime/informer';
+import { WATCH_IDLE_TIMEOUT } from '../../../operator/runtime/informer';
 import { pathOf } from '../../../operator/runtime/objects';
-import type { Cluster } from '../../../operator/runtime/transport';
+import type { ApiClient } from '../../../operator/runtime/api-client';
 import { builtin } from '../../../operator/runtime/types';
 import { apiServer, freshNamespace, sandboxDirectory, until } from '../../cluster';
 import { adminCluster, applyAs } from '../../cluster/admin-cluster';
 import { FakeClock } from '../../unit/fake-clock';
-import { kubeConfigFor } from '../../unit/runtime/fake-cluster';
+import { kubeConfigFor } from '../../unit/runtime/fake-api-client';
 import { administrator, type Fault, FaultProxy } from '../proxy';
 import { Mirror } from './mirror';
 
 let namespace: string;
-let truth: Cluster;
+let truth: ApiClient;
 let proxy: FaultProxy;
 let mirror: Mirror;
 const rejections: unknown[] = [];
@@ -107,13 +107,13 @@ describe('objects created, changed, deleted and made anew while', () => {
     await agree();
     proxy.freezeStreams();
     await changes();
-    await clock.advance(SILENCE - 1);
+    await clock.advance(WATCH_IDLE_TIMEOUT - 1);
     expect(mirror.failures).toEqual([]);
     await clock.advance(1);
     await until('it is given up', () => mirror.failures.length > 0);
     expect(String(mirror.failures[0])).toContain('silent');
     await until('its connection is closed', () => proxy.openWatches === 0);
-    expect(mirror.informer.quietFor()).toBeLessThanOrEqual(SILENCE);
+    expect(mirror.informer.idleFor()).toBeLessThanOrEqual(WATCH_IDLE_TIMEOUT);
     await clock.advance(1_000); // its first backoff
     await agree();
   });

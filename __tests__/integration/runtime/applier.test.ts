@@ -1,7 +1,7 @@
 import { Applier, FIELD_MANAGER, type Manifest, NameConflict } from '../../../operator/runtime/apply';
 import type { ClusterObject } from '../../../operator/runtime/objects';
 import type { CustomResource } from '../../../operator/kinds/resource';
-import type { Cluster } from '../../../operator/runtime/transport';
+import type { ApiClient } from '../../../operator/runtime/api-client';
 import { builtin } from '../../../operator/runtime/types';
 import { freshNamespace, until } from '../../cluster';
 import { adminCluster, applyAs } from '../../cluster/admin-cluster';
@@ -18,7 +18,7 @@ interface StatefulSet extends ClusterObject {
 }
 
 let namespace: string;
-let cluster: Cluster;
+let cluster: ApiClient;
 let applier: Applier;
 let owner: CustomResource;
 /** Methods of the requests so far. */

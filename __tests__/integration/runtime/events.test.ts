@@ -1,7 +1,7 @@
 import { systemClock } from '../../../operator/clock';
 import { EventRecorder } from '../../../operator/runtime/events';
 import type { CustomResource } from '../../../operator/kinds/resource';
-import type { Cluster } from '../../../operator/runtime/transport';
+import type { ApiClient } from '../../../operator/runtime/api-client';
 import { freshNamespace, mustKubectl } from '../../cluster';
 import { adminCluster } from '../../cluster/admin-cluster';
 import { silentLog } from '../../cluster/silent-log';
@@ -17,7 +17,7 @@ interface EventList {
 }
 
 let namespace: string;
-let cluster: Cluster;
+let cluster: ApiClient;
 let floor: CustomResource;
 
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { Finalizer } from '../../../operator/runtime/finalizer';
 import { pathOf } from '../../../operator/runtime/objects';
 import type { CustomResource } from '../../../operator/kinds/resource';
-import type { Cluster } from '../../../operator/runtime/transport';
+import type { ApiClient } from '../../../operator/runtime/api-client';
 import { freshNamespace } from '../../cluster';
 import { adminCluster, applyAs } from '../../cluster/admin-cluster';
 import { createFloor, floors } from './floors';
@@ -10,7 +10,7 @@ const OURS = 'example.org/ours';
 const THEIRS = 'example.org/theirs';
 
 let namespace: string;
-let cluster: Cluster;
+let cluster: ApiClient;
 let finalizer: Finalizer;
 
 beforeAll(async () => {

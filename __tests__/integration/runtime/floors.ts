@@ -1,7 +1,7 @@
 import { API_GROUP, API_VERSION } from '../../../operator/kinds/group';
 import type { ResourceType } from '../../../operator/runtime/objects';
 import type { CustomResource } from '../../../operator/kinds/resource';
-import type { Cluster } from '../../../operator/runtime/transport';
+import type { ApiClient } from '../../../operator/runtime/api-client';
 import { applyAs } from '../../cluster/admin-cluster';
 
 /** A kind of ours without an operator that works it: the tests are its controller. */
@@ -20,6 +20,6 @@ const floor = (namespace: string, name: string) => ({
 });
 
 /** Creates a floor, as its user does. */
-export function createFloor(cluster: Cluster, namespace: string, name: string): Promise<CustomResource> {
+export function createFloor(cluster: ApiClient, namespace: string, name: string): Promise<CustomResource> {
   return applyAs<CustomResource>(cluster, 'user', floors, floor(namespace, name));
 }

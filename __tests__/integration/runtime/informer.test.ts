@@ -1,7 +1,7 @@
 import { systemClock } from '../../../operator/clock';
 import { Informer, type InformerOptions } from '../../../operator/runtime/informer';
 import { type ClusterObject, keyOf, pathOf, type ResourceType } from '../../../operator/runtime/objects';
-import { ApiError, type Cluster, type ClusterRequest } from '../../../operator/runtime/transport';
+import { ApiError, type ApiClient, type ApiRequest } from '../../../operator/runtime/api-client';
 import { builtin } from '../../../operator/runtime/types';
 import { freshNamespace, mustKubectl, until } from '../../cluster';
 import { adminCluster, applyAs } from '../../cluster/admin-cluster';
@@ -13,7 +13,7 @@ interface ConfigMap extends ClusterObject {
 
 let namespace: string;
 const cluster = () => (shared ??= adminCluster());
-let shared: Cluster | undefined;
+let shared: ApiClient | undefined;
 
 beforeAll(async () => {
   namespace = await freshNamespace('informer');
@@ -38,7 +38,7 @@ async function follow(type: ResourceType, options: Partial<InformerOptions<Confi
   });
   started.push(informer);
   informer.start();
-  await informer.untilSynced();
+  await informer.waitForCacheSync();
   return { informer, told, names: () => [...informer.store.values()].map(keyOf).sort() };
 }
 
@@ -56,7 +56,7 @@ const remove = (type: ResourceType, name: string) =>
 const heard = (told: readonly string[], news: string) => until(`${news} is told`, () => told.includes(news));
 
 /** How the API server was asked for the first list. */
-function recorded(refuse: (request: ClusterRequest) => boolean = () => false) {
+function recorded(refuse: (request: ApiRequest) => boolean = () => false) {
   const cluster = adminCluster();
   const seen: string[] = [];
   const [request, stream] = [cluster.request.bind(cluster), cluster.stream.bind(cluster)];
@@ -139,14 +139,14 @@ test('keeps neither managedFields nor kubectl’s copy of the object', async () 
 });
 
 test('an answer to a write of ours is told at once, with what somebody else wrote meanwhile, and once', async () => {
-  await put('learned', { a: '1' }, { test: 'learn' });
-  const { told, informer } = await follow(builtin.ConfigMap, { labelSelector: 'test=learn' });
-  const answer = await put('learned', { a: '2' }, { test: 'learn' });
-  const known = informer.learn(answer);
+  await put('learned', { a: '1' }, { test: 'written' });
+  const { told, informer } = await follow(builtin.ConfigMap, { labelSelector: 'test=written' });
+  const answer = await put('learned', { a: '2' }, { test: 'written' });
+  const known = informer.recordWrite(answer);
   expect(told).toEqual(['added learned', 'modified learned']);
   expect(known).toBe(informer.store.get(`${namespace}/learned`));
   expect(known.metadata).not.toHaveProperty('managedFields');
-  await put('after', {}, { test: 'learn' });
+  await put('after', {}, { test: 'written' });
   await heard(told, 'added after');
   expect(told).toEqual(['added learned', 'modified learned', 'added after']);
 });

@@ -32,7 +32,7 @@ class Candidate {
   async run(): Promise<void> {
     if (!(await this.election.acquire())) return;
     this.leading = true;
-    await this.election.hold();
+    await this.election.renew();
     this.leading = false;
   }
 }

@@ -1,13 +1,13 @@
 import { pathOf } from '../../../operator/runtime/objects';
 import type { CustomResource, CommonStatus } from '../../../operator/kinds/resource';
 import { StatusWriter, withoutForeignConditions } from '../../../operator/runtime/status';
-import type { Cluster } from '../../../operator/runtime/transport';
+import type { ApiClient } from '../../../operator/runtime/api-client';
 import { freshNamespace } from '../../cluster';
 import { adminCluster, applyAs } from '../../cluster/admin-cluster';
 import { createFloor, floors } from './floors';
 
 let namespace: string;
-let cluster: Cluster;
+let cluster: ApiClient;
 let writer: StatusWriter<CustomResource>;
 
 beforeAll(async () => {

@@ -24,9 +24,9 @@ function open({
   token = 'good-token',
   clock = systemClock,
   url = hub.url,
-  mayWrite = () => undefined,
+  assertLeader = () => undefined,
 } = {}): HubConnection {
-  const rest = new RestClient({ url, clock, redact: redactor(['hunter2']), assertLeader: mayWrite });
+  const rest = new RestClient({ url, clock, redact: redactor(['hunter2']), assertLeader: assertLeader });
   const connection = new HubConnection({ rest, token, clock, log: silentLog });
   opened.push(connection, rest);
   return connection;
@@ -128,7 +128,7 @@ describe('commands', () => {
     const lost = new Error('the lease was not renewed in time');
     let leads = true;
     const connection = open({
-      mayWrite: () => {
+      assertLeader: () => {
         if (!leads) throw lost;
       },
     });

@@ -2,7 +2,7 @@ import { Applier, contains, NameConflict } from '../../../operator/runtime/apply
 import type { ClusterObject } from '../../../operator/runtime/objects';
 import { builtin } from '../../../operator/runtime/types';
 import { FakeClock } from '../fake-clock';
-import { FakeCluster, notFound } from './fake-cluster';
+import { FakeApiClient, notFound } from './fake-api-client';
 import { widget } from './objects';
 
 test.each<[string, unknown, unknown, boolean]>([
@@ -30,7 +30,7 @@ const owner = widget();
 function setup(admit: (object: ClusterObject) => ClusterObject = (object) => object) {
   let version = 0;
   const state: { present: ClusterObject | undefined } = { present: undefined };
-  const cluster = new FakeCluster(new FakeClock(), ({ method, body }) => {
+  const cluster = new FakeApiClient(new FakeClock(), ({ method, body }) => {
     if (method === 'GET') {
       if (!state.present) throw notFound();
       return state.present;
@@ -88,7 +88,7 @@ describe('whose object it is', () => {
     return apply({}).then(
       () => 'ours',
       (error: unknown) =>
-        error instanceof NameConflict ? (error.passing ? 'wait' : 'conflict') : String(error),
+        error instanceof NameConflict ? (error.transient ? 'wait' : 'conflict') : String(error),
     );
   };
 

@@ -6,7 +6,7 @@ import { Controller } from '../../../operator/runtime/controller';
 import type { Result, Reconciler } from '../../../operator/runtime/reconciler';
 import type { CustomResource } from '../../../operator/kinds/resource';
 import { Store } from '../../../operator/runtime/store';
-import { ApiError, ClusterUnreachable } from '../../../operator/runtime/transport';
+import { ApiError, ApiServerUnreachable } from '../../../operator/runtime/api-client';
 import { FakeClock, settle } from '../fake-clock';
 import { widget, type Widget } from './objects';
 
@@ -307,7 +307,7 @@ describe('how a pass ended decides when the next one comes', () => {
   });
 
   test.each([
-    ['that does not answer', new ClusterUnreachable('ECONNREFUSED')],
+    ['that does not answer', new ApiServerUnreachable('ECONNREFUSED')],
     ['without its etcd', new ApiError(500, 'InternalError', 'etcdserver: leader changed')],
     ['that is starting', new ApiError(503, 'ServiceUnavailable', 'not ready')],
     ['that is busy', new ApiError(429, 'TooManyRequests', 'busy')],
@@ -336,17 +336,17 @@ test('a pass without an end is a problem of the process', async () => {
   const desk = new Desk();
   desk.reconcile = () => new Promise(() => undefined);
   await desk.see('a');
-  expect(desk.controller.problems()).toEqual([]);
+  expect(desk.controller.livenessErrors()).toEqual([]);
   await desk.clock.advance(4 * PASS_TIMEOUT);
-  expect(desk.controller.problems()).toEqual(['a pass has been running for 480 s']);
+  expect(desk.controller.livenessErrors()).toEqual(['a pass has been running for 480 s']);
 });
 
 test('a pass that was given up and never ends is one, too', () => {
   const desk = new Desk();
   desk.longestGivenUp = 2 * PASS_TIMEOUT;
-  expect(desk.controller.problems()).toEqual([]);
+  expect(desk.controller.livenessErrors()).toEqual([]);
   desk.longestGivenUp = 4 * PASS_TIMEOUT;
-  expect(desk.controller.problems()).toEqual(['a pass that was given up has not ended for 480 s']);
+  expect(desk.controller.livenessErrors()).toEqual(['a pass that was given up has not ended for 480 s']);
 });
 
 test('a full queue is none, but a resource that nobody takes up is', async () => {
@@ -354,13 +354,13 @@ test('a full queue is none, but a resource that nobody takes up is', async () =>
   desk.reconcile = () => desk.clock.sleep(PASS_TIMEOUT).then(() => done);
   for (let resource = 0; resource < 30; resource++) await desk.see(`r${resource}`); // of one hub, which works four at once
   await desk.clock.advance(4 * PASS_TIMEOUT);
-  expect(desk.controller.problems()).toEqual([]);
+  expect(desk.controller.livenessErrors()).toEqual([]);
 
   const lost = new Desk();
   lost.clock.after = () => () => undefined; // no timer fires any more
   lost.controller.queue.addAfter('Widget/home/a', 1_000);
   await lost.clock.advance(4 * PASS_TIMEOUT);
-  expect(lost.controller.problems()).toEqual(['a resource has been due, with workers free, for 479 s']);
+  expect(lost.controller.livenessErrors()).toEqual(['a resource has been due, with workers free, for 479 s']);
 });
 
 test('what is due is counted by kind', async () => {

@@ -1,7 +1,7 @@
 import { EventRecorder } from '../../../operator/runtime/events';
-import { ApiError } from '../../../operator/runtime/transport';
+import { ApiError } from '../../../operator/runtime/api-client';
 import { FakeClock } from '../fake-clock';
-import { FakeCluster, notFound } from './fake-cluster';
+import { FakeApiClient, notFound } from './fake-api-client';
 import { widget } from './objects';
 import { RecordingLog } from './recording-log';
 
@@ -13,7 +13,7 @@ interface EventBody {
 
 function setup() {
   const clock = new FakeClock();
-  const cluster = new FakeCluster(clock);
+  const cluster = new FakeApiClient(clock);
   const log = new RecordingLog();
   const recorder = new EventRecorder(cluster, clock, log, 'operator-0');
   const record = (message = 'gone', resource = widget()) =>

@@ -1,9 +1,9 @@
 import { PassThrough } from 'node:stream';
-import { ClusterView } from '../../../operator/runtime/cache';
-import { SILENCE } from '../../../operator/runtime/informer';
-import { ApiError, type ClusterRequest } from '../../../operator/runtime/transport';
+import { Cache } from '../../../operator/runtime/cache';
+import { WATCH_IDLE_TIMEOUT } from '../../../operator/runtime/informer';
+import { ApiError, type ApiRequest } from '../../../operator/runtime/api-client';
 import { FakeClock, settle } from '../fake-clock';
-import { FakeCluster } from './fake-cluster';
+import { FakeApiClient } from './fake-api-client';
 import { type Widget, widget, widgets } from './objects';
 import { RecordingLog } from './recording-log';
 
@@ -11,14 +11,14 @@ import { RecordingLog } from './recording-log';
 function setup(namespaces: readonly string[] = []) {
   const clock = new FakeClock();
   const streams: PassThrough[] = [];
-  const cluster = new FakeCluster(clock, () => {
+  const cluster = new FakeApiClient(clock, () => {
     const stream = new PassThrough();
     streams.push(stream);
     return stream;
   });
   const told: string[] = [];
   const failed: unknown[] = [];
-  const view = new ClusterView({
+  const cache = new Cache({
     cluster,
     clock,
     log: new RecordingLog(),
@@ -26,14 +26,14 @@ function setup(namespaces: readonly string[] = []) {
     onFailure: (_, error) => failed.push(error),
   });
   const watch = () =>
-    view.watch<Widget>(widgets, {
+    cache.watch<Widget>(widgets, {
       onChange: ({ type, object }) => told.push(`${type} ${object.metadata.name}`),
     });
   const say = async (...events: object[]) => {
     for (const event of events) streams.at(-1)!.write(`${JSON.stringify(event)}\n`);
     await settle();
   };
-  return { clock, cluster, streams, told, failed, view, watch, say };
+  return { clock, cluster, streams, told, failed, cache, watch, say };
 }
 
 const added = (name: string, resourceVersion: string) => ({
@@ -52,7 +52,7 @@ test.each([
   ['an event', added('c', '500')],
   ['a bookmark', bookmark('500')],
 ])('a server that was restored to before %s of the watch is believed', async (_, last) => {
-  const { clock, say, told, view, watch } = setup();
+  const { clock, say, told, cache, watch } = setup();
   watch();
   await settle();
   await say(added('a', '90'), endOfList('100'), added('b', '400'), last);
@@ -62,50 +62,50 @@ test.each([
   await say(added('a', '200'), endOfList('300'));
   expect(told).toContain('deleted b');
   expect(told).toContain('modified a');
-  expect([...view.list('Widget')].map(({ metadata }) => metadata.name)).toEqual(['a']);
-  await view.stop();
+  expect([...cache.list('Widget')].map(({ metadata }) => metadata.name)).toEqual(['a']);
+  await cache.stop();
 });
 
 test('a permission that is missing names itself for as long as it is missing', async () => {
-  const { clock, cluster, say, streams, view, watch } = setup();
+  const { clock, cluster, say, streams, cache, watch } = setup();
   const words = 'widgets.example.org is forbidden: User "op" cannot list resource "widgets"';
   const allow = cluster.handler;
   cluster.handler = () => {
     throw new ApiError(403, 'Forbidden', words);
   };
   watch();
-  expect(view.unsynced()).toEqual([{ kind: 'Widget', trouble: undefined }]);
+  expect(cache.unsynced()).toEqual([{ kind: 'Widget', lastError: undefined }]);
   await settle();
-  expect(view.unsynced()).toEqual([{ kind: 'Widget', trouble: words }]);
+  expect(cache.unsynced()).toEqual([{ kind: 'Widget', lastError: words }]);
   cluster.handler = allow;
   while (streams.length === 0) await clock.advance(1_000);
   await say(endOfList('1'));
-  expect(view.unsynced()).toEqual([]);
-  await view.stop();
+  expect(cache.unsynced()).toEqual([]);
+  await cache.stop();
 });
 
 test('of several namespaces, the one that may not be listed is told', async () => {
-  const { cluster, view, watch } = setup(['home', 'office']);
+  const { cluster, cache, watch } = setup(['home', 'office']);
   const open = cluster.handler;
-  cluster.handler = (request: ClusterRequest) => {
+  cluster.handler = (request: ApiRequest) => {
     if (request.path.includes('/office/')) throw new ApiError(403, 'Forbidden', 'not in "office"');
     return open(request);
   };
   watch();
   await settle();
-  expect(view.unsynced()).toEqual([{ kind: 'Widget', trouble: 'not in "office"' }]);
-  await view.stop();
+  expect(cache.unsynced()).toEqual([{ kind: 'Widget', lastError: 'not in "office"' }]);
+  await cache.stop();
 });
 
 test('a watch is stuck when nothing is heard of it for long, whatever somebody sets the clock to', async () => {
-  const { clock, say, view, watch } = setup();
+  const { clock, say, cache, watch } = setup();
   watch();
   await settle();
   await say(endOfList('1'));
   clock.set(86_400_000);
-  expect(view.stuck()).toEqual([]);
+  expect(cache.stuck()).toEqual([]);
   clock.set(-2 * 86_400_000);
-  clock.freeze(2 * SILENCE + 1);
-  expect(view.stuck()).toEqual(['Widget']);
-  await view.stop();
+  clock.freeze(2 * WATCH_IDLE_TIMEOUT + 1);
+  expect(cache.stuck()).toEqual(['Widget']);
+  await cache.stop();
 });

@@ -1,8 +1,8 @@
 import type { Clock } from '../../../operator/clock';
 import { LeaderElection, type LeaderOptions } from '../../../operator/runtime/leader';
-import { ClusterUnreachable, type ClusterRequest } from '../../../operator/runtime/transport';
+import { ApiServerUnreachable, type ApiRequest } from '../../../operator/runtime/api-client';
 import { FakeClock, settle } from '../fake-clock';
-import { conflict, FakeCluster, notFound } from './fake-cluster';
+import { conflict, FakeApiClient, notFound } from './fake-api-client';
 import { RecordingLog } from './recording-log';
 
 const LEASE_DURATION = 15_000;
@@ -23,7 +23,7 @@ class LeaseServer {
   lease: Lease | undefined;
   private version = 0;
 
-  serve({ method, body }: ClusterRequest): unknown {
+  serve({ method, body }: ApiRequest): unknown {
     const sent = body as Lease;
     if (method === 'GET') {
       if (!this.lease) throw notFound();
@@ -43,10 +43,10 @@ class Candidate {
   leading = false;
   end: 'lost' | 'stopped' | undefined;
   /** Set to answer requests otherwise, or not at all. */
-  network: (request: ClusterRequest) => Promise<void> = () => Promise.resolve();
+  network: (request: ApiRequest) => Promise<void> = () => Promise.resolve();
 
   constructor(server: LeaseServer, clock: Clock, identity: string, options: Partial<LeaderOptions> = {}) {
-    const cluster = new FakeCluster(clock, async (request) => {
+    const cluster = new FakeApiClient(clock, async (request) => {
       await this.network(request);
       return server.serve(request);
     });
@@ -66,14 +66,14 @@ class Candidate {
     void this.election.acquire().then(async (acquired) => {
       if (!acquired) return;
       this.leading = true;
-      this.end = await this.election.hold();
+      this.end = await this.election.renew();
       this.leading = false;
     });
   }
 
   get mayWrite(): boolean {
     try {
-      this.election.assertLeading();
+      this.election.assertLeader();
       return true;
     } catch {
       return false;
@@ -89,7 +89,7 @@ const skewed = (clock: FakeClock, skew: number): Clock => ({
   sleep: (delay, signal) => clock.sleep(delay, signal),
 });
 
-const down = () => Promise.reject(new ClusterUnreachable('ECONNREFUSED'));
+const down = () => Promise.reject(new ApiServerUnreachable('ECONNREFUSED'));
 const silence = () => new Promise<void>(() => undefined);
 
 function setup(skew = 0) {

@@ -48,10 +48,10 @@ test('the queue and its workers have the names and labels of controller-runtime'
 test('what is kept in memory is counted when somebody looks', async () => {
   const metrics = new Metrics('1.2.3');
   const sizes = new Map([['HubFloor', 2]]);
-  metrics.watchMemory(() => sizes);
-  expect(await scrape(metrics)).toMatchObject({ 'hub_operator_objects{kind="HubFloor"}': '2' });
+  metrics.observeCache(() => sizes);
+  expect(await scrape(metrics)).toMatchObject({ 'hub_operator_cached_objects{kind="HubFloor"}': '2' });
   sizes.set('HubFloor', 0);
-  expect(await scrape(metrics)).toMatchObject({ 'hub_operator_objects{kind="HubFloor"}': '0' });
+  expect(await scrape(metrics)).toMatchObject({ 'hub_operator_cached_objects{kind="HubFloor"}': '0' });
 });
 
 test('passes are counted by how they ended, each kind from zero', async () => {
@@ -97,7 +97,7 @@ test('requests, watches, drift, leadership and build are told', async () => {
   metrics.requestEnded('GET', 'error', 'server:6443');
   metrics.watchFailed('Secret');
   metrics.driftFound('HubScene', 'corrected');
-  metrics.leading('hub-operator', true);
+  metrics.setLeader('hub-operator', true);
   expect(await scrape(metrics)).toMatchObject({
     'rest_client_requests_total{method="GET",host="server:6443",code="200"}': '1',
     'rest_client_requests_total{method="GET",host="server:6443",code="<error>"}': '1',

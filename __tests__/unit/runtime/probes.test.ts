@@ -1,8 +1,8 @@
 import { type ProbeAnswers, ProbeServer } from '../../../operator/runtime/probes';
 
 const well: ProbeAnswers = {
-  health: () => [],
-  readiness: () => [],
+  livenessErrors: () => [],
+  readinessErrors: () => [],
   metrics: () => Promise.resolve({ contentType: 'text/plain; version=0.0.4', text: 'up 1\n' }),
 };
 
@@ -29,17 +29,17 @@ test.each(['/healthz', '/readyz', '/healthz?verbose'])(
 );
 
 test('/healthz names each problem', async () => {
-  const health = () => ['the watch of Hub is stuck', 'a pass has been running for 480 s'];
-  expect(await ask('/healthz', { health })).toEqual([
+  const livenessErrors = () => ['the watch of Hub is stuck', 'a pass has been running for 480 s'];
+  expect(await ask('/healthz', { livenessErrors })).toEqual([
     503,
     PLAIN,
     'the watch of Hub is stuck\na pass has been running for 480 s\n',
   ]);
 });
 
-test('/readyz names what is waited for, in the words of the server, and nothing of health', async () => {
+test('/readyz names what is waited for, in the words of the server, and nothing of its health', async () => {
   const readiness = () => ['Hub is not listed yet: hubs is forbidden: User “op” cannot list resource'];
-  expect(await ask('/readyz', { readiness, health: () => ['ill'] })).toEqual([
+  expect(await ask('/readyz', { readinessErrors: readiness, livenessErrors: () => ['ill'] })).toEqual([
     503,
     PLAIN,
     'Hub is not listed yet: hubs is forbidden: User “op” cannot list resource\n',

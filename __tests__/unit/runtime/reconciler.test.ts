@@ -5,9 +5,9 @@ import { Finalizer } from '../../../operator/runtime/finalizer';
 import { type Outcome, ready, stalled, waiting } from '../../../operator/runtime/outcome';
 import { Reconciler } from '../../../operator/runtime/reconciler';
 import type { ReconcileContext, SyncModule } from '../../../operator/runtime/sync-module';
-import { ApiError, type ClusterRequest, ClusterUnreachable } from '../../../operator/runtime/transport';
+import { ApiError, type ApiRequest, ApiServerUnreachable } from '../../../operator/runtime/api-client';
 import { FakeClock, settle } from '../fake-clock';
-import { FakeCluster, notFound } from './fake-cluster';
+import { FakeApiClient, notFound } from './fake-api-client';
 import { widget, type Widget, widgets } from './objects';
 import { RecordingLog } from './recording-log';
 
@@ -18,13 +18,13 @@ const annotations = { reconcileRequestedAt: 'example.org/at', dryRun: 'example.o
 class Bench {
   readonly clock = new FakeClock();
   readonly log = new RecordingLog();
-  readonly writing = new AbortController();
+  readonly leadership = new AbortController();
   readonly passes: ReconcileContext[] = [];
   readonly happened: string[] = [];
   rival: string | undefined;
   sync: (context: ReconcileContext) => Promise<Outcome> = () =>
     Promise.resolve(ready('AutomationGenerated', 'In sync.'));
-  readonly cluster = new FakeCluster(this.clock, (request) => this.serve(request));
+  readonly cluster = new FakeApiClient(this.clock, (request) => this.serve(request));
   private readonly reconciler: Reconciler<Widget>;
 
   constructor(
@@ -45,9 +45,9 @@ class Bench {
       module: { sync, ...(remove && { remove }) },
       read: () => this.present,
       rival: () => this.rival,
-      learn: (resource) => (this.present = resource),
+      recordWrite: (resource) => (this.present = resource),
       annotations,
-      writing: this.writing.signal,
+      leaderSignal: this.leadership.signal,
     });
   }
 
@@ -66,7 +66,7 @@ class Bench {
     return (bodies as { type: string; reason: string }[]).map(({ type, reason }) => `${type} ${reason}`);
   }
 
-  private serve({ path, method, body }: ClusterRequest): unknown {
+  private serve({ path, method, body }: ApiRequest): unknown {
     if (path.includes('/events')) {
       this.happened.push('event');
       return body;
@@ -250,7 +250,7 @@ describe('deletion', () => {
   test.each([
     ['a broken server', new ApiError(500, 'InternalError', 'etcd is gone')],
     ['a busy server', new ApiError(429, 'TooManyRequests', 'busy', 7_000)],
-    ['no server', new ClusterUnreachable('ECONNREFUSED')],
+    ['no server', new ApiServerUnreachable('ECONNREFUSED')],
   ])('waits for %s, which says nothing of what there is to remove', async (_, error) => {
     const bench = new Bench(widget({ metadata: going }), () => Promise.reject(error));
     expect(await bench.reconcile()).toMatchObject({ type: 'backoff', error });
@@ -276,7 +276,7 @@ describe('deletion', () => {
     const bench = new Bench(widget({ metadata: going }), () => new Promise(() => undefined));
     const next = bench.reconcile();
     await settle();
-    bench.writing.abort(new Error('no longer the leader'));
+    bench.leadership.abort(new Error('no longer the leader'));
     expect(await next).toMatchObject({ type: 'backoff' });
     expect(bench.cluster.writes).toEqual([]);
   });
@@ -338,7 +338,7 @@ describe('guards', () => {
     ['a conflict', new ApiError(409, 'Conflict', 'modified')],
     ['a busy server', new ApiError(429, 'TooManyRequests', 'busy', 7_000)],
     ['a broken server', new ApiError(500, 'InternalError', 'etcd is gone')],
-    ['no server', new ClusterUnreachable('ECONNREFUSED')],
+    ['no server', new ApiServerUnreachable('ECONNREFUSED')],
   ])('%s says nothing of the resource: no status, no error in the log', async (_, error) => {
     const bench = new Bench(widget());
     bench.sync = () => Promise.reject(error);
@@ -359,7 +359,7 @@ describe('guards', () => {
     const bench = new Bench(widget());
     bench.sync = () => Promise.reject(new Error('the real trouble'));
     bench.cluster.handler = () => {
-      throw new ClusterUnreachable('down');
+      throw new ApiServerUnreachable('down');
     };
     expect(await bench.reconcile()).toMatchObject({ error: { message: 'the real trouble' } });
   });
@@ -400,7 +400,7 @@ describe('guards', () => {
       new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
     const next = bench.reconcile();
     await settle();
-    bench.writing.abort(new Error('no longer the leader'));
+    bench.leadership.abort(new Error('no longer the leader'));
     await next;
     expect(bench.cluster.writes).toEqual([]);
   });

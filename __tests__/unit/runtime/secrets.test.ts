@@ -1,7 +1,7 @@
-import type { ClusterView } from '../../../operator/runtime/cache';
+import type { Cache } from '../../../operator/runtime/cache';
 import { SecretReader } from '../../../operator/runtime/secrets';
 import { FakeClock } from '../fake-clock';
-import { FakeCluster, notFound } from './fake-cluster';
+import { FakeApiClient, notFound } from './fake-api-client';
 
 const metadata = (resourceVersion: string) => ({ name: 'keys', namespace: 'home', resourceVersion });
 const secret = (resourceVersion: string, value: string) => ({
@@ -15,12 +15,12 @@ function setup() {
     told: '1',
     served: secret('1', 'hunter2'),
   };
-  const cluster = new FakeCluster(new FakeClock(), () => {
+  const cluster = new FakeApiClient(new FakeClock(), () => {
     if (!state.served) throw notFound();
     return state.served;
   });
   const get = () => (state.told === undefined ? undefined : { metadata: metadata(state.told) });
-  const reader = new SecretReader(cluster, { get } as unknown as ClusterView);
+  const reader = new SecretReader(cluster, { get } as unknown as Cache);
   const password = async () => (await reader.get('home', 'keys'))?.get('password');
   return { state, cluster, reader, password };
 }

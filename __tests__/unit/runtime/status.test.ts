@@ -1,7 +1,7 @@
 import { StatusWriter, withoutForeignConditions } from '../../../operator/runtime/status';
 import type { CommonStatus } from '../../../operator/kinds/resource';
 import { FakeClock } from '../fake-clock';
-import { conflict, FakeCluster, type Handler, notFound } from './fake-cluster';
+import { conflict, FakeApiClient, type Handler, notFound } from './fake-api-client';
 import { widget, type Widget, widgets } from './objects';
 
 const add = (status: CommonStatus): CommonStatus => ({
@@ -10,7 +10,7 @@ const add = (status: CommonStatus): CommonStatus => ({
 });
 
 function setup(handler: Handler) {
-  const cluster = new FakeCluster(new FakeClock(), handler);
+  const cluster = new FakeApiClient(new FakeClock(), handler);
   return { cluster, writer: new StatusWriter<Widget>(cluster, widgets, (resource) => resource) };
 }
 

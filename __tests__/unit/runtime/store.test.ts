@@ -28,9 +28,9 @@ describe('one at a time', () => {
 
   test('an answer to a write does not bring back what went, or what was made anew under the name', () => {
     const store = new Store<Thing>();
-    expect(store.learn(thing('a', 5))).toEqual([]);
+    expect(store.recordWrite(thing('a', 5))).toEqual([]);
     store.put(thing('a', 6, 0, 'another'));
-    expect(store.learn(thing('a', 7))).toEqual([]);
+    expect(store.recordWrite(thing('a', 7))).toEqual([]);
     expect(store.get('home/a')).toEqual(thing('a', 6, 0, 'another'));
   });
 
@@ -47,7 +47,7 @@ describe('one at a time', () => {
   test('a list that was read before our write does not undo it', () => {
     const store = new Store<Thing>();
     store.put(thing('a', 1));
-    store.learn(thing('a', 8, 1));
+    store.recordWrite(thing('a', 8, 1));
     expect(store.replace([thing('a', 1)], '5')).toEqual([]);
     expect(store.get('home/a')?.value).toBe(1);
   });
@@ -78,7 +78,7 @@ test('after a restored list the next one is a list like any other', () => {
   const store = new Store<Thing>();
   store.seen('500');
   store.replace([thing('a', 200)], '300');
-  store.learn(thing('a', 310));
+  store.recordWrite(thing('a', 310));
   expect(store.replace([thing('a', 200)], '305')).toEqual([]);
 });
 
@@ -88,7 +88,7 @@ test('after a restored list the next one is a list like any other', () => {
 const NAMES = ['a', 'b', 'c'];
 
 type Step =
-  | { readonly type: 'write'; readonly name: string; readonly value: number; readonly learned: boolean }
+  | { readonly type: 'write'; readonly name: string; readonly value: number; readonly recorded: boolean }
   | { readonly type: 'delete'; readonly name: string }
   | { readonly type: 'watch'; readonly events: number }
   | { readonly type: 'relist' }
@@ -100,7 +100,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     type: fc.constant('write' as const),
     name: fc.constantFrom(...NAMES),
     value: fc.nat(9),
-    learned: fc.boolean(),
+    recorded: fc.boolean(),
   }),
   fc.record({ type: fc.constant('delete' as const), name: fc.constantFrom(...NAMES) }),
   fc.record({ type: fc.constant('watch' as const), events: fc.nat(5) }),
@@ -146,10 +146,10 @@ const examples: [Step[]][] = [
   // The watch had shown what a backup that was put back did not have; the last list was older than that backup.
   [
     [
-      { type: 'write', name: 'a', value: 0, learned: false },
+      { type: 'write', name: 'a', value: 0, recorded: false },
       { type: 'relist' },
-      { type: 'write', name: 'b', value: 0, learned: false },
-      { type: 'write', name: 'c', value: 0, learned: false },
+      { type: 'write', name: 'b', value: 0, recorded: false },
+      { type: 'write', name: 'c', value: 0, recorded: false },
       { type: 'watch', events: 2 },
       { type: 'restore', back: 1 },
     ],
@@ -157,7 +157,7 @@ const examples: [Step[]][] = [
   // The answer to a write came after the object was deleted, and brought it back.
   [
     [
-      { type: 'write', name: 'a', value: 0, learned: false },
+      { type: 'write', name: 'a', value: 0, recorded: false },
       { type: 'delete', name: 'a' },
       { type: 'watch', events: 2 },
       { type: 'late answer', index: 0 },
@@ -199,7 +199,7 @@ test('is the server as it was seen last, whatever the order of the news, and its
         switch (each.type) {
           case 'write': {
             const answer = server.write(each.name, each.value);
-            if (each.learned) tell(store.learn(answer));
+            if (each.recorded) tell(store.recordWrite(answer));
             break;
           }
           case 'delete':
@@ -218,7 +218,7 @@ test('is the server as it was seen last, whatever the order of the news, and its
             break;
           case 'late answer': {
             const late = server.history[each.index % Math.max(1, server.history.length)];
-            if (late?.type === 'put') tell(store.learn(late.object));
+            if (late?.type === 'put') tell(store.recordWrite(late.object));
           }
         }
         expect(new Map([...store.values()].map((object) => [keyOf(object), object]))).toEqual(told);

@@ -28,11 +28,11 @@ beforeEach(() => {
     log: silentLog,
     settings: { hubSourceAddress: '', allowLocalHubs: false },
     secrets: { get: (_: string, name: string) => Promise.resolve(secrets.get(name)) },
-    view: {
+    cache: {
       get: (kind: string, _: string, name: string) =>
         kind === 'Hub' ? hub() : secrets.has(name) ? { metadata: { name } } : undefined,
     },
-    mayWrite: () => undefined,
+    assertLeader: () => undefined,
   } as unknown as Services;
   hubs = new HubClients(services);
 });

@@ -51,7 +51,7 @@ export class HubContexts {
     cache: EntityCache,
   ): Generator<WatchedResource> {
     const { definition, idField } = this.entityTypes.find(({ type }) => type === kind)!;
-    for (const resource of this.services.view.list<Child>(definition.kind, namespace)) {
+    for (const resource of this.services.cache.list<Child>(definition.kind, namespace)) {
       if (resource.spec.hubRef.name !== hubName) continue;
       const { name, uid } = resource.metadata;
       yield {

@@ -63,7 +63,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
   /** Another resource that has this object in the hub, as its status says, and is there to stay. */
   ownerOf(id: string, { metadata, spec }: R): R | undefined {
     const { definition, idField } = this.entityType;
-    for (const other of this.services.view.list<R>(definition.kind, metadata.namespace)) {
+    for (const other of this.services.cache.list<R>(definition.kind, metadata.namespace)) {
       const isOther = other.metadata.uid !== metadata.uid && !other.metadata.deletionTimestamp;
       const sameHub = other.spec.hubRef.name === spec.hubRef.name;
       if (isOther && sameHub && other.status?.[idField] === id) return other;
@@ -131,7 +131,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
 
   /** The resource as it is now, as long as it may be written. */
   private latest({ kind, metadata }: R): R | undefined {
-    const present = this.services.view.get<R>(kind, metadata.namespace, metadata.name);
+    const present = this.services.cache.get<R>(kind, metadata.namespace, metadata.name);
     if (present?.metadata.uid !== metadata.uid || present?.metadata.deletionTimestamp) return undefined;
     const isHeld = present.spec.suspend || present.metadata.annotations?.[userAnnotations.dryRun] === 'true';
     return isHeld ? undefined : present;

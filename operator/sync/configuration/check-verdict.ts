@@ -17,7 +17,7 @@ export async function refusalOf(
   hash: string,
 ): Promise<string | undefined> {
   const { name } = hubRef;
-  const pod = services.view.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
+  const pod = services.cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
   if (pod?.metadata.annotations?.[operatorAnnotations.configHash] !== hash) return undefined;
   const preparation = pod.status?.initContainerStatuses?.find(
     (container) => container.name === PREPARE_CONTAINER,

@@ -1,5 +1,5 @@
 import { objectNames } from '../../kinds/object-names';
-import { NameConflict, ObjectRefused } from '../../runtime/apply';
+import { NameConflict, ObjectRejected } from '../../runtime/apply';
 import { type Outcome, stalled, waiting } from '../../runtime/outcome';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
@@ -32,15 +32,15 @@ export function continueOnFailure(services: Services, { name, run }: HubStep): H
 /** What the runtime would say of it too, if it were not caught here. */
 function problemOf(error: unknown): Outcome {
   if (error instanceof NameConflict)
-    return error.passing
+    return error.transient
       ? waiting('NameConflict', error.message, TERMINATING_RETRY_INTERVAL)
       : stalled('NameConflict', error.message);
-  if (error instanceof ObjectRefused) return stalled('InvalidSpec', error.message);
+  if (error instanceof ObjectRejected) return stalled('InvalidSpec', error.message);
   throw error;
 }
 
-function runs({ view, applier }: Services, { hub }: HubContext): boolean {
+function runs({ cache, applier }: Services, { hub }: HubContext): boolean {
   const { namespace, name } = hub.metadata;
-  const set = view.get(builtin.StatefulSet.kind, namespace, objectNames(name).workload);
+  const set = cache.get(builtin.StatefulSet.kind, namespace, objectNames(name).workload);
   return set !== undefined && applier.isOurs(set, hub);
 }

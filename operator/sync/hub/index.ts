@@ -2,7 +2,7 @@ import { hub as definition, type Hub, type HubSpec } from '../../kinds';
 import { API_GROUP } from '../../kinds/group';
 import { defaulted } from '../../kinds/schema';
 import { type Outcome, ready, stalled } from '../../runtime/outcome';
-import { Rehearsal } from '../../runtime/dry-run-applier';
+import { DryRunApplier } from '../../runtime/dry-run-applier';
 import type { SyncModule } from '../../runtime/sync-module';
 import type { HubClients } from '../hub-clients';
 import type { Services } from '../services';
@@ -60,10 +60,10 @@ function unsupportedDelivery({ delivery, external }: HubSpec): Outcome | undefin
 
 /** The annotation `dry-run`: the API server says what it would do, and the hub is not talked to. */
 async function dryRun(services: Services, context: HubContext): Promise<Outcome> {
-  const rehearsal = new Rehearsal(services.cluster, API_GROUP);
-  const steps = context.spec.external ? [] : clusterSteps({ ...services, applier: rehearsal });
+  const dryRunApplier = new DryRunApplier(services.cluster, API_GROUP);
+  const steps = context.spec.external ? [] : clusterSteps({ ...services, applier: dryRunApplier });
   return runSteps(steps, context, () => {
-    const { differences } = rehearsal;
+    const { differences } = dryRunApplier;
     if (context.spec.external)
       return ready('DryRun', 'The hub runs elsewhere and is left alone: nothing of it was compared.');
     if (differences.length === 0)

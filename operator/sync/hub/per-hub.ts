@@ -1,5 +1,5 @@
 import type { Hub } from '../../kinds';
-import type { ClusterView } from '../../runtime/cache';
+import type { Cache } from '../../runtime/cache';
 
 type Identity = Pick<Hub['metadata'], 'namespace' | 'name' | 'uid'>;
 
@@ -7,7 +7,7 @@ type Identity = Pick<Hub['metadata'], 'namespace' | 'name' | 'uid'>;
 export class PerHub<T> {
   private readonly entries = new Map<string, { readonly of: Identity; readonly value: T }>();
 
-  constructor(private readonly view: Pick<ClusterView, 'get'>) {}
+  constructor(private readonly cache: Pick<Cache, 'get'>) {}
 
   get size(): number {
     return this.entries.size;
@@ -27,6 +27,6 @@ export class PerHub<T> {
   }
 
   private isGone({ namespace, name, uid }: Identity): boolean {
-    return this.view.get<Hub>('Hub', namespace, name)?.metadata.uid !== uid;
+    return this.cache.get<Hub>('Hub', namespace, name)?.metadata.uid !== uid;
   }
 }

@@ -17,7 +17,7 @@ export async function secretValue(
   { name, key }: { name: string; key: string },
 ): Promise<SecretValue> {
   const { namespace } = hub.metadata;
-  const known = services.view.get(builtin.Secret.kind, namespace, name);
+  const known = services.cache.get(builtin.Secret.kind, namespace, name);
   if (!known) return { missing: `The Secret ${name} does not exist: create it.` };
   if (hub.spec.external && known.metadata.labels?.[HUB_LABEL] !== hub.metadata.name) {
     return {

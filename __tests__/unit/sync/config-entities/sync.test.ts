@@ -60,7 +60,7 @@ class Bench {
       clock: this.clock,
       log: silentLog,
       metrics: { driftFound: () => undefined },
-      view: {
+      cache: {
         list: (kind: string) => [this.resource].filter((each) => each.kind === kind),
         get: () => this.resource,
       },

@@ -1,5 +1,5 @@
 import type { Hub } from '../../../../operator/kinds';
-import type { ClusterView } from '../../../../operator/runtime/cache';
+import type { Cache } from '../../../../operator/runtime/cache';
 import { PerHub } from '../../../../operator/sync/hub/per-hub';
 
 const hub = (name: string, uid: string) => ({ metadata: { namespace: 'home', name, uid } }) as Hub;
@@ -9,8 +9,8 @@ test('remembers of each Hub that is there, and forgets those that went', () => {
     ['a', hub('a', '1')],
     ['b', hub('b', '2')],
   ]);
-  const view = { get: (_kind: string, _namespace: string, name: string) => present.get(name) };
-  const memory = new PerHub<string>(view as unknown as ClusterView);
+  const cache = { get: (_kind: string, _namespace: string, name: string) => present.get(name) };
+  const memory = new PerHub<string>(cache as unknown as Cache);
   memory.set(hub('a', '1'), 'first');
   memory.set(hub('b', '2'), 'second');
   expect([memory.get(hub('a', '1')), memory.get(hub('b', '2'))]).toEqual(['first', 'second']);

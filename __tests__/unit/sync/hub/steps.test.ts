@@ -1,5 +1,5 @@
 import type { Hub, HubSpec } from '../../../../operator/kinds';
-import { NameConflict, ObjectRefused } from '../../../../operator/runtime/apply';
+import { NameConflict, ObjectRejected } from '../../../../operator/runtime/apply';
 import { type Outcome, ready, stalled, waiting } from '../../../../operator/runtime/outcome';
 import { continueOnFailure } from '../../../../operator/sync/hub/continue-on-failure';
 import { type HubContext, requeueAfter, runSteps } from '../../../../operator/sync/hub/steps';
@@ -15,7 +15,7 @@ function reconcile(
   { runs = true, again = undefined as number | undefined } = {},
 ) {
   const services = {
-    view: { get: () => (runs ? { metadata: { name: 'h' } } : undefined) },
+    cache: { get: () => (runs ? { metadata: { name: 'h' } } : undefined) },
     applier: { isOurs: () => true },
   } as unknown as Services;
   const context: HubContext = {
@@ -44,7 +44,7 @@ test('a pass without a problem ends as its end says', async () => {
 test.each([
   [stalled('DowngradeRefused', 'Too old.'), 'DowngradeRefused', 'Too old.'],
   [new NameConflict('Service h is not ours.', false), 'NameConflict', 'Service h is not ours.'],
-  [new ObjectRefused('nodePort: out of range'), 'InvalidSpec', 'nodePort: out of range'],
+  [new ObjectRejected('nodePort: out of range'), 'InvalidSpec', 'nodePort: out of range'],
 ])(
   'a problem is said in the end, with the status of a hub that runs: %s',
   async (problem, reason, message) => {

@@ -58,7 +58,7 @@ export class Bootstrap {
   constructor(private readonly services: Services) {
     this.sessions = new OwnerSessions(services);
     this.interrupted = new InterruptedOnboarding(this.sessions, services.clock);
-    this.rejectedCredentials = new RejectedCredentials(services.view);
+    this.rejectedCredentials = new RejectedCredentials(services.cache);
   }
 
   private readonly states: Readonly<Record<BootstrapState, (context: BootstrapContext) => Promise<Step>>> = {

@@ -4,7 +4,7 @@ import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
 import { ownerReferenceTo } from '../../../runtime/apply';
 import { type ClusterObject, pathOf } from '../../../runtime/objects';
-import { isConflict, isNotFound } from '../../../runtime/transport';
+import { isConflict, isNotFound } from '../../../runtime/api-client';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 
@@ -55,12 +55,12 @@ export async function ownerCredentials(
  * volume again. It can be switched both ways; a Secret of the user's is never touched.
  */
 export async function ensureCredentialsOwner(
-  { view, applier, cluster }: Services,
+  { cache, applier, cluster }: Services,
   hub: Hub,
   { storage }: HubSpec,
 ): Promise<void> {
   const { namespace, name } = hub.metadata;
-  const secret = view.get<ClusterObject>(builtin.Secret.kind, namespace, objectNames(name).admin);
+  const secret = cache.get<ClusterObject>(builtin.Secret.kind, namespace, objectNames(name).admin);
   if (!secret || !applier.isOurs(secret, hub)) return;
   const others = (secret.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== hub.metadata.uid);
   const wanted = storage.retain ? others : [...others, ownerReferenceTo(hub)];

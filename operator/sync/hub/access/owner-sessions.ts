@@ -22,14 +22,14 @@ export interface OwnerSession {
   readonly credentials: Credentials;
 }
 
-type SessionServices = Pick<Services, 'clock' | 'log' | 'mayWrite' | 'settings' | 'view'>;
+type SessionServices = Pick<Services, 'clock' | 'log' | 'assertLeader' | 'settings' | 'cache'>;
 
 /** Sessions of the owners of hubs. A login is kept between reconciles, so that not every step logs in again. */
 export class OwnerSessions {
   private readonly logins: PerHub<Login>;
 
   constructor(private readonly services: SessionServices) {
-    this.logins = new PerHub(services.view);
+    this.logins = new PerHub(services.cache);
   }
 
   /** Keeps a login that was made without {@link run}, for the sessions that follow. */
@@ -80,14 +80,14 @@ export class OwnerSessions {
     credentials: Credentials | undefined,
     use: (rest: RestClient) => Promise<T>,
   ): Promise<T> {
-    const { clock, mayWrite, settings } = this.services;
+    const { clock, assertLeader, settings } = this.services;
     const localAddress = settings.hubSourceAddress || undefined;
     const secrets = credentials ? [credentials.password] : [];
     const rest = new RestClient({
       url,
       localAddress,
       clock,
-      assertLeader: mayWrite,
+      assertLeader: assertLeader,
       redact: redactor(secrets),
     });
     try {

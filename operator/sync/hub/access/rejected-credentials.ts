@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { LoginFailed } from '../../../client/errors';
 import type { Credentials } from '../../../client/onboarding';
 import type { Hub } from '../../../kinds/index';
-import type { ClusterView } from '../../../runtime/cache';
+import type { Cache } from '../../../runtime/cache';
 import { PerHub } from '../per-hub';
 
 /** What only a person can help with; `reason` is the one of the condition `BootstrapReady`. */
@@ -19,8 +19,8 @@ export interface Stuck {
 export class RejectedCredentials {
   private readonly entries: PerHub<{ readonly digest: string; readonly stuck: Stuck }>;
 
-  constructor(view: Pick<ClusterView, 'get'>) {
-    this.entries = new PerHub(view);
+  constructor(cache: Pick<Cache, 'get'>) {
+    this.entries = new PerHub(cache);
   }
 
   record(hub: Hub, credentials: Credentials, error: LoginFailed): Stuck {

@@ -17,7 +17,7 @@ export class TokenRenewal {
   private readonly superseded: PerHub<string>;
 
   constructor(private readonly services: Services) {
-    this.superseded = new PerHub(services.view);
+    this.superseded = new PerHub(services.cache);
   }
 
   /** @param token the one that the hub has just accepted */
@@ -33,7 +33,7 @@ export class TokenRenewal {
   }
 
   private isOurs(hub: Hub, spec: HubSpec): boolean {
-    const secret = this.services.view.get<ClusterObject>(
+    const secret = this.services.cache.get<ClusterObject>(
       builtin.Secret.kind,
       hub.metadata.namespace,
       tokenSecretName(hub, spec),

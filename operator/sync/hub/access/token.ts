@@ -64,7 +64,7 @@ export async function issueToken(
   connection: HubConnection,
 ): Promise<string> {
   // First: one that nobody may store would be left in the hub, for years, by every pass.
-  await services.applier.rehearse(builtin.Secret, tokenSecret(hub, spec, ''), { owner: hub });
+  await services.applier.dryRun(builtin.Secret, tokenSecret(hub, spec, ''), { owner: hub });
   const { tokenLifespanDays: lifespanDays } = spec.bootstrap;
   const token = await createToken(connection, {
     owner: tokenNamePrefix(hub),
@@ -89,9 +89,9 @@ function tokenSecret(hub: Hub, spec: HubSpec, token: string): Manifest {
   return { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data };
 }
 
-function supersededSecrets({ view, applier }: Services, hub: Hub, current: string): string[] {
+function supersededSecrets({ cache, applier }: Services, hub: Hub, current: string): string[] {
   const labels = Object.entries({ ...COMPONENT, ...applier.labels(hub) });
-  return [...view.list(builtin.Secret.kind, hub.metadata.namespace)]
+  return [...cache.list(builtin.Secret.kind, hub.metadata.namespace)]
     .filter(
       ({ metadata }) =>
         metadata.name !== current && labels.every(([key, value]) => metadata.labels?.[key] === value),

@@ -7,7 +7,7 @@ import type { EventSpec } from '../../../runtime/events';
 import type { ResourceType } from '../../../runtime/objects';
 import type { ConditionValue } from '../../../runtime/outcome';
 import { conditionOf } from '../../../runtime/conditions';
-import { isNotFound } from '../../../runtime/transport';
+import { isNotFound } from '../../../runtime/api-client';
 import { builtin, optional } from '../../../runtime/types';
 import type { Services } from '../../services';
 import { httpRouteOf } from './gateway';
@@ -22,7 +22,7 @@ import { type HubStep, type HubContext, requeueAfter } from '../steps';
  * missing, never an error ("Certificate manager wait", spec.md).
  */
 export function exposureSteps(services: Services): readonly HubStep[] {
-  const { applier, settings, view } = services;
+  const { applier, settings, cache } = services;
   const discovery = new Discovery(services.cluster, services.clock);
 
   /** Makes an object of a watched kind be there, or not be there. */
@@ -30,7 +30,7 @@ export function exposureSteps(services: Services): readonly HubStep[] {
     const { name, namespace } = hub.metadata;
     if (wanted) await applier.apply(type, wanted, { owner: hub });
     // One of ours is known from its watch, so that a hub without it costs no request.
-    else if (view.get(type.kind, namespace, objectNames(name).workload)) {
+    else if (cache.get(type.kind, namespace, objectNames(name).workload)) {
       await applier.remove(type, hub, objectNames(name).workload);
     }
   }

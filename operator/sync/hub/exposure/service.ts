@@ -30,7 +30,11 @@ export function serviceStep(services: Services): HubStep {
         status['url'] = context.url ?? null;
       };
       const { namespace, name } = hub.metadata;
-      const present = services.view.get<Service>(builtin.Service.kind, namespace, objectNames(name).workload);
+      const present = services.cache.get<Service>(
+        builtin.Service.kind,
+        namespace,
+        objectNames(name).workload,
+      );
       // What is there leads to the hub, also when the API server does not take what is wanted now.
       reached(present && services.applier.isOurs(present, hub) ? present : undefined);
       reached(await syncService(services, hub, spec));

@@ -12,7 +12,7 @@ import {
 import { pathOf } from '../../../runtime/objects';
 import { type ConditionValue, type Outcome, type Stalled, stalled, waiting } from '../../../runtime/outcome';
 import { conditionOf } from '../../../runtime/conditions';
-import { isConflict, isNotFound } from '../../../runtime/transport';
+import { isConflict, isNotFound } from '../../../runtime/api-client';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import { type BanHistory, banHistoryOf, banStatus, decideBanRestart } from './ban-window';
@@ -33,7 +33,7 @@ export class BanRecovery {
   private readonly pendingRestart: PerHub<{ readonly pod: string; readonly at: string | undefined }>;
 
   constructor(private readonly services: Services) {
-    this.pendingRestart = new PerHub(services.view);
+    this.pendingRestart = new PerHub(services.cache);
   }
 
   /** The hub refuses our address: `words` says so. */
@@ -131,7 +131,7 @@ export class BanRecovery {
   }
 
   private podOf({ metadata: { namespace, name } }: Hub): Pod | undefined {
-    return this.services.view.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
+    return this.services.cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
   }
 }
 

@@ -16,7 +16,7 @@ export class HealthMonitor {
 
   /** @param onGone called when a watched Hub has been deleted */
   constructor(
-    private readonly services: Pick<Services, 'clock' | 'view' | 'requeue'>,
+    private readonly services: Pick<Services, 'clock' | 'cache' | 'requeue'>,
     private readonly onGone: (hub: Hub) => void,
   ) {}
 
@@ -25,7 +25,7 @@ export class HealthMonitor {
     const { namespace, name } = hub.metadata;
     this.cancels.get(keyOf(hub))?.();
     const check = async () => {
-      if (this.services.view.get<Hub>('Hub', namespace, name)?.metadata.uid !== hub.metadata.uid)
+      if (this.services.cache.get<Hub>('Hub', namespace, name)?.metadata.uid !== hub.metadata.uid)
         return this.forget(hub);
       const seen = await getConfig(client.rest, { timeout: HEALTH_CHECK_TIMEOUT }).then(
         stateFingerprint,

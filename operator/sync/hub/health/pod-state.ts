@@ -44,7 +44,7 @@ export type PodState = { readonly ready: true } | { readonly ready: false; reado
  * container, a probe, a volume.
  */
 export async function podState(services: Services, hub: Hub): Promise<PodState> {
-  const pod = services.view.get<Pod>(
+  const pod = services.cache.get<Pod>(
     builtin.Pod.kind,
     hub.metadata.namespace,
     objectNames(hub.metadata.name).pod,
@@ -67,7 +67,7 @@ async function missingPodMessage(
   { metadata: { name, namespace } }: Hub,
 ): Promise<string> {
   const { workload, pod } = objectNames(name);
-  const set = services.view.get(builtin.StatefulSet.kind, namespace, workload);
+  const set = services.cache.get(builtin.StatefulSet.kind, namespace, workload);
   return set
     ? withLatestWarning(services, `Pod ${pod} is not there yet`, set)
     : `Pod ${pod} is not there yet.`;

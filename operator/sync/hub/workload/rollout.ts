@@ -24,7 +24,7 @@ export class Rollouts {
   private readonly pending: PerHub<PendingTemplate>;
 
   constructor(private readonly services: Services) {
-    this.pending = new PerHub(services.view);
+    this.pending = new PerHub(services.cache);
   }
 
   /** The hashes that the pod template shall carry; undefined while there is no configuration to start a pod with. */
@@ -49,7 +49,7 @@ export class Rollouts {
   debounceRemaining(hub: Hub, present: StatefulSet | undefined, wanted: Manifest): number {
     const { applier, clock } = this.services;
     // The first hashes belong into the creation of the StatefulSet, or a second rollout would follow at once.
-    if (!present || applier.isLastWish(present, wanted, { owner: hub })) {
+    if (!present || applier.matchesLastApplied(present, wanted, { owner: hub })) {
       this.pending.delete(hub);
       return 0;
     }

@@ -55,7 +55,7 @@ export function workloadStep(services: Services): HubStep {
           : await applier.apply<StatefulSet>(builtin.StatefulSet, wanted.manifest, { owner: hub });
       if (pause > 0) {
         // What the API server would refuse is said at once.
-        await applier.rehearse(builtin.StatefulSet, wanted.manifest, { owner: hub });
+        await applier.dryRun(builtin.StatefulSet, wanted.manifest, { owner: hub });
         requeueAfter(context, pause);
       }
       const applied = hashesOf(set);

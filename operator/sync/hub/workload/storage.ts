@@ -1,10 +1,10 @@
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
 import { DEPENDENCY_REQUEUE } from '../../../limits';
-import { ObjectRefused } from '../../../runtime/apply';
+import { ObjectRejected } from '../../../runtime/apply';
 import type { ClusterObject } from '../../../runtime/objects';
 import type { ConditionValue } from '../../../runtime/outcome';
-import { ApiError } from '../../../runtime/transport';
+import { ApiError } from '../../../runtime/api-client';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import { latestWarning } from '../health/warning-events';
@@ -67,7 +67,7 @@ export function storageStep(services: Services): HubStep {
       return { claim, condition: await stateOf(claim, problems) };
     } catch (error) {
       // A class that cannot grow its volumes is refused by an admission plugin, with 403.
-      const refused = error instanceof ObjectRefused || (error instanceof ApiError && error.status === 403);
+      const refused = error instanceof ObjectRejected || (error instanceof ApiError && error.status === 403);
       if (!refused || !present) throw error;
       return { claim: present, condition: mismatch(...problems, error.message) };
     }

@@ -46,8 +46,8 @@ beforeEach(async () => {
     log: silentLog,
     settings: {},
     secrets: { get: () => Promise.resolve(new Map(Object.entries({ username: 'ada', password: 'right' }))) },
-    view: { get: () => hub },
-    applier: { rehearse: () => Promise.resolve() },
+    cache: { get: () => hub },
+    applier: { dryRun: () => Promise.resolve() },
   };
   bootstrap = new Bootstrap(services as unknown as Services);
 });

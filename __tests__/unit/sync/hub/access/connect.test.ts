@@ -49,7 +49,7 @@ beforeEach(async () => {
     clock: systemClock,
     log: silentLog,
     settings: {},
-    view: { get: (kind: string) => objects[kind] },
+    cache: { get: (kind: string) => objects[kind] },
     applier: { isOurs: () => false },
     secrets: {
       get: () =>

@@ -18,7 +18,7 @@ beforeEach(() => {
   const services = {
     clock,
     settings: { podIp: '10.0.0.1' },
-    view: { get: (kind: string) => (kind === 'Pod' ? pod : undefined) },
+    cache: { get: (kind: string) => (kind === 'Pod' ? pod : undefined) },
     cluster: {
       request: ({ method, path }: { method: string; path: string }) => deleted.push(`${method} ${path}`),
     },

@@ -1,6 +1,6 @@
 import { HubClient } from '../../../../../operator/client/hub-client';
 import type { Hub } from '../../../../../operator/kinds/index';
-import type { ClusterView } from '../../../../../operator/runtime/cache';
+import type { Cache } from '../../../../../operator/runtime/cache';
 import { stateFingerprint, HealthMonitor } from '../../../../../operator/sync/hub/health/health-monitor';
 import { silentLog } from '../../../../cluster/silent-log';
 import { FakeHub, json, text } from '../../../client/fake-hub';
@@ -25,9 +25,9 @@ beforeEach(async () => {
   clock = new ManualClock();
   present = hub;
   [gone, requeued] = [[], []];
-  const view = { get: () => present } as unknown as ClusterView;
+  const cache = { get: () => present } as unknown as Cache;
   monitor = new HealthMonitor(
-    { clock, view, requeue: (...id) => requeued.push(id.join('/')) },
+    { clock, cache, requeue: (...id) => requeued.push(id.join('/')) },
     ({ metadata }) => gone.push(metadata.name),
   );
 });

@@ -11,9 +11,10 @@ const set = (text: string) => ({ metadata: { name: text } }) as StatefulSet;
 function rollouts() {
   let now = 0;
   const applier = {
-    isLastWish: (present: StatefulSet, wanted: Manifest) => present.metadata.name === wanted.metadata.name,
+    matchesLastApplied: (present: StatefulSet, wanted: Manifest) =>
+      present.metadata.name === wanted.metadata.name,
   };
-  const services = { applier, view: { get: () => hub }, clock: { now: () => now } } as unknown as Services;
+  const services = { applier, cache: { get: () => hub }, clock: { now: () => now } } as unknown as Services;
   return { rollouts: new Rollouts(services), later: (milliseconds: number) => (now += milliseconds) };
 }
 

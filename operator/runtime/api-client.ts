@@ -26,8 +26,8 @@ export class ApiError extends Error {
 }
 
 /** The API server gave no answer: refused, reset, timed out. */
-export class ClusterUnreachable extends Error {
-  override readonly name = 'ClusterUnreachable';
+export class ApiServerUnreachable extends Error {
+  override readonly name = 'ApiServerUnreachable';
 }
 
 export const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.status === 404;
@@ -36,20 +36,20 @@ export const isConflict = (error: unknown): boolean => error instanceof ApiError
 export const isGone = (error: unknown): boolean => error instanceof ApiError && error.status === 410;
 
 /** Nothing new may be made in a namespace that is being deleted. */
-export const isNamespaceGoing = (error: unknown): error is ApiError =>
+export const isNamespaceTerminating = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.causes.includes('NamespaceTerminating');
 
 /** The server is not there or not itself, for whoever asks: one that has lost its etcd still answers, with 5xx or 429. */
-export const isServerAway = (error: unknown): boolean =>
-  error instanceof ClusterUnreachable ||
+export const isServerUnavailable = (error: unknown): boolean =>
+  error instanceof ApiServerUnreachable ||
   (error instanceof ApiError && (error.status === 429 || error.status >= 500));
 
 /** Says something of the moment, nothing of what was asked for: the same request may well succeed soon. */
-export const isPassing = (error: unknown): boolean => isServerAway(error) || isConflict(error);
+export const isTransient = (error: unknown): boolean => isServerUnavailable(error) || isConflict(error);
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-export interface ClusterRequest {
+export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly query?: Query;
@@ -60,14 +60,14 @@ export interface ClusterRequest {
   readonly signal?: AbortSignal;
 }
 
-export interface ClusterOptions {
+export interface ApiClientOptions {
   readonly clock: Clock;
   /** Milliseconds after which a request without an answer is given up. */
   readonly timeout?: number;
   /** Once aborted, nothing but GET is sent any more and what is under way is cut: the right to write is lost. */
-  readonly mayWrite?: AbortSignal;
+  readonly leaderSignal?: AbortSignal;
   /** Called before each write; throws when the right is lost and nobody has noticed yet, as after a sleep. */
-  readonly beforeWrite?: () => void;
+  readonly assertLeader?: () => void;
   /** Called for each finished request, for metrics. */
   readonly onResponse?: (method: string, status: number | 'error') => void;
 }
@@ -86,9 +86,9 @@ interface Credentials {
 
 /**
  * The one way to call the cluster: JSON over keep-alive connections, with the kubeconfig's authentication. Requests
- * throw {@link ApiError}, {@link ClusterUnreachable}, or the reason of the signal that aborted them; nothing else.
+ * throw {@link ApiError}, {@link ApiServerUnreachable}, or the reason of the signal that aborted them; nothing else.
  */
-export class Cluster {
+export class ApiClient {
   private readonly client: AxiosInstance;
   private readonly timeout: number;
   private agents = {
@@ -100,7 +100,7 @@ export class Cluster {
 
   constructor(
     private readonly kubeConfig: Pick<KubeConfig, 'getCurrentCluster' | 'applyToHTTPSOptions'>,
-    private readonly options: ClusterOptions,
+    private readonly options: ApiClientOptions,
   ) {
     const server = kubeConfig.getCurrentCluster()?.server;
     if (!server) throw new Error('The kubeconfig names no cluster: set KUBECONFIG, or run inside a cluster.');
@@ -119,12 +119,12 @@ export class Cluster {
     });
   }
 
-  async request<T>(request: ClusterRequest): Promise<T> {
+  async request<T>(request: ApiRequest): Promise<T> {
     const { data } = await this.authenticated(request, 'text');
     const body = parseJson(data);
     // Only something between us and the server answers in another language.
     if (body === undefined)
-      throw new ClusterUnreachable(`${nameOf(request)}: the answer is not JSON: ${truncate(data, 200)}`);
+      throw new ApiServerUnreachable(`${nameOf(request)}: the answer is not JSON: ${truncate(data, 200)}`);
     return body as T;
   }
 
@@ -143,7 +143,7 @@ export class Cluster {
   }
 
   /** Opens a stream of newline-separated JSON (a watch). The caller consumes or destroys it. */
-  async stream(request: ClusterRequest): Promise<Readable> {
+  async stream(request: ApiRequest): Promise<Readable> {
     return (await this.authenticated(request, 'stream')).data;
   }
 
@@ -154,7 +154,7 @@ export class Cluster {
   }
 
   private async authenticated<Type extends ResponseType>(
-    request: ClusterRequest,
+    request: ApiRequest,
     type: Type,
   ): Promise<Response<Type>> {
     try {
@@ -166,17 +166,14 @@ export class Cluster {
     }
   }
 
-  private async send<Type extends ResponseType>(
-    request: ClusterRequest,
-    type: Type,
-  ): Promise<Response<Type>> {
-    const { clock, mayWrite, beforeWrite, onResponse } = this.options;
+  private async send<Type extends ResponseType>(request: ApiRequest, type: Type): Promise<Response<Type>> {
+    const { clock, leaderSignal, assertLeader, onResponse } = this.options;
     const headers = await this.authenticate();
     const writes = request.method !== 'GET';
-    if (writes) beforeWrite?.();
-    const link = new CombinedSignal(request.signal, writes ? mayWrite : undefined);
+    if (writes) assertLeader?.();
+    const link = new CombinedSignal(request.signal, writes ? leaderSignal : undefined);
     const cancel = clock.after(this.timeout, () =>
-      link.abort(new ClusterUnreachable(`${nameOf(request)}: no answer within ${this.timeout / 1_000} s`)),
+      link.abort(new ApiServerUnreachable(`${nameOf(request)}: no answer within ${this.timeout / 1_000} s`)),
     );
     let status: number | 'error' = 'error';
     let streaming = false;
@@ -205,7 +202,7 @@ export class Cluster {
       if (link.signal.aborted) throw link.signal.reason;
       if (error instanceof ApiError) throw error;
       const why = isAxiosError(error) ? (error.code ?? error.message) : String(error);
-      throw new ClusterUnreachable(`${nameOf(request)}: ${why}`, { cause: error });
+      throw new ApiServerUnreachable(`${nameOf(request)}: ${why}`, { cause: error });
     } finally {
       cancel();
       if (!streaming) link.dispose();
@@ -223,7 +220,7 @@ export class Cluster {
       return await credentials.headers;
     } catch (error) {
       if (this.credentials === credentials) this.credentials = undefined;
-      throw new ClusterUnreachable(`The kubeconfig's credentials cannot be read: ${String(error)}`, {
+      throw new ApiServerUnreachable(`The kubeconfig's credentials cannot be read: ${String(error)}`, {
         cause: error,
       });
     }
@@ -266,14 +263,14 @@ interface StatusAnswer {
   readonly details?: { readonly causes?: readonly { readonly field?: string; readonly reason?: string }[] };
 }
 
-const nameOf = ({ method, path }: ClusterRequest): string => `${method} ${path}`;
+const nameOf = ({ method, path }: ApiRequest): string => `${method} ${path}`;
 
 async function bodyOf(data: string | Readable): Promise<string> {
   return typeof data === 'string' ? data : text(data);
 }
 
 function apiError(
-  request: ClusterRequest,
+  request: ApiRequest,
   { status, statusText, headers }: AxiosResponse,
   body: string,
 ): ApiError {

@@ -5,19 +5,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../../operator/clock';
 import {
   ApiError,
-  Cluster,
-  type ClusterOptions,
-  ClusterUnreachable,
-} from '../../../operator/runtime/transport';
+  ApiClient,
+  type ApiClientOptions,
+  ApiServerUnreachable,
+} from '../../../operator/runtime/api-client';
 import { FakeClock, settle } from '../fake-clock';
-import { kubeConfigFor } from './fake-cluster';
+import { kubeConfigFor } from './fake-api-client';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 let server: Server;
 let answer: Answer;
 const seen: IncomingMessage[] = [];
-const clusters: Cluster[] = [];
+const clusters: ApiClient[] = [];
 
 beforeAll(async () => {
   server = createServer((request, response) => {
@@ -42,9 +42,9 @@ afterAll(() => server.close());
 const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
 function connect(
-  options: Partial<ClusterOptions> = {},
+  options: Partial<ApiClientOptions> = {},
   headers: () => Record<string, string> = () => ({}),
-): Cluster {
+): ApiClient {
   const kubeConfig = {
     ...kubeConfigFor(url()),
     applyToHTTPSOptions: (tls: { headers?: Record<string, string> }) => {
@@ -52,7 +52,7 @@ function connect(
       return Promise.resolve();
     },
   };
-  const cluster = new Cluster(kubeConfig, {
+  const cluster = new ApiClient(kubeConfig, {
     clock: systemClock,
     ...options,
   });
@@ -110,7 +110,7 @@ describe('answers', () => {
 
   test('a page of something in between is no answer', async () => {
     answer = (_, response) => response.writeHead(200).end('<html>log in');
-    await expect(connect().request(get)).rejects.toThrow(ClusterUnreachable);
+    await expect(connect().request(get)).rejects.toThrow(ApiServerUnreachable);
   });
 
   test('an answer that breaks off is no answer', async () => {
@@ -119,7 +119,7 @@ describe('answers', () => {
       response.write('{"half":');
       setTimeout(() => response.destroy(), 20);
     };
-    await expect(connect().request(get)).rejects.toThrow(ClusterUnreachable);
+    await expect(connect().request(get)).rejects.toThrow(ApiServerUnreachable);
   });
 
   test('a stream is refused as other requests are', async () => {
@@ -201,7 +201,7 @@ describe('credentials', () => {
       if (broken) throw new Error('ENOENT: token');
       return {};
     });
-    await expect(cluster.request(get)).rejects.toThrow(ClusterUnreachable);
+    await expect(cluster.request(get)).rejects.toThrow(ApiServerUnreachable);
     broken = false;
     await cluster.request(get);
   });
@@ -210,7 +210,7 @@ describe('credentials', () => {
 describe('the right to write', () => {
   test('lost: nothing but GET is sent', async () => {
     const writing = new AbortController();
-    const cluster = connect({ mayWrite: writing.signal });
+    const cluster = connect({ leaderSignal: writing.signal });
     writing.abort(new Error('no longer the leader'));
     await expect(cluster.request(patch)).rejects.toThrow('no longer the leader');
     await cluster.request(get);
@@ -221,7 +221,7 @@ describe('the right to write', () => {
     const writing = new AbortController();
     const answers: (() => void)[] = [];
     answer = (_, response) => answers.push(() => json(response, 200, {}));
-    const cluster = connect({ mayWrite: writing.signal });
+    const cluster = connect({ leaderSignal: writing.signal });
     const write = cluster.request(patch).catch((error: unknown) => error);
     const read = cluster.request(get);
     await until(() => seen.length === 2);
@@ -233,7 +233,7 @@ describe('the right to write', () => {
 
   test('lost, and nobody has noticed: each write asks', async () => {
     const cluster = connect({
-      beforeWrite: () => {
+      assertLeader: () => {
         throw new Error('the lease was not renewed in time');
       },
     });
@@ -246,7 +246,7 @@ describe('the right to write', () => {
     process.on('warning', warned);
     const writing = new AbortController();
     const removed = jest.spyOn(writing.signal, 'removeEventListener');
-    const cluster = connect({ mayWrite: writing.signal });
+    const cluster = connect({ leaderSignal: writing.signal });
     await Promise.all(Array.from({ length: 30 }, () => cluster.request(patch)));
     await settle();
     process.off('warning', warned);

@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '../../../operator/clock';
-import { ApiError, Cluster, type ClusterRequest } from '../../../operator/runtime/transport';
+import { ApiError, ApiClient, type ApiRequest } from '../../../operator/runtime/api-client';
 
-export type Handler = (request: ClusterRequest) => unknown;
+export type Handler = (request: ApiRequest) => unknown;
 
 /** Answers requests by a function and remembers them; nothing is sent. */
-export class FakeCluster extends Cluster {
-  readonly requests: ClusterRequest[] = [];
+export class FakeApiClient extends ApiClient {
+  readonly requests: ApiRequest[] = [];
 
   constructor(
     clock: Clock,
@@ -15,19 +15,19 @@ export class FakeCluster extends Cluster {
     super(kubeConfigFor('http://127.0.0.1:1'), { clock });
   }
 
-  override async request<T>(request: ClusterRequest): Promise<T> {
+  override async request<T>(request: ApiRequest): Promise<T> {
     this.requests.push(request);
     return (await this.handler(request)) as T;
   }
 
-  override async stream(request: ClusterRequest): Promise<Readable> {
+  override async stream(request: ApiRequest): Promise<Readable> {
     this.requests.push(request);
     const stream = (await this.handler(request)) as Readable;
     request.signal?.addEventListener('abort', () => stream.destroy());
     return stream;
   }
 
-  get writes(): ClusterRequest[] {
+  get writes(): ApiRequest[] {
     return this.requests.filter(({ method }) => method !== 'GET');
   }
 }
