@@ -51,7 +51,7 @@ export const RESYNC_JITTER = 0.1;
 export const BACKOFF_FIRST = 5;
 export const BACKOFF_LAST = 1_000 * SECOND;
 /** "A pass may await one answer of the hub (up to 30 s)": one that takes much longer is given up and said to be stuck. */
-export const PASS_TIMEOUT = 2 * MINUTE;
+export const RECONCILE_TIMEOUT = 2 * MINUTE;
 /** SIGTERM finishes what is being worked within this time. */
 export const STOP_DEADLINE = 20 * SECOND;
 

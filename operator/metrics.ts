@@ -1,9 +1,9 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { PassResult } from './runtime/reconciler';
+import type { ResultLabel } from './runtime/reconciler';
 import type { QueueObserver } from './runtime/queue';
 
 /** Buckets of controller-runtime, in seconds. */
-const PASS_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const RECONCILE_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const QUEUE_BUCKETS = [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000];
 
 /** What the queue can be asked when somebody scrapes. */
@@ -23,10 +23,11 @@ export type PassFault = 'terminal' | 'panic';
 export class Metrics {
   readonly registry = new Registry();
 
-  private readonly passes = this.counter('controller_runtime_reconcile_total', 'Passes by how they ended.', [
-    'controller',
-    'result',
-  ]);
+  private readonly reconciles = this.counter(
+    'controller_runtime_reconcile_total',
+    'Passes by how they ended.',
+    ['controller', 'result'],
+  );
   private readonly errors = this.counter('controller_runtime_reconcile_errors_total', 'Passes that failed.', [
     'controller',
   ]);
@@ -40,11 +41,11 @@ export class Metrics {
     'Passes that a mistake in the operator ended: please report it.',
     ['controller'],
   );
-  private readonly passTime = this.histogram(
+  private readonly reconcileTime = this.histogram(
     'controller_runtime_reconcile_time_seconds',
     'Length of passes.',
     ['controller'],
-    PASS_BUCKETS,
+    RECONCILE_BUCKETS,
   );
   private readonly adds = this.counter('workqueue_adds_total', 'Keys added to the queue.', [
     'name',
@@ -97,16 +98,16 @@ export class Metrics {
     this.build.set({ version, node_version: process.version }, 1);
   }
 
-  passEnded(kind: string, result: PassResult, seconds: number, fault?: PassFault): void {
-    this.passes.inc({ controller: kind, result });
+  reconciled(kind: string, result: ResultLabel, seconds: number, fault?: PassFault): void {
+    this.reconciles.inc({ controller: kind, result });
     if (result === 'error') this.errors.inc({ controller: kind });
     if (fault === 'terminal') this.terminalErrors.inc({ controller: kind });
     if (fault === 'panic') this.panics.inc({ controller: kind });
-    this.passTime.observe({ controller: kind }, seconds);
+    this.reconcileTime.observe({ controller: kind }, seconds);
   }
 
-  queueObserver(kindOf: (key: string) => string): QueueObserver {
-    const labels = (key: string) => ({ name: kindOf(key), controller: kindOf(key) });
+  queueObserver<Key extends string>(kindOf: (key: Key) => string): QueueObserver<Key> {
+    const labels = (key: Key) => ({ name: kindOf(key), controller: kindOf(key) });
     return {
       added: (key) => this.adds.inc(labels(key)),
       retried: (key) => this.retries.inc(labels(key)),
@@ -182,8 +183,8 @@ export class Metrics {
 
   /** A rate over a series that begins with its first error misses that error. */
   private beginAtZero(kind: string): void {
-    for (const result of ['success', 'requeue_after', 'error'] satisfies PassResult[])
-      this.passes.inc({ controller: kind, result }, 0);
+    for (const result of ['success', 'requeue_after', 'error'] satisfies ResultLabel[])
+      this.reconciles.inc({ controller: kind, result }, 0);
     for (const faults of [this.errors, this.terminalErrors, this.panics]) faults.inc({ controller: kind }, 0);
     for (const flow of [this.adds, this.retries]) flow.inc({ name: kind, controller: kind }, 0);
   }

@@ -10,11 +10,12 @@ import type { Logger } from './log';
 import type { Metrics } from './metrics';
 import { Applier, FIELD_MANAGER } from './runtime/apply';
 import { Cache } from './runtime/cache';
-import { type ControlledKind, Controller, parseId } from './runtime/controller';
+import { type ControlledKind, Controller } from './runtime/controller';
 import { EventRecorder } from './runtime/events';
 import { Finalizer } from './runtime/finalizer';
 import { LeaderElection } from './runtime/leader';
-import { type ClusterObject, parseKey, type ResourceType } from './runtime/objects';
+import { type ClusterObject, type ResourceType } from './runtime/objects';
+import { type ObjectKey, parseObjectKey } from './runtime/object-key';
 import { Reconciler } from './runtime/reconciler';
 import type { CustomResource } from './kinds/resource';
 import { SecretReader } from './runtime/secrets';
@@ -93,7 +94,7 @@ export class HubOperator extends Operator {
       clock,
       metrics,
       kinds: this.controlledKinds(),
-      read: (id) => this.read(id),
+      read: (key) => this.read(key),
       workers: settings.workers,
       workersPerHub: settings.workersPerHub,
       ownerLabel: `${API_GROUP}/owner`,
@@ -268,17 +269,16 @@ export class HubOperator extends Operator {
       events,
       finalizer: new Finalizer(this.cluster, type, finalizerOf(kind)),
       module: this.modules.of(kind),
-      read: (key) => this.read(`${kind}/${key}`),
-      rival: (resource) => this.controller.rival(kind, resource),
+      read: (key) => this.read(key),
+      conflictingOwner: (resource) => this.controller.conflictingOwner(resource),
       recordWrite: (object) => this.cache.recordWrite(object),
       annotations: { reconcileRequestedAt: userAnnotations.reconcileAt, dryRun: userAnnotations.dryRun },
       leaderSignal: this.leadership.signal,
     });
   }
 
-  private read(id: string): CustomResource | undefined {
-    const { kind, key } = parseId(id);
-    const { namespace, name } = parseKey(key);
+  private read(key: ObjectKey): CustomResource | undefined {
+    const { kind, namespace, name } = parseObjectKey(key);
     return this.cache.get<CustomResource>(kind, namespace, name);
   }
 }

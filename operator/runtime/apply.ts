@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { OwnerReference } from '../kinds/resource';
-import { type ClusterObject, keyOf, pathOf, type ResourceType } from './objects';
+import { type ClusterObject, pathOf, type ResourceType } from './objects';
 import type { CustomResource } from '../kinds/resource';
 import { type ApiClient, ApiError, isConflict, isNotFound, type Query } from './api-client';
 
@@ -184,13 +184,13 @@ export class Applier {
     const formerOwner = controller?.kind === owner.kind && controller.name === owner.metadata.name;
     if (present.metadata.deletionTimestamp || (!ours && formerOwner)) {
       throw new NameConflict(
-        `${type.kind} ${keyOf(present)} of the time before is still being deleted.`,
+        `${type.kind} ${present.metadata.namespace}/${present.metadata.name} of the time before is still being deleted.`,
         true,
       );
     }
     if (ours) return;
     throw new NameConflict(
-      `${type.kind} ${keyOf(present)} exists and does not belong to ${owner.kind} ${owner.metadata.name}` +
+      `${type.kind} ${present.metadata.namespace}/${present.metadata.name} exists and does not belong to ${owner.kind} ${owner.metadata.name}` +
         (controller ? ` but to ${controller.kind} ${controller.name}` : '') +
         '. Delete or rename it, or give this resource another name.',
       false,

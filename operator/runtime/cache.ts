@@ -1,6 +1,7 @@
 import type { Clock } from '../clock';
 import type { Logger } from '../log';
 import { Informer, type InformerOptions, WATCH_IDLE_TIMEOUT } from './informer';
+import { objectKey } from './object-key';
 import type { ClusterObject, ResourceType } from './objects';
 import type { ApiClient } from './api-client';
 
@@ -40,8 +41,9 @@ export class Cache {
   }
 
   get<T extends ClusterObject>(kind: string, namespace: string, name: string): T | undefined {
+    const key = objectKey(kind, namespace, name);
     for (const { store } of this.of(kind)) {
-      const object = store.get(`${namespace}/${name}`);
+      const object = store.get(key);
       if (object) return object as T;
     }
     return undefined;

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../clock';
 import type { KindDefinition } from '../kinds/kind';
-import { PASS_TIMEOUT } from '../limits';
+import { RECONCILE_TIMEOUT } from '../limits';
 import type { Metrics, PassFault } from '../metrics';
-import { Claims } from './identity-index';
+import { IdentityIndex } from './identity-index';
 import { Dependencies } from './dependencies';
+import { type ObjectKey, objectKey, objectKeyOf, parseObjectKey } from './object-key';
 import type { ClusterObject } from './objects';
 import { type Priority, WorkQueue } from './queue';
 import type { Result, Reconciler } from './reconciler';
@@ -22,7 +23,7 @@ export interface ControllerOptions {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly kinds: ReadonlyMap<string, ControlledKind>;
-  readonly read: (id: string) => CustomResource | undefined;
+  readonly read: (key: ObjectKey) => CustomResource | undefined;
   readonly workers: number;
   readonly workersPerHub: number;
   /** Label of what we make: `<kind>.<name>` of its owner. */
@@ -30,7 +31,7 @@ export interface ControllerOptions {
 }
 
 /** Work in hand for much longer than a pass and its requests to the cluster may take means that the queue is stuck. */
-const STUCK = 3 * PASS_TIMEOUT;
+const STUCK = 3 * RECONCILE_TIMEOUT;
 
 /** An API server that was away is no fault of the resource: its passes go on soon after the server is back. */
 const CLUSTER_RETRY = 10_000;
@@ -40,9 +41,9 @@ const CLUSTER_RETRY = 10_000;
  * into the one queue of all kinds, and how its pass ended decides when it comes there next.
  */
 export class Controller {
-  readonly queue: WorkQueue;
+  readonly queue: WorkQueue<ObjectKey>;
   private readonly dependencies = new Dependencies();
-  private readonly claims = new Claims();
+  private readonly identities = new IdentityIndex();
 
   constructor(private readonly options: ControllerOptions) {
     const { clock, metrics, workers, workersPerHub } = options;
@@ -50,9 +51,9 @@ export class Controller {
       clock,
       workers,
       perPartition: workersPerHub,
-      partitionOf: (id) => this.hubOf(id),
-      work: (id) => this.work(id),
-      observer: metrics.queueObserver((id) => parseId(id).kind),
+      partitionOf: (key) => this.hubOf(key),
+      work: (key) => this.work(key),
+      observer: metrics.queueObserver((key) => parseObjectKey(key).kind),
     });
     metrics.watchQueue(
       {
@@ -66,19 +67,19 @@ export class Controller {
   /** A resource of ours was seen to change. */
   onResource(definition: KindDefinition, change: Change<CustomResource>): void {
     const { object } = change;
-    const id = idOf(definition.kind, object);
+    const key = objectKeyOf(object);
     const priority = change.type === 'added' && isSettled(object) ? 'resync' : 'change';
     if (change.type === 'deleted') {
-      this.dependencies.remove(id);
-      this.enqueueAll(this.claims.remove(id), priority);
+      this.dependencies.remove(key);
+      this.enqueueAll(this.identities.remove(key), priority);
     } else {
-      this.dependencies.set(id, this.references(definition, object));
-      this.claim(definition, id, object, priority);
+      this.dependencies.set(key, this.references(definition, object));
+      this.indexIdentity(definition, key, object, priority);
     }
-    if (change.type !== 'modified' || isForUs(change.previous, object)) this.queue.add(id, priority);
+    if (change.type !== 'modified' || predicate(change.previous, object)) this.queue.add(key, priority);
     if (
       change.type !== 'modified' ||
-      !isDeepStrictEqual(shownToOthers(change.previous), shownToOthers(object))
+      !isDeepStrictEqual(dependentView(change.previous), dependentView(object))
     ) {
       // Those that still refer to a former name have to hear of it, too.
       const states = change.type === 'modified' ? [object, change.previous] : [object];
@@ -106,12 +107,12 @@ export class Controller {
 
   /** Works a resource again, now; what is only a look at what should be right anyway is a `resync`. */
   requeue(kind: string, namespace: string, name: string, priority: Priority = 'change'): void {
-    this.queue.add(Dependencies.id(kind, namespace, name), priority);
+    this.queue.add(objectKey(kind, namespace, name), priority);
   }
 
-  /** The older resource that has what this one claims in the hub. */
-  rival(kind: string, resource: ClusterObject): string | undefined {
-    return this.claims.rival(idOf(kind, resource));
+  /** The older resource that owns the same object in the hub. */
+  conflictingOwner(resource: CustomResource): ObjectKey | undefined {
+    return this.identities.conflictingOwner(objectKeyOf(resource));
   }
 
   /** What is wrong with the queue and its work, in words. */
@@ -119,9 +120,9 @@ export class Controller {
     const reconcilers = [...this.options.kinds.values()].map(({ reconciler }) => reconciler);
     const found: [number, string][] = [
       [this.queue.longestRunning(), 'a pass has been running'],
-      [this.queue.longestOverlooked(), 'a resource has been due, with workers free,'],
+      [this.queue.longestUnscheduled(), 'a resource has been due, with workers free,'],
       [
-        Math.max(...reconcilers.map((each) => each.longestGivenUp())),
+        Math.max(...reconcilers.map((each) => each.oldestAbandoned())),
         'a pass that was given up has not ended',
       ],
     ];
@@ -130,53 +131,61 @@ export class Controller {
       .map(([milliseconds, what]) => `${what} for ${Math.round(milliseconds / 1_000)} s`);
   }
 
-  private async work(id: string): Promise<void> {
+  private async work(key: ObjectKey): Promise<void> {
     const { clock, kinds, metrics } = this.options;
-    const { kind, key } = parseId(id);
+    const { kind } = parseObjectKey(key);
     const startedAt = clock.monotonic();
     const next = await kinds.get(kind)!.reconciler.reconcile(key);
-    metrics.passEnded(kind, resultOf(next), (clock.monotonic() - startedAt) / 1_000, faultOf(next));
-    this.plan(id, next);
+    metrics.reconciled(kind, resultOf(next), (clock.monotonic() - startedAt) / 1_000, faultOf(next));
+    this.handleResult(key, next);
   }
 
-  private plan(id: string, next: Result): void {
+  private handleResult(key: ObjectKey, next: Result): void {
     switch (next.type) {
       case 'gone':
-        return this.queue.forget(id);
+        return this.queue.forget(key);
       case 'backoff':
         return this.queue.retry(
-          id,
+          key,
           next.atLeast,
           isServerUnavailable(next.error) ? CLUSTER_RETRY : undefined,
         );
       case 'after':
-        this.queue.forget(id);
-        return this.queue.addAfter(id, next.delay, next.resync ? 'resync' : 'change');
+        this.queue.forget(key);
+        return this.queue.addAfter(key, next.delay, next.resync ? 'resync' : 'change');
     }
   }
 
-  private hubOf(id: string): string {
-    const { kind } = parseId(id);
-    const resource = this.options.read(id);
-    const namespace = id.split('/')[1]!;
+  private hubOf(key: ObjectKey): string {
+    const { kind } = parseObjectKey(key);
+    const resource = this.options.read(key);
+    const namespace = key.split('/')[1]!;
     return resource
       ? `${namespace}/${this.options.kinds.get(kind)!.definition.hubName(resource)}`
       : namespace;
   }
 
-  private references(definition: KindDefinition, resource: CustomResource): string[] {
+  private references(definition: KindDefinition, resource: CustomResource): ObjectKey[] {
     return definition
       .references(resource)
-      .map(({ kind, name }) => Dependencies.id(kind, resource.metadata.namespace!, name));
+      .map(({ kind, name }) => objectKey(kind, resource.metadata.namespace!, name));
   }
 
-  private claim(definition: KindDefinition, id: string, resource: CustomResource, priority: Priority): void {
-    const claim = definition.identity?.(resource);
+  private indexIdentity(
+    definition: KindDefinition,
+    key: ObjectKey,
+    resource: CustomResource,
+    priority: Priority,
+  ): void {
+    const identity = definition.identity?.(resource);
     const { namespace, creationTimestamp, uid } = resource.metadata;
-    if (claim === undefined) return this.enqueueAll(this.claims.remove(id), priority);
+    if (identity === undefined) return this.enqueueAll(this.identities.remove(key), priority);
     const hub = definition.hubName(resource);
-    const claimant = { id, createdAt: creationTimestamp ?? '', uid: uid ?? '' };
-    this.enqueueAll(this.claims.set(claimant, [definition.kind, namespace, hub, claim].join('/')), priority);
+    const contender = { key, createdAt: creationTimestamp ?? '', uid: uid ?? '' };
+    this.enqueueAll(
+      this.identities.set(contender, [definition.kind, namespace, hub, identity].join('/')),
+      priority,
+    );
   }
 
   /** What is told before the work begins is all that there is, and no news of anybody. */
@@ -190,17 +199,17 @@ export class Controller {
     name: string,
     priority: Priority,
   ): void {
-    this.enqueueAll(this.dependencies.of(Dependencies.id(kind, namespace ?? '', name)), priority);
+    this.enqueueAll(this.dependencies.of(objectKey(kind, namespace ?? '', name)), priority);
   }
 
-  private enqueueAll(ids: Iterable<string>, priority: Priority): void {
-    for (const id of [...ids]) this.queue.add(id, priority);
+  private enqueueAll(keys: Iterable<ObjectKey>, priority: Priority): void {
+    for (const key of [...keys]) this.queue.add(key, priority);
   }
 
   private depthByKind(): ReadonlyMap<string, number> {
     const depths = new Map([...this.options.kinds.keys()].map((kind) => [kind, 0]));
-    for (const id of this.queue.due()) {
-      const { kind } = parseId(id);
+    for (const key of this.queue.due()) {
+      const { kind } = parseObjectKey(key);
       depths.set(kind, depths.get(kind)! + 1);
     }
     return depths;
@@ -208,18 +217,9 @@ export class Controller {
 
   private agesByKind(): ReadonlyMap<string, readonly number[]> {
     const ages = new Map([...this.options.kinds.keys()].map((kind) => [kind, [] as number[]]));
-    for (const [id, age] of this.queue.inWork()) ages.get(parseId(id).kind)!.push(age);
+    for (const [key, age] of this.queue.inProgress()) ages.get(parseObjectKey(key).kind)!.push(age);
     return ages;
   }
-}
-
-const idOf = (kind: string, { metadata }: ClusterObject): string =>
-  Dependencies.id(kind, metadata.namespace ?? '', metadata.name);
-
-/** An id is its kind, and its key among the kind. */
-export function parseId(id: string): { kind: string; key: string } {
-  const slash = id.indexOf('/');
-  return { kind: id.slice(0, slash), key: id.slice(slash + 1) };
 }
 
 function resultOf(next: Result) {
@@ -247,7 +247,7 @@ const isSettled = ({ metadata, status }: CustomResource): boolean =>
   !metadata.deletionTimestamp && status?.observedGeneration === metadata.generation;
 
 /** Whether a change is one to act on: of what a person or another controller may ask, not of our own status and finalizer. */
-function isForUs(before: CustomResource, after: CustomResource): boolean {
+function predicate(before: CustomResource, after: CustomResource): boolean {
   const parts = ({ metadata }: CustomResource) => [
     metadata.generation,
     metadata.deletionTimestamp,
@@ -259,7 +259,7 @@ function isForUs(before: CustomResource, after: CustomResource): boolean {
 }
 
 /** What others may depend on: that it is there, its spec, whether it is ready, and what its status says of it. */
-function shownToOthers(resource: CustomResource): unknown {
+function dependentView(resource: CustomResource): unknown {
   const {
     conditions: _,
     observedGeneration: __,

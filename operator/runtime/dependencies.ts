@@ -1,15 +1,12 @@
-/** Who has to be worked again when an object changes: the references of every resource, turned round. */
+import type { ObjectKey } from './object-key';
+
+/** The reverse of the references of every resource: which resources depend on an object. */
 export class Dependencies {
-  private readonly references = new Map<string, ReadonlySet<string>>();
-  private readonly dependents = new Map<string, Set<string>>();
+  private readonly references = new Map<ObjectKey, ReadonlySet<ObjectKey>>();
+  private readonly dependents = new Map<ObjectKey, Set<ObjectKey>>();
 
-  /** Identifies an object among all kinds. */
-  static id(kind: string, namespace: string, name: string): string {
-    return `${kind}/${namespace}/${name}`;
-  }
-
-  /** Replaces what `dependent` refers to; the same object may be named twice. */
-  set(dependent: string, references: readonly string[]): void {
+  /** Replaces the references of `dependent`. They may hold the same object twice. */
+  set(dependent: ObjectKey, references: readonly ObjectKey[]): void {
     this.remove(dependent);
     const distinct = new Set(references);
     this.references.set(dependent, distinct);
@@ -20,7 +17,7 @@ export class Dependencies {
     }
   }
 
-  remove(dependent: string): void {
+  remove(dependent: ObjectKey): void {
     for (const reference of this.references.get(dependent) ?? []) {
       const set = this.dependents.get(reference)!;
       set.delete(dependent);
@@ -29,7 +26,8 @@ export class Dependencies {
     this.references.delete(dependent);
   }
 
-  of(reference: string): Iterable<string> {
+  /** The resources that depend on the object. */
+  of(reference: ObjectKey): Iterable<ObjectKey> {
     return this.dependents.get(reference) ?? [];
   }
 }

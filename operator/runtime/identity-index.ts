@@ -1,52 +1,55 @@
-interface Claimant {
-  /** Among all kinds: `<kind>/<namespace>/<name>`. */
-  readonly id: string;
+import type { ObjectKey } from './object-key';
+
+/** A resource that stands for an object in a hub. */
+interface Contender {
+  readonly key: ObjectKey;
   /** RFC 3339 with whole seconds. */
   readonly createdAt: string;
   readonly uid: string;
 }
 
 /**
- * Who has what in the hub: every object there belongs to one resource. Of several that claim the same one the oldest
- * has it, and the others take over when it goes.
+ * Which resource owns which object in a hub (rules.md, "Ownership of objects in the hub"): of several resources with
+ * one identity the oldest owns the object, and the next one takes over when it goes.
  */
-export class Claims {
-  private readonly claimants = new Map<string, Claimant[]>();
-  private readonly claimOf = new Map<string, string>();
+export class IdentityIndex {
+  /** By identity, the oldest first. */
+  private readonly contenders = new Map<string, readonly Contender[]>();
+  private readonly identityOf = new Map<ObjectKey, string>();
 
-  /** Notes a resource's claim. Answers with the others whose right it changes. */
-  set(claimant: Claimant, claim: string): string[] {
-    if (this.claimOf.get(claimant.id) === claim) return [];
-    const heirs = this.remove(claimant.id);
-    const all = [...(this.claimants.get(claim) ?? []), claimant].sort(byAge);
-    this.claimOf.set(claimant.id, claim);
-    this.claimants.set(claim, all);
-    const losers = all[0] === claimant ? all.slice(1) : [];
-    return [...heirs, ...losers.map(({ id }) => id)];
+  /** Sets the identity of a resource. Returns the other resources for which the owner changes by that. */
+  set(contender: Contender, identity: string): ObjectKey[] {
+    if (this.identityOf.get(contender.key) === identity) return [];
+    const successors = this.remove(contender.key);
+    const all = [...(this.contenders.get(identity) ?? []), contender].sort(byAge);
+    this.identityOf.set(contender.key, identity);
+    this.contenders.set(identity, all);
+    const displaced = all[0] === contender ? all.slice(1) : [];
+    return [...successors, ...displaced.map(({ key }) => key)];
   }
 
-  /** The resource claims nothing any more. If it had what it claimed, answers with those to whom that falls. */
-  remove(id: string): string[] {
-    const claim = this.claimOf.get(id);
-    if (claim === undefined) return [];
-    this.claimOf.delete(id);
-    const all = this.claimants.get(claim)!;
-    const rest = all.filter((claimant) => claimant.id !== id);
-    if (rest.length > 0) this.claimants.set(claim, rest);
-    else this.claimants.delete(claim);
-    return all[0] === rest[0] ? [] : rest.map((claimant) => claimant.id);
+  /** The resource has no identity any more. Returns the other resources for which the owner changes by that. */
+  remove(key: ObjectKey): ObjectKey[] {
+    const identity = this.identityOf.get(key);
+    if (identity === undefined) return [];
+    this.identityOf.delete(key);
+    const all = this.contenders.get(identity)!;
+    const others = all.filter((contender) => contender.key !== key);
+    if (others.length > 0) this.contenders.set(identity, others);
+    else this.contenders.delete(identity);
+    return all[0] === others[0] ? [] : others.map((contender) => contender.key);
   }
 
-  /** The older resource that has what this one claims; undefined when this one has it. */
-  rival(id: string): string | undefined {
-    const claim = this.claimOf.get(id);
-    const holder = claim === undefined ? undefined : this.claimants.get(claim)![0]!.id;
-    return holder === id ? undefined : holder;
+  /** The older resource with the same identity; undefined when this one owns the object. */
+  conflictingOwner(key: ObjectKey): ObjectKey | undefined {
+    const identity = this.identityOf.get(key);
+    const owner = identity === undefined ? undefined : this.contenders.get(identity)![0]!.key;
+    return owner === key ? undefined : owner;
   }
 }
 
-/** Of two of the same second, one must still be the older in every process that asks. */
-function byAge(a: Claimant, b: Claimant): number {
+/** The uid decides between two of the same second, so that every replica and every restart finds the same owner. */
+function byAge(a: Contender, b: Contender): number {
   if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1;
   return a.uid < b.uid ? -1 : 1;
 }

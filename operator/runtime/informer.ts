@@ -2,7 +2,8 @@ import type { Readable } from 'node:stream';
 import type { Clock } from '../clock';
 import type { Logger } from '../log';
 import { backoffDelay } from './backoff';
-import { apiVersionOf, type ClusterObject, keyOf, pathOf, type ResourceType } from './objects';
+import { apiVersionOf, type ClusterObject, pathOf, type ResourceType } from './objects';
+import { objectKeyOf } from './object-key';
 import { type Change, Store } from './store';
 import { type ApiClient, ApiError, ApiServerUnreachable, isGone, type Query } from './api-client';
 
@@ -107,7 +108,7 @@ export class Informer<T extends ClusterObject> {
   recordWrite(object: T): T {
     const kept = this.normalize(object);
     this.tell(this.store.recordWrite(kept));
-    const known = this.store.get(keyOf(kept));
+    const known = this.store.get(objectKeyOf(kept));
     return known?.metadata.uid === kept.metadata.uid ? known! : kept;
   }
 
@@ -254,7 +255,15 @@ export class Informer<T extends ClusterObject> {
         this.options.onChange(change);
       } catch (error) {
         const { log, type } = this.options;
-        log.error({ kind: type.kind, object: keyOf(change.object), error }, 'a change could not be handled');
+        log.error(
+          {
+            kind: type.kind,
+            namespace: change.object.metadata.namespace,
+            name: change.object.metadata.name,
+            error,
+          },
+          'a change could not be handled',
+        );
       }
     }
   }

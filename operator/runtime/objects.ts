@@ -19,19 +19,6 @@ export interface ResourceType {
   readonly kind: string;
 }
 
-export interface Key {
-  readonly namespace: string;
-  readonly name: string;
-}
-
-export const keyOf = (object: ClusterObject): string =>
-  `${object.metadata.namespace ?? ''}/${object.metadata.name}`;
-
-export function parseKey(key: string): Key {
-  const slash = key.indexOf('/');
-  return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
-}
-
 export function apiVersionOf({ group, version }: ResourceType): string {
   return group ? `${group}/${version}` : version;
 }

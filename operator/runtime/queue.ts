@@ -6,37 +6,37 @@ import { backoffDelay } from './backoff';
 /** What a person or the hub changed overtakes what is only looked at again. */
 export type Priority = 'change' | 'resync';
 
-export interface QueueOptions {
+export interface QueueOptions<Key extends string = string> {
   readonly clock: Clock;
   /** Keys worked at the same time. */
   readonly workers: number;
   /** Keys of one partition (one hub) worked at the same time: a slow hub never takes all workers. */
   readonly perPartition: number;
-  readonly partitionOf: (key: string) => string;
+  readonly partitionOf: (key: Key) => string;
   /** Works one key. It must not reject: what to do about an error is its own decision. */
-  readonly work: (key: string) => Promise<void>;
-  readonly observer?: QueueObserver;
+  readonly work: (key: Key) => Promise<void>;
+  readonly observer?: QueueObserver<Key>;
 }
 
-export interface QueueObserver {
-  added(key: string): void;
-  retried(key: string): void;
+export interface QueueObserver<Key extends string = string> {
+  added(key: Key): void;
+  retried(key: Key): void;
   /** `waited`: milliseconds between the moment the key was due and the start of its work. */
-  started(key: string, waited: number): void;
+  started(key: Key, waited: number): void;
   /** `worked`: milliseconds. */
-  finished(key: string, worked: number): void;
+  finished(key: Key, worked: number): void;
 }
 
-interface Partition {
+interface Partition<Key> {
   readonly name: string;
   /** Keys to be worked, in the order in which they came. */
-  readonly change: Set<string>;
-  readonly resync: Set<string>;
+  readonly change: Set<Key>;
+  readonly resync: Set<Key>;
   active: number;
 }
 
-interface Waiting {
-  readonly partition: Partition;
+interface Waiting<Key> {
+  readonly partition: Partition<Key>;
   readonly priority: Priority;
   readonly since: number;
 }
@@ -50,28 +50,28 @@ interface Delayed {
  * Keys to be worked, each at most once at a time. A key that is added while it is worked is worked again afterwards;
  * of several delayed adds the earliest counts, of several priorities the strongest; partitions take turns.
  */
-export class WorkQueue {
-  private readonly partitions = new Map<string, Partition>();
+export class WorkQueue<Key extends string = string> {
+  private readonly partitions = new Map<string, Partition<Key>>();
   /** Partitions with a key to work and a free place, in the order of their turns. */
-  private readonly runnable = new Set<Partition>();
-  private readonly waiting = new Map<string, Waiting>();
+  private readonly runnable = new Set<Partition<Key>>();
+  private readonly waiting = new Map<Key, Waiting<Key>>();
   /** Keys in work, and since when. */
-  private readonly working = new Map<string, number>();
+  private readonly working = new Map<Key, number>();
   /** Keys in work that have to be worked again. */
-  private readonly dirty = new Map<string, Priority>();
-  private readonly delayed = new Map<string, Delayed>();
+  private readonly dirty = new Map<Key, Priority>();
+  private readonly delayed = new Map<Key, Delayed>();
   /** What is delayed by the time it is due, with entries that were overtaken meanwhile. */
-  private readonly timetable = new TinyQueue<{ key: string; due: number }>([], (a, b) => a.due - b.due);
-  private readonly failures = new Map<string, number>();
+  private readonly timetable = new TinyQueue<{ key: Key; due: number }>([], (a, b) => a.due - b.due);
+  private readonly failures = new Map<Key, number>();
   private cancelTimer: (() => void) | undefined;
   private timerDue = Infinity;
   private state: 'paused' | 'running' | 'stopped' = 'paused';
   private readonly whenIdle: (() => void)[] = [];
 
-  constructor(private readonly options: QueueOptions) {}
+  constructor(private readonly options: QueueOptions<Key>) {}
 
   /** The keys that are due and not yet worked. */
-  due(): Iterable<string> {
+  due(): Iterable<Key> {
     return this.waiting.keys();
   }
 
@@ -84,7 +84,7 @@ export class WorkQueue {
   }
 
   /** The work in hand: each key, and for how many milliseconds it has been worked. */
-  *inWork(): Generator<readonly [key: string, age: number]> {
+  *inProgress(): Generator<readonly [key: Key, age: number]> {
     const now = this.options.clock.monotonic();
     for (const [key, startedAt] of this.working) yield [key, now - startedAt];
   }
@@ -92,7 +92,7 @@ export class WorkQueue {
   /** Milliseconds since the oldest work in hand began; 0 when there is none. */
   longestRunning(): number {
     let longest = 0;
-    for (const [, age] of this.inWork()) longest = Math.max(longest, age);
+    for (const [, age] of this.inProgress()) longest = Math.max(longest, age);
     return longest;
   }
 
@@ -100,7 +100,7 @@ export class WorkQueue {
    * Milliseconds that the oldest key has been due although nothing keeps it from being worked: a worker is free, its
    * partition has a place. More than a moment means that the queue has lost its thread.
    */
-  longestOverlooked(): number {
+  longestUnscheduled(): number {
     const { clock, perPartition, workers } = this.options;
     if (!this.running || this.working.size >= workers) return 0;
     let oldest = this.timetable.peek()?.due ?? Infinity;
@@ -123,13 +123,13 @@ export class WorkQueue {
     if (this.working.size > 0) await new Promise<void>((resolve) => this.whenIdle.push(resolve));
   }
 
-  add(key: string, priority: Priority = 'change'): void {
+  add(key: Key, priority: Priority = 'change'): void {
     if (this.state === 'stopped') return;
     this.take(key, priority);
     this.pump();
   }
 
-  addAfter(key: string, delay: number, priority: Priority = 'change'): void {
+  addAfter(key: Key, delay: number, priority: Priority = 'change'): void {
     if (this.state === 'stopped') return;
     if (delay <= 0) return this.add(key, priority);
     const due = this.options.clock.monotonic() + delay;
@@ -149,7 +149,7 @@ export class WorkQueue {
    * Works the key again after its backoff, which doubles with each call until {@link forget}; not before `atLeast`
    * milliseconds and not after `atMost`, if somebody asked for that.
    */
-  retry(key: string, atLeast = 0, atMost = BACKOFF_LAST): void {
+  retry(key: Key, atLeast = 0, atMost = BACKOFF_LAST): void {
     const failures = this.failures.get(key) ?? 0;
     this.failures.set(key, failures + 1);
     this.options.observer?.retried(key);
@@ -157,18 +157,18 @@ export class WorkQueue {
   }
 
   /** The key's work succeeded: its backoff starts anew. */
-  forget(key: string): void {
+  forget(key: Key): void {
     this.failures.delete(key);
   }
 
-  private take(key: string, priority: Priority): void {
+  private take(key: Key, priority: Priority): void {
     this.options.observer?.added(key);
     if (this.working.has(key)) this.dirty.set(key, strongest(this.dirty.get(key), priority));
     else this.enqueue(key, priority);
   }
 
   /** Puts a key that is not in work into its partition, which may be another one than the one it waits in. */
-  private enqueue(key: string, priority: Priority): void {
+  private enqueue(key: Key, priority: Priority): void {
     const name = this.options.partitionOf(key);
     const before = this.waiting.get(key);
     const asked = strongest((before ?? this.delayed.get(key))?.priority, priority);
@@ -187,13 +187,13 @@ export class WorkQueue {
     this.settle(partition);
   }
 
-  private unqueue(key: string, { partition, priority }: Waiting): void {
+  private unqueue(key: Key, { partition, priority }: Waiting<Key>): void {
     this.waiting.delete(key);
     partition[priority].delete(key);
     this.settle(partition);
   }
 
-  private partition(name: string): Partition {
+  private partition(name: string): Partition<Key> {
     let partition = this.partitions.get(name);
     if (!partition) {
       partition = { name, change: new Set(), resync: new Set(), active: 0 };
@@ -203,7 +203,7 @@ export class WorkQueue {
   }
 
   /** Brings the list of turns up to date with what the partition has to work. */
-  private settle(partition: Partition): void {
+  private settle(partition: Partition<Key>): void {
     const waits = partition.change.size + partition.resync.size > 0;
     if (waits && partition.active < this.options.perPartition) this.runnable.add(partition);
     else this.runnable.delete(partition);
@@ -220,8 +220,8 @@ export class WorkQueue {
   }
 
   /** The first partition in line that holds a change; if none does, the first in line. */
-  private nextPartition(): Partition | undefined {
-    let first: Partition | undefined;
+  private nextPartition(): Partition<Key> | undefined {
+    let first: Partition<Key> | undefined;
     for (const partition of this.runnable) {
       if (partition.change.size > 0) return partition;
       first ??= partition;
@@ -229,7 +229,7 @@ export class WorkQueue {
     return first;
   }
 
-  private async work(key: string, partition: Partition): Promise<void> {
+  private async work(key: Key, partition: Partition<Key>): Promise<void> {
     const { clock, observer } = this.options;
     const startedAt = clock.monotonic();
     const waiting = this.waiting.get(key)!;

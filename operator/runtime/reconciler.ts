@@ -3,20 +3,21 @@ import { DeadlineExceeded, withDeadline } from '../deadline';
 import { errorOf } from '../errors';
 import type { Condition } from '../kinds/condition';
 import type { CustomResource } from '../kinds/resource';
-import { PASS_TIMEOUT, RESYNC, RESYNC_JITTER } from '../limits';
+import { RECONCILE_TIMEOUT, RESYNC, RESYNC_JITTER } from '../limits';
 import type { Logger } from '../log';
 import { NameConflict, ObjectRejected } from './apply';
 import { conditionOf, conditionsAfter, conditionsAfterError, conditionsWhileSuspended } from './conditions';
 import type { EventSpec, EventRecorder } from './events';
 import type { Finalizer } from './finalizer';
-import { keyOf, parseKey, type ResourceType } from './objects';
+import { type ObjectKey, objectKeyOf, parseObjectKey } from './object-key';
+import type { ResourceType } from './objects';
 import { type Outcome, stalled, waiting } from './outcome';
 import { StatusWriter } from './status';
 import type { ReconcileContext, SyncModule } from './sync-module';
 import { type ApiClient, ApiError, isNamespaceTerminating, isTransient } from './api-client';
 
 /** controller-runtime's words for how a pass ended. */
-export type PassResult = 'success' | 'requeue_after' | 'error';
+export type ResultLabel = 'success' | 'requeue_after' | 'error';
 
 /** When to look at the resource again. */
 export type Result =
@@ -25,7 +26,7 @@ export type Result =
       readonly type: 'after';
       readonly delay: number;
       readonly resync: boolean;
-      readonly result: PassResult;
+      readonly result: ResultLabel;
       /** No further try of ours helps: controller-runtime's terminal error. */
       readonly stalled?: boolean;
     }
@@ -41,9 +42,9 @@ export interface ReconcilerOptions<R extends CustomResource> {
   readonly finalizer: Finalizer;
   readonly module: SyncModule<R>;
   /** The latest that is known of the resource. */
-  readonly read: (key: string) => R | undefined;
+  readonly read: (key: ObjectKey) => R | undefined;
   /** The older resource that has what this one claims in the hub, if there is one. */
-  readonly rival: (resource: R) => string | undefined;
+  readonly conflictingOwner: (resource: R) => ObjectKey | undefined;
   /** Takes the server's answer to a write of ours; answers with the newest that is known of the resource. */
   readonly recordWrite: (resource: R) => R;
   readonly annotations: { readonly reconcileRequestedAt: string; readonly dryRun: string };
@@ -58,32 +59,32 @@ export interface ReconcilerOptions<R extends CustomResource> {
 export class Reconciler<R extends CustomResource> {
   private readonly status: StatusWriter<R>;
   /** Resources that a module is at work on, and since when; after a pass was given up it may still be. */
-  private readonly underWay = new Map<string, number>();
+  private readonly inFlight = new Map<ObjectKey, number>();
 
   constructor(private readonly options: ReconcilerOptions<R>) {
     this.status = new StatusWriter(options.cluster, options.type, options.recordWrite);
   }
 
   /** Milliseconds since the oldest pass began that was given up and whose module is still at work; 0: there is none. */
-  longestGivenUp(): number {
-    const [oldest] = this.underWay.values(); // in the order in which they began
+  oldestAbandoned(): number {
+    const [oldest] = this.inFlight.values(); // in the order in which they began
     const age = oldest === undefined ? 0 : this.options.clock.monotonic() - oldest;
-    return age > PASS_TIMEOUT ? age : 0;
+    return age > RECONCILE_TIMEOUT ? age : 0;
   }
 
   /** Never rejects: what went wrong is in the answer. */
-  async reconcile(key: string): Promise<Result> {
-    const log = this.options.log.child({ kind: this.options.type.kind, ...parseKey(key) });
+  async reconcile(key: ObjectKey): Promise<Result> {
+    const log = this.options.log.child(parseObjectKey(key));
     try {
       const resource = this.options.read(key);
       if (!resource) return { type: 'gone' };
-      if (this.underWay.has(key)) throw new Error('The last pass was given up, but it has not ended yet.');
+      if (this.inFlight.has(key)) throw new Error('The last pass was given up, but it has not ended yet.');
       if (resource.metadata.deletionTimestamp) return await this.finalize(resource, log);
-      if (resource.spec.suspend) return await this.rest(resource);
-      const rival = this.options.rival(resource);
-      if (rival) return await this.conclude(resource, duplicate(rival), log);
+      if (resource.spec.suspend) return await this.reconcileSuspended(resource);
+      const owner = this.options.conflictingOwner(resource);
+      if (owner) return await this.updateStatus(resource, duplicate(owner), log);
       const owned = await this.withFinalizer(resource);
-      return await this.conclude(owned, await this.attempt(owned, log), log);
+      return await this.updateStatus(owned, await this.attempt(owned, log), log);
     } catch (thrown) {
       const error = errorOf(thrown);
       log[isTransient(error) ? 'warn' : 'error']({ error }, 'the pass failed; it will be tried again');
@@ -104,7 +105,7 @@ export class Reconciler<R extends CustomResource> {
   private async finalize(resource: R, log: Logger): Promise<Result> {
     const { finalizer, recordWrite, module, leaderSignal } = this.options;
     if (!finalizer.isOn(resource)) return { type: 'gone' };
-    const answer = await this.guarded(
+    const answer = await this.withTimeout(
       resource,
       log,
       async (context) => (await module.remove?.(resource, context)) ?? [],
@@ -131,7 +132,7 @@ export class Reconciler<R extends CustomResource> {
   }
 
   /** `spec.suspend`: nothing is touched but the condition that says so. */
-  private async rest(resource: R): Promise<Result> {
+  private async reconcileSuspended(resource: R): Promise<Result> {
     await this.write(resource, (previous, generation, at) =>
       conditionsWhileSuspended(previous, generation, at),
     );
@@ -140,7 +141,7 @@ export class Reconciler<R extends CustomResource> {
 
   private async attempt(resource: R, log: Logger): Promise<Outcome> {
     try {
-      return await this.guarded(resource, log, (context) => this.options.module.sync(resource, context));
+      return await this.withTimeout(resource, log, (context) => this.options.module.sync(resource, context));
     } catch (thrown) {
       if (thrown instanceof NameConflict) {
         return thrown.transient
@@ -161,7 +162,7 @@ export class Reconciler<R extends CustomResource> {
     }
   }
 
-  private async conclude(resource: R, outcome: Outcome, log: Logger): Promise<Result> {
+  private async updateStatus(resource: R, outcome: Outcome, log: Logger): Promise<Result> {
     log.debug({ outcome: outcome.type, reason: outcome.reason }, outcome.message);
     const requested = this.requestOf(resource);
     const written = await this.write(
@@ -185,7 +186,7 @@ export class Reconciler<R extends CustomResource> {
   }
 
   /** Runs a module's function with a signal that ends it when it takes too long or this process may not write any more. */
-  private async guarded<T>(
+  private async withTimeout<T>(
     resource: R,
     log: Logger,
     run: (context: ReconcileContext) => Promise<T>,
@@ -193,22 +194,22 @@ export class Reconciler<R extends CustomResource> {
     const { annotations, clock, leaderSignal } = this.options;
     const requested = this.requestOf(resource);
     const error = () =>
-      new DeadlineExceeded(`The pass took longer than ${PASS_TIMEOUT / 1_000} s and was given up.`);
-    return withDeadline({ clock, delay: PASS_TIMEOUT, signal: leaderSignal, error }, (signal) => {
+      new DeadlineExceeded(`The pass took longer than ${RECONCILE_TIMEOUT / 1_000} s and was given up.`);
+    return withDeadline({ clock, delay: RECONCILE_TIMEOUT, signal: leaderSignal, error }, (signal) => {
       const context: ReconcileContext = {
         signal,
         log,
         forced: requested !== undefined && requested !== resource.status?.lastHandledReconcileAt,
         dryRun: resource.metadata.annotations?.[annotations.dryRun] === 'true',
       };
-      return this.track(keyOf(resource), run(context));
+      return this.track(objectKeyOf(resource), run(context));
     });
   }
 
   /** What was given up may still be at work: no other pass of the resource begins before it has ended. */
-  private track<T>(key: string, running: Promise<T>): Promise<T> {
-    this.underWay.set(key, this.options.clock.monotonic());
-    const ended = () => this.underWay.delete(key);
+  private track<T>(key: ObjectKey, running: Promise<T>): Promise<T> {
+    this.inFlight.set(key, this.options.clock.monotonic());
+    const ended = () => this.inFlight.delete(key);
     running.then(ended, ended);
     return running;
   }
@@ -243,8 +244,8 @@ export class Reconciler<R extends CustomResource> {
 }
 
 /** One object in the hub belongs to one resource; a younger one does not even get our finalizer before it has its turn. */
-function duplicate(rival: string): Outcome {
-  const [kind, , name] = rival.split('/');
+function duplicate(owner: ObjectKey): Outcome {
+  const { kind, name } = parseObjectKey(owner);
   return stalled(
     'DuplicateId',
     `${kind} ${name} is older and stands for the same object in the hub. Delete one of the two, or give this one another id or name.`,

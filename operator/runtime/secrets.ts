@@ -1,5 +1,6 @@
 import type { Cache } from './cache';
-import { type ClusterObject, keyOf } from './objects';
+import { type ObjectKey, objectKey } from './object-key';
+import type { ClusterObject } from './objects';
 import type { ApiClient } from './api-client';
 import { builtin } from './types';
 
@@ -18,7 +19,7 @@ interface Read {
  * was read before and did not change costs none either.
  */
 export class SecretReader {
-  private readonly read = new Map<string, Read>();
+  private readonly read = new Map<ObjectKey, Read>();
 
   constructor(
     private readonly cluster: ApiClient,
@@ -27,7 +28,7 @@ export class SecretReader {
 
   /** The decoded values by key; undefined when there is no such Secret. */
   async get(namespace: string, name: string): Promise<ReadonlyMap<string, string> | undefined> {
-    const key = `${namespace}/${name}`;
+    const key = objectKey(builtin.Secret.kind, namespace, name);
     const known = this.cache.get(builtin.Secret.kind, namespace, name);
     if (!known) {
       this.read.delete(key);
@@ -53,8 +54,8 @@ export class SecretReader {
   }
 
   /** A Secret was seen to go: its values are kept no longer than itself. */
-  forget(secret: ClusterObject): void {
-    this.read.delete(keyOf(secret));
+  forget({ metadata: { namespace = '', name } }: ClusterObject): void {
+    this.read.delete(objectKey(builtin.Secret.kind, namespace, name));
   }
 
   /** Whether it exists, from memory. */

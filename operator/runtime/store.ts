@@ -1,4 +1,5 @@
-import { type ClusterObject, keyOf } from './objects';
+import { type ObjectKey, objectKeyOf } from './object-key';
+import type { ClusterObject } from './objects';
 
 export type Change<T> =
   | { readonly type: 'added'; readonly object: T }
@@ -10,7 +11,7 @@ export type Change<T> =
  * and older news never overwrites newer. An object that was deleted and made anew under its name is another object.
  */
 export class Store<T extends ClusterObject> {
-  private readonly objects = new Map<string, T>();
+  private readonly objects = new Map<ObjectKey, T>();
   /** The newest version that the server has shown us. */
   private seenAt = 0n;
 
@@ -18,7 +19,7 @@ export class Store<T extends ClusterObject> {
     return this.objects.size;
   }
 
-  get(key: string): T | undefined {
+  get(key: ObjectKey): T | undefined {
     return this.objects.get(key);
   }
 
@@ -28,7 +29,7 @@ export class Store<T extends ClusterObject> {
 
   /** What a watch says: the object is like this now. */
   put(object: T): Change<T>[] {
-    const key = keyOf(object);
+    const key = objectKeyOf(object);
     const previous = this.objects.get(key);
     if (previous && versionOf(object) <= versionOf(previous)) return [];
     return this.set(key, object, previous);
@@ -39,14 +40,16 @@ export class Store<T extends ClusterObject> {
    * made anew, while the answer was on its way.
    */
   recordWrite(object: T): Change<T>[] {
-    return this.objects.get(keyOf(object))?.metadata.uid === object.metadata.uid ? this.put(object) : [];
+    return this.objects.get(objectKeyOf(object))?.metadata.uid === object.metadata.uid
+      ? this.put(object)
+      : [];
   }
 
   /** `object` is its last state, as a DELETED event carries it, with the resource version of the deletion. */
   remove(object: T): Change<T>[] {
-    const previous = this.objects.get(keyOf(object));
+    const previous = this.objects.get(objectKeyOf(object));
     if (!previous || versionOf(object) < versionOf(previous)) return [];
-    this.objects.delete(keyOf(object));
+    this.objects.delete(objectKeyOf(object));
     return [{ type: 'deleted', object }];
   }
 
@@ -65,7 +68,7 @@ export class Store<T extends ClusterObject> {
     const readAt = BigInt(version);
     const restored = readAt < this.seenAt;
     this.seenAt = readAt;
-    const listed = new Set(list.map(keyOf));
+    const listed = new Set(list.map(objectKeyOf));
     const changes: Change<T>[] = [];
     for (const [key, object] of this.objects) {
       if (listed.has(key) || (versionOf(object) > readAt && !restored)) continue;
@@ -73,13 +76,13 @@ export class Store<T extends ClusterObject> {
       changes.push({ type: 'deleted', object });
     }
     for (const object of list) {
-      const key = keyOf(object);
+      const key = objectKeyOf(object);
       changes.push(...(restored ? this.set(key, object, this.objects.get(key)) : this.put(object)));
     }
     return changes;
   }
 
-  private set(key: string, object: T, previous: T | undefined): Change<T>[] {
+  private set(key: ObjectKey, object: T, previous: T | undefined): Change<T>[] {
     this.objects.set(key, object);
     if (!previous) return [{ type: 'added', object }];
     if (previous.metadata.uid === object.metadata.uid) return [{ type: 'modified', object, previous }];

@@ -10,6 +10,7 @@ import { resolveAccess } from './hub/access/token';
 import { HealthMonitor } from './hub/health/health-monitor';
 import { secretValues } from './hub-secrets';
 import type { Services } from './services';
+import { objectKeyOf } from '../runtime/object-key';
 
 /** The client of a hub, or the sentence that says what is missing to have one. */
 export type Contacted = { readonly client: HubClient } | { readonly missing: string };
@@ -27,12 +28,12 @@ export class HubClients {
 
   constructor(private readonly services: Services) {
     this.hubs = new HubClientCache(services);
-    this.healthMonitor = new HealthMonitor(services, (hub) => this.hubs.forget(keyOf(hub)));
+    this.healthMonitor = new HealthMonitor(services, (hub) => this.hubs.forget(objectKeyOf(hub)));
   }
 
   /** The client of a hub; the same one as long as address and token stay. */
   client(hub: Hub, access: HubAccess): HubClient {
-    return this.hubs.get(keyOf(hub), access);
+    return this.hubs.get(objectKeyOf(hub), access);
   }
 
   /** Those of all hubs that were talked to. */
@@ -98,5 +99,3 @@ export class HubClients {
     return client;
   }
 }
-
-const keyOf = ({ metadata: { namespace, name } }: Hub): string => `${namespace}/${name}`;

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../../../operator/clock';
 import { Informer, type InformerOptions } from '../../../operator/runtime/informer';
-import { type ClusterObject, keyOf, pathOf, type ResourceType } from '../../../operator/runtime/objects';
+import { objectKeyOf } from '../../../operator/runtime/object-key';
+import { type ClusterObject, pathOf, type ResourceType } from '../../../operator/runtime/objects';
 import type { Change } from '../../../operator/runtime/store';
 import { ApiClient } from '../../../operator/runtime/api-client';
 import { silentLog } from '../../cluster/silent-log';
@@ -51,7 +52,7 @@ export class Mirror {
   }
 
   private hear(change: Change<ClusterObject>): void {
-    const key = keyOf(change.object);
+    const key = objectKeyOf(change.object);
     this.told.push(`${change.type} ${change.object.metadata.name}`);
     // Each difference once: nothing is added that is there, nothing is changed or deleted that is not.
     if (this.replayed.has(key) === (change.type === 'added'))

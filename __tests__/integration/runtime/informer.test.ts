@@ -1,6 +1,7 @@
 import { systemClock } from '../../../operator/clock';
 import { Informer, type InformerOptions } from '../../../operator/runtime/informer';
-import { type ClusterObject, keyOf, pathOf, type ResourceType } from '../../../operator/runtime/objects';
+import { objectKey, objectKeyOf } from '../../../operator/runtime/object-key';
+import { type ClusterObject, pathOf, type ResourceType } from '../../../operator/runtime/objects';
 import { ApiError, type ApiClient, type ApiRequest } from '../../../operator/runtime/api-client';
 import { builtin } from '../../../operator/runtime/types';
 import { freshNamespace, mustKubectl, until } from '../../cluster';
@@ -39,7 +40,7 @@ async function follow(type: ResourceType, options: Partial<InformerOptions<Confi
   started.push(informer);
   informer.start();
   await informer.waitForCacheSync();
-  return { informer, told, names: () => [...informer.store.values()].map(keyOf).sort() };
+  return { informer, told, names: () => [...informer.store.values()].map(objectKeyOf).sort() };
 }
 
 const put = (name: string, data: Record<string, string>, labels: Record<string, string> = {}) =>
@@ -86,7 +87,7 @@ test('streams the first list and tells each change once', async () => {
   await heard(told, 'added new');
   await put('present', { a: '2' }, { test: 'stream' });
   await heard(told, 'modified present');
-  expect(informer.store.get(`${namespace}/present`)?.data).toEqual({ a: '2' });
+  expect(informer.store.get(objectKey('ConfigMap', namespace, 'present'))?.data).toEqual({ a: '2' });
   await remove(builtin.ConfigMap, 'new');
   await heard(told, 'deleted new');
   await put('present', { a: '2' }, {}); // it leaves the selection
@@ -118,7 +119,7 @@ test('of Secrets knows the metadata alone, and hears of every change of their co
   const { told, informer } = await follow(builtin.Secret, { metadataOnly: true });
   await secret('hunter3');
   await heard(told, 'modified password');
-  const known = informer.store.get(`${namespace}/password`);
+  const known = informer.store.get(objectKey('Secret', namespace, 'password'));
   expect(known).toMatchObject({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'password' } });
   expect(JSON.stringify([...informer.store.values()])).not.toContain('hunter');
 });
@@ -133,7 +134,7 @@ test('keeps neither managedFields nor kubectl’s copy of the object', async () 
     }),
   });
   const { informer } = await follow(builtin.ConfigMap);
-  const { metadata } = informer.store.get(`${namespace}/by-kubectl`)!;
+  const { metadata } = informer.store.get(objectKey('ConfigMap', namespace, 'by-kubectl'))!;
   expect(metadata).not.toHaveProperty('managedFields');
   expect(metadata.annotations).toEqual({ kept: 'yes' });
 });
@@ -144,7 +145,7 @@ test('an answer to a write of ours is told at once, with what somebody else wrot
   const answer = await put('learned', { a: '2' }, { test: 'written' });
   const known = informer.recordWrite(answer);
   expect(told).toEqual(['added learned', 'modified learned']);
-  expect(known).toBe(informer.store.get(`${namespace}/learned`));
+  expect(known).toBe(informer.store.get(objectKey('ConfigMap', namespace, 'learned')));
   expect(known.metadata).not.toHaveProperty('managedFields');
   await put('after', {}, { test: 'written' });
   await heard(told, 'added after');

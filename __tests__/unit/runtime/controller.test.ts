@@ -1,8 +1,9 @@
 import type { Resource } from '../../../operator/kinds';
 import type { KindDefinition } from '../../../operator/kinds/kind';
-import { PASS_TIMEOUT } from '../../../operator/limits';
+import { RECONCILE_TIMEOUT } from '../../../operator/limits';
 import { Metrics } from '../../../operator/metrics';
 import { Controller } from '../../../operator/runtime/controller';
+import { objectKey } from '../../../operator/runtime/object-key';
 import type { Result, Reconciler } from '../../../operator/runtime/reconciler';
 import type { CustomResource } from '../../../operator/kinds/resource';
 import { Store } from '../../../operator/runtime/store';
@@ -32,23 +33,23 @@ class Desk {
   readonly store = new Store<CustomResource>();
   readonly passes: string[] = [];
   reconcile: (key: string) => Promise<Result> = () => Promise.resolve(done);
-  longestGivenUp = 0;
+  oldestAbandoned = 0;
   readonly controller: Controller;
   private version = 0;
 
   constructor({ workers = 8, started = true } = {}) {
     const reconciler = {
       reconcile: (key: string) => {
-        this.passes.push(key);
+        this.passes.push(key.slice('Widget/'.length));
         return this.reconcile(key);
       },
-      longestGivenUp: () => this.longestGivenUp,
+      oldestAbandoned: () => this.oldestAbandoned,
     } as unknown as Reconciler<CustomResource>;
     this.controller = new Controller({
       clock: this.clock,
       metrics: this.metrics,
       kinds: new Map([['Widget', { definition, reconciler }]]),
-      read: (id) => this.store.get(id.slice('Widget/'.length)),
+      read: (id) => this.store.get(id),
       workers,
       workersPerHub: 4,
       ownerLabel: 'example.org/owner',
@@ -61,7 +62,7 @@ class Desk {
     name: string,
     parts: Parameters<typeof widget>[0] & { spec?: LinkedWidget['spec'] } = {},
   ): Promise<void> {
-    const before = this.store.get(`home/${name}`);
+    const before = this.store.get(objectKey('Widget', 'home', name));
     const object = widget({
       ...before,
       ...parts,
@@ -78,7 +79,7 @@ class Desk {
   }
 
   async lose(name: string): Promise<void> {
-    const before = this.store.get(`home/${name}`)!;
+    const before = this.store.get(objectKey('Widget', 'home', name))!;
     const last = { ...before, metadata: { ...before.metadata, resourceVersion: String(++this.version) } };
     for (const change of this.store.remove(last)) this.controller.onResource(definition, change);
     await settle();
@@ -217,18 +218,18 @@ test('when the holder of a claim goes, or an older one comes, the others are wor
   desk.since();
   await desk.see('old', { spec: { id: 'x' }, metadata: { creationTimestamp: '2026-01-01T00:00:01Z' } });
   expect(desk.since().sort()).toEqual(['home/old', 'home/young']);
-  const young = desk.store.get('home/young')!;
-  expect(desk.controller.rival('Widget', young)).toBe('Widget/home/old');
+  const young = desk.store.get('Widget/home/young')!;
+  expect(desk.controller.conflictingOwner(young)).toBe('Widget/home/old');
   await desk.lose('old');
   expect(desk.since().sort()).toEqual(['home/old', 'home/young']);
-  expect(desk.controller.rival('Widget', young)).toBeUndefined();
+  expect(desk.controller.conflictingOwner(young)).toBeUndefined();
 });
 
 test('claims of different hubs do not meet', async () => {
   const desk = new Desk();
   await desk.see('a', { spec: { id: 'x', hub: 'one' } });
   await desk.see('b', { spec: { id: 'x', hub: 'two' } });
-  expect(desk.controller.rival('Widget', desk.store.get('home/b')!)).toBeUndefined();
+  expect(desk.controller.conflictingOwner(desk.store.get('Widget/home/b')!)).toBeUndefined();
 });
 
 test('a resource that is made anew while its deletion is worked is worked again', async () => {
@@ -337,29 +338,29 @@ test('a pass without an end is a problem of the process', async () => {
   desk.reconcile = () => new Promise(() => undefined);
   await desk.see('a');
   expect(desk.controller.livenessErrors()).toEqual([]);
-  await desk.clock.advance(4 * PASS_TIMEOUT);
+  await desk.clock.advance(4 * RECONCILE_TIMEOUT);
   expect(desk.controller.livenessErrors()).toEqual(['a pass has been running for 480 s']);
 });
 
 test('a pass that was given up and never ends is one, too', () => {
   const desk = new Desk();
-  desk.longestGivenUp = 2 * PASS_TIMEOUT;
+  desk.oldestAbandoned = 2 * RECONCILE_TIMEOUT;
   expect(desk.controller.livenessErrors()).toEqual([]);
-  desk.longestGivenUp = 4 * PASS_TIMEOUT;
+  desk.oldestAbandoned = 4 * RECONCILE_TIMEOUT;
   expect(desk.controller.livenessErrors()).toEqual(['a pass that was given up has not ended for 480 s']);
 });
 
 test('a full queue is none, but a resource that nobody takes up is', async () => {
   const desk = new Desk();
-  desk.reconcile = () => desk.clock.sleep(PASS_TIMEOUT).then(() => done);
+  desk.reconcile = () => desk.clock.sleep(RECONCILE_TIMEOUT).then(() => done);
   for (let resource = 0; resource < 30; resource++) await desk.see(`r${resource}`); // of one hub, which works four at once
-  await desk.clock.advance(4 * PASS_TIMEOUT);
+  await desk.clock.advance(4 * RECONCILE_TIMEOUT);
   expect(desk.controller.livenessErrors()).toEqual([]);
 
   const lost = new Desk();
   lost.clock.after = () => () => undefined; // no timer fires any more
   lost.controller.queue.addAfter('Widget/home/a', 1_000);
-  await lost.clock.advance(4 * PASS_TIMEOUT);
+  await lost.clock.advance(4 * RECONCILE_TIMEOUT);
   expect(lost.controller.livenessErrors()).toEqual(['a resource has been due, with workers free, for 479 s']);
 });
 

@@ -1,31 +1,35 @@
 import { Dependencies } from '../../../operator/runtime/dependencies';
+import { objectKey } from '../../../operator/runtime/object-key';
 
-const hub = Dependencies.id('Hub', 'home', 'my');
-const secret = Dependencies.id('Secret', 'home', 'password');
+const hub = objectKey('Hub', 'home', 'my');
+const secret = objectKey('Secret', 'home', 'password');
+const [a, b] = [objectKey('HubScene', 'home', 'a'), objectKey('HubScene', 'home', 'b')];
 
-test('an object leads to all that refer to it', () => {
-  const dependencies = new Dependencies();
-  dependencies.set('a', [hub, secret]);
-  dependencies.set('b', [hub]);
-  expect([...dependencies.of(hub)]).toEqual(['a', 'b']);
-  expect([...dependencies.of(secret)]).toEqual(['a']);
-  expect([...dependencies.of(Dependencies.id('Secret', 'elsewhere', 'password'))]).toEqual([]);
-});
+describe('Dependencies', () => {
+  test('an object leads to all resources that refer to it', () => {
+    const dependencies = new Dependencies();
+    dependencies.set(a, [hub, secret]);
+    dependencies.set(b, [hub]);
+    expect([...dependencies.of(hub)]).toEqual([a, b]);
+    expect([...dependencies.of(secret)]).toEqual([a]);
+    expect([...dependencies.of(objectKey('Secret', 'elsewhere', 'password'))]).toEqual([]);
+  });
 
-test('new references replace the ones before, and those of a resource that went are forgotten', () => {
-  const dependencies = new Dependencies();
-  dependencies.set('a', [hub, secret]);
-  dependencies.set('a', [hub]);
-  expect([...dependencies.of(secret)]).toEqual([]);
-  dependencies.remove('a');
-  dependencies.remove('a');
-  expect([...dependencies.of(hub)]).toEqual([]);
-});
+  test('new references replace the old ones, and those of a removed resource are forgotten', () => {
+    const dependencies = new Dependencies();
+    dependencies.set(a, [hub, secret]);
+    dependencies.set(a, [hub]);
+    expect([...dependencies.of(secret)]).toEqual([]);
+    dependencies.remove(a);
+    dependencies.remove(a);
+    expect([...dependencies.of(hub)]).toEqual([]);
+  });
 
-test('a resource that refers to the same object twice is found once', () => {
-  const dependencies = new Dependencies();
-  dependencies.set('a', [hub, hub]);
-  expect([...dependencies.of(hub)]).toEqual(['a']);
-  dependencies.set('a', []);
-  expect([...dependencies.of(hub)]).toEqual([]);
+  test('a resource that refers to the same object twice is returned once', () => {
+    const dependencies = new Dependencies();
+    dependencies.set(a, [hub, hub]);
+    expect([...dependencies.of(hub)]).toEqual([a]);
+    dependencies.set(a, []);
+    expect([...dependencies.of(hub)]).toEqual([]);
+  });
 });

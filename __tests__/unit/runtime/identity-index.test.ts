@@ -1,77 +1,91 @@
 import fc from 'fast-check';
-import { Claims } from '../../../operator/runtime/identity-index';
+import { IdentityIndex } from '../../../operator/runtime/identity-index';
+import { objectKey, type ObjectKey } from '../../../operator/runtime/object-key';
 
-const claimant = (id: string, second: number) => ({
-  id,
+const keyOf = (name: string): ObjectKey => objectKey('HubArea', 'home', name);
+const [a, b, c, d] = [keyOf('a'), keyOf('b'), keyOf('c'), keyOf('d')];
+
+/** The uids are in the opposite order of the ages, so that an order by uid is no order by age. */
+const contender = (key: ObjectKey, second: number) => ({
+  key,
   createdAt: `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`,
-  uid: `uid-${id}`,
+  uid: `uid-${String(99 - second)}`,
 });
 
-test('the older of two has it, whichever is seen first', () => {
-  const claims = new Claims();
-  expect(claims.set(claimant('young', 2), 'kitchen')).toEqual([]);
-  expect(claims.rival('young')).toBeUndefined();
-  // The one that had it has to hear that it has lost it.
-  expect(claims.set(claimant('old', 1), 'kitchen')).toEqual(['young']);
-  expect(claims.rival('young')).toBe('old');
-  expect(claims.rival('old')).toBeUndefined();
-});
+describe('IdentityIndex', () => {
+  test('the older of two owns the object, whichever is seen first', () => {
+    const index = new IdentityIndex();
+    expect(index.set(contender(b, 2), 'kitchen')).toEqual([]);
+    expect(index.conflictingOwner(b)).toBeUndefined();
+    expect(index.set(contender(a, 1), 'kitchen')).toEqual([b]);
+    expect(index.conflictingOwner(b)).toBe(a);
+    expect(index.conflictingOwner(a)).toBeUndefined();
+  });
 
-test('of two of the same second every process finds the same one older', () => {
-  const one = new Claims();
-  const other = new Claims();
-  const pair = [claimant('a', 1), claimant('b', 1)] as const;
-  for (const each of pair) one.set(each, 'kitchen');
-  for (const each of [...pair].reverse()) other.set(each, 'kitchen');
-  expect(one.rival('b')).toBe('a');
-  expect(other.rival('b')).toBe('a');
-});
+  test('of two of the same second, the uid decides in every process', () => {
+    const one = new IdentityIndex();
+    const other = new IdentityIndex();
+    const pair = [
+      { ...contender(a, 1), uid: 'uid-1' },
+      { ...contender(b, 1), uid: 'uid-2' },
+    ];
+    for (const each of pair) one.set(each, 'kitchen');
+    for (const each of [...pair].reverse()) other.set(each, 'kitchen');
+    expect(one.conflictingOwner(b)).toBe(a);
+    expect(other.conflictingOwner(b)).toBe(a);
+  });
 
-test('it falls to the next when the holder goes, or wants something else', () => {
-  const claims = new Claims();
-  claims.set(claimant('a', 1), 'kitchen');
-  claims.set(claimant('b', 2), 'kitchen');
-  claims.set(claimant('c', 3), 'kitchen');
-  expect(claims.remove('b')).toEqual([]);
-  expect(claims.set(claimant('a', 1), 'attic')).toEqual(['c']);
-  expect(claims.rival('c')).toBeUndefined();
-  expect(claims.remove('a')).toEqual([]);
-  expect(claims.rival('a')).toBeUndefined();
-});
+  test('the next one takes over when the owner goes or takes another identity', () => {
+    const index = new IdentityIndex();
+    index.set(contender(a, 1), 'kitchen');
+    index.set(contender(b, 2), 'kitchen');
+    index.set(contender(c, 3), 'kitchen');
+    expect(index.remove(b)).toEqual([]);
+    expect(index.set(contender(a, 1), 'attic')).toEqual([c]);
+    expect(index.conflictingOwner(c)).toBeUndefined();
+    expect(index.remove(a)).toEqual([]);
+    expect(index.conflictingOwner(a)).toBeUndefined();
+  });
 
-test('a repeated claim changes nobody’s right', () => {
-  const claims = new Claims();
-  claims.set(claimant('a', 1), 'kitchen');
-  claims.set(claimant('b', 2), 'kitchen');
-  expect(claims.set(claimant('a', 1), 'kitchen')).toEqual([]);
-  expect(claims.set(claimant('b', 2), 'kitchen')).toEqual([]);
-});
+  test('setting the same identity again changes no owner', () => {
+    const index = new IdentityIndex();
+    index.set(contender(a, 1), 'kitchen');
+    index.set(contender(b, 2), 'kitchen');
+    expect(index.set(contender(a, 1), 'kitchen')).toEqual([]);
+    expect(index.set(contender(b, 2), 'kitchen')).toEqual([]);
+  });
 
-const ids = ['a', 'b', 'c', 'd'];
-const move = fc.record({
-  id: fc.constantFrom(...ids),
-  claim: fc.option(fc.constantFrom('x', 'y'), { nil: undefined }),
-});
+  const keys = [a, b, c, d];
+  const change = fc.record({
+    key: fc.constantFrom(...keys),
+    identity: fc.option(fc.constantFrom('x', 'y'), { nil: undefined }),
+  });
 
-test('whoever is not told has the same rival as before', () => {
-  fc.assert(
-    fc.property(fc.array(move, { maxLength: 30 }), (moves) => {
-      const claims = new Claims();
-      const wanted = new Map<string, string>();
-      const rivals = () => new Map(ids.map((id) => [id, claims.rival(id)]));
-      for (const { id, claim } of moves) {
-        const before = rivals();
-        const told =
-          claim === undefined ? claims.remove(id) : claims.set(claimant(id, ids.indexOf(id)), claim);
-        if (claim === undefined) wanted.delete(id);
-        else wanted.set(id, claim);
-        for (const other of ids) {
-          const oldest = ids.find((each) => wanted.has(other) && wanted.get(each) === wanted.get(other));
-          expect(claims.rival(other)).toBe(oldest === other ? undefined : oldest);
-          if (other !== id && !told.includes(other)) expect(claims.rival(other)).toBe(before.get(other));
+  test('a resource that is not returned has the same conflicting owner as before', () => {
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 30 }), (changes) => {
+        const index = new IdentityIndex();
+        const identities = new Map<ObjectKey, string>();
+        const owners = () => new Map(keys.map((key) => [key, index.conflictingOwner(key)]));
+        for (const { key, identity } of changes) {
+          const before = owners();
+          const returned =
+            identity === undefined
+              ? index.remove(key)
+              : index.set(contender(key, keys.indexOf(key)), identity);
+          if (identity === undefined) identities.delete(key);
+          else identities.set(key, identity);
+          for (const other of keys) {
+            const oldest = keys.find(
+              (each) => identities.has(other) && identities.get(each) === identities.get(other),
+            );
+            expect(index.conflictingOwner(other)).toBe(oldest === other ? undefined : oldest);
+            if (other !== key && !returned.includes(other))
+              expect(index.conflictingOwner(other)).toBe(before.get(other));
+          }
+          expect(returned).not.toContain(key);
         }
-        expect(told).not.toContain(id);
-      }
-    }),
-  );
+      }),
+    );
+  });
 });

@@ -56,9 +56,9 @@ test('what is kept in memory is counted when somebody looks', async () => {
 
 test('passes are counted by how they ended, each kind from zero', async () => {
   const { metrics } = setup();
-  metrics.passEnded('Hub', 'success', 0.5);
-  metrics.passEnded('Hub', 'success', 0.5, 'terminal');
-  metrics.passEnded('Hub', 'error', 0.5, 'panic');
+  metrics.reconciled('Hub', 'success', 0.5);
+  metrics.reconciled('Hub', 'success', 0.5, 'terminal');
+  metrics.reconciled('Hub', 'error', 0.5, 'panic');
   const samples = await scrape(metrics);
   expect(samples).toMatchObject({
     'controller_runtime_reconcile_total{controller="Hub",result="success"}': '2',

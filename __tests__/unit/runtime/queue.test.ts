@@ -245,14 +245,14 @@ describe('life', () => {
     const shop = new Workshop({ workers: 2, perPartition: 1 });
     for (const key of ['p/a', 'p/b']) shop.queue.add(key);
     await shop.clock.advance(1_000);
-    expect(shop.queue.longestOverlooked()).toBe(0);
+    expect(shop.queue.longestUnscheduled()).toBe(0);
     for (const key of ['q/a', 'r/a']) shop.queue.add(key);
     await shop.clock.advance(1_000);
-    expect(shop.queue.longestOverlooked()).toBe(0);
+    expect(shop.queue.longestUnscheduled()).toBe(0);
     void shop.queue.stop();
     await shop.finish('p/a');
     await shop.finish('q/a');
-    expect(shop.queue.longestOverlooked()).toBe(0);
+    expect(shop.queue.longestUnscheduled()).toBe(0);
   });
 
   test('tells how long keys waited and were worked', async () => {
@@ -270,7 +270,7 @@ describe('life', () => {
     shop.queue.add('p/b');
     await shop.clock.advance(100);
     expect(shop.queue.longestRunning()).toBe(100);
-    expect([...shop.queue.inWork()]).toEqual([['p/a', 100]]);
+    expect([...shop.queue.inProgress()]).toEqual([['p/a', 100]]);
     await shop.finish('p/a');
     expect(told).toEqual([
       'added p/a',

@@ -1,7 +1,8 @@
-import { PASS_TIMEOUT, RESYNC, RESYNC_JITTER } from '../../../operator/limits';
+import { RECONCILE_TIMEOUT, RESYNC, RESYNC_JITTER } from '../../../operator/limits';
 import { NameConflict } from '../../../operator/runtime/apply';
 import { EventRecorder } from '../../../operator/runtime/events';
 import { Finalizer } from '../../../operator/runtime/finalizer';
+import type { ObjectKey } from '../../../operator/runtime/object-key';
 import { type Outcome, ready, stalled, waiting } from '../../../operator/runtime/outcome';
 import { Reconciler } from '../../../operator/runtime/reconciler';
 import type { ReconcileContext, SyncModule } from '../../../operator/runtime/sync-module';
@@ -21,7 +22,7 @@ class Bench {
   readonly leadership = new AbortController();
   readonly passes: ReconcileContext[] = [];
   readonly happened: string[] = [];
-  rival: string | undefined;
+  conflictingOwner: ObjectKey | undefined;
   sync: (context: ReconcileContext) => Promise<Outcome> = () =>
     Promise.resolve(ready('AutomationGenerated', 'In sync.'));
   readonly cluster = new FakeApiClient(this.clock, (request) => this.serve(request));
@@ -44,17 +45,17 @@ class Bench {
       finalizer: new Finalizer(this.cluster, widgets, FINALIZER),
       module: { sync, ...(remove && { remove }) },
       read: () => this.present,
-      rival: () => this.rival,
+      conflictingOwner: () => this.conflictingOwner,
       recordWrite: (resource) => (this.present = resource),
       annotations,
       leaderSignal: this.leadership.signal,
     });
   }
 
-  reconcile = () => this.reconciler.reconcile('home/a');
+  reconcile = () => this.reconciler.reconcile('Widget/home/a');
 
   get longestGivenUp(): number {
-    return this.reconciler.longestGivenUp();
+    return this.reconciler.oldestAbandoned();
   }
 
   condition(type: string) {
@@ -147,7 +148,7 @@ describe('a pass', () => {
 
   test('waits for the older resource that stands for the same object, without a finalizer of its own', async () => {
     const bench = new Bench(widget(), removable);
-    bench.rival = 'Widget/home/older';
+    bench.conflictingOwner = 'Widget/home/older';
     await bench.reconcile();
     expect(bench.passes).toHaveLength(0);
     expect(bench.happened).not.toContain('finalizers 1');
@@ -268,7 +269,7 @@ describe('deletion', () => {
   test('is best effort: a cleanup that hangs is given up', async () => {
     const bench = new Bench(widget({ metadata: going }), () => new Promise(() => undefined));
     const next = bench.reconcile();
-    await bench.clock.advance(PASS_TIMEOUT);
+    await bench.clock.advance(RECONCILE_TIMEOUT);
     expect(await next).toEqual({ type: 'gone' });
   });
 
@@ -368,7 +369,7 @@ describe('guards', () => {
     const bench = new Bench(widget());
     bench.sync = () => new Promise(() => undefined);
     const next = bench.reconcile();
-    await bench.clock.advance(PASS_TIMEOUT);
+    await bench.clock.advance(RECONCILE_TIMEOUT);
     expect(await next).toMatchObject({ type: 'backoff' });
     expect(bench.passes[0]?.signal.aborted).toBe(true);
     expect(bench.condition('Ready')?.message).toContain('120 s');
@@ -379,12 +380,12 @@ describe('guards', () => {
     let end!: () => void;
     bench.sync = () => new Promise((resolve) => (end = () => resolve(ready('AutomationGenerated', ''))));
     const next = bench.reconcile();
-    await bench.clock.advance(PASS_TIMEOUT);
+    await bench.clock.advance(RECONCILE_TIMEOUT);
     await next;
     expect(await bench.reconcile()).toMatchObject({ type: 'backoff' });
     expect(bench.passes).toHaveLength(1);
     await bench.clock.advance(1_000);
-    expect(bench.longestGivenUp).toBe(PASS_TIMEOUT + 1_000);
+    expect(bench.longestGivenUp).toBe(RECONCILE_TIMEOUT + 1_000);
     end();
     await settle();
     expect(bench.longestGivenUp).toBe(0);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { type ClusterObject, keyOf } from '../../../operator/runtime/objects';
+import { objectKeyOf } from '../../../operator/runtime/object-key';
+import type { ClusterObject } from '../../../operator/runtime/objects';
 import { type Change, Store } from '../../../operator/runtime/store';
 
 interface Thing extends ClusterObject {
@@ -7,6 +8,7 @@ interface Thing extends ClusterObject {
 }
 
 const thing = (name: string, version: number, value = 0, uid = name): Thing => ({
+  kind: 'Thing',
   metadata: { namespace: 'home', name, uid, resourceVersion: String(version) },
   value,
 });
@@ -31,7 +33,7 @@ describe('one at a time', () => {
     expect(store.recordWrite(thing('a', 5))).toEqual([]);
     store.put(thing('a', 6, 0, 'another'));
     expect(store.recordWrite(thing('a', 7))).toEqual([]);
-    expect(store.get('home/a')).toEqual(thing('a', 6, 0, 'another'));
+    expect(store.get('Thing/home/a')).toEqual(thing('a', 6, 0, 'another'));
   });
 
   test('an object that was deleted and made anew while nobody looked is told as two changes', () => {
@@ -49,7 +51,7 @@ describe('one at a time', () => {
     store.put(thing('a', 1));
     store.recordWrite(thing('a', 8, 1));
     expect(store.replace([thing('a', 1)], '5')).toEqual([]);
-    expect(store.get('home/a')?.value).toBe(1);
+    expect(store.get('Thing/home/a')?.value).toBe(1);
   });
 
   test('after the server was restored from a backup its list counts, with all its older versions', () => {
@@ -175,7 +177,7 @@ test('is the server as it was seen last, whatever the order of the news, and its
       let shown = 0;
       const tell = (changes: readonly Change<Thing>[]) => {
         for (const change of changes) {
-          const key = keyOf(change.object);
+          const key = objectKeyOf(change.object);
           expect(told.has(key)).toBe(change.type !== 'added');
           if (change.type === 'modified') expect(told.get(key)).toBe(change.previous);
           if (change.type === 'deleted') told.delete(key);
@@ -221,7 +223,7 @@ test('is the server as it was seen last, whatever the order of the news, and its
             if (late?.type === 'put') tell(store.recordWrite(late.object));
           }
         }
-        expect(new Map([...store.values()].map((object) => [keyOf(object), object]))).toEqual(told);
+        expect(new Map([...store.values()].map((object) => [objectKeyOf(object), object]))).toEqual(told);
       }
       watch(Infinity);
       const truth = [...server.objects.values()];

@@ -5,6 +5,7 @@ import type { Hub } from '../../../kinds/index';
 import { HEALTH_CHECK_INTERVAL, HEALTH_CHECK_TIMEOUT } from '../../../limits';
 import { Timer } from '../../../timer';
 import type { Services } from '../../services';
+import { objectKeyOf } from '../../../runtime/object-key';
 
 /**
  * Watches over hubs between passes: it asks each for its configuration every few seconds, with our token, and works
@@ -23,7 +24,7 @@ export class HealthMonitor {
   /** Watches a hub from now on, whose last answer gave `sign` (see {@link stateFingerprint}). */
   watch(hub: Hub, client: HubClient, fingerprint: string): void {
     const { namespace, name } = hub.metadata;
-    this.cancels.get(keyOf(hub))?.();
+    this.cancels.get(objectKeyOf(hub))?.();
     const check = async () => {
       if (this.services.cache.get<Hub>('Hub', namespace, name)?.metadata.uid !== hub.metadata.uid)
         return this.forget(hub);
@@ -41,7 +42,7 @@ export class HealthMonitor {
     let cancelled = false;
     const timer = new Timer(this.services.clock);
     const scheduleCheck = () => timer.set(HEALTH_CHECK_INTERVAL, () => void check());
-    this.cancels.set(keyOf(hub), () => {
+    this.cancels.set(objectKeyOf(hub), () => {
       cancelled = true;
       timer.clear();
     });
@@ -54,7 +55,7 @@ export class HealthMonitor {
   }
 
   private forget(hub: Hub): void {
-    this.cancels.delete(keyOf(hub));
+    this.cancels.delete(objectKeyOf(hub));
     this.onGone(hub);
   }
 }
@@ -67,5 +68,3 @@ export function stateFingerprint(answer: unknown): string {
   const { version, state, recovery_mode: recovery, safe_mode: safe } = answer as CoreConfig;
   return JSON.stringify([version, state, recovery, safe]);
 }
-
-const keyOf = ({ metadata: { namespace, name } }: Hub): string => `${namespace}/${name}`;

@@ -1,0 +1,20 @@
+import type { ClusterObject } from './objects';
+
+/** Identifies an object among all kinds: `<kind>/<namespace>/<name>`. A string, so that maps and the queue can hold it. */
+export type ObjectKey = `${string}/${string}/${string}`;
+
+export const objectKey = (kind: string, namespace: string, name: string): ObjectKey =>
+  `${kind}/${namespace}/${name}`;
+
+/** The key of an object whose `kind` is set, as it is in all that the cache holds. */
+export const objectKeyOf = ({ kind = '', metadata: { namespace = '', name } }: ClusterObject): ObjectKey =>
+  objectKey(kind, namespace, name);
+
+export function parseObjectKey(key: ObjectKey): {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+} {
+  const [kind = '', namespace = '', name = ''] = key.split('/');
+  return { kind, namespace, name };
+}
