@@ -6,7 +6,7 @@ import { effectiveId } from '../../kinds/ids';
 import { defaulted } from '../../kinds/schema';
 import { defined, runPayload } from './payload';
 import type { EntityType, StateCorrection, EntityWork } from './entity-type';
-import { isNew } from './observe';
+import { isNew } from './ownership';
 import { readLiveConfig } from './live-config';
 
 type AutomationWork = EntityWork<HubAutomation, HubAutomationSpec>;
@@ -26,7 +26,7 @@ export const automations: EntityType<HubAutomation, HubAutomationSpec> = {
   ensureState: setSwitch,
 };
 
-/** The automation as the hub's config API takes it: its own key names, nothing that it does not know. */
+/** The automation in the form of the hub's config API, which refuses unknown keys. */
 export function automationPayload(spec: HubAutomationSpec): EntityPayload {
   const { triggers, conditions, actions, trace } = spec;
   const none = spec.useBlueprint ? undefined : [];
@@ -35,15 +35,15 @@ export function automationPayload(spec: HubAutomationSpec): EntityPayload {
     triggers: triggers ?? none,
     conditions: conditions ?? none,
     actions: actions ?? none,
-    // Off at every start of the hub, whatever `initialState` says (kinds.md 5).
+    // Off at every start of the hub (rules.md, "Disabled automations").
     initial_state: spec.enabled ? spec.initialState : false,
     trace: trace?.storedTraces === undefined ? undefined : { stored_traces: trace.storedTraces },
   });
 }
 
 /**
- * Only `enabled: false` is enforced; a change to true turns it on once, and while it is true the household decides. A
- * new one is turned on as well: the hub gives back the state of one that had its name before.
+ * Switches the automation as rules.md, "Disabled automations" says. A new one is also switched on: the hub restores the
+ * state of a deleted one that had the same id.
  */
 async function setSwitch(
   work: AutomationWork,
@@ -51,20 +51,20 @@ async function setSwitch(
 ): Promise<StateCorrection> {
   const { client, resource, spec } = work;
   const target = { entity_id: entity.entity_id };
-  const carriedOut = resource.status?.enabled;
+  const applied = resource.status?.enabled;
   if (spec.enabled) {
-    const comesBackOff = isNew(work) && spec.initialState !== false;
-    const turnOn = carriedOut === false || (comesBackOff && (await isState(work, target.entity_id, 'off')));
+    const mayBeRestoredOff = isNew(work) && spec.initialState !== false;
+    const turnOn = applied === false || (mayBeRestoredOff && (await isState(work, target.entity_id, 'off')));
     if (turnOn) await callService(client.rest, 'automation', 'turn_on', target);
     return {};
   }
   if (!(await isState(work, target.entity_id, 'on'))) return {};
-  const drifted = carriedOut === false;
+  const drifted = applied === false;
   if (drifted && spec.driftPolicy === 'Warn') return { mayNotCorrect: 'Somebody switched it on in the hub.' };
   await callService(client.rest, 'automation', 'turn_off', { ...target, stop_actions: true });
   return drifted ? { corrected: 'Somebody switched it on in the hub: it is off again.' } : {};
 }
 
-async function isState({ client }: AutomationWork, entityId: string, wanted: string): Promise<boolean> {
-  return (await stateOf(client.rest, entityId)) === wanted;
+async function isState({ client }: AutomationWork, entityId: string, state: string): Promise<boolean> {
+  return (await stateOf(client.rest, entityId)) === state;
 }

@@ -16,13 +16,12 @@ import { conditionOf } from '../../runtime/conditions';
 import type { Child } from '../child';
 import { formatDiff } from './diff';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
-import { type Observation, wasAccepted } from './observe';
-
-// What a pass comes to, in the words of the API.
+import type { Observation } from './observe';
+import { wasAccepted } from './ownership';
 
 /**
- * The same words from the claim to the end, so that status is written once meanwhile. What is under way works the
- * resource again when it has ended; `after` milliseconds are for the case that it does not.
+ * The message is the same from the first reconcile to the last, so that status is written once meanwhile. The end of an
+ * operation queues the resource; `after` milliseconds are the fallback.
  */
 export function inProgress<R extends Child, S extends ConfigEntitySpec>(
   { reason, type }: EntityType<R, S>,
@@ -30,26 +29,35 @@ export function inProgress<R extends Child, S extends ConfigEntitySpec>(
   after = DEPENDENCY_REQUEUE,
   details: Pick<Waiting, 'status' | 'events'> = {},
 ): Waiting {
-  const trouble = failure?.hash === hash ? ` It has failed to write it so far: ${failure.message}` : '';
-  return waiting(reason, `The ${type} ${id} is on its way into the hub.${trouble}`, after, details);
+  const problem = failure?.hash === hash ? ` The hub failed to write it: ${failure.message}` : '';
+  return waiting(reason, `The ${type} ${id} is being sent to the hub.${problem}`, after, details);
 }
 
-/** The hub has what is wanted, and uses it unless `found` says otherwise. */
+/** The hub has the payload in its file and does not use it. `after`: milliseconds until the next check. */
+export function notLoaded<R extends Child, S extends ConfigEntitySpec>(
+  { reason, type }: EntityType<R, S>,
+  { id }: EntityWork<R, S>,
+  after: number,
+): Waiting {
+  return waiting(reason, `The ${type} ${id} is in the hub’s file, and the hub has not loaded it.`, after);
+}
+
+/** The hub has the desired payload, and uses it unless the observation is `NotLoaded`. */
 export function readyOutcome<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,
-  found: Observation,
+  observation: Observation,
   events: readonly EventSpec[],
 ): Ready {
   const { cached, id, hash, spec, resource } = work;
   const { operation } = cached;
   const reload = reloadReady(entityType, work, operation?.reload);
   const reloaded = operation?.reload?.ok && reload;
-  return ready(entityType.reason, readyMessage(entityType.type, id, found), {
+  return ready(entityType.reason, readyMessage(entityType.type, id, observation), {
     status: {
       ...entityType.status?.(spec),
       [entityType.idField]: id,
-      entityId: found.entity?.entity_id ?? null,
+      entityId: observation.entity?.entity_id ?? null,
       appliedHash: hash,
       lastAppliedTime: operation?.wroteAt
         ? timestamp(operation.wroteAt)
@@ -65,19 +73,20 @@ export function readyOutcome<R extends Child, S extends ConfigEntitySpec>(
   });
 }
 
-/** The annotation `dry-run`. */
+/** The annotation `dry-run` (rules.md, "Suspend and dry-run"). */
 export function dryRun<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,
-  { differences }: Observation,
+  observation: Observation,
 ): Outcome {
   const { id, client } = work;
-  if (differences.length === 0)
-    return ready('DryRun', `Nothing would be sent: the hub has ${id} as it is here.`);
+  if (!('differences' in observation))
+    return ready('DryRun', `Nothing would be sent: the hub already has ${id} as specified.`);
+  const { differences } = observation;
   const fields = differences.map(({ field }) => field).join(', ');
-  // What a person wrote there may be a `!secret`, which the hub shows in clear, and which nobody told us to mask.
+  // A value that a person wrote there may come from a `!secret`: the hub shows it in clear, and it is not masked.
   const change = wasAccepted(entityType, work) ? ` (${formatDiff(differences)})` : '';
-  const message = `Would write ${id} for its ${fields}${change}. Remove the annotation to have it done.`;
+  const message = `Would write ${id}, which differs in ${fields}${change}. Remove the annotation to have it written.`;
   return stalled('DryRun', client.rest.redact(message));
 }
 
@@ -91,7 +100,7 @@ function reloadReady<R extends Child, S extends ConfigEntitySpec>(
     return {
       status: 'False',
       reason: 'ReloadDisabled',
-      message: 'autoReload is false: the hub loads it by itself.',
+      message: 'autoReload is false: the hub loads it without a reload by the operator.',
     };
   }
   return result ? conditionAfter(result) : conditionOf(resource, 'ReloadReady');
@@ -101,14 +110,14 @@ function conditionAfter(result: ReloadResult): ConditionValue {
   const { reloadId } = result;
   if (result.ok)
     return { status: 'True', reason: 'ReloadSuccessful', message: `Reloaded (ReloadID ${reloadId}).` };
-  const message = `${result.message} (ReloadID ${reloadId}). The hub picks the change up when it next starts.`;
+  const message = `${result.message} (ReloadID ${reloadId}). The hub loads the change at its next start.`;
   return { status: 'False', reason: result.reason, message };
 }
 
-function readyMessage(type: string, id: string, { entity, loaded }: Observation): string {
-  if (!loaded || !entity) {
-    return `The ${type} ${id} is in the hub’s file, which the hub has not loaded: it does when it next starts.`;
+function readyMessage(type: string, id: string, { type: observed, entity }: Observation): string {
+  if (observed !== 'InUse' || !entity) {
+    return `The ${type} ${id} is in the hub’s file, and the hub loads it at its next start.`;
   }
   const disabled = entity.disabled_by === null ? '' : `, disabled there (by: ${entity.disabled_by})`;
-  return `The hub has it as ${entity.entity_id}${disabled}.`;
+  return `The hub uses it as ${entity.entity_id}${disabled}.`;
 }

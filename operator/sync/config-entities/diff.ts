@@ -9,9 +9,9 @@ export interface Difference {
 }
 
 /**
- * Where a definition out of the hub differs from one that was or would be sent. What the hub makes of a definition by
- * itself is no difference: it adds the `id`, orders keys anew, and writes the old key `service` of an action as
- * `action`, at every depth. All else comes back as it was sent.
+ * Where a definition from the hub differs from the desired payload. Changes that the hub makes by itself do not count:
+ * it adds `id`, reorders keys, and renames the old key `service` of an action to `action`, at every depth. Everything
+ * else comes back as it was sent.
  */
 export function diff(actual: EntityPayload, desired: EntityPayload): Difference[] {
   const fields = new Set([...Object.keys(actual), ...Object.keys(desired)]);
@@ -40,13 +40,13 @@ function isSame(actual: unknown, desired: unknown): boolean {
   return (
     keys.length === Object.keys(actual).length &&
     keys.every((key) => {
-      const there = renamed && key === 'service' ? 'action' : key;
-      return has(actual, there) && isSame(actual[there], desired[key]);
+      const actualKey = renamed && key === 'service' ? 'action' : key;
+      return has(actual, actualKey) && isSame(actual[actualKey], desired[key]);
     })
   );
 }
 
-/** Own keys only: a definition may well have a key `constructor`. */
+/** Own keys only: a definition may have a key `constructor`. */
 const has = (object: object, key: string): boolean => Object.hasOwn(object, key);
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,18 +1,18 @@
-import type { ConfigEntityKind } from '../../client/config-entities';
+import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from '../../client/config-entities';
 import type { HubClient } from '../../client/hub-client';
 import type { HubEvent } from '../../client/hub-events';
 import type { Clock } from '../../clock';
 import type { Logger } from '../../log';
 import type { Priority } from '../../runtime/queue';
 import { Timer } from '../../timer';
-import { invalidate, type CachedEntity } from './entity-cache';
+import { type CachedEntity, invalidate } from './entity-cache';
 
 /** A resource of the hub, as far as drift is concerned. */
 export interface WatchedResource {
-  /** Under which the hub has it; undefined: it has no claim yet. */
+  /** The id under which the hub has it; undefined: it has none yet. */
   readonly id: string | undefined;
   readonly cached: CachedEntity;
-  /** An automation that is to be off. */
+  /** An automation with `enabled: false`. */
   readonly desiredOff: boolean;
   readonly requeue: (priority?: Priority) => void;
 }
@@ -25,174 +25,167 @@ export interface DriftDetectorOptions {
   readonly resources: (kind: ConfigEntityKind) => Iterable<WatchedResource>;
 }
 
-/** A sweep comes this long after the last sign that the hub is at work on a kind's file … */
-const QUIET_MS = 1_000;
-/** … and at the latest this long after the first: "noticed within 10 s". */
-const LATEST_MS = 5_000;
-/** Our own writes are followed by one sweep, but not by one each: what others put into the file comes to light by ours. */
-const OWN_SWEEP_PAUSE_MS = 10_000;
-const SWITCH_SOON_MS = 300;
-/** A hub that starts tells of a hundred components within seconds: what was refused is tried once for many of them. */
-const FORGIVE_AFTER_MS = 5_000;
+/** A recheck starts this long after the last event about a kind (milliseconds) … */
+const QUIET_PERIOD = 1_000;
+/** … and at the latest this long after the first: drift is noticed within 10 s. */
+const LONGEST_DELAY = 5_000;
+/** Between two rechecks after writes of ours: they find what others put into the file and our write loaded. */
+const OWN_RECHECK_INTERVAL = 10_000;
+/** A service call that turns on many automations is followed by one recheck. */
+const SWITCH_DELAY = 300;
+/** A hub that starts reports a hundred components within seconds: rejected writes are retried once for many of them. */
+const REJECTION_DELAY = 5_000;
 
 interface Recheck {
-  /** Ids that somebody else may have changed. */
-  readonly doubted: Set<string>;
-  /** Somebody else may have changed any. */
-  allDoubted: boolean;
-  /** All are to be looked at, because we were at work. */
+  /** Ids of objects that somebody else may have changed. */
+  readonly ids: Set<string>;
+  /** Somebody else may have changed any object. */
+  all: boolean;
+  /** All are compared again, because the operator wrote or reloaded. */
   own: boolean;
-  /** When it may not be put off any more; Infinity as long as nobody else was at work. */
+  /** When the recheck starts even if the hub is not quiet; Infinity: only the operator was active. */
   latestAt: number;
   readonly timer: Timer;
 }
 
 /**
- * Turns what a hub tells of itself into passes over the resources that it may concern. What we did ourselves is no
- * sign of drift: the client counts it.
+ * Turns the events of a hub into reconciles of the resources that they may concern (rules.md, "Drift"). What the
+ * operator did itself is not drift: the client recognizes its own reloads.
  */
 export class DriftDetector {
-  readonly #options: DriftDetectorOptions;
-  readonly #sweeps = new Map<ConfigEntityKind, Recheck>();
-  readonly #ownSweptAt = new Map<ConfigEntityKind, number>();
-  /** Kinds that somebody reloads and whose reload had not ended when the sweep could not wait any more. */
-  readonly #unfinished = new Set<ConfigEntityKind>();
-  readonly #switches: Timer;
-  readonly #forgiveness: Timer;
+  private readonly rechecks = new Map<ConfigEntityKind, Recheck>();
+  private readonly ownRecheckAt = new Map<ConfigEntityKind, number>();
+  /** Kinds whose recheck could not wait for the end of somebody's reload. */
+  private readonly reloading = new Set<ConfigEntityKind>();
+  private readonly switchTimer: Timer;
+  private readonly rejectionTimer: Timer;
 
-  constructor(options: DriftDetectorOptions) {
-    this.#options = options;
-    this.#switches = new Timer(options.clock);
-    this.#forgiveness = new Timer(options.clock);
-    const { client, resources } = options;
-    client.events.onEvent((signal) => this.#onSignal(signal));
+  constructor(private readonly options: DriftDetectorOptions) {
+    const { client, clock, resources } = options;
+    this.switchTimer = new Timer(clock);
+    this.rejectionTimer = new Timer(clock);
+    client.events.onEvent((event) => this.onEvent(event));
     client.entityRegistry.onChange((kind, id) => {
-      for (const resource of resources(kind)) if (resource.id === id) this.#suspect(resource);
+      for (const resource of resources(kind)) if (resource.id === id) this.invalidate(resource);
     });
   }
 
-  /** Resolves once the hub tells us of changes. */
+  /** Resolves once the hub reports its events. */
   async ready(): Promise<void> {
-    await this.#options.client.events.watch();
+    await this.options.client.events.watch();
   }
 
-  /** A write or reload of ours has ended. */
+  /** A write or reload by the operator has ended. */
   ownWorkEnded(kind: ConfigEntityKind): void {
-    this.#sweep(kind).own = true;
-    this.#arm(kind);
+    this.recheckOf(kind).own = true;
+    this.schedule(kind);
   }
 
-  #onSignal(signal: HubEvent): void {
-    this.#options.log.debug({ ...signal }, 'signal of the hub');
-    switch (signal.type) {
+  private onEvent(event: HubEvent): void {
+    this.options.log.debug({ ...event }, 'received hub event');
+    switch (event.type) {
       case 'external-reload':
-        return this.#doubt(signal.kind, signal.id);
+        return this.onForeignReload(event.kind, event.id);
       case 'reloaded':
-        if (signal.id !== undefined) this.#requeue(signal.kind, ({ id }) => id === signal.id);
-        if (this.#unfinished.delete(signal.kind)) this.#doubt(signal.kind);
-        else if (this.#sweeps.has(signal.kind)) this.#arm(signal.kind);
+        if (event.id !== undefined) this.requeue(event.kind, ({ id }) => id === event.id);
+        if (this.reloading.delete(event.kind)) this.onForeignReload(event.kind);
+        else if (this.rechecks.has(event.kind)) this.schedule(event.kind);
         return;
       case 'automations-turned-on':
-        if (!this.#switches.pending)
-          this.#switches.set(SWITCH_SOON_MS, () =>
-            this.#requeue('automation', ({ desiredOff }) => desiredOff),
-          );
-        return;
-      case 'component-loaded': // a kind's own component is what its resources wait for
-        this.#eachKind((kind) => kind === signal.component && this.#requeue(kind, clearReloadFailure));
-        return this.#forgiveSoon();
+        if (this.switchTimer.pending) return;
+        return this.switchTimer.set(SWITCH_DELAY, () =>
+          this.requeue('automation', ({ desiredOff }) => desiredOff),
+        );
+      case 'component-loaded':
+        for (const kind of CONFIG_ENTITY_KINDS) {
+          if (kind === event.component) this.requeue(kind, clearReloadFailure);
+        }
+        return this.scheduleRejected();
       case 'device-added':
-        return this.#forgiveSoon();
+        return this.scheduleRejected();
       case 'reconnected':
-        return this.#eachKind((kind) => {
-          for (const resource of this.#options.resources(kind)) {
+        for (const kind of CONFIG_ENTITY_KINDS) {
+          for (const resource of this.options.resources(kind)) {
             clearRejection(resource);
-            this.#suspect(resource);
+            this.invalidate(resource);
           }
-        });
+        }
     }
   }
 
-  /** What was refused may be acceptable now. */
-  #forgiveSoon(): void {
-    if (this.#forgiveness.pending) return;
-    this.#forgiveness.set(FORGIVE_AFTER_MS, () =>
-      this.#eachKind((kind) => this.#requeue(kind, clearRejection)),
-    );
-  }
-
-  /** Without an id: all of the kind. */
-  #doubt(kind: ConfigEntityKind, id?: string): void {
-    const sweep = this.#sweep(kind);
-    if (id === undefined) sweep.allDoubted = true;
-    else sweep.doubted.add(id);
-    sweep.latestAt = Math.min(sweep.latestAt, this.#options.clock.monotonic() + LATEST_MS);
-    this.#arm(kind);
-  }
-
-  #sweep(kind: ConfigEntityKind): Recheck {
-    let sweep = this.#sweeps.get(kind);
-    if (!sweep) {
-      sweep = {
-        doubted: new Set(),
-        allDoubted: false,
-        own: false,
-        latestAt: Infinity,
-        timer: new Timer(this.#options.clock),
-      };
-      this.#sweeps.set(kind, sweep);
-    }
-    return sweep;
-  }
-
-  /** Puts the sweep off until the hub is quiet; one for our own sake only, until we are too. */
-  #arm(kind: ConfigEntityKind): void {
-    const { client, clock } = this.#options;
-    const sweep = this.#sweep(kind);
-    const foreign = sweep.latestAt < Infinity;
-    const now = clock.monotonic();
-    const ownPause = (this.#ownSweptAt.get(kind) ?? -Infinity) + OWN_SWEEP_PAUSE_MS - now;
-    const delay = foreign ? Math.min(QUIET_MS, sweep.latestAt - now) : Math.max(QUIET_MS, ownPause);
-    sweep.timer.set(delay, () => {
-      if (!foreign && client.entities.isWriting(kind)) this.#arm(kind);
-      else this.#run(kind, sweep);
+  /** The hub may accept now what it rejected before. */
+  private scheduleRejected(): void {
+    if (this.rejectionTimer.pending) return;
+    this.rejectionTimer.set(REJECTION_DELAY, () => {
+      for (const kind of CONFIG_ENTITY_KINDS) this.requeue(kind, clearRejection);
     });
   }
 
-  #run(kind: ConfigEntityKind, { doubted, allDoubted, own, latestAt }: Recheck): void {
-    const now = this.#options.clock.monotonic();
-    this.#sweeps.delete(kind);
-    if (own) this.#ownSweptAt.set(kind, now);
-    if (now >= latestAt) this.#unfinished.add(kind);
-    for (const resource of this.#options.resources(kind)) {
-      if (allDoubted || (resource.id !== undefined && doubted.has(resource.id))) this.#suspect(resource);
-      else if (own) resource.requeue('resync'); // hundreds of looks must not hold up an edit
+  /** Somebody else reloaded a kind, or with an id one automation of it. */
+  private onForeignReload(kind: ConfigEntityKind, id?: string): void {
+    const recheck = this.recheckOf(kind);
+    if (id === undefined) recheck.all = true;
+    else recheck.ids.add(id);
+    recheck.latestAt = Math.min(recheck.latestAt, this.options.clock.monotonic() + LONGEST_DELAY);
+    this.schedule(kind);
+  }
+
+  private recheckOf(kind: ConfigEntityKind): Recheck {
+    let recheck = this.rechecks.get(kind);
+    if (!recheck) {
+      const timer = new Timer(this.options.clock);
+      recheck = { ids: new Set(), all: false, own: false, latestAt: Infinity, timer };
+      this.rechecks.set(kind, recheck);
+    }
+    return recheck;
+  }
+
+  /** Delays the recheck until the hub is quiet. One for writes of ours alone also waits until these have ended. */
+  private schedule(kind: ConfigEntityKind): void {
+    const { client, clock } = this.options;
+    const recheck = this.recheckOf(kind);
+    const isForeign = recheck.latestAt < Infinity;
+    const now = clock.monotonic();
+    const ownPause = (this.ownRecheckAt.get(kind) ?? -Infinity) + OWN_RECHECK_INTERVAL - now;
+    const delay = isForeign
+      ? Math.min(QUIET_PERIOD, recheck.latestAt - now)
+      : Math.max(QUIET_PERIOD, ownPause);
+    recheck.timer.set(delay, () => {
+      if (!isForeign && client.entities.isWriting(kind)) this.schedule(kind);
+      else this.run(kind, recheck);
+    });
+  }
+
+  private run(kind: ConfigEntityKind, { ids, all, own, latestAt }: Recheck): void {
+    const now = this.options.clock.monotonic();
+    this.rechecks.delete(kind);
+    if (own) this.ownRecheckAt.set(kind, now);
+    if (now >= latestAt) this.reloading.add(kind);
+    for (const resource of this.options.resources(kind)) {
+      if (all || (resource.id !== undefined && ids.has(resource.id))) this.invalidate(resource);
+      else if (own) resource.requeue('resync'); // hundreds of these must not delay an edit
     }
   }
 
-  #suspect({ cached, requeue }: WatchedResource): void {
-    invalidate(cached);
+  private invalidate({ cached, requeue }: WatchedResource): void {
+    invalidate(cached, this.options.clock.monotonic());
     requeue();
   }
 
-  #requeue(kind: ConfigEntityKind, which: (resource: WatchedResource) => boolean): void {
-    for (const resource of this.#options.resources(kind)) if (which(resource)) resource.requeue();
-  }
-
-  #eachKind(act: (kind: ConfigEntityKind) => unknown): void {
-    for (const kind of ['automation', 'scene', 'script'] as const) act(kind);
+  private requeue(kind: ConfigEntityKind, predicate: (resource: WatchedResource) => boolean): void {
+    for (const resource of this.options.resources(kind)) if (predicate(resource)) resource.requeue();
   }
 }
 
-/** Its component is there: a reload that failed for want of it need not wait. */
+/** Its component is loaded: a reload that failed without it can be retried. */
 function clearReloadFailure({ cached }: WatchedResource): boolean {
   cached.reloadFailedAt = undefined;
   return true;
 }
 
-/** What was refused may be sent again. Answers whether something was. */
+/** Lets a rejected payload be sent again. Answers whether there was one. */
 function clearRejection({ cached }: WatchedResource): boolean {
-  const refused = cached.rejection !== undefined;
+  const wasRejected = cached.rejection !== undefined;
   cached.rejection = undefined;
-  return refused;
+  return wasRejected;
 }

@@ -2,15 +2,15 @@ import type { Clock } from '../../clock';
 import type { HubRejected } from '../../client/errors';
 import type { ReloadResult } from '../../client/reloads';
 
-// Moments are those of the monotonic clock, unless it says otherwise.
+// Times are of the monotonic clock unless stated otherwise.
 
-/** Work of one resource that outlives the pass which began it. */
+/** A write, a reload, or both, of one resource. It outlives the reconcile that started it. */
 export interface Operation {
-  /** Of the definition that it writes or reloads: the latest at the moment when its turn came. */
+  /** Of the payload that it writes or reloads. A write sends the latest payload and updates this. */
   hash: string;
-  /** The hub has accepted it. */
+  /** The hub has accepted the write. */
   wrote: boolean;
-  /** When: milliseconds since the epoch. */
+  /** When it did, in milliseconds since the epoch. */
   wroteAt?: number;
   reload?: ReloadResult;
   error?: Error;
@@ -18,6 +18,7 @@ export interface Operation {
   endedAt?: number;
 }
 
+/** The deletion of an object from the hub. */
 export interface Removal {
   readonly id: string;
   readonly startedAt: number;
@@ -26,86 +27,97 @@ export interface Removal {
   endedAt?: number;
 }
 
-/** What the hub has refused. The same again would be refused again. */
+/** The hub rejected this payload. It would reject the same one again. */
 export interface Rejection {
   readonly hash: string;
   readonly error: HubRejected;
   readonly at: number;
 }
 
-/** What the hub has tried to write and failed to, so often in a row. */
+/** The hub failed to write this payload `count` times in a row. */
 export interface WriteFailure {
   readonly hash: string;
   readonly count: number;
   readonly message: string;
 }
 
-/** What is remembered of one resource and one hub between passes. Nothing of it is needed: it only saves work. */
+/** What the hub holds of a resource as far as is known, by the source of that knowledge; `at`: since when. */
+export type Observed =
+  /** Somebody else may have changed it since it was last observed. */
+  | { readonly source: 'none'; readonly at: number }
+  /** Nothing was observed by this process: `status.appliedHash` is all that is known. */
+  | { readonly source: 'status'; readonly at: number }
+  /**
+   * `write`: the hub accepted a write of it. `file`: it was read from the hub's file. `reload`: it is in the file, and a
+   * reload did not bring it into use. `live`: it was seen in use.
+   */
+  | { readonly source: KnownSource; readonly hash: string; readonly at: number };
+
+export type KnownSource = 'write' | 'file' | 'reload' | 'live';
+
+/** What is kept about one resource between reconciles. None of it is required: it only saves requests. */
 export interface CachedEntity {
+  observed: Observed;
   operation?: Operation | undefined;
   removal?: Removal | undefined;
   rejection?: Rejection | undefined;
   failure?: WriteFailure | undefined;
-  /** When the hub last accepted a write of it. */
-  writtenAt?: number;
-  /** When the last write was begun, whatever became of it. */
-  triedAt?: number;
-  /** When the last reload for it failed; undefined: it did not, or the hub may load it by now. */
+  /** When the last write began or, once the hub has accepted it, ended. */
+  lastWriteAt?: number;
+  /** When the last reload for it failed; undefined: none failed, or a new attempt may succeed. */
   reloadFailedAt?: number | undefined;
-  /** Hash of what the hub's file is known to hold. */
-  stored?: string | undefined;
-  /** Hash of what the hub was last seen to use. */
-  loaded?: string | undefined;
-  /** Hash of what the hub does not load although it was reloaded. */
-  unloaded?: string | undefined;
-  /** When it began. */
-  readonly since: number;
-  /** Somebody else was at work: what status says to have been accepted need not be there any more. */
-  doubted: boolean;
 }
 
-/** A pass follows an end at once; a resource that has none by then is suspended, or stays for another reason. */
+/** A reconcile follows the end of an operation at once, unless the resource is suspended or gone. */
 const RESULT_RETENTION = 5_000;
 
-/** The memories of all resources of one hub, by uid. */
+/** The cache of all resources of one hub, by uid. */
 export class EntityCache {
-  /** When the hub last carried out a write or a removal. */
+  /** When the hub last completed a write or a removal. */
   answeredAt = 0;
-  readonly #entities = new Map<string, CachedEntity>();
+  private readonly entities = new Map<string, CachedEntity>();
 
   constructor(private readonly clock: Clock) {}
 
   get(uid: string): CachedEntity {
-    let cached = this.#entities.get(uid);
-    if (!cached) this.#entities.set(uid, (cached = { doubted: false, since: this.clock.monotonic() }));
+    let cached = this.entities.get(uid);
+    if (!cached) {
+      cached = { observed: { source: 'status', at: this.clock.monotonic() } };
+      this.entities.set(uid, cached);
+    }
     return cached;
   }
 
-  /** Something has gone into the hub of late, and no pass has taken note of it. */
+  /** A write or removal has just ended, and no reconcile has recorded its result. */
   hasUnrecordedResults(): boolean {
-    const justNow = this.clock.monotonic() - RESULT_RETENTION;
-    return [...this.#entities.values()].some(({ operation, removal }) => {
-      const isNews = ({ endedAt = Infinity }: { endedAt?: number }) => endedAt > justNow;
-      return (operation?.wrote && isNews(operation)) || (removal?.ended && isNews(removal));
+    const since = this.clock.monotonic() - RESULT_RETENTION;
+    return [...this.entities.values()].some(({ operation, removal }) => {
+      const isRecent = ({ endedAt = Infinity }: { endedAt?: number }) => endedAt > since;
+      return (operation?.wrote && isRecent(operation)) || (removal?.ended && isRecent(removal));
     });
   }
 
   delete(uid: string): void {
-    this.#entities.delete(uid);
+    this.entities.delete(uid);
   }
 }
 
-/** What is known of its content in the hub does not count any more. */
-export function invalidate(cached: CachedEntity): void {
-  cached.doubted = true;
-  cached.stored = undefined;
-  cached.unloaded = undefined;
+/** Somebody else may have changed the object: what was observed or failed before no longer counts. */
+export function invalidate(cached: CachedEntity, now: number): void {
+  cached.observed = { source: 'none', at: now };
   cached.reloadFailedAt = undefined;
   cached.failure = undefined;
 }
 
-/** The hub's file is seen to hold the definition with this hash. */
-export function confirm(cached: CachedEntity, hash: string): void {
-  cached.stored = hash;
-  cached.doubted = false;
+/**
+ * Records that the hub holds the payload with this hash. Reading in the file what is known to be there adds nothing, so
+ * the earlier source and time stay.
+ */
+export function recordObserved(cached: CachedEntity, source: KnownSource, hash: string, now: number): void {
+  const { observed } = cached;
+  const isSame = 'hash' in observed && observed.hash === hash;
+  if (isSame && (observed.source === source || (source === 'file' && observed.source !== 'live'))) {
+    if (source !== 'write') return;
+  }
+  cached.observed = { source, hash, at: now };
 }

@@ -3,59 +3,59 @@ import type { HubClient } from '../../client/hub-client';
 import type { Child } from '../child';
 import type { Services } from '../services';
 import { DriftDetector, type WatchedResource } from './drift';
-import type { ConfigEntitySpec, EntityType } from './entity-type';
 import { EntityCache } from './entity-cache';
+import type { ConfigEntitySpec, EntityType } from './entity-type';
+import { ownedId } from './ownership';
 
-/** What is known of a hub, and the watch over it. */
+/** What is kept about one hub: the cache of its resources, and what detects drift of them. */
 export interface HubContext {
   readonly cache: EntityCache;
-  readonly watch: DriftDetector;
+  readonly drift: DriftDetector;
 }
 
-/** What the watch has to know of a kind. */
 type WatchedEntityType = Pick<EntityType<Child, ConfigEntitySpec>, 'type' | 'definition' | 'idField'>;
 
-/** The hubs that resources of the entityType were worked for. What is known of one goes with its client. */
+/** The contexts of all hubs, one for each client: a new client starts with an empty cache. */
 export class HubContexts {
-  readonly #hubs = new WeakMap<HubClient, HubContext>();
+  private readonly contexts = new WeakMap<HubClient, HubContext>();
 
   constructor(
     private readonly services: Services,
     private readonly entityTypes: readonly WatchedEntityType[],
   ) {}
 
-  /** The hub of a resource. */
-  of(client: HubClient, { metadata, spec }: Child): HubContext {
-    let hub = this.#hubs.get(client);
-    if (!hub) {
-      const cache = new EntityCache(this.services.clock);
-      const { namespace } = metadata;
-      const resources = (kind: ConfigEntityKind) => this.#resources(kind, namespace, spec.hubRef.name, cache);
+  /** The context of the hub of a resource. */
+  of(client: HubClient, { metadata: { namespace }, spec: { hubRef } }: Child): HubContext {
+    let context = this.contexts.get(client);
+    if (!context) {
       const { clock } = this.services;
-      const log = this.services.log.child({ hub: `${namespace}/${spec.hubRef.name}` });
-      hub = { cache, watch: new DriftDetector({ client, clock, log, resources }) };
-      this.#hubs.set(client, hub);
+      const cache = new EntityCache(clock);
+      const log = this.services.log.child({ hub: `${namespace}/${hubRef.name}` });
+      const resources = (kind: ConfigEntityKind) => this.resources(kind, namespace, hubRef.name, cache);
+      context = { cache, drift: new DriftDetector({ client, clock, log, resources }) };
+      this.contexts.set(client, context);
     }
-    return hub;
+    return context;
   }
 
-  /** Something that went into the hub has not come to the notice of a pass yet. */
+  /** Something was written to the hub, and no reconcile has recorded it in status yet. */
   hasUnrecordedResults(client: HubClient): boolean {
-    return this.#hubs.get(client)?.cache.hasUnrecordedResults() ?? false;
+    return this.contexts.get(client)?.cache.hasUnrecordedResults() ?? false;
   }
 
-  *#resources(
+  private *resources(
     kind: ConfigEntityKind,
     namespace: string,
     hubName: string,
     cache: EntityCache,
   ): Generator<WatchedResource> {
-    const { definition, idField } = this.entityTypes.find(({ type }) => type === kind)!;
+    const entityType = this.entityTypes.find(({ type }) => type === kind)!;
+    const { definition } = entityType;
     for (const resource of this.services.cache.list<Child>(definition.kind, namespace)) {
       if (resource.spec.hubRef.name !== hubName) continue;
       const { name, uid } = resource.metadata;
       yield {
-        id: resource.status?.[idField] as string | undefined,
+        id: ownedId(entityType, resource),
         cached: cache.get(uid),
         desiredOff: 'enabled' in resource.spec && resource.spec.enabled === false,
         requeue: (priority) => this.services.requeue(definition.kind, namespace, name, priority),

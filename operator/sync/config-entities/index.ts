@@ -7,10 +7,10 @@ import { scenes } from './scene';
 import { scripts } from './script';
 import { ConfigEntitySync } from './sync';
 
-/** Milliseconds between two looks whether passes have taken note of all that has ended. */
-const NEWS_PAUSE = 50;
+/** Milliseconds between two checks whether status has the results of all operations. */
+const DRAIN_POLL_INTERVAL = 50;
 
-/** The sync modules of the entityType whose objects the hub keeps in files that its API writes. */
+/** The sync modules of the kinds whose objects the hub keeps in files that its API writes. */
 export function configEntityModules(services: Services, hubs: HubClients) {
   const contexts = new HubContexts(services, [automations, scenes, scripts]);
   return {
@@ -19,10 +19,11 @@ export function configEntityModules(services: Services, hubs: HubClients) {
       HubScene: childModule(services, hubs, new ConfigEntitySync(scenes, services, contexts)),
       HubScript: childModule(services, hubs, new ConfigEntitySync(scripts, services, contexts)),
     },
+    /** Resolves when no write is in progress and status has the result of each. */
     async drain() {
       await Promise.all(hubs.all.map((client) => client.drain()));
       while (hubs.all.some((client) => contexts.hasUnrecordedResults(client)))
-        await services.clock.sleep(NEWS_PAUSE);
+        await services.clock.sleep(DRAIN_POLL_INTERVAL);
     },
   };
 }

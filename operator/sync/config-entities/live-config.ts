@@ -1,23 +1,23 @@
 import type { EntityPayload } from '../../client/config-entities';
 import type { RegistryEntity } from '../../client/entity-registry';
 import { HubFailed } from '../../client/errors';
-import type { LiveConfig, EntityWork } from './entity-type';
+import type { EntityWork, LiveConfig } from './entity-type';
 
-/** What the hub's memory shows of an automation or a script: all of it, but with blueprints expanded. */
+/** What the hub shows of a running automation or script: all of it, with blueprints expanded. */
 export async function readLiveConfig(
   kind: 'automation' | 'script',
   work: EntityWork,
   entity: RegistryEntity,
 ): Promise<LiveConfig> {
-  if (entity.disabled_by !== null) return 'hidden';
+  if (entity.disabled_by !== null) return { type: 'Part', matches: true };
   const actual = await work.client.entities.running(entity.entity_id);
-  if (!actual) return undefined;
-  const desired = await expanded(kind, work);
-  return desired ? { actual, desired } : 'hidden';
+  if (!actual) return { type: 'None' };
+  const desired = await expand(kind, work);
+  return desired ? { type: 'Whole', actual, desired } : { type: 'Part', matches: true };
 }
 
-/** The payload as the hub would show it; undefined: it uses a blueprint that the hub cannot expand (any more). */
-async function expanded(
+/** The payload as the hub would show it; undefined: it uses a blueprint that the hub cannot expand. */
+async function expand(
   kind: 'automation' | 'script',
   { client, payload }: EntityWork,
 ): Promise<EntityPayload | undefined> {
@@ -27,7 +27,7 @@ async function expanded(
     const blueprint = use as { path: string; input: object };
     return { ...(await client.entities.expandedBlueprint(kind, blueprint)), ...own };
   } catch (error) {
-    if (error instanceof HubFailed) return undefined; // a write has the hub say what is wrong
+    if (error instanceof HubFailed) return undefined; // the hub answers a write with the reason
     throw error;
   }
 }

@@ -4,29 +4,70 @@ import type { Clock } from '../../clock';
 import { RESYNC } from '../../limits';
 import type { Child } from '../child';
 import { type Difference, diff } from './diff';
-import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
-import { confirm, type CachedEntity } from './entity-cache';
+import type { ConfigEntitySpec, EntityType, EntityWork, LiveConfig } from './entity-type';
+import { recordObserved } from './entity-cache';
+import { isAccepted, ownsId, wasAccepted } from './ownership';
 
 /** What the hub has under the id of a resource. */
-export interface Observation {
-  /** Its entity, loaded or not. */
-  readonly entity: RegistryEntity | undefined;
-  /** Something is there. */
-  readonly exists: boolean;
-  /** Where it is not as wanted. */
-  readonly differences: readonly Difference[];
-  /** What is wanted is in use; false with no difference: it is in the file, and the hub has not loaded it. */
-  readonly loaded: boolean;
-}
+export type Observation = { readonly entity?: RegistryEntity | undefined } & (
+  | { readonly type: 'Absent'; readonly differences: readonly Difference[] }
+  | { readonly type: 'Different'; readonly differences: readonly Difference[] }
+  /** The desired payload is in the hub's file, but not in use. */
+  | { readonly type: 'NotLoaded' }
+  | { readonly type: 'InUse'; readonly entity: RegistryEntity }
+);
 
-/** The hub loads what it was sent within seconds; only then is it worth reading the file to see why it does not. */
-const LOADED_WITHIN = 30_000;
+/** How the live config compares with the desired payload. */
+type LiveState =
+  /** The hub shows all of it: it is equal, or it is not. */
+  | 'equal'
+  | 'unequal'
+  /** The hub shows a part, which matches, or does not. */
+  | 'matching'
+  | 'mismatching'
+  /** An entity is registered, and the hub runs nothing for it. */
+  | 'notRunning'
+  /** No entity is registered. */
+  | 'unregistered';
+
+/** What is known about the hub's file without reading it. */
+type Knowledge =
+  /** Nothing of ours is known to be there. */
+  | 'nothing'
+  /** The hub accepted an earlier payload of ours. */
+  | 'outdated'
+  /** The desired payload was written, or read from the file, moments ago: the hub may still be loading it. */
+  | 'recent'
+  /** The hub accepted the desired payload. */
+  | 'accepted'
+  /** It did, and somebody may have changed it since. */
+  | 'uncertain';
+
+type Verdict = 'InUse' | 'NotLoaded' | 'Absent' | 'Different' | 'Overwrite' | 'ReadFile';
 
 /**
- * Compares the wish with what the hub has, at the least cost for the hub: its memory first. Its file, which it parses
- * as a whole for each answer, only where memory does not tell what changed or does not show all, and what we were told
- * before does not count any more.
+ * Reading the file costs the hub up to 0.4 s, since it parses the whole file. So it is read only where the live config
+ * does not answer the question and what is known is not enough. `Overwrite`: it differs, no matter in what.
  */
+const VERDICTS: Readonly<Record<LiveState, Readonly<Record<Knowledge, Verdict>>>> = {
+  // prettier-ignore
+  equal: { nothing: 'InUse', outdated: 'InUse', recent: 'InUse', accepted: 'InUse', uncertain: 'InUse' },
+  // prettier-ignore
+  unequal: { nothing: 'Different', outdated: 'Different', recent: 'NotLoaded', accepted: 'ReadFile', uncertain: 'ReadFile' },
+  // prettier-ignore
+  matching: { nothing: 'ReadFile', outdated: 'Overwrite', recent: 'InUse', accepted: 'InUse', uncertain: 'ReadFile' },
+  // prettier-ignore
+  mismatching: { nothing: 'ReadFile', outdated: 'Overwrite', recent: 'NotLoaded', accepted: 'ReadFile', uncertain: 'ReadFile' },
+  // prettier-ignore
+  notRunning: { nothing: 'ReadFile', outdated: 'Overwrite', recent: 'NotLoaded', accepted: 'ReadFile', uncertain: 'ReadFile' },
+  // prettier-ignore
+  unregistered: { nothing: 'Absent', outdated: 'Absent', recent: 'NotLoaded', accepted: 'ReadFile', uncertain: 'ReadFile' },
+};
+
+/** The hub loads what it was sent within seconds; only later is the file worth reading to see why it does not. */
+const LOAD_GRACE_PERIOD = 30_000;
+
+/** Compares the desired payload with what the hub has, with the fewest requests. */
 export async function observe<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,
@@ -34,80 +75,76 @@ export async function observe<R extends Child, S extends ConfigEntitySpec>(
 ): Promise<Observation> {
   const { client, id, payload, hash, cached, context } = work;
   const registry = client.entityRegistry;
-  // What just ended, ended over another connection than the one that tells of entities.
+  // An operation ends on another connection than the one that reports registry changes.
   const entity = await (cached.operation?.ended
     ? registry.findNow(entityType.type, id)
     : registry.find(entityType.type, id));
   const live = entity && (await entityType.readLive(work, entity));
-  const accepted = cached.stored === hash || isAccepted(entityType, work);
-  if (typeof live === 'object') {
-    const differences = diff(live.actual, live.desired);
-    if (differences.length === 0) {
-      confirm(cached, hash);
-      cached.loaded = hash;
-      return { entity, exists: true, differences, loaded: true };
-    }
-    if (!accepted) return { entity, exists: true, differences: diff(live.actual, payload), loaded: false };
+  const state = live ? stateOf(live) : 'unregistered';
+  const verdict = VERDICTS[state][knowledgeOf(entityType, work, clock)];
+  switch (verdict) {
+    case 'InUse':
+      if (state === 'equal') recordObserved(cached, 'live', hash, clock.monotonic());
+      return { type: 'InUse', entity: entity! };
+    case 'NotLoaded':
+      return { type: 'NotLoaded', entity };
+    case 'Absent':
+      return { type: 'Absent', differences: diff({}, payload) };
+    case 'Different':
+      return { type: 'Different', entity, differences: diff(shownBy(live), payload) };
+    case 'Overwrite':
+      // A dry run names the fields that differ.
+      if (context.dryRun) return readFile(entityType, work, { entity, state }, clock);
+      return { type: 'Different', entity, differences: diff({}, payload) };
+    case 'ReadFile':
+      return readFile(entityType, work, { entity, state }, clock);
   }
-  const trusted = accepted && !cached.doubted && !isOverdue(cached, clock);
-  if (live === 'hidden' && trusted) return { entity, exists: true, differences: [], loaded: true };
-  if (!entity && !accepted) return absent(payload);
-  const justWritten =
-    cached.stored === hash && clock.monotonic() - (cached.writtenAt ?? -Infinity) < LOADED_WITHIN;
-  if (trusted && justWritten && cached.loaded !== hash)
-    return { entity, exists: true, differences: [], loaded: false };
-  if (isOutdated(entityType, work) && !context.dryRun) {
-    return { entity, exists: true, differences: diff({}, payload), loaded: false };
-  }
+}
+
+async function readFile<R extends Child, S extends ConfigEntitySpec>(
+  entityType: EntityType<R, S>,
+  { client, id, payload, hash, cached }: EntityWork<R, S>,
+  { entity, state }: { readonly entity: RegistryEntity | undefined; readonly state: LiveState },
+  clock: Clock,
+): Promise<Observation> {
   const stored = await client.entities.read(entityType.type, id);
-  if (!stored) return { ...absent(payload), entity };
+  if (!stored) return { type: 'Absent', entity, differences: diff({}, payload) };
   const differences = diff(entityType.normalize?.(stored) ?? stored, payload);
-  if (differences.length === 0) confirm(cached, hash);
-  return { entity, exists: true, differences, loaded: differences.length === 0 && live === 'hidden' };
+  if (differences.length > 0) return { type: 'Different', entity, differences };
+  recordObserved(cached, 'file', hash, clock.monotonic());
+  return entity && state === 'matching' ? { type: 'InUse', entity } : { type: 'NotLoaded', entity };
 }
 
-/** After a while what status alone says does not count any more: while no operator ran, anybody may have been at work. */
-function isOverdue({ stored, since }: CachedEntity, clock: Clock): boolean {
-  return stored === undefined && clock.monotonic() - since > RESYNC / 2;
+function stateOf(live: LiveConfig): LiveState {
+  switch (live.type) {
+    case 'Whole':
+      return diff(live.actual, live.desired).length === 0 ? 'equal' : 'unequal';
+    case 'Part':
+      return live.matches ? 'matching' : 'mismatching';
+    case 'None':
+      return 'notRunning';
+  }
 }
 
-/** The hub had accepted just this, as far as status tells. */
-export function isAccepted<R extends Child, S extends ConfigEntitySpec>(
+const shownBy = (live: LiveConfig | undefined): EntityPayload => (live?.type === 'Whole' ? live.actual : {});
+
+function knowledgeOf<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,
-): boolean {
-  return ownsId(entityType, work) && work.resource.status?.['appliedHash'] === work.hash;
-}
-
-/** The hub had accepted something of ours, as far as status tells: what it has is no longer what was there before us. */
-export function wasAccepted<R extends Child, S extends ConfigEntitySpec>(
-  entityType: EntityType<R, S>,
-  work: EntityWork<R, S>,
-): boolean {
-  return ownsId(entityType, work) && work.resource.status?.['appliedHash'] !== undefined;
-}
-
-/** What the hub last accepted was something else, and nobody else was at work: the file need not be read to know. */
-function isOutdated<R extends Child, S extends ConfigEntitySpec>(
-  entityType: EntityType<R, S>,
-  work: EntityWork<R, S>,
-): boolean {
-  return wasAccepted(entityType, work) && !isAccepted(entityType, work) && !work.cached.doubted;
-}
-
-/** Status says that this object in the hub belongs to this resource. */
-export function ownsId<R extends Child, S extends ConfigEntitySpec>(
-  { idField }: EntityType<R, S>,
-  { id, resource }: EntityWork<R, S>,
-): boolean {
-  return resource.status?.[idField] === id;
-}
-
-/** We made it, and have not yet seen it in use. */
-export function isNew({ resource }: Pick<EntityWork, 'resource'>): boolean {
-  return !resource.status?.['adopted'] && resource.status?.['entityId'] === undefined;
-}
-
-function absent(payload: EntityPayload): Observation {
-  return { entity: undefined, exists: false, differences: diff({}, payload), loaded: false };
+  clock: Clock,
+): Knowledge {
+  const { observed } = work.cached;
+  const age = clock.monotonic() - observed.at;
+  if (!ownsId(entityType, work)) return 'nothing';
+  switch (observed.source) {
+    case 'none':
+      return isAccepted(entityType, work) ? 'uncertain' : 'nothing';
+    case 'status':
+      // Without an operator anybody may have changed the file. One read after a while finds that.
+      if (isAccepted(entityType, work)) return age > RESYNC / 2 ? 'uncertain' : 'accepted';
+      return wasAccepted(entityType, work) ? 'outdated' : 'nothing';
+    default:
+      if (observed.hash !== work.hash) return 'outdated';
+      return observed.source !== 'live' && age < LOAD_GRACE_PERIOD ? 'recent' : 'accepted';
+  }
 }

@@ -7,14 +7,12 @@ import type { Services } from '../services';
 import { payloadHash } from './payload';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { HubContexts } from './hub-contexts';
-import { confirm, type Operation, type Removal } from './entity-cache';
-
-/** The hub loads what it was sent by itself, mostly within this time (milliseconds). */
-export const LOADED_SOON = 300;
+import { type Operation, recordObserved, type Removal } from './entity-cache';
+import { USUAL_LOAD_TIME } from './load';
 
 /**
- * What takes longer than a pass may: writes and removals, which wait for their turn at the hub's file, and reloads.
- * Each is noted in the resource’s cache entry, and works the resource again when it has ended.
+ * What takes longer than a reconcile may: writes and removals, which queue for the hub's file, and reloads. Each is
+ * recorded in the cache and queues its resource when it has ended.
  */
 export class Operations<R extends Child, S extends ConfigEntitySpec> {
   constructor(
@@ -23,7 +21,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     private readonly contexts: HubContexts,
   ) {}
 
-  /** Writes the wish, and reloads if the kind and its spec want that. */
+  /** Writes the desired payload, then reloads if the kind and its spec ask for it. */
   write(work: EntityWork<R, S>): void {
     this.start(work, async (operation) => {
       const written = await this.writeLatest(work, operation);
@@ -36,9 +34,9 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
   }
 
   /**
-   * Removes what is in the hub under `id`, unless it belongs to another resource by then. False: it is under way.
+   * Removes the object with this id from the hub, unless it belongs to another resource by then. False: not done yet.
    *
-   * @throws HubUnreachable, … what it ended with
+   * @throws the error that the removal ended with, such as HubUnreachable
    */
   async ensureRemoved(resource: R, client: HubClient, id: string): Promise<boolean> {
     const hub = this.contexts.of(client, resource).cache;
@@ -49,7 +47,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     }
     const { ended, error, startedAt } = cached.removal;
     if (!ended) {
-      // Behind others in the lane, or behind one that hangs? A hub that answers this is only busy.
+      // It is queued behind others, or behind one that hangs. A hub that answers this request is only busy.
       const silentFor = this.services.clock.monotonic() - Math.max(startedAt, hub.answeredAt);
       if (silentFor >= FINALIZER_TRY)
         await client.rest.get('/manifest.json', { token: null, timeout: FINALIZER_TRY });
@@ -60,7 +58,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     return true;
   }
 
-  /** Another resource that has this object in the hub, as its status says, and is there to stay. */
+  /** Another resource that owns this object in the hub and is not being deleted. */
   ownerOf(id: string, { metadata, spec }: R): R | undefined {
     const { definition, idField } = this.entityType;
     for (const other of this.services.cache.list<R>(definition.kind, metadata.namespace)) {
@@ -71,22 +69,22 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     return undefined;
   }
 
-  private start(work: EntityWork<R, S>, carryOut: (operation: Operation) => Promise<void>): void {
+  private start(work: EntityWork<R, S>, run: (operation: Operation) => Promise<void>): void {
     const { cached, resource, client, hash } = work;
     const operation: Operation = { hash, wrote: false, ended: false };
     cached.operation = operation;
-    void carryOut(operation)
+    void run(operation)
       .catch((error: unknown) => (operation.error = errorOf(error)))
       .then(() => {
         operation.ended = true;
         operation.endedAt = this.services.clock.monotonic();
-        this.contexts.of(client, resource).watch.ownWorkEnded(this.entityType.type);
-        const loadsByItself = operation.wrote && !operation.reload;
-        this.services.clock.after(loadsByItself ? LOADED_SOON : 0, () => this.requeue(resource));
+        this.contexts.of(client, resource).drift.ownWorkEnded(this.entityType.type);
+        const hubIsLoading = operation.wrote && !operation.reload;
+        this.services.clock.after(hubIsLoading ? USUAL_LOAD_TIME : 0, () => this.requeue(resource));
       });
   }
 
-  /** When its turn has come, it is the latest wish that is written: many edits meanwhile are one write. */
+  /** Sends the payload that is desired when the write leaves the queue: many edits meanwhile are one write. */
   private async writeLatest(
     { cached, resource, client, id }: EntityWork<R, S>,
     operation: Operation,
@@ -102,10 +100,11 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     });
     if (!operation.wrote) return undefined;
     operation.wroteAt = this.services.clock.now();
-    cached.writtenAt = this.services.clock.monotonic();
+    const now = this.services.clock.monotonic();
+    cached.lastWriteAt = now;
     cached.failure = undefined;
-    confirm(cached, operation.hash);
-    this.contexts.of(client, resource).cache.answeredAt = cached.writtenAt;
+    recordObserved(cached, 'write', operation.hash, now);
+    this.contexts.of(client, resource).cache.answeredAt = now;
     return written;
   }
 
@@ -129,12 +128,12 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     return removal;
   }
 
-  /** The resource as it is now, as long as it may be written. */
+  /** The latest version of the resource; undefined: it may not be written any more. */
   private latest({ kind, metadata }: R): R | undefined {
-    const present = this.services.cache.get<R>(kind, metadata.namespace, metadata.name);
-    if (present?.metadata.uid !== metadata.uid || present?.metadata.deletionTimestamp) return undefined;
-    const isHeld = present.spec.suspend || present.metadata.annotations?.[userAnnotations.dryRun] === 'true';
-    return isHeld ? undefined : present;
+    const current = this.services.cache.get<R>(kind, metadata.namespace, metadata.name);
+    if (current?.metadata.uid !== metadata.uid || current?.metadata.deletionTimestamp) return undefined;
+    const isHeld = current.spec.suspend || current.metadata.annotations?.[userAnnotations.dryRun] === 'true';
+    return isHeld ? undefined : current;
   }
 
   private requeue({ kind, metadata }: R): void {

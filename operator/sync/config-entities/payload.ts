@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { EntityPayload } from '../../client/config-entities';
 import type { HubAutomationSpec, HubScriptSpec } from '../../kinds';
 
-/** The keys of a definition that has some value. */
+/** The fields that have a value. */
 export function defined(fields: Readonly<Record<string, unknown>>): EntityPayload {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
@@ -16,7 +16,7 @@ export function runPayload(spec: HubAutomationSpec | HubScriptSpec): EntityPaylo
     alias,
     description,
     ...run,
-    // What the definition says goes over the blueprint; our defaults must not.
+    // The payload overrides the blueprint; a default must not.
     mode: mode === 'single' ? undefined : mode,
     max_exceeded: maxExceeded === 'warning' ? undefined : maxExceeded,
     variables,
@@ -24,7 +24,7 @@ export function runPayload(spec: HubAutomationSpec | HubScriptSpec): EntityPaylo
   });
 }
 
-/** `sha256:<hex>` of a definition, whatever the order of its keys. */
+/** `sha256:<hex>` of a payload, regardless of the order of its keys. */
 export function payloadHash(payload: EntityPayload): string {
   return `sha256:${createHash('sha256').update(canonical(payload)).digest('hex')}`;
 }

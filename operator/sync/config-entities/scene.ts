@@ -15,14 +15,14 @@ export const scenes: EntityType<HubScene, HubSceneSpec> = {
   reloads: true,
   id: effectiveId,
   spec: (resource) => defaulted(definition.spec, resource.spec),
-  validate: attributesProblem,
+  validate: validateAttributes,
   payload: scenePayload,
-  normalize: (stored) => ({ ...stored, entities: normalisedStates(stored['entities']) }),
-  readLive: shownByState,
+  normalize: (stored) => ({ ...stored, entities: normalizeStates(stored['entities']) }),
+  readLive: readLiveScene,
   status: ({ entities }) => ({ entityCount: entities.length }),
 };
 
-/** The scene as the hub's config API takes it: a map of entities, each with its attributes beside the state. */
+/** The scene in the form of the hub's config API: a map of entities, each with its attributes beside the state. */
 export function scenePayload({ name, icon, entities }: HubSceneSpec): EntityPayload {
   const states = entities.map(({ entity_id: entityId, state, attributes }) => [
     entityId,
@@ -32,17 +32,17 @@ export function scenePayload({ name, icon, entities }: HubSceneSpec): EntityPayl
 }
 
 /**
- * The hub keeps state and attributes in one map, so one of the two would be lost. No CEL rule can say so: values of
- * any type keep it from seeing the attributes at all.
+ * The hub keeps state and attributes in one map, so one of the two would be lost. A CEL rule cannot check this: the
+ * attributes have values of any type, which CEL does not see.
  */
-function attributesProblem({ entities }: HubSceneSpec): string | undefined {
+function validateAttributes({ entities }: HubSceneSpec): string | undefined {
   const wrong = entities.find(({ attributes }) => attributes && 'state' in attributes);
   if (!wrong) return undefined;
-  return `The attributes of ${wrong.entity_id} hold state: put it into the field state beside them, and take it out there.`;
+  return `The attributes of ${wrong.entity_id} contain "state": move it to the field state beside them.`;
 }
 
-/** A state may stand in the file alone, and on and off without quotes. */
-function normalisedStates(entities: unknown): unknown {
+/** In the file a state may stand without attributes, and on and off without quotes. */
+function normalizeStates(entities: unknown): unknown {
   if (typeof entities !== 'object' || entities === null) return entities;
   return Object.fromEntries(
     Object.entries(entities).map(([entityId, value]) => {
@@ -54,14 +54,18 @@ function normalisedStates(entities: unknown): unknown {
   );
 }
 
-/** Of a scene the hub shows in its memory only name, icon and which entities it sets. */
-async function shownByState({ client, payload }: EntityWork, entity: RegistryEntity): Promise<LiveConfig> {
+/** Of a running scene the hub shows only the name, the icon and the entities that it sets. */
+async function readLiveScene({ client, payload }: EntityWork, entity: RegistryEntity): Promise<LiveConfig> {
   const { name, icon = null, entities } = payload as { name: string; icon?: string; entities: object };
-  if (entity.original_name !== name || (entity.original_icon ?? null) !== icon) return undefined;
-  if (entity.disabled_by !== null) return 'hidden';
-  const shown = (await getEntityState(client.rest, entity.entity_id))?.attributes['entity_id'];
-  const wanted = new Set(Object.keys(entities));
-  const same =
-    Array.isArray(shown) && shown.length === wanted.size && shown.every((each) => wanted.has(each as string));
-  return same ? 'hidden' : undefined;
+  if (entity.original_name !== name || (entity.original_icon ?? null) !== icon) {
+    return { type: 'Part', matches: false };
+  }
+  if (entity.disabled_by !== null) return { type: 'Part', matches: true };
+  const actual = (await getEntityState(client.rest, entity.entity_id))?.attributes['entity_id'];
+  const desired = new Set(Object.keys(entities));
+  const matches =
+    Array.isArray(actual) &&
+    actual.length === desired.size &&
+    actual.every((each) => desired.has(each as string));
+  return { type: 'Part', matches };
 }

@@ -18,7 +18,7 @@ export const scripts: EntityType<HubScript, HubScriptSpec> = {
   readLive: (work, entity) => readLiveConfig('script', work, entity),
 };
 
-/** The script as the hub's config API takes it: its own key names, nothing that it does not know. */
+/** The script in the form of the hub's config API, which refuses unknown keys. */
 export function scriptPayload(spec: HubScriptSpec): EntityPayload {
   const { icon, fields, sequence = spec.useBlueprint ? undefined : [] } = spec;
   return defined({ ...runPayload(spec), icon, fields, sequence });

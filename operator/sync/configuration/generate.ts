@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { isMap, isScalar, parseDocument, type Scalar } from 'yaml';
 
-/** Sections that the hub's config API writes, and the files that it writes them to (spec.md, "HubConfiguration reload decision"). */
+/** Sections that the hub's config API writes, and the files that it writes them to (rules.md, "Generated configuration"). */
 const INCLUDES = { automation: 'automations.yaml', scene: 'scenes.yaml', script: 'scripts.yaml' } as const;
 
 export type Generated =
   | { readonly type: 'configuration'; readonly text: string }
-  /** `message` says what is wrong, and where. */
+  /** `message`: what is wrong, and where. */
   | { readonly type: 'invalid'; readonly message: string };
 
 /**
- * The hub's `configuration.yaml`: the user's text, byte for byte, and after it the includes that it lacks. A section
- * counts as there under a label too (`automation old:`): but then the plain one is still needed for what the API writes.
+ * The hub's `configuration.yaml`: the user's text, byte for byte, followed by the includes that it lacks. A labelled
+ * section (`automation old:`) does not replace the plain one, which the hub's config API needs.
  */
 export function generateConfiguration(text: string): Generated {
   const document = parseDocument(text, { customTags: hubTags, prettyErrors: true });
@@ -41,7 +41,7 @@ export function configHash(files: Readonly<Record<string, string>>): string {
   return `sha256:${hash.digest('hex')}`;
 }
 
-/** The hub's own tags stand for themselves here: what they mean is for the hub to find out. */
+/** Tags of the hub. They are kept as they are: only the hub resolves them. */
 const hubTags = [
   '!include',
   '!include_dir_list',

@@ -9,7 +9,7 @@ import type { Services } from '../services';
 import { refusalOf } from './check-verdict';
 import { configHash, generateConfiguration } from './generate';
 
-/** Generates the hub's configuration into a ConfigMap, which needs no hub to be there; the Hub puts it to use. */
+/** Generates the hub's configuration into a ConfigMap, which needs no running hub. The Hub mounts it. */
 export function configurationModule(services: Services): SyncModule<HubConfiguration> {
   return {
     async sync(resource) {
@@ -28,7 +28,7 @@ export function configurationModule(services: Services): SyncModule<HubConfigura
           metadata: {
             name: objectNames(spec.hubRef.name).configuration,
             namespace: resource.metadata.namespace,
-            // One writer each: this decides that a restart is needed, and the Hub carries it to the pod.
+            // One writer each (rules.md, "Rollout and debounce"): the Hub copies it to the pod template.
             annotations: { [operatorAnnotations.restartHash]: hash },
           },
           data,

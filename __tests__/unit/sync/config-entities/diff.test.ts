@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { EntityPayload } from '../../../../operator/client/config-entities';
-import { formatDiff as described, diff } from '../../../../operator/sync/config-entities/diff';
+import { diff, formatDiff } from '../../../../operator/sync/config-entities/diff';
 import { scenes } from '../../../../operator/sync/config-entities/scene';
 
 // What was sent, and what Home Assistant 2026.11.0 answered to `automation/config` after it had loaded it.
@@ -91,56 +91,64 @@ const ANSWERED: EntityPayload = {
   initial_state: false,
 };
 
-const fields = (present: EntityPayload, wanted: EntityPayload) =>
-  diff(present, wanted).map(({ field }) => field);
+const fields = (actual: EntityPayload, desired: EntityPayload) =>
+  diff(actual, desired).map(({ field }) => field);
 
-test('knows what the hub makes of a definition by itself', () => {
-  expect(fields(ANSWERED, SENT)).toEqual([]);
+describe('diff', () => {
+  test('changes that the hub makes by itself are no difference', () => {
+    expect(fields(ANSWERED, SENT)).toEqual([]);
+  });
+
+  test.each<[string, EntityPayload, string[]]>([
+    ['another service', { ...ANSWERED, actions: [{ action: 'light.turn_off' }] }, ['actions']],
+    ['a key too many', { ...ANSWERED, description: '' }, ['description']],
+    ['a key too few', (({ max: _, ...rest }) => rest)(ANSWERED as { max: number }), ['max']],
+    ['another type', { ...ANSWERED, max: '3' }, ['max']],
+    ['null for nothing', { ...ANSWERED, variables: { a: 1, service: 'q', b: null } }, ['variables']],
+    [
+      'another order in a list',
+      { ...ANSWERED, conditions: [...(ANSWERED['conditions'] as [])].reverse() },
+      ['conditions'],
+    ],
+  ])('%s is a difference', (_, actual, expected) => {
+    expect(fields(actual, SENT)).toEqual(expected);
+  });
+
+  test('every change of any value is a difference, and a copy has none', () => {
+    const value = fc.jsonValue({ maxDepth: 4 });
+    fc.assert(
+      fc.property(value, value, (a, b) => {
+        const copy = JSON.parse(JSON.stringify(a)) as unknown;
+        expect(fields({ x: a }, { x: copy })).toEqual([]);
+        const differs = JSON.stringify(sorted(a)) !== JSON.stringify(sorted(b));
+        expect(fields({ x: a }, { x: b })).toEqual(differs ? ['x'] : []);
+      }),
+    );
+  });
+
+  test('the short forms of the states of a scene are equal to the long ones', () => {
+    const stored = {
+      id: 'film',
+      name: 'Film',
+      entities: { 'light.a': 'off', 'light.b': true, 'light.c': { state: false, x: 1 } },
+    };
+    const desired = {
+      name: 'Film',
+      entities: {
+        'light.a': { state: 'off' },
+        'light.b': { state: 'on' },
+        'light.c': { state: 'off', x: 1 },
+      },
+    };
+    expect(fields(scenes.normalize!(stored), desired)).toEqual([]);
+  });
 });
 
-test.each<[string, EntityPayload, string[]]>([
-  ['another service', { ...ANSWERED, actions: [{ action: 'light.turn_off' }] }, ['actions']],
-  ['a key too many', { ...ANSWERED, description: '' }, ['description']],
-  ['a key too few', (({ max: _, ...rest }) => rest)(ANSWERED as { max: number }), ['max']],
-  ['another type', { ...ANSWERED, max: '3' }, ['max']],
-  ['null for nothing', { ...ANSWERED, variables: { a: 1, service: 'q', b: null } }, ['variables']],
-  [
-    'another order in a list',
-    { ...ANSWERED, conditions: [...(ANSWERED['conditions'] as [])].reverse() },
-    ['conditions'],
-  ],
-])('sees %s', (_, present, expected) => {
-  expect(fields(present, SENT)).toEqual(expected);
-});
-
-test('sees every change of any value, and none in a copy', () => {
-  const value = fc.jsonValue({ maxDepth: 4 });
-  fc.assert(
-    fc.property(value, value, (a, b) => {
-      const copy = JSON.parse(JSON.stringify(a)) as unknown;
-      expect(fields({ x: a }, { x: copy })).toEqual([]);
-      const differs = JSON.stringify(sorted(a)) !== JSON.stringify(sorted(b));
-      expect(fields({ x: a }, { x: b })).toEqual(differs ? ['x'] : []);
-    }),
-  );
-});
-
-test('says it in a line', () => {
-  const text = described(diff({ alias: 'A', max: 3 }, { alias: 'B', description: 'x'.repeat(80) }));
-  expect(text).toBe(`alias: "A" → "B", description: absent → "${'x'.repeat(58)}…, max: 3 → absent`);
-});
-
-test('takes the short forms of a scene’s states for what they mean', () => {
-  const stored = {
-    id: 'film',
-    name: 'Film',
-    entities: { 'light.a': 'off', 'light.b': true, 'light.c': { state: false, x: 1 } },
-  };
-  const wanted = {
-    name: 'Film',
-    entities: { 'light.a': { state: 'off' }, 'light.b': { state: 'on' }, 'light.c': { state: 'off', x: 1 } },
-  };
-  expect(fields(scenes.normalize!(stored), wanted)).toEqual([]);
+describe('formatDiff', () => {
+  test('each difference is in one line, with long values cut', () => {
+    const text = formatDiff(diff({ alias: 'A', max: 3 }, { alias: 'B', description: 'x'.repeat(80) }));
+    expect(text).toBe(`alias: "A" → "B", description: absent → "${'x'.repeat(58)}…, max: 3 → absent`);
+  });
 });
 
 function sorted(value: unknown): unknown {

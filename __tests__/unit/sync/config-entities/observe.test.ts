@@ -2,167 +2,160 @@ import type { EntityPayload } from '../../../../operator/client/config-entities'
 import type { RegistryEntity } from '../../../../operator/client/entity-registry';
 import type { HubScene, HubSceneSpec } from '../../../../operator/kinds';
 import { RESYNC } from '../../../../operator/limits';
-import { payloadHash } from '../../../../operator/sync/config-entities/payload';
+import type { CachedEntity, Observed } from '../../../../operator/sync/config-entities/entity-cache';
 import type {
   EntityType,
-  LiveConfig,
   EntityWork,
+  LiveConfig,
 } from '../../../../operator/sync/config-entities/entity-type';
 import { observe } from '../../../../operator/sync/config-entities/observe';
-import type { CachedEntity } from '../../../../operator/sync/config-entities/entity-cache';
+import { payloadHash } from '../../../../operator/sync/config-entities/payload';
 import { scenes } from '../../../../operator/sync/config-entities/scene';
 import { FakeClock } from '../../fake-clock';
-
-// What is compared, and what that costs the hub: reading its file is what must be rare.
 
 const DESIRED: EntityPayload = { name: 'Film', entities: { 'light.a': { state: 'on' } } };
 const OTHER: EntityPayload = { name: 'Film', entities: { 'light.a': { state: 'off' } } };
 const HASH = payloadHash(DESIRED);
 
-interface Case {
-  /** What the hub's cached shows; absent: there is no entity. */
-  readonly shown?: LiveConfig | 'nothing';
-  /** What the hub's file has. */
-  readonly stored?: EntityPayload;
-  /** Of what status says was accepted last; undefined: it is not claimed. */
-  readonly accepted?: EntityPayload | 'nothing';
-  readonly cached?: Partial<CachedEntity>;
+interface Hub {
+  /** Absent: no entity is registered. */
+  readonly live?: LiveConfig;
+  /** The definition in the hub's file. */
+  readonly file?: EntityPayload | undefined;
+}
+
+interface Known {
+  /** What `status` says: the payload that the hub last accepted; absent: the resource does not own the id. */
+  readonly status?: EntityPayload | 'nothing accepted';
+  readonly observed?: Observed;
   readonly dryRun?: boolean;
 }
 
-async function lookAt({ shown, stored, accepted, cached = {}, dryRun = false }: Case) {
+async function observed({ live, file }: Hub, { status, observed: before, dryRun = false }: Known) {
   const clock = new FakeClock();
-  const reads: string[] = [];
+  let reads = 0;
   const entity = { entity_id: 'scene.film', disabled_by: null } as RegistryEntity;
-  const find = () => Promise.resolve(shown === undefined ? undefined : entity);
-  const entityType: EntityType<HubScene, HubSceneSpec> = {
-    ...scenes,
-    readLive: () => Promise.resolve(shown === 'nothing' ? undefined : shown),
+  const find = () => Promise.resolve(live && entity);
+  const read = () => {
+    reads += 1;
+    return Promise.resolve(file && { id: 'film', ...file });
   };
+  const accepted = typeof status === 'object' && { appliedHash: payloadHash(status) };
+  const cached: CachedEntity = { observed: before ?? { source: 'status', at: clock.monotonic() } };
   const work = {
-    resource: {
-      status: accepted && {
-        sceneId: 'film',
-        ...(accepted !== 'nothing' && { appliedHash: payloadHash(accepted) }),
-      },
-    },
-    client: {
-      entityRegistry: { find, findNow: find },
-      entities: {
-        read: (_: string, id: string) => {
-          reads.push(id);
-          return Promise.resolve(stored && { id, ...stored });
-        },
-      },
-    },
+    resource: { status: status && { sceneId: 'film', ...accepted } },
+    client: { entityRegistry: { find, findNow: find }, entities: { read } },
     context: { dryRun },
-    cached: { doubted: false, since: clock.monotonic(), ...cached },
+    cached,
     id: 'film',
     payload: DESIRED,
     hash: HASH,
   } as unknown as EntityWork<HubScene, HubSceneSpec>;
-  const { exists, loaded, differences } = await observe(entityType, work, clock);
-  const verdict = differences.length > 0 ? 'differs' : loaded ? 'same' : 'unloaded';
-  return { exists, verdict, reads: reads.length, cached: work.cached };
+  const entityType: EntityType<HubScene, HubSceneSpec> = {
+    ...scenes,
+    readLive: () => Promise.resolve(live!),
+  };
+  const observation = await observe(entityType, work, clock);
+  return { type: observation.type, reads, cached };
 }
 
-const inMemory = (actual: EntityPayload): LiveConfig => ({ actual, desired: DESIRED });
-const justWritten = () => ({ stored: HASH, writtenAt: new FakeClock().monotonic() });
+/** What the hub shows, by the words of the table in observe.ts. */
+const LIVE = {
+  equal: { type: 'Whole', actual: DESIRED, desired: DESIRED },
+  unequal: { type: 'Whole', actual: OTHER, desired: DESIRED },
+  matching: { type: 'Part', matches: true },
+  mismatching: { type: 'Part', matches: false },
+  notRunning: { type: 'None' },
+  unregistered: undefined,
+} as const satisfies Record<string, LiveConfig | undefined>;
 
-test.each<[string, Case, { exists: boolean; verdict: string; reads: number }]>([
-  // What the hub shows is compared as it is.
-  [
-    'runs as wanted',
-    { shown: inMemory(DESIRED), accepted: DESIRED },
-    { exists: true, verdict: 'same', reads: 0 },
+/** What is known without reading the file, likewise: each way to know it. */
+const KNOWN = {
+  nothing: [
+    {},
+    { status: 'nothing accepted' },
+    { status: OTHER, observed: { source: 'none', at: 0 } },
+    { observed: { source: 'live', hash: HASH, at: 0 } }, // under the former id
   ],
-  [
-    'runs, and the wish is new',
-    { shown: inMemory(OTHER), accepted: OTHER },
-    { exists: true, verdict: 'differs', reads: 0 },
+  outdated: [
+    { status: OTHER },
+    { status: DESIRED, observed: { source: 'write', hash: payloadHash(OTHER), at: 0 } },
   ],
-  ['runs, and is not ours yet', { shown: inMemory(OTHER) }, { exists: true, verdict: 'differs', reads: 0 }],
-  [
-    'runs otherwise than accepted',
-    { shown: inMemory(OTHER), stored: OTHER, accepted: DESIRED },
-    { exists: true, verdict: 'differs', reads: 1 },
+  recent: [
+    { status: OTHER, observed: { source: 'write', hash: HASH, at: 0 } },
+    { status: DESIRED, observed: { source: 'reload', hash: HASH, at: 0 } },
   ],
-  [
-    'runs otherwise than its file says',
-    { shown: inMemory(OTHER), stored: DESIRED, accepted: DESIRED },
-    { exists: true, verdict: 'unloaded', reads: 1 },
+  accepted: [
+    { status: DESIRED },
+    { status: OTHER, observed: { source: 'live', hash: HASH, at: 0 } },
+    { status: DESIRED, observed: { source: 'file', hash: HASH, at: -60_000 } },
   ],
-  [
-    'was just written',
-    { shown: inMemory(OTHER), accepted: OTHER, cached: justWritten() },
-    { exists: true, verdict: 'unloaded', reads: 0 },
+  uncertain: [
+    { status: DESIRED, observed: { source: 'none', at: 0 } },
+    { status: DESIRED, observed: { source: 'status', at: -RESYNC } },
   ],
-  [
-    'was just written, loaded, and changed by somebody',
-    { shown: inMemory(OTHER), stored: OTHER, accepted: DESIRED, cached: { ...justWritten(), loaded: HASH } },
-    { exists: true, verdict: 'differs', reads: 1 },
-  ],
-  // What it hides is believed, until somebody else was at work.
-  [
-    'hides what was accepted',
-    { shown: 'hidden', accepted: DESIRED },
-    { exists: true, verdict: 'same', reads: 0 },
-  ],
-  [
-    'hides what may be changed',
-    { shown: 'hidden', stored: OTHER, accepted: DESIRED, cached: { doubted: true } },
-    { exists: true, verdict: 'differs', reads: 1 },
-  ],
-  [
-    'hides what was changed and put back',
-    { shown: 'hidden', stored: DESIRED, accepted: DESIRED, cached: { doubted: true } },
-    { exists: true, verdict: 'same', reads: 1 },
-  ],
-  [
-    'hides what nobody has read since long',
-    { shown: 'hidden', stored: DESIRED, accepted: DESIRED, cached: { since: -RESYNC } },
-    { exists: true, verdict: 'same', reads: 1 },
-  ],
-  [
-    'hides it, and the wish is new',
-    { shown: 'hidden', accepted: OTHER },
-    { exists: true, verdict: 'differs', reads: 0 },
-  ],
-  [
-    'hides it, the wish is new, and nothing may be sent',
-    { shown: 'hidden', stored: OTHER, accepted: OTHER, dryRun: true },
-    { exists: true, verdict: 'differs', reads: 1 },
-  ],
-  [
-    'hides what is not ours yet',
-    { shown: 'hidden', stored: DESIRED },
-    { exists: true, verdict: 'same', reads: 1 },
-  ],
-  // What is not there.
-  ['has nothing', {}, { exists: false, verdict: 'differs', reads: 0 }],
-  ['has nothing that we claimed', { accepted: 'nothing' }, { exists: false, verdict: 'differs', reads: 0 }],
-  ['has nothing any more', { accepted: DESIRED }, { exists: false, verdict: 'differs', reads: 1 }],
-  [
-    'has an entity of something that is gone',
-    { shown: 'nothing' },
-    { exists: false, verdict: 'differs', reads: 1 },
-  ],
-  [
-    'has not loaded what was accepted',
-    { stored: DESIRED, accepted: DESIRED },
-    { exists: true, verdict: 'unloaded', reads: 1 },
-  ],
-])('a hub that %s', async (_, given, expected) => {
-  expect(await lookAt(given)).toMatchObject(expected);
-});
+} as const satisfies Record<string, readonly Known[]>;
 
-test('believes what it has read, until the next doubt', async () => {
-  const { cached } = await lookAt({
-    shown: 'hidden',
-    stored: DESIRED,
-    accepted: DESIRED,
-    cached: { doubted: true },
+type Expected = 'InUse' | 'NotLoaded' | 'Absent' | 'Different' | 'reads the file';
+
+// prettier-ignore
+const TABLE: readonly [keyof typeof LIVE, Record<keyof typeof KNOWN, Expected>][] = [
+  ['equal', { nothing: 'InUse', outdated: 'InUse', recent: 'InUse', accepted: 'InUse', uncertain: 'InUse' }],
+  ['unequal', { nothing: 'Different', outdated: 'Different', recent: 'NotLoaded', accepted: 'reads the file', uncertain: 'reads the file' }],
+  ['matching', { nothing: 'reads the file', outdated: 'Different', recent: 'InUse', accepted: 'InUse', uncertain: 'reads the file' }],
+  ['mismatching', { nothing: 'reads the file', outdated: 'Different', recent: 'NotLoaded', accepted: 'reads the file', uncertain: 'reads the file' }],
+  ['notRunning', { nothing: 'reads the file', outdated: 'Different', recent: 'NotLoaded', accepted: 'reads the file', uncertain: 'reads the file' }],
+  ['unregistered', { nothing: 'Absent', outdated: 'Absent', recent: 'NotLoaded', accepted: 'reads the file', uncertain: 'reads the file' }],
+];
+
+/** What the file then says, by the live config. */
+const READ = { matching: 'InUse', mismatching: 'NotLoaded', notRunning: 'NotLoaded' } as const;
+
+const CASES = TABLE.flatMap(([live, row]) =>
+  Object.entries(row).flatMap(([knowledge, expected]) =>
+    KNOWN[knowledge as keyof typeof KNOWN].map(
+      (known: Known, way) => [live, knowledge, way + 1, known, expected] as const,
+    ),
+  ),
+);
+
+describe('observe', () => {
+  test.each(CASES)(
+    'with the live config %s and %s known (way %i) it answers from memory or reads the file once, as its table says',
+    async (live, _knowledge, _way, known, expected) => {
+      const hub = (file?: EntityPayload): Hub => ({ ...(LIVE[live] && { live: LIVE[live] }), file });
+      if (expected !== 'reads the file') {
+        expect(await observed(hub(), known)).toMatchObject({ type: expected, reads: 0 });
+        return;
+      }
+      const same = live in READ ? READ[live as keyof typeof READ] : 'NotLoaded';
+      expect(await observed(hub(DESIRED), known)).toMatchObject({ type: same, reads: 1 });
+      expect(await observed(hub(OTHER), known)).toMatchObject({ type: 'Different', reads: 1 });
+      expect(await observed(hub(), known)).toMatchObject({ type: 'Absent', reads: 1 });
+    },
+  );
+
+  test('a dry run reads the file to name what differs, where a write would not need to', async () => {
+    const known = { status: OTHER, dryRun: true };
+    const found = await observed({ live: LIVE.matching, file: OTHER }, known);
+    expect(found).toMatchObject({ type: 'Different', reads: 1 });
   });
-  expect(cached).toMatchObject({ stored: HASH, doubted: false });
-  expect((await lookAt({ shown: 'hidden', accepted: DESIRED, cached })).reads).toBe(0);
+
+  test('what was read in the file counts until it is invalidated', async () => {
+    const uncertain = KNOWN.uncertain[0];
+    const { cached } = await observed({ live: LIVE.matching, file: DESIRED }, uncertain);
+    expect(cached.observed).toMatchObject({ source: 'file', hash: HASH });
+    const again = await observed({ live: LIVE.matching }, { ...uncertain, observed: cached.observed });
+    expect(again).toMatchObject({ type: 'InUse', reads: 0 });
+  });
+
+  test('a definition that was seen in use and then changed is looked up in the file at once', async () => {
+    const { cached } = await observed({ live: LIVE.equal }, { status: DESIRED });
+    expect(cached.observed).toMatchObject({ source: 'live', hash: HASH });
+    const changed = await observed(
+      { live: LIVE.unequal, file: OTHER },
+      { status: DESIRED, observed: cached.observed },
+    );
+    expect(changed).toMatchObject({ type: 'Different', reads: 1 });
+  });
 });

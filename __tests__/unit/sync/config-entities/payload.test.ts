@@ -27,8 +27,10 @@ const scriptSpec = (fields: Partial<HubScriptSpec> = {}): HubScriptSpec =>
 const sceneSpec = (entities: HubSceneSpec['entities']): HubSceneSpec =>
   defaulted(scene.spec, { hubRef: { name: 'home' }, name: 'Film night', icon: 'mdi:film', entities });
 
-describe('an automation', () => {
-  test('has all that the spec says, under the names of the hub', () => {
+const use = { path: 'homeassistant/motion_light.yaml', input: { motion: 'x' } };
+
+describe('automationPayload', () => {
+  test('it has all fields of the spec under the names of the hub', () => {
     const fields = {
       max: 3,
       mode: 'queued',
@@ -59,25 +61,36 @@ describe('an automation', () => {
     [{ enabled: true, initialState: false }, false],
     [{ enabled: false }, false],
     [{ enabled: false, initialState: true }, false],
-  ])('with %j is started as %s', (fields, expected) => {
+  ])('with %j the initial state is %s', (fields, expected) => {
     expect(automationPayload(automationSpec(fields))['initial_state']).toBe(expected);
   });
 
-  test.each([[false], [0], ['']])('keeps %j, which is not nothing', (value) => {
+  test.each([[false], [0], ['']])('it keeps %j, which is a value', (value) => {
     const payload = automationPayload(automationSpec({ variables: { x: value }, description: '' }));
     expect(payload).toMatchObject({ variables: { x: value }, description: '' });
   });
-});
 
-describe('a blueprint', () => {
-  const use = { path: 'homeassistant/motion_light.yaml', input: { motion: 'x' } };
-
-  test('takes the place of triggers and actions, and its own mode holds', () => {
+  test('a blueprint replaces triggers and actions, and its own mode applies', () => {
     const { triggers: _, actions: __, ...spec } = automationSpec({ useBlueprint: use });
     expect(automationPayload(spec)).toEqual({ alias: 'Lamp', use_blueprint: use });
   });
+});
 
-  test('gives way to what the spec says', () => {
+describe('scriptPayload', () => {
+  test('it has all fields of the spec under the names of the hub', () => {
+    const fields = { who: { name: 'Who', required: true, selector: { entity: { domain: 'light' } } } };
+    expect(scriptPayload(scriptSpec({ fields, icon: 'mdi:moon', description: 'off' }))).toEqual({
+      alias: 'Night',
+      description: 'off',
+      icon: 'mdi:moon',
+      fields,
+      mode: 'single',
+      max_exceeded: 'warning',
+      sequence: [{ delay: 1 }],
+    });
+  });
+
+  test('the spec overrides the blueprint', () => {
     const spec = scriptSpec({ useBlueprint: { path: 'a.yaml' }, mode: 'queued', max: 4 });
     expect(scriptPayload(spec)).toEqual({
       alias: 'Night',
@@ -89,42 +102,33 @@ describe('a blueprint', () => {
   });
 });
 
-test('makes a scene’s list a map, with the attributes beside the state, which is a string', () => {
-  const payload = scenePayload(
-    sceneSpec([
-      {
-        entity_id: 'light.a',
-        state: 'on',
-        attributes: { brightness: 5, rgb_color: [255, 160, 0], state: 'no' },
+describe('scenePayload', () => {
+  test('the list of entities becomes a map with the attributes beside the state, which is a string', () => {
+    const payload = scenePayload(
+      sceneSpec([
+        {
+          entity_id: 'light.a',
+          state: 'on',
+          attributes: { brightness: 5, rgb_color: [255, 160, 0], state: 'no' },
+        },
+        { entity_id: 'cover.b', state: 'closed' },
+      ]),
+    );
+    expect(payload).toEqual({
+      name: 'Film night',
+      icon: 'mdi:film',
+      entities: {
+        'light.a': { state: 'on', brightness: 5, rgb_color: [255, 160, 0] },
+        'cover.b': { state: 'closed' },
       },
-      { entity_id: 'cover.b', state: 'closed' },
-    ]),
-  );
-  expect(payload).toEqual({
-    name: 'Film night',
-    icon: 'mdi:film',
-    entities: {
-      'light.a': { state: 'on', brightness: 5, rgb_color: [255, 160, 0] },
-      'cover.b': { state: 'closed' },
-    },
+    });
   });
 });
 
-test('gives a script its fields', () => {
-  const fields = { who: { name: 'Who', required: true, selector: { entity: { domain: 'light' } } } };
-  expect(scriptPayload(scriptSpec({ fields, icon: 'mdi:moon', description: 'off' }))).toEqual({
-    alias: 'Night',
-    description: 'off',
-    icon: 'mdi:moon',
-    fields,
-    mode: 'single',
-    max_exceeded: 'warning',
-    sequence: [{ delay: 1 }],
+describe('payloadHash', () => {
+  test('it depends on the content, not on the order of keys', () => {
+    expect(payloadHash({ a: 1, b: [{ c: 1, d: 2 }] })).toBe(payloadHash({ b: [{ d: 2, c: 1 }], a: 1 }));
+    expect(payloadHash({ a: [1, 2] })).not.toBe(payloadHash({ a: [2, 1] }));
+    expect(payloadHash({ a: '1' })).not.toBe(payloadHash({ a: 1 }));
   });
-});
-
-test('hashes what a definition says, not how it is ordered', () => {
-  expect(payloadHash({ a: 1, b: [{ c: 1, d: 2 }] })).toBe(payloadHash({ b: [{ d: 2, c: 1 }], a: 1 }));
-  expect(payloadHash({ a: [1, 2] })).not.toBe(payloadHash({ a: [2, 1] }));
-  expect(payloadHash({ a: '1' })).not.toBe(payloadHash({ a: 1 }));
 });

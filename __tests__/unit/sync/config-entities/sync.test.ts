@@ -17,8 +17,8 @@ import type { Services } from '../../../../operator/sync/services';
 import { silentLog } from '../../../cluster/silent-log';
 import { FakeClock, settle } from '../../fake-clock';
 
-// What passes over one resource come to while time goes by and its hub fails. How a real hub behaves is shown by the
-// integration tests; this one only counts what it is asked.
+// The outcomes of one resource while time passes and its hub fails. The integration tests show how a real hub behaves;
+// this fake counts its requests.
 
 const COMMON = { hubRef: { name: 'villa' }, alias: 'Dim' };
 const AUTOMATION = { ...COMMON, triggers: [{ trigger: 'sun' }], actions: [{ delay: 1 }] };
@@ -69,7 +69,7 @@ class Bench {
     this.module = new ConfigEntitySync(entityType, services, new HubContexts(services, ENTITY_TYPES));
   }
 
-  /** One pass, and what it says is in status. */
+  /** One reconcile, whose outcome is written to status. */
   async reconcile(context: Partial<ReconcileContext> = {}): Promise<Outcome> {
     const outcome = await this.module.sync(this.resource, this.client, context as ReconcileContext);
     const fields = Object.entries({ ...this.resource.status, ...outcome.status });
@@ -86,8 +86,8 @@ class Bench {
     return outcome;
   }
 
-  /** Passes until one has nothing under way. */
-  async passes(): Promise<Outcome> {
+  /** Reconciles until one is Ready. */
+  async reconcileUntilReady(): Promise<Outcome> {
     for (let count = 0; count < 10; count++) {
       const outcome = await this.reconcile();
       if (outcome.type === 'Ready') return outcome;
@@ -161,154 +161,159 @@ class Bench {
 
 const automationBench = (status?: object) => new Bench(automations, AUTOMATION, status);
 
-describe('a reload that failed', () => {
-  async function failed(loads = true): Promise<Bench> {
+describe('ConfigEntitySync', () => {
+  describe('a failed reload', () => {
+    async function failed(loads = true): Promise<Bench> {
+      const bench = automationBench();
+      bench.loads = loads;
+      bench.reloadError = 'HTTP 500';
+      await bench.reconcileUntilReady();
+      expect(bench.reloadReady).toBe('ReloadFailed');
+      return bench;
+    }
+
+    test.each([
+      ['runs', true],
+      ['is not loaded', false],
+    ])(
+      'is not retried in every reconcile while the automation %s, but after some minutes',
+      async (_, loads) => {
+        const bench = await failed(loads);
+        for (let count = 0; count < 20; count++) {
+          await bench.clock.advance(10_000);
+          expect((await bench.reconcile()).type).toBe('Ready');
+        }
+        expect(bench.count('reload')).toBe(1);
+        bench.reloadError = undefined;
+        bench.loads = true;
+        await bench.clock.advance(REJECTED_WRITE_RETRY_INTERVAL);
+        await bench.reconcileUntilReady();
+        expect(bench.count('reload')).toBe(2);
+        expect(bench.reloadReady).toBe('ReloadSuccessful');
+        await bench.reconcileUntilReady();
+        expect(bench.count('reload')).toBe(2);
+      },
+    );
+
+    test('is retried once the hub is back', async () => {
+      const bench = await failed();
+      bench.reloadError = undefined;
+      bench.signal({ type: 'reconnected' });
+      await bench.reconcileUntilReady();
+      expect(bench.reloadReady).toBe('ReloadSuccessful');
+    });
+
+    test('is retried once the hub has loaded the component', async () => {
+      const bench = await failed();
+      bench.reloadError = undefined;
+      bench.signal({ type: 'component-loaded', component: 'automation' });
+      await bench.reconcileUntilReady();
+      expect(bench.reloadReady).toBe('ReloadSuccessful');
+    });
+  });
+
+  test('a write that the hub fails is retried ever less often, with its error in the message, until the hub is back', async () => {
     const bench = automationBench();
-    bench.loads = loads;
-    bench.reloadError = 'HTTP 500';
-    await bench.passes();
-    expect(bench.reloadReady).toBe('ReloadFailed');
-    return bench;
-  }
-
-  test.each([
-    ['runs', true],
-    ['is not loaded', false],
-  ])('is not asked for again with every look while it %s, but after a rest', async (_, loads) => {
-    const bench = await failed(loads);
-    for (let look = 0; look < 20; look++) {
-      await bench.clock.advance(10_000);
-      expect((await bench.reconcile()).type).toBe('Ready');
-    }
-    expect(bench.count('reload')).toBe(1);
-    bench.reloadError = undefined;
-    bench.loads = true;
-    await bench.clock.advance(REJECTED_WRITE_RETRY_INTERVAL);
-    await bench.passes();
-    expect(bench.count('reload')).toBe(2);
-    expect(bench.reloadReady).toBe('ReloadSuccessful');
-    await bench.passes();
-    expect(bench.count('reload')).toBe(2);
-  });
-
-  test('is asked for again once the hub is back', async () => {
-    const bench = await failed();
-    bench.reloadError = undefined;
+    bench.writeError = new HubFailed('boom');
+    await bench.reconcile(); // records the id
+    const sentAt: number[] = [];
+    const began = bench.clock.monotonic();
+    const reconcilesFor = async (milliseconds: number) => {
+      for (
+        const end = bench.clock.monotonic() + milliseconds;
+        bench.clock.monotonic() < end;
+        await bench.clock.advance(250)
+      ) {
+        const before = bench.count('write');
+        await bench.reconcile().catch((error: unknown) => expect(error).toBe(bench.writeError));
+        if (bench.count('write') > before) sentAt.push(bench.clock.monotonic() - began);
+      }
+    };
+    await reconcilesFor(5_000);
+    bench.clock.set(-3_600_000); // somebody sets the clock on the wall
+    await reconcilesFor(60_000);
+    expect(sentAt).toEqual([0, 4_000, 12_000, 28_000, 60_000]);
+    expect((await bench.reconcile()).message).toContain('boom');
+    await reconcilesFor(60 * 60_000);
+    expect(sentAt.length).toBeLessThan(20);
     bench.signal({ type: 'reconnected' });
-    await bench.passes();
-    expect(bench.reloadReady).toBe('ReloadSuccessful');
+    await reconcilesFor(1_000);
+    bench.writeError = undefined;
+    await reconcilesFor(MIN_WRITE_INTERVAL + 2_000);
+    expect(bench.stored).toBeDefined();
+    expect((await bench.reconcile()).message).not.toContain('boom');
   });
 
-  test('is asked for again once the hub has loaded the component', async () => {
-    const bench = await failed();
-    bench.reloadError = undefined;
-    bench.signal({ type: 'component-loaded', component: 'automation' });
-    await bench.passes();
-    expect(bench.reloadReady).toBe('ReloadSuccessful');
-  });
-});
-
-test('what the hub fails to write is sent ever less often, and says why, until the hub is back', async () => {
-  const bench = automationBench();
-  bench.writeError = new HubFailed('boom');
-  await bench.reconcile(); // the claim
-  const sentAt: number[] = [];
-  const began = bench.clock.monotonic();
-  const passesFor = async (milliseconds: number) => {
-    for (
-      const end = bench.clock.monotonic() + milliseconds;
-      bench.clock.monotonic() < end;
-      await bench.clock.advance(250)
-    ) {
-      const before = bench.count('write');
-      await bench.reconcile().catch((error: unknown) => expect(error).toBe(bench.writeError));
-      if (bench.count('write') > before) sentAt.push(bench.clock.monotonic() - began);
+  test('a script that the hub does not load is read ever less often, until the hub reports it', async () => {
+    const bench = new Bench(scripts, SCRIPT);
+    bench.loads = false;
+    await bench.reconcile();
+    const began = bench.clock.monotonic();
+    let longest = 0;
+    while (bench.clock.monotonic() - began < 60 * 60_000) {
+      const outcome = await bench.reconcile();
+      if (outcome.type !== 'Waiting') throw new Error(`is ${outcome.type}`);
+      longest = outcome.after;
+      await bench.clock.advance(outcome.after);
     }
-  };
-  await passesFor(5_000);
-  bench.clock.set(-3_600_000); // somebody sets the clock on the wall
-  await passesFor(60_000);
-  expect(sentAt).toEqual([0, 4_000, 12_000, 28_000, 60_000]);
-  expect((await bench.reconcile()).message).toContain('boom');
-  await passesFor(60 * 60_000);
-  expect(sentAt.length).toBeLessThan(20);
-  bench.signal({ type: 'reconnected' });
-  await passesFor(1_000);
-  bench.writeError = undefined;
-  await passesFor(MIN_WRITE_INTERVAL + 2_000);
-  expect(bench.stored).toBeDefined();
-  expect((await bench.reconcile()).message).not.toContain('boom');
-});
+    expect(longest).toBe(RESYNC / 2);
+    expect(bench.count('read')).toBeLessThan(20);
+    bench.running = bench.stored;
+    const before = bench.requeued;
+    bench.signal({ type: 'reloaded', kind: 'script', id: 'dim' });
+    expect(bench.requeued).toBe(before + 1);
+    expect((await bench.reconcileUntilReady()).type).toBe('Ready');
+  });
 
-test('a script that the hub does not load is read ever less often, until the hub tells of it', async () => {
-  const bench = new Bench(scripts, SCRIPT);
-  bench.loads = false;
-  await bench.reconcile();
-  const began = bench.clock.monotonic();
-  let longest = 0;
-  while (bench.clock.monotonic() - began < 60 * 60_000) {
+  test('a scene whose attributes hold a state is InvalidSpec, and nothing is sent', async () => {
+    const entities = [{ entity_id: 'light.sofa', state: 'on', attributes: { state: 'off' } }];
+    const spec = { hubRef: { name: 'villa' }, name: 'Film', entities };
+    const bench = new Bench(scenes, spec);
     const outcome = await bench.reconcile();
-    if (outcome.type !== 'Waiting') throw new Error(`is ${outcome.type}`);
-    longest = outcome.after;
-    await bench.clock.advance(outcome.after);
-  }
-  expect(longest).toBe(RESYNC / 2);
-  expect(bench.count('read')).toBeLessThan(20);
-  bench.running = bench.stored;
-  const before = bench.requeued;
-  bench.signal({ type: 'reloaded', kind: 'script', id: 'dim' });
-  expect(bench.requeued).toBe(before + 1);
-  expect((await bench.passes()).type).toBe('Ready');
-});
-
-test('a scene whose attributes hold a state is refused, before anything of it is lost', async () => {
-  const entities = [{ entity_id: 'light.sofa', state: 'on', attributes: { state: 'off' } }];
-  const spec = { hubRef: { name: 'villa' }, name: 'Film', entities };
-  const bench = new Bench(scenes, spec);
-  const outcome = await bench.reconcile();
-  expect(outcome).toMatchObject({ type: 'Stalled', reason: 'InvalidSpec' });
-  expect(outcome.message).toContain('light.sofa');
-  expect(bench.asked).toEqual([]);
-});
-
-describe('a dry-run', () => {
-  const SECRET = { ...AUTOMATION, alias: 'Dim', actions: [{ data: { password: 'hunter2' } }] };
-  const inHub = {
-    alias: SECRET.alias,
-    triggers: [],
-    conditions: [],
-    actions: SECRET.actions,
-    mode: 'single',
-  };
-
-  test('names what it would change in what a person made, but shows nothing of it', async () => {
-    const bench = automationBench();
-    bench.stored = bench.running = inHub;
-    const { reason, message } = await bench.reconcile({ dryRun: true });
-    expect(reason).toBe('DryRun');
-    expect(message).toContain('actions');
-    expect(message).not.toContain('hunter2');
+    expect(outcome).toMatchObject({ type: 'Stalled', reason: 'InvalidSpec' });
+    expect(outcome.message).toContain('light.sofa');
+    expect(bench.asked).toEqual([]);
   });
 
-  test('shows what it would change in what we wrote', async () => {
-    const bench = automationBench();
-    await bench.passes();
-    Object.assign(bench, { running: { ...bench.running, alias: 'Bright' } });
-    bench.stored = bench.running;
-    bench.signal({ type: 'reconnected' });
-    expect((await bench.reconcile({ dryRun: true })).message).toContain('alias: "Bright" → "Dim"');
-    expect(bench.count('write')).toBe(1);
-  });
+  describe('a dry run', () => {
+    const SECRET = { ...AUTOMATION, alias: 'Dim', actions: [{ data: { password: 'hunter2' } }] };
+    const inHub = {
+      alias: SECRET.alias,
+      triggers: [],
+      conditions: [],
+      actions: SECRET.actions,
+      mode: 'single',
+    };
 
-  test('leaves what it stands for in the hub when it is deleted, and says so', async () => {
-    const bench = automationBench({ automationId: 'dim', appliedHash: 'x' });
-    const message = expect.stringMatching(/dim stays in the hub.*dry-run/) as string;
-    expect(await bench.remove({ dryRun: true })).toEqual([
-      { type: 'Warning', reason: 'CleanupSkipped', message },
-    ]);
-    expect(bench.count('remove')).toBe(0);
-    const without = automationBench({ automationId: 'dim', appliedHash: 'x' });
-    await without.remove({ dryRun: false });
-    expect(without.count('remove')).toBe(1);
+    test('names the fields that it would change in an object that a person made, but no values', async () => {
+      const bench = automationBench();
+      bench.stored = bench.running = inHub;
+      const { reason, message } = await bench.reconcile({ dryRun: true });
+      expect(reason).toBe('DryRun');
+      expect(message).toContain('actions');
+      expect(message).not.toContain('hunter2');
+    });
+
+    test('shows the values that it would change in an object of the operator', async () => {
+      const bench = automationBench();
+      await bench.reconcileUntilReady();
+      Object.assign(bench, { running: { ...bench.running, alias: 'Bright' } });
+      bench.stored = bench.running;
+      bench.signal({ type: 'reconnected' });
+      expect((await bench.reconcile({ dryRun: true })).message).toContain('alias: "Bright" → "Dim"');
+      expect(bench.count('write')).toBe(1);
+    });
+
+    test('leaves the object in the hub when the resource is deleted, with an event', async () => {
+      const bench = automationBench({ automationId: 'dim', appliedHash: 'x' });
+      const message = expect.stringMatching(/dim stays in the hub.*dry-run/) as string;
+      expect(await bench.remove({ dryRun: true })).toEqual([
+        { type: 'Warning', reason: 'CleanupSkipped', message },
+      ]);
+      expect(bench.count('remove')).toBe(0);
+      const without = automationBench({ automationId: 'dim', appliedHash: 'x' });
+      await without.remove({ dryRun: false });
+      expect(without.count('remove')).toBe(1);
+    });
   });
 });

@@ -1,0 +1,73 @@
+import { REJECTED_WRITE_RETRY_INTERVAL, RESYNC } from '../../../../operator/limits';
+import type { CachedEntity } from '../../../../operator/sync/config-entities/entity-cache';
+import type { ConfigEntitySpec } from '../../../../operator/sync/config-entities/entity-type';
+import {
+  type LoadPolicy,
+  loadPolicyOf,
+  type LoadStep,
+  nextLoadStep,
+} from '../../../../operator/sync/config-entities/load';
+
+const NOW = 1_000_000;
+const written = (ago: number): CachedEntity => ({
+  observed: { source: 'write', hash: 'x', at: NOW - ago },
+  lastWriteAt: NOW - ago,
+});
+const found: CachedEntity = { observed: { source: 'file', hash: 'x', at: NOW - 60_000 } };
+const reload = { ok: true, reloadId: 'r', startedAt: NOW } as const;
+const reloaded: CachedEntity = { ...found, operation: { hash: 'x', wrote: false, ended: true, reload } };
+
+describe('nextLoadStep', () => {
+  test.each<[string, LoadPolicy, CachedEntity, LoadStep]>([
+    ['one reload is asked for', 'OperatorReloads', written(0), { type: 'Reload' }],
+    ['one reload is asked for what was found in the file', 'OperatorReloads', found, { type: 'Reload' }],
+    ['no second one follows the first', 'OperatorReloads', reloaded, { type: 'NotLoaded' }],
+    [
+      'none is asked for when an earlier one did not help',
+      'OperatorReloads',
+      { observed: { source: 'reload', hash: 'x', at: 0 } },
+      { type: 'NotLoaded' },
+    ],
+    [
+      'none is asked for when one has just failed',
+      'OperatorReloads',
+      { ...found, reloadFailedAt: NOW - 1_000 },
+      { type: 'NotLoaded' },
+    ],
+    [
+      'one is asked for again some time after one failed',
+      'OperatorReloads',
+      { ...found, reloadFailedAt: NOW - REJECTED_WRITE_RETRY_INTERVAL },
+      { type: 'Reload' },
+    ],
+    ['the hub gets time for its own reload', 'HubReloads', written(2_000), { type: 'Wait', after: 1_000 }],
+    ['the hub does not get longer than it needs', 'HubReloads', written(10_000), { type: 'NotLoaded' }],
+    ['what nobody has just written is not waited for', 'HubReloads', found, { type: 'NotLoaded' }],
+    ['a script is checked again soon', 'HubReportsLoad', written(0), { type: 'Wait', after: 300 }],
+    [
+      'a script that is not loaded is checked ever less often',
+      'HubReportsLoad',
+      written(60_000),
+      { type: 'NotLoaded', after: 60_000 },
+    ],
+    [
+      'a script that is not loaded is checked at least twice in a resync',
+      'HubReportsLoad',
+      written(RESYNC),
+      { type: 'NotLoaded', after: RESYNC / 2 },
+    ],
+  ])('%s', (_, policy, cached, expected) => {
+    expect(nextLoadStep(policy, cached, NOW)).toEqual(expected);
+  });
+});
+
+describe('loadPolicyOf', () => {
+  test.each<[string, boolean, boolean, LoadPolicy]>([
+    ['an automation or scene is reloaded by the operator', true, true, 'OperatorReloads'],
+    ['with autoReload false the hub loads it', true, false, 'HubReloads'],
+    ['a script is loaded by the hub, whatever autoReload says', false, true, 'HubReportsLoad'],
+    ['a script with autoReload false is no different', false, false, 'HubReportsLoad'],
+  ])('%s', (_, reloads, autoReload, expected) => {
+    expect(loadPolicyOf({ reloads }, { autoReload } as ConfigEntitySpec)).toBe(expected);
+  });
+});

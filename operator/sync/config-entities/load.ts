@@ -1,0 +1,70 @@
+import { POD_NOT_READY_REQUEUE, REJECTED_WRITE_RETRY_INTERVAL, RESYNC } from '../../limits';
+import type { CachedEntity } from './entity-cache';
+import type { ConfigEntitySpec } from './entity-type';
+
+/** The hub mostly loads what it was sent within this time (milliseconds). */
+export const USUAL_LOAD_TIME = 300;
+
+/** The hub never takes longer than this to load a write: something prevents it (milliseconds). */
+const LONGEST_LOAD_TIME = 10_000;
+
+/** Who brings a written definition into use (rules.md, "Reload"). */
+export type LoadPolicy =
+  /** The operator reloads the component. */
+  | 'OperatorReloads'
+  /** `autoReload: false`: the hub loads what was written through its API. */
+  | 'HubReloads'
+  /** Scripts: the hub loads them, and reports each that it loaded. */
+  | 'HubReportsLoad';
+
+/** What to do about a definition that is in the hub's file and not in use. */
+export type LoadStep =
+  | { readonly type: 'Reload' }
+  | { readonly type: 'Wait'; readonly after: number }
+  /** The hub does not load it. `after`: when to check again, if before the resync. */
+  | { readonly type: 'NotLoaded'; readonly after?: number };
+
+export function loadPolicyOf({ reloads }: { readonly reloads: boolean }, spec: ConfigEntitySpec): LoadPolicy {
+  if (!reloads) return 'HubReportsLoad';
+  return spec.autoReload ? 'OperatorReloads' : 'HubReloads';
+}
+
+export function nextLoadStep(policy: LoadPolicy, cached: CachedEntity, now: number): LoadStep {
+  return STEPS[policy](cached, now);
+}
+
+const STEPS: Readonly<Record<LoadPolicy, (cached: CachedEntity, now: number) => LoadStep>> = {
+  OperatorReloads(cached, now) {
+    const isReloaded = cached.operation?.reload !== undefined || cached.observed.source === 'reload';
+    return isReloaded || hasJustFailed(cached, now) ? { type: 'NotLoaded' } : { type: 'Reload' };
+  },
+  HubReloads(cached, now) {
+    const waited = sinceWrite(cached, now);
+    return waited < LONGEST_LOAD_TIME ? waitAfter(waited) : { type: 'NotLoaded' };
+  },
+  HubReportsLoad(cached, now) {
+    const waited = sinceWrite(cached, now);
+    if (waited < LONGEST_LOAD_TIME) return waitAfter(waited);
+    // Each check reads the hub's file.
+    const after = Math.min(
+      Math.max(POD_NOT_READY_REQUEUE, now - (cached.lastWriteAt ?? cached.observed.at)),
+      RESYNC / 2,
+    );
+    return { type: 'NotLoaded', after };
+  },
+};
+
+/** A failed reload may succeed after a while; asked for in every reconcile, it would be asked for without end. */
+export function hasJustFailed({ reloadFailedAt }: CachedEntity, now: number): boolean {
+  return reloadFailedAt !== undefined && now - reloadFailedAt < REJECTED_WRITE_RETRY_INTERVAL;
+}
+
+/** Milliseconds since this process wrote it; Infinity: it did not. */
+function sinceWrite({ lastWriteAt = -Infinity }: CachedEntity, now: number): number {
+  return now - lastWriteAt;
+}
+
+const waitAfter = (waited: number): LoadStep => ({
+  type: 'Wait',
+  after: Math.max(USUAL_LOAD_TIME, waited / 2),
+});

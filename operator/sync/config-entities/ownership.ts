@@ -1,0 +1,46 @@
+import type { Child } from '../child';
+import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
+
+// What status says about the object in the hub.
+
+/** The id under which the hub has the object of the resource; undefined: it has none yet. */
+export function ownedId(
+  { idField }: Pick<EntityType<Child, ConfigEntitySpec>, 'idField'>,
+  { status }: Child,
+): string | undefined {
+  return status?.[idField] as string | undefined;
+}
+
+/** The object with the effective id belongs to this resource. */
+export function ownsId<R extends Child, S extends ConfigEntitySpec>(
+  { idField }: EntityType<R, S>,
+  { id, resource }: EntityWork<R, S>,
+): boolean {
+  return resource.status?.[idField] === id;
+}
+
+/** The hub had accepted the desired payload. */
+export function isAccepted<R extends Child, S extends ConfigEntitySpec>(
+  entityType: EntityType<R, S>,
+  work: EntityWork<R, S>,
+): boolean {
+  return ownsId(entityType, work) && work.resource.status?.['appliedHash'] === work.hash;
+}
+
+/** The hub had accepted some payload of this resource: what it has is not what was there before the adoption. */
+export function wasAccepted<R extends Child, S extends ConfigEntitySpec>(
+  entityType: EntityType<R, S>,
+  work: EntityWork<R, S>,
+): boolean {
+  return ownsId(entityType, work) && work.resource.status?.['appliedHash'] !== undefined;
+}
+
+/** The operator created it, and has not seen it in use yet. */
+export function isNew({ resource }: Pick<EntityWork, 'resource'>): boolean {
+  return !resource.status?.['adopted'] && resource.status?.['entityId'] === undefined;
+}
+
+/** `deletionPolicy` (rules.md, "Finalizers"): absent removes what was created and leaves what was adopted. */
+export function shouldDelete({ status }: Child, { deletionPolicy }: ConfigEntitySpec): boolean {
+  return deletionPolicy === 'Delete' || (deletionPolicy === undefined && !status?.['adopted']);
+}
