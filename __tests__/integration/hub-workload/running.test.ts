@@ -311,7 +311,7 @@ describe('a pod that does not run', () => {
     });
     await until('the quota counts', async () => (await home.get('resourcequota', 'none')).status?.['hard']);
     await home.apply(lightHub('kiosk'), configuration('kiosk'));
-    await says('kiosk', /^Pod kiosk-0 is not there yet: FailedCreate: .*exceeded quota: none/);
+    await says('kiosk', /^Pod kiosk-0 does not exist yet: FailedCreate: .*exceeded quota: none/);
     await home.delete('resourcequota', 'none');
   });
 });

@@ -92,7 +92,7 @@ describe('a hub that answers no more, or answers as another', () => {
     await running(client); // a restart that is asked for before is forgotten
     await home.annotate('hub', 'h', 'hub-operator.dev/reconcile-requested-at=repaired');
     await until('it is told what to do', async () =>
-      (await home.condition('hub', 'h'))?.message.includes('leaves this mode when it is restarted'),
+      (await home.condition('hub', 'h'))?.message.includes('Restart the hub to leave this mode'),
     );
     await callService(client.rest, 'homeassistant', 'restart').catch(() => undefined);
     await home.ready('hub', 'h', {}, SLOW);

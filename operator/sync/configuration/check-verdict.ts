@@ -2,7 +2,7 @@ import type { HubConfiguration } from '../../kinds';
 import { operatorAnnotations } from '../../kinds/annotations';
 import { objectNames } from '../../kinds/object-names';
 import { builtin } from '../../runtime/types';
-import { scrubOf } from '../hub-secrets';
+import { hubRedactor } from '../hub-secrets';
 import type { Pod } from '../hub/health/pod-state';
 import { NOT_LOADED, PREPARE_CONTAINER } from '../hub/workload/init-scripts';
 import type { Services } from '../services';
@@ -24,6 +24,6 @@ export async function refusalOf(
   );
   const ended = preparation?.state?.terminated ?? preparation?.lastState?.terminated;
   if (!ended?.message?.startsWith(NOT_LOADED)) return undefined;
-  const scrub = await scrubOf(services, { metadata: { namespace, name } });
+  const scrub = await hubRedactor(services, { metadata: { namespace, name } });
   return scrub(ended.message.trim());
 }

@@ -24,69 +24,74 @@ import type { HubContext } from '../steps';
 const WINDOW_MINUTES = BAN_WINDOW / 60_000;
 
 /**
- * "Ban self-recovery" (spec.md): a hub that has banned the operator is restarted, and the init container
- * `unban-operator-ip` takes the operator's address out of its bans. A restart is counted in the status before the pod
- * is deleted: a crash in between costs a restart, never one too many.
+ * Restarts a hub that has banned the operator; the init container `unban-operator-ip` then removes the operator's
+ * address from its bans (rules.md, "Ban recovery"). A restart is counted in status before the pod is deleted, so that a
+ * crash in between costs one restart and never adds one.
  */
 export class BanRecovery {
-  /** The uid of the pod whose restart is counted, and the time by which the status shows that. */
+  /** A restart that is counted and not done: the uid of its pod, and `lastSelfUnban` once the status has the count. */
   private readonly pendingRestart: PerHub<{ readonly pod: string; readonly at: string | undefined }>;
 
-  constructor(private readonly services: Services) {
+  constructor(private readonly services: Pick<Services, 'clock' | 'cluster' | 'settings' | 'cache'>) {
     this.pendingRestart = new PerHub(services.cache);
   }
 
-  /** The hub refuses our address: `words` says so. */
-  async recover(context: HubContext, words: string): Promise<Outcome> {
+  /** @param ban the message of the ban that was met */
+  async recover(context: HubContext, ban: string): Promise<Outcome> {
     const { hub, spec } = context;
     const { podIp } = this.services.settings;
     if (!spec.banRecovery.enabled) {
-      const message = `${words}. banRecovery.enabled is false: ${MANUAL_STEPS}`;
-      // What it said when it was on is no news any more.
+      const message = `${sentence(ban)} banRecovery.enabled is false: ${MANUAL_STEPS}`;
+      // A failure from before it was switched off is outdated.
       const conditions = { BanRecoveryFailed: null };
       return waiting('HubBanned', message, DEPENDENCY_REQUEUE, { ...phaseUnknown, conditions });
     }
     if (!podIp)
-      return stopped(context, 'RestartDidNotHelp', `The operator does not know its POD_IP: ${MANUAL_STEPS}`);
+      return stopped(
+        context,
+        'RestartDidNotHelp',
+        `The operator does not know its own address, because POD_IP is not set: ${MANUAL_STEPS}`,
+      );
     const pod = this.podOf(hub);
-    if (!pod || pod.metadata.deletionTimestamp) return this.restarting(words);
+    if (!pod || pod.metadata.deletionTimestamp) return this.restarting(ban);
     const pendingRestart = this.pendingRestart.get(hub);
-    // The write of that status may have failed.
+    // Not before the status has it: that write may have failed.
     if (pendingRestart?.pod === pod.metadata.uid && pendingRestart?.at === hub.status?.lastSelfUnban)
-      return this.deletePod(context, pod, words);
+      return this.deletePod(context, pod, ban);
 
     const history = banHistoryOf(hub.status ?? {});
-    const verdict = restartIneffective(pod, history);
-    if (verdict) {
-      const message = `The restart did not help: ${verdict}. The hub sees the operator under another address: ${MANUAL_STEPS}`;
+    const ineffective = restartIneffective(pod, history);
+    if (ineffective) {
+      const message = `The restart did not lift the ban: ${ineffective}. The hub sees the operator under another address: ${MANUAL_STEPS}`;
       return stopped(context, 'RestartDidNotHelp', message);
     }
     const decision = decideBanRestart(history, this.services.clock.now());
     switch (decision.type) {
       case 'cooldown':
-        return this.inCooldown(words, history, decision.after);
+        return this.inCooldown(ban, history, decision.after);
       case 'exhausted': {
-        const message = `${BAN_RESTARTS} restarts in ${WINDOW_MINUTES} minutes did not help: ${MANUAL_STEPS}`;
+        const message = `${BAN_RESTARTS} restarts in ${WINDOW_MINUTES} minutes did not lift the ban: ${MANUAL_STEPS}`;
         return { ...stopped(context, 'RestartLimitExceeded', message), after: decision.after };
       }
       case 'restart': {
         const { lastSelfUnban: at } = banStatus(decision.history);
         this.pendingRestart.set(hub, { pod: pod.metadata.uid!, at });
-        return this.scheduleRestart(decision.history, words);
+        return this.scheduleRestart(decision.history, ban);
       }
     }
   }
 
-  /** The hub answered to our token: the window is over, the cooldown is not. */
+  /** The hub accepted the token: this ends the window, but not the cooldown. */
   authenticated({ hub, status, conditions }: HubContext): void {
     this.pendingRestart.delete(hub);
     status['banWindow'] = null;
     conditions['BanRecoveryFailed'] = null;
   }
 
-  private scheduleRestart(history: BanHistory, words: string): Outcome {
+  private scheduleRestart(history: BanHistory, ban: string): Outcome {
     const { restarts } = history.window!;
-    const message = `${words}: it is restarted without the ban on ${this.services.settings.podIp} (${restarts} of ${BAN_RESTARTS} in ${WINDOW_MINUTES} minutes).`;
+    const count = `restart ${restarts} of ${BAN_RESTARTS} in ${WINDOW_MINUTES} minutes`;
+    const message = `${sentence(ban)} Restarting the hub to lift the ban on ${this.services.settings.podIp} (${count}).`;
     return waiting('HubBanned', message, 0, {
       status: { phase: 'Unknown', ...banStatus(history) },
       conditions: { BanRecoveryFailed: recovering(message) },
@@ -97,10 +102,10 @@ export class BanRecovery {
   private async deletePod(
     { hub, reconcile }: HubContext,
     { metadata: { name, uid } }: Pod,
-    words: string,
+    ban: string,
   ): Promise<Outcome> {
     this.pendingRestart.delete(hub);
-    reconcile.log.warn({ pod: name }, 'deleting the pod of the hub: it has banned the operator');
+    reconcile.log.warn({ pod: name }, 'deleting the pod of a hub that has banned the operator');
     try {
       await this.services.cluster.request({
         method: 'DELETE',
@@ -108,22 +113,22 @@ export class BanRecovery {
         body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } },
       });
     } catch (error) {
-      if (!isNotFound(error) && !isConflict(error)) throw error; // somebody else was faster
+      if (!isNotFound(error) && !isConflict(error)) throw error; // the pod is gone already
     }
-    return this.restarting(words);
+    return this.restarting(ban);
   }
 
-  private restarting(words: string): Outcome {
-    const message = `${words}: it is being restarted without the ban.`;
+  private restarting(ban: string): Outcome {
+    const message = `${sentence(ban)} The hub is being restarted to lift the ban.`;
     return waiting('HubBanned', message, POD_NOT_READY_REQUEUE, {
       ...phaseUnknown,
       conditions: { BanRecoveryFailed: recovering(message) },
     });
   }
 
-  private inCooldown(words: string, { lastRestart = 0 }: BanHistory, after: number): Outcome {
+  private inCooldown(ban: string, { lastRestart = 0 }: BanHistory, after: number): Outcome {
     const next = timestamp(lastRestart + BAN_COOLDOWN);
-    const message = `${words}. It was restarted for that at ${timestamp(lastRestart)}; the next restart is at ${next} at the earliest.`;
+    const message = `${sentence(ban)} The hub was restarted for that at ${timestamp(lastRestart)}. The next restart is not before ${next}.`;
     return waiting('HubBanned', message, after, {
       ...phaseUnknown,
       conditions: { BanRecoveryFailed: recovering(message) },
@@ -136,14 +141,17 @@ export class BanRecovery {
 }
 
 const MANUAL_STEPS =
-  'take the address of the operator out of ip_bans.yaml on the volume and restart the hub.';
+  'remove the address of the operator from ip_bans.yaml on the volume and restart the hub.';
 const phaseUnknown = { status: { phase: 'Unknown' } };
+
+/** An error's text as a sentence. */
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 const recovering = (message: string): ConditionValue => ({ status: 'False', reason: 'Recovering', message });
 
 /**
- * What the present pod said at its start, when it was made by a restart of ours that cannot have helped: our address
- * was not among the bans. Undefined: no such pod.
+ * Why the last restart cannot have lifted the ban: the present pod reported at its start that the address was not among
+ * the bans. Undefined: it reported no such thing.
  */
 function restartIneffective(
   { metadata, status }: Pod,
@@ -152,17 +160,17 @@ function restartIneffective(
   // A success since then would have closed the window.
   if (!window || lastRestart === undefined || Date.parse(metadata.creationTimestamp ?? '') < lastRestart)
     return undefined;
-  const said = status?.initContainerStatuses?.find(({ name }) => name === UNBAN_CONTAINER)?.state?.terminated
-    ?.message;
-  return said?.includes(NOT_BANNED) ? said.trim() : undefined;
+  const unban = status?.initContainerStatuses?.find(({ name }) => name === UNBAN_CONTAINER);
+  const report = unban?.state?.terminated?.message;
+  return report?.includes(NOT_BANNED) ? report.trim() : undefined;
 }
 
-/** "No more restarts; manual recovery required." */
+/** No more restarts: only a person can lift the ban. */
 function stopped({ hub }: HubContext, reason: Reason, message: string): Stalled {
-  const news = conditionOf(hub, 'BanRecoveryFailed')?.status !== 'True';
+  const isNew = conditionOf(hub, 'BanRecoveryFailed')?.status !== 'True';
   return stalled('HubBanned', message, {
     status: { phase: 'Failed' },
     conditions: { BanRecoveryFailed: { status: 'True', reason, message } },
-    events: news ? [{ type: 'Warning', reason: 'BanRecoveryFailed', message }] : [],
+    events: isNew ? [{ type: 'Warning', reason: 'BanRecoveryFailed', message }] : [],
   });
 }

@@ -2,12 +2,12 @@ import { timestamp } from '../../../clock';
 import type { HubStatus } from '../../../kinds/index';
 import { BAN_COOLDOWN, BAN_RESTARTS, BAN_WINDOW } from '../../../limits';
 
-/** What is known of the restarts that bans have caused. Times are milliseconds since the epoch. */
+/** The restarts that bans have caused. Times are milliseconds since the epoch. */
 export interface BanHistory {
-  /** All there ever were. */
+  /** Of all time. */
   readonly count: number;
   readonly lastRestart?: number | undefined;
-  /** Opened by a restart; ends with the first authenticated answer of the hub, or with its time. */
+  /** Opened by a restart; closed by the first authenticated answer of the hub, or after BAN_WINDOW. */
   readonly window?: { readonly startedAt: number; readonly restarts: number } | undefined;
 }
 
@@ -20,14 +20,13 @@ export type BanDecision =
   | { readonly type: 'exhausted'; readonly after: number };
 
 /**
- * Whether a hub that has banned us may be restarted ("Ban self-recovery" and "Limits", spec.md): at most 3 times in a
- * window of 30 minutes, and at least 5 minutes apart. The cooldown comes first, and no success shortens it: else a
- * ban that we bring about ourselves would go round for ever (kinds.md 0.5).
+ * Whether a hub that has banned the operator may be restarted (rules.md, "Ban recovery"). The cooldown is checked first
+ * and no success shortens it. Otherwise a ban that the operator causes itself would restart the hub for ever.
  */
 export function decideBanRestart({ count, lastRestart, window }: BanHistory, now: number): BanDecision {
-  // A time in the future is one of a clock that was put back; one far in the future is not believed.
-  const cooling = lastRestart !== undefined && Math.abs(now - lastRestart) < BAN_COOLDOWN;
-  if (cooling) return { type: 'cooldown', after: lastRestart + BAN_COOLDOWN - now };
+  // A restart in the future means that the clock was set back; one far in the future is ignored.
+  const inCooldown = lastRestart !== undefined && Math.abs(now - lastRestart) < BAN_COOLDOWN;
+  if (inCooldown) return { type: 'cooldown', after: lastRestart + BAN_COOLDOWN - now };
   const open =
     window && Math.abs(now - window.startedAt) < BAN_WINDOW ? window : { startedAt: now, restarts: 0 };
   if (open.restarts >= BAN_RESTARTS) return { type: 'exhausted', after: open.startedAt + BAN_WINDOW - now };
@@ -37,7 +36,7 @@ export function decideBanRestart({ count, lastRestart, window }: BanHistory, now
   };
 }
 
-/** What the status remembers, so that an operator that starts anew goes on where the last one was. */
+/** The history in status, from which a restarted operator continues. */
 export function banHistoryOf({ selfUnbanCount = 0, lastSelfUnban, banWindow }: HubStatus): BanHistory {
   const startedAt = time(banWindow?.startedAt);
   return {
@@ -47,7 +46,7 @@ export function banHistoryOf({ selfUnbanCount = 0, lastSelfUnban, banWindow }: H
   };
 }
 
-/** The fields of the status; times are rounded up to whole seconds, so that no cooldown ends early. */
+/** The history as fields of status. Times are rounded up to whole seconds, so that no cooldown ends early. */
 export function banStatus({ count, lastRestart, window }: BanHistory) {
   return {
     selfUnbanCount: count,
@@ -58,6 +57,6 @@ export function banStatus({ count, lastRestart, window }: BanHistory) {
 
 const roundedUp = (milliseconds: number): string => timestamp(milliseconds + 999);
 
-function time(written: string | undefined): number | undefined {
-  return written === undefined ? undefined : Date.parse(written);
+function time(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Date.parse(text);
 }

@@ -7,64 +7,71 @@ import { Timer } from '../../../timer';
 import type { Services } from '../../services';
 import { objectKeyOf } from '../../../runtime/object-key';
 
+interface Watch {
+  readonly hub: Hub;
+  readonly client: HubClient;
+  readonly timer: Timer;
+  /** Of the last answer, see {@link stateFingerprint}. */
+  fingerprint: string;
+}
+
 /**
- * Watches over hubs between passes: it asks each for its configuration every few seconds, with our token, and works
- * the Hub as soon as the answer is another one. That shows within seconds what nothing else would: a ban and a
- * revoked token (an open WebSocket goes on), a hub that hangs, one that came back in recovery mode.
+ * Polls hubs between reconciles: asks each for its configuration with the operator's token, and requeues the Hub when
+ * the answer changes. So a ban, a revoked token, a hang and the recovery mode are reported in time (rules.md, "Health
+ * of a hub"), although an open WebSocket survives all of them.
  */
 export class HealthMonitor {
-  private readonly cancels = new Map<string, () => void>();
+  /** By namespace and name: a Hub that is created again takes the place of the deleted one. */
+  private readonly watches = new Map<string, Watch>();
 
-  /** @param onGone called when a watched Hub has been deleted */
+  /** @param onGone called when a watched Hub was deleted */
   constructor(
     private readonly services: Pick<Services, 'clock' | 'cache' | 'requeue'>,
     private readonly onGone: (hub: Hub) => void,
   ) {}
 
-  /** Watches a hub from now on, whose last answer gave `sign` (see {@link stateFingerprint}). */
+  /** Watches a hub from now on, in place of an earlier watch of the same Hub. */
   watch(hub: Hub, client: HubClient, fingerprint: string): void {
-    const { namespace, name } = hub.metadata;
-    this.cancels.get(objectKeyOf(hub))?.();
-    const check = async () => {
-      if (this.services.cache.get<Hub>('Hub', namespace, name)?.metadata.uid !== hub.metadata.uid)
-        return this.forget(hub);
-      const seen = await getConfig(client.rest, { timeout: HEALTH_CHECK_TIMEOUT }).then(
-        stateFingerprint,
-        stateFingerprint,
-      );
-      if (cancelled) return;
-      // That pass goes on watching; where it does not come that far, somebody still has to notice that the Hub goes.
-      if (seen !== expected) this.services.requeue('Hub', namespace, name);
-      expected = seen;
-      scheduleCheck();
-    };
-    let expected = fingerprint;
-    let cancelled = false;
-    const timer = new Timer(this.services.clock);
-    const scheduleCheck = () => timer.set(HEALTH_CHECK_INTERVAL, () => void check());
-    this.cancels.set(objectKeyOf(hub), () => {
-      cancelled = true;
-      timer.clear();
-    });
-    scheduleCheck();
+    const key = objectKeyOf(hub);
+    this.watches.get(key)?.timer.clear();
+    const watch = { hub, client, fingerprint, timer: new Timer(this.services.clock) };
+    this.watches.set(key, watch);
+    this.schedule(watch);
   }
 
   close(): void {
-    for (const cancel of this.cancels.values()) cancel();
-    this.cancels.clear();
+    for (const { timer } of this.watches.values()) timer.clear();
+    this.watches.clear();
   }
 
-  private forget(hub: Hub): void {
-    this.cancels.delete(objectKeyOf(hub));
+  private schedule(watch: Watch): void {
+    watch.timer.set(HEALTH_CHECK_INTERVAL, () => void this.check(watch));
+  }
+
+  private async check(watch: Watch): Promise<void> {
+    const { hub, client } = watch;
+    const { namespace, name, uid } = hub.metadata;
+    if (this.services.cache.get<Hub>('Hub', namespace, name)?.metadata.uid !== uid) return this.forget(watch);
+    const options = { timeout: HEALTH_CHECK_TIMEOUT };
+    const fingerprint = await getConfig(client.rest, options).then(stateFingerprint, stateFingerprint);
+    if (this.watches.get(objectKeyOf(hub)) !== watch) return;
+    // The reconcile starts a new watch. Where it ends before that, this one still has to notice a deleted Hub.
+    if (fingerprint !== watch.fingerprint) this.services.requeue('Hub', namespace, name);
+    watch.fingerprint = fingerprint;
+    this.schedule(watch);
+  }
+
+  private forget({ hub }: Watch): void {
+    this.watches.delete(objectKeyOf(hub));
     this.onGone(hub);
   }
 }
 
-/** What of an answer, or of its failure, a Hub's status depends on. */
+/** Of an answer of the hub, or its error: all that the status of a Hub depends on. */
 export function stateFingerprint(answer: unknown): string {
   if (answer instanceof HubError) return answer.name;
   if (answer instanceof Error) throw answer;
-  if (typeof answer !== 'object' || answer === null) return 'odd';
+  if (typeof answer !== 'object' || answer === null) return 'not an object';
   const { version, state, recovery_mode: recovery, safe_mode: safe } = answer as CoreConfig;
   return JSON.stringify([version, state, recovery, safe]);
 }

@@ -5,49 +5,55 @@ import { currentUser } from '../../../client/tokens';
 import type { Hub } from '../../../kinds/index';
 import { DEPENDENCY_REQUEUE } from '../../../limits';
 import { type Outcome, waiting } from '../../../runtime/outcome';
+import { hubRedactor } from '../../hub-secrets';
 import type { Services } from '../../services';
-import { scrubOf } from '../../hub-secrets';
 
-/** A hub that answers, but is not itself: in recovery mode or in safe mode. Undefined: it is well. Nothing is written to it then. */
+/**
+ * The outcome for a hub that answers in recovery mode or safe mode; undefined: it runs normally. In these modes the
+ * hub hides most of its state, so nothing is written to it.
+ */
 export async function hubModeProblem(
-  services: Services,
+  services: Pick<Services, 'secrets'>,
   hub: Hub,
   core: CoreConfig,
   client: HubClient,
 ): Promise<Outcome | undefined> {
   if (core.recovery_mode) {
-    const words = await recoveryModeCause(services, hub, client);
-    const message = `The hub runs in recovery mode: ${words}`;
+    const message = `The hub runs in recovery mode: ${await recoveryModeCause(services, hub, client)}`;
     return waiting('RecoveryMode', message, DEPENDENCY_REQUEUE, { status: { phase: 'Failed' } });
   }
   if (core.safe_mode) {
-    const message =
-      'The hub runs in safe mode, without custom integrations. It leaves it when it is restarted.';
+    const message = 'The hub runs in safe mode, without custom integrations. Restart it to leave this mode.';
     return waiting('SafeMode', message, DEPENDENCY_REQUEUE, { status: { phase: 'Running' } });
   }
   return undefined;
 }
 
-/** A token that somebody gave us may be of a user who may look and not touch. Each try would count as a failed login. */
+/**
+ * The outcome for a token of a user who is no administrator; undefined: it is one. The hub rejects every write of
+ * other users and counts each as a failed login.
+ */
 export async function requireAdmin({ connection }: HubClient): Promise<Outcome | undefined> {
   if ((await currentUser(connection)).is_admin) return undefined;
   const message =
-    'The API token is of a user who is no administrator of the hub: store one of an administrator.';
+    'The API token belongs to a user who is no administrator of the hub. Store a token of an administrator.';
   return waiting('TokenRejected', message, DEPENDENCY_REQUEUE, { status: { phase: 'Unknown' } });
 }
 
-/** The hub's own words; they quote its files, and so its secrets. */
-async function recoveryModeCause(services: Services, hub: Hub, client: HubClient): Promise<string> {
-  const otherwise = 'its configuration or its storage is broken. See its log.';
+/** The errors of the hub's own check, which quotes the files and so the secrets of the hub. */
+async function recoveryModeCause(
+  services: Pick<Services, 'secrets'>,
+  hub: Hub,
+  client: HubClient,
+): Promise<string> {
+  const unknownCause = 'its configuration or its storage is broken. See its log.';
   try {
     const { result, errors } = await checkConfig(client.rest);
-    if (result === 'valid')
-      return 'its configuration is valid by now. It leaves this mode when it is restarted.';
-    if (!errors) return otherwise;
-    return (await scrubOf(services, hub))(errors);
+    if (result === 'valid') return 'its configuration is valid now. Restart the hub to leave this mode.';
+    return errors ? (await hubRedactor(services, hub))(errors) : unknownCause;
   } catch (error) {
     const isOurs = error instanceof TokenRejected || error instanceof HubBanned;
     if (!(error instanceof HubError) || isOurs) throw error;
-    return otherwise; // it is too broken, or too slow, to check itself
+    return unknownCause; // it is too broken, or too slow, to check itself
   }
 }

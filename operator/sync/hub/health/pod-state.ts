@@ -2,8 +2,8 @@ import type { Hub } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
 import type { ClusterObject } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
+import { hubRedactor } from '../../hub-secrets';
 import type { Services } from '../../services';
-import { scrubOf } from '../../hub-secrets';
 import { latestWarning } from './warning-events';
 
 interface TerminatedState {
@@ -21,7 +21,7 @@ interface ContainerStatus {
   readonly lastState?: { readonly terminated?: TerminatedState };
 }
 
-/** As far as we look into it. */
+/** The fields of a pod that are used here. */
 export interface Pod extends ClusterObject {
   readonly status?: {
     readonly phase?: string;
@@ -39,43 +39,40 @@ export interface Pod extends ClusterObject {
 
 export type PodState = { readonly ready: true } | { readonly ready: false; readonly message: string };
 
-/**
- * Whether the hub's pod is ready, and if not why, in the words of the cluster: the scheduler, the puller, a failed
- * container, a probe, a volume.
- */
-export async function podState(services: Services, hub: Hub): Promise<PodState> {
-  const pod = services.cache.get<Pod>(
-    builtin.Pod.kind,
-    hub.metadata.namespace,
-    objectNames(hub.metadata.name).pod,
-  );
+type PodServices = Pick<Services, 'cluster' | 'secrets' | 'cache'>;
+
+/** Whether the hub's pod is ready, and if not, why: as scheduler, kubelet, container or probe report it. */
+export async function podState(services: PodServices, { metadata }: Hub): Promise<PodState> {
+  const { namespace, name } = metadata;
+  const pod = services.cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
   if (pod && isReadyPod(pod)) return { ready: true };
-  const scrub = await scrubOf(services, hub);
-  return {
-    ready: false,
-    message: scrub(pod ? await notReadyMessage(services, pod) : await missingPodMessage(services, hub)),
-  };
+  const message = pod ? await notReadyMessage(services, pod) : await missingPodMessage(services, metadata);
+  const redact = await hubRedactor(services, { metadata });
+  return { ready: false, message: redact(message) };
 }
 
-async function notReadyMessage(services: Services, pod: Pod): Promise<string> {
+async function notReadyMessage(services: PodServices, pod: Pod): Promise<string> {
   return podProblem(pod) ?? withLatestWarning(services, `Pod ${pod.metadata.name} is starting`, pod);
 }
 
-/** A quota, an admission policy or a Pod Security level that refuses the pod is told to the StatefulSet alone. */
+/** A quota, an admission policy or a Pod Security level that rejects the pod is reported on the StatefulSet alone. */
 async function missingPodMessage(
-  services: Services,
-  { metadata: { name, namespace } }: Hub,
+  services: PodServices,
+  { namespace, name }: Hub['metadata'],
 ): Promise<string> {
   const { workload, pod } = objectNames(name);
+  const missing = `Pod ${pod} does not exist yet`;
   const set = services.cache.get(builtin.StatefulSet.kind, namespace, workload);
-  return set
-    ? withLatestWarning(services, `Pod ${pod} is not there yet`, set)
-    : `Pod ${pod} is not there yet.`;
+  return set ? withLatestWarning(services, missing, set) : `${missing}.`;
 }
 
-async function withLatestWarning(services: Services, what: string, object: ClusterObject): Promise<string> {
-  const words = await latestWarning(services, object);
-  return words ? `${what}: ${words}` : `${what}.`;
+async function withLatestWarning(
+  services: PodServices,
+  message: string,
+  object: ClusterObject,
+): Promise<string> {
+  const warning = await latestWarning(services, object);
+  return warning ? `${message}: ${warning}` : `${message}.`;
 }
 
 function isReadyPod({ metadata, status }: Pod): boolean {
@@ -83,7 +80,7 @@ function isReadyPod({ metadata, status }: Pod): boolean {
   return status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false;
 }
 
-/** What the pod's own status tells of why it is not ready. */
+/** Why the pod is not ready, as its own status says. Undefined: the status does not say. */
 export function podProblem({ metadata: { name, deletionTimestamp }, status = {} }: Pod): string | undefined {
   const {
     phase,
@@ -93,14 +90,15 @@ export function podProblem({ metadata: { name, deletionTimestamp }, status = {} 
     initContainerStatuses = [],
     containerStatuses = [],
   } = status;
-  const unseen = conditions.find(({ type, status: value }) => type === 'Ready' && value === 'Unknown');
-  const lostNode = unseen && `Pod ${name} cannot be seen: ${unseen.message ?? 'its node does not answer'}`;
-  // Only the node can end it, or somebody who knows that the node is gone.
+  const unknown = conditions.find(({ type, status: value }) => type === 'Ready' && value === 'Unknown');
+  const lostNode =
+    unknown && `Pod ${name} has an unknown state: ${unknown.message ?? 'its node does not respond'}`;
+  // Only the node can end this pod, or somebody who knows that the node is gone.
   if (deletionTimestamp && lostNode)
-    return `${lostNode} It is being replaced, which waits for its node: delete the node if it is gone for good.`;
+    return `${lostNode} Its replacement waits for the node. Delete the node if it is gone for good.`;
   if (deletionTimestamp) return `Pod ${name} is being replaced.`;
   if (phase === 'Failed')
-    return `Pod ${name} failed: ${[reason, message].filter(Boolean).join(': ') || 'no reason is given'}`;
+    return `Pod ${name} failed: ${[reason, message].filter(Boolean).join(': ') || 'unknown reason'}`;
   const unscheduled = conditions.find(
     ({ type, status: value }) => type === 'PodScheduled' && value === 'False',
   );
@@ -108,7 +106,7 @@ export function podProblem({ metadata: { name, deletionTimestamp }, status = {} 
   if (lostNode) return lostNode;
   return [...initContainerStatuses, ...containerStatuses]
     .map(containerProblem)
-    .find((words) => words !== undefined);
+    .find((problem) => problem !== undefined);
 }
 
 function containerProblem({ name, state = {}, lastState }: ContainerStatus): string | undefined {
@@ -116,7 +114,7 @@ function containerProblem({ name, state = {}, lastState }: ContainerStatus): str
   if (terminated?.exitCode === 0) return undefined;
   const { reason = '', message = '' } = waiting ?? {};
   const failed = terminated ?? lastState?.terminated;
-  // A back-off says only that it failed; how it failed says more.
+  // How it ended says more than the back-off that follows.
   if (
     failed &&
     failed.exitCode !== 0 &&
@@ -129,5 +127,5 @@ function containerProblem({ name, state = {}, lastState }: ContainerStatus): str
   return `Container ${name}: ${reason}${message ? `: ${message}` : ''}`;
 }
 
-/** A container that waits for these is on its way. */
+/** Reasons of a container that waits as every container does before it starts. */
 const STARTING_REASONS = new Set(['PodInitializing', 'ContainerCreating']);

@@ -2,7 +2,7 @@ import { type ClusterObject, pathOf } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 
-/** As far as we look into it. */
+/** The fields of an event that are used here. */
 export interface Event {
   readonly metadata: { readonly creationTimestamp: string };
   readonly lastTimestamp?: string | null;
@@ -12,17 +12,17 @@ export interface Event {
   readonly message?: string;
 }
 
-/** The reasons of events that tell that something has been done: what was complained of before is over. */
+/** Reasons of events that report a completed step: earlier warnings are outdated. */
 const COMPLETED_REASONS = new Set(['Scheduled', 'Pulled', 'Created', 'Started', 'SuccessfulCreate']);
-/** The reasons of other events that tell of progress, not of what is in the way. */
+/** Reasons of events that report progress and no problem. */
 const PROGRESS_REASONS = new Set(['Pulling', 'Killing', 'SuccessfulDelete']);
 
 /**
- * What the cluster last complained of about an object: that a volume cannot be mounted, a probe fails, a pod may not be
- * created stands nowhere but in events. Undefined when there is nothing.
+ * The latest warning about an object: a volume that cannot be mounted, a probe that fails, a pod that may not be created
+ * is reported in events alone. Undefined: there is none.
  */
 export async function latestWarning(
-  { cluster }: Services,
+  { cluster }: Pick<Services, 'cluster'>,
   { metadata }: ClusterObject,
 ): Promise<string | undefined> {
   const { items } = await cluster.request<{ items: Event[] }>({
@@ -33,15 +33,15 @@ export async function latestWarning(
   return newestWarning(items);
 }
 
-/** The newest event that is neither progress nor older than the last progress: a pod that pulls is scheduled by now. */
+/** The newest event that reports a problem, unless a step was completed after it. */
 export function newestWarning(events: readonly Event[]): string | undefined {
-  const done = events.filter(({ reason = '' }) => COMPLETED_REASONS.has(reason)).map(timeOf);
-  const since = Math.max(-Infinity, ...done);
-  const [last] = events
+  const completed = events.filter(({ reason = '' }) => COMPLETED_REASONS.has(reason)).map(timeOf);
+  const since = Math.max(-Infinity, ...completed);
+  const [newest] = events
     .filter(({ reason = '' }) => !COMPLETED_REASONS.has(reason) && !PROGRESS_REASONS.has(reason))
     .filter((event) => timeOf(event) >= since)
     .sort((a, b) => timeOf(b) - timeOf(a));
-  return last && `${last.reason}: ${(last.message ?? '').trim()}`;
+  return newest && `${newest.reason}: ${(newest.message ?? '').trim()}`;
 }
 
 function timeOf({ series, lastTimestamp, eventTime, metadata }: Event): number {

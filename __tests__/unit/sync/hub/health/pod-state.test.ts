@@ -29,7 +29,7 @@ test.each<[string, Pod, string | undefined]>([
     pod({
       conditions: [{ type: 'Ready', status: 'Unknown', message: 'Kubelet stopped posting node status.' }],
     }),
-    'Pod villa-0 cannot be seen: Kubelet stopped posting node status.',
+    'Pod villa-0 has an unknown state: Kubelet stopped posting node status.',
   ],
   [
     'being replaced on a node that went away',
@@ -39,7 +39,7 @@ test.each<[string, Pod, string | undefined]>([
       },
       { deletionTimestamp: 'now' },
     ),
-    'Pod villa-0 cannot be seen: Kubelet stopped posting node status. It is being replaced, which waits for its node: delete the node if it is gone for good.',
+    'Pod villa-0 has an unknown state: Kubelet stopped posting node status. Its replacement waits for the node. Delete the node if it is gone for good.',
   ],
   [
     'an image that cannot be pulled',
