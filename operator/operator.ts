@@ -9,7 +9,7 @@ import { STOP_DEADLINE } from './limits';
 import type { Logger } from './log';
 import type { Metrics } from './metrics';
 import { Applier, FIELD_MANAGER } from './runtime/apply';
-import { Cache } from './runtime/cache';
+import { Cache, hubKey } from './runtime/cache';
 import { type ControlledKind, Controller } from './runtime/controller';
 import { EventRecorder } from './runtime/events';
 import { Finalizer } from './runtime/finalizer';
@@ -157,10 +157,12 @@ export class HubOperator extends Operator {
     plural: string,
     onEvent: (event: ResourceChange) => Promise<void>,
   ): Promise<void> {
-    const { kind } = this.definitions.get(plural)!;
+    const definition = this.definitions.get(plural)!;
+    const { kind } = definition;
     const type = { group, version, plural, kind };
     this.cache.watch<ClusterObject>(type, {
       transform: withoutForeignConditions,
+      indexBy: (object) => hubKey(object.metadata.namespace!, definition.hubName(object as CustomResource)),
       onChange: (change) => void onEvent(eventOf(type, change)),
     });
     return Promise.resolve();

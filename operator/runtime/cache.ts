@@ -7,7 +7,7 @@ import type { ApiClient } from './api-client';
 
 export type WatchOptions<T extends ClusterObject> = Pick<
   InformerOptions<T>,
-  'onChange' | 'labelSelector' | 'metadataOnly' | 'transform'
+  'onChange' | 'indexBy' | 'labelSelector' | 'metadataOnly' | 'transform'
 >;
 
 export interface CacheOptions {
@@ -21,6 +21,8 @@ export interface CacheOptions {
 
 /** A watch without a sign of life for this long is stuck: silence and backoff both end in half of it. */
 const STUCK = 2 * WATCH_IDLE_TIMEOUT;
+
+export const hubKey = (namespace: string, hubName: string): string => `${namespace}/${hubName}`;
 
 /** What is known of the cluster: one informer per watched kind and namespace, read from memory. */
 export class Cache {
@@ -55,6 +57,11 @@ export class Cache {
         if (namespace === undefined || object.metadata.namespace === namespace) yield object as T;
       }
     }
+  }
+
+  /** The resources of a kind that belong to a Hub, if the kind is watched with {@link hubKey} as its index. */
+  *ofHub<T extends ClusterObject>(kind: string, namespace: string, hubName: string): Generator<T> {
+    for (const { store } of this.of(kind)) yield* store.byIndex(hubKey(namespace, hubName)) as Generator<T>;
   }
 
   /**

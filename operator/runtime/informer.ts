@@ -4,7 +4,7 @@ import type { Logger } from '../log';
 import { backoffDelay } from './backoff';
 import { apiVersionOf, type ClusterObject, pathOf, type ResourceType } from './objects';
 import { objectKeyOf } from './object-key';
-import { type Change, Store } from './store';
+import { type Change, type IndexBy, Store } from './store';
 import { type ApiClient, ApiError, ApiServerUnreachable, isGone, type Query } from './api-client';
 
 export interface InformerOptions<T extends ClusterObject> {
@@ -19,6 +19,8 @@ export interface InformerOptions<T extends ClusterObject> {
   readonly metadataOnly?: boolean;
   /** Maps each object as it came from the server, with its `managedFields`, to what is kept. */
   readonly transform?: (object: T) => T;
+  /** For {@link Store.byIndex}. */
+  readonly indexBy?: IndexBy<T>;
   readonly onChange: (change: Change<T>) => void;
   /** Called for each failure of the list or the watch, for metrics. */
   readonly onFailure?: (type: ResourceType, error: unknown) => void;
@@ -52,7 +54,7 @@ const END_OF_LIST = 'k8s.io/initial-events-end';
  * while it was disconnected included. It never gives up: every error is followed by another try, later and later.
  */
 export class Informer<T extends ClusterObject> {
-  readonly store = new Store<T>();
+  readonly store: Store<T>;
   private readonly stopping = new AbortController();
   private announceSync!: () => void;
   private readonly firstSync = new Promise<void>((resolve) => (this.announceSync = resolve));
@@ -65,6 +67,7 @@ export class Informer<T extends ClusterObject> {
   private lastSign: number;
 
   constructor(private readonly options: InformerOptions<T>) {
+    this.store = new Store<T>(options.indexBy);
     this.lastSign = options.clock.monotonic();
   }
 
@@ -211,7 +214,7 @@ export class Informer<T extends ClusterObject> {
       if (!list) {
         if (event.type === 'DELETED') this.tell(this.store.remove(this.normalize(event.object)));
         else if (event.type !== 'BOOKMARK') this.tell(this.store.put(this.normalize(event.object)));
-        this.store.seen(resourceVersion!);
+        this.store.observeVersion(resourceVersion!);
         this.resourceVersion = resourceVersion;
       } else if (event.type !== 'BOOKMARK') {
         list.push(this.normalize(event.object));

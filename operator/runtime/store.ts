@@ -6,14 +6,22 @@ export type Change<T> =
   | { readonly type: 'modified'; readonly object: T; readonly previous: T }
   | { readonly type: 'deleted'; readonly object: T };
 
+/** The value under which {@link Store.byIndex} finds an object; undefined: it is not in the index. */
+export type IndexBy<T> = (object: T) => string | undefined;
+
 /**
- * What the operator knows of one list of the API server. Every way in says what changed by it, each difference once,
- * and older news never overwrites newer. An object that was deleted and made anew under its name is another object.
+ * The objects of one list of the API server. Every method that writes answers with the changes that it made, each
+ * difference once, and an older version never replaces a newer one. An object that was deleted and created again under
+ * its name is another object. Objects are shared with every reader: read-only.
  */
 export class Store<T extends ClusterObject> {
   private readonly objects = new Map<ObjectKey, T>();
-  /** The newest version that the server has shown us. */
-  private seenAt = 0n;
+  /** Keys by index value, in the order of insertion. */
+  private readonly index = new Map<string, Set<ObjectKey>>();
+  /** The newest resource version of the collection that a list, an event or a bookmark has shown. */
+  private latestVersion = 0;
+
+  constructor(private readonly indexBy: IndexBy<T> = () => undefined) {}
 
   get size(): number {
     return this.objects.size;
@@ -27,7 +35,11 @@ export class Store<T extends ClusterObject> {
     return this.objects.values();
   }
 
-  /** What a watch says: the object is like this now. */
+  *byIndex(value: string): Generator<T> {
+    for (const key of this.index.get(value) ?? []) yield this.objects.get(key)!;
+  }
+
+  /** Takes an object of a watch event. */
   put(object: T): Change<T>[] {
     const key = objectKeyOf(object);
     const previous = this.objects.get(key);
@@ -36,8 +48,8 @@ export class Store<T extends ClusterObject> {
   }
 
   /**
-   * Takes the server's answer to a write of ours, before the watch brings it. An object that is not here went, or was
-   * made anew, while the answer was on its way.
+   * Takes the server's answer to a write of ours, before the watch brings it. An object that is not here was deleted,
+   * or replaced by another of its name, while the answer was on its way.
    */
   recordWrite(object: T): Change<T>[] {
     return this.objects.get(objectKeyOf(object))?.metadata.uid === object.metadata.uid
@@ -47,32 +59,32 @@ export class Store<T extends ClusterObject> {
 
   /** `object` is its last state, as a DELETED event carries it, with the resource version of the deletion. */
   remove(object: T): Change<T>[] {
-    const previous = this.objects.get(objectKeyOf(object));
+    const key = objectKeyOf(object);
+    const previous = this.objects.get(key);
     if (!previous || versionOf(object) < versionOf(previous)) return [];
-    this.objects.delete(objectKeyOf(object));
+    this.delete(key, previous);
     return [{ type: 'deleted', object }];
   }
 
-  /** What a watch has come to, by an event or a bookmark: no list may be older than that. */
-  seen(version: string): void {
-    const at = BigInt(version);
-    if (at > this.seenAt) this.seenAt = at;
+  /** Takes the resource version of an event or a bookmark: a list that is older comes from a restored server. */
+  observeVersion(version: string): void {
+    this.latestVersion = Math.max(this.latestVersion, Number(version));
   }
 
   /**
-   * Takes over a whole list, read at `version`: what it does not hold was deleted meanwhile, what is newer here was
-   * learned meanwhile. A list that is older than what a list or watch has shown before means that the server was
-   * restored from a backup: then it is the truth as it stands.
+   * Takes a whole list, read at `version`. Objects that it lacks were deleted. Entries that are newer than the list
+   * stay: they are answers to writes of ours. A list that is older than a version shown before means that the server
+   * was restored from a backup: then the list counts as it is.
    */
   replace(list: readonly T[], version: string): Change<T>[] {
-    const readAt = BigInt(version);
-    const restored = readAt < this.seenAt;
-    this.seenAt = readAt;
+    const readAt = Number(version);
+    const restored = readAt < this.latestVersion;
+    this.latestVersion = readAt;
     const listed = new Set(list.map(objectKeyOf));
     const changes: Change<T>[] = [];
     for (const [key, object] of this.objects) {
       if (listed.has(key) || (versionOf(object) > readAt && !restored)) continue;
-      this.objects.delete(key);
+      this.delete(key, object);
       changes.push({ type: 'deleted', object });
     }
     for (const object of list) {
@@ -84,6 +96,7 @@ export class Store<T extends ClusterObject> {
 
   private set(key: ObjectKey, object: T, previous: T | undefined): Change<T>[] {
     this.objects.set(key, object);
+    this.reindex(key, previous, object);
     if (!previous) return [{ type: 'added', object }];
     if (previous.metadata.uid === object.metadata.uid) return [{ type: 'modified', object, previous }];
     return [
@@ -91,9 +104,32 @@ export class Store<T extends ClusterObject> {
       { type: 'added', object },
     ];
   }
+
+  private delete(key: ObjectKey, object: T): void {
+    this.objects.delete(key);
+    this.reindex(key, object, undefined);
+  }
+
+  private reindex(key: ObjectKey, previous: T | undefined, object: T | undefined): void {
+    const before = previous && this.indexBy(previous);
+    const after = object && this.indexBy(object);
+    if (before === after) return;
+    if (before !== undefined) {
+      const keys = this.index.get(before)!;
+      keys.delete(key);
+      if (keys.size === 0) this.index.delete(before);
+    }
+    if (after === undefined) return;
+    const keys = this.index.get(after);
+    if (keys) keys.add(key);
+    else this.index.set(after, new Set([key]));
+  }
 }
 
-/** Resource versions are comparable numbers (Kubernetes' API concepts, "Resource versions"). */
-function versionOf(object: ClusterObject): bigint {
-  return BigInt(object.metadata.resourceVersion ?? '0');
+/**
+ * Resource versions are comparable integers (Kubernetes' API concepts, "Resource versions"). They count the writes of a
+ * cluster and stay far below 2^53.
+ */
+function versionOf(object: ClusterObject): number {
+  return Number(object.metadata.resourceVersion ?? '0');
 }

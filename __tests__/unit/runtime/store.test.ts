@@ -16,74 +16,6 @@ const thing = (name: string, version: number, value = 0, uid = name): Thing => (
 const names = (changes: readonly Change<Thing>[]) =>
   changes.map(({ type, object }) => `${type} ${object.metadata.name}`);
 
-describe('one at a time', () => {
-  test('each way in tells the difference that it made', () => {
-    const store = new Store<Thing>();
-    const [first, second] = [thing('a', 1), thing('a', 2)];
-    expect(store.put(first)).toEqual([{ type: 'added', object: first }]);
-    expect(store.put(second)).toEqual([{ type: 'modified', object: second, previous: first }]);
-    expect(store.put(first)).toEqual([]);
-    expect(store.remove(thing('a', 3))).toEqual([{ type: 'deleted', object: thing('a', 3) }]);
-    expect(store.remove(thing('a', 4))).toEqual([]);
-    expect(store.size).toBe(0);
-  });
-
-  test('an answer to a write does not bring back what went, or what was made anew under the name', () => {
-    const store = new Store<Thing>();
-    expect(store.recordWrite(thing('a', 5))).toEqual([]);
-    store.put(thing('a', 6, 0, 'another'));
-    expect(store.recordWrite(thing('a', 7))).toEqual([]);
-    expect(store.get('Thing/home/a')).toEqual(thing('a', 6, 0, 'another'));
-  });
-
-  test('an object that was deleted and made anew while nobody looked is told as two changes', () => {
-    const store = new Store<Thing>();
-    const [before, after] = [thing('a', 1), thing('a', 9, 0, 'another')];
-    store.put(before);
-    expect(store.replace([after], '10')).toEqual([
-      { type: 'deleted', object: before },
-      { type: 'added', object: after },
-    ]);
-  });
-
-  test('a list that was read before our write does not undo it', () => {
-    const store = new Store<Thing>();
-    store.put(thing('a', 1));
-    store.recordWrite(thing('a', 8, 1));
-    expect(store.replace([thing('a', 1)], '5')).toEqual([]);
-    expect(store.get('Thing/home/a')?.value).toBe(1);
-  });
-
-  test('after the server was restored from a backup its list counts, with all its older versions', () => {
-    const store = new Store<Thing>();
-    store.replace([thing('a', 90), thing('b', 95)], '100');
-    store.put(thing('c', 101));
-    expect(names(store.replace([thing('a', 40), thing('d', 50)], '60'))).toEqual([
-      'deleted b',
-      'deleted c',
-      'modified a',
-      'added d',
-    ]);
-  });
-});
-
-test('a backup that is newer than the last list, but older than what the watch has shown, is told from a late list', () => {
-  const store = new Store<Thing>();
-  store.replace([thing('a', 90)], '100');
-  store.put(thing('b', 500));
-  store.seen('500');
-  store.seen('480'); // an older bookmark takes nothing back
-  expect(names(store.replace([thing('a', 200)], '300'))).toEqual(['deleted b', 'modified a']);
-});
-
-test('after a restored list the next one is a list like any other', () => {
-  const store = new Store<Thing>();
-  store.seen('500');
-  store.replace([thing('a', 200)], '300');
-  store.recordWrite(thing('a', 310));
-  expect(store.replace([thing('a', 200)], '305')).toEqual([]);
-});
-
 // The server's history: each step makes the next resource version. The store sees it through a watch that may lag,
 // break and be replaced by a list, and through answers to writes of ours that overtake the watch or come late. A backup
 // that is put back is told from a list that is older than what was shown before; any other looks like a server as ever.
@@ -167,70 +99,168 @@ const examples: [Step[]][] = [
   ],
 ];
 
-test('is the server as it was seen last, whatever the order of the news, and its changes tell the same story', () => {
-  fc.assert(
-    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const server = new Server();
-      const store = new Store<Thing>();
-      const told = new Map<string, Thing>();
-      let seen = 0;
-      let shown = 0;
-      const tell = (changes: readonly Change<Thing>[]) => {
-        for (const change of changes) {
-          const key = objectKeyOf(change.object);
-          expect(told.has(key)).toBe(change.type !== 'added');
-          if (change.type === 'modified') expect(told.get(key)).toBe(change.previous);
-          if (change.type === 'deleted') told.delete(key);
-          else told.set(key, change.object);
-        }
-      };
-      const watch = (events: number) => {
-        for (const { type, object } of server.history.slice(seen, seen + events)) {
-          tell(type === 'put' ? store.put(object) : store.remove(object));
-          store.seen(object.metadata.resourceVersion!);
-          shown = Number(object.metadata.resourceVersion);
-          seen += 1;
-        }
-      };
-      const relist = () => {
-        tell(store.replace([...server.objects.values()], String(server.version)));
-        seen = server.history.length;
-        shown = server.version;
-      };
-      for (const each of steps) {
-        switch (each.type) {
-          case 'write': {
-            const answer = server.write(each.name, each.value);
-            if (each.recorded) tell(store.recordWrite(answer));
-            break;
-          }
-          case 'delete':
-            server.delete(each.name);
-            break;
-          case 'watch':
-            watch(each.events);
-            break;
-          case 'restore':
-            if (shown === 0) break;
-            server.restore(Math.max(0, shown - each.back));
-            relist();
-            break;
-          case 'relist':
-            relist();
-            break;
-          case 'late answer': {
-            const late = server.history[each.index % Math.max(1, server.history.length)];
-            if (late?.type === 'put') tell(store.recordWrite(late.object));
-          }
-        }
-        expect(new Map([...store.values()].map((object) => [objectKeyOf(object), object]))).toEqual(told);
-      }
-      watch(Infinity);
-      const truth = [...server.objects.values()];
-      expect([...store.values()].sort(byName)).toEqual(truth.sort(byName));
-    }),
-    { numRuns: 500, examples },
-  );
-});
-
 const byName = (a: Thing, b: Thing) => (a.metadata.name < b.metadata.name ? -1 : 1);
+
+describe('Store', () => {
+  test('each method that writes answers with the changes that it made', () => {
+    const store = new Store<Thing>();
+    const [first, second] = [thing('a', 1), thing('a', 2)];
+    expect(store.put(first)).toEqual([{ type: 'added', object: first }]);
+    expect(store.put(second)).toEqual([{ type: 'modified', object: second, previous: first }]);
+    expect(store.put(first)).toEqual([]);
+    expect(store.remove(thing('a', 3))).toEqual([{ type: 'deleted', object: thing('a', 3) }]);
+    expect(store.remove(thing('a', 4))).toEqual([]);
+    expect(store.size).toBe(0);
+  });
+
+  test('an answer to a write does not bring back what went, or what was made anew under the name', () => {
+    const store = new Store<Thing>();
+    expect(store.recordWrite(thing('a', 5))).toEqual([]);
+    store.put(thing('a', 6, 0, 'another'));
+    expect(store.recordWrite(thing('a', 7))).toEqual([]);
+    expect(store.get('Thing/home/a')).toEqual(thing('a', 6, 0, 'another'));
+  });
+
+  test('an object that was deleted and made anew while nobody looked is told as two changes', () => {
+    const store = new Store<Thing>();
+    const [before, after] = [thing('a', 1), thing('a', 9, 0, 'another')];
+    store.put(before);
+    expect(store.replace([after], '10')).toEqual([
+      { type: 'deleted', object: before },
+      { type: 'added', object: after },
+    ]);
+  });
+
+  test('a list that was read before our write does not undo it', () => {
+    const store = new Store<Thing>();
+    store.put(thing('a', 1));
+    store.recordWrite(thing('a', 8, 1));
+    expect(store.replace([thing('a', 1)], '5')).toEqual([]);
+    expect(store.get('Thing/home/a')?.value).toBe(1);
+  });
+
+  test('after the server was restored from a backup its list counts, with all its older versions', () => {
+    const store = new Store<Thing>();
+    store.replace([thing('a', 90), thing('b', 95)], '100');
+    store.put(thing('c', 101));
+    expect(names(store.replace([thing('a', 40), thing('d', 50)], '60'))).toEqual([
+      'deleted b',
+      'deleted c',
+      'modified a',
+      'added d',
+    ]);
+  });
+
+  test('a backup that is newer than the last list, but older than what the watch has shown, is told from a late list', () => {
+    const store = new Store<Thing>();
+    store.replace([thing('a', 90)], '100');
+    store.put(thing('b', 500));
+    store.observeVersion('500');
+    store.observeVersion('480'); // an older bookmark takes nothing back
+    expect(names(store.replace([thing('a', 200)], '300'))).toEqual(['deleted b', 'modified a']);
+  });
+
+  test('after a restored list the next one is a list like any other', () => {
+    const store = new Store<Thing>();
+    store.observeVersion('500');
+    store.replace([thing('a', 200)], '300');
+    store.recordWrite(thing('a', 310));
+    expect(store.replace([thing('a', 200)], '305')).toEqual([]);
+  });
+
+  describe('byIndex', () => {
+    const indexed = () => new Store<Thing>(({ value }) => (value === 0 ? undefined : String(value)));
+    const found = (store: Store<Thing>, value: number) =>
+      [...store.byIndex(String(value))].map(({ metadata }) => metadata.name);
+
+    test('finds each object under its present value alone', () => {
+      const store = indexed();
+      store.put(thing('a', 1, 1));
+      store.put(thing('b', 2, 1));
+      store.put(thing('c', 3, 0));
+      store.put(thing('b', 4, 2));
+      expect([found(store, 1), found(store, 2), found(store, 3)]).toEqual([['a'], ['b'], []]);
+      store.put(thing('a', 5, 0));
+      expect(found(store, 1)).toEqual([]);
+    });
+
+    test('finds no object that was deleted or is missing from a list', () => {
+      const store = indexed();
+      store.replace([thing('a', 1, 1), thing('b', 2, 1)], '2');
+      store.remove(thing('a', 3, 1));
+      expect(found(store, 1)).toEqual(['b']);
+      store.replace([], '9');
+      expect(found(store, 1)).toEqual([]);
+    });
+  });
+
+  test('is the server as it was seen last, whatever the order of the news, and its changes tell the same story', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const server = new Server();
+        const store = new Store<Thing>(({ value }) => String(value));
+        const told = new Map<string, Thing>();
+        let seen = 0;
+        let shown = 0;
+        const tell = (changes: readonly Change<Thing>[]) => {
+          for (const change of changes) {
+            const key = objectKeyOf(change.object);
+            expect(told.has(key)).toBe(change.type !== 'added');
+            if (change.type === 'modified') expect(told.get(key)).toBe(change.previous);
+            if (change.type === 'deleted') told.delete(key);
+            else told.set(key, change.object);
+          }
+        };
+        const watch = (events: number) => {
+          for (const { type, object } of server.history.slice(seen, seen + events)) {
+            tell(type === 'put' ? store.put(object) : store.remove(object));
+            store.observeVersion(object.metadata.resourceVersion!);
+            shown = Number(object.metadata.resourceVersion);
+            seen += 1;
+          }
+        };
+        const relist = () => {
+          tell(store.replace([...server.objects.values()], String(server.version)));
+          seen = server.history.length;
+          shown = server.version;
+        };
+        for (const each of steps) {
+          switch (each.type) {
+            case 'write': {
+              const answer = server.write(each.name, each.value);
+              if (each.recorded) tell(store.recordWrite(answer));
+              break;
+            }
+            case 'delete':
+              server.delete(each.name);
+              break;
+            case 'watch':
+              watch(each.events);
+              break;
+            case 'restore':
+              if (shown === 0) break;
+              server.restore(Math.max(0, shown - each.back));
+              relist();
+              break;
+            case 'relist':
+              relist();
+              break;
+            case 'late answer': {
+              const late = server.history[each.index % Math.max(1, server.history.length)];
+              if (late?.type === 'put') tell(store.recordWrite(late.object));
+            }
+          }
+          expect(new Map([...store.values()].map((object) => [objectKeyOf(object), object]))).toEqual(told);
+          for (let value = 0; value <= 9; value++)
+            expect(new Set(store.byIndex(String(value)))).toEqual(
+              new Set([...store.values()].filter((object) => object.value === value)),
+            );
+        }
+        watch(Infinity);
+        const truth = [...server.objects.values()];
+        expect([...store.values()].sort(byName)).toEqual(truth.sort(byName));
+      }),
+      { numRuns: 500, examples },
+    );
+  });
+});

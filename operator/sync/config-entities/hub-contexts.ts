@@ -51,8 +51,7 @@ export class HubContexts {
   ): Generator<WatchedResource> {
     const entityType = this.entityTypes.find(({ type }) => type === kind)!;
     const { definition } = entityType;
-    for (const resource of this.services.cache.list<Child>(definition.kind, namespace)) {
-      if (resource.spec.hubRef.name !== hubName) continue;
+    for (const resource of this.services.cache.ofHub<Child>(definition.kind, namespace, hubName)) {
       const { name, uid } = resource.metadata;
       yield {
         id: ownedId(entityType, resource),

@@ -61,10 +61,9 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
   /** Another resource that owns this object in the hub and is not being deleted. */
   ownerOf(id: string, { metadata, spec }: R): R | undefined {
     const { definition, idField } = this.entityType;
-    for (const other of this.services.cache.list<R>(definition.kind, metadata.namespace)) {
+    for (const other of this.services.cache.ofHub<R>(definition.kind, metadata.namespace, spec.hubRef.name)) {
       const isOther = other.metadata.uid !== metadata.uid && !other.metadata.deletionTimestamp;
-      const sameHub = other.spec.hubRef.name === spec.hubRef.name;
-      if (isOther && sameHub && other.status?.[idField] === id) return other;
+      if (isOther && other.status?.[idField] === id) return other;
     }
     return undefined;
   }

@@ -61,7 +61,7 @@ class Bench {
       log: silentLog,
       metrics: { driftFound: () => undefined },
       cache: {
-        list: (kind: string) => [this.resource].filter((each) => each.kind === kind),
+        ofHub: (kind: string) => [this.resource].filter((each) => each.kind === kind),
         get: () => this.resource,
       },
       requeue: () => this.requeued++,
