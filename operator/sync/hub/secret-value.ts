@@ -3,16 +3,16 @@ import { HUB_LABEL } from '../../kinds/annotations';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
 
-/** A value out of a Secret, or the sentence that says what is missing. */
+/** A value of a Secret, or a sentence that says what is missing. */
 export type SecretValue = { readonly value: string } | { readonly missing: string };
 
 /**
- * A value of a Secret that a Hub names. One of an external hub must carry the label `<group>/hub: <name of the Hub>`,
- * and is not even read without it: the address there is a person's word, and whoever may write Hubs must not get the
- * operator to send any Secret of the namespace to a host of their own.
+ * Reads a value of a Secret that a Hub names. That of an external hub is read only if it has the label
+ * `<group>/hub: <name of the Hub>`. Otherwise anybody who may write Hubs could have any Secret of the namespace sent to a
+ * host of their own.
  */
 export async function secretValue(
-  services: Services,
+  services: Pick<Services, 'cache' | 'secrets'>,
   hub: Hub,
   { name, key }: { name: string; key: string },
 ): Promise<SecretValue> {
@@ -21,7 +21,7 @@ export async function secretValue(
   if (!known) return { missing: `The Secret ${name} does not exist: create it.` };
   if (hub.spec.external && known.metadata.labels?.[HUB_LABEL] !== hub.metadata.name) {
     return {
-      missing: `The Secret ${name} lacks the label ${HUB_LABEL}: ${hub.metadata.name}, so it is not read.`,
+      missing: `The Secret ${name} lacks the label ${HUB_LABEL}: ${hub.metadata.name}, so it is not read. Add the label.`,
     };
   }
   const value = (await services.secrets.get(namespace, name))?.get(key);

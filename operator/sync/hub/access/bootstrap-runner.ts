@@ -3,9 +3,8 @@ import { type Clock, timestamp } from '../../../clock';
 import type { Hub } from '../../../kinds/index';
 import { BOOTSTRAP_RETRY, DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../limits';
 import { type ConditionValue, type Outcome, stalled, waiting } from '../../../runtime/outcome';
-import type { Services } from '../../services';
 import type { HubContext } from '../steps';
-import { Bootstrap, type BootstrapState, type Step } from './bootstrap';
+import { Bootstrap, type BootstrapServices, type BootstrapState, type Step } from './bootstrap';
 
 /** `BootstrapReady` of a hub that answers to the operator's token. */
 export const bootstrapCompleted: ConditionValue = {
@@ -25,7 +24,7 @@ export const bootstrapDisabled: ConditionValue = {
 export class BootstrapRunner {
   private readonly bootstrap: Bootstrap;
 
-  constructor(private readonly services: Services) {
+  constructor(private readonly services: BootstrapServices) {
     this.bootstrap = new Bootstrap(services);
   }
 

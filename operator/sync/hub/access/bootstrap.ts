@@ -6,13 +6,12 @@ import { completeStep, createUser, type Credentials } from '../../../client/onbo
 import { revokeOldTokens } from '../../../client/tokens';
 import type { Hub, HubSpec, HubStatus } from '../../../kinds/index';
 import { API_NOT_LOADED_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../limits';
-import type { Services } from '../../services';
 import { ensureAnalytics, ensureCoreSettings } from './core-settings';
-import { ownerCredentials } from './credentials';
+import { type CredentialServices, ownerCredentials } from './credentials';
 import { InterruptedOnboarding } from './interrupted-onboarding';
-import { type OwnerSession, OwnerSessions } from './owner-sessions';
+import { type OwnerSession, OwnerSessions, type SessionServices } from './owner-sessions';
 import { RejectedCredentials, type Stuck } from './rejected-credentials';
-import { issueToken, tokenNamePrefix } from './token';
+import { issueToken, tokenNamePrefix, type TokenServices } from './token';
 
 export type BootstrapState = NonNullable<NonNullable<HubStatus['bootstrap']>['state']>;
 
@@ -35,6 +34,8 @@ export interface BootstrapContext {
   readonly forced: boolean;
 }
 
+export type BootstrapServices = SessionServices & CredentialServices & TokenServices;
+
 const next = (state: BootstrapState, message: string, after = 0): Next => ({
   type: 'next',
   state,
@@ -55,7 +56,7 @@ export class Bootstrap {
   private readonly interrupted: InterruptedOnboarding;
   private readonly rejectedCredentials: RejectedCredentials;
 
-  constructor(private readonly services: Services) {
+  constructor(private readonly services: BootstrapServices) {
     this.sessions = new OwnerSessions(services);
     this.interrupted = new InterruptedOnboarding(this.sessions, services.clock);
     this.rejectedCredentials = new RejectedCredentials(services.cache);

@@ -9,23 +9,25 @@ import {
 import type { HubConnection } from '../../../client/connection';
 import type { Hub, HubSpec } from '../../../kinds/index';
 
-/** What of the core settings a Hub asks for and the hub does not have, and why that is so. */
+/** The core settings of a Hub that its hub does not have. */
 export interface CoreDifference {
   readonly update: CoreConfigUpdate;
-  /** The settings stand in `configuration.yaml`, which the hub obeys. */
+  /** The hub takes them from `configuration.yaml`, so that they cannot be set. */
   readonly overridden: boolean;
 }
 
-/** Location, units and the like that differ from what `spec.bootstrap` asks for. What it does not say is left alone. */
+/** Location, units and the like that differ from `spec.bootstrap`. What is absent there is left alone. */
 export function coreDifference(hub: Hub, spec: HubSpec, present: CoreConfig): CoreDifference {
-  const wanted = Object.entries(desiredCoreSettings(hub, spec)) as [keyof CoreConfigUpdate, unknown][];
-  const differing = wanted.filter(([key, value]) => value !== presentValue(present, key));
+  const desired = Object.entries(desiredCoreSettings(hub, spec)) as [keyof CoreConfigUpdate, unknown][];
+  const differing = desired.filter(([key, value]) => value !== presentValue(present, key));
   return { update: Object.fromEntries(differing), overridden: present.config_source === 'yaml' };
 }
 
 /**
- * Makes the core settings be as the spec says: what differs is sent, nothing else. Answers with the fields that
- * `configuration.yaml` keeps from being set: the hub takes all of them from there once it has one of them there.
+ * Sets the core settings that differ from the spec, and no others (rules.md, "Core settings"). Resolves with the fields
+ * that cannot be set, because `configuration.yaml` has core settings: the hub then takes all of them from there.
+ *
+ * @throws HubRejected a value that the hub does not accept
  */
 export async function ensureCoreSettings(
   hub: Hub,
@@ -40,24 +42,24 @@ export async function ensureCoreSettings(
   return [];
 }
 
-/** Switches the hub's analytics on or off when the spec says so; silent specs leave them alone. */
+/** Switches the hub's analytics on or off. A spec without the field leaves them alone. */
 export async function ensureAnalytics(hub: Hub, connection: HubConnection): Promise<void> {
-  const wanted = hub.spec.bootstrap?.analytics;
-  if (wanted === undefined) return;
-  const update = analyticsDifference(wanted, await getAnalytics(connection));
+  const desired = hub.spec.bootstrap?.analytics;
+  if (desired === undefined) return;
+  const update = analyticsDifference(desired, await getAnalytics(connection));
   if (update) await setAnalytics(connection, update);
 }
 
-/** The preferences to send; undefined: they are as wanted. Off means that nothing at all is sent. */
+/** The preferences to set; undefined: none differ. Off means that the hub sends no data at all. */
 export function analyticsDifference(
-  wanted: boolean,
+  desired: boolean,
   present: AnalyticsPreferences,
 ): AnalyticsPreferences | undefined {
-  const keys = wanted
+  const keys = desired
     ? (['base', 'usage', 'statistics', 'diagnostics'] as const)
     : (Object.keys(present) as (keyof AnalyticsPreferences)[]);
-  const differing = keys.filter((key) => (present[key] ?? false) !== wanted);
-  return differing.length > 0 ? Object.fromEntries(differing.map((key) => [key, wanted])) : undefined;
+  const differing = keys.filter((key) => (present[key] ?? false) !== desired);
+  return differing.length > 0 ? Object.fromEntries(differing.map((key) => [key, desired])) : undefined;
 }
 
 function desiredCoreSettings(
@@ -68,7 +70,7 @@ function desiredCoreSettings(
     bootstrap.location;
   return {
     time_zone: timeZone ?? timezone,
-    // Its default is the hub's own; somebody who chose another one in the hub shall keep it.
+    // Its default does not replace a language that was chosen in the hub.
     ...(written?.language !== undefined && { language: written.language }),
     ...(name !== undefined && { location_name: name }),
     ...(latitude !== undefined && { latitude: Number(latitude) }),

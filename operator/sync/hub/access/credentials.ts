@@ -8,17 +8,19 @@ import { isConflict, isNotFound } from '../../../runtime/api-client';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 
-/** The owner's credentials, or the sentence that says what is missing. */
+/** The owner's credentials, or a sentence that says what is missing. */
 export type CredentialsFound = { readonly credentials: Credentials } | { readonly missing: string };
+
+export type CredentialServices = Pick<Services, 'applier' | 'cache' | 'cluster' | 'secrets'>;
 
 const GENERATED_USER = 'admin';
 
 /**
- * Reads the credentials of the hub's owner. Without a Secret of the user's, makes `<hub>-admin` once, if `mayGenerate`:
- * a hub that has an owner already would not know a new password.
+ * Reads the credentials of the hub's owner. Without `bootstrap.credentials`, the Secret `<hub>-admin` is created once if
+ * `mayGenerate`: a hub that has an owner already does not know a new password.
  */
 export async function ownerCredentials(
-  services: Services,
+  services: CredentialServices,
   hub: Hub,
   { bootstrap, storage }: HubSpec,
   mayGenerate: boolean,
@@ -46,16 +48,16 @@ export async function ownerCredentials(
       missing: `The Secret ${secretName} needs values under the keys ${usernameKey} and ${passwordKey}.`,
     };
   }
-  // The hub knows user names in lower case and without blanks around them only.
+  // The hub stores user names in lower case, without surrounding blanks.
   return { credentials: { username: username.trim().toLowerCase(), password } };
 }
 
 /**
- * `storage.retain`: generated credentials outlive the Hub as its volume does, since without them nobody could use that
- * volume again. It can be switched both ways; a Secret of the user's is never touched.
+ * Sets or removes the owner reference of generated credentials: with `storage.retain` they outlive the Hub as its volume
+ * does, which cannot be used without them. A Secret of the user is never changed.
  */
 export async function ensureCredentialsOwner(
-  { cache, applier, cluster }: Services,
+  { cache, applier, cluster }: CredentialServices,
   hub: Hub,
   { storage }: HubSpec,
 ): Promise<void> {
@@ -63,25 +65,25 @@ export async function ensureCredentialsOwner(
   const secret = cache.get<ClusterObject>(builtin.Secret.kind, namespace, objectNames(name).admin);
   if (!secret || !applier.isOurs(secret, hub)) return;
   const others = (secret.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== hub.metadata.uid);
-  const wanted = storage.retain ? others : [...others, ownerReferenceTo(hub)];
-  if (wanted.length === (secret.metadata.ownerReferences ?? []).length) return;
+  const desired = storage.retain ? others : [...others, ownerReferenceTo(hub)];
+  if (desired.length === (secret.metadata.ownerReferences ?? []).length) return;
   const { uid, resourceVersion } = secret.metadata;
   try {
     await cluster.request({
       method: 'PATCH',
       path: pathOf(builtin.Secret, namespace, secret.metadata.name),
       contentType: 'application/merge-patch+json',
-      // Only if it is still as it was seen: the list is replaced as a whole.
-      body: { metadata: { uid, resourceVersion, ownerReferences: wanted } },
+      // The list is replaced as a whole, so only if the Secret is unchanged.
+      body: { metadata: { uid, resourceVersion, ownerReferences: desired } },
     });
   } catch (error) {
-    // It changed meanwhile: that change works the Hub again.
+    // It was changed in the meantime, which requeues the Hub.
     if (!isConflict(error) && !isNotFound(error)) throw error;
   }
 }
 
 async function generate(
-  services: Services,
+  services: CredentialServices,
   hub: Hub,
   secretName: string,
   owned: boolean,
@@ -105,8 +107,8 @@ async function generate(
       },
     });
   } catch (error) {
-    // It is there: of the last pass, whose Secret the watch has not brought yet.
-    if (isConflict(error)) return { missing: `The Secret ${secretName} was made just now.` };
+    // Created by the last reconcile and not in the cache yet.
+    if (isConflict(error)) return { missing: `The Secret ${secretName} was created a moment ago.` };
     throw error;
   }
   return { credentials };

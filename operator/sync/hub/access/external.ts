@@ -14,18 +14,18 @@ import type { HubStep } from '../steps';
 
 type External = NonNullable<HubSpec['external']>;
 
-/** The one step to a hub that runs elsewhere: its token is used and never made, and nothing about it is repaired. */
+/** Connects to a hub that runs elsewhere (rules.md, "External hubs"): its token is used and never replaced. */
 export function externalStep(services: Services, hubs: HubClients): HubStep {
   return {
     name: 'external hub',
     async run(context) {
       const { hub, spec, status } = context;
       const external = spec.external!;
-      const refusal = invalidUrl(external, services.settings.allowLocalHubs);
-      if (refusal) return stalled('InvalidSpec', refusal, { status: { phase: 'Failed', url: null } });
+      const invalid = invalidUrl(external, services.settings.allowLocalHubs);
+      if (invalid) return stalled('InvalidSpec', invalid, { status: { phase: 'Failed', url: null } });
       if (spec.delivery === 'File') {
         const message =
-          'delivery: File needs files in the hub’s pod, and an external hub has none here: use Api.';
+          'spec.delivery: File needs files in the hub’s pod, which an external hub does not have here. Set it to Api.';
         return stalled('NotSupportedByExternalHub', message, { status: { phase: 'Failed' } });
       }
       context.url = new URL(external.url).origin;
@@ -47,8 +47,8 @@ export function externalStep(services: Services, hubs: HubClients): HubStep {
         const core = await getConfig(client.rest);
         hubs.healthMonitor.watch(hub, client, stateFingerprint(core));
         status['version'] = core.version;
-        const trouble = (await hubModeProblem(services, hub, core, client)) ?? (await requireAdmin(client));
-        if (trouble) return trouble;
+        const problem = (await hubModeProblem(services, hub, core, client)) ?? (await requireAdmin(client));
+        if (problem) return problem;
         status['phase'] = 'Running';
         context.client = client;
         context.core = core;
@@ -62,18 +62,18 @@ export function externalStep(services: Services, hubs: HubClients): HubStep {
   };
 }
 
-/** Why an address is not used, whatever may be there; undefined: it may be. The schema says most of it already. */
+/** Why a URL must not be used; undefined: it may be. The schema checks most of it. */
 export function invalidUrl({ url }: Pick<External, 'url'>, allowLocal: boolean): string | undefined {
-  if (!URL.canParse(url)) return 'external.url: that is no address: a port goes up to 65535.';
+  if (!URL.canParse(url)) return 'external.url is invalid: no valid host, or a port that is not 1–65535.';
   const parsed = new URL(url);
   if (!['http:', 'https:'].includes(parsed.protocol))
-    return 'external.url: only http:// and https:// addresses are used.';
+    return 'external.url is invalid: the scheme must be http or https.';
   if (parsed.username || parsed.password || url.includes('@'))
-    return 'external.url: credentials do not belong there: remove them.';
+    return 'external.url is invalid: remove the credentials.';
   if (parsed.pathname !== '/' || parsed.search || parsed.hash)
-    return 'external.url: only scheme, host and port belong there.';
+    return 'external.url is invalid: only scheme, host and port are allowed.';
   if (!allowLocal && hasLocalHost(parsed))
-    return 'external.url: a loopback or link-local address leads to the operator itself, not to a hub.';
+    return 'external.url is invalid: a loopback or link-local address leads to the operator itself, not to a hub.';
   return undefined;
 }
 

@@ -22,7 +22,7 @@ export interface OwnerSession {
   readonly credentials: Credentials;
 }
 
-type SessionServices = Pick<Services, 'clock' | 'log' | 'assertLeader' | 'settings' | 'cache'>;
+export type SessionServices = Pick<Services, 'clock' | 'log' | 'assertLeader' | 'settings' | 'cache'>;
 
 /** Sessions of the owners of hubs. A login is kept between reconciles, so that not every step logs in again. */
 export class OwnerSessions {

@@ -5,7 +5,7 @@ import type { Hub } from '../../../kinds/index';
 import type { Cache } from '../../../runtime/cache';
 import { PerHub } from '../per-hub';
 
-/** What only a person can help with; `reason` is the one of the condition `BootstrapReady`. */
+/** The bootstrap cannot continue without a person. `reason` is that of the condition `BootstrapReady`. */
 export interface Stuck {
   readonly type: 'stuck';
   readonly reason: 'MissingCredentials' | 'LoginFailed';
@@ -13,8 +13,8 @@ export interface Stuck {
 }
 
 /**
- * Credentials that a hub has refused. They are not tried again as long as they stay the same: every try is two failed
- * logins, and a hub that counts them would ban the operator for it.
+ * Credentials that a hub has rejected. They are not sent again while they stay the same (rules.md, "Bootstrap"): every
+ * attempt is two failed logins, which count towards a ban.
  */
 export class RejectedCredentials {
   private readonly entries: PerHub<{ readonly digest: string; readonly stuck: Stuck }>;
@@ -24,7 +24,7 @@ export class RejectedCredentials {
   }
 
   record(hub: Hub, credentials: Credentials, error: LoginFailed): Stuck {
-    const message = `${error.message}: correct the Secret with the owner's credentials. The same ones are tried again only when the annotation reconcile-requested-at asks for it.`;
+    const message = `${error.message}: correct the Secret with the owner's credentials. Unchanged credentials are sent again only when the annotation reconcile-requested-at is set.`;
     const stuck = { type: 'stuck', reason: 'LoginFailed', message } as const;
     this.entries.set(hub, { digest: digestOf(credentials), stuck });
     return stuck;

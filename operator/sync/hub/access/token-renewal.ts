@@ -4,23 +4,22 @@ import type { Hub, HubSpec } from '../../../kinds/index';
 import { TOKEN_RENEWAL } from '../../../limits';
 import type { ClusterObject } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
-import type { Services } from '../../services';
 import { PerHub } from '../per-hub';
-import { issueToken, tokenNamePrefix, tokenSecretName } from './token';
+import { issueToken, tokenNamePrefix, tokenSecretName, type TokenServices } from './token';
 
 /**
- * Replaces our token before it ends, while it can still make the next one: so nobody has to know the owner's password
- * then. The old one is revoked only when the new one has been used: others use it until they see the Secret change.
+ * Replaces the token before it expires, while it can still create its successor: this needs no password of the owner.
+ * The old token is revoked when the new one has been used, since others use it until they see the Secret change.
  */
 export class TokenRenewal {
-  /** The token that has a successor in the Secret. */
+  /** The token that the one in the Secret replaces. */
   private readonly superseded: PerHub<string>;
 
-  constructor(private readonly services: Services) {
+  constructor(private readonly services: TokenServices) {
     this.superseded = new PerHub(services.cache);
   }
 
-  /** @param token the one that the hub has just accepted */
+  /** @param token the token that the hub has just accepted */
   async ensureFresh(hub: Hub, spec: HubSpec, client: HubClient, token: string): Promise<void> {
     const old = this.superseded.get(hub);
     if (old !== undefined && old !== token) {
@@ -42,7 +41,7 @@ export class TokenRenewal {
   }
 }
 
-/** Whether a token is in the last tenth of its life, or in the last 30 days of a long one. One that does not say is not. */
+/** Whether a token is in the last tenth of its lifetime, at most 30 days before its end. False: it does not say when it ends. */
 export function renewalDue(token: string, now: number): boolean {
   const life = tokenValidity(token);
   if (!life) return false;

@@ -11,19 +11,21 @@ import { secretValue } from '../secret-value';
 /** Key of the token in its Secret. */
 const TOKEN_KEY = 'token';
 
-/** Label value that tells our token Secrets from our other Secrets. */
+/** Label that distinguishes the token Secret from the operator's other Secrets. */
 const COMPONENT = { 'app.kubernetes.io/component': 'api-token' };
 
 export function tokenSecretName(hub: Hub, { bootstrap }: HubSpec): string {
   return bootstrap.apiTokenSecretName ?? objectNames(hub.metadata.name).apiToken;
 }
 
-/** How a hub is reached and as whom, or the sentence that says what is missing. */
+export type TokenServices = Pick<Services, 'applier' | 'cache' | 'clock'>;
+
+/** How to reach a hub and with which token, or a sentence that says what is missing. */
 export type Access = { readonly access: HubAccess } | { readonly missing: string };
 
-/** @param url of a hub that the operator runs; an external one has its own */
+/** @param url of a hub that the operator runs; that of an external hub is in its spec */
 export async function resolveAccess(
-  services: Services,
+  services: Pick<Services, 'cache' | 'secrets' | 'settings'>,
   hub: Hub,
   spec: HubSpec,
   url: string,
@@ -38,8 +40,8 @@ export async function resolveAccess(
   const { hubSourceAddress, allowLocalHubs: allowLocal } = services.settings;
   const access = { url, token: token.value.trim(), localAddress: hubSourceAddress || undefined };
   if (!external) return { access };
-  // Its schema lets through what is no address, such as one with the port 99999.
-  if (!URL.canParse(external.url)) return { missing: `${external.url} in external.url is no address.` };
+  // The schema accepts some invalid URLs, such as one with the port 99999.
+  if (!URL.canParse(external.url)) return { missing: `external.url is no valid URL: ${external.url}.` };
   const ca = external.caSecretRef && (await secretValue(services, hub, external.caSecretRef));
   if (ca && 'missing' in ca) return ca;
   // `http://hub/` is the same hub as `http://hub`.
@@ -48,22 +50,22 @@ export async function resolveAccess(
   };
 }
 
-/** By what our long-lived tokens are known in the hub; a new Hub of that name on a retained volume knows the old ones. */
+/** First words of the names of our long-lived tokens. A new Hub of that name on a retained volume finds the old ones by it. */
 export const tokenNamePrefix = ({ metadata: { namespace, name } }: Hub): string =>
   `Hub Operator ${namespace}/${name}`;
 
 /**
- * Makes a token in the name of the connection's user and stores it. Those made before stay good.
+ * Creates a token of the connection's user and stores it. Earlier tokens stay valid.
  *
- * @throws NameConflict where the Secret for it is somebody else's
+ * @throws NameConflict the Secret for it belongs to somebody else
  */
 export async function issueToken(
-  services: Services,
+  services: TokenServices,
   hub: Hub,
   spec: HubSpec,
   connection: HubConnection,
 ): Promise<string> {
-  // First: one that nobody may store would be left in the hub, for years, by every pass.
+  // Checked first: otherwise every reconcile would leave a token in the hub that cannot be stored.
   await services.applier.dryRun(builtin.Secret, tokenSecret(hub, spec, ''), { owner: hub });
   const { tokenLifespanDays: lifespanDays } = spec.bootstrap;
   const token = await createToken(connection, {
@@ -75,8 +77,8 @@ export async function issueToken(
   return token;
 }
 
-/** Stores a token, and removes the Secret of one that stood under another name before. */
-async function storeToken(services: Services, hub: Hub, spec: HubSpec, token: string): Promise<void> {
+/** Stores a token, and removes Secrets of an earlier name. */
+async function storeToken(services: TokenServices, hub: Hub, spec: HubSpec, token: string): Promise<void> {
   await services.applier.apply(builtin.Secret, tokenSecret(hub, spec, token), { owner: hub });
   for (const former of supersededSecrets(services, hub, tokenSecretName(hub, spec)))
     await services.applier.remove(builtin.Secret, hub, former);
@@ -89,7 +91,7 @@ function tokenSecret(hub: Hub, spec: HubSpec, token: string): Manifest {
   return { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data };
 }
 
-function supersededSecrets({ cache, applier }: Services, hub: Hub, current: string): string[] {
+function supersededSecrets({ cache, applier }: TokenServices, hub: Hub, current: string): string[] {
   const labels = Object.entries({ ...COMPONENT, ...applier.labels(hub) });
   return [...cache.list(builtin.Secret.kind, hub.metadata.namespace)]
     .filter(

@@ -9,11 +9,11 @@ describe('the address of an external hub', () => {
   );
 
   test.each([
-    ['ftp://192.168.1.10', 'only http:// and https://'],
-    ['file:///etc/passwd', 'only http:// and https://'],
-    ['hub:8123', 'only http:// and https://'],
-    ['nonsense', 'no address'],
-    ['http://box:99999', 'no address: a port goes up to 65535'],
+    ['ftp://192.168.1.10', 'must be http or https'],
+    ['file:///etc/passwd', 'must be http or https'],
+    ['hub:8123', 'must be http or https'],
+    ['nonsense', 'is invalid: no valid host'],
+    ['http://box:99999', 'a port that is not 1–65535'],
     ['http://user:pass@192.168.1.10', 'credentials'],
     ['http://user@192.168.1.10', 'credentials'],
     ['http://@192.168.1.10', 'credentials'],
