@@ -93,7 +93,7 @@ test('a hub that does not let its proxies through is reported until it does', as
   await changeHttpSettings(client, { use_x_forwarded_for: true, trusted_proxies: ['10.0.0.0/8'] });
   expect(await exposed('Exposed')).toMatchObject({
     status: 'True',
-    message: 'The hub is reached through the Ingress villa as home.example.org.',
+    message: 'The hub is reachable through the Ingress villa as home.example.org.',
   });
 });
 

@@ -223,12 +223,12 @@ test.each<[string, object, RegExp]>([
   [
     'a container without a name',
     { spec: { containers: [{ image: 'x' }] } },
-    /^podTemplate.spec.containers\[0\]: needs name/,
+    /^spec.podTemplate.spec.containers\[0\]: needs name/,
   ],
   [
     'the hub without its volume',
     { spec: { containers: [{ name: 'hub', volumeMounts: [{ name: 'media', mountPath: '/config' }] }] } },
-    /spec.containers\[hub\].volumeMounts\[\/config\].name, which the hub does not work without/,
+    /spec.containers\[hub\].volumeMounts\[\/config\].name, which the operator needs/,
   ],
   [
     'no configuration check',

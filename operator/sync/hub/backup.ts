@@ -15,12 +15,17 @@ import { API_NOT_LOADED_REQUEUE } from '../../limits';
 import type { ConditionValue } from '../../runtime/outcome';
 import type { Services } from '../services';
 import { secretValue } from './secret-value';
-import { type HubStep, requeueAfter } from './steps';
+import { type Authenticated, type HubContext, type HubStep, requeueAfter } from './steps';
 
 type BackupSpec = NonNullable<HubSpec['backup']>;
 
-/** The step that keeps the hub's automatic backups as `spec.backup` says; without that block they are left alone. */
-export function backupStep(services: Services): HubStep {
+/**
+ * Ensures the schedule of the hub's automatic backups that `spec.backup` asks for; without that block it is left alone.
+ * Leaves `status.backup` and the condition `BackupConfigured` (rules.md, "Backup").
+ */
+export function ensureBackupSchedule(
+  services: Pick<Services, 'requeue' | 'secrets' | 'cache'>,
+): HubStep<HubContext & Authenticated> {
   const listening = new WeakSet<HubClient>();
 
   async function listen(hub: Hub, client: HubClient): Promise<void> {
@@ -42,15 +47,14 @@ export function backupStep(services: Services): HubStep {
       if (!spec.backup) {
         conditions['BackupConfigured'] = null;
         status['backup'] = null;
-        return undefined;
+        return {};
       }
-      if (!client || !core) return undefined;
       const reference = spec.backup.passwordSecretRef;
       const password = reference && (await secretValue(services, hub, reference));
       if (password && 'missing' in password) {
-        // Never without it: whoever asks for encryption does not want a backup that anybody can read.
+        // Never without it: a user who asks for encryption must not get a backup that anybody can read.
         conditions['BackupConfigured'] = failed(`passwordSecretRef: ${password.missing}`);
-        return undefined;
+        return {};
       }
       const secrets = password ? [password.value] : [];
       try {
@@ -64,34 +68,34 @@ export function backupStep(services: Services): HubStep {
         status['backup'] = backupStatus(now, running);
       } catch (error) {
         if (!(error instanceof HubError)) throw error;
-        // The hub went away since it answered, or does not want us any more: nothing is known of its backups by that.
+        // The hub went away after it answered, or rejects our token: that says nothing of its backups.
         if (!(error instanceof HubRejected || error instanceof HubFailed)) {
           const isOurs = error instanceof HubBanned || error instanceof TokenRejected;
           requeueAfter(context, isOurs ? 0 : API_NOT_LOADED_REQUEUE);
-          return undefined;
+          return {};
         }
         conditions['BackupConfigured'] = failed(
-          `The hub does not accept it: ${redactor(secrets)(error.message)}`,
+          `The hub rejects the backup settings: ${redactor(secrets)(error.message)}`,
         );
-        // While it starts it does not know these commands yet.
+        // A hub that is starting does not know these commands yet.
         if (core.state !== 'RUNNING') requeueAfter(context, API_NOT_LOADED_REQUEUE);
       }
-      return undefined;
+      return {};
     },
   };
 }
 
-/** What to send so that the hub has what is wanted; undefined: it has it. Complete where the hub would forget the rest. */
+/** The update to send; undefined: the hub has the desired schedule. Each part is complete, since the hub resets what a part omits. */
 export function backupDifference(
-  wanted: BackupSpec,
+  desired: BackupSpec,
   password: string | undefined,
   present: BackupConfig,
 ): BackupConfigUpdate | undefined {
-  const schedule = scheduleOf(wanted);
-  const retention = { copies: wanted.retentionCopies ?? null, days: wanted.retentionDays ?? null };
+  const schedule = scheduleOf(desired);
+  const retention = { copies: desired.retentionCopies ?? null, days: desired.retentionDays ?? null };
   const contents = {
-    agent_ids: wanted.agentIDs,
-    include_database: wanted.includeDatabase,
+    agent_ids: desired.agentIDs,
+    include_database: desired.includeDatabase,
     password: password ?? null,
   };
   const { create_backup: made } = present;
@@ -103,8 +107,8 @@ export function backupDifference(
     ...((!sameSet(contents.agent_ids, made.agent_ids) ||
       contents.include_database !== made.include_database ||
       contents.password !== made.password) && { create_backup: contents }),
-    // Without it the hub's own page would ask for a first set-up.
-    ...(wanted.recurrence !== 'never' &&
+    // Without it the hub's own backup page asks for a first set-up.
+    ...(desired.recurrence !== 'never' &&
       !present.automatic_backups_configured && { automatic_backups_configured: true }),
   };
   return Object.keys(update).length > 0 ? update : undefined;
@@ -124,7 +128,7 @@ function sameSet(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((item) => b.includes(item));
 }
 
-/** What the status tells of them. `running`: a backup is being made right now. */
+/** The fields of `status.backup`. `running`: a backup is being made right now. */
 export function backupStatus(config: BackupConfig, running: boolean) {
   const { last_attempted_automatic_backup: last, next_automatic_backup: next } = config;
   const lastResult = !attemptIsOpen(config) ? 'Completed' : running ? 'InProgress' : 'Failed';
@@ -134,7 +138,7 @@ export function backupStatus(config: BackupConfig, running: boolean) {
   };
 }
 
-/** The last attempt has not been completed, or not yet. */
+/** The last attempt failed or is still running. */
 function attemptIsOpen({
   last_attempted_automatic_backup: attempted,
   last_completed_automatic_backup: completed,
@@ -144,7 +148,7 @@ function attemptIsOpen({
 
 function applied({ recurrence }: BackupSpec): ConditionValue {
   const message =
-    recurrence === 'never' ? 'Automatic backups are off.' : 'The hub makes its backups as the spec says.';
+    recurrence === 'never' ? 'Automatic backups are off.' : 'The hub has the schedule of spec.backup.';
   return { status: 'True', reason: 'Applied', message };
 }
 

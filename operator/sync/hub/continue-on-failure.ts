@@ -3,34 +3,47 @@ import { NameConflict, ObjectRejected } from '../../runtime/apply';
 import { type Outcome, stalled, waiting } from '../../runtime/outcome';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
-import type { HubStep, HubContext } from './steps';
+import { type Found, type HubContext, type HubStep, isOutcome } from './steps';
 
-/** An object that goes is gone soon; there is no number for it. */
+/** An object that is being deleted is gone soon. */
 const TERMINATING_RETRY_INTERVAL = 5_000;
 
+/** A step that ensures an object of the workload. */
+export interface WorkloadStep<
+  Needs extends HubContext = HubContext,
+  Adds extends Found = Found,
+> extends HubStep<Needs, Adds> {
+  /** What the steps after it work with when it fails: the object as it is. */
+  readonly present: (context: Needs) => Adds;
+}
+
 /**
- * A step towards the workload. What keeps it from being done does not keep a hub that runs from being looked after: its
- * bans, its token and its backups are no less a matter when `spec.version` is one that it may not get. Without a hub
- * that runs there is nothing to look after, and the pass ends.
+ * A step whose failure does not stop the reconcile of a hub that runs: its bans, its token and its backups need care
+ * also when `spec.version` is one that it may not get. The failure becomes the problem of the context. Without a hub
+ * that runs the reconcile ends.
  */
-export function continueOnFailure(services: Services, { name, run }: HubStep): HubStep {
+export function continueOnFailure<Needs extends HubContext, Adds extends Found>(
+  services: Pick<Services, 'cache' | 'applier'>,
+  { name, run, present }: WorkloadStep<Needs, Adds>,
+): HubStep<Needs, Adds> {
   return {
     name,
     async run(context) {
-      const problem = await run(context).catch(problemOf);
-      if (!problem) return undefined;
-      if (!runs(services, context)) {
-        const phase = problem.type === 'Stalled' ? 'Failed' : 'Pending';
-        return { ...problem, status: { phase, ...problem.status } };
+      const result = await run(context).catch(failureOutcome);
+      if (!isOutcome(result)) return result;
+      const found = present(context);
+      if (!hasStatefulSet(services, context)) {
+        const phase = result.type === 'Stalled' ? 'Failed' : 'Pending';
+        return { ...result, status: { phase, ...result.status } };
       }
-      context.problem ??= problem;
-      return undefined;
+      context.problem ??= result;
+      return found;
     },
   };
 }
 
-/** What the runtime would say of it too, if it were not caught here. */
-function problemOf(error: unknown): Outcome {
+/** The same as the runtime would make of the error if it were not caught here. */
+function failureOutcome(error: unknown): Outcome {
   if (error instanceof NameConflict)
     return error.transient
       ? waiting('NameConflict', error.message, TERMINATING_RETRY_INTERVAL)
@@ -39,7 +52,10 @@ function problemOf(error: unknown): Outcome {
   throw error;
 }
 
-function runs({ cache, applier }: Services, { hub }: HubContext): boolean {
+function hasStatefulSet(
+  { cache, applier }: Pick<Services, 'cache' | 'applier'>,
+  { hub }: HubContext,
+): boolean {
   const { namespace, name } = hub.metadata;
   const set = cache.get(builtin.StatefulSet.kind, namespace, objectNames(name).workload);
   return set !== undefined && applier.isOurs(set, hub);

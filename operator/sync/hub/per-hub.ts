@@ -3,7 +3,7 @@ import type { Cache } from '../../runtime/cache';
 
 type Identity = Pick<Hub['metadata'], 'namespace' | 'name' | 'uid'>;
 
-/** What is remembered of Hubs between passes, by their uid. What it held of Hubs that are gone leaves with the next entry. */
+/** State of Hubs between reconciles, by their uid. Each new entry removes those of deleted Hubs. */
 export class PerHub<T> {
   private readonly entries = new Map<string, { readonly of: Identity; readonly value: T }>();
 

@@ -5,77 +5,109 @@ import type { ConditionType } from '../../kinds/reasons';
 import type { EventSpec } from '../../runtime/events';
 import type { ConditionValue, Outcome } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
-import type { Claim } from './workload/storage';
+import type { Claim } from './owned-objects';
 
-/** One pass over one Hub: what it is about, and what its steps have found out so far. */
+/** One reconcile of one Hub, and what its steps report. What they find out for each other are its stages, below. */
 export interface HubContext {
   readonly hub: Hub;
   /** With the default of every absent field. */
   readonly spec: HubSpec;
   readonly reconcile: ReconcileContext;
-  /** Fields of the status to set; `null` takes one away. */
+  /** Fields of the status to set; `null` removes one. */
   readonly status: Record<string, unknown>;
-  /** Conditions but for `Ready`, by type; `null` takes one away. */
+  /** Conditions except `Ready`, by type; `null` removes one. */
   readonly conditions: Partial<Record<ConditionType, ConditionValue | null>>;
   readonly events: EventSpec[];
-  /** The claim that holds `/config`, once it is there. */
-  claim?: Claim | undefined;
-  /** Where the hub is reached, once that is known. */
-  url?: string | undefined;
-  /** Once the hub has answered to our token: how to talk to it, and what it said of itself. */
-  client?: HubClient;
-  core?: CoreConfig;
-  /** What is wrong with the Hub although its hub runs: the pass goes on, and `Ready` says this in the end. */
+  /** A fault of the Hub that does not stop the reconcile, since the hub runs. `Ready` reports it at the end. */
   problem?: Outcome | undefined;
-  /** Milliseconds until a step wants to look again, whatever the outcome. */
+  /** Milliseconds until the next reconcile at the latest, whatever the outcome. Set by {@link requeueAfter}. */
   requeueAfter?: number | undefined;
 }
 
-/** An outcome ends the pass there; undefined goes on to the next step. */
-export type StepResult = Outcome | undefined;
-
-/** A step of the pass, under the name by which the log tells of it. */
-export interface HubStep {
-  readonly name: string;
-  readonly run: (context: HubContext) => Promise<StepResult>;
+/** Stage: the storage has been looked at. */
+export interface WithClaim extends Found {
+  /** The claim that holds `/config`; undefined while there is none. */
+  readonly claim: Claim | undefined;
 }
 
-/** Asks for another look after `delay` milliseconds at the latest. */
+/** Stage: the Service has been looked at. */
+export interface WithAddress extends Found {
+  /** The address of the hub, without a path; undefined while it is not known. */
+  readonly url: string | undefined;
+}
+
+/** Stage: the hub has accepted our token. */
+export interface Authenticated extends Found {
+  readonly url: string;
+  readonly client: HubClient;
+  /** What the hub said of itself. */
+  readonly core: CoreConfig;
+}
+
+/** What a step adds to the context for the steps after it. It is no outcome: those have a `type`. */
+export interface Found {
+  readonly type?: never;
+}
+
+/** An outcome ends the reconcile there. */
+export type StepResult<Adds extends Found = Found> = Outcome | Adds;
+
+/** A step of the reconcile. `Needs` is the stage that it works on, `Adds` what it leaves for the steps after it. */
+export interface HubStep<Needs extends HubContext = HubContext, Adds extends Found = Found> {
+  /** For the log: the object that the step ensures. */
+  readonly name: string;
+  readonly run: (context: Needs) => Promise<StepResult<Adds>>;
+}
+
+/** Steps in the order in which they run. Each can be added only after the steps that it needs. */
+export class Steps<Stage extends HubContext> {
+  private constructor(private readonly steps: readonly HubStep<never>[]) {}
+
+  static none(): Steps<HubContext> {
+    return new Steps([]);
+  }
+
+  add<Adds extends Found>(step: HubStep<Stage, Adds>): Steps<Stage & Adds> {
+    return new Steps([...this.steps, step]);
+  }
+
+  /** Runs the steps until one of them gives an outcome, else ends with `end`, and merges what all of them reported. */
+  async run(context: HubContext, end: (context: Stage) => Outcome): Promise<Outcome> {
+    for (const { name, run } of this.steps) {
+      context.reconcile.log.debug({ step: name }, 'step');
+      // `add` has checked that the context is at the stage that the step needs.
+      const result = await run(context as never);
+      if (isOutcome(result)) return merged(context, result);
+      Object.assign(context, result);
+    }
+    return merged(context, end(context as Stage));
+  }
+}
+
+/** Requeues the Hub after `delay` milliseconds at the latest. */
 export function requeueAfter(context: HubContext, delay: number): void {
   context.requeueAfter = Math.min(context.requeueAfter ?? Infinity, delay);
 }
 
-/** Runs the steps in their order, ends with `end` when none of them ended the pass, and tells what they found. */
-export async function runSteps(
-  steps: readonly HubStep[],
-  context: HubContext,
-  end: (context: HubContext) => Outcome,
-): Promise<Outcome> {
-  for (const { name, run } of steps) {
-    context.reconcile.log.debug({ step: name }, 'step');
-    const outcome = await run(context);
-    if (outcome) return concluded(context, outcome);
-  }
-  return concluded(context, end(context));
+export function isOutcome(result: StepResult): result is Outcome {
+  return result.type !== undefined;
 }
 
-function concluded(
-  { reconcile, requeueAfter: requested, problem, ...found }: HubContext,
-  end: Outcome,
-): Outcome {
+function merged(context: HubContext, end: Outcome): Outcome {
+  const { reconcile, requeueAfter: requested, problem } = context;
   reconcile.log.debug({ step: 'status' }, 'step');
-  const shown = problem ? withProblem(problem, end) : end;
+  const reported = problem ? withProblem(problem, end) : end;
   const complete = {
-    ...shown,
-    status: { ...found.status, ...shown.status },
-    conditions: { ...found.conditions, ...shown.conditions },
-    events: [...found.events, ...(shown.events ?? [])],
+    ...reported,
+    status: { ...context.status, ...reported.status },
+    conditions: { ...context.conditions, ...reported.conditions },
+    events: [...context.events, ...(reported.events ?? [])],
   };
   const delays = [requested, problem?.after, end.after].filter((after) => after !== undefined);
   return delays.length === 0 ? complete : { ...complete, after: Math.min(...delays) };
 }
 
-/** The problem is what the user can mend; how the hub is doing stands in the rest of the status, and after it. */
+/** The user can correct the problem, so it comes first. The state of the hub follows it. */
 function withProblem(problem: Outcome, end: Outcome): Outcome {
   return {
     ...problem,

@@ -1,95 +1,101 @@
-import type { Hub, HubSpec } from '../../../../operator/kinds';
-import { NameConflict, ObjectRejected } from '../../../../operator/runtime/apply';
 import { type Outcome, ready, stalled, waiting } from '../../../../operator/runtime/outcome';
-import { continueOnFailure } from '../../../../operator/sync/hub/continue-on-failure';
-import { type HubContext, requeueAfter, runSteps } from '../../../../operator/sync/hub/steps';
-import type { Services } from '../../../../operator/sync/services';
-import { silentLog } from '../../../cluster/silent-log';
+import { checkTrustedProxies } from '../../../../operator/sync/hub/exposure/trusted-proxies';
+import {
+  type HubContext,
+  type HubStep,
+  requeueAfter,
+  type StepResult,
+  Steps,
+  type WithAddress,
+} from '../../../../operator/sync/hub/steps';
+import { aHubContext } from '../fixtures';
 
-const hub = { metadata: { namespace: 'home', name: 'h', uid: '1' } } as Hub;
-
-/** A pass in which a step towards the workload gives `found`, or throws it, and the rest `end`. */
-function reconcile(
-  found: Outcome | Error | undefined,
-  end: Outcome,
-  { runs = true, again = undefined as number | undefined } = {},
-) {
-  const services = {
-    cache: { get: () => (runs ? { metadata: { name: 'h' } } : undefined) },
-    applier: { isOurs: () => true },
-  } as unknown as Services;
-  const context: HubContext = {
-    hub,
-    spec: {} as HubSpec,
-    reconcile: { log: silentLog } as unknown as HubContext['reconcile'],
-    status: { url: 'http://h' },
-    conditions: {},
-    events: [],
-  };
-  const run = () => (found instanceof Error ? Promise.reject(found) : Promise.resolve(found));
-  if (again !== undefined) requeueAfter(context, again);
-  const steps = [continueOnFailure(services, { name: 'workload', run })];
-  return runSteps(steps, context, () => end);
-}
-
-const well = ready('HubRunning', 'It answers.', { status: { phase: 'Running' } });
-
-test('a pass without a problem ends as its end says', async () => {
-  expect(await reconcile(undefined, well)).toMatchObject({
-    ...well,
-    status: { url: 'http://h', phase: 'Running' },
-  });
+const running = ready('HubRunning', 'It answers.', { status: { phase: 'Running' } });
+const stepWith = (run: (context: HubContext) => StepResult): HubStep => ({
+  name: 'any',
+  run: (context) => Promise.resolve(run(context)),
 });
+const reconcile = (context: HubContext, end: Outcome) =>
+  Steps.none()
+    .add(stepWith(() => ({})))
+    .run(context, () => end);
 
-test.each([
-  [stalled('DowngradeRefused', 'Too old.'), 'DowngradeRefused', 'Too old.'],
-  [new NameConflict('Service h is not ours.', false), 'NameConflict', 'Service h is not ours.'],
-  [new ObjectRejected('nodePort: out of range'), 'InvalidSpec', 'nodePort: out of range'],
-])(
-  'a problem is said in the end, with the status of a hub that runs: %s',
-  async (problem, reason, message) => {
-    expect(await reconcile(problem, well)).toMatchObject({
-      type: 'Stalled',
-      reason,
-      message,
+describe('Steps', () => {
+  test('run in their order, and each gets what the ones before it have found', async () => {
+    const order: unknown[] = [];
+    const address: HubStep<HubContext, WithAddress> = {
+      name: 'address',
+      run: () => Promise.resolve({ url: 'http://h' }),
+    };
+    const reader: HubStep<HubContext & WithAddress> = {
+      name: 'reader',
+      run: ({ url }) => Promise.resolve(order.push(url) ? {} : running),
+    };
+    const outcome = await Steps.none()
+      .add(stepWith(() => (order.push('first') ? {} : running)))
+      .add(address)
+      .add(reader)
+      .run(aHubContext(), ({ url }) => ready('HubRunning', `It answers at ${url}.`));
+    expect(order).toEqual(['first', 'http://h']);
+    expect(outcome.message).toBe('It answers at http://h.');
+  });
+
+  test('do not compile in an order in which a step lacks what it needs', () => {
+    // @ts-expect-error the hub has not been asked yet
+    expect(() => Steps.none().add(checkTrustedProxies)).not.toThrow();
+  });
+
+  test('end with the first outcome, and later steps do not run', async () => {
+    const late = jest.fn(() => ({}));
+    const outcome = await Steps.none()
+      .add(stepWith(() => stalled('InvalidSpec', 'No.')))
+      .add(stepWith(late))
+      .run(aHubContext(), () => running);
+    expect(outcome).toMatchObject({ type: 'Stalled', reason: 'InvalidSpec' });
+    expect(late).not.toHaveBeenCalled();
+  });
+
+  test('report the status, the conditions and the events of all steps with the outcome', async () => {
+    const context = aHubContext();
+    context.status['url'] = 'http://h';
+    context.conditions.Exposed = null;
+    context.events.push({ type: 'Normal', reason: 'SelfUnban', message: 'Once.' });
+    expect(await reconcile(context, running)).toMatchObject({
+      ...running,
       status: { url: 'http://h', phase: 'Running' },
+      conditions: { Exposed: null },
+      events: [{ message: 'Once.' }],
     });
-  },
-);
+  });
 
-test('what else is wrong is said too, and keeps its time', async () => {
-  const banned = waiting('HubBanned', 'It is restarted.', 0, { status: { phase: 'Unknown' } });
-  expect(await reconcile(stalled('InvalidSpec', 'No.'), banned)).toMatchObject({
-    type: 'Stalled',
-    after: 0,
-    reason: 'InvalidSpec',
-    message: 'No. It is restarted.',
-    status: { phase: 'Unknown' },
+  test('report a problem first, then the state of the hub, and keep the earliest requeue', async () => {
+    const banned = waiting('HubBanned', 'It is restarted.', 0, { status: { phase: 'Unknown' } });
+    const context = aHubContext();
+    context.problem = stalled('InvalidSpec', 'No.');
+    expect(await reconcile(context, banned)).toMatchObject({
+      type: 'Stalled',
+      after: 0,
+      reason: 'InvalidSpec',
+      message: 'No. It is restarted.',
+      status: { phase: 'Unknown' },
+    });
   });
 });
 
-test('a step that wants another look gets it, whatever stalls', async () => {
-  expect(await reconcile(undefined, stalled('RejectedByHub', 'No.'), { again: 30_000 })).toMatchObject({
-    type: 'Stalled',
-    reason: 'RejectedByHub',
-    after: 30_000,
+describe('requeueAfter', () => {
+  test('requeues whatever the outcome is', async () => {
+    const context = aHubContext();
+    requeueAfter(context, 30_000);
+    expect(await reconcile(context, stalled('RejectedByHub', 'No.'))).toMatchObject({
+      type: 'Stalled',
+      after: 30_000,
+    });
+    expect(await reconcile(context, running)).toMatchObject({ type: 'Ready', after: 30_000 });
   });
-  expect(await reconcile(undefined, well, { again: 30_000 })).toMatchObject({ type: 'Ready', after: 30_000 });
-});
 
-test('without a hub that runs the pass ends there, and its phase says so', async () => {
-  expect(await reconcile(stalled('DowngradeRefused', 'Too old.'), well, { runs: false })).toMatchObject({
-    type: 'Stalled',
-    reason: 'DowngradeRefused',
-    status: { url: 'http://h', phase: 'Failed' },
+  test('keeps the shortest of several delays', async () => {
+    const context = aHubContext();
+    for (const delay of [30_000, 5_000, 10_000]) requeueAfter(context, delay);
+    expect(await reconcile(context, running)).toMatchObject({ after: 5_000 });
   });
-  expect(await reconcile(new NameConflict('It goes.', true), well, { runs: false })).toMatchObject({
-    type: 'Waiting',
-    after: 5_000,
-    status: { phase: 'Pending' },
-  });
-});
-
-test('what nobody foresaw is thrown', async () => {
-  await expect(reconcile(new TypeError('x'), well)).rejects.toThrow(TypeError);
 });

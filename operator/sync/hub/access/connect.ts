@@ -12,7 +12,16 @@ import { BanRecovery } from '../health/ban-recovery';
 import { stateFingerprint } from '../health/health-monitor';
 import { hubModeProblem, requireAdmin } from '../health/hub-health';
 import { podState } from '../health/pod-state';
-import { type HubContext, requeueAfter, type StepResult } from '../steps';
+import {
+  type Authenticated,
+  type Found,
+  type HubContext,
+  isOutcome,
+  requeueAfter,
+  type StepResult,
+  type WithAddress,
+  type WithClaim,
+} from '../steps';
 import { recordRanVersion } from '../workload/downgrade';
 import {
   bootstrapCompleted,
@@ -29,17 +38,18 @@ import { resolveAccess, tokenNamePrefix } from './token';
 import { TokenRenewal } from './token-renewal';
 
 /** A hub whose pod is ready, and the token to ask it with. */
-interface Located {
+interface Located extends Found {
   readonly url: string;
   readonly access: HubAccess;
 }
 
 /** A hub that accepted the token, and its answer. */
-interface Authenticated {
-  readonly client: HubClient;
-  readonly core: CoreConfig;
+interface Session extends Authenticated {
   readonly token: string;
 }
+
+/** What connecting needs: the steps of the workload have run. */
+type Context = HubContext & WithClaim & WithAddress;
 
 /**
  * Connects to the hub of a workload in four stages: locate (pod, address, token), authenticate (one request with the
@@ -62,11 +72,11 @@ export class Connector {
     this.banRecovery = new BanRecovery(services);
   }
 
-  /** Sets `context.client` and `context.core`, or returns the outcome that ends the reconcile. */
-  async connect(context: HubContext): Promise<StepResult> {
+  /** Answers with the hub that accepted the token, or with the outcome that ends the reconcile. */
+  async connect(context: Context): Promise<StepResult<Authenticated>> {
     try {
       const located = await this.locate(context);
-      return 'type' in located ? located : await this.connectWithToken(context, located);
+      return isOutcome(located) ? located : await this.connectWithToken(context, located);
     } catch (error) {
       if (error instanceof HubBanned) return this.banRecovery.recover(context, error.message);
       if (error instanceof HubError) return hubErrorOutcome(error, 'state', phaseUnknown);
@@ -74,10 +84,14 @@ export class Connector {
     }
   }
 
-  private async connectWithToken(context: HubContext, located: Located): Promise<StepResult> {
+  private async connectWithToken(context: Context, located: Located): Promise<StepResult<Authenticated>> {
     try {
-      const connected = await this.authenticate(context, located);
-      return (await this.observe(context, connected)) ?? (await this.ensure(context, connected));
+      const session = await this.authenticate(context, located);
+      const problem = await this.observe(context, session);
+      if (problem) return problem;
+      await this.ensure(context, session);
+      const { url, client, core } = session;
+      return { url, client, core };
     } catch (error) {
       if (!(error instanceof TokenRejected)) throw error;
       // It was revoked in the hub, or is younger than the backup that was restored.
@@ -87,7 +101,7 @@ export class Connector {
     }
   }
 
-  private async locate(context: HubContext): Promise<Located | Outcome> {
+  private async locate(context: Context): Promise<Located | Outcome> {
     const { hub, spec, url } = context;
     await ensureCredentialsOwner(this.services, hub, spec);
     if (spec.backup && !conditionOf(hub, 'BackupConfigured'))
@@ -100,13 +114,13 @@ export class Connector {
     return { url, access: found.access };
   }
 
-  private async authenticate({ hub }: HubContext, { access }: Located): Promise<Authenticated> {
+  private async authenticate({ hub }: HubContext, { url, access }: Located): Promise<Session> {
     const { healthMonitor } = this.hubs;
     const client = this.hubs.client(hub, access);
     try {
       const core = await getConfig(client.rest);
       healthMonitor.watch(hub, client, stateFingerprint(core));
-      return { client, core, token: access.token };
+      return { url, client, core, token: access.token };
     } catch (error) {
       if (error instanceof HubError) healthMonitor.watch(hub, client, stateFingerprint(error));
       throw error;
@@ -114,7 +128,10 @@ export class Connector {
   }
 
   /** Reports what runs. An outcome: nothing may be written to this hub, or not with this token. */
-  private async observe(context: HubContext, { client, core }: Authenticated): Promise<StepResult> {
+  private async observe(
+    context: Context,
+    { url, client, core }: Authenticated,
+  ): Promise<Outcome | undefined> {
     const { hub, status } = context;
     this.banRecovery.authenticated(context);
     status['version'] = core.version;
@@ -123,17 +140,15 @@ export class Connector {
     const problem = await hubModeProblem(this.services, hub, core, client);
     if (problem) return problem;
     const notAdmin = await this.requireAdmin(context, client);
-    if (notAdmin) return this.replaceToken(context, context.url!, notAdmin);
+    if (notAdmin) return this.replaceToken(context, url, notAdmin);
     status['phase'] = 'Running';
     return undefined;
   }
 
-  private async ensure(context: HubContext, { client, core, token }: Authenticated): Promise<StepResult> {
+  private async ensure(context: HubContext, { client, core, token }: Session): Promise<void> {
     const { hub, spec, status, conditions } = context;
     conditions['BootstrapReady'] = spec.bootstrap.enabled ? bootstrapCompleted : bootstrapDisabled;
-    context.client = client;
-    context.core = core;
-    if (!spec.bootstrap.enabled) return undefined;
+    if (!spec.bootstrap.enabled) return;
     try {
       // A crash, or an earlier Hub of this name, may have left tokens in the hub that no Secret holds.
       if (hub.status?.bootstrap?.state !== 'Done')
@@ -147,7 +162,6 @@ export class Connector {
     } catch (error) {
       reportFailedSetting(context, core, error);
     }
-    return undefined;
   }
 
   /** Asked once per token: a user who lost the role is found by the first write that the hub rejects. */

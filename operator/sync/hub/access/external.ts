@@ -10,12 +10,12 @@ import type { Services } from '../../services';
 import { resolveAccess } from './token';
 import { requireAdmin, hubModeProblem } from '../health/hub-health';
 import { stateFingerprint } from '../health/health-monitor';
-import type { HubStep } from '../steps';
+import type { Authenticated, HubContext, HubStep } from '../steps';
 
 type External = NonNullable<HubSpec['external']>;
 
 /** Connects to a hub that runs elsewhere (rules.md, "External hubs"): its token is used and never replaced. */
-export function externalStep(services: Services, hubs: HubClients): HubStep {
+export function externalStep(services: Services, hubs: HubClients): HubStep<HubContext, Authenticated> {
   return {
     name: 'external hub',
     async run(context) {
@@ -28,9 +28,9 @@ export function externalStep(services: Services, hubs: HubClients): HubStep {
           'spec.delivery: File needs files in the hub’s pod, which an external hub does not have here. Set it to Api.';
         return stalled('NotSupportedByExternalHub', message, { status: { phase: 'Failed' } });
       }
-      context.url = new URL(external.url).origin;
-      status['url'] = context.url;
-      const found = await resolveAccess(services, hub, spec, context.url);
+      const url = new URL(external.url).origin;
+      status['url'] = url;
+      const found = await resolveAccess(services, hub, spec, url);
       if ('missing' in found) {
         if (spec.backup)
           context.conditions['BackupConfigured'] = {
@@ -50,9 +50,7 @@ export function externalStep(services: Services, hubs: HubClients): HubStep {
         const problem = (await hubModeProblem(services, hub, core, client)) ?? (await requireAdmin(client));
         if (problem) return problem;
         status['phase'] = 'Running';
-        context.client = client;
-        context.core = core;
-        return undefined;
+        return { url, client, core };
       } catch (error) {
         if (!(error instanceof HubError)) throw error;
         hubs.healthMonitor.watch(hub, client, stateFingerprint(error));

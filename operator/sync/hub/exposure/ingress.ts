@@ -1,28 +1,79 @@
+import { DEPENDENCY_REQUEUE } from '../../../limits';
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
 import type { Manifest } from '../../../runtime/apply';
-import { selectorOf, SERVICE_PORT } from './service';
+import type { Discovery } from '../../../runtime/discovery';
+import type { EventSpec } from '../../../runtime/events';
+import type { ConditionValue } from '../../../runtime/outcome';
+import { conditionOf } from '../../../runtime/conditions';
+import { builtin, optional } from '../../../runtime/types';
+import type { Services } from '../../services';
+import type { WorkloadStep } from '../continue-on-failure';
+import { selectorOf, SERVICE_PORT } from '../owned-objects';
+import { requeueAfter } from '../steps';
+import { ensureObject, ensureOptionalObject } from './ensure-object';
 
-export type IngressSpec = NonNullable<HubSpec['ingress']>;
+type IngressSpec = NonNullable<HubSpec['ingress']>;
 
 /** Where the certificate of the Ingress comes from. */
-export type TlsSource =
+type TlsSource =
   | { readonly type: 'none' }
   /** A Secret that the user brings, which wins over an issuer. */
   | { readonly type: 'own'; readonly secretName: string }
   | { readonly type: 'issued'; readonly secretName: string; readonly issuerRef: object };
 
-export function tlsSourceOf(hub: Hub, { tls }: IngressSpec): TlsSource {
+/**
+ * Ensures the Ingress of `spec.ingress` and its Certificate, and that there are none without it. Leaves the condition
+ * `CertManagerAvailable` where an issuer is named: without cert-manager the Ingress serves HTTP (rules.md, "Certificate
+ * manager").
+ */
+export function ensureIngress(
+  services: Pick<Services, 'applier' | 'cache'>,
+  discovery: Discovery,
+): WorkloadStep {
+  return {
+    name: 'Ingress',
+    async run(context) {
+      const { hub, spec, conditions, events } = context;
+      const desired = spec.ingress?.enabled ? spec.ingress : undefined;
+      const tls: TlsSource = desired ? tlsSourceOf(hub, desired) : { type: 'none' };
+      const issued = tls.type === 'issued' ? tls : undefined;
+      const certificate =
+        desired && issued && certificateOf(hub, desired, issued.secretName, issued.issuerRef);
+      const installed = await ensureOptionalObject(
+        services,
+        discovery,
+        hub,
+        optional.Certificate,
+        certificate,
+      );
+      const secretName = tls.type === 'none' || (issued && !installed) ? undefined : tls.secretName;
+      await ensureObject(services, hub, builtin.Ingress, desired && ingressOf(hub, desired, secretName));
+      conditions['CertManagerAvailable'] = issued
+        ? installed
+          ? certManagerInstalled
+          : certManagerMissing
+        : null;
+      if (!issued || installed) return {};
+      if (conditionOf(hub, 'CertManagerAvailable')?.status !== 'False') events.push(certManagerUnavailable);
+      requeueAfter(context, DEPENDENCY_REQUEUE);
+      return {};
+    },
+    present: () => ({}),
+  };
+}
+
+function tlsSourceOf(hub: Hub, { tls }: IngressSpec): TlsSource {
   if (!tls?.enabled) return { type: 'none' };
   if (tls.secretName) return { type: 'own', secretName: tls.secretName };
   if (!tls.issuerRef) return { type: 'none' };
   return { type: 'issued', secretName: objectNames(hub.metadata.name).certificate, issuerRef: tls.issuerRef };
 }
 
-/** `secretName`: of the certificate; without one the Ingress is plain HTTP. */
-export function ingressOf(hub: Hub, wish: IngressSpec, secretName: string | undefined): Manifest {
+/** @param secretName of the certificate; without one the Ingress serves plain HTTP */
+function ingressOf(hub: Hub, ingress: IngressSpec, secretName: string | undefined): Manifest {
   const { name, namespace } = hub.metadata;
-  const { host, ingressClassName, annotations } = wish;
+  const { host, ingressClassName, annotations } = ingress;
   const service = { name: objectNames(name).workload, port: { name: SERVICE_PORT } };
   return {
     apiVersion: 'networking.k8s.io/v1',
@@ -41,12 +92,7 @@ export function ingressOf(hub: Hub, wish: IngressSpec, secretName: string | unde
   };
 }
 
-export function certificateOf(
-  hub: Hub,
-  { host }: IngressSpec,
-  secretName: string,
-  issuerRef: object,
-): Manifest {
+function certificateOf(hub: Hub, { host }: IngressSpec, secretName: string, issuerRef: object): Manifest {
   const { name, namespace } = hub.metadata;
   return {
     apiVersion: 'cert-manager.io/v1',
@@ -55,3 +101,22 @@ export function certificateOf(
     spec: { secretName, dnsNames: [host], issuerRef },
   };
 }
+
+const certManagerInstalled: ConditionValue = {
+  status: 'True',
+  reason: 'CertManagerInstalled',
+  message: 'cert-manager issues the certificate: see the Certificate of the same name for its state.',
+};
+
+const certManagerMissing: ConditionValue = {
+  status: 'False',
+  reason: 'CertManagerNotInstalled',
+  message:
+    'spec.ingress.tls.issuerRef needs cert-manager, which is not installed: the hub is served over HTTP until it is.',
+};
+
+const certManagerUnavailable: EventSpec = {
+  type: 'Warning',
+  reason: 'CertManagerUnavailable',
+  message: certManagerMissing.message,
+};

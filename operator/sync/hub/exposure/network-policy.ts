@@ -1,14 +1,33 @@
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames, OPERATOR_LABELS } from '../../../kinds/object-names';
 import type { Manifest } from '../../../runtime/apply';
-import { HUB_PORT } from '../workload/pod-template';
-import { selectorOf } from './service';
+import { builtin } from '../../../runtime/types';
+import type { Services } from '../../services';
+import type { WorkloadStep } from '../continue-on-failure';
+import { HUB_PORT, selectorOf } from '../owned-objects';
+import { ensureObject } from './ensure-object';
+
+/** Ensures the NetworkPolicy of `spec.networkPolicy`, and that there is none without it. Leaves nothing in the status. */
+export function ensureNetworkPolicy(
+  services: Pick<Services, 'applier' | 'settings' | 'cache'>,
+): WorkloadStep {
+  return {
+    name: 'NetworkPolicy',
+    async run({ hub, spec }) {
+      const { podNamespace } = services.settings;
+      const desired = spec.networkPolicy.enabled ? networkPolicyOf(hub, spec, podNamespace) : undefined;
+      await ensureObject(services, hub, builtin.NetworkPolicy, desired);
+      return {};
+    },
+    present: () => ({}),
+  };
+}
 
 /**
- * Closes the hub's pod to all but the operator and `spec.networkPolicy.from`. A policy speaks of the port of the pod,
- * whatever port the Service has.
+ * Admits the operator and `spec.networkPolicy.from` to the hub's pod, and nobody else. A policy names the port of the
+ * pod, whatever port the Service has.
  */
-export function networkPolicyOf(hub: Hub, { networkPolicy }: HubSpec, operatorNamespace: string): Manifest {
+function networkPolicyOf(hub: Hub, { networkPolicy }: HubSpec, operatorNamespace: string): Manifest {
   const { name, namespace } = hub.metadata;
   const operator = {
     namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': operatorNamespace } },

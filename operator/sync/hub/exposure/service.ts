@@ -1,50 +1,44 @@
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
-import type { ClusterObject } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
-import { HUB_PORT } from '../workload/pod-template';
-import type { HubStep } from '../steps';
+import type { WorkloadStep } from '../continue-on-failure';
+import { HUB_PORT, selectorOf, type Service, SERVICE_PORT } from '../owned-objects';
+import type { HubContext, WithAddress } from '../steps';
 
-/** Name of the Service's port. */
-export const SERVICE_PORT = 'http';
+/** Ensures the Service in front of the hub. Leaves `status.url`, the address under which the operator reaches the hub. */
+export function ensureService(
+  services: Pick<Services, 'applier' | 'settings' | 'cache'>,
+): WorkloadStep<HubContext, WithAddress> {
+  function located({ hub, status }: HubContext, service: Service | undefined): WithAddress {
+    const url = service && urlOf(services, hub, service);
+    status['url'] = url ?? null;
+    return { url };
+  }
 
-/** As far as we look into it. */
-interface Service extends ClusterObject {
-  readonly spec?: { readonly ports?: readonly { readonly name?: string; readonly port: number }[] };
-}
-
-/** Labels that only this hub's pod has. */
-export function selectorOf(hub: Hub): Record<string, string> {
-  return { 'app.kubernetes.io/name': 'home-assistant', 'app.kubernetes.io/instance': hub.metadata.name };
-}
-
-/** The Service in front of the hub, and from it the address under which the operator reaches the hub. */
-export function serviceStep(services: Services): HubStep {
   return {
     name: 'Service',
     async run(context) {
-      const { hub, spec, status } = context;
-      const reached = (service: Service | undefined) => {
-        context.url = service && hubUrl(services, hub, service);
-        status['url'] = context.url ?? null;
-      };
-      const { namespace, name } = hub.metadata;
-      const present = services.cache.get<Service>(
+      return located(context, await applyService(services, context.hub, context.spec));
+    },
+    present(context) {
+      const { namespace, name } = context.hub.metadata;
+      const service = services.cache.get<Service>(
         builtin.Service.kind,
         namespace,
         objectNames(name).workload,
       );
-      // What is there leads to the hub, also when the API server does not take what is wanted now.
-      reached(present && services.applier.isOurs(present, hub) ? present : undefined);
-      reached(await syncService(services, hub, spec));
-      return undefined;
+      return located(context, service && services.applier.isOurs(service, context.hub) ? service : undefined);
     },
   };
 }
 
-/** The Service of the hub, as it is then: a sandbox writes the hub's address onto it. */
-function syncService({ applier }: Services, hub: Hub, { service }: HubSpec): Promise<Service> {
+/** Answers with the Service as the API server has it: a sandbox annotates it with the address of the hub. */
+function applyService(
+  { applier }: Pick<Services, 'applier'>,
+  hub: Hub,
+  { service }: HubSpec,
+): Promise<Service> {
   const { name, namespace } = hub.metadata;
   const port = {
     name: SERVICE_PORT,
@@ -79,23 +73,8 @@ function syncService({ applier }: Services, hub: Hub, { service }: HubSpec): Pro
   );
 }
 
-/** Carries the operator's address to `unban-operator-ip`. */
-export async function syncOperatorIp({ applier, settings }: Services, hub: Hub): Promise<void> {
-  if (!settings.podIp) return; // outside of a cluster nobody told us
-  await applier.apply(
-    builtin.ConfigMap,
-    {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name: objectNames(hub.metadata.name).operatorIp, namespace: hub.metadata.namespace },
-      data: { ip: settings.podIp },
-    },
-    { owner: hub },
-  );
-}
-
-/** Where the operator reaches the hub; undefined while a sandbox has not said it yet. */
-function hubUrl({ settings }: Services, hub: Hub, service: Service): string | undefined {
+/** Where the operator reaches the hub; undefined until a sandbox has annotated the Service. */
+function urlOf({ settings }: Pick<Services, 'settings'>, hub: Hub, service: Service): string | undefined {
   const { name, namespace } = hub.metadata;
   if (settings.hubUrlAnnotation) return service.metadata.annotations?.[settings.hubUrlAnnotation];
   const port = service.spec?.ports?.find((each) => each.name === SERVICE_PORT)?.port;

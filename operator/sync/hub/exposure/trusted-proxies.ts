@@ -5,44 +5,43 @@ import { objectNames } from '../../../kinds/object-names';
 import { DEPENDENCY_REQUEUE } from '../../../limits';
 import type { ConditionValue } from '../../../runtime/outcome';
 import { conditionOf } from '../../../runtime/conditions';
-import { type HubStep, requeueAfter } from '../steps';
+import { type Authenticated, type HubContext, type HubStep, requeueAfter } from '../steps';
 
 /**
- * Asks a hub that is well whether it lets its proxies through: it refuses every forwarded request otherwise. That is
- * only reported; the `http:` section of HubConfiguration writes it.
+ * Completes the condition `Exposed`: asks the hub whether it trusts proxies, since it refuses every forwarded request
+ * otherwise. It is only reported; the `http:` section of HubConfiguration sets it.
  */
-export const trustedProxiesStep: HubStep = {
+export const checkTrustedProxies: HubStep<HubContext & Authenticated> = {
   name: 'trusted proxies',
   async run(context) {
     const { hub, spec, client, conditions } = context;
-    if (!client || !conditions['Exposed'] || conditions['Exposed'].reason === 'GatewayApiNotInstalled')
-      return undefined;
+    if (!conditions['Exposed'] || conditions['Exposed'].reason === 'GatewayApiNotInstalled') return {};
     try {
       const forwarding = await getReverseProxySettings(client.connection);
-      // One older than 2026.8 cannot say it, and is believed.
+      // A hub older than 2026.8 cannot say it and is assumed to trust them.
       const trusts = !forwarding || (forwarding.enabled && forwarding.trustedProxies.length > 0);
-      conditions['Exposed'] = trusts ? reached(hub, spec) : proxiesMissing;
+      conditions['Exposed'] = trusts ? exposed(hub, spec) : proxiesMissing;
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
-      context.reconcile.log.debug({ error }, 'the hub did not say whom it trusts');
+      context.reconcile.log.debug({ error }, 'could not read the trusted proxies of the hub');
     }
     if (conditions['Exposed']?.status !== 'True') requeueAfter(context, DEPENDENCY_REQUEUE);
-    return undefined;
+    return {};
   },
 };
 
-/** What is known before the hub is asked: what it said when it was asked last. Null: no proxy is asked for. */
-export function exposedAsBefore(hub: Hub, spec: HubSpec): ConditionValue | null {
+/** The condition until the hub is asked: its last answer. Null: the spec has no proxy. */
+export function lastKnownExposure(hub: Hub, spec: HubSpec): ConditionValue | null {
   if (!spec.ingress?.enabled && !spec.gateway?.enabled) return null;
   const { status, reason } = conditionOf(hub, 'Exposed') ?? {};
-  if (status === 'True') return reached(hub, spec);
-  const message = 'Whether the hub accepts requests of its proxies is not known yet.';
+  if (status === 'True') return exposed(hub, spec);
+  const message = 'The hub has not been asked yet whether it trusts its proxies.';
   return reason === proxiesMissing.reason
     ? proxiesMissing
     : { status: 'Unknown', reason: 'Exposed', message };
 }
 
-function reached(hub: Hub, { ingress, gateway }: HubSpec): ConditionValue {
+function exposed(hub: Hub, { ingress, gateway }: HubSpec): ConditionValue {
   const name = objectNames(hub.metadata.name).workload;
   const ways = [
     ...(ingress?.enabled ? [`through the Ingress ${name} as ${ingress.host}`] : []),
@@ -50,7 +49,7 @@ function reached(hub: Hub, { ingress, gateway }: HubSpec): ConditionValue {
       ? [`through the HTTPRoute ${name} as ${gateway.hostnames?.join(', ') ?? 'its Gateways say'}`]
       : []),
   ];
-  return { status: 'True', reason: 'Exposed', message: `The hub is reached ${ways.join(' and ')}.` };
+  return { status: 'True', reason: 'Exposed', message: `The hub is reachable ${ways.join(' and ')}.` };
 }
 
 const proxiesMissing: ConditionValue = {

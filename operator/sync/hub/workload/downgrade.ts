@@ -3,12 +3,12 @@ import { operatorAnnotations, userAnnotations } from '../../../kinds/annotations
 import { pathOf } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
-import type { Claim } from './storage';
-import type { HubContext } from '../steps';
+import type { Claim } from '../owned-objects';
+import type { HubContext, WithClaim } from '../steps';
 
 /**
- * Why `spec.version` must not run on this volume: a hub migrates its database and stores when it is updated, and an
- * older one cannot read them. Undefined: it may.
+ * Why `spec.version` must not run on this volume; undefined: it may. A hub migrates its database and its stores when it
+ * is updated, and an older one cannot read them.
  */
 export function refuseDowngrade(hub: Hub, { version }: HubSpec, claim: Claim): string | undefined {
   const ran = claim.metadata.annotations?.[operatorAnnotations.ranVersion];
@@ -20,12 +20,12 @@ export function refuseDowngrade(hub: Hub, { version }: HubSpec, claim: Claim): s
 }
 
 /**
- * Keeps on the claim the highest version that ran there, as the hub says it; of one that was allowed to go back, the
+ * Records on the claim the highest version that has run there, as the hub reports it; after an allowed downgrade the
  * version that it went back to.
  */
 export async function recordRanVersion(
-  { cluster }: Services,
-  { hub, claim }: Pick<HubContext, 'hub' | 'claim'>,
+  { cluster }: Pick<Services, 'cluster'>,
+  { hub, claim }: Pick<HubContext & WithClaim, 'hub' | 'claim'>,
   version: string,
 ): Promise<void> {
   const ran = claim?.metadata.annotations?.[operatorAnnotations.ranVersion];
@@ -49,8 +49,8 @@ const VERSION = /^(\d+)\.(\d+)(?:\.(\d+)(?:b(\d+))?)?$/;
 const isComparable = (version: string): boolean => VERSION.test(version);
 
 /**
- * Whether `version` is older than `other`, as far as both say. Names (`stable`), digests and nightly builds are never
- * older, and `2026.11` is as new as its last patch.
+ * Whether `version` is older than `other`. Names (`stable`), digests and nightly builds cannot be compared and are never
+ * older; `2026.11` counts as its last patch.
  */
 export function isLower(version: string, other: string): boolean {
   const [, ...left] = VERSION.exec(version) ?? [];

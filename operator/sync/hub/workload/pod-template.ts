@@ -1,23 +1,19 @@
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { operatorAnnotations } from '../../../kinds/annotations';
 import { objectNames } from '../../../kinds/object-names';
-import { PREPARE_CONFIG, PREPARE_CONTAINER, UNBAN_OPERATOR_IP } from './init-scripts';
+import { HUB_CONTAINER, HUB_PORT } from '../owned-objects';
+import { PREPARE_CONFIG, PREPARE_CONTAINER, UNBAN_CONTAINER, UNBAN_OPERATOR_IP } from './init-scripts';
 
-/** Port of the hub in its pod; the Service may offer another. */
-export const HUB_PORT = 8123;
-/** The hub's container, to be named in `spec.podTemplate`. */
-export const HUB_CONTAINER = 'hub';
-
-/** Where things are in the pod. Scripts get every path as an argument. */
+/** Paths in the pod. The scripts get each of them as an argument. */
 const CONFIG = '/config';
 const CONFIGURATION = '/hub-operator/configuration';
 const SECRETS = '/hub-operator/secrets';
 const OPERATOR_IP = '/hub-operator/operator-ip';
 
-/** The hub's own limits for a stop add up to 210 s: killing it sooner can cost its database. */
+/** The hub's own timeouts for a stop add up to 210 s. A hub that is killed sooner can lose its database. */
 const GRACE_SECONDS = 240;
 
-/** No failed login, unlike `/api/config` (kinds.md 0.2), and answered from the first moment that the hub serves. */
+/** Unlike `/api/config` this path is no failed login, and the hub answers it as soon as it serves. */
 const alive = { httpGet: { path: '/manifest.json', port: 'http' } };
 
 export interface PodHashes {
@@ -27,7 +23,7 @@ export interface PodHashes {
   readonly secrets?: string | undefined;
 }
 
-/** The pod of the hub, before `spec.podTemplate` is merged into it. */
+/** The pod template of the hub before `spec.podTemplate` is merged into it. */
 export function podTemplate(
   hub: Hub,
   spec: HubSpec,
@@ -37,7 +33,7 @@ export function podTemplate(
   const common = {
     image: imageOf(spec),
     ...(spec.imagePullPolicy && { imagePullPolicy: spec.imagePullPolicy }),
-    // What a container that crashed last said is then in the pod's status, and so in the Hub's.
+    // The last lines of a crashed container are then in the status of the pod, and from there in that of the Hub.
     terminationMessagePolicy: 'FallbackToLogsOnError',
   };
   const names = objectNames(hub.metadata.name);
@@ -68,7 +64,7 @@ export function podTemplate(
           ],
         },
         {
-          name: 'unban-operator-ip',
+          name: UNBAN_CONTAINER,
           ...common,
           command: [
             'python3',
@@ -91,7 +87,7 @@ export function podTemplate(
           env: [{ name: 'TZ', value: spec.timezone }],
           ports: [{ name: 'http', containerPort: HUB_PORT, protocol: 'TCP' }],
           ...(spec.resources && { resources: spec.resources }),
-          // A database migration may take the better part of an hour, and nothing answers meanwhile.
+          // A database migration can take most of an hour, and nothing answers meanwhile.
           startupProbe: { ...alive, periodSeconds: 2, timeoutSeconds: 2, failureThreshold: 1800 },
           readinessProbe: { ...alive, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 },
           livenessProbe: { ...alive, periodSeconds: 30, timeoutSeconds: 10, failureThreshold: 6 },
@@ -107,7 +103,7 @@ export function podTemplate(
           name: 'config',
           persistentVolumeClaim: { claimName: spec.storage.existingClaim ?? names.volumeClaim },
         },
-        // Optional: a HubConfiguration that is deleted while the hub runs must not keep its pod from starting again.
+        // Optional: without its HubConfiguration the pod must still be able to start again.
         { name: 'configuration', configMap: { name: names.configuration, optional: true } },
         { name: 'secrets', secret: { secretName: names.secrets, optional: true } },
         { name: 'operator-ip', configMap: { name: names.operatorIp, optional: true } },

@@ -6,9 +6,9 @@ import { ROLLOUT_DEBOUNCE } from '../../../limits';
 import type { Manifest } from '../../../runtime/apply';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
+import type { StatefulSet } from '../owned-objects';
 import { PerHub } from '../per-hub';
 import type { PodHashes } from './pod-template';
-import type { StatefulSet } from './statefulset';
 
 interface PendingTemplate {
   readonly digest: string;
@@ -16,18 +16,18 @@ interface PendingTemplate {
 }
 
 /**
- * Decides when a change restarts the hub. The hashes of configuration and secrets travel from the generated objects to
- * annotations of the pod template, and a template that differs must have stood for a moment, so that a burst of
- * changes to the Hub, its configuration and its secrets is one rollout.
+ * Decides when a change restarts the hub. The hashes of configuration and secrets are copied from the generated objects
+ * to annotations of the pod template. A changed template is applied once it has been stable for a moment, so that a
+ * burst of changes to the Hub, its configuration and its secrets is one rollout (rules.md, "Rollout and debounce").
  */
 export class Rollouts {
   private readonly pending: PerHub<PendingTemplate>;
 
-  constructor(private readonly services: Services) {
+  constructor(private readonly services: Pick<Services, 'applier' | 'clock' | 'secrets' | 'cache'>) {
     this.pending = new PerHub(services.cache);
   }
 
-  /** The hashes that the pod template shall carry; undefined while there is no configuration to start a pod with. */
+  /** The hashes for the pod template; undefined while there is no configuration to start a pod with. */
   async hashes(hub: Hub, present: StatefulSet | undefined): Promise<PodHashes | undefined> {
     const { applier, secrets } = this.services;
     const { namespace, name } = hub.metadata;
@@ -41,19 +41,19 @@ export class Rollouts {
     const config = configMap?.metadata.annotations?.[operatorAnnotations.restartHash];
     if (config !== undefined)
       return { config, secrets: secret?.metadata.annotations?.[operatorAnnotations.secretsHash] };
-    // A HubConfiguration that was deleted while the hub runs: the workload keeps its last content.
+    // A HubConfiguration was deleted while the hub runs: the workload keeps its last content.
     return present && hashesOf(present);
   }
 
-  /** Milliseconds until `wanted` may take the place of `present`; 0 when it may now, or is what is there. */
-  debounceRemaining(hub: Hub, present: StatefulSet | undefined, wanted: Manifest): number {
+  /** Milliseconds until `desired` may replace `present`; 0: now, or it is already applied. */
+  debounceRemaining(hub: Hub, present: StatefulSet | undefined, desired: Manifest): number {
     const { applier, clock } = this.services;
-    // The first hashes belong into the creation of the StatefulSet, or a second rollout would follow at once.
-    if (!present || applier.matchesLastApplied(present, wanted, { owner: hub })) {
+    // The new StatefulSet carries the first hashes, or a second rollout would follow at once.
+    if (!present || applier.matchesLastApplied(present, desired, { owner: hub })) {
       this.pending.delete(hub);
       return 0;
     }
-    const digest = createHash('sha256').update(JSON.stringify(wanted)).digest('hex');
+    const digest = createHash('sha256').update(JSON.stringify(desired)).digest('hex');
     const before = this.pending.get(hub);
     const since = before?.digest === digest ? before.since : clock.now();
     this.pending.set(hub, { digest, since });
@@ -61,7 +61,7 @@ export class Rollouts {
   }
 }
 
-/** What the pod template carries now. */
+/** The hashes that the pod template carries now. */
 export function hashesOf({ spec }: StatefulSet): PodHashes | undefined {
   const annotations = spec.template.metadata?.annotations;
   const config = annotations?.[operatorAnnotations.configHash];

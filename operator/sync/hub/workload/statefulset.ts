@@ -2,35 +2,34 @@ import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
 import { DEPENDENCY_REQUEUE } from '../../../limits';
 import type { Manifest } from '../../../runtime/apply';
-import type { ClusterObject } from '../../../runtime/objects';
 import { stalled, waiting } from '../../../runtime/outcome';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
+import type { WorkloadStep } from '../continue-on-failure';
+import { selectorOf, type StatefulSet } from '../owned-objects';
+import { type HubContext, requeueAfter, type WithClaim } from '../steps';
 import { refuseDowngrade } from './downgrade';
 import { mergePodTemplate, NotMergeable } from './merge';
+import { ensureOperatorIp } from './operator-ip';
 import { type PodHashes, podTemplate } from './pod-template';
 import { lostPart } from './protected-parts';
 import { hashesOf, Rollouts } from './rollout';
-import { selectorOf, syncOperatorIp } from '../exposure/service';
-import { type HubStep, requeueAfter } from '../steps';
 
-/** As far as we look into it. */
-export interface StatefulSet extends ClusterObject {
-  readonly spec: {
-    readonly template: { readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> } };
-  };
-}
-
-/** The StatefulSet that runs the hub, once there is a configuration to run it with. */
-export function workloadStep(services: Services): HubStep {
+/**
+ * Ensures the StatefulSet that runs the hub, once there is a configuration to run it with. Leaves `status.configHash`
+ * and `status.secretsHash`, the hashes that the pod template carries.
+ */
+export function ensureStatefulSet(
+  services: Pick<Services, 'applier' | 'clock' | 'secrets' | 'settings' | 'cache'>,
+): WorkloadStep<HubContext & WithClaim> {
   const { applier } = services;
   const rollouts = new Rollouts(services);
   return {
     name: 'StatefulSet',
     async run(context) {
       const { hub, spec, status } = context;
-      // First: a hub that runs is freed of a ban with it, whatever else is refused.
-      await syncOperatorIp(services, hub);
+      // First: it lifts a ban of a hub that runs, whatever else is refused.
+      await ensureOperatorIp(services, hub);
       const refusal = context.claim && refuseDowngrade(hub, spec, context.claim);
       if (refusal) return stalled('DowngradeRefused', refusal);
       const { namespace, name } = hub.metadata;
@@ -46,27 +45,28 @@ export function workloadStep(services: Services): HubStep {
           status: { phase: 'Pending' },
         });
       }
-      const wanted = statefulSet(hub, spec, hashes, applier.labels(hub));
-      if ('problem' in wanted) return stalled('InvalidSpec', wanted.problem);
-      const pause = rollouts.debounceRemaining(hub, present, wanted.manifest);
+      const desired = statefulSet(hub, spec, hashes, applier.labels(hub));
+      if ('problem' in desired) return stalled('InvalidSpec', desired.problem);
+      const delay = rollouts.debounceRemaining(hub, present, desired.manifest);
       const set =
-        pause > 0 && present
+        delay > 0 && present
           ? present
-          : await applier.apply<StatefulSet>(builtin.StatefulSet, wanted.manifest, { owner: hub });
-      if (pause > 0) {
-        // What the API server would refuse is said at once.
-        await applier.dryRun(builtin.StatefulSet, wanted.manifest, { owner: hub });
-        requeueAfter(context, pause);
+          : await applier.apply<StatefulSet>(builtin.StatefulSet, desired.manifest, { owner: hub });
+      if (delay > 0) {
+        // What the API server rejects is reported without the delay.
+        await applier.dryRun(builtin.StatefulSet, desired.manifest, { owner: hub });
+        requeueAfter(context, delay);
       }
       const applied = hashesOf(set);
       status['configHash'] = applied?.config ?? null;
       status['secretsHash'] = applied?.secrets ?? null;
-      return undefined;
+      return {};
     },
+    present: () => ({}),
   };
 }
 
-/** The StatefulSet as it is wanted, `spec.podTemplate` merged in; or a sentence that says why that cannot be. */
+/** The desired StatefulSet with `spec.podTemplate` merged in, or a sentence that says why that cannot be done. */
 export function statefulSet(
   hub: Hub,
   spec: HubSpec,
@@ -81,7 +81,7 @@ export function statefulSet(
     const lost = lostPart(own, template);
     if (lost)
       return {
-        problem: `podTemplate changes ${lost}, which the hub does not work without: leave that to the operator.`,
+        problem: `spec.podTemplate changes ${lost}, which the operator needs: remove that field from spec.podTemplate.`,
       };
     const manifest = {
       apiVersion: 'apps/v1',
@@ -100,7 +100,7 @@ export function statefulSet(
     };
     return { manifest };
   } catch (error) {
-    if (error instanceof NotMergeable) return { problem: `podTemplate.${error.message}.` };
+    if (error instanceof NotMergeable) return { problem: `spec.podTemplate.${error.message}.` };
     throw error;
   }
 }

@@ -2,132 +2,144 @@ import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
 import { DEPENDENCY_REQUEUE } from '../../../limits';
 import { ObjectRejected } from '../../../runtime/apply';
-import type { ClusterObject } from '../../../runtime/objects';
 import type { ConditionValue } from '../../../runtime/outcome';
 import { ApiError } from '../../../runtime/api-client';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
+import type { WorkloadStep } from '../continue-on-failure';
 import { latestWarning } from '../health/warning-events';
+import type { Claim } from '../owned-objects';
+import { type HubContext, requeueAfter, type WithClaim } from '../steps';
 import { parseQuantity } from './quantity';
-import { type HubStep, requeueAfter } from '../steps';
-
-/** A PersistentVolumeClaim, as far as we look into it. */
-export interface Claim extends ClusterObject {
-  readonly spec: {
-    readonly storageClassName?: string;
-    readonly accessModes?: readonly string[];
-    readonly resources?: { readonly requests?: { readonly storage?: string } };
-  };
-  readonly status?: {
-    readonly phase?: string;
-    readonly capacity?: { readonly storage?: string };
-    readonly conditions?: readonly {
-      readonly type: string;
-      readonly status: string;
-      readonly message?: string;
-    }[];
-  };
-}
 
 type StorageSpec = HubSpec['storage'];
+type StorageServices = Pick<Services, 'applier' | 'cluster'>;
 
-/** The claim for `/config`; whatever is wrong with it is said in `StorageReady`, and the rest of the pass goes on. */
-export function storageStep(services: Services): HubStep {
-  const { applier } = services;
+interface ClaimState {
+  readonly claim?: Claim | undefined;
+  readonly condition: ConditionValue;
+}
 
-  async function run(hub: Hub, wish: StorageSpec): Promise<{ claim?: Claim; condition: ConditionValue }> {
-    const name = wish.existingClaim ?? objectNames(hub.metadata.name).volumeClaim;
-    const present = await applier.find<Claim>(builtin.PersistentVolumeClaim, hub.metadata.namespace, name);
-    // One of a Hub of that name before is waited for: this Hub gets a new one.
-    const isFormer = present && isControlled(present) && !applier.isOurs(present, hub);
-    if (present?.metadata.deletionTimestamp && (wish.existingClaim || !isFormer))
-      return { claim: present, condition: terminating(hub, name) };
-    if (wish.existingClaim) {
-      if (present) return { claim: present, condition: await stateOf(present, []) };
-      return {
-        condition: mismatch(
-          `The PersistentVolumeClaim ${name} of storage.existingClaim does not exist: create it.`,
-        ),
-      };
-    }
-    const problems = present ? differences(present, wish) : [];
-    if (present && isForeign(hub, present))
-      return { claim: present, condition: await stateOf(present, problems) };
-    try {
-      const claim = await applier.apply<Claim>(
-        builtin.PersistentVolumeClaim,
-        {
-          apiVersion: 'v1',
-          kind: 'PersistentVolumeClaim',
-          metadata: { name, namespace: hub.metadata.namespace },
-          spec: claimSpec(wish, present),
-        },
-        { owner: hub, ownerReference: !wish.retain },
-      );
-      return { claim, condition: await stateOf(claim, problems) };
-    } catch (error) {
-      // A class that cannot grow its volumes is refused by an admission plugin, with 403.
-      const refused = error instanceof ObjectRejected || (error instanceof ApiError && error.status === 403);
-      if (!refused || !present) throw error;
-      return { claim: present, condition: mismatch(...problems, error.message) };
-    }
-  }
-
-  /** "A claim of that name that is there already is used": as it is, when somebody else made it. */
-  function isForeign(hub: Hub, claim: Claim): boolean {
-    return !isControlled(claim) && !claim.metadata.deletionTimestamp && !applier.isOurs(claim, hub);
-  }
-
-  async function stateOf(claim: Claim, problems: readonly string[]): Promise<ConditionValue> {
-    const { phase = 'Pending', capacity, conditions = [] } = claim.status ?? {};
-    const { name } = claim.metadata;
-    if (problems.length > 0) return mismatch(...problems);
-    if (phase === 'Lost') return mismatch(`The PersistentVolumeClaim ${name} has lost its volume.`);
-    if (phase !== 'Bound') {
-      const words = await latestWarning(services, claim);
-      return {
-        status: 'Unknown',
-        reason: 'Bound',
-        message: `${name} is ${phase}${words ? `: ${words}` : '.'}`,
-      };
-    }
-    const size = requestOf(claim);
-    if (size !== undefined && parseQuantity(capacity?.storage ?? '0') < parseQuantity(size)) {
-      const steps = conditions
-        .filter(({ status }) => status === 'True')
-        .map(({ type, message }) => `${type}${message ? `: ${message}` : ''}`);
-      const message = [`${name} grows from ${capacity?.storage ?? 'nothing'} to ${size}.`, ...steps].join(
-        ' ',
-      );
-      return { status: 'False', reason: 'Expanding', message };
-    }
-    return {
-      status: 'True',
-      reason: 'Bound',
-      message: `${name} is bound (${capacity?.storage ?? 'of unknown size'}).`,
-    };
-  }
-
+/**
+ * Ensures the claim for `/config`. Leaves the condition `StorageReady`, which reports whatever is wrong with the claim:
+ * the reconcile continues with the claim as it is (rules.md, "Storage").
+ */
+export function ensureStorage(services: StorageServices): WorkloadStep<HubContext, WithClaim> {
   return {
     name: 'PersistentVolumeClaim',
     async run(context) {
-      const { claim, condition } = await run(context.hub, context.spec.storage);
-      context.claim = claim;
+      const { claim, condition } = await ensureClaim(services, context.hub, context.spec.storage);
       context.conditions['StorageReady'] = condition;
-      // Only claims of ours are watched.
+      // Only our own claims are watched.
       if (condition.status !== 'True') requeueAfter(context, DEPENDENCY_REQUEUE);
-      return undefined;
+      return { claim };
     },
+    present: () => ({ claim: undefined }),
   };
 }
 
-/** What is asked for now: of a claim that is there only the size can change, once it is bound, and only upwards. */
-export function claimSpec(wish: StorageSpec, present: Claim | undefined): Readonly<Record<string, unknown>> {
-  const { accessModes, storageClassName } = present ? present.spec : wish;
+async function ensureClaim(services: StorageServices, hub: Hub, desired: StorageSpec): Promise<ClaimState> {
+  const { applier } = services;
+  const name = desired.existingClaim ?? objectNames(hub.metadata.name).volumeClaim;
+  const present = await applier.find<Claim>(builtin.PersistentVolumeClaim, hub.metadata.namespace, name);
+  // The claim of a former Hub of that name is on its way out: this Hub gets a new one.
+  const isFormer = present && isControlled(present) && !applier.isOurs(present, hub);
+  if (present?.metadata.deletionTimestamp && (desired.existingClaim || !isFormer))
+    return { claim: present, condition: terminating(hub, name) };
+  if (desired.existingClaim) return existingClaim(services, name, present);
+  const problems = present ? differences(present, desired) : [];
+  // "A claim of that name that exists already is used": as it is, when somebody else made it.
+  if (present && !isFormer && !applier.isOurs(present, hub))
+    return { claim: present, condition: await storageReady(services, present, problems) };
+  return applyClaim(services, hub, desired, present, problems);
+}
+
+async function existingClaim(
+  services: StorageServices,
+  name: string,
+  present: Claim | undefined,
+): Promise<ClaimState> {
+  if (present) return { claim: present, condition: await storageReady(services, present, []) };
+  return {
+    condition: mismatch(
+      `The PersistentVolumeClaim ${name} of storage.existingClaim does not exist: create it.`,
+    ),
+  };
+}
+
+async function applyClaim(
+  services: StorageServices,
+  hub: Hub,
+  desired: StorageSpec,
+  present: Claim | undefined,
+  problems: readonly string[],
+): Promise<ClaimState> {
+  const manifest = {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: objectNames(hub.metadata.name).volumeClaim, namespace: hub.metadata.namespace },
+    spec: claimSpec(desired, present),
+  };
+  try {
+    const claim = await services.applier.apply<Claim>(builtin.PersistentVolumeClaim, manifest, {
+      owner: hub,
+      ownerReference: !desired.retain,
+    });
+    return { claim, condition: await storageReady(services, claim, problems) };
+  } catch (error) {
+    // An admission plugin answers 403 where the class cannot expand its volumes.
+    const refused = error instanceof ObjectRejected || (error instanceof ApiError && error.status === 403);
+    if (!refused || !present) throw error;
+    return { claim: present, condition: mismatch(...problems, error.message) };
+  }
+}
+
+async function storageReady(
+  services: StorageServices,
+  claim: Claim,
+  problems: readonly string[],
+): Promise<ConditionValue> {
+  const { phase = 'Pending', capacity } = claim.status ?? {};
+  const { name } = claim.metadata;
+  if (problems.length > 0) return mismatch(...problems);
+  if (phase === 'Lost') return mismatch(`The PersistentVolumeClaim ${name} has lost its volume.`);
+  if (phase !== 'Bound') {
+    const warning = await latestWarning(services, claim);
+    return {
+      status: 'Unknown',
+      reason: 'Bound',
+      message: `${name} is ${phase}${warning ? `: ${warning}` : '.'}`,
+    };
+  }
+  const size = requestOf(claim);
+  if (size !== undefined && parseQuantity(capacity?.storage ?? '0') < parseQuantity(size))
+    return expanding(claim, size);
+  return {
+    status: 'True',
+    reason: 'Bound',
+    message: `${name} is bound (${capacity?.storage ?? 'of unknown size'}).`,
+  };
+}
+
+function expanding({ metadata: { name }, status }: Claim, size: string): ConditionValue {
+  const { capacity, conditions = [] } = status ?? {};
+  const steps = conditions
+    .filter(({ status: value }) => value === 'True')
+    .map(({ type, message }) => `${type}${message ? `: ${message}` : ''}`);
+  const message = [`${name} grows from ${capacity?.storage ?? 'nothing'} to ${size}.`, ...steps].join(' ');
+  return { status: 'False', reason: 'Expanding', message };
+}
+
+/** The spec to apply. Of a claim that exists only the size can change, once it is bound, and only upwards. */
+export function claimSpec(
+  desired: StorageSpec,
+  present: Claim | undefined,
+): Readonly<Record<string, unknown>> {
+  const { accessModes, storageClassName } = present ? present.spec : desired;
   const before = present && requestOf(present);
   const size =
-    before === undefined || (present?.status?.phase === 'Bound' && !isSmaller(wish, present))
-      ? wish.size
+    before === undefined || (present?.status?.phase === 'Bound' && !isSmaller(desired, present))
+      ? desired.size
       : before;
   return {
     accessModes,
@@ -136,27 +148,27 @@ export function claimSpec(wish: StorageSpec, present: Claim | undefined): Readon
   };
 }
 
-/** In which respects a claim that was found is not what is wished for, each with the way out. */
-export function differences(claim: Claim, wish: StorageSpec): string[] {
+/** How a claim that was found differs from the spec, one sentence each, with the way out. */
+export function differences(claim: Claim, desired: StorageSpec): string[] {
   const { name } = claim.metadata;
   const { storageClassName, accessModes = [] } = claim.spec;
   const problems: string[] = [];
-  if (wish.storageClassName !== undefined && wish.storageClassName !== (storageClassName ?? '')) {
+  if (desired.storageClassName !== undefined && desired.storageClassName !== (storageClassName ?? '')) {
     problems.push(
-      `${name} has the storage class "${storageClassName ?? ''}", not "${wish.storageClassName}": it is used as it is. ` +
+      `${name} has the storage class "${storageClassName ?? ''}", not "${desired.storageClassName}": it is used as it is. ` +
         'To change the class, move the data to another claim and name it in storage.existingClaim.',
     );
   }
-  const lacking = wish.accessModes.filter((mode) => !accessModes.includes(mode));
+  const lacking = desired.accessModes.filter((mode) => !accessModes.includes(mode));
   if (lacking.length > 0) {
     problems.push(
-      `${name} has the access modes ${accessModes.join(', ')}, not ${wish.accessModes.join(', ')}: it is used as it is.`,
+      `${name} has the access modes ${accessModes.join(', ')}, not ${desired.accessModes.join(', ')}: it is used as it is.`,
     );
   }
-  if (isSmaller(wish, claim)) {
+  if (isSmaller(desired, claim)) {
     const size = claim.status?.capacity?.storage ?? requestOf(claim);
     problems.push(
-      `${name} has ${size}, and a volume cannot shrink to ${wish.size}: set storage.size to ${size} or more.`,
+      `${name} has ${size}, and a volume cannot shrink to ${desired.size}: set storage.size to ${size} or more.`,
     );
   }
   return problems;
@@ -165,19 +177,19 @@ export function differences(claim: Claim, wish: StorageSpec): string[] {
 const isControlled = ({ metadata: { ownerReferences = [] } }: Claim): boolean =>
   ownerReferences.some(({ controller }) => controller);
 
-/** Less than the volume already has. What was asked for in vain may be taken back. */
-function isSmaller(wish: StorageSpec, claim: Claim): boolean {
+/** Less than the volume already has. A request that could not be fulfilled may be taken back. */
+function isSmaller(desired: StorageSpec, claim: Claim): boolean {
   const size = claim.status?.capacity?.storage ?? requestOf(claim);
-  return size !== undefined && parseQuantity(wish.size) < parseQuantity(size);
+  return size !== undefined && parseQuantity(desired.size) < parseQuantity(size);
 }
 
 const requestOf = ({ spec }: Claim): string | undefined => spec.resources?.requests?.storage;
 
-/** Deleted by somebody while the hub uses it: it cannot be kept, and the hub runs on it as long as its pod does. */
+/** Deleted by somebody while the hub uses it. That cannot be undone; the claim stays until the pod ends. */
 function terminating(hub: Hub, claim: string): ConditionValue {
   const { pod } = objectNames(hub.metadata.name);
   return mismatch(
-    `${claim} is being deleted, and goes with all that is on it when the pod ${pod} goes: make a backup and keep it elsewhere, then delete the pod.`,
+    `${claim} is being deleted, and its data with it as soon as the pod ${pod} ends: make a backup, keep it elsewhere, then delete the pod.`,
   );
 }
 

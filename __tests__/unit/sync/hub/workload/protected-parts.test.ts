@@ -100,13 +100,13 @@ test.each<[object, string]>([
   ],
 ])('%j is refused', (podTemplate, part) => {
   expect(workload(podTemplate)).toEqual({
-    problem: `podTemplate changes ${part}, which the hub does not work without: leave that to the operator.`,
+    problem: `spec.podTemplate changes ${part}, which the operator needs: remove that field from spec.podTemplate.`,
   });
 });
 
 test('what cannot be merged names the place', () => {
   expect(workload({ spec: { volumes: [{ emptyDir: {} }] } })).toEqual({
-    problem: 'podTemplate.spec.volumes[0]: needs name.',
+    problem: 'spec.podTemplate.spec.volumes[0]: needs name.',
   });
 });
 

@@ -1,7 +1,7 @@
 import type { Hub } from '../../../../../operator/kinds/index';
 import type { Manifest } from '../../../../../operator/runtime/apply';
 import { Rollouts } from '../../../../../operator/sync/hub/workload/rollout';
-import type { StatefulSet } from '../../../../../operator/sync/hub/workload/statefulset';
+import type { StatefulSet } from '../../../../../operator/sync/hub/owned-objects';
 import type { Services } from '../../../../../operator/sync/services';
 
 const hub = { metadata: { name: 'villa', namespace: 'home', uid: '1' } } as Hub;

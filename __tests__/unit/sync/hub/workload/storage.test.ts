@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { parseQuantity } from '../../../../../operator/sync/hub/workload/quantity';
-import { type Claim, claimSpec, differences } from '../../../../../operator/sync/hub/workload/storage';
+import type { Claim } from '../../../../../operator/sync/hub/owned-objects';
+import { claimSpec, differences } from '../../../../../operator/sync/hub/workload/storage';
 
 type Wish = Parameters<typeof claimSpec>[0];
 

@@ -1,0 +1,77 @@
+import { hub as definition, type Hub } from '../../../operator/kinds';
+import { API_GROUP } from '../../../operator/kinds/group';
+import { defaulted } from '../../../operator/kinds/schema';
+import { readSettings } from '../../../operator/settings';
+import type { HubContext } from '../../../operator/sync/hub/steps';
+import type { Services } from '../../../operator/sync/services';
+import { silentLog } from '../../cluster/silent-log';
+import { FakeClock } from '../fake-clock';
+
+/** The Hub `villa` in the namespace `home`. */
+export function aHub(
+  fields: { metadata?: Partial<Hub['metadata']>; spec?: Hub['spec']; status?: Hub['status'] } = {},
+): Hub {
+  const { metadata, spec = {}, status } = fields;
+  return {
+    apiVersion: `${API_GROUP}/v1`,
+    kind: 'Hub',
+    metadata: {
+      namespace: 'home',
+      name: 'villa',
+      uid: 'uid-of-villa',
+      resourceVersion: '1',
+      generation: 1,
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      ...metadata,
+    },
+    spec,
+    ...(status && { status }),
+  };
+}
+
+/** The context of one reconcile of a Hub, as its first step gets it. */
+export function aHubContext(hub = aHub(), reconcile: Partial<HubContext['reconcile']> = {}): HubContext {
+  const { signal } = new AbortController();
+  return {
+    hub,
+    spec: defaulted(definition.spec, hub.spec),
+    reconcile: { signal, log: silentLog, forced: false, dryRun: false, ...reconcile },
+    status: {},
+    conditions: {},
+    events: [],
+  };
+}
+
+/** The members of the services that a test gives, each as far as it is used. */
+type PartialServices = {
+  readonly [Name in keyof Services]?: Services[Name] extends (...args: never[]) => unknown
+    ? Services[Name]
+    : Partial<Services[Name]>;
+};
+
+/** Services for a sync module. A member, or a method of one, that the test did not give throws when it is used. */
+export function services(given: PartialServices = {}): Services {
+  const standard = {
+    clock: new FakeClock(),
+    log: silentLog,
+    assertLeader: () => undefined,
+    requeue: () => undefined,
+  };
+  const settings = { ...readSettings([], {}), ...given.settings };
+  return strict({ ...standard, ...given, settings }, 'services') as unknown as Services;
+}
+
+/** The object, with a clear error in place of `undefined is not a function`. */
+function strict<T extends object>(object: T, name: string): T {
+  return new Proxy(object, {
+    get(target, key, receiver) {
+      if (!(key in target) && typeof key === 'string' && key !== 'then' && key !== 'toJSON')
+        throw new Error(`cannot use ${name}.${key}: the test did not give it`);
+      const value: unknown = Reflect.get(target, key, receiver);
+      const nested = name === 'services' && typeof value === 'object' && value !== null && isPlain(value);
+      return nested ? strict(value, `${name}.${String(key)}`) : value;
+    },
+  });
+}
+
+const isPlain = (value: object): boolean => Object.getPrototypeOf(value) === Object.prototype;

@@ -1,0 +1,65 @@
+import { NameConflict, ObjectRejected } from '../../../../operator/runtime/apply';
+import { type Outcome, ready, stalled } from '../../../../operator/runtime/outcome';
+import { continueOnFailure, type WorkloadStep } from '../../../../operator/sync/hub/continue-on-failure';
+import { type HubContext, Steps, type WithAddress } from '../../../../operator/sync/hub/steps';
+import { aHub, aHubContext, services } from '../fixtures';
+
+const running = ready('HubRunning', 'It answers.', { status: { phase: 'Running' } });
+
+/** One reconcile in which a step of the workload fails; `runs`: the Hub has a StatefulSet. */
+function reconcile(failure: Outcome | Error, runs = true, end: (url?: string) => void = () => undefined) {
+  const set = aHub();
+  const given = services({
+    cache: { get: <T>() => (runs ? (set as T) : undefined) },
+    applier: { isOurs: () => true },
+  });
+  const step: WorkloadStep<HubContext, WithAddress> = {
+    name: 'StatefulSet',
+    run: () => (failure instanceof Error ? Promise.reject(failure) : Promise.resolve(failure)),
+    present: () => ({ url: 'http://present' }),
+  };
+  return Steps.none()
+    .add(continueOnFailure(given, step))
+    .run(aHubContext(), ({ url }) => {
+      end(url);
+      return running;
+    });
+}
+
+describe('continueOnFailure', () => {
+  test.each([
+    [stalled('DowngradeRefused', 'Too old.'), 'DowngradeRefused', 'Too old.'],
+    [new NameConflict('Service h is not ours.', false), 'NameConflict', 'Service h is not ours.'],
+    [new ObjectRejected('nodePort: out of range'), 'InvalidSpec', 'nodePort: out of range'],
+  ])('reports the failure at the end while the hub runs: %s', async (failure, reason, message) => {
+    expect(await reconcile(failure)).toMatchObject({
+      type: 'Stalled',
+      reason,
+      message,
+      status: { phase: 'Running' },
+    });
+  });
+
+  test('gives the steps after it the object as it is', async () => {
+    const seen: unknown[] = [];
+    await reconcile(new NameConflict('It is being deleted.', true), true, (url) => seen.push(url));
+    expect(seen).toEqual(['http://present']);
+  });
+
+  test('ends the reconcile where no hub runs, with a phase', async () => {
+    expect(await reconcile(stalled('DowngradeRefused', 'Too old.'), false)).toMatchObject({
+      type: 'Stalled',
+      reason: 'DowngradeRefused',
+      status: { phase: 'Failed' },
+    });
+    expect(await reconcile(new NameConflict('It is being deleted.', true), false)).toMatchObject({
+      type: 'Waiting',
+      after: 5_000,
+      status: { phase: 'Pending' },
+    });
+  });
+
+  test('throws an unexpected error', async () => {
+    await expect(reconcile(new TypeError('x'))).rejects.toThrow(TypeError);
+  });
+});
