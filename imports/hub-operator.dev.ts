@@ -4,7 +4,7 @@ import { Construct } from 'constructs';
 
 
 /**
- * Hub is one Home Assistant: the operator runs it, sets it up and keeps it well, or looks after one that runs elsewhere. A Hub that the operator runs needs a HubConfiguration.
+ * Hub is one Home Assistant instance, called the hub: the operator runs, sets up and maintains it, or manages one that runs elsewhere. A Hub that the operator runs needs a HubConfiguration.
  *
  * @schema Hub
  */
@@ -58,7 +58,7 @@ export class Hub extends ApiObject {
 }
 
 /**
- * Hub is one Home Assistant: the operator runs it, sets it up and keeps it well, or looks after one that runs elsewhere. A Hub that the operator runs needs a HubConfiguration.
+ * Hub is one Home Assistant instance, called the hub: the operator runs, sets up and maintains it, or manages one that runs elsewhere. A Hub that the operator runs needs a HubConfiguration.
  *
  * @schema Hub
  */
@@ -69,7 +69,7 @@ export interface HubProps {
   readonly metadata?: ApiObjectMetadata;
 
   /**
-   * What hub there shall be.
+   * Desired state of the Hub.
    *
    * @schema Hub#spec
    */
@@ -92,48 +92,48 @@ export function toJson_HubProps(obj: HubProps | undefined): Record<string, any> 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * What hub there shall be.
+ * Desired state of the Hub.
  *
  * @schema HubSpec
  */
 export interface HubSpec {
   /**
-   * The hub’s automatic backups. Absent: the hub’s own schedule is left alone.
+   * Automatic backups of the hub. Absent: the hub’s own schedule is not changed.
    *
    * @schema HubSpec#backup
    */
   readonly backup?: HubSpecBackup;
 
   /**
-   * What happens when the hub bans the operator’s address after failed logins. Not for external hubs.
+   * Recovery when the hub bans the operator’s address after failed logins. Not for external hubs.
    *
    * @schema HubSpec#banRecovery
    */
   readonly banRecovery?: HubSpecBanRecovery;
 
   /**
-   * The first set-up of a new hub: its owner, its place, and the API token of the operator. An external hub is never set up: there, this block does nothing.
+   * The first set-up of a new hub: its owner, its location, and the API token of the operator. This block has no effect on an external hub.
    *
    * @schema HubSpec#bootstrap
    */
   readonly bootstrap?: HubSpecBootstrap;
 
   /**
-   * How automations, scenes and scripts get into the hub. Api (default): one by one through its API; people can still edit them there. File: as mounted files with one reload for a burst, much faster for hundreds, but read-only in the hub; this version of the operator does not know it yet, and says so (`NotYetSupported`).
+   * How automations, scenes and scripts are written to the hub. Api (default): one by one through its API; people can edit them in the hub. File: as mounted files with one reload for a burst; faster for hundreds, but read-only in the hub. File is not implemented yet (`NotYetSupported`).
    *
    * @schema HubSpec#delivery
    */
   readonly delivery?: HubSpecDelivery;
 
   /**
-   * The hub already runs elsewhere, such as on a box in the home: the operator starts nothing and only looks after what is inside it. HubConfiguration, HubSecrets, HubCommunityRepository and `delivery: File` do not work with it, and there is no ban recovery. It cannot be added to or removed from a Hub. Its Secrets carry the label `<group>/hub: <name of the Hub>`. Absent: the operator runs the hub.
+   * The hub already runs elsewhere, such as on a device at home: the operator runs nothing and manages only the automations, scenes, scripts and so on inside it. HubConfiguration, HubSecrets, HubCommunityRepository and `delivery: File` do not work with it, and there is no ban recovery. It cannot be added to or removed from a Hub. Its Secrets must carry the label `<group>/hub: <name of the Hub>`. Absent: the operator runs the hub.
    *
    * @schema HubSpec#external
    */
   readonly external?: HubSpecExternal;
 
   /**
-   * The HTTPRoute `<hub>` of the Gateway API, made where its CRDs exist. Absent: none.
+   * The HTTPRoute `<hub>` of the Gateway API, created if its CRDs are installed. Absent: none.
    *
    * @schema HubSpec#gateway
    */
@@ -168,28 +168,28 @@ export interface HubSpec {
   readonly imagePullSecrets?: HubSpecImagePullSecrets[];
 
   /**
-   * The Ingress `<hub>`. The hub also needs the controller’s address in `http.trusted_proxies`. Absent: none.
+   * The Ingress `<hub>`. The hub also needs the address of the ingress controller in `http.trusted_proxies`. Absent: none.
    *
    * @schema HubSpec#ingress
    */
   readonly ingress?: HubSpecIngress;
 
   /**
-   * The NetworkPolicy `<hub>`, which closes the hub’s pod to all but the operator and `from`. Default: none.
+   * The NetworkPolicy `<hub>`, which allows only the operator and `from` to reach the hub’s pod. Default: none.
    *
    * @schema HubSpec#networkPolicy
    */
   readonly networkPolicy?: HubSpecNetworkPolicy;
 
   /**
-   * Parts of a PodTemplateSpec that are merged last into the hub’s pod, by Kubernetes’ merge keys: metadata, scheduling, env, sidecars, extra volumes, security context, probes. The hub’s container is named `hub`. The operator’s own containers and mounts cannot be removed. Default: empty.
+   * Parts of a PodTemplateSpec that are merged last into the hub’s pod, by the merge keys of Kubernetes: metadata, scheduling, env, sidecars, extra volumes, security context, probes. The hub’s container is named `hub`. The operator’s own containers and mounts cannot be removed. Default: empty.
    *
    * @schema HubSpec#podTemplate
    */
   readonly podTemplate?: any;
 
   /**
-   * CPU, memory and devices of the hub’s container, as in a pod. Device plugins’ resources go here. Default: none set.
+   * CPU, memory and devices of the hub’s container, as in a pod, including resources of device plugins. Default: none.
    *
    * @schema HubSpec#resources
    */
@@ -203,28 +203,28 @@ export interface HubSpec {
   readonly service?: HubSpecService;
 
   /**
-   * The volume with the hub’s `/config`: the PersistentVolumeClaim `<hub>-config`. A claim of that name that is there already is used; where it differs from what stands here, the condition `StorageReady` says so.
+   * The volume with the hub’s `/config`: the PersistentVolumeClaim `<hub>-config`. An existing claim of that name is used; the condition `StorageReady` reports where it differs from these fields.
    *
    * @schema HubSpec#storage
    */
   readonly storage?: HubSpecStorage;
 
   /**
-   * True: the operator changes nothing in the hub or in the cluster for this resource until it is false again; `Ready` keeps its last value. A deletion is still carried out. Default false.
+   * True: the operator changes nothing in the hub or in the cluster for this resource; `Ready` keeps its last value. A deletion is carried out. Default false.
    *
    * @schema HubSpec#suspend
    */
   readonly suspend?: boolean;
 
   /**
-   * Time zone of the hub’s pod (`TZ`), such as `Europe/Berlin`, and the default of `bootstrap.location`. Default UTC.
+   * Time zone of the pod (`TZ`), such as `Europe/Berlin`, and the default of `bootstrap.location.timeZone`. Default UTC.
    *
    * @schema HubSpec#timezone
    */
   readonly timezone?: string;
 
   /**
-   * Image tag of the hub, such as `2026.11.0`, or a digest (`sha256:<hex>`). Name one: `stable` moves. A version below the one that ran on the volume is refused, unless the annotation `allow-downgrade: "true"` is set. Default stable.
+   * Image tag of Home Assistant, such as `2026.11.0`, or a digest (`sha256:<hex>`). Pin one: `stable` moves. A version lower than the one that ran on the volume is refused, unless the annotation `allow-downgrade: "true"` is set. Default stable.
    *
    * @schema HubSpec#version
    */
@@ -264,20 +264,20 @@ export function toJson_HubSpec(obj: HubSpec | undefined): Record<string, any> | 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The hub’s automatic backups. Absent: the hub’s own schedule is left alone.
+ * Automatic backups of the hub. Absent: the hub’s own schedule is not changed.
  *
  * @schema HubSpecBackup
  */
 export interface HubSpecBackup {
   /**
-   * Where backups go, by the hub’s agent ids. Default [backup.local]: the hub’s own volume.
+   * Destinations of backups: agent ids of the hub. Default [backup.local]: the hub’s own volume.
    *
    * @schema HubSpecBackup#agentIDs
    */
   readonly agentIDs?: string[];
 
   /**
-   * Whether history is part of it. Default true.
+   * Whether backups include the history database. Default true.
    *
    * @schema HubSpecBackup#includeDatabase
    */
@@ -291,28 +291,28 @@ export interface HubSpecBackup {
   readonly passwordSecretRef?: HubSpecBackupPasswordSecretRef;
 
   /**
-   * How often: daily (default), on one day of the week (mon … sun), or never, which switches them off.
+   * How often: daily (default), on one day of the week (mon … sun), or never, which turns them off.
    *
    * @schema HubSpecBackup#recurrence
    */
   readonly recurrence?: HubSpecBackupRecurrence;
 
   /**
-   * How many backups are kept. Absent: no limit.
+   * Number of backups that are kept. Absent: no limit.
    *
    * @schema HubSpecBackup#retentionCopies
    */
   readonly retentionCopies?: number;
 
   /**
-   * How many days a backup is kept. Absent: no limit.
+   * Number of days that a backup is kept. Absent: no limit.
    *
    * @schema HubSpecBackup#retentionDays
    */
   readonly retentionDays?: number;
 
   /**
-   * Time of day in the hub’s time zone, HH:MM:SS in quotes, such as "03:30:00". Absent: the hub chooses, before 6:00.
+   * Time of day in the hub’s time zone, HH:MM:SS in quotes, such as "03:30:00". Absent: the hub chooses a time before 6:00.
    *
    * @schema HubSpecBackup#time
    */
@@ -340,13 +340,13 @@ export function toJson_HubSpecBackup(obj: HubSpecBackup | undefined): Record<str
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * What happens when the hub bans the operator’s address after failed logins. Not for external hubs.
+ * Recovery when the hub bans the operator’s address after failed logins. Not for external hubs.
  *
  * @schema HubSpecBanRecovery
  */
 export interface HubSpecBanRecovery {
   /**
-   * True: the hub is restarted without the ban on the operator, at most 3 times in 30 minutes. False: it is only reported. Default true.
+   * True: the hub is restarted without the ban, at most 3 times in 30 minutes. False: the ban is only reported. Default true.
    *
    * @schema HubSpecBanRecovery#enabled
    */
@@ -368,13 +368,13 @@ export function toJson_HubSpecBanRecovery(obj: HubSpecBanRecovery | undefined): 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The first set-up of a new hub: its owner, its place, and the API token of the operator. An external hub is never set up: there, this block does nothing.
+ * The first set-up of a new hub: its owner, its location, and the API token of the operator. This block has no effect on an external hub.
  *
  * @schema HubSpecBootstrap
  */
 export interface HubSpecBootstrap {
   /**
-   * True: the hub sends anonymous usage data to its makers. Default false.
+   * True: the hub sends anonymous usage data to its developers. Default false.
    *
    * @schema HubSpecBootstrap#analytics
    */
@@ -388,14 +388,14 @@ export interface HubSpecBootstrap {
   readonly apiTokenSecretName?: string;
 
   /**
-   * The owner’s credentials. Absent: the operator makes the Secret `<hub>-admin` with a random password, once.
+   * Credentials of the owner. Absent: the operator creates the Secret `<hub>-admin` with a random password, once.
    *
    * @schema HubSpecBootstrap#credentials
    */
   readonly credentials?: HubSpecBootstrapCredentials;
 
   /**
-   * False: the hub is not set up, and the Secret with the token is read but never written. Default true.
+   * False: the hub is not set up, and the Secret with the token is only read. Default true.
    *
    * @schema HubSpecBootstrap#enabled
    */
@@ -409,7 +409,7 @@ export interface HubSpecBootstrap {
   readonly language?: string;
 
   /**
-   * Where the home is. Fields that are absent are left as they are in the hub.
+   * Location of the home. Absent fields are not changed in the hub.
    *
    * @schema HubSpecBootstrap#location
    */
@@ -423,7 +423,7 @@ export interface HubSpecBootstrap {
   readonly ownerName?: string;
 
   /**
-   * How many days a new API token lives. Default 3650.
+   * Lifetime of a new API token, in days. Default 3650.
    *
    * @schema HubSpecBootstrap#tokenLifespanDays
    */
@@ -452,7 +452,7 @@ export function toJson_HubSpecBootstrap(obj: HubSpecBootstrap | undefined): Reco
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * How automations, scenes and scripts get into the hub. Api (default): one by one through its API; people can still edit them there. File: as mounted files with one reload for a burst, much faster for hundreds, but read-only in the hub; this version of the operator does not know it yet, and says so (`NotYetSupported`).
+ * How automations, scenes and scripts are written to the hub. Api (default): one by one through its API; people can edit them in the hub. File: as mounted files with one reload for a burst; faster for hundreds, but read-only in the hub. File is not implemented yet (`NotYetSupported`).
  *
  * @schema HubSpecDelivery
  */
@@ -464,13 +464,13 @@ export enum HubSpecDelivery {
 }
 
 /**
- * The hub already runs elsewhere, such as on a box in the home: the operator starts nothing and only looks after what is inside it. HubConfiguration, HubSecrets, HubCommunityRepository and `delivery: File` do not work with it, and there is no ban recovery. It cannot be added to or removed from a Hub. Its Secrets carry the label `<group>/hub: <name of the Hub>`. Absent: the operator runs the hub.
+ * The hub already runs elsewhere, such as on a device at home: the operator runs nothing and manages only the automations, scenes, scripts and so on inside it. HubConfiguration, HubSecrets, HubCommunityRepository and `delivery: File` do not work with it, and there is no ban recovery. It cannot be added to or removed from a Hub. Its Secrets must carry the label `<group>/hub: <name of the Hub>`. Absent: the operator runs the hub.
  *
  * @schema HubSpecExternal
  */
 export interface HubSpecExternal {
   /**
-   * Secret with the certificate authority of the hub, for https with an own one.
+   * Secret with the certificate authority of the hub, if https uses a private one.
    *
    * @schema HubSpecExternal#caSecretRef
    */
@@ -508,13 +508,13 @@ export function toJson_HubSpecExternal(obj: HubSpecExternal | undefined): Record
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The HTTPRoute `<hub>` of the Gateway API, made where its CRDs exist. Absent: none.
+ * The HTTPRoute `<hub>` of the Gateway API, created if its CRDs are installed. Absent: none.
  *
  * @schema HubSpecGateway
  */
 export interface HubSpecGateway {
   /**
-   * False: no HTTPRoute. Default true when the block is there.
+   * False: no HTTPRoute. Default true if the block is present.
    *
    * @schema HubSpecGateway#enabled
    */
@@ -528,14 +528,14 @@ export interface HubSpecGateway {
   readonly filters?: any[];
 
   /**
-   * Host names under which the hub is reached. Default: those of the Gateway.
+   * Host names of the hub. Default: those of the Gateway.
    *
    * @schema HubSpecGateway#hostnames
    */
   readonly hostnames?: string[];
 
   /**
-   * The Gateways that the route attaches to. At least one is needed when enabled.
+   * Gateways that the route attaches to. At least one is needed if enabled.
    *
    * @schema HubSpecGateway#parentRefs
    */
@@ -600,7 +600,7 @@ export function toJson_HubSpecImagePullSecrets(obj: HubSpecImagePullSecrets | un
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The Ingress `<hub>`. The hub also needs the controller’s address in `http.trusted_proxies`. Absent: none.
+ * The Ingress `<hub>`. The hub also needs the address of the ingress controller in `http.trusted_proxies`. Absent: none.
  *
  * @schema HubSpecIngress
  */
@@ -613,21 +613,21 @@ export interface HubSpecIngress {
   readonly annotations?: { [key: string]: string };
 
   /**
-   * False: no Ingress. Default true when the block is there.
+   * False: no Ingress. Default true if the block is present.
    *
    * @schema HubSpecIngress#enabled
    */
   readonly enabled?: boolean;
 
   /**
-   * Host name under which the hub is reached, such as `home.example.org`. Needed when enabled.
+   * Host name of the hub, such as `home.example.org`. Needed if enabled.
    *
    * @schema HubSpecIngress#host
    */
   readonly host?: string;
 
   /**
-   * Class of the Ingress. Absent: the cluster’s default.
+   * Class of the Ingress. Absent: the default of the cluster.
    *
    * @schema HubSpecIngress#ingressClassName
    */
@@ -660,20 +660,20 @@ export function toJson_HubSpecIngress(obj: HubSpecIngress | undefined): Record<s
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The NetworkPolicy `<hub>`, which closes the hub’s pod to all but the operator and `from`. Default: none.
+ * The NetworkPolicy `<hub>`, which allows only the operator and `from` to reach the hub’s pod. Default: none.
  *
  * @schema HubSpecNetworkPolicy
  */
 export interface HubSpecNetworkPolicy {
   /**
-   * True: the policy is made. Default false.
+   * True: the policy is created. Default false.
    *
    * @schema HubSpecNetworkPolicy#enabled
    */
   readonly enabled?: boolean;
 
   /**
-   * Who may reach the hub besides the operator, as in a NetworkPolicy; your ingress controller belongs here. Default: nobody.
+   * Who else may reach the hub, as in a NetworkPolicy; name your ingress controller here. Default: nobody.
    *
    * @schema HubSpecNetworkPolicy#from
    */
@@ -696,7 +696,7 @@ export function toJson_HubSpecNetworkPolicy(obj: HubSpecNetworkPolicy | undefine
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * CPU, memory and devices of the hub’s container, as in a pod. Device plugins’ resources go here. Default: none set.
+ * CPU, memory and devices of the hub’s container, as in a pod, including resources of device plugins. Default: none.
  *
  * @schema HubSpecResources
  */
@@ -709,14 +709,14 @@ export interface HubSpecResources {
   readonly claims?: HubSpecResourcesClaims[];
 
   /**
-   * The most that the container may use, by resource, such as `memory: 2Gi`. Quote fractions: "0.5".
+   * Maximum that the container may use, by resource, such as `memory: 2Gi`. Quote fractions: "0.5".
    *
    * @schema HubSpecResources#limits
    */
   readonly limits?: { [key: string]: any };
 
   /**
-   * What the scheduler keeps free for the container, by resource. Default: as `limits`.
+   * What the scheduler reserves for the container, by resource. Default: as `limits`.
    *
    * @schema HubSpecResources#requests
    */
@@ -746,28 +746,28 @@ export function toJson_HubSpecResources(obj: HubSpecResources | undefined): Reco
  */
 export interface HubSpecService {
   /**
-   * Annotations of the Service, for load balancers and the like. Default: none.
+   * Annotations of the Service, such as those for load balancers. Default: none.
    *
    * @schema HubSpecService#annotations
    */
   readonly annotations?: { [key: string]: string };
 
   /**
-   * Cluster: any node forwards to the hub. Local: only the hub’s node does, and the hub sees the visitor’s address. With type NodePort or LoadBalancer. Absent: Cluster.
+   * Cluster: any node forwards to the hub. Local: only the hub’s node does, and the hub sees the address of the client. With type NodePort or LoadBalancer. Absent: Cluster.
    *
    * @schema HubSpecService#externalTrafficPolicy
    */
   readonly externalTrafficPolicy?: HubSpecServiceExternalTrafficPolicy;
 
   /**
-   * Which load balancer serves it, with type LoadBalancer. Absent: the cluster’s default.
+   * Class of the load balancer, with type LoadBalancer. Absent: the default of the cluster.
    *
    * @schema HubSpecService#loadBalancerClass
    */
   readonly loadBalancerClass?: string;
 
   /**
-   * Addresses that may come, as CIDR, with type LoadBalancer. Default: all.
+   * Client addresses that are allowed, as CIDR, with type LoadBalancer. Default: all.
    *
    * @schema HubSpecService#loadBalancerSourceRanges
    */
@@ -788,7 +788,7 @@ export interface HubSpecService {
   readonly port?: number;
 
   /**
-   * ClusterIP (default): inside the cluster. NodePort: on a port of every node. LoadBalancer: on an address of its own.
+   * ClusterIP (default): reachable inside the cluster. NodePort: on a port of every node. LoadBalancer: on its own address.
    *
    * @schema HubSpecService#type
    */
@@ -816,7 +816,7 @@ export function toJson_HubSpecService(obj: HubSpecService | undefined): Record<s
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The volume with the hub’s `/config`: the PersistentVolumeClaim `<hub>-config`. A claim of that name that is there already is used; where it differs from what stands here, the condition `StorageReady` says so.
+ * The volume with the hub’s `/config`: the PersistentVolumeClaim `<hub>-config`. An existing claim of that name is used; the condition `StorageReady` reports where it differs from these fields.
  *
  * @schema HubSpecStorage
  */
@@ -829,28 +829,28 @@ export interface HubSpecStorage {
   readonly accessModes?: HubSpecStorageAccessModes[];
 
   /**
-   * Use this PersistentVolumeClaim instead of making one. It is never deleted. Files on it that the operator has to replace are kept once as `*.before-hub-operator`.
+   * Use this PersistentVolumeClaim instead of creating one. It is never deleted. Files on it that the operator replaces are kept once as `*.before-hub-operator`. Absent: `<hub>-config`.
    *
    * @schema HubSpecStorage#existingClaim
    */
   readonly existingClaim?: string;
 
   /**
-   * True: the volume and the generated credentials stay when the Hub is deleted, and a Hub of the same name finds them again. It can be switched at any time. Default false.
+   * True: the volume and the generated credentials are kept when the Hub is deleted, and a new Hub of the same name uses them. It can be changed at any time. Default false.
    *
    * @schema HubSpecStorage#retain
    */
   readonly retain?: boolean;
 
   /**
-   * Size of the volume. A larger one expands it, where the storage class can. Default 5Gi.
+   * Size of the volume. A larger size expands it, if the storage class supports that. Default 5Gi.
    *
    * @schema HubSpecStorage#size
    */
   readonly size?: string;
 
   /**
-   * Storage class of the volume; "" turns dynamic provisioning off. It cannot be changed. Absent: the cluster’s default class.
+   * Storage class of the volume; "" disables dynamic provisioning. It cannot be changed. Absent: the default class of the cluster.
    *
    * @schema HubSpecStorage#storageClassName
    */
@@ -912,7 +912,7 @@ export function toJson_HubSpecBackupPasswordSecretRef(obj: HubSpecBackupPassword
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * How often: daily (default), on one day of the week (mon … sun), or never, which switches them off.
+ * How often: daily (default), on one day of the week (mon … sun), or never, which turns them off.
  *
  * @schema HubSpecBackupRecurrence
  */
@@ -938,7 +938,7 @@ export enum HubSpecBackupRecurrence {
 }
 
 /**
- * The owner’s credentials. Absent: the operator makes the Secret `<hub>-admin` with a random password, once.
+ * Credentials of the owner. Absent: the operator creates the Secret `<hub>-admin` with a random password, once.
  *
  * @schema HubSpecBootstrapCredentials
  */
@@ -966,7 +966,7 @@ export function toJson_HubSpecBootstrapCredentials(obj: HubSpecBootstrapCredenti
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Where the home is. Fields that are absent are left as they are in the hub.
+ * Location of the home. Absent fields are not changed in the hub.
  *
  * @schema HubSpecBootstrapLocation
  */
@@ -986,7 +986,7 @@ export interface HubSpecBootstrapLocation {
   readonly currency?: string;
 
   /**
-   * Metres above the sea.
+   * Elevation in metres above sea level.
    *
    * @schema HubSpecBootstrapLocation#elevation
    */
@@ -1050,7 +1050,7 @@ export function toJson_HubSpecBootstrapLocation(obj: HubSpecBootstrapLocation | 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Secret with the certificate authority of the hub, for https with an own one.
+ * Secret with the certificate authority of the hub, if https uses a private one.
  *
  * @schema HubSpecExternalCaSecretRef
  */
@@ -1154,14 +1154,14 @@ export interface HubSpecGatewayParentRefs {
   readonly namespace?: string;
 
   /**
-   * The one port of the Gateway that is meant. Absent: all.
+   * One port of the Gateway. Absent: all.
    *
    * @schema HubSpecGatewayParentRefs#port
    */
   readonly port?: number;
 
   /**
-   * The one listener of the Gateway that is meant. Absent: all.
+   * Name of one listener of the Gateway. Absent: all.
    *
    * @schema HubSpecGatewayParentRefs#sectionName
    */
@@ -1194,21 +1194,21 @@ export function toJson_HubSpecGatewayParentRefs(obj: HubSpecGatewayParentRefs | 
  */
 export interface HubSpecIngressTls {
   /**
-   * False: plain HTTP. Default true when the block is there.
+   * False: plain HTTP. Default true if the block is present.
    *
    * @schema HubSpecIngressTls#enabled
    */
   readonly enabled?: boolean;
 
   /**
-   * The cert-manager issuer that makes the certificate. Without cert-manager the hub stays on HTTP.
+   * The cert-manager issuer that issues the certificate. Without cert-manager the hub is served over HTTP.
    *
    * @schema HubSpecIngressTls#issuerRef
    */
   readonly issuerRef?: HubSpecIngressTlsIssuerRef;
 
   /**
-   * Secret with the certificate (`tls.crt`, `tls.key`). One that you bring wins over `issuerRef`. Default with `issuerRef`: `<hub>-tls`.
+   * Secret with the certificate (`tls.crt`, `tls.key`). An existing one overrides `issuerRef`. Default with `issuerRef`: `<hub>-tls`.
    *
    * @schema HubSpecIngressTls#secretName
    */
@@ -1285,7 +1285,7 @@ export interface HubSpecResourcesClaims {
   readonly name: string;
 
   /**
-   * The one request of the claim that is used. Absent: all.
+   * The request of the claim that is used. Absent: all.
    *
    * @schema HubSpecResourcesClaims#request
    */
@@ -1308,7 +1308,7 @@ export function toJson_HubSpecResourcesClaims(obj: HubSpecResourcesClaims | unde
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Cluster: any node forwards to the hub. Local: only the hub’s node does, and the hub sees the visitor’s address. With type NodePort or LoadBalancer. Absent: Cluster.
+ * Cluster: any node forwards to the hub. Local: only the hub’s node does, and the hub sees the address of the client. With type NodePort or LoadBalancer. Absent: Cluster.
  *
  * @schema HubSpecServiceExternalTrafficPolicy
  */
@@ -1320,7 +1320,7 @@ export enum HubSpecServiceExternalTrafficPolicy {
 }
 
 /**
- * ClusterIP (default): inside the cluster. NodePort: on a port of every node. LoadBalancer: on an address of its own.
+ * ClusterIP (default): reachable inside the cluster. NodePort: on a port of every node. LoadBalancer: on its own address.
  *
  * @schema HubSpecServiceType
  */
@@ -1366,7 +1366,7 @@ export interface HubSpecBootstrapCredentialsSecretRef {
   readonly passwordKey?: string;
 
   /**
-   * Key of the user name, which the hub takes in lower case. Default username.
+   * Key of the user name, which the hub converts to lower case. Default username.
    *
    * @schema HubSpecBootstrapCredentialsSecretRef#usernameKey
    */
@@ -1402,7 +1402,7 @@ export enum HubSpecBootstrapLocationUnitSystem {
 }
 
 /**
- * The cert-manager issuer that makes the certificate. Without cert-manager the hub stays on HTTP.
+ * The cert-manager issuer that issues the certificate. Without cert-manager the hub is served over HTTP.
  *
  * @schema HubSpecIngressTlsIssuerRef
  */
@@ -1459,7 +1459,7 @@ export interface HubSpecNetworkPolicyFromIpBlock {
   readonly cidr: string;
 
   /**
-   * Ranges inside it that may not come.
+   * Ranges inside it that are excluded. Default: none.
    *
    * @schema HubSpecNetworkPolicyFromIpBlock#except
    */
@@ -1671,7 +1671,7 @@ export enum HubSpecNetworkPolicyFromPodSelectorMatchExpressionsOperator {
 
 
 /**
- * HubArea is one area (room) of the home, in the registry of a hub.
+ * HubArea is one area (room) in the registry of a Home Assistant instance (the hub).
  *
  * @schema HubArea
  */
@@ -1725,7 +1725,7 @@ export class HubArea extends ApiObject {
 }
 
 /**
- * HubArea is one area (room) of the home, in the registry of a hub.
+ * HubArea is one area (room) in the registry of a Home Assistant instance (the hub).
  *
  * @schema HubArea
  */
@@ -1736,7 +1736,7 @@ export interface HubAreaProps {
   readonly metadata?: ApiObjectMetadata;
 
   /**
-   * One area (room) of the home.
+   * Desired state of the area.
    *
    * @schema HubArea#spec
    */
@@ -1759,7 +1759,7 @@ export function toJson_HubAreaProps(obj: HubAreaProps | undefined): Record<strin
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * One area (room) of the home.
+ * Desired state of the area.
  *
  * @schema HubAreaSpec
  */
@@ -1772,28 +1772,28 @@ export interface HubAreaSpec {
   readonly aliases?: string[];
 
   /**
-   * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it was there before.
+   * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it existed before.
    *
    * @schema HubAreaSpec#deletionPolicy
    */
   readonly deletionPolicy?: HubAreaSpecDeletionPolicy;
 
   /**
-   * What happens when someone changes the object in the hub itself. Correct (default): it is put back. Warn: it is only reported, in the condition and as an event.
+   * What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
    *
    * @schema HubAreaSpec#driftPolicy
    */
   readonly driftPolicy?: HubAreaSpecDriftPolicy;
 
   /**
-   * The floor of the area: the name of a HubFloor’s floor, or the name of a HubFloor, or of a floor in the hub. The area waits for it. Absent: none.
+   * The floor of the area: `spec.name` of a HubFloor, else `metadata.name` of a HubFloor, else the name of a floor in the hub. The area waits for it. Absent: none.
    *
    * @schema HubAreaSpec#floorName
    */
   readonly floorName?: string;
 
   /**
-   * The Hub that this resource belongs to. It may be created later: the resource waits for it.
+   * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
    *
    * @schema HubAreaSpec#hubRef
    */
@@ -1807,21 +1807,21 @@ export interface HubAreaSpec {
   readonly humidityEntityId?: string;
 
   /**
-   * Icon, of the form `<prefix>:<name>`, such as `mdi:sofa`. Absent: the hub shows its usual one.
+   * Icon, of the form `<prefix>:<name>`, such as `mdi:sofa`. Absent: the default icon of the hub.
    *
    * @schema HubAreaSpec#icon
    */
   readonly icon?: string;
 
   /**
-   * Labels of the area: names of HubLabels’ labels, or of HubLabels, or of labels in the hub. The area waits for them. Default: none.
+   * Labels of the area: each is `spec.name` of a HubLabel, else `metadata.name` of a HubLabel, else the name of a label in the hub. The area waits for them. Default: none.
    *
    * @schema HubAreaSpec#labels
    */
   readonly labels?: string[];
 
   /**
-   * Name of the area. The hub compares names without case and blanks; one that is there is adopted.
+   * Name of the area. The hub compares names without case and spaces; an existing area of this name is adopted.
    *
    * @schema HubAreaSpec#name
    */
@@ -1835,7 +1835,7 @@ export interface HubAreaSpec {
   readonly picture?: string;
 
   /**
-   * True: the operator changes nothing in the hub or in the cluster for this resource until it is false again; `Ready` keeps its last value. A deletion is still carried out. Default false.
+   * True: the operator changes nothing in the hub or in the cluster for this resource; `Ready` keeps its last value. A deletion is carried out. Default false.
    *
    * @schema HubAreaSpec#suspend
    */
@@ -1875,7 +1875,7 @@ export function toJson_HubAreaSpec(obj: HubAreaSpec | undefined): Record<string,
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it was there before.
+ * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it existed before.
  *
  * @schema HubAreaSpecDeletionPolicy
  */
@@ -1887,7 +1887,7 @@ export enum HubAreaSpecDeletionPolicy {
 }
 
 /**
- * What happens when someone changes the object in the hub itself. Correct (default): it is put back. Warn: it is only reported, in the condition and as an event.
+ * What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
  *
  * @schema HubAreaSpecDriftPolicy
  */
@@ -1899,7 +1899,7 @@ export enum HubAreaSpecDriftPolicy {
 }
 
 /**
- * The Hub that this resource belongs to. It may be created later: the resource waits for it.
+ * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
  *
  * @schema HubAreaSpecHubRef
  */
@@ -1928,7 +1928,7 @@ export function toJson_HubAreaSpecHubRef(obj: HubAreaSpecHubRef | undefined): Re
 
 
 /**
- * HubAutomation is one automation of a hub. What stands here is in the hub, and stays so.
+ * HubAutomation is one automation of a Home Assistant instance (the hub). It is kept in sync; drift is reverted.
  *
  * @schema HubAutomation
  */
@@ -1982,7 +1982,7 @@ export class HubAutomation extends ApiObject {
 }
 
 /**
- * HubAutomation is one automation of a hub. What stands here is in the hub, and stays so.
+ * HubAutomation is one automation of a Home Assistant instance (the hub). It is kept in sync; drift is reverted.
  *
  * @schema HubAutomation
  */
@@ -1993,7 +1993,7 @@ export interface HubAutomationProps {
   readonly metadata?: ApiObjectMetadata;
 
   /**
-   * One automation: when a trigger fires and all conditions hold, the actions run.
+   * Desired automation: when a trigger fires and all conditions hold, the actions run.
    *
    * @schema HubAutomation#spec
    */
@@ -2016,13 +2016,13 @@ export function toJson_HubAutomationProps(obj: HubAutomationProps | undefined): 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * One automation: when a trigger fires and all conditions hold, the actions run.
+ * Desired automation: when a trigger fires and all conditions hold, the actions run.
  *
  * @schema HubAutomationSpec
  */
 export interface HubAutomationSpec {
   /**
-   * What is done, in order, in the hub’s own syntax: `action` (a service such as `light.turn_on`) with `target` and `data`, or `delay`, `choose`, `if`, `repeat` and the like. At least one is needed, unless `useBlueprint` is set. Quote states such as "on", "off", "yes", "no": kubectl reads them as booleans.
+   * Actions, run in order, in the syntax of Home Assistant: `action` (such as `light.turn_on`) with `target` and `data`, or `delay`, `choose`, `if`, `repeat` and so on. At least one is needed, unless `useBlueprint` is set. Quote states such as "on", "off", "yes" and "no": kubectl reads them as booleans.
    *
    * @schema HubAutomationSpec#actions
    */
@@ -2043,42 +2043,42 @@ export interface HubAutomationSpec {
   readonly autoReload?: boolean;
 
   /**
-   * What must hold when a trigger fires, in the hub’s own syntax: each entry has the key `condition` (such as `state`, `time`, `template`). All must pass. Default: none. Quote states such as "on", "off", "yes", "no": kubectl reads them as booleans.
+   * Conditions that must hold when a trigger fires, in the syntax of Home Assistant: each entry has the key `condition` (such as `state`, `time`, `template`). All must pass. Default: none. Quote states such as "on", "off", "yes" and "no": kubectl reads them as booleans.
    *
    * @schema HubAutomationSpec#conditions
    */
   readonly conditions?: any[];
 
   /**
-   * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it was there before.
+   * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it existed before.
    *
    * @schema HubAutomationSpec#deletionPolicy
    */
   readonly deletionPolicy?: HubAutomationSpecDeletionPolicy;
 
   /**
-   * What the automation is for, shown in the hub.
+   * Description shown in the hub. Absent: none.
    *
    * @schema HubAutomationSpec#description
    */
   readonly description?: string;
 
   /**
-   * What happens when someone changes the object in the hub itself. Correct (default): it is put back. Warn: it is only reported, in the condition and as an event.
+   * What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
    *
    * @schema HubAutomationSpec#driftPolicy
    */
   readonly driftPolicy?: HubAutomationSpecDriftPolicy;
 
   /**
-   * False: the automation stays in the hub but is switched off, and stays off over restarts of the hub. Switched to true, it is turned on once; while it is true, people may toggle it in the hub. Default true.
+   * False: the automation stays in the hub but is turned off, also after a restart of the hub. A change to true turns it on once; while true, people may toggle it in the hub. Default true.
    *
    * @schema HubAutomationSpec#enabled
    */
   readonly enabled?: boolean;
 
   /**
-   * The Hub that this resource belongs to. It may be created later: the resource waits for it.
+   * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
    *
    * @schema HubAutomationSpec#hubRef
    */
@@ -2092,63 +2092,63 @@ export interface HubAutomationSpec {
   readonly id?: string;
 
   /**
-   * Whether the automation is on after the hub starts. Absent: as it was before. `enabled: false` wins over it.
+   * Whether the automation is on after the hub starts. Absent: its last state. `enabled: false` overrides it.
    *
    * @schema HubAutomationSpec#initialState
    */
   readonly initialState?: boolean;
 
   /**
-   * How many runs may wait or run at once; only with mode queued or parallel. Absent: 10, the hub’s default.
+   * Maximum number of queued or parallel runs; only with mode queued or parallel. Absent: 10, the default of the hub.
    *
    * @schema HubAutomationSpec#max
    */
   readonly max?: number;
 
   /**
-   * Level at which the hub logs a start beyond `max`; silent logs nothing. Default warning, which with `useBlueprint` leaves the blueprint its own level.
+   * Level at which the hub logs a start beyond `max`; silent logs nothing. Default warning, which with `useBlueprint` keeps the level of the blueprint.
    *
    * @schema HubAutomationSpec#maxExceeded
    */
   readonly maxExceeded?: HubAutomationSpecMaxExceeded;
 
   /**
-   * What happens when it is started while it still runs. single (default): the new start is ignored. restart: the old run is stopped. queued: the new one waits for its turn. parallel: both run. With `useBlueprint`, single leaves the blueprint its own mode.
+   * What happens when it is started while it is running. single (default): the new start is ignored. restart: the old run is stopped. queued: the new run starts after the old one. parallel: both run. With `useBlueprint`, single keeps the mode of the blueprint.
    *
    * @schema HubAutomationSpec#mode
    */
   readonly mode?: HubAutomationSpecMode;
 
   /**
-   * True: the operator changes nothing in the hub or in the cluster for this resource until it is false again; `Ready` keeps its last value. A deletion is still carried out. Default false.
+   * True: the operator changes nothing in the hub or in the cluster for this resource; `Ready` keeps its last value. A deletion is carried out. Default false.
    *
    * @schema HubAutomationSpec#suspend
    */
   readonly suspend?: boolean;
 
   /**
-   * What the hub remembers of past runs.
+   * Traces of past runs. Absent: the defaults of the hub.
    *
    * @schema HubAutomationSpec#trace
    */
   readonly trace?: HubAutomationSpecTrace;
 
   /**
-   * What starts the automation, in the hub’s own syntax: each entry has the key `trigger` (such as `state`, `sun`, `time`) and the keys of that type. At least one is needed, unless `useBlueprint` is set. Quote states such as "on", "off", "yes", "no": kubectl reads them as booleans.
+   * Triggers, in the syntax of Home Assistant: each entry has the key `trigger` (such as `state`, `sun`, `time`) and the keys of that type. At least one is needed, unless `useBlueprint` is set. Quote states such as "on", "off", "yes" and "no": kubectl reads them as booleans.
    *
    * @schema HubAutomationSpec#triggers
    */
   readonly triggers?: any[];
 
   /**
-   * Makes it from a blueprint that is in the hub, in place of triggers, actions or a sequence.
+   * Creates it from a blueprint in the hub, instead of triggers, actions or a sequence. Absent: no blueprint.
    *
    * @schema HubAutomationSpec#useBlueprint
    */
   readonly useBlueprint?: HubAutomationSpecUseBlueprint;
 
   /**
-   * Variables for all templates, by name, in the hub’s own syntax.
+   * Variables for all templates, by name. Default: none.
    *
    * @schema HubAutomationSpec#variables
    */
@@ -2188,7 +2188,7 @@ export function toJson_HubAutomationSpec(obj: HubAutomationSpec | undefined): Re
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it was there before.
+ * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it existed before.
  *
  * @schema HubAutomationSpecDeletionPolicy
  */
@@ -2200,7 +2200,7 @@ export enum HubAutomationSpecDeletionPolicy {
 }
 
 /**
- * What happens when someone changes the object in the hub itself. Correct (default): it is put back. Warn: it is only reported, in the condition and as an event.
+ * What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
  *
  * @schema HubAutomationSpecDriftPolicy
  */
@@ -2212,7 +2212,7 @@ export enum HubAutomationSpecDriftPolicy {
 }
 
 /**
- * The Hub that this resource belongs to. It may be created later: the resource waits for it.
+ * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
  *
  * @schema HubAutomationSpecHubRef
  */
@@ -2240,7 +2240,7 @@ export function toJson_HubAutomationSpecHubRef(obj: HubAutomationSpecHubRef | un
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Level at which the hub logs a start beyond `max`; silent logs nothing. Default warning, which with `useBlueprint` leaves the blueprint its own level.
+ * Level at which the hub logs a start beyond `max`; silent logs nothing. Default warning, which with `useBlueprint` keeps the level of the blueprint.
  *
  * @schema HubAutomationSpecMaxExceeded
  */
@@ -2256,7 +2256,7 @@ export enum HubAutomationSpecMaxExceeded {
 }
 
 /**
- * What happens when it is started while it still runs. single (default): the new start is ignored. restart: the old run is stopped. queued: the new one waits for its turn. parallel: both run. With `useBlueprint`, single leaves the blueprint its own mode.
+ * What happens when it is started while it is running. single (default): the new start is ignored. restart: the old run is stopped. queued: the new run starts after the old one. parallel: both run. With `useBlueprint`, single keeps the mode of the blueprint.
  *
  * @schema HubAutomationSpecMode
  */
@@ -2272,13 +2272,13 @@ export enum HubAutomationSpecMode {
 }
 
 /**
- * What the hub remembers of past runs.
+ * Traces of past runs. Absent: the defaults of the hub.
  *
  * @schema HubAutomationSpecTrace
  */
 export interface HubAutomationSpecTrace {
   /**
-   * How many runs are kept. Absent: 5, the hub’s default.
+   * Number of traces that are kept. Absent: 5, the default of the hub.
    *
    * @schema HubAutomationSpecTrace#storedTraces
    */
@@ -2300,20 +2300,20 @@ export function toJson_HubAutomationSpecTrace(obj: HubAutomationSpecTrace | unde
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Makes it from a blueprint that is in the hub, in place of triggers, actions or a sequence.
+ * Creates it from a blueprint in the hub, instead of triggers, actions or a sequence. Absent: no blueprint.
  *
  * @schema HubAutomationSpecUseBlueprint
  */
 export interface HubAutomationSpecUseBlueprint {
   /**
-   * The blueprint’s inputs, by name.
+   * Inputs of the blueprint, by name. Default: none.
    *
    * @schema HubAutomationSpecUseBlueprint#input
    */
   readonly input?: any;
 
   /**
-   * Path of the blueprint below the hub’s blueprint folder of its domain, such as `homeassistant/motion_light.yaml`.
+   * Path of the blueprint below the blueprint folder of its domain, such as `homeassistant/motion_light.yaml`.
    *
    * @schema HubAutomationSpecUseBlueprint#path
    */
@@ -2337,7 +2337,7 @@ export function toJson_HubAutomationSpecUseBlueprint(obj: HubAutomationSpecUseBl
 
 
 /**
- * HubCommunityRepository installs one community integration, dashboard plugin, theme, Python script or template into a hub that the operator runs.
+ * HubCommunityRepository is one community integration, dashboard plugin, theme, Python script or template, installed into a Home Assistant instance (the hub) that the operator runs.
  *
  * @schema HubCommunityRepository
  */
@@ -2391,7 +2391,7 @@ export class HubCommunityRepository extends ApiObject {
 }
 
 /**
- * HubCommunityRepository installs one community integration, dashboard plugin, theme, Python script or template into a hub that the operator runs.
+ * HubCommunityRepository is one community integration, dashboard plugin, theme, Python script or template, installed into a Home Assistant instance (the hub) that the operator runs.
  *
  * @schema HubCommunityRepository
  */
@@ -2402,7 +2402,7 @@ export interface HubCommunityRepositoryProps {
   readonly metadata?: ApiObjectMetadata;
 
   /**
-   * One community repository, at one version.
+   * Desired community repository, at one version.
    *
    * @schema HubCommunityRepository#spec
    */
@@ -2425,27 +2425,27 @@ export function toJson_HubCommunityRepositoryProps(obj: HubCommunityRepositoryPr
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * One community repository, at one version.
+ * Desired community repository, at one version.
  *
  * @schema HubCommunityRepositorySpec
  */
 export interface HubCommunityRepositorySpec {
   /**
-   * What the repository holds. It cannot be changed.
+   * What the repository contains. It cannot be changed.
    *
    * @schema HubCommunityRepositorySpec#category
    */
   readonly category: HubCommunityRepositorySpecCategory;
 
   /**
-   * The Hub that this resource belongs to. It may be created later: the resource waits for it.
+   * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
    *
    * @schema HubCommunityRepositorySpec#hubRef
    */
   readonly hubRef: HubCommunityRepositorySpecHubRef;
 
   /**
-   * The version: a tag or a commit. A branch moves: what is installed would not be what was tried.
+   * The version: a tag or a commit. Do not name a branch: it moves, and the installed version would be unknown.
    *
    * @schema HubCommunityRepositorySpec#ref
    */
@@ -2459,7 +2459,7 @@ export interface HubCommunityRepositorySpec {
   readonly repository: string;
 
   /**
-   * True: the operator changes nothing in the hub or in the cluster for this resource until it is false again; `Ready` keeps its last value. A deletion is still carried out. Default false.
+   * True: the operator changes nothing in the hub or in the cluster for this resource; `Ready` keeps its last value. A deletion is carried out. Default false.
    *
    * @schema HubCommunityRepositorySpec#suspend
    */
@@ -2485,7 +2485,7 @@ export function toJson_HubCommunityRepositorySpec(obj: HubCommunityRepositorySpe
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * What the repository holds. It cannot be changed.
+ * What the repository contains. It cannot be changed.
  *
  * @schema HubCommunityRepositorySpecCategory
  */
@@ -2503,7 +2503,7 @@ export enum HubCommunityRepositorySpecCategory {
 }
 
 /**
- * The Hub that this resource belongs to. It may be created later: the resource waits for it.
+ * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
  *
  * @schema HubCommunityRepositorySpecHubRef
  */
@@ -2532,7 +2532,7 @@ export function toJson_HubCommunityRepositorySpecHubRef(obj: HubCommunityReposit
 
 
 /**
- * HubConfiguration is the configuration.yaml of a hub. It becomes the ConfigMap <hub>-configuration, without which the Hub does not start. A configuration that the hub would not load is never left active.
+ * HubConfiguration is the configuration.yaml of a Home Assistant instance (the hub). It becomes the ConfigMap <hub>-configuration, which the Hub needs to start. A configuration that the hub would not load does not become active.
  *
  * @schema HubConfiguration
  */
@@ -2586,7 +2586,7 @@ export class HubConfiguration extends ApiObject {
 }
 
 /**
- * HubConfiguration is the configuration.yaml of a hub. It becomes the ConfigMap <hub>-configuration, without which the Hub does not start. A configuration that the hub would not load is never left active.
+ * HubConfiguration is the configuration.yaml of a Home Assistant instance (the hub). It becomes the ConfigMap <hub>-configuration, which the Hub needs to start. A configuration that the hub would not load does not become active.
  *
  * @schema HubConfiguration
  */
@@ -2597,7 +2597,7 @@ export interface HubConfigurationProps {
   readonly metadata?: ApiObjectMetadata;
 
   /**
-   * The configuration of one hub.
+   * Desired configuration of one hub.
    *
    * @schema HubConfiguration#spec
    */
@@ -2620,34 +2620,34 @@ export function toJson_HubConfigurationProps(obj: HubConfigurationProps | undefi
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The configuration of one hub.
+ * Desired configuration of one hub.
  *
  * @schema HubConfigurationSpec
  */
 export interface HubConfigurationSpec {
   /**
-   * Content of the hub’s `configuration.yaml`. The includes of automations, scenes and scripts are added where they are missing; all else stays as it is written. Up to 512 Ki characters. Default: empty.
+   * Content of the hub’s `configuration.yaml`. Missing includes of automations, scenes and scripts are appended; the rest is kept as written. Up to 512 Ki characters. Default: empty.
    *
    * @schema HubConfigurationSpec#configuration
    */
   readonly configuration?: string;
 
   /**
-   * Further files for `!include`, by file name, such as `sensors.yaml`. A name has no folder, ends in `.yaml`, and is none that the hub or the operator writes itself (`configuration.yaml`, `secrets.yaml`, `automations.yaml`, names that begin with `hub-operator` …). At most 64.
+   * Further files for `!include`, by file name, such as `sensors.yaml`. A name has no folder and ends in `.yaml`. Names that the hub or the operator writes are reserved (`configuration.yaml`, `secrets.yaml`, `automations.yaml`, names that begin with `hub-operator` …). At most 64. Default: none.
    *
    * @schema HubConfigurationSpec#files
    */
   readonly files?: { [key: string]: string };
 
   /**
-   * The Hub that this resource belongs to. It may be created later: the resource waits for it.
+   * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
    *
    * @schema HubConfigurationSpec#hubRef
    */
   readonly hubRef: HubConfigurationSpecHubRef;
 
   /**
-   * The hub’s history database. What stands here goes before the `recorder:` section of `configuration`.
+   * The hub’s history database. Overrides the `recorder:` section of `configuration`.
    *
    * @schema HubConfigurationSpec#recorder
    */
@@ -2661,7 +2661,7 @@ export interface HubConfigurationSpec {
   readonly reloadStrategy?: HubConfigurationSpecReloadStrategy;
 
   /**
-   * True: the operator changes nothing in the hub or in the cluster for this resource until it is false again; `Ready` keeps its last value. A deletion is still carried out. Default false.
+   * True: the operator changes nothing in the hub or in the cluster for this resource; `Ready` keeps its last value. A deletion is carried out. Default false.
    *
    * @schema HubConfigurationSpec#suspend
    */
@@ -2688,7 +2688,7 @@ export function toJson_HubConfigurationSpec(obj: HubConfigurationSpec | undefine
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The Hub that this resource belongs to. It may be created later: the resource waits for it.
+ * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
  *
  * @schema HubConfigurationSpecHubRef
  */
@@ -2716,7 +2716,7 @@ export function toJson_HubConfigurationSpecHubRef(obj: HubConfigurationSpecHubRe
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The hub’s history database. What stands here goes before the `recorder:` section of `configuration`.
+ * The hub’s history database. Overrides the `recorder:` section of `configuration`.
  *
  * @schema HubConfigurationSpecRecorder
  */
@@ -2729,7 +2729,7 @@ export interface HubConfigurationSpecRecorder {
   readonly database?: string;
 
   /**
-   * Secret with the URL of the database. It goes before `database`, and reaches the hub as a `!secret`.
+   * Secret with the URL of the database. Overrides `database`, and is passed to the hub as a `!secret`.
    *
    * @schema HubConfigurationSpecRecorder#databaseSecretRef
    */
@@ -2743,7 +2743,7 @@ export interface HubConfigurationSpecRecorder {
   readonly enabled?: boolean;
 
   /**
-   * How many days of history are kept. Absent: 10, the hub’s default.
+   * Number of days of history that are kept. Absent: 10, the default of the hub.
    *
    * @schema HubConfigurationSpecRecorder#purgeKeepDays
    */
@@ -2782,7 +2782,7 @@ export enum HubConfigurationSpecReloadStrategy {
 }
 
 /**
- * Secret with the URL of the database. It goes before `database`, and reaches the hub as a `!secret`.
+ * Secret with the URL of the database. Overrides `database`, and is passed to the hub as a `!secret`.
  *
  * @schema HubConfigurationSpecRecorderDatabaseSecretRef
  */
@@ -2819,7 +2819,7 @@ export function toJson_HubConfigurationSpecRecorderDatabaseSecretRef(obj: HubCon
 
 
 /**
- * HubFloor is one floor of the home, in the registry of a hub. Areas belong to it by `floorName`.
+ * HubFloor is one floor in the registry of a Home Assistant instance (the hub). Areas refer to it by `floorName`.
  *
  * @schema HubFloor
  */
@@ -2873,7 +2873,7 @@ export class HubFloor extends ApiObject {
 }
 
 /**
- * HubFloor is one floor of the home, in the registry of a hub. Areas belong to it by `floorName`.
+ * HubFloor is one floor in the registry of a Home Assistant instance (the hub). Areas refer to it by `floorName`.
  *
  * @schema HubFloor
  */
@@ -2884,7 +2884,7 @@ export interface HubFloorProps {
   readonly metadata?: ApiObjectMetadata;
 
   /**
-   * One floor of the home.
+   * Desired state of the floor.
    *
    * @schema HubFloor#spec
    */
@@ -2907,7 +2907,7 @@ export function toJson_HubFloorProps(obj: HubFloorProps | undefined): Record<str
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * One floor of the home.
+ * Desired state of the floor.
  *
  * @schema HubFloorSpec
  */
@@ -2920,28 +2920,28 @@ export interface HubFloorSpec {
   readonly aliases?: string[];
 
   /**
-   * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it was there before.
+   * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it existed before.
    *
    * @schema HubFloorSpec#deletionPolicy
    */
   readonly deletionPolicy?: HubFloorSpecDeletionPolicy;
 
   /**
-   * What happens when someone changes the object in the hub itself. Correct (default): it is put back. Warn: it is only reported, in the condition and as an event.
+   * What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
    *
    * @schema HubFloorSpec#driftPolicy
    */
   readonly driftPolicy?: HubFloorSpecDriftPolicy;
 
   /**
-   * The Hub that this resource belongs to. It may be created later: the resource waits for it.
+   * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
    *
    * @schema HubFloorSpec#hubRef
    */
   readonly hubRef: HubFloorSpecHubRef;
 
   /**
-   * Icon, of the form `<prefix>:<name>`, such as `mdi:sofa`. Absent: the hub shows its usual one.
+   * Icon, of the form `<prefix>:<name>`, such as `mdi:sofa`. Absent: the default icon of the hub.
    *
    * @schema HubFloorSpec#icon
    */
@@ -2955,14 +2955,14 @@ export interface HubFloorSpec {
   readonly level?: number;
 
   /**
-   * Name of the floor. The hub compares names without case and blanks; one that is there is adopted.
+   * Name of the floor. The hub compares names without case and spaces; an existing floor of this name is adopted.
    *
    * @schema HubFloorSpec#name
    */
   readonly name: string;
 
   /**
-   * True: the operator changes nothing in the hub or in the cluster for this resource until it is false again; `Ready` keeps its last value. A deletion is still carried out. Default false.
+   * True: the operator changes nothing in the hub or in the cluster for this resource; `Ready` keeps its last value. A deletion is carried out. Default false.
    *
    * @schema HubFloorSpec#suspend
    */
@@ -2991,7 +2991,7 @@ export function toJson_HubFloorSpec(obj: HubFloorSpec | undefined): Record<strin
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it was there before.
+ * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it existed before.
  *
  * @schema HubFloorSpecDeletionPolicy
  */
@@ -3003,7 +3003,7 @@ export enum HubFloorSpecDeletionPolicy {
 }
 
 /**
- * What happens when someone changes the object in the hub itself. Correct (default): it is put back. Warn: it is only reported, in the condition and as an event.
+ * What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
  *
  * @schema HubFloorSpecDriftPolicy
  */
@@ -3015,7 +3015,7 @@ export enum HubFloorSpecDriftPolicy {
 }
 
 /**
- * The Hub that this resource belongs to. It may be created later: the resource waits for it.
+ * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
  *
  * @schema HubFloorSpecHubRef
  */
@@ -3044,7 +3044,7 @@ export function toJson_HubFloorSpecHubRef(obj: HubFloorSpecHubRef | undefined): 
 
 
 /**
- * HubIntegration is one integration of a hub, such as MQTT: an entry that the hub’s set-up forms make.
+ * HubIntegration is one integration of a Home Assistant instance (the hub), such as MQTT: a config entry.
  *
  * @schema HubIntegration
  */
@@ -3098,7 +3098,7 @@ export class HubIntegration extends ApiObject {
 }
 
 /**
- * HubIntegration is one integration of a hub, such as MQTT: an entry that the hub’s set-up forms make.
+ * HubIntegration is one integration of a Home Assistant instance (the hub), such as MQTT: a config entry.
  *
  * @schema HubIntegration
  */
@@ -3109,7 +3109,7 @@ export interface HubIntegrationProps {
   readonly metadata?: ApiObjectMetadata;
 
   /**
-   * One integration, set up as a person would in the hub’s UI.
+   * Desired integration, configured as a person would in the hub’s UI.
    *
    * @schema HubIntegration#spec
    */
@@ -3132,13 +3132,13 @@ export function toJson_HubIntegrationProps(obj: HubIntegrationProps | undefined)
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * One integration, set up as a person would in the hub’s UI.
+ * Desired integration, configured as a person would in the hub’s UI.
  *
  * @schema HubIntegrationSpec
  */
 export interface HubIntegrationSpec {
   /**
-   * Allowed (default): an entry that is already in the hub is taken over. Never: it is not.
+   * Allowed (default): an existing entry is adopted. Never: it is not.
    *
    * @schema HubIntegrationSpec#adopt
    */
@@ -3152,42 +3152,42 @@ export interface HubIntegrationSpec {
   readonly configuration?: { [key: string]: HubIntegrationSpecConfiguration };
 
   /**
-   * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it was there before.
+   * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it existed before.
    *
    * @schema HubIntegrationSpec#deletionPolicy
    */
   readonly deletionPolicy?: HubIntegrationSpecDeletionPolicy;
 
   /**
-   * The integration, such as `mqtt`. It cannot be changed.
+   * Domain of the integration, such as `mqtt`. It cannot be changed.
    *
    * @schema HubIntegrationSpec#domain
    */
   readonly domain: string;
 
   /**
-   * What happens when someone changes the object in the hub itself. Correct (default): it is put back. Warn: it is only reported, in the condition and as an event.
+   * What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
    *
    * @schema HubIntegrationSpec#driftPolicy
    */
   readonly driftPolicy?: HubIntegrationSpecDriftPolicy;
 
   /**
-   * The Hub that this resource belongs to. It may be created later: the resource waits for it.
+   * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
    *
    * @schema HubIntegrationSpec#hubRef
    */
   readonly hubRef: HubIntegrationSpecHubRef;
 
   /**
-   * Answers to the options form, applied again when they change. At most 64. Default: untouched.
+   * Answers to the options form, applied again when they change. At most 64. Absent: the options are not changed.
    *
    * @schema HubIntegrationSpec#options
    */
   readonly options?: { [key: string]: HubIntegrationSpecOptions };
 
   /**
-   * How a change gets into the hub. Prefer (default): the entry is reconfigured, so that its entities survive, and only made anew where the integration has no other way. Recreate: it is always removed and made anew.
+   * How a change is applied. Prefer (default): the entry is reconfigured, so that its entities survive, and recreated only if the integration cannot be reconfigured. Recreate: the entry is always removed and recreated.
    *
    * @schema HubIntegrationSpec#reconfigure
    */
@@ -3201,21 +3201,21 @@ export interface HubIntegrationSpec {
   readonly steps?: HubIntegrationSpecSteps[];
 
   /**
-   * Entries below the entry, where the integration has them, each type and title once. Default: untouched.
+   * Subentries, if the integration supports them, each type and title once. Absent: they are not changed.
    *
    * @schema HubIntegrationSpec#subentries
    */
   readonly subentries?: HubIntegrationSpecSubentries[];
 
   /**
-   * True: the operator changes nothing in the hub or in the cluster for this resource until it is false again; `Ready` keeps its last value. A deletion is still carried out. Default false.
+   * True: the operator changes nothing in the hub or in the cluster for this resource; `Ready` keeps its last value. A deletion is carried out. Default false.
    *
    * @schema HubIntegrationSpec#suspend
    */
   readonly suspend?: boolean;
 
   /**
-   * Title of the entry in the hub. With it, an entry of this domain and title is adopted, and several of one domain are told apart. Absent: only a domain’s single entry is adopted.
+   * Title of the config entry. With it, an entry of this domain and title is adopted, and several entries of one domain are distinguished. Absent: only the single entry of a domain is adopted.
    *
    * @schema HubIntegrationSpec#title
    */
@@ -3248,7 +3248,7 @@ export function toJson_HubIntegrationSpec(obj: HubIntegrationSpec | undefined): 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Allowed (default): an entry that is already in the hub is taken over. Never: it is not.
+ * Allowed (default): an existing entry is adopted. Never: it is not.
  *
  * @schema HubIntegrationSpecAdopt
  */
@@ -3285,7 +3285,7 @@ export interface HubIntegrationSpecConfiguration {
   readonly secretKeyRef?: HubIntegrationSpecConfigurationSecretKeyRef;
 
   /**
-   * Text, turned into the type that the form asks for: "8" becomes a number, "true" a boolean.
+   * Text, converted to the type that the form asks for: "8" becomes a number, "true" a boolean.
    *
    * @schema HubIntegrationSpecConfiguration#value
    */
@@ -3310,7 +3310,7 @@ export function toJson_HubIntegrationSpecConfiguration(obj: HubIntegrationSpecCo
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it was there before.
+ * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it existed before.
  *
  * @schema HubIntegrationSpecDeletionPolicy
  */
@@ -3322,7 +3322,7 @@ export enum HubIntegrationSpecDeletionPolicy {
 }
 
 /**
- * What happens when someone changes the object in the hub itself. Correct (default): it is put back. Warn: it is only reported, in the condition and as an event.
+ * What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
  *
  * @schema HubIntegrationSpecDriftPolicy
  */
@@ -3334,7 +3334,7 @@ export enum HubIntegrationSpecDriftPolicy {
 }
 
 /**
- * The Hub that this resource belongs to. It may be created later: the resource waits for it.
+ * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
  *
  * @schema HubIntegrationSpecHubRef
  */
@@ -3387,7 +3387,7 @@ export interface HubIntegrationSpecOptions {
   readonly secretKeyRef?: HubIntegrationSpecOptionsSecretKeyRef;
 
   /**
-   * Text, turned into the type that the form asks for: "8" becomes a number, "true" a boolean.
+   * Text, converted to the type that the form asks for: "8" becomes a number, "true" a boolean.
    *
    * @schema HubIntegrationSpecOptions#value
    */
@@ -3412,7 +3412,7 @@ export function toJson_HubIntegrationSpecOptions(obj: HubIntegrationSpecOptions 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * How a change gets into the hub. Prefer (default): the entry is reconfigured, so that its entities survive, and only made anew where the integration has no other way. Recreate: it is always removed and made anew.
+ * How a change is applied. Prefer (default): the entry is reconfigured, so that its entities survive, and recreated only if the integration cannot be reconfigured. Recreate: the entry is always removed and recreated.
  *
  * @schema HubIntegrationSpecReconfigure
  */
@@ -3428,7 +3428,7 @@ export enum HubIntegrationSpecReconfigure {
  */
 export interface HubIntegrationSpecSteps {
   /**
-   * The option that is chosen where the step is a menu.
+   * The option to choose, if the step is a menu.
    *
    * @schema HubIntegrationSpecSteps#menuOption
    */
@@ -3442,7 +3442,7 @@ export interface HubIntegrationSpecSteps {
   readonly stepId: string;
 
   /**
-   * Answers to the step’s form; `configuration` gives those that are missing. At most 64.
+   * Answers to the step’s form; missing ones are taken from `configuration`. At most 64.
    *
    * @schema HubIntegrationSpecSteps#values
    */
@@ -3693,7 +3693,7 @@ export interface HubIntegrationSpecStepsValues {
   readonly secretKeyRef?: HubIntegrationSpecStepsValuesSecretKeyRef;
 
   /**
-   * Text, turned into the type that the form asks for: "8" becomes a number, "true" a boolean.
+   * Text, converted to the type that the form asks for: "8" becomes a number, "true" a boolean.
    *
    * @schema HubIntegrationSpecStepsValues#value
    */
@@ -3743,7 +3743,7 @@ export interface HubIntegrationSpecSubentriesValues {
   readonly secretKeyRef?: HubIntegrationSpecSubentriesValuesSecretKeyRef;
 
   /**
-   * Text, turned into the type that the form asks for: "8" becomes a number, "true" a boolean.
+   * Text, converted to the type that the form asks for: "8" becomes a number, "true" a boolean.
    *
    * @schema HubIntegrationSpecSubentriesValues#value
    */
@@ -3929,7 +3929,7 @@ export function toJson_HubIntegrationSpecSubentriesValuesSecretKeyRef(obj: HubIn
 
 
 /**
- * HubLabel is one label in the registry of a hub. Areas carry it by `labels`.
+ * HubLabel is one label in the registry of a Home Assistant instance (the hub). Areas refer to it by `labels`.
  *
  * @schema HubLabel
  */
@@ -3983,7 +3983,7 @@ export class HubLabel extends ApiObject {
 }
 
 /**
- * HubLabel is one label in the registry of a hub. Areas carry it by `labels`.
+ * HubLabel is one label in the registry of a Home Assistant instance (the hub). Areas refer to it by `labels`.
  *
  * @schema HubLabel
  */
@@ -3994,7 +3994,7 @@ export interface HubLabelProps {
   readonly metadata?: ApiObjectMetadata;
 
   /**
-   * One label.
+   * Desired state of the label.
    *
    * @schema HubLabel#spec
    */
@@ -4017,7 +4017,7 @@ export function toJson_HubLabelProps(obj: HubLabelProps | undefined): Record<str
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * One label.
+ * Desired state of the label.
  *
  * @schema HubLabelSpec
  */
@@ -4030,49 +4030,49 @@ export interface HubLabelSpec {
   readonly color?: string;
 
   /**
-   * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it was there before.
+   * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it existed before.
    *
    * @schema HubLabelSpec#deletionPolicy
    */
   readonly deletionPolicy?: HubLabelSpecDeletionPolicy;
 
   /**
-   * What the label means.
+   * What the label means. Absent: none.
    *
    * @schema HubLabelSpec#description
    */
   readonly description?: string;
 
   /**
-   * What happens when someone changes the object in the hub itself. Correct (default): it is put back. Warn: it is only reported, in the condition and as an event.
+   * What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
    *
    * @schema HubLabelSpec#driftPolicy
    */
   readonly driftPolicy?: HubLabelSpecDriftPolicy;
 
   /**
-   * The Hub that this resource belongs to. It may be created later: the resource waits for it.
+   * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
    *
    * @schema HubLabelSpec#hubRef
    */
   readonly hubRef: HubLabelSpecHubRef;
 
   /**
-   * Icon, of the form `<prefix>:<name>`, such as `mdi:sofa`. Absent: the hub shows its usual one.
+   * Icon, of the form `<prefix>:<name>`, such as `mdi:sofa`. Absent: the default icon of the hub.
    *
    * @schema HubLabelSpec#icon
    */
   readonly icon?: string;
 
   /**
-   * Name of the label. The hub compares names without case and blanks; one that is there is adopted.
+   * Name of the label. The hub compares names without case and spaces; an existing label of this name is adopted.
    *
    * @schema HubLabelSpec#name
    */
   readonly name: string;
 
   /**
-   * True: the operator changes nothing in the hub or in the cluster for this resource until it is false again; `Ready` keeps its last value. A deletion is still carried out. Default false.
+   * True: the operator changes nothing in the hub or in the cluster for this resource; `Ready` keeps its last value. A deletion is carried out. Default false.
    *
    * @schema HubLabelSpec#suspend
    */
@@ -4101,7 +4101,7 @@ export function toJson_HubLabelSpec(obj: HubLabelSpec | undefined): Record<strin
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it was there before.
+ * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it existed before.
  *
  * @schema HubLabelSpecDeletionPolicy
  */
@@ -4113,7 +4113,7 @@ export enum HubLabelSpecDeletionPolicy {
 }
 
 /**
- * What happens when someone changes the object in the hub itself. Correct (default): it is put back. Warn: it is only reported, in the condition and as an event.
+ * What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
  *
  * @schema HubLabelSpecDriftPolicy
  */
@@ -4125,7 +4125,7 @@ export enum HubLabelSpecDriftPolicy {
 }
 
 /**
- * The Hub that this resource belongs to. It may be created later: the resource waits for it.
+ * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
  *
  * @schema HubLabelSpecHubRef
  */
@@ -4154,7 +4154,7 @@ export function toJson_HubLabelSpecHubRef(obj: HubLabelSpecHubRef | undefined): 
 
 
 /**
- * HubScene is one scene of a hub. What stands here is in the hub, and stays so.
+ * HubScene is one scene of a Home Assistant instance (the hub). It is kept in sync; drift is reverted.
  *
  * @schema HubScene
  */
@@ -4208,7 +4208,7 @@ export class HubScene extends ApiObject {
 }
 
 /**
- * HubScene is one scene of a hub. What stands here is in the hub, and stays so.
+ * HubScene is one scene of a Home Assistant instance (the hub). It is kept in sync; drift is reverted.
  *
  * @schema HubScene
  */
@@ -4219,7 +4219,7 @@ export interface HubSceneProps {
   readonly metadata?: ApiObjectMetadata;
 
   /**
-   * One scene: states that entities are given together.
+   * Desired scene: states that several entities are set to together.
    *
    * @schema HubScene#spec
    */
@@ -4242,7 +4242,7 @@ export function toJson_HubSceneProps(obj: HubSceneProps | undefined): Record<str
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * One scene: states that entities are given together.
+ * Desired scene: states that several entities are set to together.
  *
  * @schema HubSceneSpec
  */
@@ -4255,14 +4255,14 @@ export interface HubSceneSpec {
   readonly autoReload?: boolean;
 
   /**
-   * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it was there before.
+   * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it existed before.
    *
    * @schema HubSceneSpec#deletionPolicy
    */
   readonly deletionPolicy?: HubSceneSpecDeletionPolicy;
 
   /**
-   * What happens when someone changes the object in the hub itself. Correct (default): it is put back. Warn: it is only reported, in the condition and as an event.
+   * What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
    *
    * @schema HubSceneSpec#driftPolicy
    */
@@ -4276,14 +4276,14 @@ export interface HubSceneSpec {
   readonly entities: HubSceneSpecEntities[];
 
   /**
-   * The Hub that this resource belongs to. It may be created later: the resource waits for it.
+   * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
    *
    * @schema HubSceneSpec#hubRef
    */
   readonly hubRef: HubSceneSpecHubRef;
 
   /**
-   * Icon, of the form `<prefix>:<name>`, such as `mdi:sofa`. Absent: the hub shows its usual one.
+   * Icon, of the form `<prefix>:<name>`, such as `mdi:sofa`. Absent: the default icon of the hub.
    *
    * @schema HubSceneSpec#icon
    */
@@ -4297,14 +4297,14 @@ export interface HubSceneSpec {
   readonly id?: string;
 
   /**
-   * Name shown in the hub. The entity id is made from it once: Movie Night is `scene.movie_night`.
+   * Name shown in the hub. The hub derives the entity id from it once: Movie Night becomes `scene.movie_night`.
    *
    * @schema HubSceneSpec#name
    */
   readonly name: string;
 
   /**
-   * True: the operator changes nothing in the hub or in the cluster for this resource until it is false again; `Ready` keeps its last value. A deletion is still carried out. Default false.
+   * True: the operator changes nothing in the hub or in the cluster for this resource; `Ready` keeps its last value. A deletion is carried out. Default false.
    *
    * @schema HubSceneSpec#suspend
    */
@@ -4334,7 +4334,7 @@ export function toJson_HubSceneSpec(obj: HubSceneSpec | undefined): Record<strin
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it was there before.
+ * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it existed before.
  *
  * @schema HubSceneSpecDeletionPolicy
  */
@@ -4346,7 +4346,7 @@ export enum HubSceneSpecDeletionPolicy {
 }
 
 /**
- * What happens when someone changes the object in the hub itself. Correct (default): it is put back. Warn: it is only reported, in the condition and as an event.
+ * What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
  *
  * @schema HubSceneSpecDriftPolicy
  */
@@ -4362,7 +4362,7 @@ export enum HubSceneSpecDriftPolicy {
  */
 export interface HubSceneSpecEntities {
   /**
-   * Attributes that the entity is given with the state, such as `brightness: 128` or `rgb_color: [255, 160, 0]`: scalars and lists. Quote on/off/yes/no: kubectl reads them as booleans. `state` cannot be an attribute. Default: none.
+   * Attributes that the entity is set to, such as `brightness: 128` or `rgb_color: [255, 160, 0]`: scalars and lists. `state` cannot be an attribute. Default: none. Quote states such as "on", "off", "yes" and "no": kubectl reads them as booleans.
    *
    * @schema HubSceneSpecEntities#attributes
    */
@@ -4376,7 +4376,7 @@ export interface HubSceneSpecEntities {
   readonly entityId: string;
 
   /**
-   * State that the entity is given, such as "on", closed, heat. Quote on/off/yes/no: kubectl reads them as booleans.
+   * State that the entity is set to, such as "on", closed, heat. Quote states such as "on", "off", "yes" and "no": kubectl reads them as booleans.
    *
    * @schema HubSceneSpecEntities#state
    */
@@ -4400,7 +4400,7 @@ export function toJson_HubSceneSpecEntities(obj: HubSceneSpecEntities | undefine
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The Hub that this resource belongs to. It may be created later: the resource waits for it.
+ * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
  *
  * @schema HubSceneSpecHubRef
  */
@@ -4429,7 +4429,7 @@ export function toJson_HubSceneSpecHubRef(obj: HubSceneSpecHubRef | undefined): 
 
 
 /**
- * HubScript is one script of a hub. What stands here is in the hub, and stays so.
+ * HubScript is one script of a Home Assistant instance (the hub). It is kept in sync; drift is reverted.
  *
  * @schema HubScript
  */
@@ -4483,7 +4483,7 @@ export class HubScript extends ApiObject {
 }
 
 /**
- * HubScript is one script of a hub. What stands here is in the hub, and stays so.
+ * HubScript is one script of a Home Assistant instance (the hub). It is kept in sync; drift is reverted.
  *
  * @schema HubScript
  */
@@ -4494,7 +4494,7 @@ export interface HubScriptProps {
   readonly metadata?: ApiObjectMetadata;
 
   /**
-   * One script: a sequence of actions with a name.
+   * Desired script: a sequence of actions with a name.
    *
    * @schema HubScript#spec
    */
@@ -4517,7 +4517,7 @@ export function toJson_HubScriptProps(obj: HubScriptProps | undefined): Record<s
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * One script: a sequence of actions with a name.
+ * Desired script: a sequence of actions with a name.
  *
  * @schema HubScriptSpec
  */
@@ -4530,105 +4530,105 @@ export interface HubScriptSpec {
   readonly alias: string;
 
   /**
-   * Accepted like that of the other kinds. The hub loads a written script by itself. Default true.
+   * Accepted as for the other kinds, without effect: the hub loads a written script by itself. Default true.
    *
    * @schema HubScriptSpec#autoReload
    */
   readonly autoReload?: boolean;
 
   /**
-   * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it was there before.
+   * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it existed before.
    *
    * @schema HubScriptSpec#deletionPolicy
    */
   readonly deletionPolicy?: HubScriptSpecDeletionPolicy;
 
   /**
-   * What the script is for, shown in the hub.
+   * Description shown in the hub. Absent: none.
    *
    * @schema HubScriptSpec#description
    */
   readonly description?: string;
 
   /**
-   * What happens when someone changes the object in the hub itself. Correct (default): it is put back. Warn: it is only reported, in the condition and as an event.
+   * What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
    *
    * @schema HubScriptSpec#driftPolicy
    */
   readonly driftPolicy?: HubScriptSpecDriftPolicy;
 
   /**
-   * What a caller can hand over, by name, as the hub’s UI shows it. Default: nothing.
+   * Parameters of the script, by name, as the hub’s UI shows them. Default: none.
    *
    * @schema HubScriptSpec#fields
    */
   readonly fields?: { [key: string]: HubScriptSpecFields };
 
   /**
-   * The Hub that this resource belongs to. It may be created later: the resource waits for it.
+   * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
    *
    * @schema HubScriptSpec#hubRef
    */
   readonly hubRef: HubScriptSpecHubRef;
 
   /**
-   * Icon, of the form `<prefix>:<name>`, such as `mdi:sofa`. Absent: the hub shows its usual one.
+   * Icon, of the form `<prefix>:<name>`, such as `mdi:sofa`. Absent: the default icon of the hub.
    *
    * @schema HubScriptSpec#icon
    */
   readonly icon?: string;
 
   /**
-   * Id of the script in the hub: a lower-case letter, then lower-case letters and digits, parted by single underscores; not reload, toggle, turn_on, turn_off. It becomes `script.<id>`. Default: `metadata.name` with _ for - and dots. A changed id removes the old script.
+   * Id of the script in the hub: a lower-case letter, then lower-case letters and digits, separated by single underscores; not reload, toggle, turn_on, turn_off. It becomes `script.<id>`. Default: `metadata.name` with _ for - and dots. A changed id removes the old script.
    *
    * @schema HubScriptSpec#id
    */
   readonly id?: string;
 
   /**
-   * How many runs may wait or run at once; only with mode queued or parallel. Absent: 10, the hub’s default.
+   * Maximum number of queued or parallel runs; only with mode queued or parallel. Absent: 10, the default of the hub.
    *
    * @schema HubScriptSpec#max
    */
   readonly max?: number;
 
   /**
-   * Level at which the hub logs a start beyond `max`; silent logs nothing. Default warning, which with `useBlueprint` leaves the blueprint its own level.
+   * Level at which the hub logs a start beyond `max`; silent logs nothing. Default warning, which with `useBlueprint` keeps the level of the blueprint.
    *
    * @schema HubScriptSpec#maxExceeded
    */
   readonly maxExceeded?: HubScriptSpecMaxExceeded;
 
   /**
-   * What happens when it is started while it still runs. single (default): the new start is ignored. restart: the old run is stopped. queued: the new one waits for its turn. parallel: both run. With `useBlueprint`, single leaves the blueprint its own mode.
+   * What happens when it is started while it is running. single (default): the new start is ignored. restart: the old run is stopped. queued: the new run starts after the old one. parallel: both run. With `useBlueprint`, single keeps the mode of the blueprint.
    *
    * @schema HubScriptSpec#mode
    */
   readonly mode?: HubScriptSpecMode;
 
   /**
-   * What is done, in order, in the hub’s own syntax: `action` (a service such as `light.turn_on`) with `target` and `data`, or `delay`, `choose`, `if`, `repeat` and the like. At least one is needed, unless `useBlueprint` is set. Quote states such as "on", "off", "yes", "no": kubectl reads them as booleans.
+   * Actions, run in order, in the syntax of Home Assistant: `action` (such as `light.turn_on`) with `target` and `data`, or `delay`, `choose`, `if`, `repeat` and so on. At least one is needed, unless `useBlueprint` is set. Quote states such as "on", "off", "yes" and "no": kubectl reads them as booleans.
    *
    * @schema HubScriptSpec#sequence
    */
   readonly sequence?: any[];
 
   /**
-   * True: the operator changes nothing in the hub or in the cluster for this resource until it is false again; `Ready` keeps its last value. A deletion is still carried out. Default false.
+   * True: the operator changes nothing in the hub or in the cluster for this resource; `Ready` keeps its last value. A deletion is carried out. Default false.
    *
    * @schema HubScriptSpec#suspend
    */
   readonly suspend?: boolean;
 
   /**
-   * Makes it from a blueprint that is in the hub, in place of triggers, actions or a sequence.
+   * Creates it from a blueprint in the hub, instead of triggers, actions or a sequence. Absent: no blueprint.
    *
    * @schema HubScriptSpec#useBlueprint
    */
   readonly useBlueprint?: HubScriptSpecUseBlueprint;
 
   /**
-   * Variables for all templates, by name, in the hub’s own syntax.
+   * Variables for all templates, by name. Default: none.
    *
    * @schema HubScriptSpec#variables
    */
@@ -4665,7 +4665,7 @@ export function toJson_HubScriptSpec(obj: HubScriptSpec | undefined): Record<str
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it was there before.
+ * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it existed before.
  *
  * @schema HubScriptSpecDeletionPolicy
  */
@@ -4677,7 +4677,7 @@ export enum HubScriptSpecDeletionPolicy {
 }
 
 /**
- * What happens when someone changes the object in the hub itself. Correct (default): it is put back. Warn: it is only reported, in the condition and as an event.
+ * What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
  *
  * @schema HubScriptSpecDriftPolicy
  */
@@ -4700,7 +4700,7 @@ export interface HubScriptSpecFields {
   readonly advanced?: boolean;
 
   /**
-   * Value that the UI proposes.
+   * Value that the UI suggests.
    *
    * @schema HubScriptSpecFields#default
    */
@@ -4728,14 +4728,14 @@ export interface HubScriptSpecFields {
   readonly name?: string;
 
   /**
-   * True: the UI asks for it.
+   * True: the UI demands a value.
    *
    * @schema HubScriptSpecFields#required
    */
   readonly required?: boolean;
 
   /**
-   * How the UI asks for it, such as `entity: {domain: light}`.
+   * Input control of the UI, such as `entity: {domain: light}`.
    *
    * @schema HubScriptSpecFields#selector
    */
@@ -4763,7 +4763,7 @@ export function toJson_HubScriptSpecFields(obj: HubScriptSpecFields | undefined)
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The Hub that this resource belongs to. It may be created later: the resource waits for it.
+ * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
  *
  * @schema HubScriptSpecHubRef
  */
@@ -4791,7 +4791,7 @@ export function toJson_HubScriptSpecHubRef(obj: HubScriptSpecHubRef | undefined)
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Level at which the hub logs a start beyond `max`; silent logs nothing. Default warning, which with `useBlueprint` leaves the blueprint its own level.
+ * Level at which the hub logs a start beyond `max`; silent logs nothing. Default warning, which with `useBlueprint` keeps the level of the blueprint.
  *
  * @schema HubScriptSpecMaxExceeded
  */
@@ -4807,7 +4807,7 @@ export enum HubScriptSpecMaxExceeded {
 }
 
 /**
- * What happens when it is started while it still runs. single (default): the new start is ignored. restart: the old run is stopped. queued: the new one waits for its turn. parallel: both run. With `useBlueprint`, single leaves the blueprint its own mode.
+ * What happens when it is started while it is running. single (default): the new start is ignored. restart: the old run is stopped. queued: the new run starts after the old one. parallel: both run. With `useBlueprint`, single keeps the mode of the blueprint.
  *
  * @schema HubScriptSpecMode
  */
@@ -4823,20 +4823,20 @@ export enum HubScriptSpecMode {
 }
 
 /**
- * Makes it from a blueprint that is in the hub, in place of triggers, actions or a sequence.
+ * Creates it from a blueprint in the hub, instead of triggers, actions or a sequence. Absent: no blueprint.
  *
  * @schema HubScriptSpecUseBlueprint
  */
 export interface HubScriptSpecUseBlueprint {
   /**
-   * The blueprint’s inputs, by name.
+   * Inputs of the blueprint, by name. Default: none.
    *
    * @schema HubScriptSpecUseBlueprint#input
    */
   readonly input?: any;
 
   /**
-   * Path of the blueprint below the hub’s blueprint folder of its domain, such as `homeassistant/motion_light.yaml`.
+   * Path of the blueprint below the blueprint folder of its domain, such as `homeassistant/motion_light.yaml`.
    *
    * @schema HubScriptSpecUseBlueprint#path
    */
@@ -4860,7 +4860,7 @@ export function toJson_HubScriptSpecUseBlueprint(obj: HubScriptSpecUseBlueprint 
 
 
 /**
- * HubSecrets gathers Secrets of the cluster into the secrets.yaml of a hub, for `!secret` in its configuration.
+ * HubSecrets is the secrets.yaml of a Home Assistant instance (the hub), combined from Secrets of the cluster, for `!secret` in its configuration.
  *
  * @schema HubSecrets
  */
@@ -4914,7 +4914,7 @@ export class HubSecrets extends ApiObject {
 }
 
 /**
- * HubSecrets gathers Secrets of the cluster into the secrets.yaml of a hub, for `!secret` in its configuration.
+ * HubSecrets is the secrets.yaml of a Home Assistant instance (the hub), combined from Secrets of the cluster, for `!secret` in its configuration.
  *
  * @schema HubSecrets
  */
@@ -4925,7 +4925,7 @@ export interface HubSecretsProps {
   readonly metadata?: ApiObjectMetadata;
 
   /**
-   * The secrets of one hub.
+   * Desired secrets of one hub.
    *
    * @schema HubSecrets#spec
    */
@@ -4948,34 +4948,34 @@ export function toJson_HubSecretsProps(obj: HubSecretsProps | undefined): Record
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The secrets of one hub.
+ * Desired secrets of one hub.
  *
  * @schema HubSecretsSpec
  */
 export interface HubSecretsSpec {
   /**
-   * Restart the hub when a value changes. False: the new values are there after its next restart. Default true.
+   * Restart the hub when a value changes. False: the new values are used after its next restart. Default true.
    *
    * @schema HubSecretsSpec#autoRestart
    */
   readonly autoRestart?: boolean;
 
   /**
-   * The Hub that this resource belongs to. It may be created later: the resource waits for it.
+   * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
    *
    * @schema HubSecretsSpec#hubRef
    */
   readonly hubRef: HubSecretsSpecHubRef;
 
   /**
-   * The Secrets that are gathered, in order: of two values with one name the later wins. At least one.
+   * The Secrets whose values are combined, in order: of two values with one name the later one is used. At least one.
    *
    * @schema HubSecretsSpec#secretRefs
    */
   readonly secretRefs: HubSecretsSpecSecretRefs[];
 
   /**
-   * True: the operator changes nothing in the hub or in the cluster for this resource until it is false again; `Ready` keeps its last value. A deletion is still carried out. Default false.
+   * True: the operator changes nothing in the hub or in the cluster for this resource; `Ready` keeps its last value. A deletion is carried out. Default false.
    *
    * @schema HubSecretsSpec#suspend
    */
@@ -5000,7 +5000,7 @@ export function toJson_HubSecretsSpec(obj: HubSecretsSpec | undefined): Record<s
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The Hub that this resource belongs to. It may be created later: the resource waits for it.
+ * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
  *
  * @schema HubSecretsSpecHubRef
  */
@@ -5032,14 +5032,14 @@ export function toJson_HubSecretsSpecHubRef(obj: HubSecretsSpecHubRef | undefine
  */
 export interface HubSecretsSpecSecretRefs {
   /**
-   * Keys that are taken under another name. Default: none.
+   * Keys that are used under another name. Default: none.
    *
    * @schema HubSecretsSpecSecretRefs#items
    */
   readonly items?: HubSecretsSpecSecretRefsItems[];
 
   /**
-   * The keys that are taken, under their own names. Absent, and no `items`: all keys.
+   * The keys that are used, under their own names. Absent, and no `items`: all keys.
    *
    * @schema HubSecretsSpecSecretRefs#keys
    */
@@ -5074,7 +5074,7 @@ export function toJson_HubSecretsSpecSecretRefs(obj: HubSecretsSpecSecretRefs | 
  */
 export interface HubSecretsSpecSecretRefsItems {
   /**
-   * The name for `!secret`. Not `logger`, which the hub swallows.
+   * The name for `!secret`. Not `logger`, which the hub ignores.
    *
    * @schema HubSecretsSpecSecretRefsItems#as
    */

@@ -2,6 +2,7 @@ import { ApiObject, Chart } from 'cdk8s';
 import type { Construct } from 'constructs';
 import { kinds } from '../operator/kinds';
 import { API_GROUP, API_VERSION, CATEGORY } from '../operator/kinds/group';
+import { columnsOf } from '../operator/kinds/columns';
 import type { Column, KindDefinition } from '../operator/kinds/kind';
 import { serverDefaults } from '../operator/kinds/schema';
 
@@ -40,15 +41,13 @@ export function customResourceDefinition(definition: KindDefinition) {
           storage: true,
           schema: { openAPIV3Schema: objectSchema(definition) },
           subresources: { status: {} },
-          additionalPrinterColumns: [...definition.columns, age].map(printerColumn),
+          additionalPrinterColumns: columnsOf(definition).map(printerColumn),
           ...(belongsToHub(definition) ? { selectableFields: [{ jsonPath: '.spec.hubRef.name' }] } : {}),
         },
       ],
     },
   };
 }
-
-const age: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
 
 // kubectl shows columns of priority 0 always, others only with `-o wide`.
 function printerColumn({ wide, ...column }: Column) {

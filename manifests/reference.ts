@@ -2,6 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { kinds } from '../operator/kinds';
 import { userAnnotationMeanings, userAnnotations } from '../operator/kinds/annotations';
+import { columnsOf } from '../operator/kinds/columns';
 import { API_GROUP, GROUP_VERSION } from '../operator/kinds/group';
 import type { KindDefinition } from '../operator/kinds/kind';
 import {
@@ -47,11 +48,15 @@ function kindsPage(): string {
   ].join('\n\n');
 }
 
-function kindSection({ kind, description, columns, spec, status }: KindDefinition): string {
+function kindSection(definition: KindDefinition): string {
+  const { kind, description, spec, status } = definition;
+  const columns = columnsOf(definition).map(
+    ({ name, wide }) => `${name.toUpperCase()}${wide ? ' (wide)' : ''}`,
+  );
   return [
     `## ${kind}`,
     description,
-    `\`kubectl get\` shows: NAME, ${[...columns.map(({ name, wide }) => (wide ? `${name.toUpperCase()} (wide)` : name.toUpperCase())), 'AGE'].join(', ')}.`,
+    `\`kubectl get\` shows: NAME, ${columns.join(', ')}.`,
     fieldTable('Field of `spec`', spec),
     fieldTable('Field of `status`', status),
   ].join('\n\n');

@@ -70,7 +70,7 @@ test.each([
   ['hubcfg', 'NAME HUB STRATEGY READY LAST RELOAD AGE'],
   ['hubsec', 'NAME HUB SECRETS READY AGE'],
   ['haauto', 'NAME HUB READY AGE'],
-  ['haauto -o wide', 'NAME HUB ALIAS ENABLED READY AGE'],
+  ['haauto -o wide', 'NAME HUB ALIAS ENABLED READY AGE REASON STATUS'],
   ['hasc', 'NAME HUB NAME ENTITIES READY AGE'],
   ['hascp', 'NAME HUB ALIAS MODE READY AGE'],
   ['haint', 'NAME HUB DOMAIN TITLE STATE READY AGE'],
@@ -82,6 +82,14 @@ test.each([
   const [header] = (await mustKubectl(['get', ...what.split(' ')], { namespace })).split('\n');
   expect(header!.trim().split(/\s+/).join(' ')).toBe(columns);
 });
+
+test.each(kinds.map(({ plural }) => plural))(
+  'kubectl get %s -o wide ends with reason and message of Ready',
+  async (plural) => {
+    const [header] = (await mustKubectl(['get', plural, '-o', 'wide'], { namespace })).split('\n');
+    expect(header).toMatch(/ READY .* REASON +STATUS *$/);
+  },
+);
 
 test('resources can be selected by their Hub', async () => {
   const of = (hub: string) =>

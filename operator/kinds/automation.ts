@@ -1,14 +1,14 @@
-import { hubColumn, hubObjectSpec, hubOfChild, readyColumn, talksToHub } from './child';
-import { autoReload, configId, freeObject, maxNeedsMode, runFields } from './entity';
+import { defineChild, hubObjectSpec } from './child';
+import { hubColumn, readyColumn } from './columns';
+import { autoReload, configId, freeObject, maxNeedsMode, quoteStates, runFields } from './entity';
 import { effectiveId } from './ids';
-import { defineKind } from './kind';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
-import { hubObjectStatus } from './status';
+import { hubObjectStatusWith } from './status';
 
 const spec = {
   type: 'object',
-  description: 'One automation: when a trigger fires and all conditions hold, the actions run.',
+  description: 'Desired automation: when a trigger fires and all conditions hold, the actions run.',
   properties: {
     ...hubObjectSpec,
     id: {
@@ -20,44 +20,42 @@ const spec = {
     alias: { type: 'string', description: 'Name shown in the hub.', minLength: 1, maxLength: 255 },
     description: {
       type: 'string',
-      description: 'What the automation is for, shown in the hub.',
+      description: 'Description shown in the hub. Absent: none.',
       maxLength: 65536,
     },
     triggers: {
       type: 'array',
       description:
-        'What starts the automation, in the hub’s own syntax: each entry has the key `trigger` (such as `state`, `sun`, ' +
-        '`time`) and the keys of that type. At least one is needed, unless `useBlueprint` is set. Quote states such as ' +
-        '"on", "off", "yes", "no": kubectl reads them as booleans.',
+        'Triggers, in the syntax of Home Assistant: each entry has the key `trigger` (such as `state`, `sun`, `time`) and ' +
+        `the keys of that type. At least one is needed, unless \`useBlueprint\` is set. ${quoteStates}`,
       items: freeObject,
       maxItems: 1000,
     },
     conditions: {
       type: 'array',
       description:
-        'What must hold when a trigger fires, in the hub’s own syntax: each entry has the key `condition` (such as ' +
-        '`state`, `time`, `template`). All must pass. Default: none. Quote states such as "on", "off", "yes", "no": ' +
-        'kubectl reads them as booleans.',
+        'Conditions that must hold when a trigger fires, in the syntax of Home Assistant: each entry has the key ' +
+        `\`condition\` (such as \`state\`, \`time\`, \`template\`). All must pass. Default: none. ${quoteStates}`,
       items: freeObject,
       maxItems: 1000,
     },
     actions: {
       type: 'array',
       description:
-        'What is done, in order, in the hub’s own syntax: `action` (a service such as `light.turn_on`) with `target` ' +
-        'and `data`, or `delay`, `choose`, `if`, `repeat` and the like. At least one is needed, unless `useBlueprint` ' +
-        'is set. Quote states such as "on", "off", "yes", "no": kubectl reads them as booleans.',
+        'Actions, run in order, in the syntax of Home Assistant: `action` (such as `light.turn_on`) with `target` and ' +
+        '`data`, or `delay`, `choose`, `if`, `repeat` and so on. At least one is needed, unless `useBlueprint` is set. ' +
+        quoteStates,
       items: freeObject,
       maxItems: 1000,
     },
     ...runFields,
     trace: {
       type: 'object',
-      description: 'What the hub remembers of past runs.',
+      description: 'Traces of past runs. Absent: the defaults of the hub.',
       properties: {
         storedTraces: {
           type: 'integer',
-          description: 'How many runs are kept. Absent: 5, the hub’s default.',
+          description: 'Number of traces that are kept. Absent: 5, the default of the hub.',
           minimum: 0,
           maximum: 1000,
         },
@@ -66,13 +64,13 @@ const spec = {
     initialState: {
       type: 'boolean',
       description:
-        'Whether the automation is on after the hub starts. Absent: as it was before. `enabled: false` wins over it.',
+        'Whether the automation is on after the hub starts. Absent: its last state. `enabled: false` overrides it.',
     },
     enabled: {
       type: 'boolean',
       description:
-        'False: the automation stays in the hub but is switched off, and stays off over restarts of the hub. Switched ' +
-        'to true, it is turned on once; while it is true, people may toggle it in the hub. Default true.',
+        'False: the automation stays in the hub but is turned off, also after a restart of the hub. A change to true ' +
+        'turns it on once; while true, people may toggle it in the hub. Default true.',
       default: true,
     },
     autoReload: {
@@ -98,27 +96,20 @@ const spec = {
   ],
 } as const satisfies Schema;
 
-const status = {
-  type: 'object',
-  description: 'What the operator last saw and did.',
-  properties: {
-    ...hubObjectStatus,
-    automationId: { type: 'string', description: 'Id under which the automation is in the hub.' },
-    entityId: {
-      type: 'string',
-      description: 'Entity of the automation in the hub, such as `automation.movie_night`.',
-    },
-    enabled: { type: 'boolean', description: 'The value of `spec.enabled` that was last carried out.' },
+const status = hubObjectStatusWith({
+  automationId: { type: 'string', description: 'Id of the automation in the hub.' },
+  entityId: {
+    type: 'string',
+    description: 'Entity of the automation in the hub, such as `automation.movie_night`.',
   },
-} as const satisfies Schema;
+  enabled: { type: 'boolean', description: 'The value of `spec.enabled` that was last applied.' },
+});
 
-/** Conditions: `Ready` (`AutomationGenerated`), `ReloadReady`. Event: `ReloadSuccessful`. */
-export const automation = defineKind({
+export const automation = defineChild({
   kind: 'HubAutomation',
-  plural: 'hubautomations',
-  singular: 'hubautomation',
   shortNames: ['haauto'],
-  description: 'HubAutomation is one automation of a hub. What stands here is in the hub, and stays so.',
+  description:
+    'HubAutomation is one automation of a Home Assistant instance (the hub). It is kept in sync; drift is reverted.',
   spec,
   status,
   columns: [
@@ -127,10 +118,7 @@ export const automation = defineKind({
     { name: 'Enabled', type: 'boolean', jsonPath: '.spec.enabled', wide: true },
     readyColumn,
   ],
-  hubName: hubOfChild,
-  references: talksToHub,
   identity: effectiveId,
-  access: [],
 });
 
 export type HubAutomation = Resource<Infer<typeof spec>, Infer<typeof status>>;

@@ -1,15 +1,15 @@
-import type { Column, Reference } from './kind';
+import { defineKind, type KindDefinition, type Reference } from './kind';
 import { objectNames } from './object-names';
 import type { Resource } from './resource';
-import type { Field } from './schema';
+import type { Field, Schema } from './schema';
 
 /** What every kind but Hub shares: it belongs to a Hub of its namespace. */
 
 export const suspend = {
   type: 'boolean',
   description:
-    'True: the operator changes nothing in the hub or in the cluster for this resource until it is false again; ' +
-    '`Ready` keeps its last value. A deletion is still carried out. Default false.',
+    'True: the operator changes nothing in the hub or in the cluster for this resource; `Ready` keeps its last value. ' +
+    'A deletion is carried out. Default false.',
   default: false,
 } as const satisfies Field;
 
@@ -17,7 +17,8 @@ export const suspend = {
 export const childSpec = {
   hubRef: {
     type: 'object',
-    description: 'The Hub that this resource belongs to. It may be created later: the resource waits for it.',
+    description:
+      'The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.',
     properties: {
       name: {
         type: 'string',
@@ -44,14 +45,14 @@ export const hubObjectSpec = {
     type: 'string',
     description:
       'What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. ' +
-      'Absent (default): it is removed if the operator created it, and stays if it was there before.',
+      'Absent (default): it is removed if the operator created it, and stays if it existed before.',
     enum: ['Delete', 'Orphan'],
   },
   driftPolicy: {
     type: 'string',
     description:
-      'What happens when someone changes the object in the hub itself. Correct (default): it is put back. Warn: it is ' +
-      'only reported, in the condition and as an event.',
+      'What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. ' +
+      'Warn: the change is only reported, in the condition and as an event.',
     enum: ['Correct', 'Warn'],
     default: 'Correct',
   },
@@ -61,35 +62,44 @@ interface ChildSpec {
   readonly hubRef: { readonly name: string };
 }
 
+/** A kind that belongs to a Hub; its names and its dependency on hub and token follow from that. */
+type ChildDefinition<Spec extends Schema, Status extends Schema> = Omit<
+  KindDefinition<Spec, Status>,
+  Derived
+> &
+  Partial<Pick<KindDefinition<Spec, Status>, Derived>>;
+
+type Derived = 'plural' | 'singular' | 'hubName' | 'references' | 'access';
+
+/** Defines a kind that belongs to a Hub. Its spec must have the fields of `childSpec`. */
+export function defineChild<const Spec extends Schema, const Status extends Schema>(
+  definition: ChildDefinition<Spec, Status>,
+): KindDefinition<Spec, Status> {
+  const singular = definition.kind.toLowerCase();
+  return defineKind({
+    singular,
+    plural: `${singular}s`,
+    // The compiler cannot see `hubRef` in a spec that is a type parameter.
+    hubName: hubOfChild as KindDefinition<Spec, Status>['hubName'],
+    references: hubAndToken as KindDefinition<Spec, Status>['references'],
+    access: [],
+    ...definition,
+  } as KindDefinition<Spec, Status>);
+}
+
 export function hubOfChild({ spec }: Resource<ChildSpec>): string {
   return spec.hubRef.name;
 }
 
-/** A change of the Hub (it became ready, it was deleted) concerns every child. */
+/** A change of the Hub concerns every child. */
 export function hubReference({ spec }: Resource<ChildSpec>): Reference {
   return { kind: 'Hub', name: spec.hubRef.name };
 }
 
 /**
- * The references of a child that talks to the hub: a token that appears works it at once. A token Secret of another
- * name, or an external hub's, is a reference of the Hub, and reaches the children through the Hub's own change.
+ * The references of a child that talks to the hub: it is reconciled as soon as the token appears. A token Secret of
+ * another name, or an external hub's, is a reference of the Hub, and concerns children through the Hub's own change.
  */
-export function talksToHub({ spec }: Resource<ChildSpec>): readonly Reference[] {
-  const hub = spec.hubRef.name;
-  return [
-    { kind: 'Hub', name: hub },
-    { kind: 'Secret', name: objectNames(hub).apiToken },
-  ];
+export function hubAndToken(child: Resource<ChildSpec>): readonly Reference[] {
+  return [hubReference(child), { kind: 'Secret', name: objectNames(hubOfChild(child)).apiToken }];
 }
-
-export const hubColumn = {
-  name: 'Hub',
-  type: 'string',
-  jsonPath: '.spec.hubRef.name',
-} as const satisfies Column;
-
-export const readyColumn = {
-  name: 'Ready',
-  type: 'string',
-  jsonPath: '.status.conditions[?(@.type=="Ready")].status',
-} as const satisfies Column;

@@ -1,17 +1,17 @@
-import { childSpec, hubColumn, hubOfChild, readyColumn, talksToHub } from './child';
-import { defineKind } from './kind';
+import { childSpec, defineChild } from './child';
+import { hubColumn, readyColumn } from './columns';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
-import { commonStatus } from './status';
+import { statusWith } from './status';
 
 const spec = {
   type: 'object',
-  description: 'One community repository, at one version.',
+  description: 'Desired community repository, at one version.',
   properties: {
     ...childSpec,
     category: {
       type: 'string',
-      description: 'What the repository holds. It cannot be changed.',
+      description: 'What the repository contains. It cannot be changed.',
       enum: ['integration', 'plugin', 'theme', 'python_script', 'template'],
       maxLength: 32,
       'x-kubernetes-validations': [
@@ -30,7 +30,7 @@ const spec = {
     ref: {
       type: 'string',
       description:
-        'The version: a tag or a commit. A branch moves: what is installed would not be what was tried.',
+        'The version: a tag or a commit. Do not name a branch: it moves, and the installed version would be unknown.',
       pattern: '^[A-Za-z0-9][A-Za-z0-9._+/-]*$',
       maxLength: 255,
     },
@@ -38,29 +38,23 @@ const spec = {
   required: ['hubRef', 'category', 'repository', 'ref'],
 } as const satisfies Schema;
 
-const status = {
-  type: 'object',
-  description: 'What the operator last saw and did.',
-  properties: {
-    ...commonStatus,
-    phase: {
-      type: 'string',
-      description: 'How far the installation is.',
-      enum: ['Pending', 'Validating', 'Installing', 'Installed', 'Failed', 'Removing'],
-    },
-    installedVersion: { type: 'string', description: 'The `ref` that is installed.' },
-    target: { type: 'string', description: 'Folder below `/config` in which it is installed.' },
+const status = statusWith({
+  phase: {
+    type: 'string',
+    description: 'Progress of the installation.',
+    enum: ['Pending', 'Validating', 'Installing', 'Installed', 'Failed', 'Removing'],
   },
-} as const satisfies Schema;
+  installedVersion: { type: 'string', description: 'The `ref` that is installed.' },
+  target: { type: 'string', description: 'Folder below `/config` in which it is installed.' },
+});
 
-export const communityRepository = defineKind({
+export const communityRepository = defineChild({
   kind: 'HubCommunityRepository',
   plural: 'hubcommunityrepositories',
-  singular: 'hubcommunityrepository',
   shortNames: ['hacr'],
   description:
-    'HubCommunityRepository installs one community integration, dashboard plugin, theme, Python script or template ' +
-    'into a hub that the operator runs.',
+    'HubCommunityRepository is one community integration, dashboard plugin, theme, Python script or template, installed ' +
+    'into a Home Assistant instance (the hub) that the operator runs.',
   spec,
   status,
   columns: [
@@ -71,11 +65,8 @@ export const communityRepository = defineKind({
     { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
     readyColumn,
   ],
-  hubName: hubOfChild,
-  references: talksToHub,
   // GitHub compares owners and names without case.
   identity: ({ spec: { repository } }) => repository.toLowerCase(),
-  access: [],
 });
 
 export type HubCommunityRepository = Resource<Infer<typeof spec>, Infer<typeof status>>;

@@ -14,23 +14,23 @@ const condition = {
     observedGeneration: {
       type: 'integer',
       format: 'int64',
-      description: 'The `metadata.generation` that the condition was made from.',
+      description: 'The `metadata.generation` that the condition is based on.',
       minimum: 0,
     },
     lastTransitionTime: {
       type: 'string',
       format: 'date-time',
-      description: 'When `status` last changed. It does not move when only the message does.',
+      description: 'When `status` last changed. A changed message alone does not change it.',
     },
     reason: {
       type: 'string',
-      description: 'One word for programs, such as `TokenNotAvailable`.',
+      description: 'Reason in one word, for programs, such as `TokenNotAvailable`.',
       minLength: 1,
       maxLength: 1024,
     },
     message: {
       type: 'string',
-      description: 'A sentence for people: what is, and what to do.',
+      description: 'A sentence for people: what happened, and what to do.',
       maxLength: 32768,
     },
   },
@@ -39,7 +39,7 @@ const condition = {
 
 export const conditions = {
   type: 'array',
-  description: 'What is true of this resource now, one entry a type. `Ready` is always there.',
+  description: 'Conditions of this resource, one per type. `Ready` is always present.',
   items: condition,
   'x-kubernetes-list-type': 'map',
   'x-kubernetes-list-map-keys': ['type'],

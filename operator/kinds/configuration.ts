@@ -1,10 +1,10 @@
-import { childSpec, hubColumn, hubOfChild, readyColumn, talksToHub } from './child';
-import { defineKind } from './kind';
+import { childSpec, defineChild, hubAndToken, hubOfChild } from './child';
+import { hubColumn, readyColumn } from './columns';
 import { objectNames } from './object-names';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
 import { secretKeyRef, secretReferences } from './secret-reference';
-import { commonStatus } from './status';
+import { statusWith } from './status';
 
 // The hub or the operator writes these itself.
 const reservedFiles = [
@@ -19,23 +19,23 @@ const reservedFiles = [
 
 const spec = {
   type: 'object',
-  description: 'The configuration of one hub.',
+  description: 'Desired configuration of one hub.',
   properties: {
     ...childSpec,
     configuration: {
       type: 'string',
       description:
-        'Content of the hub’s `configuration.yaml`. The includes of automations, scenes and scripts are added where ' +
-        'they are missing; all else stays as it is written. Up to 512 Ki characters. Default: empty.',
+        'Content of the hub’s `configuration.yaml`. Missing includes of automations, scenes and scripts are appended; ' +
+        'the rest is kept as written. Up to 512 Ki characters. Default: empty.',
       maxLength: 524288,
       default: '',
     },
     files: {
       type: 'object',
       description:
-        'Further files for `!include`, by file name, such as `sensors.yaml`. A name has no folder, ends in `.yaml`, and ' +
-        'is none that the hub or the operator writes itself (`configuration.yaml`, `secrets.yaml`, `automations.yaml`, ' +
-        'names that begin with `hub-operator` …). At most 64.',
+        'Further files for `!include`, by file name, such as `sensors.yaml`. A name has no folder and ends in `.yaml`. ' +
+        'Names that the hub or the operator writes are reserved (`configuration.yaml`, `secrets.yaml`, ' +
+        '`automations.yaml`, names that begin with `hub-operator` …). At most 64. Default: none.',
       additionalProperties: { type: 'string', maxLength: 524288 },
       maxProperties: 64,
       'x-kubernetes-validations': [
@@ -62,8 +62,7 @@ const spec = {
     },
     recorder: {
       type: 'object',
-      description:
-        'The hub’s history database. What stands here goes before the `recorder:` section of `configuration`.',
+      description: 'The hub’s history database. Overrides the `recorder:` section of `configuration`.',
       properties: {
         enabled: {
           type: 'boolean',
@@ -78,12 +77,12 @@ const spec = {
           maxLength: 2048,
         },
         databaseSecretRef: secretKeyRef(
-          'Secret with the URL of the database. It goes before `database`, and reaches the hub as a `!secret`.',
+          'Secret with the URL of the database. Overrides `database`, and is passed to the hub as a `!secret`.',
           'database_url',
         ),
         purgeKeepDays: {
           type: 'integer',
-          description: 'How many days of history are kept. Absent: 10, the hub’s default.',
+          description: 'Number of days of history that are kept. Absent: 10, the default of the hub.',
           minimum: 1,
           maximum: 36500,
         },
@@ -93,54 +92,43 @@ const spec = {
   required: ['hubRef'],
 } as const satisfies Schema;
 
-const status = {
-  type: 'object',
-  description: 'What the operator last saw and did.',
-  properties: {
-    ...commonStatus,
-    configHash: { type: 'string', description: 'Hash (`sha256:<hex>`) of the generated content.' },
-    appliedHash: {
-      type: 'string',
-      description: 'Hash (`sha256:<hex>`) of the content that the hub was shown to run.',
-    },
-    changedSections: {
-      type: 'array',
-      description: 'Sections that differ between what runs and what is generated.',
-      items: { type: 'string' },
-      'x-kubernetes-list-type': 'atomic',
-    },
-    lastReloadMethod: {
-      type: 'string',
-      description: 'How the last change got into the hub.',
-      enum: ['hot-reload', 'restart', 'none'],
-    },
-    lastReloadTime: {
-      type: 'string',
-      format: 'date-time',
-      description: 'When the last change was in the hub.',
-    },
-    httpSource: {
-      type: 'string',
-      description:
-        'Where the `http:` section goes. Yaml: into the file. Api: into the hub’s own settings, as hubs since 2026.8 ' +
-        'ignore it in the file.',
-      enum: ['Yaml', 'Api'],
-    },
+const status = statusWith({
+  configHash: { type: 'string', description: 'Hash (`sha256:<hex>`) of the generated content.' },
+  appliedHash: {
+    type: 'string',
+    description: 'Hash (`sha256:<hex>`) of the content that the hub has loaded.',
   },
-} as const satisfies Schema;
+  changedSections: {
+    type: 'array',
+    description: 'Sections that differ between the loaded and the generated content.',
+    items: { type: 'string' },
+    'x-kubernetes-list-type': 'atomic',
+  },
+  lastReloadMethod: {
+    type: 'string',
+    description: 'How the last change was loaded.',
+    enum: ['hot-reload', 'restart', 'none'],
+  },
+  lastReloadTime: {
+    type: 'string',
+    format: 'date-time',
+    description: 'When the last change was loaded.',
+  },
+  httpSource: {
+    type: 'string',
+    description:
+      'Destination of the `http:` section. Yaml: the file. Api: the settings of the hub, because hubs since 2026.8 ' +
+      'ignore it in the file.',
+    enum: ['Yaml', 'Api'],
+  },
+});
 
-/**
- * Conditions: `Ready` (`ConfigurationLoaded`, `ConfigurationGenerated`, `InvalidConfiguration`, `CheckFailed`,
- * `ReloadFailed`, `RestartPending`, `KeyNotFound`), `HttpSettingsReady`.
- */
-export const configuration = defineKind({
+export const configuration = defineChild({
   kind: 'HubConfiguration',
-  plural: 'hubconfigurations',
-  singular: 'hubconfiguration',
   shortNames: ['hubcfg'],
   description:
-    'HubConfiguration is the configuration.yaml of a hub. It becomes the ConfigMap <hub>-configuration, without which ' +
-    'the Hub does not start. A configuration that the hub would not load is never left active.',
+    'HubConfiguration is the configuration.yaml of a Home Assistant instance (the hub). It becomes the ConfigMap ' +
+    '<hub>-configuration, which the Hub needs to start. A configuration that the hub would not load does not become active.',
   spec,
   status,
   columns: [
@@ -149,10 +137,9 @@ export const configuration = defineKind({
     readyColumn,
     { name: 'Last Reload', type: 'date', jsonPath: '.status.lastReloadTime' },
   ],
-  hubName: hubOfChild,
-  // The generated Secret is looked at for the keys that `!secret` asks for.
+  // The generated Secret is searched for the keys that `!secret` asks for.
   references: (resource) => [
-    ...talksToHub(resource),
+    ...hubAndToken(resource),
     ...secretReferences(
       objectNames(hubOfChild(resource)).secrets,
       resource.spec.recorder?.databaseSecretRef?.name,
@@ -164,7 +151,7 @@ export const configuration = defineKind({
   access: [
     { apiGroup: '', resources: ['configmaps'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
     { apiGroup: '', resources: ['secrets'], verbs: ['get', 'list', 'watch'] },
-    // A changed annotation of the pod makes the kubelet refresh the mounted configuration at once.
+    // A changed annotation of the pod makes the kubelet refresh the mounted configuration within a second.
     { apiGroup: '', resources: ['pods'], verbs: ['get', 'list', 'watch', 'patch'] },
   ],
 });

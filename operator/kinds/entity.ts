@@ -2,6 +2,10 @@ import type { CelRule, Schema } from './schema';
 
 /** Fields that several kinds of hub objects share. */
 
+/** Belongs into the description of every field that holds states of the hub. */
+export const quoteStates =
+  'Quote states such as "on", "off", "yes" and "no": kubectl reads them as booleans.';
+
 export const entityId = {
   type: 'string',
   description: 'Id of an entity of the hub, of the form `<domain>.<object_id>`, such as `light.kitchen`.',
@@ -12,12 +16,12 @@ export const entityId = {
 export const icon = {
   type: 'string',
   description:
-    'Icon, of the form `<prefix>:<name>`, such as `mdi:sofa`. Absent: the hub shows its usual one.',
+    'Icon, of the form `<prefix>:<name>`, such as `mdi:sofa`. Absent: the default icon of the hub.',
   pattern: '^[a-z][a-z0-9_-]*:[A-Za-z0-9_-]+$',
   maxLength: 128,
 } as const satisfies Schema;
 
-/** An object in the hub's own syntax, kept as it is written. */
+/** An object in the syntax of Home Assistant, kept as it is written. */
 export const freeObject = {
   type: 'object',
   'x-kubernetes-preserve-unknown-fields': true,
@@ -32,21 +36,21 @@ export const configId = {
 
 export const autoReload = { type: 'boolean', default: true } as const satisfies Schema;
 
-/** What the runs of an automation and of a script have in common. */
+/** Fields that automations and scripts share. */
 export const runFields = {
   mode: {
     type: 'string',
     description:
-      'What happens when it is started while it still runs. single (default): the new start is ignored. restart: the ' +
-      'old run is stopped. queued: the new one waits for its turn. parallel: both run. With `useBlueprint`, single leaves ' +
-      'the blueprint its own mode.',
+      'What happens when it is started while it is running. single (default): the new start is ignored. restart: the ' +
+      'old run is stopped. queued: the new run starts after the old one. parallel: both run. With `useBlueprint`, single ' +
+      'keeps the mode of the blueprint.',
     enum: ['single', 'restart', 'queued', 'parallel'],
     default: 'single',
   },
   max: {
     type: 'integer',
     description:
-      'How many runs may wait or run at once; only with mode queued or parallel. Absent: 10, the hub’s default.',
+      'Maximum number of queued or parallel runs; only with mode queued or parallel. Absent: 10, the default of the hub.',
     minimum: 2,
     maximum: 10000,
   },
@@ -54,23 +58,24 @@ export const runFields = {
     type: 'string',
     description:
       'Level at which the hub logs a start beyond `max`; silent logs nothing. Default warning, which with ' +
-      '`useBlueprint` leaves the blueprint its own level.',
+      '`useBlueprint` keeps the level of the blueprint.',
     enum: ['silent', 'info', 'warning', 'error'],
     default: 'warning',
   },
-  variables: { ...freeObject, description: 'Variables for all templates, by name, in the hub’s own syntax.' },
+  variables: { ...freeObject, description: 'Variables for all templates, by name. Default: none.' },
   useBlueprint: {
     type: 'object',
-    description: 'Makes it from a blueprint that is in the hub, in place of triggers, actions or a sequence.',
+    description:
+      'Creates it from a blueprint in the hub, instead of triggers, actions or a sequence. Absent: no blueprint.',
     properties: {
       path: {
         type: 'string',
         description:
-          'Path of the blueprint below the hub’s blueprint folder of its domain, such as `homeassistant/motion_light.yaml`.',
+          'Path of the blueprint below the blueprint folder of its domain, such as `homeassistant/motion_light.yaml`.',
         pattern: '^[^/].*\\.yaml$',
         maxLength: 512,
       },
-      input: { ...freeObject, description: 'The blueprint’s inputs, by name.' },
+      input: { ...freeObject, description: 'Inputs of the blueprint, by name. Default: none.' },
     },
     required: ['path'],
   },

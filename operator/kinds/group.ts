@@ -1,6 +1,6 @@
 /**
- * The API group of all our kinds. It stands nowhere else: change it, run `make synth`, and the CRDs, the role, the
- * samples and every annotation carry the new name.
+ * The API group of all our kinds, and its only occurrence: change it, run `make synth`, and the CRDs, the role, the
+ * samples and every annotation have the new name.
  */
 export const API_GROUP = 'hub-operator.dev';
 

@@ -1,20 +1,20 @@
 import type { Resource } from './resource';
 
-/** Under which id or name the hub knows what a resource describes. */
+/** The id or name of a resource's object in the hub (rules.md, "Effective ids"). */
 
-/** An automation's or a scene's: `spec.id`, or `metadata.name` (spec: "Hub API calls", rule 2). */
+/** Of an automation or a scene: `spec.id`, or `metadata.name`. */
 export function effectiveId({ metadata, spec }: Resource<{ readonly id?: string }>): string {
   return spec.id || (metadata.name ?? '');
 }
 
-/** A script's: as above, but the hub takes only slugs as script ids. `movie-night.v2` → `movie_night_v2` */
+/** Of a script: as above, but the hub accepts only slugs as script ids. `movie-night.v2` → `movie_night_v2` */
 export function scriptId(script: Resource<{ readonly id?: string }>): string {
   return effectiveId(script).replace(/[-._]+/g, '_');
 }
 
 /**
- * A floor's, label's or area's name as the hub compares it: case folded, blanks removed. `Ground  Floor` is
- * `groundfloor`, `Ground-Floor` is another one. JavaScript cannot fold case; where folding differs from lower case in
+ * The name of a floor, label or area as the hub compares it: case folded, spaces removed. `Ground  Floor` is
+ * `groundfloor`, `Ground-Floor` is another name. JavaScript cannot fold case; where folding differs from lower case in
  * living languages (German ß, Greek final sigma) it is done here.
  */
 export function registryName(name: string): string {
@@ -22,8 +22,8 @@ export function registryName(name: string): string {
 }
 
 /**
- * The entity id that the hub gives a *new* scene of this name: `Movie Night` → `scene.movie_night`. It holds for Latin
- * letters; a taken id gets `_2`, a renamed scene keeps its old one. The hub's entity registry is the truth.
+ * The entity id that the hub derives for a *new* scene of this name: `Movie Night` → `scene.movie_night`. It holds for
+ * Latin letters; a taken id gets `_2`, a renamed scene keeps its old one. The hub's entity registry decides.
  */
 export function sceneEntityId(name: string): string {
   const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();

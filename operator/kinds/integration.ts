@@ -1,9 +1,9 @@
-import { hubColumn, hubObjectSpec, hubOfChild, readyColumn, talksToHub } from './child';
-import { defineKind } from './kind';
+import { defineChild, hubAndToken, hubObjectSpec } from './child';
+import { hubColumn, readyColumn } from './columns';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
 import { secretKey, secretName, secretReferences } from './secret-reference';
-import { hubObjectStatus } from './status';
+import { hubObjectStatusWith } from './status';
 
 const answer = {
   type: 'object',
@@ -11,7 +11,7 @@ const answer = {
     value: {
       type: 'string',
       description:
-        'Text, turned into the type that the form asks for: "8" becomes a number, "true" a boolean.',
+        'Text, converted to the type that the form asks for: "8" becomes a number, "true" a boolean.',
       maxLength: 65536,
     },
     jsonValue: {
@@ -56,12 +56,12 @@ type Answers = Infer<typeof answers>;
 
 const spec = {
   type: 'object',
-  description: 'One integration, set up as a person would in the hub’s UI.',
+  description: 'Desired integration, configured as a person would in the hub’s UI.',
   properties: {
     ...hubObjectSpec,
     domain: {
       type: 'string',
-      description: 'The integration, such as `mqtt`. It cannot be changed.',
+      description: 'Domain of the integration, such as `mqtt`. It cannot be changed.',
       pattern: '^[a-z0-9_]+$',
       maxLength: 64,
       'x-kubernetes-validations': [
@@ -74,8 +74,8 @@ const spec = {
     title: {
       type: 'string',
       description:
-        'Title of the entry in the hub. With it, an entry of this domain and title is adopted, and several of one ' +
-        'domain are told apart. Absent: only a domain’s single entry is adopted.',
+        'Title of the config entry. With it, an entry of this domain and title is adopted, and several entries of one ' +
+        'domain are distinguished. Absent: only the single entry of a domain is adopted.',
       minLength: 1,
       maxLength: 255,
     },
@@ -101,14 +101,14 @@ const spec = {
           },
           menuOption: {
             type: 'string',
-            description: 'The option that is chosen where the step is a menu.',
+            description: 'The option to choose, if the step is a menu.',
             minLength: 1,
             maxLength: 128,
           },
           values: {
             ...answers,
             description:
-              'Answers to the step’s form; `configuration` gives those that are missing. At most 64.',
+              'Answers to the step’s form; missing ones are taken from `configuration`. At most 64.',
           },
         },
         required: ['stepId'],
@@ -125,12 +125,12 @@ const spec = {
     options: {
       ...answers,
       description:
-        'Answers to the options form, applied again when they change. At most 64. Default: untouched.',
+        'Answers to the options form, applied again when they change. At most 64. Absent: the options are not changed.',
     },
     subentries: {
       type: 'array',
       description:
-        'Entries below the entry, where the integration has them, each type and title once. Default: untouched.',
+        'Subentries, if the integration supports them, each type and title once. Absent: they are not changed.',
       items: {
         type: 'object',
         properties: {
@@ -151,15 +151,15 @@ const spec = {
     },
     adopt: {
       type: 'string',
-      description: 'Allowed (default): an entry that is already in the hub is taken over. Never: it is not.',
+      description: 'Allowed (default): an existing entry is adopted. Never: it is not.',
       enum: ['Allowed', 'Never'],
       default: 'Allowed',
     },
     reconfigure: {
       type: 'string',
       description:
-        'How a change gets into the hub. Prefer (default): the entry is reconfigured, so that its entities survive, and ' +
-        'only made anew where the integration has no other way. Recreate: it is always removed and made anew.',
+        'How a change is applied. Prefer (default): the entry is reconfigured, so that its entities survive, and ' +
+        'recreated only if the integration cannot be reconfigured. Recreate: the entry is always removed and recreated.',
       enum: ['Prefer', 'Recreate'],
       default: 'Prefer',
     },
@@ -167,42 +167,35 @@ const spec = {
   required: ['hubRef', 'domain'],
 } as const satisfies Schema;
 
-const status = {
-  type: 'object',
-  description: 'What the operator last saw and did.',
-  properties: {
-    ...hubObjectStatus,
-    entryID: { type: 'string', description: 'Id of the entry in the hub.' },
-    entryState: {
-      type: 'string',
-      description: 'State of the entry, as the hub says, such as loaded, setup_retry or setup_error.',
-    },
-    configHash: {
-      type: 'string',
-      description:
-        'Hash of what the entry was made from, keyed with a random key, so that it gives no secret away.',
-    },
-    pendingFlow: {
-      type: 'object',
-      description: 'A set-up that was begun, so that it is not done twice after a crash.',
-      properties: {
-        startedAt: {
-          type: 'string',
-          format: 'date-time',
-          description: 'When its last step was about to be sent.',
-        },
+const status = hubObjectStatusWith({
+  entryID: { type: 'string', description: 'Id of the config entry in the hub.' },
+  entryState: {
+    type: 'string',
+    description: 'State of the entry, as reported by the hub, such as loaded, setup_retry or setup_error.',
+  },
+  configHash: {
+    type: 'string',
+    description:
+      'Hash of what the entry was created from, keyed with a random key, so that it reveals no secret.',
+  },
+  pendingFlow: {
+    type: 'object',
+    description: 'A config flow in progress, so that it is not completed twice after a crash.',
+    properties: {
+      startedAt: {
+        type: 'string',
+        format: 'date-time',
+        description: 'When its last step was sent.',
       },
     },
   },
-} as const satisfies Schema;
+});
 
-export const integration = defineKind({
+export const integration = defineChild({
   kind: 'HubIntegration',
-  plural: 'hubintegrations',
-  singular: 'hubintegration',
   shortNames: ['haint'],
   description:
-    'HubIntegration is one integration of a hub, such as MQTT: an entry that the hub’s set-up forms make.',
+    'HubIntegration is one integration of a Home Assistant instance (the hub), such as MQTT: a config entry.',
   spec,
   status,
   columns: [
@@ -212,7 +205,6 @@ export const integration = defineKind({
     { name: 'State', type: 'string', jsonPath: '.status.entryState' },
     readyColumn,
   ],
-  hubName: hubOfChild,
   references: (resource) => {
     const { configuration, options, steps = [], subentries = [] } = resource.spec;
     const given = [
@@ -221,9 +213,9 @@ export const integration = defineKind({
       ...steps.map(({ values }) => values),
       ...subentries.map(({ values }) => values),
     ];
-    return [...talksToHub(resource), ...secretReferences(...new Set(given.flatMap(secretsOf)))];
+    return [...hubAndToken(resource), ...secretReferences(...new Set(given.flatMap(secretsOf)))];
   },
-  // Which entry is wanted is only known once it was found or made.
+  // The entry is known only after it was found or created.
   identity: ({ status: seen }) => seen?.entryID,
   access: [
     // The key of `configHash`, in the Secret `<hub>-operator`.

@@ -3,7 +3,7 @@ import type { CelRule, Infer, Schema } from './schema';
 
 export type { CelRule };
 
-/** What a kind is, as data: the CRD, the role, the watches, the metrics' labels and the docs follow from it. */
+/** Definition of a kind as data: the CRD, the role, the watches, the metrics' labels and the docs follow from it. */
 export interface KindDefinition<Spec extends Schema = Schema, Status extends Schema = Schema> {
   /** `HubAutomation` */
   readonly kind: string;
@@ -16,11 +16,11 @@ export interface KindDefinition<Spec extends Schema = Schema, Status extends Sch
   readonly status: Status;
   /** CEL rules over the whole object, for what neither `spec` nor `status` can see (`metadata.name`). */
   readonly rules?: readonly CelRule[];
-  /** What `kubectl get` prints between NAME and AGE. */
+  /** Columns of `kubectl get` between NAME and AGE. */
   readonly columns: readonly Column[];
   /** The name of the Hub that a resource belongs to: its own for a Hub, `spec.hubRef.name` for a child. */
   hubName(resource: Resource<Infer<Spec>, Infer<Status>>): string;
-  /** Objects of the same namespace on which a resource depends: when one changes, the resource is worked again. */
+  /** Objects of the same namespace on which a resource depends: when one changes, the resource is reconciled. */
   references(resource: Resource<Infer<Spec>, Infer<Status>>): readonly Reference[];
   /**
    * Identity of a resource's object in its hub, unique among resources of its kind and hub: an id, a normalised name.
@@ -28,9 +28,9 @@ export interface KindDefinition<Spec extends Schema = Schema, Status extends Sch
    * Undefined: none yet.
    */
   identity?(resource: Resource<Infer<Spec>, Infer<Status>>): string | undefined;
-  /** Objects that its sync module makes, with the resource as their owner; a change to one works the owner again. */
+  /** Kinds of objects that its sync module creates and owns; a change to one reconciles the owner. */
   readonly owns?: readonly string[];
-  /** What its sync module may do in the cluster beyond reading its own kind and writing its status. */
+  /** Permissions of its sync module beyond reading its own kind and writing its status. */
   readonly access: readonly AccessRule[];
 }
 

@@ -1,4 +1,4 @@
-/** Labels of the operator's own pods, by which a NetworkPolicy knows them. */
+/** Labels of the operator's own pods, by which a NetworkPolicy selects them. */
 export const OPERATOR_LABELS = { 'app.kubernetes.io/name': 'hub-operator' } as const;
 
 /** The names of the objects in the cluster that belong to one hub, all in the namespace of the Hub. */

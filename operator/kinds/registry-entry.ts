@@ -1,8 +1,12 @@
-import type { Schema } from './schema';
+import { defineChild, hubObjectSpec } from './child';
+import { registryName } from './ids';
+import type { KindDefinition } from './kind';
+import type { Resource } from './resource';
+import type { Field, Schema } from './schema';
 
-/** Fields of the entries in the hub's registries: floors, labels, areas. */
+/** What the entries in the hub's registries share: floors, labels, areas. */
 
-/** The hub would take a blank name, and make an entry with an empty id of it. */
+/** The hub would accept a blank name, and create an entry with an empty id. */
 export const entryName = { type: 'string', pattern: '\\S', maxLength: 255 } as const satisfies Schema;
 
 export const aliases = {
@@ -12,3 +16,35 @@ export const aliases = {
   maxItems: 64,
   'x-kubernetes-list-type': 'set',
 } as const satisfies Schema;
+
+/** The spec of a registry entry: hub, name, and its own fields. `noun`: `floor`, `label` or `area`. */
+export function registryEntrySpec<const Fields extends Record<string, Field>>(noun: string, fields: Fields) {
+  return {
+    type: 'object',
+    description: `Desired state of the ${noun}.`,
+    properties: {
+      ...hubObjectSpec,
+      name: {
+        ...entryName,
+        description: `Name of the ${noun}. The hub compares names without case and spaces; an existing ${noun} of this name is adopted.`,
+      },
+      ...fields,
+    },
+    required: ['hubRef', 'name'],
+  } as const satisfies Schema;
+}
+
+/** Defines a kind of registry entry: the hub identifies entries by their normalised name. */
+export function defineRegistryEntry<const Spec extends Schema, const Status extends Schema>(
+  definition: Parameters<typeof defineChild<Spec, Status>>[0],
+): KindDefinition<Spec, Status> {
+  return defineChild<Spec, Status>({
+    // The compiler cannot see `name` in a spec that is a type parameter.
+    identity: identityOfEntry as NonNullable<KindDefinition<Spec, Status>['identity']>,
+    ...definition,
+  });
+}
+
+function identityOfEntry({ spec: { name } }: Resource<{ readonly name: string }>): string {
+  return registryName(name);
+}

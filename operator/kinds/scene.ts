@@ -1,14 +1,14 @@
-import { hubColumn, hubObjectSpec, hubOfChild, readyColumn, talksToHub } from './child';
-import { autoReload, configId, entityId, icon } from './entity';
+import { defineChild, hubObjectSpec } from './child';
+import { hubColumn, readyColumn } from './columns';
+import { autoReload, configId, entityId, icon, quoteStates } from './entity';
 import { effectiveId } from './ids';
-import { defineKind } from './kind';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
-import { hubObjectStatus } from './status';
+import { hubObjectStatusWith } from './status';
 
 const spec = {
   type: 'object',
-  description: 'One scene: states that entities are given together.',
+  description: 'Desired scene: states that several entities are set to together.',
   properties: {
     ...hubObjectSpec,
     id: {
@@ -20,7 +20,7 @@ const spec = {
     name: {
       type: 'string',
       description:
-        'Name shown in the hub. The entity id is made from it once: Movie Night is `scene.movie_night`.',
+        'Name shown in the hub. The hub derives the entity id from it once: Movie Night becomes `scene.movie_night`.',
       minLength: 1,
       maxLength: 255,
     },
@@ -34,17 +34,15 @@ const spec = {
           entity_id: entityId,
           state: {
             type: 'string',
-            description:
-              'State that the entity is given, such as "on", closed, heat. Quote on/off/yes/no: kubectl reads them as booleans.',
+            description: `State that the entity is set to, such as "on", closed, heat. ${quoteStates}`,
             minLength: 1,
             maxLength: 255,
           },
           attributes: {
             type: 'object',
             description:
-              'Attributes that the entity is given with the state, such as `brightness: 128` or `rgb_color: [255, 160, 0]`: ' +
-              'scalars and lists. Quote on/off/yes/no: kubectl reads them as booleans. `state` cannot be an attribute. ' +
-              'Default: none.',
+              'Attributes that the entity is set to, such as `brightness: 128` or `rgb_color: [255, 160, 0]`: scalars and ' +
+              `lists. \`state\` cannot be an attribute. Default: none. ${quoteStates}`,
             additionalProperties: { 'x-kubernetes-preserve-unknown-fields': true },
             maxProperties: 64,
           },
@@ -65,24 +63,17 @@ const spec = {
   required: ['hubRef', 'name', 'entities'],
 } as const satisfies Schema;
 
-const status = {
-  type: 'object',
-  description: 'What the operator last saw and did.',
-  properties: {
-    ...hubObjectStatus,
-    sceneId: { type: 'string', description: 'Id under which the scene is in the hub.' },
-    entityId: { type: 'string', description: 'Entity of the scene in the hub, such as `scene.movie_night`.' },
-    entityCount: { type: 'integer', format: 'int32', description: 'How many entities the scene sets.' },
-  },
-} as const satisfies Schema;
+const status = hubObjectStatusWith({
+  sceneId: { type: 'string', description: 'Id of the scene in the hub.' },
+  entityId: { type: 'string', description: 'Entity of the scene in the hub, such as `scene.movie_night`.' },
+  entityCount: { type: 'integer', format: 'int32', description: 'Number of entities that the scene sets.' },
+});
 
-/** Conditions: `Ready` (`SceneGenerated`), `ReloadReady` (`ReloadSuccessful`). */
-export const scene = defineKind({
+export const scene = defineChild({
   kind: 'HubScene',
-  plural: 'hubscenes',
-  singular: 'hubscene',
   shortNames: ['hasc'],
-  description: 'HubScene is one scene of a hub. What stands here is in the hub, and stays so.',
+  description:
+    'HubScene is one scene of a Home Assistant instance (the hub). It is kept in sync; drift is reverted.',
   spec,
   status,
   columns: [
@@ -91,10 +82,7 @@ export const scene = defineKind({
     { name: 'Entities', type: 'integer', jsonPath: '.status.entityCount' },
     readyColumn,
   ],
-  hubName: hubOfChild,
-  references: talksToHub,
   identity: effectiveId,
-  access: [],
 });
 
 export type HubScene = Resource<Infer<typeof spec>, Infer<typeof status>>;

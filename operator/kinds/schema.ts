@@ -1,12 +1,12 @@
 /**
  * Structural schemas as literals, and the TypeScript types that follow from them.
  *
- * A schema is what the API server gets as a CRD (OpenAPI v3, the structural subset), written once and `as const`, so
- * that the compiler reads the resource's type from the very text that the API server enforces. Traps of CRDs: patterns
+ * A schema is sent to the API server in a CRD (OpenAPI v3, the structural subset). It is written once, `as const`, so
+ * that the compiler derives the resource's type from the text that the API server enforces. Traps of CRDs: patterns
  * are RE2; every list, map and string that a CEL rule touches needs a maximum, or the cost budget refuses the CRD.
  */
 export interface Schema {
-  /** Absent only where `x-kubernetes-int-or-string` or `x-kubernetes-preserve-unknown-fields` says what is allowed. */
+  /** Absent only with `x-kubernetes-int-or-string` or `x-kubernetes-preserve-unknown-fields`. */
   readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object';
   readonly format?: 'date-time' | 'int32' | 'int64';
   readonly description?: string;
@@ -38,21 +38,21 @@ export interface Schema {
   readonly 'x-kubernetes-validations'?: readonly CelRule[];
 }
 
-/** What stands under a name is documented; what stands in a list is documented by the list. */
+/** A named field is documented; the items of a list are documented by the list. */
 export type Field = Schema & { readonly description: string };
 
 export interface CelRule {
   readonly rule: string;
   /** Names the field and the way out. */
   readonly message: string;
-  /** Path of the field that the refusal names, relative to where the rule stands. */
+  /** Path of the field that the rejection names, relative to the schema that has the rule. */
   readonly fieldPath?: string;
 }
 
 /** The value that a schema describes, as it is read from the API server. */
 export type Infer<S> = Value<S, false>;
 
-/** The same after `defaulted`: what has a default is there. */
+/** The same after `defaulted`: fields with a default are present. */
 export type Defaulted<S> = Value<S, true>;
 
 type Value<S, Filled extends boolean> = S extends { readonly enum: readonly (infer Choice)[] }
@@ -93,7 +93,7 @@ type KeysWithDefault<P> = { [K in keyof P]: P[K] extends { readonly default: unk
 
 type Flat<T> = { [K in keyof T]: T[K] };
 
-/** `value` with the default of every absent field, in the objects that are there and in those with the default `{}`. */
+/** `value` with the default of every absent field, in the present objects and in those with the default `{}`. */
 export function defaulted<S extends Schema>(schema: S, value: Infer<S>): Defaulted<S> {
   return filled(schema, value) as Defaulted<S>;
 }

@@ -1,22 +1,22 @@
-import { hubColumn, hubObjectSpec, hubOfChild, readyColumn, talksToHub } from './child';
-import { autoReload, configId, freeObject, icon, maxNeedsMode, runFields } from './entity';
+import { defineChild, hubObjectSpec } from './child';
+import { hubColumn, readyColumn } from './columns';
+import { autoReload, configId, freeObject, icon, maxNeedsMode, quoteStates, runFields } from './entity';
 import { scriptId } from './ids';
-import { defineKind } from './kind';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
-import { hubObjectStatus } from './status';
+import { hubObjectStatusWith } from './status';
 
 const anyValue = { 'x-kubernetes-preserve-unknown-fields': true } as const satisfies Schema;
 
 const spec = {
   type: 'object',
-  description: 'One script: a sequence of actions with a name.',
+  description: 'Desired script: a sequence of actions with a name.',
   properties: {
     ...hubObjectSpec,
     id: {
       ...configId,
       description:
-        'Id of the script in the hub: a lower-case letter, then lower-case letters and digits, parted by single ' +
+        'Id of the script in the hub: a lower-case letter, then lower-case letters and digits, separated by single ' +
         'underscores; not reload, toggle, turn_on, turn_off. It becomes `script.<id>`. Default: `metadata.name` with _ ' +
         'for - and dots. A changed id removes the old script.',
       'x-kubernetes-validations': [
@@ -33,34 +33,34 @@ const spec = {
     alias: { type: 'string', description: 'Name shown in the hub.', minLength: 1, maxLength: 255 },
     description: {
       type: 'string',
-      description: 'What the script is for, shown in the hub.',
+      description: 'Description shown in the hub. Absent: none.',
       maxLength: 65536,
     },
     icon,
     sequence: {
       type: 'array',
       description:
-        'What is done, in order, in the hub’s own syntax: `action` (a service such as `light.turn_on`) with `target` ' +
-        'and `data`, or `delay`, `choose`, `if`, `repeat` and the like. At least one is needed, unless `useBlueprint` ' +
-        'is set. Quote states such as "on", "off", "yes", "no": kubectl reads them as booleans.',
+        'Actions, run in order, in the syntax of Home Assistant: `action` (such as `light.turn_on`) with `target` and ' +
+        '`data`, or `delay`, `choose`, `if`, `repeat` and so on. At least one is needed, unless `useBlueprint` is set. ' +
+        quoteStates,
       items: freeObject,
       maxItems: 1000,
     },
     fields: {
       type: 'object',
-      description: 'What a caller can hand over, by name, as the hub’s UI shows it. Default: nothing.',
+      description: 'Parameters of the script, by name, as the hub’s UI shows them. Default: none.',
       additionalProperties: {
         type: 'object',
         properties: {
           name: { type: 'string', description: 'Name of the field in the UI.', maxLength: 255 },
           description: { type: 'string', description: 'What the field means.', maxLength: 65536 },
           advanced: { type: 'boolean', description: 'True: shown to advanced users only.' },
-          required: { type: 'boolean', description: 'True: the UI asks for it.' },
-          default: { ...anyValue, description: 'Value that the UI proposes.' },
+          required: { type: 'boolean', description: 'True: the UI demands a value.' },
+          default: { ...anyValue, description: 'Value that the UI suggests.' },
           example: { ...anyValue, description: 'An example of a value.' },
           selector: {
             ...freeObject,
-            description: 'How the UI asks for it, such as `entity: {domain: light}`.',
+            description: 'Input control of the UI, such as `entity: {domain: light}`.',
           },
         },
         'x-kubernetes-preserve-unknown-fields': true,
@@ -71,7 +71,7 @@ const spec = {
     autoReload: {
       ...autoReload,
       description:
-        'Accepted like that of the other kinds. The hub loads a written script by itself. Default true.',
+        'Accepted as for the other kinds, without effect: the hub loads a written script by itself. Default true.',
     },
   },
   required: ['hubRef', 'alias'],
@@ -85,25 +85,19 @@ const spec = {
   ],
 } as const satisfies Schema;
 
-const status = {
-  type: 'object',
-  description: 'What the operator last saw and did.',
-  properties: {
-    ...hubObjectStatus,
-    scriptId: { type: 'string', description: 'Id under which the script is in the hub.' },
-    entityId: {
-      type: 'string',
-      description: 'Entity of the script in the hub, such as `script.good_night`.',
-    },
+const status = hubObjectStatusWith({
+  scriptId: { type: 'string', description: 'Id of the script in the hub.' },
+  entityId: {
+    type: 'string',
+    description: 'Entity of the script in the hub, such as `script.good_night`.',
   },
-} as const satisfies Schema;
+});
 
-export const script = defineKind({
+export const script = defineChild({
   kind: 'HubScript',
-  plural: 'hubscripts',
-  singular: 'hubscript',
   shortNames: ['hascp'],
-  description: 'HubScript is one script of a hub. What stands here is in the hub, and stays so.',
+  description:
+    'HubScript is one script of a Home Assistant instance (the hub). It is kept in sync; drift is reverted.',
   spec,
   status,
   rules: [
@@ -120,10 +114,7 @@ export const script = defineKind({
     { name: 'Mode', type: 'string', jsonPath: '.spec.mode' },
     readyColumn,
   ],
-  hubName: hubOfChild,
-  references: talksToHub,
   identity: scriptId,
-  access: [],
 });
 
 export type HubScript = Resource<Infer<typeof spec>, Infer<typeof status>>;

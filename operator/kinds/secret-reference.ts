@@ -1,6 +1,6 @@
 import type { Schema } from './schema';
 
-/** References to Secrets in the namespace of the resource, and what the dependency index makes of them. */
+/** References to Secrets in the namespace of the resource, as schemas and for the dependency index. */
 
 export const secretName = {
   type: 'string',
@@ -16,7 +16,7 @@ export const secretKey = {
   maxLength: 253,
 } as const satisfies Schema;
 
-/** `{name, key}`, with a key that people need not write when they follow the convention. */
+/** `{name, key}`, with a default key. */
 export function secretKeyRef<const Key extends string>(description: string, key: Key) {
   return {
     type: 'object',
@@ -29,7 +29,7 @@ export function secretKeyRef<const Key extends string>(description: string, key:
   } as const satisfies Schema;
 }
 
-/** The references to those of `names` that are given. */
+/** References to the Secrets among `names`. */
 export function secretReferences(...names: readonly (string | undefined)[]) {
   return names.filter((name) => name !== undefined).map((name) => ({ kind: 'Secret', name }));
 }

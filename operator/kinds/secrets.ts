@@ -1,47 +1,47 @@
-import { childSpec, hubColumn, hubOfChild, hubReference, readyColumn } from './child';
-import { defineKind } from './kind';
+import { childSpec, defineChild, hubReference } from './child';
+import { hubColumn, readyColumn } from './columns';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
 import { secretKey, secretName, secretReferences } from './secret-reference';
-import { commonStatus } from './status';
+import { statusWith } from './status';
 
 const spec = {
   type: 'object',
-  description: 'The secrets of one hub.',
+  description: 'Desired secrets of one hub.',
   properties: {
     ...childSpec,
     secretRefs: {
       type: 'array',
       description:
-        'The Secrets that are gathered, in order: of two values with one name the later wins. At least one.',
+        'The Secrets whose values are combined, in order: of two values with one name the later one is used. At least one.',
       items: {
         type: 'object',
         properties: {
           name: secretName,
           keys: {
             type: 'array',
-            description: 'The keys that are taken, under their own names. Absent, and no `items`: all keys.',
+            description: 'The keys that are used, under their own names. Absent, and no `items`: all keys.',
             items: { type: 'string', minLength: 1, maxLength: 253 },
             maxItems: 256,
             'x-kubernetes-list-type': 'set',
           },
           items: {
             type: 'array',
-            description: 'Keys that are taken under another name. Default: none.',
+            description: 'Keys that are used under another name. Default: none.',
             items: {
               type: 'object',
               properties: {
                 key: secretKey,
                 as: {
                   type: 'string',
-                  description: 'The name for `!secret`. Not `logger`, which the hub swallows.',
+                  description: 'The name for `!secret`. Not `logger`, which the hub ignores.',
                   pattern: '^[A-Za-z0-9_][A-Za-z0-9_.-]*$',
                   maxLength: 253,
                   'x-kubernetes-validations': [
                     {
                       rule: "self != 'logger' && !self.startsWith('hub_operator')",
                       message:
-                        'as: the hub swallows a secret called logger, and hub_operator… is the operator’s: choose another name',
+                        'as: the hub ignores a secret named logger, and names that begin with hub_operator are reserved: choose another name',
                     },
                   ],
                 },
@@ -61,42 +61,38 @@ const spec = {
     autoRestart: {
       type: 'boolean',
       description:
-        'Restart the hub when a value changes. False: the new values are there after its next restart. Default true.',
+        'Restart the hub when a value changes. False: the new values are used after its next restart. Default true.',
       default: true,
     },
   },
   required: ['hubRef', 'secretRefs'],
 } as const satisfies Schema;
 
-const status = {
-  type: 'object',
-  description: 'What the operator last saw and did.',
-  properties: {
-    ...commonStatus,
-    secretsHash: {
-      type: 'string',
-      description: 'Hash (`sha256:<hex>`) of the generated content, which is salted.',
-    },
-    keys: { type: 'integer', format: 'int32', description: 'How many secrets the hub is given.' },
+const status = statusWith({
+  secretsHash: {
+    type: 'string',
+    description: 'Hash (`sha256:<hex>`) of the generated content, which is salted.',
   },
-} as const satisfies Schema;
+  keys: { type: 'integer', format: 'int32', description: 'Number of secrets that the hub gets.' },
+});
 
-export const secrets = defineKind({
+export const secrets = defineChild({
   kind: 'HubSecrets',
+  // The kind is a plural already.
   plural: 'hubsecrets',
   singular: 'hubsecret',
   shortNames: ['hubsec'],
   description:
-    'HubSecrets gathers Secrets of the cluster into the secrets.yaml of a hub, for `!secret` in its configuration.',
+    'HubSecrets is the secrets.yaml of a Home Assistant instance (the hub), combined from Secrets of the cluster, for ' +
+    '`!secret` in its configuration.',
   spec,
   status,
   columns: [hubColumn, { name: 'Secrets', type: 'integer', jsonPath: '.status.keys' }, readyColumn],
-  hubName: hubOfChild,
   references: (resource) => [
     hubReference(resource),
     ...secretReferences(...resource.spec.secretRefs.map(({ name }) => name)),
   ],
-  // All of a hub's secrets become one file.
+  // A hub has one secrets.yaml.
   identity: () => 'secrets',
   owns: ['Secret'],
   access: [

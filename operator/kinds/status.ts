@@ -1,23 +1,22 @@
 import { conditions } from './condition';
-import type { Field } from './schema';
+import type { Field, Schema } from './schema';
 
 /** Status fields of every kind. */
-export const commonStatus = {
+const commonStatus = {
   observedGeneration: {
     type: 'integer',
     format: 'int64',
-    description: 'The `metadata.generation` that the operator last worked.',
+    description: 'The `metadata.generation` that was last reconciled.',
   },
   conditions,
   lastHandledReconcileAt: {
     type: 'string',
-    description: 'The value of the annotation `reconcile-requested-at` that was last honoured.',
+    description: 'The value of the annotation `reconcile-requested-at` that was last handled.',
   },
 } as const satisfies Record<string, Field>;
 
 /** Status fields of the kinds that have an object in the hub. */
-export const hubObjectStatus = {
-  ...commonStatus,
+const hubObjectFields = {
   appliedHash: { type: 'string', description: 'Hash (`sha256:<hex>`) of what the hub last accepted.' },
   lastAppliedTime: {
     type: 'string',
@@ -27,13 +26,27 @@ export const hubObjectStatus = {
   adopted: {
     type: 'boolean',
     description:
-      'True: the object was in the hub before this resource. Deleting the resource leaves it there, unless `deletionPolicy` is Delete.',
+      'True: the object existed in the hub before this resource. Deleting the resource leaves it there, unless `deletionPolicy` is Delete.',
   },
   appliedFields: {
     type: 'array',
     description:
-      'The fields that the operator set. A field that leaves the spec is cleared in the hub only if it stands here.',
+      'The fields that the operator set. A field that is removed from the spec is cleared in the hub only if it is listed here.',
     items: { type: 'string' },
     'x-kubernetes-list-type': 'atomic',
   },
 } as const satisfies Record<string, Field>;
+
+/** The status of a kind: the fields of every kind, and its own. */
+export function statusWith<const Fields extends Record<string, Field>>(fields: Fields) {
+  return {
+    type: 'object',
+    description: 'Observed state.',
+    properties: { ...commonStatus, ...fields },
+  } as const satisfies Schema;
+}
+
+/** The status of a kind that has an object in the hub. */
+export function hubObjectStatusWith<const Fields extends Record<string, Field>>(fields: Fields) {
+  return statusWith({ ...hubObjectFields, ...fields });
+}

@@ -39,7 +39,7 @@ export const childRules: readonly RuleCase[] = [
   // HubSecrets
   {
     kind: 'HubSecrets',
-    says: 'as: the hub swallows a secret called logger',
+    says: 'as: the hub ignores a secret named logger',
     field: 'spec.secretRefs[0].items[0].as',
     good: [{ 'spec.secretRefs[].items[].as': 'logger2' }],
     bad: [

@@ -1,3 +1,4 @@
+import { objectRules, specRules } from '../../../operator/kinds/hub/rules';
 import type { RuleCase } from './rule-case';
 
 /** Fields of the full Hub that an external one cannot have. */
@@ -21,14 +22,14 @@ const external = { url: 'http://box:8123', tokenSecretRef: { name: 'box' } };
 export const hubRules: readonly RuleCase[] = [
   {
     kind: 'Hub',
-    says: 'metadata.name of a Hub',
+    says: objectRules.nameFitsPod.message,
     field: 'metadata.name',
     good: [{ 'metadata.name': 'a' }, { 'metadata.name': 'home-2' }, { 'metadata.name': 'a'.repeat(52) }],
     bad: [{ 'metadata.name': 'a'.repeat(53) }, { 'metadata.name': '1home' }, { 'metadata.name': 'my.home' }],
   },
   {
     kind: 'Hub',
-    says: 'holds other things of this Hub',
+    says: objectRules.tokenSecretIsFree.message,
     field: 'spec.bootstrap.apiTokenSecretName',
     good: [
       { 'metadata.name': 'home', 'spec.bootstrap.apiTokenSecretName': 'home-api-token' },
@@ -42,7 +43,7 @@ export const hubRules: readonly RuleCase[] = [
   },
   {
     kind: 'Hub',
-    says: 'that Secret holds the owner’s credentials',
+    says: objectRules.tokenSecretIsNotCredentials.message,
     field: 'spec.bootstrap.apiTokenSecretName',
     good: [
       {
@@ -60,7 +61,7 @@ export const hubRules: readonly RuleCase[] = [
   },
   {
     kind: 'Hub',
-    says: 'external cannot be added',
+    says: specRules.externalIsImmutable.message,
     field: 'spec.external',
     update: true,
     good: [{ 'spec.timezone': 'UTC' }],
@@ -68,7 +69,7 @@ export const hubRules: readonly RuleCase[] = [
   },
   {
     kind: 'Hub',
-    says: 'external cannot be added to or removed',
+    says: specRules.externalIsImmutable.message,
     field: 'spec.external',
     update: true,
     external: true,
@@ -77,7 +78,7 @@ export const hubRules: readonly RuleCase[] = [
   },
   {
     kind: 'Hub',
-    says: 'a hub that runs elsewhere has no version',
+    says: specRules.externalHasNoWorkload.message,
     field: 'spec.external',
     external: true,
     good: [
@@ -102,7 +103,7 @@ export const hubRules: readonly RuleCase[] = [
   },
   {
     kind: 'Hub',
-    says: 'storage.storageClassName cannot be changed',
+    says: specRules.storageClassIsImmutable.message,
     field: 'spec.storage.storageClassName',
     update: true,
     good: [
@@ -118,7 +119,7 @@ export const hubRules: readonly RuleCase[] = [
   },
   {
     kind: 'Hub',
-    says: 'storage.accessModes cannot be changed',
+    says: specRules.accessModesAreImmutable.message,
     field: 'spec.storage.accessModes',
     update: true,
     // Absent stands for [ReadWriteOnce], which is what the sample has.

@@ -3,25 +3,25 @@ import { secretKeyRef } from '../secret-reference';
 
 export const backup = {
   type: 'object',
-  description: 'The hub’s automatic backups. Absent: the hub’s own schedule is left alone.',
+  description: 'Automatic backups of the hub. Absent: the hub’s own schedule is not changed.',
   properties: {
     recurrence: {
       type: 'string',
       description:
-        'How often: daily (default), on one day of the week (mon … sun), or never, which switches them off.',
+        'How often: daily (default), on one day of the week (mon … sun), or never, which turns them off.',
       enum: ['daily', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun', 'never'],
       default: 'daily',
     },
     time: {
       type: 'string',
       description:
-        'Time of day in the hub’s time zone, HH:MM:SS in quotes, such as "03:30:00". Absent: the hub chooses, before 6:00.',
+        'Time of day in the hub’s time zone, HH:MM:SS in quotes, such as "03:30:00". Absent: the hub chooses a time before 6:00.',
       pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]$',
     },
     retentionCopies: {
       type: 'integer',
       format: 'int32',
-      description: 'How many backups are kept. Absent: no limit.',
+      description: 'Number of backups that are kept. Absent: no limit.',
       minimum: 1,
       maximum: 10000,
     },
@@ -30,16 +30,17 @@ export const backup = {
       format: 'int32',
       minimum: 1,
       maximum: 36500,
-      description: 'How many days a backup is kept. Absent: no limit.',
+      description: 'Number of days that a backup is kept. Absent: no limit.',
     },
     includeDatabase: {
       type: 'boolean',
-      description: 'Whether history is part of it. Default true.',
+      description: 'Whether backups include the history database. Default true.',
       default: true,
     },
     agentIDs: {
       type: 'array',
-      description: 'Where backups go, by the hub’s agent ids. Default [backup.local]: the hub’s own volume.',
+      description:
+        'Destinations of backups: agent ids of the hub. Default [backup.local]: the hub’s own volume.',
       items: { type: 'string', minLength: 1, maxLength: 255 },
       minItems: 1,
       maxItems: 32,

@@ -4,20 +4,19 @@ import { secretKey, secretName } from '../secret-reference';
 export const bootstrap = {
   type: 'object',
   description:
-    'The first set-up of a new hub: its owner, its place, and the API token of the operator. An external hub is never ' +
-    'set up: there, this block does nothing.',
+    'The first set-up of a new hub: its owner, its location, and the API token of the operator. This block has no ' +
+    'effect on an external hub.',
   default: {},
   properties: {
     enabled: {
       type: 'boolean',
-      description:
-        'False: the hub is not set up, and the Secret with the token is read but never written. Default true.',
+      description: 'False: the hub is not set up, and the Secret with the token is only read. Default true.',
       default: true,
     },
     credentials: {
       type: 'object',
       description:
-        'The owner’s credentials. Absent: the operator makes the Secret `<hub>-admin` with a random password, once.',
+        'Credentials of the owner. Absent: the operator creates the Secret `<hub>-admin` with a random password, once.',
       properties: {
         secretRef: {
           type: 'object',
@@ -26,7 +25,7 @@ export const bootstrap = {
             name: secretName,
             usernameKey: {
               ...secretKey,
-              description: 'Key of the user name, which the hub takes in lower case. Default username.',
+              description: 'Key of the user name, which the hub converts to lower case. Default username.',
               default: 'username',
             },
             passwordKey: {
@@ -55,7 +54,7 @@ export const bootstrap = {
     },
     analytics: {
       type: 'boolean',
-      description: 'True: the hub sends anonymous usage data to its makers. Default false.',
+      description: 'True: the hub sends anonymous usage data to its developers. Default false.',
       default: false,
     },
     apiTokenSecretName: {
@@ -67,14 +66,14 @@ export const bootstrap = {
     tokenLifespanDays: {
       type: 'integer',
       format: 'int32',
-      description: 'How many days a new API token lives. Default 3650.',
+      description: 'Lifetime of a new API token, in days. Default 3650.',
       minimum: 1,
       maximum: 36500,
       default: 3650,
     },
     location: {
       type: 'object',
-      description: 'Where the home is. Fields that are absent are left as they are in the hub.',
+      description: 'Location of the home. Absent fields are not changed in the hub.',
       default: {},
       properties: {
         name: {
@@ -98,7 +97,7 @@ export const bootstrap = {
         elevation: {
           type: 'integer',
           format: 'int32',
-          description: 'Metres above the sea.',
+          description: 'Elevation in metres above sea level.',
           minimum: -500,
           maximum: 9000,
         },

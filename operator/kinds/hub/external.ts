@@ -4,10 +4,10 @@ import { secretKeyRef } from '../secret-reference';
 export const external = {
   type: 'object',
   description:
-    'The hub already runs elsewhere, such as on a box in the home: the operator starts nothing and only looks after ' +
-    'what is inside it. HubConfiguration, HubSecrets, HubCommunityRepository and `delivery: File` do not work with it, ' +
-    'and there is no ban recovery. It cannot be added to or removed from a Hub. Its Secrets carry the label ' +
-    '`<group>/hub: <name of the Hub>`. Absent: the operator runs the hub.',
+    'The hub already runs elsewhere, such as on a device at home: the operator runs nothing and manages only the ' +
+    'automations, scenes, scripts and so on inside it. HubConfiguration, HubSecrets, HubCommunityRepository and ' +
+    '`delivery: File` do not work with it, and there is no ban recovery. It cannot be added to or removed from a Hub. Its ' +
+    'Secrets must carry the label `<group>/hub: <name of the Hub>`. Absent: the operator runs the hub.',
   properties: {
     url: {
       type: 'string',
@@ -22,7 +22,7 @@ export const external = {
       'token',
     ),
     caSecretRef: secretKeyRef(
-      'Secret with the certificate authority of the hub, for https with an own one.',
+      'Secret with the certificate authority of the hub, if https uses a private one.',
       'ca.crt',
     ),
   },

@@ -4,21 +4,21 @@ import { enabledByPresence, hostPattern, port } from './network';
 
 export const gateway = {
   type: 'object',
-  description: 'The HTTPRoute `<hub>` of the Gateway API, made where its CRDs exist. Absent: none.',
+  description: 'The HTTPRoute `<hub>` of the Gateway API, created if its CRDs are installed. Absent: none.',
   properties: {
     enabled: {
       ...enabledByPresence,
-      description: 'False: no HTTPRoute. Default true when the block is there.',
+      description: 'False: no HTTPRoute. Default true if the block is present.',
     },
     hostnames: {
       type: 'array',
-      description: 'Host names under which the hub is reached. Default: those of the Gateway.',
+      description: 'Host names of the hub. Default: those of the Gateway.',
       items: { type: 'string', pattern: hostPattern, maxLength: 253 },
       maxItems: 16,
     },
     parentRefs: {
       type: 'array',
-      description: 'The Gateways that the route attaches to. At least one is needed when enabled.',
+      description: 'Gateways that the route attaches to. At least one is needed if enabled.',
       items: {
         type: 'object',
         properties: {
@@ -42,11 +42,11 @@ export const gateway = {
           name: { type: 'string', description: 'Name of the parent.', minLength: 1, maxLength: 253 },
           sectionName: {
             type: 'string',
-            description: 'The one listener of the Gateway that is meant. Absent: all.',
+            description: 'Name of one listener of the Gateway. Absent: all.',
             minLength: 1,
             maxLength: 253,
           },
-          port: { ...port, description: 'The one port of the Gateway that is meant. Absent: all.' },
+          port: { ...port, description: 'One port of the Gateway. Absent: all.' },
         },
         required: ['name'],
       },

@@ -4,22 +4,21 @@ import { annotations, enabledByPresence, hostPattern } from './network';
 export const ingress = {
   type: 'object',
   description:
-    'The Ingress `<hub>`. The hub also needs the controller’s address in `http.trusted_proxies`. Absent: none.',
+    'The Ingress `<hub>`. The hub also needs the address of the ingress controller in `http.trusted_proxies`. Absent: none.',
   properties: {
     enabled: {
       ...enabledByPresence,
-      description: 'False: no Ingress. Default true when the block is there.',
+      description: 'False: no Ingress. Default true if the block is present.',
     },
     host: {
       type: 'string',
-      description:
-        'Host name under which the hub is reached, such as `home.example.org`. Needed when enabled.',
+      description: 'Host name of the hub, such as `home.example.org`. Needed if enabled.',
       pattern: hostPattern,
       maxLength: 253,
     },
     ingressClassName: {
       type: 'string',
-      description: 'Class of the Ingress. Absent: the cluster’s default.',
+      description: 'Class of the Ingress. Absent: the default of the cluster.',
       minLength: 1,
       maxLength: 253,
     },
@@ -33,12 +32,12 @@ export const ingress = {
       properties: {
         enabled: {
           ...enabledByPresence,
-          description: 'False: plain HTTP. Default true when the block is there.',
+          description: 'False: plain HTTP. Default true if the block is present.',
         },
         secretName: {
           type: 'string',
           description:
-            'Secret with the certificate (`tls.crt`, `tls.key`). One that you bring wins over `issuerRef`. Default with ' +
+            'Secret with the certificate (`tls.crt`, `tls.key`). An existing one overrides `issuerRef`. Default with ' +
             '`issuerRef`: `<hub>-tls`.',
           minLength: 1,
           maxLength: 253,
@@ -46,7 +45,7 @@ export const ingress = {
         issuerRef: {
           type: 'object',
           description:
-            'The cert-manager issuer that makes the certificate. Without cert-manager the hub stays on HTTP.',
+            'The cert-manager issuer that issues the certificate. Without cert-manager the hub is served over HTTP.',
           properties: {
             name: { type: 'string', description: 'Name of the issuer.', minLength: 1, maxLength: 253 },
             kind: {

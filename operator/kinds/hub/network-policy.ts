@@ -39,14 +39,14 @@ const labelSelector = {
 export const networkPolicy = {
   type: 'object',
   description:
-    'The NetworkPolicy `<hub>`, which closes the hub’s pod to all but the operator and `from`. Default: none.',
+    'The NetworkPolicy `<hub>`, which allows only the operator and `from` to reach the hub’s pod. Default: none.',
   default: {},
   properties: {
-    enabled: { type: 'boolean', description: 'True: the policy is made. Default false.', default: false },
+    enabled: { type: 'boolean', description: 'True: the policy is created. Default false.', default: false },
     from: {
       type: 'array',
       description:
-        'Who may reach the hub besides the operator, as in a NetworkPolicy; your ingress controller belongs here. Default: nobody.',
+        'Who else may reach the hub, as in a NetworkPolicy; name your ingress controller here. Default: nobody.',
       items: {
         type: 'object',
         properties: {
@@ -59,7 +59,7 @@ export const networkPolicy = {
               cidr: { ...cidr, description: 'The range, such as `192.168.1.0/24`.' },
               except: {
                 type: 'array',
-                description: 'Ranges inside it that may not come.',
+                description: 'Ranges inside it that are excluded. Default: none.',
                 items: cidr,
                 maxItems: 64,
               },

@@ -1,6 +1,6 @@
 import type { Schema } from '../schema';
 
-/** Parts of the blocks that say how the hub is reached, and by whom. */
+/** Schemas that service, ingress, gateway and networkPolicy share. */
 
 export const annotations = {
   type: 'object',
@@ -23,5 +23,5 @@ export const port = {
   maximum: 65535,
 } as const satisfies Schema;
 
-/** The block alone switches it on; `enabled: false` switches it off and keeps the rest of the block. */
+/** The block alone enables it; `enabled: false` disables it and keeps the rest of the block. */
 export const enabledByPresence = { type: 'boolean', default: true } as const satisfies Schema;

@@ -23,7 +23,7 @@ export const service = {
     type: {
       type: 'string',
       description:
-        'ClusterIP (default): inside the cluster. NodePort: on a port of every node. LoadBalancer: on an address of its own.',
+        'ClusterIP (default): reachable inside the cluster. NodePort: on a port of every node. LoadBalancer: on its own address.',
       enum: ['ClusterIP', 'NodePort', 'LoadBalancer'],
       default: 'ClusterIP',
     },
@@ -38,25 +38,25 @@ export const service = {
     },
     annotations: {
       ...annotations,
-      description: 'Annotations of the Service, for load balancers and the like. Default: none.',
+      description: 'Annotations of the Service, such as those for load balancers. Default: none.',
     },
     loadBalancerClass: {
       type: 'string',
-      description: 'Which load balancer serves it, with type LoadBalancer. Absent: the cluster’s default.',
+      description: 'Class of the load balancer, with type LoadBalancer. Absent: the default of the cluster.',
       minLength: 1,
       maxLength: 253,
     },
     loadBalancerSourceRanges: {
       type: 'array',
-      description: 'Addresses that may come, as CIDR, with type LoadBalancer. Default: all.',
+      description: 'Client addresses that are allowed, as CIDR, with type LoadBalancer. Default: all.',
       items: cidr,
       maxItems: 256,
     },
     externalTrafficPolicy: {
       type: 'string',
       description:
-        'Cluster: any node forwards to the hub. Local: only the hub’s node does, and the hub sees the visitor’s ' +
-        'address. With type NodePort or LoadBalancer. Absent: Cluster.',
+        'Cluster: any node forwards to the hub. Local: only the hub’s node does, and the hub sees the address of the ' +
+        'client. With type NodePort or LoadBalancer. Absent: Cluster.',
       enum: ['Cluster', 'Local'],
     },
   },

@@ -6,13 +6,14 @@ export const quantityPattern = '^([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([KMGTPE]i|[numkM
 export const storage = {
   type: 'object',
   description:
-    'The volume with the hub’s `/config`: the PersistentVolumeClaim `<hub>-config`. A claim of that name that is there ' +
-    'already is used; where it differs from what stands here, the condition `StorageReady` says so.',
+    'The volume with the hub’s `/config`: the PersistentVolumeClaim `<hub>-config`. An existing claim of that name is ' +
+    'used; the condition `StorageReady` reports where it differs from these fields.',
   default: {},
   properties: {
     size: {
       type: 'string',
-      description: 'Size of the volume. A larger one expands it, where the storage class can. Default 5Gi.',
+      description:
+        'Size of the volume. A larger size expands it, if the storage class supports that. Default 5Gi.',
       pattern: quantityPattern,
       maxLength: 32,
       default: '5Gi',
@@ -20,7 +21,7 @@ export const storage = {
     storageClassName: {
       type: 'string',
       description:
-        'Storage class of the volume; "" turns dynamic provisioning off. It cannot be changed. Absent: the cluster’s default class.',
+        'Storage class of the volume; "" disables dynamic provisioning. It cannot be changed. Absent: the default class of the cluster.',
       maxLength: 253,
     },
     accessModes: {
@@ -35,15 +36,15 @@ export const storage = {
     retain: {
       type: 'boolean',
       description:
-        'True: the volume and the generated credentials stay when the Hub is deleted, and a Hub of the same name finds ' +
-        'them again. It can be switched at any time. Default false.',
+        'True: the volume and the generated credentials are kept when the Hub is deleted, and a new Hub of the same name ' +
+        'uses them. It can be changed at any time. Default false.',
       default: false,
     },
     existingClaim: {
       type: 'string',
       description:
-        'Use this PersistentVolumeClaim instead of making one. It is never deleted. Files on it that the operator has ' +
-        'to replace are kept once as `*.before-hub-operator`.',
+        'Use this PersistentVolumeClaim instead of creating one. It is never deleted. Files on it that the operator ' +
+        'replaces are kept once as `*.before-hub-operator`. Absent: `<hub>-config`.',
       minLength: 1,
       maxLength: 253,
     },

@@ -7,13 +7,13 @@ const quantity = {
   maxLength: 32,
 } as const satisfies Schema;
 
-/** What runs the hub: image, container, pod. */
+/** Fields of the hub's image, container and pod. */
 export const workload = {
   version: {
     type: 'string',
     description:
-      'Image tag of the hub, such as `2026.11.0`, or a digest (`sha256:<hex>`). Name one: `stable` moves. A version ' +
-      'below the one that ran on the volume is refused, unless the annotation `allow-downgrade: "true"` is set. ' +
+      'Image tag of Home Assistant, such as `2026.11.0`, or a digest (`sha256:<hex>`). Pin one: `stable` moves. A version ' +
+      'lower than the one that ran on the volume is refused, unless the annotation `allow-downgrade: "true"` is set. ' +
       'Default stable.',
     pattern: '^([A-Za-z0-9_][A-Za-z0-9._-]{0,127}|sha256:[a-f0-9]{64})$',
     maxLength: 128,
@@ -49,7 +49,7 @@ export const workload = {
   timezone: {
     type: 'string',
     description:
-      'Time zone of the hub’s pod (`TZ`), such as `Europe/Berlin`, and the default of `bootstrap.location`. Default UTC.',
+      'Time zone of the pod (`TZ`), such as `Europe/Berlin`, and the default of `bootstrap.location.timeZone`. Default UTC.',
     pattern: '^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+){0,2}$',
     maxLength: 64,
     default: 'UTC',
@@ -57,18 +57,18 @@ export const workload = {
   resources: {
     type: 'object',
     description:
-      'CPU, memory and devices of the hub’s container, as in a pod. Device plugins’ resources go here. Default: none set.',
+      'CPU, memory and devices of the hub’s container, as in a pod, including resources of device plugins. Default: none.',
     properties: {
       limits: {
         type: 'object',
         description:
-          'The most that the container may use, by resource, such as `memory: 2Gi`. Quote fractions: "0.5".',
+          'Maximum that the container may use, by resource, such as `memory: 2Gi`. Quote fractions: "0.5".',
         additionalProperties: quantity,
         maxProperties: 64,
       },
       requests: {
         type: 'object',
-        description: 'What the scheduler keeps free for the container, by resource. Default: as `limits`.',
+        description: 'What the scheduler reserves for the container, by resource. Default: as `limits`.',
         additionalProperties: quantity,
         maxProperties: 64,
       },
@@ -87,7 +87,7 @@ export const workload = {
             },
             request: {
               type: 'string',
-              description: 'The one request of the claim that is used. Absent: all.',
+              description: 'The request of the claim that is used. Absent: all.',
               maxLength: 253,
             },
           },
@@ -109,7 +109,7 @@ export const workload = {
   podTemplate: {
     type: 'object',
     description:
-      'Parts of a PodTemplateSpec that are merged last into the hub’s pod, by Kubernetes’ merge keys: metadata, ' +
+      'Parts of a PodTemplateSpec that are merged last into the hub’s pod, by the merge keys of Kubernetes: metadata, ' +
       'scheduling, env, sidecars, extra volumes, security context, probes. The hub’s container is named `hub`. The ' +
       'operator’s own containers and mounts cannot be removed. Default: empty.',
     'x-kubernetes-preserve-unknown-fields': true,

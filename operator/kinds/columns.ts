@@ -1,0 +1,37 @@
+import type { Column, KindDefinition } from './kind';
+
+/** Columns of `kubectl get` that several kinds have. */
+
+export const hubColumn = {
+  name: 'Hub',
+  type: 'string',
+  jsonPath: '.spec.hubRef.name',
+} as const satisfies Column;
+
+export const readyColumn = {
+  name: 'Ready',
+  type: 'string',
+  jsonPath: '.status.conditions[?(@.type=="Ready")].status',
+} as const satisfies Column;
+
+/** The last columns of every kind: `kubectl get -o wide` says why a resource is not Ready. */
+const lastColumns: readonly Column[] = [
+  { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  {
+    name: 'Reason',
+    type: 'string',
+    jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
+    wide: true,
+  },
+  {
+    name: 'Status',
+    type: 'string',
+    jsonPath: '.status.conditions[?(@.type=="Ready")].message',
+    wide: true,
+  },
+];
+
+/** All columns of a kind after NAME, in their order. */
+export function columnsOf({ columns }: Pick<KindDefinition, 'columns'>): readonly Column[] {
+  return [...columns, ...lastColumns];
+}

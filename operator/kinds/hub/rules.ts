@@ -1,0 +1,93 @@
+import type { CelRule } from '../schema';
+import { workload } from './workload';
+
+/**
+ * The CEL rules over several fields of a Hub, by name. Each name is also that of its case in
+ * __tests__/schema/rules/hub.ts.
+ */
+
+/** Fields without a default that only a hub run by the operator has. */
+const workloadFields = [
+  'imagePullPolicy',
+  'imagePullSecrets',
+  'resources',
+  'podTemplate',
+  'storage',
+  'service',
+  'ingress',
+  'gateway',
+  'networkPolicy',
+] as const;
+
+/** True of a spec that asks for nothing that only a hub run by the operator has. Defaults ask for nothing. */
+const noWorkload = [
+  `self.version == '${workload.version.default}'`,
+  `self.image == '${workload.image.default}'`,
+  '!self.hostNetwork',
+  ...workloadFields.map((field) => `!has(self.${field})`),
+].join(' && ');
+
+/** Suffixes of the names of Secrets that hold something else than the API token; see `objectNames`. */
+const takenSuffixes = ['-admin', '-secrets', '-operator', '-tls'];
+const takenNames = takenSuffixes.map((suffix) => `self.metadata.name + '${suffix}'`).join(', ');
+
+const tokenSecret = 'self.spec.bootstrap.apiTokenSecretName';
+const noTokenSecret = `!has(self.spec.bootstrap) || !has(${tokenSecret})`;
+
+/**
+ * Whether a field of `storage` is unchanged; absent equals `absentValue`. (`self.?storage` would be shorter, but the API
+ * server cannot bound the cost of comparing optionals.)
+ */
+function unchanged(field: string, absentValue: string): string {
+  const valueOf = (spec: string) =>
+    `(has(${spec}.storage) && has(${spec}.storage.${field}) ? ${spec}.storage.${field} : ${absentValue})`;
+  return `${valueOf('self')} == ${valueOf('oldSelf')}`;
+}
+
+/** Rules over the whole object. */
+export const objectRules = {
+  nameFitsPod: {
+    // The name of the pod is a label together with a hash: a StatefulSet cannot create it from 53 characters on.
+    rule: "self.metadata.name.size() <= 52 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
+    message:
+      'metadata.name of a Hub has at most 52 characters, begins with a letter and consists of lower-case letters, digits and -',
+    fieldPath: '.metadata.name',
+  },
+  tokenSecretIsFree: {
+    rule: `${noTokenSecret} || !(${tokenSecret} in [${takenNames}])`,
+    message:
+      'bootstrap.apiTokenSecretName: the Secret of that name holds other data of this Hub: choose another name',
+    fieldPath: '.spec.bootstrap.apiTokenSecretName',
+  },
+  tokenSecretIsNotCredentials: {
+    rule: `${noTokenSecret} || !has(self.spec.bootstrap.credentials) || ${tokenSecret} != self.spec.bootstrap.credentials.secretRef.name`,
+    message: 'bootstrap.apiTokenSecretName: that Secret holds the owner’s credentials: choose another name',
+    fieldPath: '.spec.bootstrap.apiTokenSecretName',
+  },
+} as const satisfies Record<string, CelRule>;
+
+/** Rules over `spec`. */
+export const specRules = {
+  externalIsImmutable: {
+    rule: 'has(self.external) == has(oldSelf.external)',
+    message: 'external cannot be added to or removed from a Hub: delete it and create a new one',
+    fieldPath: '.external',
+  },
+  externalHasNoWorkload: {
+    rule: `!has(self.external) || (${noWorkload})`,
+    message: `external: a hub that runs elsewhere has no version, image, hostNetwork, ${workloadFields.slice(0, -1).join(', ')} or networkPolicy: remove them`,
+    fieldPath: '.external',
+  },
+  storageClassIsImmutable: {
+    rule: unchanged('storageClassName', "'(default)'"),
+    message:
+      'storage.storageClassName cannot be changed: create a new Hub and move the data, or use storage.existingClaim',
+    fieldPath: '.storage.storageClassName',
+  },
+  accessModesAreImmutable: {
+    rule: unchanged('accessModes', "['ReadWriteOnce']"),
+    message:
+      'storage.accessModes cannot be changed: create a new Hub and move the data, or use storage.existingClaim',
+    fieldPath: '.storage.accessModes',
+  },
+} as const satisfies Record<string, CelRule>;
