@@ -1,6 +1,14 @@
 import { defineChild, hubObjectSpec } from './child';
 import { hubColumn, readyColumn } from './columns';
-import { autoReload, configId, freeObject, maxNeedsMode, quoteStates, runFields } from './entity';
+import {
+  autoReload,
+  configId,
+  freeObject,
+  maxNeedsMode,
+  neededWithoutBlueprint,
+  quoteStates,
+  runFields,
+} from './entity';
 import { effectiveId } from './ids';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
@@ -83,16 +91,8 @@ const spec = {
   required: ['hubRef', 'alias'],
   'x-kubernetes-validations': [
     maxNeedsMode,
-    {
-      rule: 'has(self.useBlueprint) || (has(self.triggers) && size(self.triggers) > 0)',
-      message: 'triggers needs at least one entry: add a trigger, or set useBlueprint',
-      fieldPath: '.triggers',
-    },
-    {
-      rule: 'has(self.useBlueprint) || (has(self.actions) && size(self.actions) > 0)',
-      message: 'actions needs at least one entry: add an action, or set useBlueprint',
-      fieldPath: '.actions',
-    },
+    neededWithoutBlueprint('triggers', 'a trigger'),
+    neededWithoutBlueprint('actions', 'an action'),
   ],
 } as const satisfies Schema;
 

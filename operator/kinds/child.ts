@@ -84,7 +84,7 @@ export function defineChild<const Spec extends Schema, const Status extends Sche
     references: hubAndToken as KindDefinition<Spec, Status>['references'],
     access: [],
     ...definition,
-  } as KindDefinition<Spec, Status>);
+  });
 }
 
 export function hubOfChild({ spec }: Resource<ChildSpec>): string {

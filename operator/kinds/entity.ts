@@ -86,3 +86,12 @@ export const maxNeedsMode = {
   message: 'max works only with mode queued or parallel: set one of these, or remove max',
   fieldPath: '.max',
 } as const satisfies CelRule;
+
+/** A list must not be empty, unless a blueprint has it. `item` is the word for one entry. */
+export function neededWithoutBlueprint<const Name extends string>(list: Name, item: string) {
+  return {
+    rule: `has(self.useBlueprint) || (has(self.${list}) && size(self.${list}) > 0)`,
+    message: `${list} needs at least one entry: add ${item}, or set useBlueprint`,
+    fieldPath: `.${list}`,
+  } as const satisfies CelRule;
+}

@@ -1,6 +1,15 @@
 import { defineChild, hubObjectSpec } from './child';
 import { hubColumn, readyColumn } from './columns';
-import { autoReload, configId, freeObject, icon, maxNeedsMode, quoteStates, runFields } from './entity';
+import {
+  autoReload,
+  configId,
+  freeObject,
+  icon,
+  maxNeedsMode,
+  neededWithoutBlueprint,
+  quoteStates,
+  runFields,
+} from './entity';
 import { scriptId } from './ids';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
@@ -75,14 +84,7 @@ const spec = {
     },
   },
   required: ['hubRef', 'alias'],
-  'x-kubernetes-validations': [
-    maxNeedsMode,
-    {
-      rule: 'has(self.useBlueprint) || (has(self.sequence) && size(self.sequence) > 0)',
-      message: 'sequence needs at least one entry: add an action, or set useBlueprint',
-      fieldPath: '.sequence',
-    },
-  ],
+  'x-kubernetes-validations': [maxNeedsMode, neededWithoutBlueprint('sequence', 'an action')],
 } as const satisfies Schema;
 
 const status = hubObjectStatusWith({
