@@ -159,7 +159,7 @@ function settingsPage(): string {
 
 async function metricsPage(): Promise<string> {
   const source = new Metrics('');
-  source.watchQueue({ depthByKind: () => new Map(), agesByKind: () => new Map() }, 0);
+  source.observeQueue({ depthByKind: () => new Map(), agesByKind: () => new Map() }, 0);
   source.observeCache(() => new Map());
   const metrics = await source.registry.getMetricsAsJSON();
   const rows = metrics

@@ -1,8 +1,9 @@
+import { OperationalError } from './errors';
 import type { Clock } from './clock';
 import { CombinedSignal } from './combined-signal';
 
 /** The work took longer than it may. It was told so by its signal, but it may still be running. */
-export class DeadlineExceeded extends Error {
+export class DeadlineExceeded extends OperationalError {
   override readonly name: string = 'DeadlineExceeded';
 }
 

@@ -1,20 +1,19 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { ResultLabel } from './runtime/reconciler';
 import type { QueueObserver } from './runtime/queue';
 
 /** Buckets of controller-runtime, in seconds. */
 const RECONCILE_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const QUEUE_BUCKETS = [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000];
 
-/** What the queue can be asked when somebody scrapes. */
+/** What is read from the queue at each scrape. */
 export interface QueueGauges {
   depthByKind(): ReadonlyMap<string, number>;
-  /** For how many milliseconds each work in hand has been going on. */
+  /** The age of each running reconcile, in milliseconds. */
   agesByKind(): ReadonlyMap<string, readonly number[]>;
 }
 
-/** Beyond success and error: a pass that no further try helps, and one that a mistake in the program ended. */
-export type PassFault = 'terminal' | 'panic';
+/** How a reconcile ended, in controller-runtime's words. */
+export type ResultLabel = 'success' | 'requeue_after' | 'error';
 
 /**
  * All metrics, under the names and labels of controller-runtime where it has one, so that the field's dashboards and
@@ -23,27 +22,33 @@ export type PassFault = 'terminal' | 'panic';
 export class Metrics {
   readonly registry = new Registry();
 
-  private readonly reconciles = this.counter(
-    'controller_runtime_reconcile_total',
-    'Passes by how they ended.',
-    ['controller', 'result'],
-  );
-  private readonly errors = this.counter('controller_runtime_reconcile_errors_total', 'Passes that failed.', [
+  private readonly reconciles = this.counter('controller_runtime_reconcile_total', 'Reconciles by result.', [
     'controller',
+    'result',
   ]);
+  private readonly errors = this.counter(
+    'controller_runtime_reconcile_errors_total',
+    'Reconciles that failed.',
+    ['controller'],
+  );
   private readonly terminalErrors = this.counter(
     'controller_runtime_terminal_reconcile_errors_total',
-    'Passes that ended with a condition `Stalled`: only the user or the hub can help.',
+    'Reconciles that ended with the condition `Stalled`: only the user or the hub can help.',
     ['controller'],
   );
   private readonly panics = this.counter(
     'controller_runtime_reconcile_panics_total',
-    'Passes that a mistake in the operator ended: please report it.',
+    'Reconciles that failed by a fault of the operator: please report it.',
+    ['controller'],
+  );
+  private readonly timeouts = this.counter(
+    'controller_runtime_reconcile_timeouts_total',
+    'Reconciles that were abandoned at their time limit of 2 minutes.',
     ['controller'],
   );
   private readonly reconcileTime = this.histogram(
     'controller_runtime_reconcile_time_seconds',
-    'Length of passes.',
+    'Duration of reconciles.',
     ['controller'],
     RECONCILE_BUCKETS,
   );
@@ -57,13 +62,13 @@ export class Metrics {
   ]);
   private readonly queueTime = this.histogram(
     'workqueue_queue_duration_seconds',
-    'How long a key was due before its work began.',
+    'How long a key was due before its reconcile started.',
     ['name', 'controller'],
     QUEUE_BUCKETS,
   );
   private readonly workTime = this.histogram(
     'workqueue_work_duration_seconds',
-    'How long the work of a key took.',
+    'How long the reconcile of a key took.',
     ['name', 'controller'],
     QUEUE_BUCKETS,
   );
@@ -98,32 +103,52 @@ export class Metrics {
     this.build.set({ version, node_version: process.version }, 1);
   }
 
-  reconciled(kind: string, result: ResultLabel, seconds: number, fault?: PassFault): void {
+  reconciled(kind: string, result: ResultLabel): void {
     this.reconciles.inc({ controller: kind, result });
     if (result === 'error') this.errors.inc({ controller: kind });
-    if (fault === 'terminal') this.terminalErrors.inc({ controller: kind });
-    if (fault === 'panic') this.panics.inc({ controller: kind });
+  }
+
+  observeDuration(kind: string, seconds: number): void {
     this.reconcileTime.observe({ controller: kind }, seconds);
+  }
+
+  /** A reconcile ended with `Stalled`. */
+  stalled(kind: string): void {
+    this.terminalErrors.inc({ controller: kind });
+  }
+
+  /** A reconcile failed by a fault of the operator. */
+  panicked(kind: string): void {
+    this.panics.inc({ controller: kind });
+  }
+
+  /** A reconcile was abandoned at its time limit. */
+  timedOut(kind: string): void {
+    this.timeouts.inc({ controller: kind });
+  }
+
+  /** A key was enqueued again after an error. */
+  retried(kind: string): void {
+    this.retries.inc({ name: kind, controller: kind });
   }
 
   queueObserver<Key extends string>(kindOf: (key: Key) => string): QueueObserver<Key> {
     const labels = (key: Key) => ({ name: kindOf(key), controller: kindOf(key) });
     return {
       added: (key) => this.adds.inc(labels(key)),
-      retried: (key) => this.retries.inc(labels(key)),
       started: (key, waited) => this.queueTime.observe(labels(key), waited / 1_000),
       finished: (key, worked) => this.workTime.observe(labels(key), worked / 1_000),
     };
   }
 
   /** `workers` are shared by all kinds. */
-  watchQueue(queue: QueueGauges, workers: number): void {
+  observeQueue(queue: QueueGauges, workers: number): void {
     this.gauge('workqueue_depth', 'Keys that are due.', ['name', 'controller'], (gauge) => {
       for (const [kind, depth] of queue.depthByKind()) gauge.set({ name: kind, controller: kind }, depth);
     });
     this.gauge(
       'workqueue_unfinished_work_seconds',
-      'Time that all work in hand has taken so far.',
+      'Age of all running reconciles together.',
       ['name', 'controller'],
       (gauge) => {
         for (const [kind, ages] of queue.agesByKind())
@@ -132,19 +157,19 @@ export class Metrics {
     );
     this.gauge(
       'workqueue_longest_running_processor_seconds',
-      'Age of the oldest work in hand.',
+      'Age of the oldest running reconcile.',
       ['name', 'controller'],
       (gauge) => {
         for (const [kind, ages] of queue.agesByKind())
           gauge.set({ name: kind, controller: kind }, Math.max(0, ...ages) / 1_000);
       },
     );
-    this.gauge('controller_runtime_active_workers', 'Keys in work.', ['controller'], (gauge) => {
+    this.gauge('controller_runtime_active_workers', 'Running reconciles.', ['controller'], (gauge) => {
       for (const [kind, { length }] of queue.agesByKind()) gauge.set({ controller: kind }, length);
     });
     const most = this.gauge(
       'controller_runtime_max_concurrent_reconciles',
-      'Keys worked at the same time at most, those of all kinds together.',
+      'Most reconciles that run at the same time, of all kinds together.',
       ['controller'],
     );
     for (const kind of queue.depthByKind().keys()) {
@@ -185,7 +210,8 @@ export class Metrics {
   private beginAtZero(kind: string): void {
     for (const result of ['success', 'requeue_after', 'error'] satisfies ResultLabel[])
       this.reconciles.inc({ controller: kind, result }, 0);
-    for (const faults of [this.errors, this.terminalErrors, this.panics]) faults.inc({ controller: kind }, 0);
+    for (const failures of [this.errors, this.terminalErrors, this.panics, this.timeouts])
+      failures.inc({ controller: kind }, 0);
     for (const flow of [this.adds, this.retries]) flow.inc({ name: kind, controller: kind }, 0);
   }
 

@@ -1,3 +1,4 @@
+import { Stopping } from './errors';
 import Operator, { type OperatorLogger, type ResourceEvent, ResourceEventType } from '@dot-i/k8s-operator';
 import type { Clock } from './clock';
 import { DeadlineExceeded, withDeadline } from './deadline';
@@ -201,7 +202,7 @@ export class HubOperator extends Operator {
     this.controller.queue.start();
     if (!this.leader || (await this.leader.renew()) === 'stopped') return;
     this.log.error({}, 'the lease is lost: stopping at once, another replica goes on');
-    this.leadership.abort(new Error('this process is no longer the leader'));
+    this.leadership.abort(new Stopping('this process is no longer the leader'));
     await this.shutDown();
     this.end('lost');
   }
@@ -209,7 +210,7 @@ export class HubOperator extends Operator {
   private async shutDown(): Promise<void> {
     if (this.leadership.signal.aborted) void this.controller.queue.stop();
     else await this.atMost(STOP_DEADLINE, this.finish());
-    this.leadership.abort(new Error('the operator is stopping'));
+    this.leadership.abort(new Stopping('the operator is stopping'));
     this.leader?.stop();
     this.metrics.setLeader(this.settings.leaseName, false);
     this.modules.close();

@@ -1,9 +1,11 @@
+import { OperationalError } from '../errors';
+
 /**
  * The ways in which talking to a hub can end badly, as far as a caller acts on the difference. Every message is fit
  * for a status: it holds no secret (the hub's own words have passed the scrubber) and no text of a host that is not
  * a hub.
  */
-export abstract class HubError extends Error {
+export abstract class HubError extends OperationalError {
   abstract override readonly name: string;
 }
 

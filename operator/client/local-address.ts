@@ -1,3 +1,4 @@
+import { OperationalError } from '../errors';
 import { lookup, type LookupAddress } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
@@ -45,7 +46,7 @@ export const lookupNonLocal: LookupFunction = (hostname, options, callback) => {
   });
 };
 
-export class LocalAddressRefused extends Error {
+export class LocalAddressRefused extends OperationalError {
   readonly code = 'LOCAL_ADDRESS_REFUSED';
   constructor() {
     super('its name leads to a loopback or link-local address, which is refused');

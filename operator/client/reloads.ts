@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock';
 import { RELOAD_ATTEMPT_PAUSE, RELOAD_ATTEMPTS } from '../limits';
 import type { Logger } from '../log';
-import { messageOf } from '../errors';
+import { messageOf, Stopping } from '../errors';
 import { Timer } from '../timer';
 import { HubBanned, TokenRejected } from './errors';
 
@@ -89,7 +89,7 @@ export class Reloads {
 
   /** Ends all; what waits resolves as failed. */
   close(): void {
-    this.closing.abort(new Error('the client of the hub was closed'));
+    this.closing.abort(new Stopping('the client of the hub was closed'));
     for (const queue of this.queues.values()) {
       queue.timer.clear();
       queue.waiting?.resolve(closed());

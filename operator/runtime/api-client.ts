@@ -1,3 +1,4 @@
+import { OperationalError } from '../errors';
 import type { KubeConfig } from '@kubernetes/client-node';
 import axios, { type AxiosInstance, type AxiosResponse, isAxiosError } from 'axios';
 import http from 'node:http';
@@ -10,7 +11,7 @@ import { truncate } from '../truncate';
 import { type ClusterObject, pathOf, type ResourceType } from './objects';
 
 /** The API server refused a request: HTTP status, and reason and message of the `metav1.Status` that it sent. */
-export class ApiError extends Error {
+export class ApiError extends OperationalError {
   override readonly name = 'ApiError';
   constructor(
     readonly status: number,
@@ -26,7 +27,7 @@ export class ApiError extends Error {
 }
 
 /** The API server gave no answer: refused, reset, timed out. */
-export class ApiServerUnreachable extends Error {
+export class ApiServerUnreachable extends OperationalError {
   override readonly name = 'ApiServerUnreachable';
 }
 

@@ -1,3 +1,4 @@
+import { OperationalError } from '../errors';
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { OwnerReference } from '../kinds/resource';
@@ -9,7 +10,7 @@ import { type ApiClient, ApiError, isConflict, isNotFound, type Query } from './
 export const FIELD_MANAGER = 'hub-operator';
 
 /** An object that exists under the name that we need and is not ours; it is never forced. */
-export class NameConflict extends Error {
+export class NameConflict extends OperationalError {
   override readonly name = 'NameConflict';
   constructor(
     message: string,
@@ -21,7 +22,7 @@ export class NameConflict extends Error {
 }
 
 /** The API server does not take the desired object, in its own words; another try will not help. */
-export class ObjectRejected extends Error {
+export class ObjectRejected extends OperationalError {
   override readonly name = 'ObjectRejected';
 }
 

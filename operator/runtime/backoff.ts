@@ -1,3 +1,26 @@
+/** The delays of repeated failures, by key: each failure doubles the delay until {@link Backoff.forget}. */
+export class Backoff<Key> {
+  private readonly failures = new Map<Key, number>();
+
+  /** `first` and `last`: the shortest and the longest delay, in milliseconds. */
+  constructor(
+    private readonly first: number,
+    private readonly last: number,
+  ) {}
+
+  /** The key failed. Returns the milliseconds until the next try, at most `atMost`. */
+  next(key: Key, atMost = this.last): number {
+    const failures = this.failures.get(key) ?? 0;
+    this.failures.set(key, failures + 1);
+    return backoffDelay(failures, this.first, Math.min(this.last, atMost));
+  }
+
+  /** The key succeeded or is gone: its next failure is the first one. */
+  forget(key: Key): void {
+    this.failures.delete(key);
+  }
+}
+
 /** Exponential backoff with jitter: the delay of attempt n lies between half of and all of `first * 2^n`, at most `last`. */
 export function backoffDelay(
   attempt: number,

@@ -1,18 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../clock';
+import { DeadlineExceeded } from '../deadline';
+import { OperationalError } from '../errors';
 import type { KindDefinition } from '../kinds/kind';
-import { RECONCILE_TIMEOUT } from '../limits';
-import type { Metrics, PassFault } from '../metrics';
-import { IdentityIndex } from './identity-index';
+import type { CustomResource } from '../kinds/resource';
+import { BACKOFF_FIRST, BACKOFF_LAST, RECONCILE_TIMEOUT, RESYNC, RESYNC_JITTER } from '../limits';
+import type { Metrics } from '../metrics';
+import { isServerUnavailable } from './api-client';
+import { Backoff } from './backoff';
+import { isReady } from './conditions';
 import { Dependencies } from './dependencies';
+import { IdentityIndex } from './identity-index';
 import { type ObjectKey, objectKey, objectKeyOf, parseObjectKey } from './object-key';
 import type { ClusterObject } from './objects';
 import { type Priority, WorkQueue } from './queue';
-import type { Result, Reconciler } from './reconciler';
-import type { CustomResource } from '../kinds/resource';
-import { isReady } from './conditions';
+import type { Reconciler, Result } from './reconciler';
 import type { Change } from './store';
-import { isServerUnavailable } from './api-client';
 
 export interface ControlledKind {
   readonly definition: KindDefinition;
@@ -23,25 +26,27 @@ export interface ControllerOptions {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly kinds: ReadonlyMap<string, ControlledKind>;
+  /** Reads a resource from the cache. */
   readonly read: (key: ObjectKey) => CustomResource | undefined;
   readonly workers: number;
   readonly workersPerHub: number;
-  /** Label of what we make: `<kind>.<name>` of its owner. */
+  /** Label of generated objects: `<kind>.<name>` of the owner. */
   readonly ownerLabel: string;
 }
 
-/** Work in hand for much longer than a pass and its requests to the cluster may take means that the queue is stuck. */
+/** Work that takes much longer than the time limit of a reconcile means that the queue is stuck. */
 const STUCK = 3 * RECONCILE_TIMEOUT;
 
-/** An API server that was away is no fault of the resource: its passes go on soon after the server is back. */
-const CLUSTER_RETRY = 10_000;
+/** Longest backoff after an unavailable API server: no fault of the resource, so it goes on soon after the outage. */
+const API_SERVER_RETRY = 10_000;
 
 /**
- * From news to work: a change of a resource, of something that it refers to or of something that it owns puts it
- * into the one queue of all kinds, and how its pass ended decides when it comes there next.
+ * The controller of all kinds, with one work queue. A resource is enqueued when it changes, when an object that it
+ * depends on changes and when an object that it owns changes. The result of its reconcile decides when it is next.
  */
 export class Controller {
   readonly queue: WorkQueue<ObjectKey>;
+  private readonly backoff = new Backoff<ObjectKey>(BACKOFF_FIRST, BACKOFF_LAST);
   private readonly dependencies = new Dependencies();
   private readonly identities = new IdentityIndex();
 
@@ -51,20 +56,17 @@ export class Controller {
       clock,
       workers,
       perPartition: workersPerHub,
-      partitionOf: (key) => this.hubOf(key),
+      partitionOf: (key) => this.partitionOf(key),
       work: (key) => this.work(key),
       observer: metrics.queueObserver((key) => parseObjectKey(key).kind),
     });
-    metrics.watchQueue(
-      {
-        depthByKind: () => this.depthByKind(),
-        agesByKind: () => this.agesByKind(),
-      },
+    metrics.observeQueue(
+      { depthByKind: () => this.depthByKind(), agesByKind: () => this.agesByKind() },
       workers,
     );
   }
 
-  /** A resource of ours was seen to change. */
+  /** A custom resource changed. */
   onResource(definition: KindDefinition, change: Change<CustomResource>): void {
     const { object } = change;
     const key = objectKeyOf(object);
@@ -77,35 +79,32 @@ export class Controller {
       this.indexIdentity(definition, key, object, priority);
     }
     if (change.type !== 'modified' || predicate(change.previous, object)) this.queue.add(key, priority);
-    if (
-      change.type !== 'modified' ||
-      !isDeepStrictEqual(dependentView(change.previous), dependentView(object))
-    ) {
-      // Those that still refer to a former name have to hear of it, too.
-      const states = change.type === 'modified' ? [object, change.previous] : [object];
-      const names = states.flatMap((state) => [state.metadata.name, definition.identity?.(state)]);
-      for (const name of new Set(names))
-        if (name !== undefined)
-          this.enqueueDependents(definition.kind, object.metadata.namespace, name, priority);
-    }
+    const modified = change.type === 'modified';
+    if (modified && isDeepStrictEqual(dependentView(change.previous), dependentView(object))) return;
+    // Resources may still refer to the former identity.
+    const states = modified ? [object, change.previous] : [object];
+    const names = states.flatMap((state) => [state.metadata.name, definition.identity?.(state)]);
+    for (const name of new Set(names))
+      if (name !== undefined)
+        this.enqueueDependents(objectKey(definition.kind, object.metadata.namespace, name), priority);
   }
 
-  /** An object that resources may refer to was seen to change. */
-  onReferenced(kind: string, { metadata }: ClusterObject): void {
-    this.enqueueDependents(kind, metadata.namespace, metadata.name, this.priorityOfNews());
+  /** An object changed that resources may depend on. */
+  onReferenced(kind: string, { metadata: { namespace = '', name } }: ClusterObject): void {
+    this.enqueueDependents(objectKey(kind, namespace, name), this.deliveryPriority());
   }
 
-  /** An object that we made was seen to change: its owner looks whether it is still right. */
-  onOwned({ metadata }: ClusterObject): void {
-    const owner = metadata.labels?.[this.options.ownerLabel];
+  /** A generated object changed: enqueues its owner. */
+  onOwned({ metadata: { labels, namespace = '' } }: ClusterObject): void {
+    const owner = labels?.[this.options.ownerLabel];
     const dot = owner?.indexOf('.') ?? -1;
     if (!owner || dot < 0) return;
     const kind = owner.slice(0, dot);
     if (this.options.kinds.has(kind))
-      this.requeue(kind, metadata.namespace ?? '', owner.slice(dot + 1), this.priorityOfNews());
+      this.requeue(kind, namespace, owner.slice(dot + 1), this.deliveryPriority());
   }
 
-  /** Works a resource again, now; what is only a look at what should be right anyway is a `resync`. */
+  /** Enqueues a resource. */
   requeue(kind: string, namespace: string, name: string, priority: Priority = 'change'): void {
     this.queue.add(objectKey(kind, namespace, name), priority);
   }
@@ -115,51 +114,73 @@ export class Controller {
     return this.identities.conflictingOwner(objectKeyOf(resource));
   }
 
-  /** What is wrong with the queue and its work, in words. */
+  /** Faults of the queue and of reconciles that make a restart of the process necessary, for the liveness probe. */
   livenessErrors(): string[] {
     const reconcilers = [...this.options.kinds.values()].map(({ reconciler }) => reconciler);
-    const found: [number, string][] = [
-      [this.queue.longestRunning(), 'a pass has been running'],
-      [this.queue.longestUnscheduled(), 'a resource has been due, with workers free,'],
+    const ages: [milliseconds: number, error: string][] = [
+      [this.queue.longestRunning(), 'a reconcile has been running'],
+      [this.queue.longestUnscheduled(), 'a resource has been due although workers are free'],
       [
         Math.max(...reconcilers.map((each) => each.oldestAbandoned())),
-        'a pass that was given up has not ended',
+        'an abandoned reconcile has been running',
       ],
     ];
-    return found
+    return ages
       .filter(([milliseconds]) => milliseconds > STUCK)
-      .map(([milliseconds, what]) => `${what} for ${Math.round(milliseconds / 1_000)} s`);
+      .map(([milliseconds, error]) => `${error} for ${Math.round(milliseconds / 1_000)} s`);
   }
 
   private async work(key: ObjectKey): Promise<void> {
     const { clock, kinds, metrics } = this.options;
     const { kind } = parseObjectKey(key);
     const startedAt = clock.monotonic();
-    const next = await kinds.get(kind)!.reconciler.reconcile(key);
-    metrics.reconciled(kind, resultOf(next), (clock.monotonic() - startedAt) / 1_000, faultOf(next));
-    this.handleResult(key, next);
+    const result = await kinds.get(kind)!.reconciler.reconcile(key);
+    metrics.observeDuration(kind, (clock.monotonic() - startedAt) / 1_000);
+    this.handleResult(key, kind, result);
   }
 
-  private handleResult(key: ObjectKey, next: Result): void {
-    switch (next.type) {
+  private handleResult(key: ObjectKey, kind: string, result: Result): void {
+    const { metrics } = this.options;
+    switch (result.type) {
       case 'gone':
-        return this.queue.forget(key);
-      case 'backoff':
-        return this.queue.retry(
-          key,
-          next.atLeast,
-          isServerUnavailable(next.error) ? CLUSTER_RETRY : undefined,
-        );
-      case 'after':
-        this.queue.forget(key);
-        return this.queue.addAfter(key, next.delay, next.resync ? 'resync' : 'change');
+        metrics.reconciled(kind, 'success');
+        return this.backoff.forget(key);
+      case 'resync':
+        metrics.reconciled(kind, 'success');
+        this.backoff.forget(key);
+        return this.queue.addAfter(key, resyncDelay(), 'resync');
+      case 'requeue':
+        metrics.reconciled(kind, 'requeue_after');
+        this.backoff.forget(key);
+        return this.queue.addAfter(key, result.after, result.priority);
+      case 'stalled':
+        metrics.reconciled(kind, result.after === undefined ? 'success' : 'requeue_after');
+        metrics.stalled(kind);
+        this.backoff.forget(key);
+        return result.after === undefined
+          ? this.queue.addAfter(key, resyncDelay(), 'resync')
+          : this.queue.addAfter(key, result.after);
+      case 'retry':
+        metrics.reconciled(kind, 'error');
+        this.countFailure(kind, result.error);
+        return this.queue.addAfter(key, Math.max(result.atLeast, this.nextBackoff(key, result.error)));
     }
   }
 
-  private hubOf(key: ObjectKey): string {
-    const { kind } = parseObjectKey(key);
+  private countFailure(kind: string, error: Error): void {
+    const { metrics } = this.options;
+    metrics.retried(kind);
+    if (error instanceof DeadlineExceeded) metrics.timedOut(kind);
+    else if (!(error instanceof OperationalError)) metrics.panicked(kind);
+  }
+
+  private nextBackoff(key: ObjectKey, error: Error): number {
+    return this.backoff.next(key, isServerUnavailable(error) ? API_SERVER_RETRY : undefined);
+  }
+
+  private partitionOf(key: ObjectKey): string {
+    const { kind, namespace } = parseObjectKey(key);
     const resource = this.options.read(key);
-    const namespace = key.split('/')[1]!;
     return resource
       ? `${namespace}/${this.options.kinds.get(kind)!.definition.hubName(resource)}`
       : namespace;
@@ -168,7 +189,7 @@ export class Controller {
   private references(definition: KindDefinition, resource: CustomResource): ObjectKey[] {
     return definition
       .references(resource)
-      .map(({ kind, name }) => objectKey(kind, resource.metadata.namespace!, name));
+      .map(({ kind, name }) => objectKey(kind, resource.metadata.namespace, name));
   }
 
   private indexIdentity(
@@ -178,28 +199,19 @@ export class Controller {
     priority: Priority,
   ): void {
     const identity = definition.identity?.(resource);
-    const { namespace, creationTimestamp, uid } = resource.metadata;
     if (identity === undefined) return this.enqueueAll(this.identities.remove(key), priority);
-    const hub = definition.hubName(resource);
-    const contender = { key, createdAt: creationTimestamp ?? '', uid: uid ?? '' };
-    this.enqueueAll(
-      this.identities.set(contender, [definition.kind, namespace, hub, identity].join('/')),
-      priority,
-    );
+    const { namespace, creationTimestamp: createdAt, uid } = resource.metadata;
+    const inHub = [definition.kind, namespace, definition.hubName(resource), identity].join('/');
+    this.enqueueAll(this.identities.set({ key, createdAt, uid }, inHub), priority);
   }
 
-  /** What is told before the work begins is all that there is, and no news of anybody. */
-  private priorityOfNews(): Priority {
+  /** Events delivered before start are the initial list, so they get resync priority. */
+  private deliveryPriority(): Priority {
     return this.queue.running ? 'change' : 'resync';
   }
 
-  private enqueueDependents(
-    kind: string,
-    namespace: string | undefined,
-    name: string,
-    priority: Priority,
-  ): void {
-    this.enqueueAll(this.dependencies.of(objectKey(kind, namespace ?? '', name)), priority);
+  private enqueueDependents(reference: ObjectKey, priority: Priority): void {
+    this.enqueueAll(this.dependencies.of(reference), priority);
   }
 
   private enqueueAll(keys: Iterable<ObjectKey>, priority: Priority): void {
@@ -208,7 +220,7 @@ export class Controller {
 
   private depthByKind(): ReadonlyMap<string, number> {
     const depths = new Map([...this.options.kinds.keys()].map((kind) => [kind, 0]));
-    for (const key of this.queue.due()) {
+    for (const key of this.queue.queued()) {
       const { kind } = parseObjectKey(key);
       depths.set(kind, depths.get(kind)! + 1);
     }
@@ -222,43 +234,27 @@ export class Controller {
   }
 }
 
-function resultOf(next: Result) {
-  switch (next.type) {
-    case 'gone':
-      return 'success';
-    case 'backoff':
-      return 'error';
-    case 'after':
-      return next.result;
-  }
+function resyncDelay(): number {
+  return RESYNC * (1 + RESYNC_JITTER * (2 * Math.random() - 1));
 }
 
-function faultOf(next: Result): PassFault | undefined {
-  if (next.type === 'after') return next.stalled ? 'terminal' : undefined;
-  if (next.type !== 'backoff') return undefined;
-  return bugs.some((bug) => next.error instanceof bug) ? 'panic' : undefined;
-}
-
-/** What only a mistake of ours throws: Go's panics. */
-const bugs = [TypeError, RangeError, ReferenceError];
-
-/** Whether it was worked as it is now, by this process or by the one before: the check at start may take its time. */
+/** Whether it was reconciled as it is now, by this process or by the one before: it can wait after a start. */
 const isSettled = ({ metadata, status }: CustomResource): boolean =>
   !metadata.deletionTimestamp && status?.observedGeneration === metadata.generation;
 
-/** Whether a change is one to act on: of what a person or another controller may ask, not of our own status and finalizer. */
+/** Whether a change needs a reconcile: one by a person or by another controller, not one of our status and finalizer. */
 function predicate(before: CustomResource, after: CustomResource): boolean {
   const parts = ({ metadata }: CustomResource) => [
     metadata.generation,
     metadata.deletionTimestamp,
     metadata.annotations,
   ];
-  const lost =
+  const finalizerRemoved =
     before.metadata.finalizers?.some((finalizer) => !after.metadata.finalizers?.includes(finalizer)) ?? false;
-  return lost || !isDeepStrictEqual(parts(before), parts(after));
+  return finalizerRemoved || !isDeepStrictEqual(parts(before), parts(after));
 }
 
-/** What others may depend on: that it is there, its spec, whether it is ready, and what its status says of it. */
+/** The parts of a resource that its dependents may use: existence, spec, readiness, status. */
 function dependentView(resource: CustomResource): unknown {
   const {
     conditions: _,

@@ -1,3 +1,4 @@
+import { Stopping } from '../errors';
 import type { Readable } from 'node:stream';
 import type { Clock } from '../clock';
 import type { Logger } from '../log';
@@ -76,7 +77,7 @@ export class Informer<T extends ClusterObject> {
   }
 
   async stop(): Promise<void> {
-    this.stopping.abort(new Error('stopped'));
+    this.stopping.abort(new Stopping('the informer was stopped'));
     await this.running;
   }
 

@@ -1,3 +1,4 @@
+import { Stopping } from '../errors';
 import type { Clock } from '../clock';
 import { withDeadline } from '../deadline';
 import type { Logger } from '../log';
@@ -79,7 +80,7 @@ export class LeaderElection {
 
   /** Throws when the lease may be another's by now, even if no timer could tell it yet since the process was asleep. */
   assertLeader(): void {
-    if (!this.isLeader) throw new Error('the lease was not renewed in time');
+    if (!this.isLeader) throw new Stopping('the lease was not renewed in time');
   }
 
   stop(): void {

@@ -1,27 +1,24 @@
-import TinyQueue from 'tinyqueue';
 import type { Clock } from '../clock';
-import { BACKOFF_FIRST, BACKOFF_LAST } from '../limits';
-import { backoffDelay } from './backoff';
+import { DelayQueue } from './delay-queue';
+import { type Priority, strongest } from './priority';
 
-/** What a person or the hub changed overtakes what is only looked at again. */
-export type Priority = 'change' | 'resync';
+export type { Priority };
 
 export interface QueueOptions<Key extends string = string> {
   readonly clock: Clock;
-  /** Keys worked at the same time. */
+  /** How many keys may be worked at the same time. */
   readonly workers: number;
-  /** Keys of one partition (one hub) worked at the same time: a slow hub never takes all workers. */
+  /** How many keys of one partition (one hub) may be worked at the same time: a slow hub never takes all workers. */
   readonly perPartition: number;
   readonly partitionOf: (key: Key) => string;
-  /** Works one key. It must not reject: what to do about an error is its own decision. */
+  /** Works one key. It must not reject: what follows from an error is its own decision. */
   readonly work: (key: Key) => Promise<void>;
   readonly observer?: QueueObserver<Key>;
 }
 
 export interface QueueObserver<Key extends string = string> {
   added(key: Key): void;
-  retried(key: Key): void;
-  /** `waited`: milliseconds between the moment the key was due and the start of its work. */
+  /** `waited`: milliseconds between the time at which the key was due and the start of its work. */
   started(key: Key, waited: number): void;
   /** `worked`: milliseconds. */
   finished(key: Key, worked: number): void;
@@ -29,49 +26,60 @@ export interface QueueObserver<Key extends string = string> {
 
 interface Partition<Key> {
   readonly name: string;
-  /** Keys to be worked, in the order in which they came. */
+  /** Keys that wait for a worker, in the order in which they came. */
   readonly change: Set<Key>;
   readonly resync: Set<Key>;
+  /** How many keys are in work. */
   active: number;
 }
 
 interface Waiting<Key> {
   readonly partition: Partition<Key>;
   readonly priority: Priority;
+  /** When the key was due, by the monotonic clock. */
   readonly since: number;
 }
 
-interface Delayed {
-  readonly due: number;
-  readonly priority: Priority;
-}
-
 /**
- * Keys to be worked, each at most once at a time. A key that is added while it is worked is worked again afterwards;
- * of several delayed adds the earliest counts, of several priorities the strongest; partitions take turns.
+ * The work queue of the controller, as client-go's: each key is in it once and is worked at most once at a time.
+ *
+ * - A key that is added while it is in work is worked again afterwards.
+ * - Of several delayed adds the earliest counts, of several priorities the strongest.
+ * - Changes go before resyncs, in all partitions. Partitions with equal work take turns.
+ * - Within a partition and a priority, keys are worked in the order in which they were added.
  */
 export class WorkQueue<Key extends string = string> {
+  // Invariants, held between any two calls:
+  // - `waiting` is disjoint from `delayed` and from `working`; `dirty` is a subset of `working`.
+  // - A key of `waiting` is in exactly one set of exactly one partition, the one that its entry names.
+  // - `runnable` holds the partitions with waiting keys and a free slot, `partitions` those with waiting keys or work.
   private readonly partitions = new Map<string, Partition<Key>>();
-  /** Partitions with a key to work and a free place, in the order of their turns. */
+  /** In the order of their turns. */
   private readonly runnable = new Set<Partition<Key>>();
+  /** Keys that are due and wait for a worker. */
   private readonly waiting = new Map<Key, Waiting<Key>>();
-  /** Keys in work, and since when. */
-  private readonly working = new Map<Key, number>();
+  /** Keys in work, and the partition whose slot each takes. */
+  private readonly working = new Map<
+    Key,
+    { readonly partition: Partition<Key>; readonly startedAt: number }
+  >();
   /** Keys in work that have to be worked again. */
   private readonly dirty = new Map<Key, Priority>();
-  private readonly delayed = new Map<Key, Delayed>();
-  /** What is delayed by the time it is due, with entries that were overtaken meanwhile. */
-  private readonly timetable = new TinyQueue<{ key: Key; due: number }>([], (a, b) => a.due - b.due);
-  private readonly failures = new Map<Key, number>();
-  private cancelTimer: (() => void) | undefined;
-  private timerDue = Infinity;
+  /** Keys that are not due yet. */
+  private readonly delayed: DelayQueue<Key>;
   private state: 'paused' | 'running' | 'stopped' = 'paused';
-  private readonly whenIdle: (() => void)[] = [];
+  private readonly onIdle: (() => void)[] = [];
 
-  constructor(private readonly options: QueueOptions<Key>) {}
+  constructor(private readonly options: QueueOptions<Key>) {
+    this.delayed = new DelayQueue(options.clock, (keys) => {
+      // All of them before the next choice: a change that is due now goes before a resync that is due now.
+      for (const { key, priority } of keys) this.admit(key, priority);
+      this.dispatch();
+    });
+  }
 
-  /** The keys that are due and not yet worked. */
-  due(): Iterable<Key> {
+  /** The keys that are due and wait for a worker. */
+  queued(): Iterable<Key> {
     return this.waiting.keys();
   }
 
@@ -83,13 +91,13 @@ export class WorkQueue<Key extends string = string> {
     return this.state === 'running';
   }
 
-  /** The work in hand: each key, and for how many milliseconds it has been worked. */
+  /** The keys in work, and for how many milliseconds each has been. */
   *inProgress(): Generator<readonly [key: Key, age: number]> {
     const now = this.options.clock.monotonic();
-    for (const [key, startedAt] of this.working) yield [key, now - startedAt];
+    for (const [key, { startedAt }] of this.working) yield [key, now - startedAt];
   }
 
-  /** Milliseconds since the oldest work in hand began; 0 when there is none. */
+  /** Milliseconds since the oldest work in progress began; 0 when there is none. */
   longestRunning(): number {
     let longest = 0;
     for (const [, age] of this.inProgress()) longest = Math.max(longest, age);
@@ -97,100 +105,107 @@ export class WorkQueue<Key extends string = string> {
   }
 
   /**
-   * Milliseconds that the oldest key has been due although nothing keeps it from being worked: a worker is free, its
-   * partition has a place. More than a moment means that the queue has lost its thread.
+   * Milliseconds that the oldest key has been due although a worker and a slot of its partition are free. More than a
+   * moment is a fault of the queue.
    */
   longestUnscheduled(): number {
     const { clock, perPartition, workers } = this.options;
     if (!this.running || this.working.size >= workers) return 0;
-    let oldest = this.timetable.peek()?.due ?? Infinity;
+    let oldest = this.delayed.nextDue;
     for (const { partition, since } of this.waiting.values())
       if (partition.active < perPartition) oldest = Math.min(oldest, since);
     return Math.max(0, clock.monotonic() - oldest);
   }
 
-  /** Begins to work; until then keys are only collected. A queue that was stopped stays so. */
+  /** Starts the workers. Before, keys are only collected. A stopped queue cannot be started again. */
   start(): void {
     if (this.state !== 'paused') return;
     this.state = 'running';
-    this.pump();
+    this.dispatch();
   }
 
-  /** No key is begun any more; resolves when the work in hand has ended. */
+  /** Starts no further work; resolves when the work in progress has ended. */
   async stop(): Promise<void> {
     this.state = 'stopped';
-    this.cancelTimer?.();
-    if (this.working.size > 0) await new Promise<void>((resolve) => this.whenIdle.push(resolve));
-  }
-
-  add(key: Key, priority: Priority = 'change'): void {
-    if (this.state === 'stopped') return;
-    this.take(key, priority);
-    this.pump();
-  }
-
-  addAfter(key: Key, delay: number, priority: Priority = 'change'): void {
-    if (this.state === 'stopped') return;
-    if (delay <= 0) return this.add(key, priority);
-    const due = this.options.clock.monotonic() + delay;
-    if (this.waiting.has(key)) return;
-    const present = this.delayed.get(key);
-    const earlier = present !== undefined && present.due <= due;
-    this.delayed.set(key, {
-      due: earlier ? present.due : due,
-      priority: strongest(present?.priority, priority),
-    });
-    if (earlier) return;
-    this.timetable.push({ key, due });
-    this.schedule();
+    this.delayed.stop();
+    if (this.working.size > 0) await new Promise<void>((resolve) => this.onIdle.push(resolve));
   }
 
   /**
-   * Works the key again after its backoff, which doubles with each call until {@link forget}; not before `atLeast`
-   * milliseconds and not after `atMost`, if somebody asked for that.
+   * Adds a key that is due now. A delayed key is due now instead. A waiting key keeps its place, unless the add makes
+   * it a change or its partition is another one by now. A key in work is worked again afterwards. A stopped queue
+   * ignores the key.
    */
-  retry(key: Key, atLeast = 0, atMost = BACKOFF_LAST): void {
-    const failures = this.failures.get(key) ?? 0;
-    this.failures.set(key, failures + 1);
-    this.options.observer?.retried(key);
-    this.addAfter(key, Math.max(atLeast, backoffDelay(failures, BACKOFF_FIRST, atMost)));
+  add(key: Key, priority: Priority = 'change'): void {
+    if (this.state === 'stopped') return;
+    this.admit(key, priority);
+    this.dispatch();
   }
 
-  /** The key's work succeeded: its backoff starts anew. */
-  forget(key: Key): void {
-    this.failures.delete(key);
+  /**
+   * Adds a key that is due in `delay` milliseconds; zero and less is {@link add}. A waiting key is due already and
+   * stays as it is. A key in work is delayed beside its work: if it is due before the work ends, it is worked again
+   * afterwards. A stopped queue ignores the key.
+   */
+  addAfter(key: Key, delay: number, priority: Priority = 'change'): void {
+    if (this.state === 'stopped') return;
+    if (delay <= 0) return this.add(key, priority);
+    if (!this.waiting.has(key)) this.delayed.add(key, delay, priority);
   }
 
-  private take(key: Key, priority: Priority): void {
+  /** Throws an error that names the first invariant that does not hold. For tests. */
+  checkInvariants(): void {
+    const check = (holds: boolean, invariant: string) => {
+      if (!holds) throw new Error(`broken invariant of the queue: ${invariant}`);
+    };
+    for (const [key, { partition, priority }] of this.waiting) {
+      check(!this.delayed.has(key), `${key} waits and is not delayed`);
+      check(!this.working.has(key), `${key} waits and is not in work`);
+      const places = [...this.partitions.values()].flatMap(({ change, resync }) => [change, resync]);
+      check(places.filter((place) => place.has(key)).length === 1, `${key} waits in one place`);
+      check(partition[priority].has(key), `${key} waits where its entry says`);
+    }
+    for (const key of this.dirty.keys()) check(this.working.has(key), `${key} is dirty and in work`);
+    for (const partition of this.partitions.values()) {
+      const { active, change, name, resync } = partition;
+      const inWork = [...this.working.values()].filter((work) => work.partition === partition).length;
+      const waits = change.size + resync.size > 0;
+      check(active === inWork, `partition ${name} counts its work`);
+      check(waits || active > 0, `partition ${name} is not empty`);
+      check(
+        this.runnable.has(partition) === (waits && active < this.options.perPartition),
+        `partition ${name} is runnable when it has a waiting key and a free slot`,
+      );
+    }
+    for (const partition of this.runnable)
+      check(this.partitions.get(partition.name) === partition, `partition ${partition.name} is known`);
+  }
+
+  private admit(key: Key, priority: Priority): void {
     this.options.observer?.added(key);
     if (this.working.has(key)) this.dirty.set(key, strongest(this.dirty.get(key), priority));
     else this.enqueue(key, priority);
   }
 
   /** Puts a key that is not in work into its partition, which may be another one than the one it waits in. */
-  private enqueue(key: Key, priority: Priority): void {
+  private enqueue(key: Key, added: Priority): void {
     const name = this.options.partitionOf(key);
     const before = this.waiting.get(key);
-    const asked = strongest((before ?? this.delayed.get(key))?.priority, priority);
-    this.delayed.delete(key);
+    const priority = strongest(before?.priority ?? this.delayed.remove(key), added);
     if (before) {
-      if (before.partition.name === name && before.priority === asked) return; // it keeps its place in the line
-      this.unqueue(key, before);
+      if (before.partition.name === name && before.priority === priority) return; // it keeps its place
+      this.dequeue(key, before);
     }
     const partition = this.partition(name);
-    partition[asked].add(key);
-    this.waiting.set(key, {
-      partition,
-      priority: asked,
-      since: before?.since ?? this.options.clock.monotonic(),
-    });
-    this.settle(partition);
+    partition[priority].add(key);
+    this.waiting.set(key, { partition, priority, since: before?.since ?? this.options.clock.monotonic() });
+    this.updateRunnable(partition);
   }
 
-  private unqueue(key: Key, { partition, priority }: Waiting<Key>): void {
+  private dequeue(key: Key, { partition, priority }: Waiting<Key>): void {
     this.waiting.delete(key);
     partition[priority].delete(key);
-    this.settle(partition);
+    this.updateRunnable(partition);
   }
 
   private partition(name: string): Partition<Key> {
@@ -202,15 +217,15 @@ export class WorkQueue<Key extends string = string> {
     return partition;
   }
 
-  /** Brings the list of turns up to date with what the partition has to work. */
-  private settle(partition: Partition<Key>): void {
+  private updateRunnable(partition: Partition<Key>): void {
     const waits = partition.change.size + partition.resync.size > 0;
     if (waits && partition.active < this.options.perPartition) this.runnable.add(partition);
     else this.runnable.delete(partition);
     if (!waits && partition.active === 0) this.partitions.delete(partition.name);
   }
 
-  private pump(): void {
+  /** Gives work to the free workers. */
+  private dispatch(): void {
     while (this.state === 'running' && this.working.size < this.options.workers) {
       const partition = this.nextPartition();
       if (!partition) return;
@@ -235,8 +250,8 @@ export class WorkQueue<Key extends string = string> {
     const waiting = this.waiting.get(key)!;
     partition.active += 1;
     this.runnable.delete(partition); // to the end of the line, if it has more
-    this.unqueue(key, waiting);
-    this.working.set(key, startedAt);
+    this.dequeue(key, waiting);
+    this.working.set(key, { partition, startedAt });
     observer?.started(key, startedAt - waiting.since);
     try {
       await this.options.work(key);
@@ -244,38 +259,12 @@ export class WorkQueue<Key extends string = string> {
       this.working.delete(key);
       observer?.finished(key, clock.monotonic() - startedAt);
       partition.active -= 1;
-      this.settle(partition);
-      const again = this.dirty.get(key);
+      this.updateRunnable(partition);
+      const priority = this.dirty.get(key);
       this.dirty.delete(key);
-      if (again && this.state !== 'stopped') this.enqueue(key, again);
-      if (this.working.size === 0) for (const resolve of this.whenIdle.splice(0)) resolve();
-      this.pump();
+      if (priority && this.state !== 'stopped') this.enqueue(key, priority);
+      if (this.working.size === 0) for (const resolve of this.onIdle.splice(0)) resolve();
+      this.dispatch();
     }
-  }
-
-  private schedule(): void {
-    const next = this.timetable.peek();
-    if (!next || next.due >= this.timerDue) return;
-    this.cancelTimer?.();
-    this.timerDue = next.due;
-    this.cancelTimer = this.options.clock.after(next.due - this.options.clock.monotonic(), () =>
-      this.release(),
-    );
-  }
-
-  /** Moves what is due from the timetable to the queue, all of it before the next choice is made. */
-  private release(): void {
-    this.timerDue = Infinity;
-    const now = this.options.clock.monotonic();
-    for (let next = this.timetable.peek(); next && next.due <= now; next = this.timetable.peek()) {
-      this.timetable.pop();
-      const delayed = this.delayed.get(next.key);
-      if (delayed?.due === next.due) this.take(next.key, delayed.priority);
-    }
-    this.pump();
-    this.schedule();
   }
 }
-
-const strongest = (one: Priority | undefined, other: Priority): Priority =>
-  one === 'change' ? 'change' : other;

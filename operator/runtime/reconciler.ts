@@ -1,37 +1,36 @@
+import { randomUUID } from 'node:crypto';
 import { type Clock, timestamp } from '../clock';
 import { DeadlineExceeded, withDeadline } from '../deadline';
-import { errorOf } from '../errors';
+import { errorOf, OperationalError } from '../errors';
 import type { Condition } from '../kinds/condition';
 import type { CustomResource } from '../kinds/resource';
-import { RECONCILE_TIMEOUT, RESYNC, RESYNC_JITTER } from '../limits';
+import { RECONCILE_TIMEOUT } from '../limits';
 import type { Logger } from '../log';
 import { NameConflict, ObjectRejected } from './apply';
-import { conditionOf, conditionsAfter, conditionsAfterError, conditionsWhileSuspended } from './conditions';
+import { conditionsAfter, conditionsAfterError, conditionsWhileSuspended } from './conditions';
 import type { EventSpec, EventRecorder } from './events';
 import type { Finalizer } from './finalizer';
 import { type ObjectKey, objectKeyOf, parseObjectKey } from './object-key';
 import type { ResourceType } from './objects';
 import { type Outcome, stalled, waiting } from './outcome';
+import type { Priority } from './priority';
 import { StatusWriter } from './status';
 import type { ReconcileContext, SyncModule } from './sync-module';
+import { transitionEvents } from './transition-events';
 import { type ApiClient, ApiError, isNamespaceTerminating, isTransient } from './api-client';
 
-/** controller-runtime's words for how a pass ended. */
-export type ResultLabel = 'success' | 'requeue_after' | 'error';
-
-/** When to look at the resource again. */
+/** How a reconcile ended, and with that when the resource is reconciled next. A change of it comes sooner in any case. */
 export type Result =
+  /** The resource does not exist any more. */
   | { readonly type: 'gone' }
-  | {
-      readonly type: 'after';
-      readonly delay: number;
-      readonly resync: boolean;
-      readonly result: ResultLabel;
-      /** No further try of ours helps: controller-runtime's terminal error. */
-      readonly stalled?: boolean;
-    }
-  /** `atLeast`: milliseconds that the server asked us to wait. */
-  | { readonly type: 'backoff'; readonly error: Error; readonly atLeast: number };
+  /** Done. Reconciled again at the next resync. */
+  | { readonly type: 'resync' }
+  /** Done or waiting. Reconciled again after `after` milliseconds. */
+  | { readonly type: 'requeue'; readonly after: number; readonly priority: Priority }
+  /** No further try helps. Reconciled again after `after` milliseconds; absent: at the next resync. */
+  | { readonly type: 'stalled'; readonly after?: number }
+  /** Failed. Retried with exponential backoff, not before `atLeast` milliseconds: what the API server asked for. */
+  | { readonly type: 'retry'; readonly error: Error; readonly atLeast: number };
 
 export interface ReconcilerOptions<R extends CustomResource> {
   readonly type: ResourceType;
@@ -41,44 +40,53 @@ export interface ReconcilerOptions<R extends CustomResource> {
   readonly events: EventRecorder;
   readonly finalizer: Finalizer;
   readonly module: SyncModule<R>;
-  /** The latest that is known of the resource. */
+  /** Reads the resource from the cache. */
   readonly read: (key: ObjectKey) => R | undefined;
-  /** The older resource that has what this one claims in the hub, if there is one. */
+  /** The older resource that owns the same object in the hub, if there is one. */
   readonly conflictingOwner: (resource: R) => ObjectKey | undefined;
-  /** Takes the server's answer to a write of ours; answers with the newest that is known of the resource. */
+  /** Puts the API server's answer to a write into the cache. Returns the newest known state of the resource. */
   readonly recordWrite: (resource: R) => R;
   readonly annotations: { readonly reconcileRequestedAt: string; readonly dryRun: string };
-  /** Aborted when this process may not write any more (lost lease, stop). */
+  /** Aborted when this process may not write any more: it lost the Lease or stops. */
   readonly leaderSignal: AbortSignal;
 }
 
+/** A reconcile that was abandoned is still running. */
+class StillRunning extends OperationalError {
+  override readonly name = 'StillRunning';
+}
+
+const NAME_CONFLICT_REQUEUE = 5_000;
+const NAMESPACE_TERMINATING_REQUEUE = 5_000;
+
 /**
- * One pass over one resource of one kind: the latest object in, the world changed by its sync module, status and
- * events out. What all kinds share has its one place here: deletion and finalizer, suspension, forced passes, guards.
+ * Reconciles the resources of one kind: reads the resource, runs its sync module, writes status and events. What all
+ * kinds share is here: deletion and finalizer, suspension, forced reconciles, the time limit and unexpected errors.
  */
 export class Reconciler<R extends CustomResource> {
   private readonly status: StatusWriter<R>;
-  /** Resources that a module is at work on, and since when; after a pass was given up it may still be. */
+  /** Keys whose sync module is running, and since when. It may still be after its reconcile was abandoned. */
   private readonly inFlight = new Map<ObjectKey, number>();
 
   constructor(private readonly options: ReconcilerOptions<R>) {
     this.status = new StatusWriter(options.cluster, options.type, options.recordWrite);
   }
 
-  /** Milliseconds since the oldest pass began that was given up and whose module is still at work; 0: there is none. */
+  /** Milliseconds since the oldest abandoned reconcile that is still running began; 0 when there is none. */
   oldestAbandoned(): number {
-    const [oldest] = this.inFlight.values(); // in the order in which they began
+    const [oldest] = this.inFlight.values(); // a map keeps the order of insertion
     const age = oldest === undefined ? 0 : this.options.clock.monotonic() - oldest;
     return age > RECONCILE_TIMEOUT ? age : 0;
   }
 
-  /** Never rejects: what went wrong is in the answer. */
+  /** Never rejects: an error is part of the result. */
   async reconcile(key: ObjectKey): Promise<Result> {
-    const log = this.options.log.child(parseObjectKey(key));
+    const log = this.options.log.child({ ...parseObjectKey(key), reconcileID: randomUUID() });
     try {
       const resource = this.options.read(key);
       if (!resource) return { type: 'gone' };
-      if (this.inFlight.has(key)) throw new Error('The last pass was given up, but it has not ended yet.');
+      if (this.inFlight.has(key))
+        throw new StillRunning('the previous reconcile was abandoned and is still running');
       if (resource.metadata.deletionTimestamp) return await this.finalize(resource, log);
       if (resource.spec.suspend) return await this.reconcileSuspended(resource);
       const owner = this.options.conflictingOwner(resource);
@@ -87,8 +95,8 @@ export class Reconciler<R extends CustomResource> {
       return await this.updateStatus(owned, await this.attempt(owned, log), log);
     } catch (thrown) {
       const error = errorOf(thrown);
-      log[isTransient(error) ? 'warn' : 'error']({ error }, 'the pass failed; it will be tried again');
-      return { type: 'backoff', error, atLeast: error instanceof ApiError ? (error.retryAfter ?? 0) : 0 };
+      log[isTransient(error) ? 'warn' : 'error']({ error }, 'reconcile failed');
+      return { type: 'retry', error, atLeast: error instanceof ApiError ? (error.retryAfter ?? 0) : 0 };
     }
   }
 
@@ -99,13 +107,13 @@ export class Reconciler<R extends CustomResource> {
   }
 
   /**
-   * "Best effort" (spec.md, "What the service does", 5): the finalizer goes, whatever the cleanup came to. Only an API
-   * server that is not itself for a moment is waited for: it could not take the finalizer off either.
+   * The finalizer is released whatever the cleanup came to (rules.md, "Finalizers"). Only a transient error of the API
+   * server is retried: with that, the finalizer could not be released either.
    */
   private async finalize(resource: R, log: Logger): Promise<Result> {
     const { finalizer, recordWrite, module, leaderSignal } = this.options;
     if (!finalizer.isOn(resource)) return { type: 'gone' };
-    const answer = await this.withTimeout(
+    const cleanup = await this.withTimeout(
       resource,
       log,
       async (context) => (await module.remove?.(resource, context)) ?? [],
@@ -117,26 +125,25 @@ export class Reconciler<R extends CustomResource> {
         {
           type: 'Warning',
           reason: 'CleanupFailed',
-          message: `Could not be removed from the hub: ${error.message}`,
+          message: `The object could not be removed from the hub: ${error.message}`,
         },
       ];
     });
     leaderSignal.throwIfAborted(); // the next leader cleans up
-    if ('type' in answer)
-      return { type: 'after', delay: answer.after, resync: false, result: 'requeue_after' };
-    await this.emit(resource, answer);
+    if ('type' in cleanup) return { type: 'requeue', after: cleanup.after, priority: 'change' };
+    await this.emit(resource, cleanup);
     const left = await finalizer.release(resource);
     if (left) recordWrite(left);
-    log.info({}, 'removed');
+    log.info({}, 'released finalizer');
     return { type: 'gone' };
   }
 
-  /** `spec.suspend`: nothing is touched but the condition that says so. */
+  /** Only the condition is written (rules.md, "Suspend and dry-run"). */
   private async reconcileSuspended(resource: R): Promise<Result> {
     await this.write(resource, (previous, generation, at) =>
       conditionsWhileSuspended(previous, generation, at),
     );
-    return { type: 'after', delay: this.resync(), resync: true, result: 'success' };
+    return { type: 'resync' };
   }
 
   private async attempt(resource: R, log: Logger): Promise<Outcome> {
@@ -145,47 +152,36 @@ export class Reconciler<R extends CustomResource> {
     } catch (thrown) {
       if (thrown instanceof NameConflict) {
         return thrown.transient
-          ? waiting('NameConflict', thrown.message, 5_000)
+          ? waiting('NameConflict', thrown.message, NAME_CONFLICT_REQUEUE)
           : stalled('NameConflict', thrown.message);
       }
-      if (isNamespaceTerminating(thrown)) return waiting('NamespaceTerminating', thrown.message, 5_000);
+      if (isNamespaceTerminating(thrown))
+        return waiting('NamespaceTerminating', thrown.message, NAMESPACE_TERMINATING_REQUEUE);
       if (thrown instanceof ObjectRejected) return stalled('InvalidSpec', thrown.message);
       const error = errorOf(thrown);
-      // Says nothing of the resource: its conditions stay as they are.
+      // It says nothing about the resource: the conditions stay as they are.
       if (isTransient(error) || this.options.leaderSignal.aborted) throw error;
       await this.write(resource, (previous, generation, at) =>
         conditionsAfterError(previous, error, generation, at),
-      ).catch((reason: unknown) =>
-        log.warn({ error: reason }, 'the failure could not be written to the status'),
-      );
+      ).catch((reason: unknown) => log.warn({ error: reason }, 'could not write the failure to the status'));
       throw error;
     }
   }
 
   private async updateStatus(resource: R, outcome: Outcome, log: Logger): Promise<Result> {
-    log.debug({ outcome: outcome.type, reason: outcome.reason }, outcome.message);
+    const { message, reason, type } = outcome;
+    log.debug({ outcome: type, reason, message }, 'reconciled');
     const requested = this.requestOf(resource);
     const written = await this.write(
       resource,
       (previous, generation, at) => conditionsAfter(previous, outcome, generation, at),
       { ...outcome.status, ...(requested !== undefined && { lastHandledReconcileAt: requested }) },
     );
-    await this.emit(written, [...transitionNotes(resource, outcome), ...(outcome.events ?? [])]);
-    if (outcome.type === 'Waiting') {
-      return { type: 'after', delay: outcome.after, resync: false, result: 'requeue_after' };
-    }
-    const { after } = outcome;
-    const delay = after ?? this.resync();
-    return {
-      type: 'after',
-      delay,
-      resync: after === undefined,
-      result: after === undefined ? 'success' : 'requeue_after',
-      stalled: outcome.type === 'Stalled',
-    };
+    await this.emit(written, [...transitionEvents(resource, outcome), ...(outcome.events ?? [])]);
+    return resultOf(outcome);
   }
 
-  /** Runs a module's function with a signal that ends it when it takes too long or this process may not write any more. */
+  /** Runs a function of the sync module, until its time limit or until this process may not write any more. */
   private async withTimeout<T>(
     resource: R,
     log: Logger,
@@ -194,7 +190,7 @@ export class Reconciler<R extends CustomResource> {
     const { annotations, clock, leaderSignal } = this.options;
     const requested = this.requestOf(resource);
     const error = () =>
-      new DeadlineExceeded(`The pass took longer than ${RECONCILE_TIMEOUT / 1_000} s and was given up.`);
+      new DeadlineExceeded(`reconcile did not end within ${RECONCILE_TIMEOUT / 1_000} s and was abandoned`);
     return withDeadline({ clock, delay: RECONCILE_TIMEOUT, signal: leaderSignal, error }, (signal) => {
       const context: ReconcileContext = {
         signal,
@@ -206,7 +202,7 @@ export class Reconciler<R extends CustomResource> {
     });
   }
 
-  /** What was given up may still be at work: no other pass of the resource begins before it has ended. */
+  /** An abandoned reconcile may still be running: no other one of the resource starts before it has ended. */
   private track<T>(key: ObjectKey, running: Promise<T>): Promise<T> {
     this.inFlight.set(key, this.options.clock.monotonic());
     const ended = () => this.inFlight.delete(key);
@@ -229,42 +225,26 @@ export class Reconciler<R extends CustomResource> {
     }));
   }
 
-  /** The full pass that somebody asked for, as it is to be echoed once it is done. */
+  /** The value of the annotation that forces a full reconcile; it is echoed in the status afterwards. */
   private requestOf({ metadata }: R): string | undefined {
     return metadata.annotations?.[this.options.annotations.reconcileRequestedAt];
   }
 
-  private async emit(resource: R, notes: readonly EventSpec[]): Promise<void> {
-    for (const note of notes) await this.options.events.record(resource, note);
-  }
-
-  private resync(): number {
-    return RESYNC * (1 + RESYNC_JITTER * (2 * Math.random() - 1));
+  private async emit(resource: R, events: readonly EventSpec[]): Promise<void> {
+    for (const event of events) await this.options.events.record(resource, event);
   }
 }
 
-/** One object in the hub belongs to one resource; a younger one does not even get our finalizer before it has its turn. */
+function resultOf({ type, after }: Outcome): Result {
+  if (type === 'Stalled') return { type: 'stalled', ...(after !== undefined && { after }) };
+  return after === undefined ? { type: 'resync' } : { type: 'requeue', after, priority: 'change' };
+}
+
+/** A duplicate gets no finalizer until the conflict is resolved: it has no object in the hub. */
 function duplicate(owner: ObjectKey): Outcome {
   const { kind, name } = parseObjectKey(owner);
   return stalled(
     'DuplicateId',
-    `${kind} ${name} is older and stands for the same object in the hub. Delete one of the two, or give this one another id or name.`,
+    `${kind} ${name} is older and owns the same object in the hub. Delete one of the two, or give this one another id or name.`,
   );
-}
-
-/** "Events on transitions only": the resource became ready, stopped being ready, or stalled for another reason. */
-function transitionNotes(
-  before: CustomResource,
-  { type, reason, message, events = [] }: Outcome,
-): EventSpec[] {
-  const previous = conditionOf(before, 'Ready');
-  if (type === 'Ready') {
-    const isTold = previous?.status === 'True' || events.some((note) => note.type === 'Normal');
-    return isTold ? [] : [{ type: 'Normal', reason, message }];
-  }
-  const same = previous?.reason === reason;
-  // Waiting for the reason that it was ready for is progress: an edit on its way.
-  if (type === 'Waiting' && (same || previous?.status !== 'True')) return [];
-  if (same && previous.status === 'False') return [];
-  return [{ type: 'Warning', reason, message }];
 }

@@ -1,22 +1,53 @@
 import fc from 'fast-check';
-import { backoffDelay } from '../../../operator/runtime/backoff';
+import { Backoff, backoffDelay } from '../../../operator/runtime/backoff';
 
 const FIRST = 5;
 const LAST = 1_000_000;
 
-test('doubles with each attempt, up to the last', () => {
-  const longest = Array.from({ length: 20 }, (_, attempt) => backoffDelay(attempt, FIRST, LAST, () => 1));
-  expect(longest.slice(0, 5)).toEqual([5, 10, 20, 40, 80]);
-  expect(longest.slice(-3)).toEqual([655_360, LAST, LAST]);
+describe('backoffDelay', () => {
+  test('doubles with each attempt, up to the last', () => {
+    const longest = Array.from({ length: 20 }, (_, attempt) => backoffDelay(attempt, FIRST, LAST, () => 1));
+    expect(longest.slice(0, 5)).toEqual([5, 10, 20, 40, 80]);
+    expect(longest.slice(-3)).toEqual([655_360, LAST, LAST]);
+  });
+
+  test('lies between half of the full delay and all of it, for any attempt', () => {
+    fc.assert(
+      fc.property(fc.nat(), fc.double({ min: 0, max: 1, noNaN: true }), (attempt, random) => {
+        const full = Math.min(LAST, FIRST * 2 ** attempt);
+        const delay = backoffDelay(attempt, FIRST, LAST, () => random);
+        expect(delay).toBeGreaterThanOrEqual(full / 2);
+        expect(delay).toBeLessThanOrEqual(full);
+      }),
+    );
+  });
+
+  test('is spread over half of the full delay, so that what failed together is not retried together', () => {
+    const delays = Array.from({ length: 1_000 }, () => backoffDelay(4, FIRST, LAST));
+    expect(Math.min(...delays)).toBeLessThan(45);
+    expect(Math.max(...delays)).toBeGreaterThan(75);
+    expect(backoffDelay(4, FIRST, LAST, () => 0)).toBe(40);
+  });
 });
 
-test('lies between half of the full delay and all of it, for any attempt', () => {
-  fc.assert(
-    fc.property(fc.nat(), fc.double({ min: 0, max: 1, noNaN: true }), (attempt, random) => {
-      const full = Math.min(LAST, FIRST * 2 ** attempt);
-      const delay = backoffDelay(attempt, FIRST, LAST, () => random);
-      expect(delay).toBeGreaterThanOrEqual(full / 2);
-      expect(delay).toBeLessThanOrEqual(full);
-    }),
-  );
+describe('Backoff', () => {
+  const between = (delay: number, full: number) => {
+    expect(delay).toBeGreaterThanOrEqual(full / 2);
+    expect(delay).toBeLessThanOrEqual(full);
+  };
+
+  test('each failure of a key doubles its delay, until the key is forgotten', () => {
+    const backoff = new Backoff<string>(FIRST, LAST);
+    for (let failure = 0; failure < 8; failure++) between(backoff.next('a'), FIRST * 2 ** failure);
+    between(backoff.next('b'), FIRST);
+    backoff.forget('a');
+    between(backoff.next('a'), FIRST);
+  });
+
+  test('the delay ends at the last one, or at the most that the caller asks for', () => {
+    const backoff = new Backoff<string>(FIRST, LAST);
+    for (let failure = 0; failure < 40; failure++) backoff.next('a');
+    between(backoff.next('a'), LAST);
+    between(backoff.next('a', 10_000), 10_000);
+  });
 });

@@ -1,6 +1,7 @@
 import type { Resource } from '../../../operator/kinds';
 import type { KindDefinition } from '../../../operator/kinds/kind';
-import { RECONCILE_TIMEOUT } from '../../../operator/limits';
+import { DeadlineExceeded } from '../../../operator/deadline';
+import { RECONCILE_TIMEOUT, RESYNC, RESYNC_JITTER } from '../../../operator/limits';
 import { Metrics } from '../../../operator/metrics';
 import { Controller } from '../../../operator/runtime/controller';
 import { objectKey } from '../../../operator/runtime/object-key';
@@ -24,7 +25,7 @@ const definition = {
   identity: (resource) => specOf(resource).id,
 } as Pick<KindDefinition, 'kind' | 'hubName' | 'references' | 'identity'> as KindDefinition;
 
-const done: Result = { type: 'after', delay: 600_000, resync: true, result: 'success' };
+const done: Result = { type: 'resync' };
 
 /** A controller of one kind over a store that the test changes. */
 class Desk {
@@ -252,8 +253,7 @@ describe('how a pass ended decides when the next one comes', () => {
 
   test('after a time, without counting as an error', async () => {
     const desk = new Desk();
-    desk.reconcile = () =>
-      Promise.resolve({ type: 'after', delay: 10_000, resync: false, result: 'requeue_after' });
+    desk.reconcile = () => Promise.resolve({ type: 'requeue', after: 10_000, priority: 'change' });
     await desk.see('a');
     await desk.clock.advance(30_000);
     expect(desk.passes).toHaveLength(4);
@@ -261,12 +261,29 @@ describe('how a pass ended decides when the next one comes', () => {
     expect(await metric(desk, 'error')).toBe(0);
   });
 
+  test('at the resync, which has jitter so that not all resources are reconciled at once', async () => {
+    const desk = new Desk();
+    desk.reconcile = () => Promise.resolve(desk.passes.length > 40 ? { type: 'gone' } : done);
+    for (let resource = 0; resource < 40; resource++) await desk.see(`r${resource}`);
+    desk.since();
+    await desk.clock.advance(RESYNC * (1 - RESYNC_JITTER) - 1);
+    expect(desk.since()).toEqual([]);
+    const times: number[] = [];
+    desk.reconcile = () =>
+      Promise.resolve(void times.push(desk.clock.monotonic())).then(() => ({ type: 'gone' }));
+    await desk.clock.advance(2 * RESYNC * RESYNC_JITTER + 2);
+    expect(times).toHaveLength(40);
+    expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(RESYNC * RESYNC_JITTER);
+  });
+
   test('after a failure with growing backoff, from the beginning after a success', async () => {
     const desk = new Desk();
     let fails = true;
     desk.reconcile = () =>
       Promise.resolve(
-        fails ? { type: 'backoff', error: new Error('boom'), atLeast: 0 } : { ...done, delay: 1 },
+        fails
+          ? { type: 'retry', error: new Error('boom'), atLeast: 0 }
+          : { type: 'requeue', after: 1, priority: 'change' },
       );
     await desk.see('a');
     await desk.clock.advance(5 * 2 ** 8);
@@ -281,25 +298,30 @@ describe('how a pass ended decides when the next one comes', () => {
     expect(desk.since().length).toBeGreaterThanOrEqual(3);
   });
 
-  test('what no try helps and what is a mistake of ours are counted beside', async () => {
+  test('what no try helps, what ran into its time limit and what is a fault of ours are counted beside', async () => {
     const desk = new Desk();
-    desk.reconcile = () => Promise.resolve({ ...done, stalled: true });
+    desk.reconcile = () => Promise.resolve({ type: 'stalled' });
     await desk.see('a');
     desk.reconcile = () =>
-      Promise.resolve({ type: 'backoff', error: new TypeError('undefined'), atLeast: 1e6 });
+      Promise.resolve({ type: 'retry', error: new TypeError('undefined'), atLeast: 1e6 });
     await desk.see('b');
-    desk.reconcile = () => Promise.resolve({ type: 'backoff', error: new Error('boom'), atLeast: 1e6 });
+    const refused = new ApiError(403, 'Forbidden', 'no');
+    desk.reconcile = () => Promise.resolve({ type: 'retry', error: refused, atLeast: 1e6 });
     await desk.see('c');
+    const late = new DeadlineExceeded('too late');
+    desk.reconcile = () => Promise.resolve({ type: 'retry', error: late, atLeast: 1e6 });
+    await desk.see('d');
     const value = async (name: string) =>
       (await desk.metrics.registry.getSingleMetric(name)!.get()).values[0]?.value;
     expect(await value('controller_runtime_terminal_reconcile_errors_total')).toBe(1);
     expect(await value('controller_runtime_reconcile_panics_total')).toBe(1);
-    expect(await value('controller_runtime_reconcile_errors_total')).toBe(2);
+    expect(await value('controller_runtime_reconcile_timeouts_total')).toBe(1);
+    expect(await value('controller_runtime_reconcile_errors_total')).toBe(3);
   });
 
   test('as late as the server asked for', async () => {
     const desk = new Desk();
-    desk.reconcile = () => Promise.resolve({ type: 'backoff', error: new Error('busy'), atLeast: 5_000 });
+    desk.reconcile = () => Promise.resolve({ type: 'retry', error: new Error('busy'), atLeast: 5_000 });
     await desk.see('a');
     await desk.clock.advance(4_999);
     expect(desk.passes).toHaveLength(1);
@@ -314,7 +336,7 @@ describe('how a pass ended decides when the next one comes', () => {
     ['that is busy', new ApiError(429, 'TooManyRequests', 'busy')],
   ])('soon after an API server %s is itself again, however long it was away', async (_, error) => {
     const desk = new Desk();
-    desk.reconcile = () => Promise.resolve({ type: 'backoff', error, atLeast: 0 });
+    desk.reconcile = () => Promise.resolve({ type: 'retry', error, atLeast: 0 });
     await desk.see('a');
     await desk.clock.advance(3_600_000);
     desk.reconcile = () => Promise.resolve(done);
@@ -339,7 +361,7 @@ test('a pass without an end is a problem of the process', async () => {
   await desk.see('a');
   expect(desk.controller.livenessErrors()).toEqual([]);
   await desk.clock.advance(4 * RECONCILE_TIMEOUT);
-  expect(desk.controller.livenessErrors()).toEqual(['a pass has been running for 480 s']);
+  expect(desk.controller.livenessErrors()).toEqual(['a reconcile has been running for 480 s']);
 });
 
 test('a pass that was given up and never ends is one, too', () => {
@@ -347,7 +369,7 @@ test('a pass that was given up and never ends is one, too', () => {
   desk.oldestAbandoned = 2 * RECONCILE_TIMEOUT;
   expect(desk.controller.livenessErrors()).toEqual([]);
   desk.oldestAbandoned = 4 * RECONCILE_TIMEOUT;
-  expect(desk.controller.livenessErrors()).toEqual(['a pass that was given up has not ended for 480 s']);
+  expect(desk.controller.livenessErrors()).toEqual(['an abandoned reconcile has been running for 480 s']);
 });
 
 test('a full queue is none, but a resource that nobody takes up is', async () => {
@@ -361,7 +383,9 @@ test('a full queue is none, but a resource that nobody takes up is', async () =>
   lost.clock.after = () => () => undefined; // no timer fires any more
   lost.controller.queue.addAfter('Widget/home/a', 1_000);
   await lost.clock.advance(4 * RECONCILE_TIMEOUT);
-  expect(lost.controller.livenessErrors()).toEqual(['a resource has been due, with workers free, for 479 s']);
+  expect(lost.controller.livenessErrors()).toEqual([
+    'a resource has been due although workers are free for 479 s',
+  ]);
 });
 
 test('what is due is counted by kind', async () => {

@@ -20,7 +20,7 @@ function setup() {
     ['Hub', 3],
     ['HubArea', 0],
   ]);
-  metrics.watchQueue({ depthByKind: () => depths, agesByKind: () => ages }, 16);
+  metrics.observeQueue({ depthByKind: () => depths, agesByKind: () => ages }, 16);
   return { metrics, depths, ages };
 }
 
@@ -56,9 +56,13 @@ test('what is kept in memory is counted when somebody looks', async () => {
 
 test('passes are counted by how they ended, each kind from zero', async () => {
   const { metrics } = setup();
-  metrics.reconciled('Hub', 'success', 0.5);
-  metrics.reconciled('Hub', 'success', 0.5, 'terminal');
-  metrics.reconciled('Hub', 'error', 0.5, 'panic');
+  metrics.reconciled('Hub', 'success');
+  metrics.reconciled('Hub', 'success');
+  metrics.reconciled('Hub', 'error');
+  metrics.stalled('Hub');
+  metrics.panicked('Hub');
+  metrics.timedOut('Hub');
+  metrics.observeDuration('Hub', 0.5);
   const samples = await scrape(metrics);
   expect(samples).toMatchObject({
     'controller_runtime_reconcile_total{controller="Hub",result="success"}': '2',
@@ -70,7 +74,9 @@ test('passes are counted by how they ended, each kind from zero', async () => {
     'controller_runtime_terminal_reconcile_errors_total{controller="HubArea"}': '0',
     'controller_runtime_reconcile_panics_total{controller="Hub"}': '1',
     'controller_runtime_reconcile_panics_total{controller="HubArea"}': '0',
-    'controller_runtime_reconcile_time_seconds_count{controller="Hub"}': '3',
+    'controller_runtime_reconcile_timeouts_total{controller="Hub"}': '1',
+    'controller_runtime_reconcile_timeouts_total{controller="HubArea"}': '0',
+    'controller_runtime_reconcile_time_seconds_count{controller="Hub"}': '1',
     'workqueue_adds_total{name="HubArea",controller="HubArea"}': '0',
     'workqueue_retries_total{name="HubArea",controller="HubArea"}': '0',
   });
@@ -80,7 +86,7 @@ test('what the queue tells is counted under the kind of the key', async () => {
   const { metrics } = setup();
   const observer = metrics.queueObserver((key) => key.split('/')[0]!);
   observer.added('Hub/home/a');
-  observer.retried('Hub/home/a');
+  metrics.retried('Hub');
   observer.started('Hub/home/a', 250);
   observer.finished('Hub/home/a', 1_250);
   expect(await scrape(metrics)).toMatchObject({

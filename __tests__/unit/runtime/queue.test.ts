@@ -39,7 +39,7 @@ describe('one key', () => {
     queue.add('p/first');
     for (let time = 0; time < 3; time++) queue.add('p/a');
     expect(started).toEqual(['p/first']);
-    expect([...queue.due()]).toEqual(['p/a']);
+    expect([...queue.queued()]).toEqual(['p/a']);
   });
 
   test('is not worked twice at once; added while it is worked, it is worked again', async () => {
@@ -109,62 +109,6 @@ describe('one key', () => {
     expect(shop.started).toEqual(['busy', 'a']);
     await shop.finish('busy');
     expect(shop.started).toHaveLength(2);
-  });
-});
-
-describe('backoff', () => {
-  const failing = () => {
-    const shop: Workshop = new Workshop({ work: (key) => Promise.resolve(void shop.started.push(key)) });
-    return shop;
-  };
-
-  /** Fails over and over; answers with the delay before each try. */
-  async function delays({ clock, queue, started }: Workshop, tries: number): Promise<number[]> {
-    const result: number[] = [];
-    for (let attempt = 0; attempt < tries; attempt++) {
-      const before = clock.now();
-      const { length } = started;
-      queue.retry('p/a');
-      while (started.length === length) await clock.advance(1);
-      result.push(clock.now() - before);
-    }
-    return result;
-  }
-
-  test('doubles from 5 ms with jitter, and starts anew once the key was forgotten', async () => {
-    const shop = failing();
-    const first = await delays(shop, 8);
-    first.forEach((delay, attempt) => {
-      expect(delay).toBeGreaterThanOrEqual(2.5 * 2 ** attempt);
-      expect(delay).toBeLessThanOrEqual(5 * 2 ** attempt + 1);
-    });
-    shop.queue.forget('p/a');
-    const [again] = await delays(shop, 1);
-    expect(again).toBeLessThanOrEqual(6);
-  });
-
-  test('ends at 1000 s', async () => {
-    const shop = failing();
-    for (let failure = 0; failure < 40; failure++) {
-      shop.queue.retry('p/a');
-      shop.queue.add('p/a'); // at once, so that the test need not wait
-    }
-    await settle();
-    const { length } = shop.started;
-    shop.queue.retry('p/a');
-    await shop.clock.advance(499_000);
-    expect(shop.started).toHaveLength(length);
-    await shop.clock.advance(501_001);
-    expect(shop.started).toHaveLength(length + 1);
-  });
-
-  test('waits as long as the server asked', async () => {
-    const { clock, queue, started } = failing();
-    queue.retry('p/a', 7_000);
-    await clock.advance(6_999);
-    expect(started).toEqual([]);
-    await clock.advance(1);
-    expect(started).toEqual(['p/a']);
   });
 });
 
@@ -261,7 +205,6 @@ describe('life', () => {
       workers: 1,
       observer: {
         added: (key) => told.push(`added ${key}`),
-        retried: (key) => told.push(`retried ${key}`),
         started: (key, waited) => told.push(`started ${key} after ${waited}`),
         finished: (key, worked) => told.push(`finished ${key} after ${worked}`),
       },
@@ -293,7 +236,6 @@ interface Owed {
   priority: Priority;
   working: boolean;
   dirty: Priority | undefined;
-  failures: number;
 }
 
 const key = fc.constantFrom(...KEYS);
@@ -309,8 +251,6 @@ const command = fc.oneof(
       delay: fc.integer({ min: 1, max: 50 }),
     }),
   },
-  { weight: 4, arbitrary: fc.record({ type: fc.constant('retry' as const), key }) },
-  { weight: 2, arbitrary: fc.record({ type: fc.constant('forget' as const), key }) },
   { weight: 8, arbitrary: fc.record({ type: fc.constant('finish' as const), index: fc.nat(WORKERS) }) },
   {
     weight: 8,
@@ -359,19 +299,13 @@ const examples: [Command[]][] = [
   ],
 ];
 
-afterEach(() => jest.restoreAllMocks());
-
 test('behaves like the model, whatever comes in whatever order', async () => {
-  jest.spyOn(Math, 'random').mockReturnValue(1); // backoffs are as long as they may be
   await fc.assert(
     fc.asyncProperty(fc.array(command, { maxLength: 60 }), async (commands) => {
       const shop = new Workshop({ workers: WORKERS, perPartition: PER_PARTITION });
       const { clock, queue } = shop;
       const model = new Map<string, Owed>(
-        KEYS.map((each) => [
-          each,
-          { due: undefined, priority: 'resync', working: false, dirty: undefined, failures: 0 },
-        ]),
+        KEYS.map((each) => [each, { due: undefined, priority: 'resync', working: false, dirty: undefined }]),
       );
       const owed = (each: string) => model.get(each)!;
       const active = (partition: string) =>
@@ -426,17 +360,6 @@ test('behaves like the model, whatever comes in whatever order', async () => {
             if (!stopping) owe(each.key, each.delay, each.priority);
             queue.addAfter(each.key, each.delay, each.priority);
             break;
-          case 'retry': {
-            const { failures } = owed(each.key);
-            owed(each.key).failures += 1;
-            if (!stopping) owe(each.key, Math.min(1_000_000, 5 * 2 ** failures), 'change');
-            queue.retry(each.key);
-            break;
-          }
-          case 'forget':
-            owed(each.key).failures = 0;
-            queue.forget(each.key);
-            break;
           case 'finish': {
             const ending = [...shop.running.keys()][each.index];
             if (ending === undefined) break;
@@ -463,6 +386,7 @@ test('behaves like the model, whatever comes in whatever order', async () => {
             }
         }
         agree();
+        queue.checkInvariants();
       }
       expect(queue.active).toBe(shop.running.size);
     }),

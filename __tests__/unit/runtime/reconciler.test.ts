@@ -1,4 +1,4 @@
-import { RECONCILE_TIMEOUT, RESYNC, RESYNC_JITTER } from '../../../operator/limits';
+import { RECONCILE_TIMEOUT } from '../../../operator/limits';
 import { NameConflict } from '../../../operator/runtime/apply';
 import { EventRecorder } from '../../../operator/runtime/events';
 import { Finalizer } from '../../../operator/runtime/finalizer';
@@ -123,25 +123,17 @@ describe('a pass', () => {
     expect(bench.happened).toEqual(['status', 'event']);
   });
 
-  test('says when to look again', async () => {
+  test('says when the resource is reconciled next', async () => {
     const bench = new Bench(widget());
-    const resync = await bench.reconcile();
-    if (resync.type !== 'after') throw new Error(resync.type);
-    expect(resync).toMatchObject({ resync: true, result: 'success' });
-    expect(Math.abs(resync.delay - RESYNC)).toBeLessThanOrEqual(RESYNC * RESYNC_JITTER);
+    expect(await bench.reconcile()).toEqual({ type: 'resync' });
     bench.sync = () => Promise.resolve(waiting('HubNotReady', 'soon', 10_000));
-    expect(await bench.reconcile()).toEqual({
-      type: 'after',
-      delay: 10_000,
-      resync: false,
-      result: 'requeue_after',
-    });
+    expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 10_000, priority: 'change' });
     bench.sync = () => Promise.resolve(ready('AutomationGenerated', 'ok', { after: 3_000 }));
-    expect(await bench.reconcile()).toMatchObject({ delay: 3_000, result: 'requeue_after' });
+    expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 3_000, priority: 'change' });
     bench.sync = () => Promise.resolve(stalled('InvalidSpec', 'no'));
-    expect(await bench.reconcile()).toMatchObject({ resync: true, result: 'success', stalled: true });
+    expect(await bench.reconcile()).toEqual({ type: 'stalled' });
     bench.sync = () => Promise.resolve(stalled('HubBanned', 'no', { after: 30_000 }));
-    expect(await bench.reconcile()).toMatchObject({ delay: 30_000, result: 'requeue_after', stalled: true });
+    expect(await bench.reconcile()).toEqual({ type: 'stalled', after: 30_000 });
     expect(bench.condition('Stalled')?.reason).toBe('HubBanned');
     expect(bench.condition('Reconciling')).toBeUndefined();
   });
@@ -254,7 +246,7 @@ describe('deletion', () => {
     ['no server', new ApiServerUnreachable('ECONNREFUSED')],
   ])('waits for %s, which says nothing of what there is to remove', async (_, error) => {
     const bench = new Bench(widget({ metadata: going }), () => Promise.reject(error));
-    expect(await bench.reconcile()).toMatchObject({ type: 'backoff', error });
+    expect(await bench.reconcile()).toMatchObject({ type: 'retry', error });
     expect(bench.cluster.writes).toEqual([]);
   });
 
@@ -278,7 +270,7 @@ describe('deletion', () => {
     const next = bench.reconcile();
     await settle();
     bench.leadership.abort(new Error('no longer the leader'));
-    expect(await next).toMatchObject({ type: 'backoff' });
+    expect(await next).toMatchObject({ type: 'retry' });
     expect(bench.cluster.writes).toEqual([]);
   });
 
@@ -297,7 +289,7 @@ describe('guards', () => {
   test('what nobody foresaw is written to the status and backs off', async () => {
     const bench = new Bench(widget());
     bench.sync = () => Promise.reject(new Error('boom'));
-    expect(await bench.reconcile()).toMatchObject({ type: 'backoff', error: { message: 'boom' } });
+    expect(await bench.reconcile()).toMatchObject({ type: 'retry', error: { message: 'boom' } });
     expect(bench.condition('Ready')).toMatchObject({
       status: 'False',
       reason: 'InternalError',
@@ -314,7 +306,7 @@ describe('guards', () => {
     const bench = new Bench(widget());
     bench.sync = () => Promise.reject(thrown);
     const next = await bench.reconcile();
-    expect(next).toMatchObject({ type: 'backoff', error: expect.any(Error) });
+    expect(next).toMatchObject({ type: 'retry', error: expect.any(Error) });
     expect(bench.condition('Ready')?.reason).toBe('InternalError');
   });
 
@@ -323,14 +315,14 @@ describe('guards', () => {
     bench.sync = () => {
       throw new TypeError('not even a promise');
     };
-    expect(await bench.reconcile()).toMatchObject({ type: 'backoff' });
+    expect(await bench.reconcile()).toMatchObject({ type: 'retry' });
     Object.defineProperty(bench, 'present', {
       get: () => {
         throw new Error('the store is broken');
       },
     });
     expect(await bench.reconcile()).toMatchObject({
-      type: 'backoff',
+      type: 'retry',
       error: { message: 'the store is broken' },
     });
   });
@@ -344,7 +336,7 @@ describe('guards', () => {
     const bench = new Bench(widget());
     bench.sync = () => Promise.reject(error);
     const atLeast = error instanceof ApiError ? (error.retryAfter ?? 0) : 0;
-    expect(await bench.reconcile()).toEqual({ type: 'backoff', error, atLeast });
+    expect(await bench.reconcile()).toEqual({ type: 'retry', error, atLeast });
     expect(bench.cluster.writes).toEqual([]);
     expect(bench.log.at('error')).toEqual([]);
   });
@@ -370,7 +362,7 @@ describe('guards', () => {
     bench.sync = () => new Promise(() => undefined);
     const next = bench.reconcile();
     await bench.clock.advance(RECONCILE_TIMEOUT);
-    expect(await next).toMatchObject({ type: 'backoff' });
+    expect(await next).toMatchObject({ type: 'retry' });
     expect(bench.passes[0]?.signal.aborted).toBe(true);
     expect(bench.condition('Ready')?.message).toContain('120 s');
   });
@@ -382,7 +374,7 @@ describe('guards', () => {
     const next = bench.reconcile();
     await bench.clock.advance(RECONCILE_TIMEOUT);
     await next;
-    expect(await bench.reconcile()).toMatchObject({ type: 'backoff' });
+    expect(await bench.reconcile()).toMatchObject({ type: 'retry' });
     expect(bench.passes).toHaveLength(1);
     await bench.clock.advance(1_000);
     expect(bench.longestGivenUp).toBe(RECONCILE_TIMEOUT + 1_000);
@@ -417,10 +409,10 @@ describe('guards', () => {
   test('an object of somebody else stalls, one that is on its way out is waited for', async () => {
     const bench = new Bench(widget());
     bench.sync = () => Promise.reject(new NameConflict('taken', false));
-    expect(await bench.reconcile()).toMatchObject({ type: 'after', resync: true });
+    expect(await bench.reconcile()).toEqual({ type: 'stalled' });
     expect(bench.condition('Stalled')).toMatchObject({ reason: 'NameConflict', message: 'taken' });
     bench.sync = () => Promise.reject(new NameConflict('still going', true));
-    expect(await bench.reconcile()).toMatchObject({ type: 'after', result: 'requeue_after' });
+    expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 5_000, priority: 'change' });
   });
 });
 

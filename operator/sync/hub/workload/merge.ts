@@ -1,3 +1,5 @@
+import { OperationalError } from '../../../errors';
+
 /**
  * Merges a part of a PodTemplateSpec into a whole one by Kubernetes' merge keys, as a second author of the same object
  * would with `kubectl patch` or server-side apply. Pure: neither argument is changed.
@@ -7,7 +9,7 @@
 export type PodTemplate = Readonly<Record<string, unknown>>;
 
 /** The part cannot be merged: names the field and what it lacks. */
-export class NotMergeable extends Error {
+export class NotMergeable extends OperationalError {
   override readonly name = 'NotMergeable';
 }
 

@@ -1,0 +1,5 @@
+/** A change by a person or by the hub is reconciled before a resync. */
+export type Priority = 'change' | 'resync';
+
+export const strongest = (one: Priority | undefined, other: Priority): Priority =>
+  one === 'change' ? 'change' : other;
