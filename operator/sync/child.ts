@@ -15,24 +15,24 @@ import type { Services } from './services';
 export type Child = CustomResource &
   Resource<{ readonly hubRef: { readonly name: string }; readonly suspend?: boolean }>;
 
-/** What a kind does once its hub can be talked to. */
+/** What a kind does with a hub that can be used. */
 export interface ChildModule<R extends Child> {
   sync(resource: R, client: HubClient, context: ReconcileContext): Promise<Outcome>;
-  /** Answers with what is worth telling, or that it is under way. */
+  /** Removes the object from the hub. Resolves with events to emit, or with Waiting while it is in progress. */
   remove(resource: R, client: HubClient, context: ReconcileContext): Promise<readonly EventSpec[] | Waiting>;
 }
 
 /**
- * What all children share: they wait for their hub and its token, the hub's errors become conditions, and their
- * finalizers never wait long for a hub that does not answer.
+ * The part that all children share: they wait for their hub and its token, errors of the hub become outcomes, and their
+ * finalizers do not wait for a hub that does not respond (rules.md, "Finalizers").
  */
 export function childModule<R extends Child>(
   services: Services,
   hubs: HubClients,
   module: ChildModule<R>,
 ): SyncModule<R> {
-  /** Hubs that did not answer a finalizer, and until when none tries again. */
-  const skipping = new Map<string, number>();
+  /** Hubs that did not respond to a finalizer, and until when the others of that hub are skipped. */
+  const skippedUntil = new Map<string, number>();
 
   return {
     async sync(resource, context) {
@@ -42,7 +42,7 @@ export function childModule<R extends Child>(
         return await module.sync(resource, reached.client, context);
       } catch (error) {
         const { namespace } = resource.metadata;
-        // Only the Hub can do something about it, and an open WebSocket would hide it for a while.
+        // Only the Hub can repair that, and its own connection may not show it for a while.
         if (error instanceof HubBanned || error instanceof TokenRejected)
           services.requeue('Hub', namespace, resource.spec.hubRef.name);
         return hubErrorOutcome(error, 'object');
@@ -53,20 +53,19 @@ export function childModule<R extends Child>(
       const { namespace } = resource.metadata;
       const name = resource.spec.hubRef.name;
       const hub = hubs.find(namespace, name);
-      if (!hub || hub.metadata.deletionTimestamp) return []; // its contents go with it
-      // Not only while the Hub is Ready: a wrong value in its spec does not keep its hub from answering.
+      if (!hub || hub.metadata.deletionTimestamp) return []; // the hub and its objects go with it
       const contacted = await hubs.contact(hub);
       if ('missing' in contacted) return [cleanupSkipped(contacted.missing)];
       const key = `${namespace}/${name}`;
-      if ((skipping.get(key) ?? 0) > services.clock.monotonic())
-        return [cleanupSkipped(`The Hub ${name} did not answer a moment ago.`)];
+      if ((skippedUntil.get(key) ?? 0) > services.clock.monotonic())
+        return [cleanupSkipped(`The hub of the Hub ${name} did not respond a moment ago.`)];
       try {
         return await withDeadline({ clock: services.clock, delay: FINALIZER_TRY, error: tooLate }, () =>
           module.remove(resource, contacted.client, context),
         );
       } catch (error) {
         if (!(error instanceof HubUnreachable)) throw error;
-        skipping.set(key, services.clock.monotonic() + FINALIZER_SKIP);
+        skippedUntil.set(key, services.clock.monotonic() + FINALIZER_SKIP);
         return [cleanupSkipped(error.message)];
       }
     },
@@ -77,8 +76,8 @@ function cleanupSkipped(why: string): EventSpec {
   return {
     type: 'Warning',
     reason: 'CleanupSkipped',
-    message: `Its object in the hub may be left there. ${why}`,
+    message: `The object may still be in the hub. ${why}`,
   };
 }
 
-const tooLate = (): Error => new HubUnreachable(`the hub did not answer within ${FINALIZER_TRY / 1_000} s`);
+const tooLate = (): Error => new HubUnreachable(`the hub did not respond within ${FINALIZER_TRY / 1_000} s`);

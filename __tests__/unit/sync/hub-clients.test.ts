@@ -45,8 +45,8 @@ const scrub = async (text: string) => {
   return reached.client.rest.redact(text);
 };
 
-describe('what a hub says', () => {
-  test('is rid of the values that HubSecrets gives it, as they are now', async () => {
+describe('HubClients', () => {
+  test('masks the present values of the HubSecrets in messages of the hub', async () => {
     expect(await scrub('the-token hunter2')).toBe('*** hunter2');
     secrets.set('villa-secrets', new Map([['secrets.yaml', 'wifi: "hunter2"\n']]));
     expect(await scrub('the-token hunter2')).toBe('*** ***');
@@ -54,13 +54,13 @@ describe('what a hub says', () => {
     expect(await scrub('the-token hunter3')).toBe('*** ***');
   });
 
-  test('is rid of what stands in a Secret of that name that is no YAML', async () => {
+  test('masks every line of a secrets.yaml that is no YAML', async () => {
     secrets.set('villa-secrets', new Map([['secrets.yaml', 'hunter2\n: [']]));
     expect(await scrub('hunter2')).toBe('***');
   });
 });
 
-describe('a deletion', () => {
+describe('childModule', () => {
   const child = {
     metadata: { namespace: 'home', name: 'lights', uid: 'u' },
     spec: { hubRef: { name: 'villa' } },
@@ -78,13 +78,13 @@ describe('a deletion', () => {
     removed = 0;
   });
 
-  test('is tried while the Hub is not Ready, since its hub may answer', async () => {
+  test('removes the object although the Hub is not Ready, since its hub may respond', async () => {
     ready = 'False';
     expect(await remove()).toEqual([]);
     expect(removed).toBe(1);
   });
 
-  test('leaves what cannot be reached for want of a token, and says so', async () => {
+  test('skips the removal without a token, and says so in an event', async () => {
     secrets.clear();
     expect(await remove()).toMatchObject([{ reason: 'CleanupSkipped' }]);
     expect(removed).toBe(0);

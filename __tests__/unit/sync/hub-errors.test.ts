@@ -20,17 +20,17 @@ describe('hubErrorOutcome', () => {
     [new HubRejected('400', 'no'), 'object', { type: 'Stalled', reason: 'RejectedByHub' }],
     [new NotFound('404', 'no'), 'state', { type: 'Waiting', reason: 'ApiNotLoaded', after: 5_000 }],
     [new HubFailed('no'), 'state', { type: 'Waiting', reason: 'ApiNotLoaded', after: 5_000 }],
-  ])('turns %p of a request for %s into %p.', (error, request, outcome) => {
+  ])('turns %p of a request for %s into %p', (error, request, outcome) => {
     const found = hubErrorOutcome(error, request);
     expect(found).toMatchObject(outcome);
     expect(found.message).toMatch(/no$/);
   });
 
-  test.each([new LoginFailed('no'), new TypeError('no')])('throws %p, which it does not know.', (error) => {
+  test.each([new LoginFailed('no'), new TypeError('no')])('throws %p, which it does not know', (error) => {
     expect(() => hubErrorOutcome(error, 'object')).toThrow(error);
   });
 
-  test('says a message of the caller instead of its own, and keeps the details.', () => {
+  test('says a message of the caller instead of its own, and keeps the details', () => {
     expect(
       hubErrorOutcome(new HubBanned('no'), 'state', { message: 'Do that.', status: { phase: 'Unknown' } }),
     ).toMatchObject({ reason: 'HubBanned', message: 'Do that.', status: { phase: 'Unknown' } });

@@ -57,43 +57,48 @@ const step = (state: BootstrapState, forced = false) =>
   bootstrap.step(state, { hub, spec, url: server.url, forced });
 const logins = () => server.asked('/auth/login_flow').length;
 
-test('an owner who is no administrator is told, tried once, and makes no token', async () => {
-  isAdmin = false;
-  const stuck = { type: 'stuck', reason: 'LoginFailed' };
-  expect(await step('CreateAPIToken')).toMatchObject({
-    ...stuck,
-    message: expect.stringContaining('Ada is no administrator of the hub: correct the Secret'),
-  });
-  expect(await step('CreateAPIToken')).toMatchObject(stuck);
-  expect(logins()).toBe(1);
-  expect(server.asked('/auth/revoke')).toHaveLength(1);
-  expect(server.commands.map(({ type }) => type)).toEqual(['auth/current_user']);
-});
-
-test('a deactivated owner is tried once, and again when somebody asks for it', async () => {
-  server.routes.set('POST /auth/login_flow/f1', json(403, { message: 'Login blocked: User is not active' }));
-  for (let run = 0; run < 3; run++)
+describe('Bootstrap', () => {
+  test('reports an owner who is no administrator, logs in once and creates no token', async () => {
+    isAdmin = false;
+    const stuck = { type: 'stuck', reason: 'LoginFailed' };
     expect(await step('CreateAPIToken')).toMatchObject({
-      type: 'stuck',
-      message: expect.stringContaining('User is not active'),
+      ...stuck,
+      message: expect.stringContaining('Ada is no administrator of the hub: correct the Secret'),
     });
-  expect(server.asked('/auth/login_flow/f1')).toHaveLength(1);
-  await step('CreateAPIToken', true);
-  expect(server.asked('/auth/login_flow/f1')).toHaveLength(2);
-});
+    expect(await step('CreateAPIToken')).toMatchObject(stuck);
+    expect(logins()).toBe(1);
+    expect(server.asked('/auth/revoke')).toHaveLength(1);
+    expect(server.commands.map(({ type }) => type)).toEqual(['auth/current_user']);
+  });
 
-test('credentials that a hub refuses while it starts are not held against it', async () => {
-  server.routes.delete('POST /auth/login_flow');
-  server.routes.delete('GET /manifest.json');
-  expect(await step('CreateAPIToken')).toMatchObject({ type: 'next', state: 'WaitForAPIReady' });
-});
+  test('sends the credentials of a deactivated owner once, and again in a forced reconcile', async () => {
+    server.routes.set(
+      'POST /auth/login_flow/f1',
+      json(403, { message: 'Login blocked: User is not active' }),
+    );
+    for (let run = 0; run < 3; run++)
+      expect(await step('CreateAPIToken')).toMatchObject({
+        type: 'stuck',
+        message: expect.stringContaining('User is not active'),
+      });
+    expect(server.asked('/auth/login_flow/f1')).toHaveLength(1);
+    await step('CreateAPIToken', true);
+    expect(server.asked('/auth/login_flow/f1')).toHaveLength(2);
+  });
 
-test('credentials that the hub of another volume refused are good for a new one', async () => {
-  server.routes.set('POST /auth/login_flow/f1', json(403, { message: 'Login blocked' }));
-  expect(await step('CreateAPIToken')).toMatchObject({ type: 'stuck' });
-  server.routes.set('GET /api/onboarding', onboarding(false));
-  server.routes.set('POST /api/onboarding/users', json(200, { auth_code: 'code' }));
-  expect(await step('CreateUser')).toMatchObject({ type: 'next', state: 'SetCoreConfig' });
-  server.routes.set('POST /api/onboarding/integration', json(200, {}));
-  expect(await step('SetIntegration')).toMatchObject({ type: 'next', state: 'CreateAPIToken' });
+  test('does not record credentials that the hub rejects while it starts', async () => {
+    server.routes.delete('POST /auth/login_flow');
+    server.routes.delete('GET /manifest.json');
+    expect(await step('CreateAPIToken')).toMatchObject({ type: 'next', state: 'WaitForAPIReady' });
+  });
+
+  test('sends credentials that the hub of an earlier volume rejected to the hub of a new one', async () => {
+    server.routes.set('POST /auth/login_flow/f1', json(403, { message: 'Login blocked' }));
+    expect(await step('CreateAPIToken')).toMatchObject({ type: 'stuck' });
+    server.routes.set('GET /api/onboarding', onboarding(false));
+    server.routes.set('POST /api/onboarding/users', json(200, { auth_code: 'code' }));
+    expect(await step('CreateUser')).toMatchObject({ type: 'next', state: 'SetCoreConfig' });
+    server.routes.set('POST /api/onboarding/integration', json(200, {}));
+    expect(await step('SetIntegration')).toMatchObject({ type: 'next', state: 'CreateAPIToken' });
+  });
 });

@@ -78,61 +78,63 @@ async function reconcile(forced = false) {
   return { outcome: await contact.connect(context), context };
 }
 
-test('a setting that the hub refuses is said in its words, and the rest goes on', async () => {
-  answers['config/core/update'] = ({ fail }) => fail('unauthorized', 'Unauthorized');
-  const { outcome, context } = await reconcile();
-  expect(context.problem).toMatchObject({
-    type: 'Stalled',
-    reason: 'RejectedByHub',
-    message: 'The hub rejected a request of the bootstrap: Unauthorized',
+describe('Connector', () => {
+  test('reports a setting that the hub rejects in the words of the hub, and continues', async () => {
+    answers['config/core/update'] = ({ fail }) => fail('unauthorized', 'Unauthorized');
+    const { outcome, context } = await reconcile();
+    expect(context.problem).toMatchObject({
+      type: 'Stalled',
+      reason: 'RejectedByHub',
+      message: 'The hub rejected a request of the bootstrap: Unauthorized',
+    });
+    expect(outcome).toMatchObject({ client, core: config });
+    expect(context).toMatchObject({ status: { phase: 'Running', version: '2026.11.0' } });
   });
-  expect(outcome).toMatchObject({ client, core: config });
-  expect(context).toMatchObject({ status: { phase: 'Running', version: '2026.11.0' } });
-});
 
-test('what the hub fails at is tried again, and leaves it ready', async () => {
-  answers['config/core/update'] = ({ fail }) => fail('unknown_error', 'Unknown error');
-  const { outcome, context } = await reconcile();
-  expect(outcome).toMatchObject({ client });
-  expect(context.problem).toBeUndefined();
-  expect(context.conditions['BootstrapReady']).toMatchObject({
-    status: 'True',
-    message: expect.stringMatching(/The hub failed at a request .*Unknown error/),
+  test('retries a setting that the hub fails at, and leaves the Hub ready', async () => {
+    answers['config/core/update'] = ({ fail }) => fail('unknown_error', 'Unknown error');
+    const { outcome, context } = await reconcile();
+    expect(outcome).toMatchObject({ client });
+    expect(context.problem).toBeUndefined();
+    expect(context.conditions['BootstrapReady']).toMatchObject({
+      status: 'True',
+      message: expect.stringMatching(/The hub failed at a request .*Unknown error/),
+    });
+    expect(context.requeueAfter).toBe(30_000);
   });
-  expect(context.requeueAfter).toBe(30_000);
-});
 
-test('a hub that is starting is waited for', async () => {
-  server.routes.set('GET /api/config', json(200, { ...config, state: 'STARTING' }));
-  answers['config/core/update'] = ({ fail }) => fail('unknown_command', 'Unknown command');
-  expect((await reconcile()).outcome).toMatchObject({
-    type: 'Waiting',
-    reason: 'ApiNotLoaded',
-    after: 5_000,
+  test('waits for a hub that is starting', async () => {
+    server.routes.set('GET /api/config', json(200, { ...config, state: 'STARTING' }));
+    answers['config/core/update'] = ({ fail }) => fail('unknown_command', 'Unknown command');
+    expect((await reconcile()).outcome).toMatchObject({
+      type: 'Waiting',
+      reason: 'ApiNotLoaded',
+      after: 5_000,
+    });
   });
-});
 
-test('a token of somebody who is no administrator is replaced; one of an administrator is asked about once', async () => {
-  await reconcile();
-  await reconcile();
-  const asked = () => server.commands.filter(({ type }) => type === 'auth/current_user').length;
-  expect(asked()).toBe(1);
-  answers['auth/current_user'] = ({ succeed }) => succeed({ name: 'Eve', is_admin: false });
-  server.routes.set('GET /api/onboarding', json(404, {}));
-  const { outcome } = await reconcile(true);
-  expect(asked()).toBe(2);
-  expect(outcome).toMatchObject({
-    type: 'Waiting',
-    reason: 'Bootstrapping',
-    status: { bootstrap: { state: 'CreateAPIToken' } },
+  test('replaces a token of a user who is no administrator, and asks once about that of an administrator', async () => {
+    await reconcile();
+    await reconcile();
+    const asked = () => server.commands.filter(({ type }) => type === 'auth/current_user').length;
+    expect(asked()).toBe(1);
+    answers['auth/current_user'] = ({ succeed }) => succeed({ name: 'Eve', is_admin: false });
+    server.routes.set('GET /api/onboarding', json(404, {}));
+    const { outcome } = await reconcile(true);
+    expect(asked()).toBe(2);
+    expect(outcome).toMatchObject({
+      type: 'Waiting',
+      reason: 'Bootstrapping',
+      status: { bootstrap: { state: 'CreateAPIToken' } },
+    });
   });
-});
 
-test('recovery mode is recovery mode, also when the hub cannot check itself', async () => {
-  server.routes.set('GET /api/config', json(200, { ...config, recovery_mode: true }));
-  server.routes.set('POST /api/config/core/check_config', text(503, ''));
-  expect((await reconcile()).outcome).toMatchObject({
-    reason: 'RecoveryMode',
-    message: expect.stringContaining('its configuration or its storage is broken'),
+  test('reports recovery mode although the hub cannot check its configuration', async () => {
+    server.routes.set('GET /api/config', json(200, { ...config, recovery_mode: true }));
+    server.routes.set('POST /api/config/core/check_config', text(503, ''));
+    expect((await reconcile()).outcome).toMatchObject({
+      reason: 'RecoveryMode',
+      message: expect.stringContaining('its configuration or its storage is broken'),
+    });
   });
 });

@@ -33,11 +33,11 @@ function updateFor(
   return coreDifference(hub, defaulted(definition.spec, hub.spec), { ...present, ...config });
 }
 
-describe('which core settings are sent', () => {
+describe('coreDifference', () => {
   test.each<[string, Hub['spec']['bootstrap'], object]>([
-    ['nothing that is absent: not even the language that people chose in the hub', undefined, {}],
+    ['nothing that is absent, not even the language that was chosen in the hub', undefined, {}],
     [
-      'nothing that is equal, as a number in quotes too',
+      'nothing that is equal, also as a number in quotes',
       {
         location: {
           name: 'Home',
@@ -51,7 +51,7 @@ describe('which core settings are sent', () => {
       {},
     ],
     [
-      'what differs, and only that',
+      'all that differs and nothing else',
       {
         language: 'en',
         location: { name: 'Mill', latitude: '52.52', longitude: '13.5', unitSystem: 'us_customary' },
@@ -59,14 +59,16 @@ describe('which core settings are sent', () => {
       { language: 'en', location_name: 'Mill', longitude: 13.5, unit_system: 'us_customary' },
     ],
     [
-      'zero, which is a place and a height',
+      'zero as a latitude, a longitude and an elevation',
       { location: { latitude: '0', longitude: '0', elevation: 0 } },
       { latitude: 0, longitude: 0 },
     ],
-    ['a country for a hub that has none', { location: { country: 'NO' } }, { country: 'NO' }],
-  ])('%s', (_what, bootstrap, update) => expect(updateFor(bootstrap)).toEqual({ update, overridden: false }));
+    ['the country for a hub that has none', { location: { country: 'NO' } }, { country: 'NO' }],
+  ])('contains %s', (_what, bootstrap, update) =>
+    expect(updateFor(bootstrap)).toEqual({ update, overridden: false }),
+  );
 
-  test('the time zone of the pod, unless the location has its own', () => {
+  test('contains the time zone of the location, and without it that of the pod', () => {
     expect(updateFor(undefined, { timezone: 'Europe/Berlin' }).update).toEqual({
       time_zone: 'Europe/Berlin',
     });
@@ -75,7 +77,7 @@ describe('which core settings are sent', () => {
     ).toEqual({ time_zone: 'Europe/Oslo' });
   });
 
-  test('nothing to a hub that has them in its configuration.yaml', () => {
+  test('is overridden by a configuration.yaml that has core settings', () => {
     expect(updateFor({ location: { name: 'Mill' } }, {}, { config_source: 'yaml' })).toEqual({
       update: { location_name: 'Mill' },
       overridden: true,
@@ -83,9 +85,9 @@ describe('which core settings are sent', () => {
   });
 });
 
-describe('which analytics are sent', () => {
+describe('analyticsDifference', () => {
   const off = { base: false, diagnostics: false, usage: false, statistics: false, snapshots: false };
-  test('on: the four that the hub offers at its first start', () => {
+  test('switches on the four preferences that the hub offers at its first start', () => {
     expect(analyticsDifference(true, off)).toEqual({
       base: true,
       diagnostics: true,
@@ -97,13 +99,13 @@ describe('which analytics are sent', () => {
       statistics: true,
     });
   });
-  test('off: all that are on, also those that we never switched on', () => {
+  test('switches off all preferences that are on, also those that the operator did not switch on', () => {
     expect(analyticsDifference(false, { ...off, base: true, snapshots: true })).toEqual({
       base: false,
       snapshots: false,
     });
   });
-  test('nothing when it is as wanted', () => {
+  test('is undefined when nothing differs', () => {
     expect(analyticsDifference(false, off)).toBeUndefined();
     expect(
       analyticsDifference(true, { ...off, base: true, diagnostics: true, usage: true, statistics: true }),

@@ -1,8 +1,8 @@
 import { invalidUrl } from '../../../../../operator/sync/hub/access/external';
 
-describe('the address of an external hub', () => {
+describe('invalidUrl', () => {
   test.each(['http://192.168.1.10:8123', 'https://hub.home.arpa', 'http://hub/', 'http://[fd00::10]:8123'])(
-    'may be %s',
+    'accepts %s',
     (url) => {
       expect(invalidUrl({ url }, false)).toBeUndefined();
     },
@@ -28,9 +28,9 @@ describe('the address of an external hub', () => {
     ['http://169.254.169.254', 'loopback or link-local'],
     ['http://[fe80::1]', 'loopback or link-local'],
     ['http://0.0.0.0', 'loopback or link-local'],
-  ])('may not be %s', (url, words) => expect(invalidUrl({ url }, false)).toContain(words));
+  ])('rejects %s', (url, words) => expect(invalidUrl({ url }, false)).toContain(words));
 
-  test('may be local where a setting allows it, and nothing else more', () => {
+  test('accepts a local address where a setting allows it, and nothing else in addition', () => {
     expect(invalidUrl({ url: 'http://127.0.0.1:8123' }, true)).toBeUndefined();
     expect(invalidUrl({ url: 'http://u:p@127.0.0.1:8123' }, true)).toContain('credentials');
   });

@@ -5,8 +5,8 @@ import { RejectedCredentials } from '../../../../../operator/sync/hub/access/rej
 const hub = (name: string) => ({ metadata: { namespace: 'home', name, uid: name } }) as Hub;
 const credentials = { username: 'ada', password: 'wrong' };
 
-describe('credentials that a hub has refused', () => {
-  test('are known as long as they are the same, for that hub', () => {
+describe('RejectedCredentials', () => {
+  test('finds the credentials that a hub rejected, for that hub and while they are unchanged', () => {
     const refusals = new RejectedCredentials({ get: (_kind, _namespace, name) => hub(name) as never });
     const stuck = refusals.record(hub('hub-1'), credentials, new LoginFailed('no'));
     expect(stuck).toMatchObject({

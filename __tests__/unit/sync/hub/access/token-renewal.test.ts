@@ -8,7 +8,7 @@ const token = (days: number) => {
   return `h.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.s`;
 };
 
-describe('when a token is replaced', () => {
+describe('renewalDue', () => {
   test.each([
     [3650, 3619, false],
     [3650, 3621, true],
@@ -18,12 +18,12 @@ describe('when a token is replaced', () => {
     [1, 0.91, true],
     [1, 2, true],
     [1, 0, false],
-  ])('one of %s days, after %s days: %s', (days, after, due) =>
+  ])('says of a token of %s days, after %s days: %s', (days, after, due) =>
     expect(renewalDue(token(days), MADE + after * DAY)).toBe(due),
   );
 
   test.each(['', 'by-hand', 'a.b.c', `h.${Buffer.from('{"iss":"x"}').toString('base64url')}.s`])(
-    'one that does not say when it ends (%s): never',
+    'is false for a token that does not say when it expires (%s)',
     (words) => expect(renewalDue(words, MADE)).toBe(false),
   );
 });

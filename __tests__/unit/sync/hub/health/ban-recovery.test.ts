@@ -38,41 +38,43 @@ function reconcile(status: HubStatus, enabled = true) {
   return unban.recover(context as unknown as HubContext, 'banned') as Promise<Waiting>;
 }
 
-test('a restart is done once it stands in the status', async () => {
-  const { status } = await reconcile({});
-  expect(deleted).toEqual([]);
-  expect(status).toMatchObject({ selfUnbanCount: 1, banWindow: { restarts: 1 } });
-  await reconcile(status as HubStatus);
-  expect(deleted).toEqual(['DELETE /api/v1/namespaces/home/pods/h-0']);
-});
-
-test('a restart whose status could not be written is not done uncounted', async () => {
-  await reconcile({});
-  await clock.advance(2_000);
-  const { status } = await reconcile({});
-  expect(deleted).toEqual([]);
-  expect(status).toMatchObject({ selfUnbanCount: 1, lastSelfUnban: '2026-01-01T00:00:02Z' });
-  await reconcile(status as HubStatus);
-  expect(deleted).toHaveLength(1);
-});
-
-test('is looked at again when the window ends', async () => {
-  const before = new Date(clock.now() - 20 * 60_000).toISOString();
-  const outcome = await reconcile({
-    lastSelfUnban: new Date(clock.now() - 6 * 60_000).toISOString(),
-    banWindow: { startedAt: before, restarts: 3 },
+describe('BanRecovery', () => {
+  test('deletes the pod once the restart is counted in the status', async () => {
+    const { status } = await reconcile({});
+    expect(deleted).toEqual([]);
+    expect(status).toMatchObject({ selfUnbanCount: 1, banWindow: { restarts: 1 } });
+    await reconcile(status as HubStatus);
+    expect(deleted).toEqual(['DELETE /api/v1/namespaces/home/pods/h-0']);
   });
-  expect(outcome).toMatchObject({
-    after: 10 * 60_000,
-    type: 'Stalled',
-    reason: 'HubBanned',
-    conditions: {
-      BanRecoveryFailed: { status: 'True', reason: 'RestartLimitExceeded' },
-    },
-    status: { phase: 'Failed' },
-  });
-});
 
-test('says nothing of its failure any more once it is switched off', async () => {
-  expect(await reconcile({}, false)).toMatchObject({ conditions: { BanRecoveryFailed: null } });
+  test('does not delete the pod while the status with the count was not written', async () => {
+    await reconcile({});
+    await clock.advance(2_000);
+    const { status } = await reconcile({});
+    expect(deleted).toEqual([]);
+    expect(status).toMatchObject({ selfUnbanCount: 1, lastSelfUnban: '2026-01-01T00:00:02Z' });
+    await reconcile(status as HubStatus);
+    expect(deleted).toHaveLength(1);
+  });
+
+  test('is stalled at the limit and reconciles again when the window ends', async () => {
+    const before = new Date(clock.now() - 20 * 60_000).toISOString();
+    const outcome = await reconcile({
+      lastSelfUnban: new Date(clock.now() - 6 * 60_000).toISOString(),
+      banWindow: { startedAt: before, restarts: 3 },
+    });
+    expect(outcome).toMatchObject({
+      after: 10 * 60_000,
+      type: 'Stalled',
+      reason: 'HubBanned',
+      conditions: {
+        BanRecoveryFailed: { status: 'True', reason: 'RestartLimitExceeded' },
+      },
+      status: { phase: 'Failed' },
+    });
+  });
+
+  test('removes its condition when it is switched off', async () => {
+    expect(await reconcile({}, false)).toMatchObject({ conditions: { BanRecoveryFailed: null } });
+  });
 });

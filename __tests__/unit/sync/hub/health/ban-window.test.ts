@@ -55,8 +55,8 @@ const withoutSuccess = fc.array(happening('banned', 'banned', 'operator-restart'
 const restartsOf = (seen: readonly Seen[]) =>
   seen.filter(({ decision }) => decision.type === 'restart').map(({ at }) => at);
 
-describe('whether a banned hub may be restarted, over time', () => {
-  test('two restarts are never closer than five minutes, whatever succeeds or starts anew in between', () => {
+describe('decideBanRestart, over time', () => {
+  test('never restarts twice within five minutes, whatever succeeds or restarts in between', () => {
     fc.assert(
       fc.property(happenings, (events) => {
         const restarts = restartsOf(live(events).seen);
@@ -66,7 +66,7 @@ describe('whether a banned hub may be restarted, over time', () => {
     );
   });
 
-  test('a window of thirty minutes without a success has at most three restarts', () => {
+  test('restarts at most three times in thirty minutes without a success', () => {
     fc.assert(
       fc.property(happenings, (events) => {
         const { seen, successes } = live(events);
@@ -83,7 +83,7 @@ describe('whether a banned hub may be restarted, over time', () => {
     );
   });
 
-  test('without a success, the fourth restart is thirty minutes after the first or later', () => {
+  test('restarts a fourth time not before thirty minutes after the first, without a success', () => {
     fc.assert(
       fc.property(withoutSuccess, (events) => {
         const restarts = restartsOf(live(events).seen);
@@ -93,7 +93,7 @@ describe('whether a banned hub may be restarted, over time', () => {
     );
   });
 
-  test('the cooldown comes before the limit: nothing is given up within five minutes of a restart', () => {
+  test('checks the cooldown before the limit, so that it never stops within five minutes of a restart', () => {
     fc.assert(
       fc.property(happenings, (events) => {
         const { seen } = live(events);
@@ -106,7 +106,7 @@ describe('whether a banned hub may be restarted, over time', () => {
     );
   });
 
-  test('it is never stuck: what it waits for comes, and then it restarts', () => {
+  test('restarts when the time that it waits for has come', () => {
     fc.assert(
       fc.property(happenings, (events) => {
         const again = live([...events, { after: 0, what: 'banned' }]);
@@ -120,7 +120,7 @@ describe('whether a banned hub may be restarted, over time', () => {
     );
   });
 
-  test('an operator that starts anew decides the same, but for the second that rounding costs', () => {
+  test('decides the same after a restart of the operator, except for the second of rounding', () => {
     fc.assert(
       fc.property(withoutSuccess, fc.integer({ min: 0, max: 40 * MINUTE }), (events, after) => {
         const probe: Happening = { after, what: 'banned' };
@@ -136,7 +136,7 @@ describe('whether a banned hub may be restarted, over time', () => {
     );
   });
 
-  test('every restart is counted, and success takes none back', () => {
+  test('counts every restart, and no success subtracts one', () => {
     fc.assert(
       fc.property(happenings, (events) => {
         const { seen } = live(events);
@@ -149,7 +149,7 @@ describe('whether a banned hub may be restarted, over time', () => {
   });
 });
 
-describe('whether a banned hub may be restarted', () => {
+describe('decideBanRestart', () => {
   const at = (minutes: number) => START + minutes * MINUTE;
 
   test.each<[string, BanHistory, number, object]>([
@@ -210,7 +210,9 @@ describe('whether a banned hub may be restarted', () => {
       at(0),
       { type: 'restart' },
     ],
-  ])('%s', (_when, history, now, expected) => expect(decideBanRestart(history, now)).toMatchObject(expected));
+  ])('decides on a ban that comes %s', (_when, history, now, expected) =>
+    expect(decideBanRestart(history, now)).toMatchObject(expected),
+  );
 
-  test('reads a status that was never written to', () => expect(banHistoryOf({})).toEqual({ count: 0 }));
+  test('reads a status without a history', () => expect(banHistoryOf({})).toEqual({ count: 0 }));
 });

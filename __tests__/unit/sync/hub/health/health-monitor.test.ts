@@ -47,7 +47,7 @@ beforeEach(() => {
 afterEach(() => monitor.close());
 
 describe('HealthMonitor', () => {
-  test('asks every ten seconds and requeues nothing while the answer is the same.', async () => {
+  test('asks every ten seconds and requeues nothing while the answer is the same', async () => {
     monitor.watch(hub, client, stateFingerprint(config));
     await clock.advance(3 * INTERVAL);
     expect(requests).toEqual(['/api/config', '/api/config', '/api/config']);
@@ -66,14 +66,14 @@ describe('HealthMonitor', () => {
     ['answers nothing', undefined],
     ['answers null', null],
     ['answers a text', 'hello'],
-  ])('requeues the Hub once when the hub %s.', async (_state, changed) => {
+  ])('requeues the Hub once when the hub %s', async (_state, changed) => {
     monitor.watch(hub, client, stateFingerprint(config));
     answer = changed;
     await clock.advance(2 * INTERVAL);
     expect(requeued).toEqual(['Hub/home/h']);
   });
 
-  test('requeues the Hub when the hub has recovered.', async () => {
+  test('requeues the Hub when the hub has recovered', async () => {
     const banned: HubError = new HubBanned('no');
     answer = banned;
     monitor.watch(hub, client, stateFingerprint(banned));
@@ -87,7 +87,7 @@ describe('HealthMonitor', () => {
   test.each([
     ['deleted', undefined],
     ['deleted and created again', { ...hub, metadata: { ...hub.metadata, uid: '2' } }],
-  ])('stops when the Hub was %s.', async (_how, now) => {
+  ])('stops when the Hub was %s', async (_how, now) => {
     monitor.watch(hub, client, stateFingerprint(config));
     present = now;
     await clock.advance(INTERVAL);
@@ -95,7 +95,7 @@ describe('HealthMonitor', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test('notices a deleted Hub although no reconcile has started a new watch.', async () => {
+  test('notices a deleted Hub although no reconcile has started a new watch', async () => {
     monitor.watch(hub, client, stateFingerprint(config));
     answer = new HubUnreachable('no');
     await clock.advance(INTERVAL);
@@ -106,7 +106,7 @@ describe('HealthMonitor', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test('ignores an answer that arrives after a newer watch has started.', async () => {
+  test('ignores an answer that arrives after a newer watch has started', async () => {
     let arrive!: (answer: unknown) => void;
     answer = new Promise((resolve) => (arrive = resolve));
     monitor.watch(hub, client, stateFingerprint(config));
@@ -118,7 +118,7 @@ describe('HealthMonitor', () => {
     expect(clock.pendingTimers).toBe(1);
   });
 
-  test('keeps one timer per Hub, and none once it is closed.', () => {
+  test('keeps one timer per Hub, and none once it is closed', () => {
     monitor.watch(hub, client, stateFingerprint(config));
     monitor.watch(hub, client, stateFingerprint(config));
     expect(clock.pendingTimers).toBe(1);

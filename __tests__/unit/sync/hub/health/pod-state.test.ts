@@ -6,75 +6,77 @@ const pod = (status: Pod['status'], metadata: object = {}): Pod => ({
 });
 const container = (state: object, lastState: object = {}) => ({ name: 'hub', state, lastState });
 
-test.each<[string, Pod, string | undefined]>([
-  ['nothing yet', pod({}), undefined],
-  [
-    'on its way',
-    pod({ containerStatuses: [container({ waiting: { reason: 'PodInitializing' } })] }),
-    undefined,
-  ],
-  ['being replaced', pod({}, { deletionTimestamp: 'now' }), 'Pod villa-0 is being replaced.'],
-  [
-    'unschedulable',
-    pod({ conditions: [{ type: 'PodScheduled', status: 'False', message: '0/1 nodes are available.' }] }),
-    'Pod villa-0 cannot be scheduled: 0/1 nodes are available.',
-  ],
-  [
-    'evicted',
-    pod({ phase: 'Failed', reason: 'Evicted', message: 'low on memory' }),
-    'Pod villa-0 failed: Evicted: low on memory',
-  ],
-  [
-    'on a node that went away',
-    pod({
-      conditions: [{ type: 'Ready', status: 'Unknown', message: 'Kubelet stopped posting node status.' }],
-    }),
-    'Pod villa-0 has an unknown state: Kubelet stopped posting node status.',
-  ],
-  [
-    'being replaced on a node that went away',
-    pod(
-      {
+describe('podProblem', () => {
+  test.each<[string, Pod, string | undefined]>([
+    ['new', pod({}), undefined],
+    [
+      'starting',
+      pod({ containerStatuses: [container({ waiting: { reason: 'PodInitializing' } })] }),
+      undefined,
+    ],
+    ['being replaced', pod({}, { deletionTimestamp: 'now' }), 'Pod villa-0 is being replaced.'],
+    [
+      'unschedulable',
+      pod({ conditions: [{ type: 'PodScheduled', status: 'False', message: '0/1 nodes are available.' }] }),
+      'Pod villa-0 cannot be scheduled: 0/1 nodes are available.',
+    ],
+    [
+      'evicted',
+      pod({ phase: 'Failed', reason: 'Evicted', message: 'low on memory' }),
+      'Pod villa-0 failed: Evicted: low on memory',
+    ],
+    [
+      'on a node that was lost',
+      pod({
         conditions: [{ type: 'Ready', status: 'Unknown', message: 'Kubelet stopped posting node status.' }],
-      },
-      { deletionTimestamp: 'now' },
-    ),
-    'Pod villa-0 has an unknown state: Kubelet stopped posting node status. Its replacement waits for the node. Delete the node if it is gone for good.',
-  ],
-  [
-    'an image that cannot be pulled',
-    pod({
-      containerStatuses: [
-        container({ waiting: { reason: 'ImagePullBackOff', message: 'Back-off pulling image "x"' } }),
-      ],
-    }),
-    'Container hub: ImagePullBackOff: Back-off pulling image "x"',
-  ],
-  [
-    'a container that crashes, with its own words rather than the back-off',
-    pod({
-      containerStatuses: [
-        container(
-          { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 10s' } },
-          { terminated: { exitCode: 1, message: 'no\n' } },
-        ),
-      ],
-    }),
-    'Container hub ended with 1: no',
-  ],
-  [
-    'killed for memory',
-    pod({ containerStatuses: [container({ terminated: { exitCode: 137, reason: 'OOMKilled' } })] }),
-    'Container hub ended with 137: OOMKilled',
-  ],
-  [
-    'an init container that failed once and then ended well',
-    pod({
-      initContainerStatuses: [
-        container({ terminated: { exitCode: 0 } }, { terminated: { exitCode: 1, message: 'once' } }),
-      ],
-      containerStatuses: [container({ waiting: { reason: 'PodInitializing' } })],
-    }),
-    undefined,
-  ],
-])('%s', (_, object, words) => expect(podProblem(object)).toBe(words));
+      }),
+      'Pod villa-0 has an unknown state: Kubelet stopped posting node status.',
+    ],
+    [
+      'being replaced on a node that was lost',
+      pod(
+        {
+          conditions: [{ type: 'Ready', status: 'Unknown', message: 'Kubelet stopped posting node status.' }],
+        },
+        { deletionTimestamp: 'now' },
+      ),
+      'Pod villa-0 has an unknown state: Kubelet stopped posting node status. Its replacement waits for the node. Delete the node if it is gone for good.',
+    ],
+    [
+      'waiting for an image that cannot be pulled',
+      pod({
+        containerStatuses: [
+          container({ waiting: { reason: 'ImagePullBackOff', message: 'Back-off pulling image "x"' } }),
+        ],
+      }),
+      'Container hub: ImagePullBackOff: Back-off pulling image "x"',
+    ],
+    [
+      'crashing, by the message of its container instead of the back-off',
+      pod({
+        containerStatuses: [
+          container(
+            { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 10s' } },
+            { terminated: { exitCode: 1, message: 'no\n' } },
+          ),
+        ],
+      }),
+      'Container hub ended with 1: no',
+    ],
+    [
+      'killed for its memory',
+      pod({ containerStatuses: [container({ terminated: { exitCode: 137, reason: 'OOMKilled' } })] }),
+      'Container hub ended with 137: OOMKilled',
+    ],
+    [
+      'starting after an init container failed once',
+      pod({
+        initContainerStatuses: [
+          container({ terminated: { exitCode: 0 } }, { terminated: { exitCode: 1, message: 'once' } }),
+        ],
+        containerStatuses: [container({ waiting: { reason: 'PodInitializing' } })],
+      }),
+      undefined,
+    ],
+  ])('describes a pod that is %s', (_, object, words) => expect(podProblem(object)).toBe(words));
+});

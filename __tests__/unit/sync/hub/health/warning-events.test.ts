@@ -6,38 +6,40 @@ const at = (minute: number, reason: string, message = ''): Event => ({
   message,
 });
 
-test.each<[string, Event[], string | undefined]>([
-  ['nothing', [], undefined],
-  ['progress', [at(0, 'Scheduled'), at(1, 'Pulling')], undefined],
-  [
-    'the newest complaint',
-    [at(2, 'FailedMount', 'b'), at(0, 'FailedScheduling', 'a'), at(1, 'Pulling')],
-    'FailedMount: b',
-  ],
-  [
-    'a pod that was scheduled after all, and pulls',
-    [at(0, 'FailedScheduling', 'no node'), at(1, 'Scheduled'), at(1, 'Pulling')],
-    undefined,
-  ],
-  [
-    'a complaint of the same second as the progress',
-    [at(1, 'Started'), at(1, 'Unhealthy', 'no answer')],
-    'Unhealthy: no answer',
-  ],
-  [
-    'a pod that could be made after all',
-    [at(0, 'FailedCreate', 'exceeded quota'), at(3, 'SuccessfulCreate')],
-    undefined,
-  ],
-  [
-    'a complaint that goes on',
+describe('newestWarning', () => {
+  test.each<[string, Event[], string | undefined]>([
+    ['no events', [], undefined],
+    ['events of progress: none', [at(0, 'Scheduled'), at(1, 'Pulling')], undefined],
     [
-      {
-        ...at(0, 'Unhealthy', 'no answer'),
-        series: { lastObservedTime: '2026-01-01T00:09:00Z' },
-      },
-      at(1, 'Started'),
+      'the newest event that reports a problem',
+      [at(2, 'FailedMount', 'b'), at(0, 'FailedScheduling', 'a'), at(1, 'Pulling')],
+      'FailedMount: b',
     ],
-    'Unhealthy: no answer',
-  ],
-])('%s', (_, events, words) => expect(newestWarning(events)).toBe(words));
+    [
+      'a pod that was scheduled in the end and pulls its image: none',
+      [at(0, 'FailedScheduling', 'no node'), at(1, 'Scheduled'), at(1, 'Pulling')],
+      undefined,
+    ],
+    [
+      'a problem of the same second as the progress',
+      [at(1, 'Started'), at(1, 'Unhealthy', 'no answer')],
+      'Unhealthy: no answer',
+    ],
+    [
+      'a pod that was created in the end: none',
+      [at(0, 'FailedCreate', 'exceeded quota'), at(3, 'SuccessfulCreate')],
+      undefined,
+    ],
+    [
+      'a problem that continues',
+      [
+        {
+          ...at(0, 'Unhealthy', 'no answer'),
+          series: { lastObservedTime: '2026-01-01T00:09:00Z' },
+        },
+        at(1, 'Started'),
+      ],
+      'Unhealthy: no answer',
+    ],
+  ])('is that of %s', (_, events, words) => expect(newestWarning(events)).toBe(words));
+});
