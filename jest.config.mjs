@@ -9,7 +9,6 @@ const esmPackages = [
   'jsep',
   'rfc4648',
   'home-assistant-js-websocket',
-  'tinyqueue',
 ];
 
 const common = {

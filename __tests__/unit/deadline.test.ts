@@ -1,13 +1,13 @@
 import { DeadlineExceeded, withDeadline } from '../../operator/deadline';
-import { FakeClock } from './fake-clock';
+import { ManualClock } from './manual-clock';
 
 const never = () => new Promise<never>(() => undefined);
 
 describe('withDeadline', () => {
-  let clock: FakeClock;
+  let clock: ManualClock;
 
   beforeEach(() => {
-    clock = new FakeClock();
+    clock = new ManualClock();
   });
 
   test('settles as the work does and leaves no timer behind', async () => {

@@ -1,12 +1,12 @@
 import { Timer } from '../../operator/timer';
-import { FakeClock } from './fake-clock';
+import { ManualClock } from './manual-clock';
 
 describe('Timer', () => {
-  let clock: FakeClock;
+  let clock: ManualClock;
   let timer: Timer;
 
   beforeEach(() => {
-    clock = new FakeClock();
+    clock = new ManualClock();
     timer = new Timer(clock);
   });
 

@@ -9,7 +9,7 @@ import { builtin } from '../../../operator/runtime/types';
 import { type Sandbox, startSandbox } from '../../../sandbox';
 import { until } from '../../cluster';
 import { applyAs } from '../../cluster/admin-cluster';
-import { FakeClock } from '../../unit/fake-clock';
+import { ManualClock } from '../../unit/manual-clock';
 import { Mirror } from './mirror';
 
 // A control plane of its own, since the others would not like what happens to this one.
@@ -73,7 +73,7 @@ test('etcd is killed and comes back', async () => {
 });
 
 test('etcd is restored from a backup: its objects go back in time, and the store with them', async () => {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const data = join(directory, 'cluster', 'etcd');
   const backup = join(directory, 'backup');
   await eventually(() => put('at-backup', '1'));

@@ -5,7 +5,7 @@ import type { ApiClient } from '../../../operator/runtime/api-client';
 import { builtin } from '../../../operator/runtime/types';
 import { apiServer, freshNamespace, sandboxDirectory, until } from '../../cluster';
 import { adminCluster, applyAs } from '../../cluster/admin-cluster';
-import { FakeClock } from '../../unit/fake-clock';
+import { ManualClock } from '../../unit/manual-clock';
 import { kubeConfigFor } from '../../unit/runtime/fake-api-client';
 import { administrator, type Fault, FaultProxy } from '../proxy';
 import { Mirror } from './mirror';
@@ -101,7 +101,7 @@ describe('objects created, changed, deleted and made anew while', () => {
   });
 
   test('the connection is half open, for minutes', async () => {
-    const clock = new FakeClock();
+    const clock = new ManualClock();
     await beginning();
     mirror = watching({ clock });
     await agree();
@@ -119,7 +119,7 @@ describe('objects created, changed, deleted and made anew while', () => {
   });
 
   test('the server accepts connections and says nothing', async () => {
-    const clock = new FakeClock();
+    const clock = new ManualClock();
     await beginning();
     mirror = watching({ clock });
     await agree();

@@ -1,6 +1,6 @@
 import { TokenRejected } from '../../../operator/client/errors';
 import { AuthBackoff } from '../../../operator/client/auth-backoff';
-import { ManualClock } from './manual-clock';
+import { ManualClock } from '../manual-clock';
 
 const MINUTE = 60_000;
 

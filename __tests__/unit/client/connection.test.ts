@@ -15,7 +15,7 @@ import { RestClient } from '../../../operator/client/rest';
 import { redactor } from '../../../operator/client/redact';
 import { silentLog } from '../../cluster/silent-log';
 import { FakeHub, text } from './fake-hub';
-import { ManualClock } from './manual-clock';
+import { ManualClock } from '../manual-clock';
 
 let hub: FakeHub;
 const opened: { close(): void }[] = [];

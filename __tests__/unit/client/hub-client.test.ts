@@ -3,7 +3,7 @@ import { HubClient } from '../../../operator/client/hub-client';
 import type { HubEvent } from '../../../operator/client/hub-events';
 import { silentLog } from '../../cluster/silent-log';
 import { FakeHub, json, text } from './fake-hub';
-import { ManualClock } from './manual-clock';
+import { ManualClock } from '../manual-clock';
 
 let hub: FakeHub;
 let clock: ManualClock;

@@ -4,7 +4,7 @@ import { RestClient } from '../../../operator/client/rest';
 import { tokenId } from '../../../operator/client/tokens';
 import { systemClock } from '../../../operator/clock';
 import { type Answer, FakeHub, json, text } from './fake-hub';
-import { ManualClock } from './manual-clock';
+import { ManualClock } from '../manual-clock';
 
 // The way through is shown with a real hub (integration); here is what that one cannot be brought to.
 

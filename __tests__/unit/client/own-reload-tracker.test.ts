@@ -1,5 +1,5 @@
 import { OwnReloadTracker } from '../../../operator/client/own-reload-tracker';
-import { ManualClock } from './manual-clock';
+import { ManualClock } from '../manual-clock';
 
 let clock: ManualClock;
 let ledger: OwnReloadTracker;

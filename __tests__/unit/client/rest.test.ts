@@ -11,7 +11,7 @@ import {
 import { RestClient, type RestClientOptions } from '../../../operator/client/rest';
 import { redactor } from '../../../operator/client/redact';
 import { FakeHub, json, text, type Answer } from './fake-hub';
-import { ManualClock } from './manual-clock';
+import { ManualClock } from '../manual-clock';
 
 let hub: FakeHub;
 const opened: RestClient[] = [];

@@ -9,7 +9,7 @@ import {
   type ApiClientOptions,
   ApiServerUnreachable,
 } from '../../../operator/runtime/api-client';
-import { FakeClock, settle } from '../fake-clock';
+import { ManualClock, settle } from '../manual-clock';
 import { kubeConfigFor } from './fake-api-client';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
@@ -137,7 +137,7 @@ describe('answers', () => {
 
 describe('time', () => {
   test('a server that is silent is given up, and its connection is closed', async () => {
-    const clock = new FakeClock();
+    const clock = new ManualClock();
     let closed = false;
     answer = (request) => request.socket.once('close', () => (closed = true));
     const request = connect({ clock }).request(get);
@@ -150,7 +150,7 @@ describe('time', () => {
   });
 
   test('a stream may be silent once it was accepted, and follows its signal', async () => {
-    const clock = new FakeClock();
+    const clock = new ManualClock();
     const stopping = new AbortController();
     answer = (_, response) => response.writeHead(200).flushHeaders();
     const stream = await connect({ clock }).stream({ ...get, signal: stopping.signal });
@@ -185,7 +185,7 @@ describe('credentials', () => {
   });
 
   test('are read once for all requests of a minute', async () => {
-    const clock = new FakeClock();
+    const clock = new ManualClock();
     const headers = jest.fn(() => ({}));
     const cluster = connect({ clock }, headers);
     await Promise.all([cluster.request(get), cluster.request(get), cluster.request(get)]);

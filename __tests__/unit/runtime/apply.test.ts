@@ -1,7 +1,7 @@
 import { Applier, contains, NameConflict } from '../../../operator/runtime/apply';
 import type { ClusterObject } from '../../../operator/runtime/objects';
 import { builtin } from '../../../operator/runtime/types';
-import { FakeClock } from '../fake-clock';
+import { ManualClock } from '../manual-clock';
 import { FakeApiClient, notFound } from './fake-api-client';
 import { widget } from './objects';
 
@@ -30,7 +30,7 @@ const owner = widget();
 function setup(admit: (object: ClusterObject) => ClusterObject = (object) => object) {
   let version = 0;
   const state: { present: ClusterObject | undefined } = { present: undefined };
-  const cluster = new FakeApiClient(new FakeClock(), ({ method, body }) => {
+  const cluster = new FakeApiClient(new ManualClock(), ({ method, body }) => {
     if (method === 'GET') {
       if (!state.present) throw notFound();
       return state.present;

@@ -9,7 +9,7 @@ import type { Result, Reconciler } from '../../../operator/runtime/reconciler';
 import type { CustomResource } from '../../../operator/kinds/resource';
 import { Store } from '../../../operator/runtime/store';
 import { ApiError, ApiServerUnreachable } from '../../../operator/runtime/api-client';
-import { FakeClock, settle } from '../fake-clock';
+import { ManualClock, settle } from '../manual-clock';
 import { widget, type Widget } from './objects';
 
 type LinkedWidget = Widget & {
@@ -29,7 +29,7 @@ const done: Result = { type: 'resync' };
 
 /** A controller of one kind over a store that the test changes. */
 class Desk {
-  readonly clock = new FakeClock();
+  readonly clock = new ManualClock();
   readonly metrics = new Metrics('test');
   readonly store = new Store<CustomResource>();
   readonly passes: string[] = [];

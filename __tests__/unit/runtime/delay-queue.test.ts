@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { DelayQueue } from '../../../operator/runtime/delay-queue';
 import type { Priority } from '../../../operator/runtime/priority';
-import { FakeClock } from '../fake-clock';
+import { ManualClock } from '../manual-clock';
 
 function setup() {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const due: string[][] = [];
   const queue = new DelayQueue<string>(clock, (keys) =>
     due.push(keys.map(({ key, priority }) => `${key} ${priority}`)),
@@ -55,7 +55,7 @@ describe('DelayQueue', () => {
   test('every key comes at its earliest time and removed keys never, in any order of commands', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(command, { maxLength: 60 }), async (commands) => {
-        const clock = new FakeClock();
+        const clock = new ManualClock();
         const expected = new Map<string, number>();
         const queue = new DelayQueue<string>(clock, (due) => {
           for (const { key } of due) {

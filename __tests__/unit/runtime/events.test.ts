@@ -1,6 +1,6 @@
 import { EventRecorder } from '../../../operator/runtime/events';
 import { ApiError } from '../../../operator/runtime/api-client';
-import { FakeClock } from '../fake-clock';
+import { ManualClock } from '../manual-clock';
 import { FakeApiClient, notFound } from './fake-api-client';
 import { widget } from './objects';
 import { RecordingLog } from './recording-log';
@@ -12,7 +12,7 @@ interface EventBody {
 }
 
 function setup() {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const cluster = new FakeApiClient(clock);
   const log = new RecordingLog();
   const recorder = new EventRecorder(cluster, clock, log, 'operator-0');

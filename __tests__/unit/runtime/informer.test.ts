@@ -2,14 +2,14 @@ import { PassThrough } from 'node:stream';
 import { Cache } from '../../../operator/runtime/cache';
 import { WATCH_IDLE_TIMEOUT } from '../../../operator/runtime/informer';
 import { ApiError, type ApiRequest } from '../../../operator/runtime/api-client';
-import { FakeClock, settle } from '../fake-clock';
+import { ManualClock, settle } from '../manual-clock';
 import { FakeApiClient } from './fake-api-client';
 import { type Widget, widget, widgets } from './objects';
 import { RecordingLog } from './recording-log';
 
 /** The informer against the real API server is in integration and faults; here is what that cannot be made to say. */
 function setup(namespaces: readonly string[] = []) {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const streams: PassThrough[] = [];
   const cluster = new FakeApiClient(clock, () => {
     const stream = new PassThrough();

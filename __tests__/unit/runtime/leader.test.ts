@@ -1,7 +1,7 @@
 import type { Clock } from '../../../operator/clock';
 import { LeaderElection, type LeaderOptions } from '../../../operator/runtime/leader';
 import { ApiServerUnreachable, type ApiRequest } from '../../../operator/runtime/api-client';
-import { FakeClock, settle } from '../fake-clock';
+import { ManualClock, settle } from '../manual-clock';
 import { conflict, FakeApiClient, notFound } from './fake-api-client';
 import { RecordingLog } from './recording-log';
 
@@ -82,7 +82,7 @@ class Candidate {
 }
 
 /** The clock of another machine: ahead by `skew`, and started at another time. */
-const skewed = (clock: FakeClock, skew: number): Clock => ({
+const skewed = (clock: ManualClock, skew: number): Clock => ({
   now: () => clock.now() + skew,
   monotonic: () => clock.monotonic() + 1e6,
   after: (delay, callback) => clock.after(delay, callback),
@@ -93,7 +93,7 @@ const down = () => Promise.reject(new ApiServerUnreachable('ECONNREFUSED'));
 const silence = () => new Promise<void>(() => undefined);
 
 function setup(skew = 0) {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const server = new LeaseServer();
   const one = new Candidate(server, clock, 'one');
   const two = new Candidate(server, skewed(clock, skew), 'two');

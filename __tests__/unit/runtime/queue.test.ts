@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { type Priority, type QueueOptions, WorkQueue } from '../../../operator/runtime/queue';
-import { FakeClock, settle } from '../fake-clock';
+import { ManualClock, settle } from '../manual-clock';
 
 /** A queue whose work ends when the test says so. Keys are `<partition>/<name>`. */
 class Workshop {
-  readonly clock = new FakeClock();
+  readonly clock = new ManualClock();
   readonly started: string[] = [];
   readonly running = new Map<string, () => void>();
   readonly queue: WorkQueue;
@@ -157,7 +157,7 @@ describe('life', () => {
 
     const work = jest.fn(() => Promise.resolve());
     const cold = new WorkQueue({
-      clock: new FakeClock(),
+      clock: new ManualClock(),
       workers: 1,
       perPartition: 1,
       partitionOf: () => '',

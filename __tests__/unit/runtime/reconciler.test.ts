@@ -7,7 +7,7 @@ import { type Outcome, ready, stalled, waiting } from '../../../operator/runtime
 import { Reconciler } from '../../../operator/runtime/reconciler';
 import type { ReconcileContext, SyncModule } from '../../../operator/runtime/sync-module';
 import { ApiError, type ApiRequest, ApiServerUnreachable } from '../../../operator/runtime/api-client';
-import { FakeClock, settle } from '../fake-clock';
+import { ManualClock, settle } from '../manual-clock';
 import { FakeApiClient, notFound } from './fake-api-client';
 import { widget, type Widget, widgets } from './objects';
 import { RecordingLog } from './recording-log';
@@ -17,7 +17,7 @@ const annotations = { reconcileRequestedAt: 'example.org/at', dryRun: 'example.o
 
 /** One resource, a server that knows it, and a module that does as the test says. */
 class Bench {
-  readonly clock = new FakeClock();
+  readonly clock = new ManualClock();
   readonly log = new RecordingLog();
   readonly leadership = new AbortController();
   readonly passes: ReconcileContext[] = [];

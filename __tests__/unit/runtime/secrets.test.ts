@@ -1,6 +1,6 @@
 import type { Cache } from '../../../operator/runtime/cache';
 import { SecretReader } from '../../../operator/runtime/secrets';
-import { FakeClock } from '../fake-clock';
+import { ManualClock } from '../manual-clock';
 import { FakeApiClient, notFound } from './fake-api-client';
 
 const metadata = (resourceVersion: string) => ({ name: 'keys', namespace: 'home', resourceVersion });
@@ -15,7 +15,7 @@ function setup() {
     told: '1',
     served: secret('1', 'hunter2'),
   };
-  const cluster = new FakeApiClient(new FakeClock(), () => {
+  const cluster = new FakeApiClient(new ManualClock(), () => {
     if (!state.served) throw notFound();
     return state.served;
   });

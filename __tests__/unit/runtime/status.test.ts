@@ -1,6 +1,6 @@
 import { StatusWriter, withoutForeignConditions } from '../../../operator/runtime/status';
 import type { CommonStatus } from '../../../operator/kinds/resource';
-import { FakeClock } from '../fake-clock';
+import { ManualClock } from '../manual-clock';
 import { conflict, FakeApiClient, type Handler, notFound } from './fake-api-client';
 import { widget, type Widget, widgets } from './objects';
 
@@ -10,7 +10,7 @@ const add = (status: CommonStatus): CommonStatus => ({
 });
 
 function setup(handler: Handler) {
-  const cluster = new FakeApiClient(new FakeClock(), handler);
+  const cluster = new FakeApiClient(new ManualClock(), handler);
   return { cluster, writer: new StatusWriter<Widget>(cluster, widgets, (resource) => resource) };
 }
 

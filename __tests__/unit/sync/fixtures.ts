@@ -5,7 +5,7 @@ import { readSettings } from '../../../operator/settings';
 import type { HubContext } from '../../../operator/sync/hub/steps';
 import type { Services } from '../../../operator/sync/services';
 import { silentLog } from '../../cluster/silent-log';
-import { FakeClock } from '../fake-clock';
+import { ManualClock } from '../manual-clock';
 
 /** The Hub `villa` in the namespace `home`. */
 export function aHub(
@@ -52,7 +52,7 @@ type PartialServices = {
 /** Services for a sync module. A member, or a method of one, that the test did not give throws when it is used. */
 export function services(given: PartialServices = {}): Services {
   const standard = {
-    clock: new FakeClock(),
+    clock: new ManualClock(),
     log: silentLog,
     assertLeader: () => undefined,
     requeue: () => undefined,

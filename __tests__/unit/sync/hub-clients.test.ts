@@ -4,7 +4,7 @@ import { type Child, childModule } from '../../../operator/sync/child';
 import { HubClients } from '../../../operator/sync/hub-clients';
 import type { Services } from '../../../operator/sync/services';
 import { silentLog } from '../../cluster/silent-log';
-import { FakeClock } from '../fake-clock';
+import { ManualClock } from '../manual-clock';
 
 let secrets: Map<string, ReadonlyMap<string, string>>;
 let ready: 'True' | 'False';
@@ -24,7 +24,7 @@ beforeEach(() => {
       },
     }) as unknown as Hub;
   services = {
-    clock: new FakeClock(),
+    clock: new ManualClock(),
     log: silentLog,
     settings: { hubSourceAddress: '', allowLocalHubs: false },
     secrets: { get: (_: string, name: string) => Promise.resolve(secrets.get(name)) },

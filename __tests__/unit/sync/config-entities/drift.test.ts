@@ -6,9 +6,9 @@ import type { Priority } from '../../../../operator/runtime/queue';
 import { DriftDetector } from '../../../../operator/sync/config-entities/drift';
 import type { CachedEntity } from '../../../../operator/sync/config-entities/entity-cache';
 import { silentLog } from '../../../cluster/silent-log';
-import { FakeClock } from '../../fake-clock';
+import { ManualClock } from '../../manual-clock';
 
-let clock: FakeClock;
+let clock: ManualClock;
 let detector: DriftDetector;
 let signal: HubEventListener;
 let entityChanged: EntityListener;
@@ -22,7 +22,7 @@ const invalidated = () =>
   [...entries].filter(([, { observed }]) => observed.source === 'none').map(([name]) => name);
 
 beforeEach(() => {
-  clock = new FakeClock();
+  clock = new ManualClock();
   writing = false;
   reconciled = [];
   priorities = new Set();

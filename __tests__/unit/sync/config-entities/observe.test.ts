@@ -11,7 +11,7 @@ import type {
 import { observe } from '../../../../operator/sync/config-entities/observe';
 import { payloadHash } from '../../../../operator/sync/config-entities/payload';
 import { scenes } from '../../../../operator/sync/config-entities/scene';
-import { FakeClock } from '../../fake-clock';
+import { ManualClock } from '../../manual-clock';
 
 const DESIRED: EntityPayload = { name: 'Film', entities: { 'light.a': { state: 'on' } } };
 const OTHER: EntityPayload = { name: 'Film', entities: { 'light.a': { state: 'off' } } };
@@ -32,7 +32,7 @@ interface Known {
 }
 
 async function observed({ live, file }: Hub, { status, observed: before, dryRun = false }: Known) {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   let reads = 0;
   const entity = { entity_id: 'scene.film', disabled_by: null } as RegistryEntity;
   const find = () => Promise.resolve(live && entity);

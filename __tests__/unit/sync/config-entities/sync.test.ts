@@ -15,7 +15,7 @@ import { scripts } from '../../../../operator/sync/config-entities/script';
 import { ConfigEntitySync } from '../../../../operator/sync/config-entities/sync';
 import type { Services } from '../../../../operator/sync/services';
 import { silentLog } from '../../../cluster/silent-log';
-import { FakeClock, settle } from '../../fake-clock';
+import { ManualClock, settle } from '../../manual-clock';
 
 // The outcomes of one resource while time passes and its hub fails. The integration tests show how a real hub behaves;
 // this fake counts its requests.
@@ -30,7 +30,7 @@ const ENTITY_TYPES = [automations, scenes, scripts] as unknown as readonly Entit
 >[];
 
 class Bench {
-  readonly clock = new FakeClock();
+  readonly clock = new ManualClock();
   readonly asked: string[] = [];
   /** The hub's file, and what it runs of it. */
   stored: EntityPayload | undefined;

@@ -4,7 +4,7 @@ import type { Services } from '../../../../../operator/sync/services';
 import { BanRecovery } from '../../../../../operator/sync/hub/health/ban-recovery';
 import type { HubContext } from '../../../../../operator/sync/hub/steps';
 import { silentLog } from '../../../../cluster/silent-log';
-import { ManualClock } from '../../../client/manual-clock';
+import { ManualClock } from '../../../manual-clock';
 
 // With a real hub and its bans: integration/hub/ban.test.ts. Here is what happens between two passes.
 

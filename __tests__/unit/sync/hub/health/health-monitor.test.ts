@@ -9,13 +9,13 @@ import type { HubClient } from '../../../../../operator/client/hub-client';
 import type { Hub } from '../../../../../operator/kinds/index';
 import type { Cache } from '../../../../../operator/runtime/cache';
 import { HealthMonitor, stateFingerprint } from '../../../../../operator/sync/hub/health/health-monitor';
-import { FakeClock } from '../../../fake-clock';
+import { ManualClock } from '../../../manual-clock';
 
 const config = { version: '2026.11.0', state: 'RUNNING', recovery_mode: false, safe_mode: false };
 const hub = { kind: 'Hub', metadata: { namespace: 'home', name: 'h', uid: '1' } } as Hub;
 const INTERVAL = 10_000;
 
-let clock: FakeClock;
+let clock: ManualClock;
 let monitor: HealthMonitor;
 /** What the hub answers: an error, or what `/api/config` returns. */
 let answer: unknown;
@@ -35,7 +35,7 @@ const client = {
 } as unknown as HubClient;
 
 beforeEach(() => {
-  clock = new FakeClock();
+  clock = new ManualClock();
   answer = config;
   present = hub;
   [requests, gone, requeued] = [[], [], []];

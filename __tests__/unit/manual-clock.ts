@@ -7,7 +7,7 @@ interface Timer {
 }
 
 /** A clock that stands still until it is told to advance. */
-export class FakeClock implements Clock {
+export class ManualClock implements Clock {
   private time = 0;
   /** What the clock on the wall shows when `time` is 0. */
   private epoch = Date.UTC(2026, 0, 1);
