@@ -2113,7 +2113,7 @@ export interface HubAutomationSpec {
   readonly maxExceeded?: HubAutomationSpecMaxExceeded;
 
   /**
-   * What happens when it is started while it is running. single (default): the new start is ignored. restart: the old run is stopped. queued: the new run starts after the old one. parallel: both run. With `useBlueprint`, single keeps the mode of the blueprint.
+   * What happens when it is started while it still runs. single (default): the new start is ignored. restart: the old run is stopped. queued: the new run starts after the old one. parallel: both run. With `useBlueprint`, single keeps the mode of the blueprint.
    *
    * @schema HubAutomationSpec#mode
    */
@@ -2256,7 +2256,7 @@ export enum HubAutomationSpecMaxExceeded {
 }
 
 /**
- * What happens when it is started while it is running. single (default): the new start is ignored. restart: the old run is stopped. queued: the new run starts after the old one. parallel: both run. With `useBlueprint`, single keeps the mode of the blueprint.
+ * What happens when it is started while it still runs. single (default): the new start is ignored. restart: the old run is stopped. queued: the new run starts after the old one. parallel: both run. With `useBlueprint`, single keeps the mode of the blueprint.
  *
  * @schema HubAutomationSpecMode
  */
@@ -4600,7 +4600,7 @@ export interface HubScriptSpec {
   readonly maxExceeded?: HubScriptSpecMaxExceeded;
 
   /**
-   * What happens when it is started while it is running. single (default): the new start is ignored. restart: the old run is stopped. queued: the new run starts after the old one. parallel: both run. With `useBlueprint`, single keeps the mode of the blueprint.
+   * What happens when it is started while it still runs. single (default): the new start is ignored. restart: the old run is stopped. queued: the new run starts after the old one. parallel: both run. With `useBlueprint`, single keeps the mode of the blueprint.
    *
    * @schema HubScriptSpec#mode
    */
@@ -4807,7 +4807,7 @@ export enum HubScriptSpecMaxExceeded {
 }
 
 /**
- * What happens when it is started while it is running. single (default): the new start is ignored. restart: the old run is stopped. queued: the new run starts after the old one. parallel: both run. With `useBlueprint`, single keeps the mode of the blueprint.
+ * What happens when it is started while it still runs. single (default): the new start is ignored. restart: the old run is stopped. queued: the new run starts after the old one. parallel: both run. With `useBlueprint`, single keeps the mode of the blueprint.
  *
  * @schema HubScriptSpecMode
  */

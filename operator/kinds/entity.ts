@@ -41,7 +41,7 @@ export const runFields = {
   mode: {
     type: 'string',
     description:
-      'What happens when it is started while it is running. single (default): the new start is ignored. restart: the ' +
+      'What happens when it is started while it still runs. single (default): the new start is ignored. restart: the ' +
       'old run is stopped. queued: the new run starts after the old one. parallel: both run. With `useBlueprint`, single ' +
       'keeps the mode of the blueprint.',
     enum: ['single', 'restart', 'queued', 'parallel'],
