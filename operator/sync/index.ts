@@ -11,8 +11,8 @@ import type { Services } from './services';
 export interface SyncModules {
   of(kind: string): SyncModule<CustomResource>;
   /**
-   * Begins no further write to a hub; resolves when those under way have ended and passes have taken note of it. Bound
-   * it: a hub may hang.
+   * Starts no further write to a hub. Resolves when those in progress have ended and their reconciles know the result.
+   * The caller sets a deadline: a hub may hang.
    */
   drain(): Promise<void>;
   /** Closes the connections to all hubs. */

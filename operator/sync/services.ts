@@ -8,7 +8,7 @@ import type { SecretReader } from '../runtime/secrets';
 import type { ApiClient } from '../runtime/api-client';
 import type { Settings } from '../settings';
 
-/** What sync modules work with. */
+/** What sync modules work with. Each part takes the members that it uses (`Pick<Services, …>`). */
 export interface Services {
   readonly cluster: ApiClient;
   readonly cache: Cache;
@@ -18,8 +18,8 @@ export interface Services {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly settings: Settings;
-  /** Throws when this process may not write any more, to the cluster or to a hub: its lease may be another's by now. */
+  /** Throws when this process may no longer write to the cluster or to a hub, since another may hold the lease. */
   readonly assertLeader: () => void;
-  /** Works a resource again, now: for what ends outside of a pass. A mere look is a `resync`, behind all changes. */
+  /** Reconciles a resource now, for news that arrive between reconciles. A `resync` comes after all changes. */
   readonly requeue: (kind: string, namespace: string, name: string, priority?: Priority) => void;
 }

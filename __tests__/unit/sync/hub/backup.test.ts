@@ -59,8 +59,8 @@ const config = fc.record({
 });
 const filled = (value: object) => defaulted(definition.spec, { backup: value }).backup!;
 
-describe('what is sent for backups', () => {
-  test('makes the hub have what is wanted, whatever it had, and is then nothing more', () => {
+describe('backupDifference', () => {
+  test('gives the hub the desired schedule, whatever it had, and is then empty', () => {
     fc.assert(
       fc.property(
         spec,
@@ -91,21 +91,21 @@ describe('what is sent for backups', () => {
       { recurrence: 'thu', time: '04:00:00' },
       { recurrence: 'custom_days', days: ['thu'], time: '04:00:00' },
     ],
-  ])('a schedule is complete: %s', (_what, value, schedule) => {
+  ])('sends a complete schedule: %s', (_what, value, schedule) => {
     expect(backupDifference(filled(value), undefined, fresh)).toMatchObject({
       schedule,
       automatic_backups_configured: true,
     });
   });
 
-  test('a schedule that is off does not pretend that somebody set backups up', () => {
+  test('does not mark backups as configured when they are off', () => {
     expect(backupDifference(filled({ recurrence: 'never' }), undefined, fresh)).toEqual({
       create_backup: { agent_ids: ['backup.local'], include_database: true, password: null },
     });
   });
 });
 
-describe('what is told of backups', () => {
+describe('backupStatus', () => {
   const at = (minute: number) => `2026-11-20T04:${minute}:17.123456+01:00`;
   test.each([
     ['never made', {}, {}],
@@ -125,11 +125,11 @@ describe('what is told of backups', () => {
       { lastTime: '2026-11-20T03:45:17Z', lastResult: 'Failed' },
     ],
     ['planned', { next_automatic_backup: at(45) }, { nextTime: '2026-11-20T03:45:17Z' }],
-  ])('one that was %s', (_what, fields, told) =>
+  ])('reports a backup that was %s', (_what, fields, told) =>
     expect(backupStatus({ ...fresh, ...fields }, false)).toEqual(told),
   );
 
-  test('one that is being made', () =>
+  test('reports a backup that is being made', () =>
     expect(backupStatus({ ...fresh, last_attempted_automatic_backup: at(45) }, true)).toMatchObject({
       lastResult: 'InProgress',
     }));

@@ -1,25 +1,27 @@
 import type { Hub } from '../../../../operator/kinds';
-import type { Cache } from '../../../../operator/runtime/cache';
 import { PerHub } from '../../../../operator/sync/hub/per-hub';
+import { aHub, services } from '../fixtures';
 
-const hub = (name: string, uid: string) => ({ metadata: { namespace: 'home', name, uid } }) as Hub;
+const hub = (name: string, uid: string) => aHub({ metadata: { name, uid } });
 
 describe('PerHub', () => {
-  test('keeps a value per Hub and drops those of deleted Hubs', () => {
-    const present = new Map([
+  test('keeps a value for each Hub, and drops those of deleted Hubs', () => {
+    const present = new Map<string, Hub>([
       ['a', hub('a', '1')],
       ['b', hub('b', '2')],
     ]);
-    const cache = { get: (_kind: string, _namespace: string, name: string) => present.get(name) };
-    const memory = new PerHub<string>(cache as unknown as Cache);
-    memory.set(hub('a', '1'), 'first');
-    memory.set(hub('b', '2'), 'second');
-    expect([memory.get(hub('a', '1')), memory.get(hub('b', '2'))]).toEqual(['first', 'second']);
-    present.set('a', hub('a', '3')); // deleted, and made anew under the same name
-    expect(memory.get(hub('a', '3'))).toBeUndefined();
-    memory.set(hub('a', '3'), 'third');
-    expect(memory.size).toBe(2);
-    memory.delete(hub('b', '2'));
-    expect(memory.get(hub('b', '2'))).toBeUndefined();
+    const { cache } = services({
+      cache: { get: <T>(_: string, __: string, name: string) => present.get(name) as T },
+    });
+    const values = new PerHub<string>(cache);
+    values.set(hub('a', '1'), 'first');
+    values.set(hub('b', '2'), 'second');
+    expect([values.get(hub('a', '1')), values.get(hub('b', '2'))]).toEqual(['first', 'second']);
+    present.set('a', hub('a', '3')); // deleted, and created again under the same name
+    expect(values.get(hub('a', '3'))).toBeUndefined();
+    values.set(hub('a', '3'), 'third');
+    expect(values.size).toBe(2);
+    values.delete(hub('b', '2'));
+    expect(values.get(hub('b', '2'))).toBeUndefined();
   });
 });

@@ -1,14 +1,9 @@
 import { OperationalError } from '../../../errors';
 
-/**
- * Merges a part of a PodTemplateSpec into a whole one by Kubernetes' merge keys, as a second author of the same object
- * would with `kubectl patch` or server-side apply. Pure: neither argument is changed.
- */
-
 /** A PodTemplateSpec, or a part of one. */
 export type PodTemplate = Readonly<Record<string, unknown>>;
 
-/** The part cannot be merged: names the field and what it lacks. */
+/** The part cannot be merged. The message names the field and what it lacks. */
 export class NotMergeable extends OperationalError {
   override readonly name = 'NotMergeable';
 }
@@ -22,8 +17,8 @@ const ofContainer = {
 } as const;
 
 /**
- * Lists whose items are merged one by one, and by which fields an item is known: all that the API server's OpenAPI
- * calls `x-kubernetes-list-map-keys` in a PodTemplateSpec (a test compares). Every other list is replaced as a whole.
+ * The merge keys of each list whose items are merged one by one: `x-kubernetes-list-map-keys` of a PodTemplateSpec in the
+ * API server's OpenAPI, with which a test compares them. Every other list is replaced as a whole.
  */
 export const mergeKeys: Readonly<Record<string, readonly string[]>> = {
   'metadata.ownerReferences': ['uid'],
@@ -41,12 +36,12 @@ export const mergeKeys: Readonly<Record<string, readonly string[]>> = {
   'spec.volumes.ephemeral.volumeClaimTemplate.metadata.ownerReferences': ['uid'],
 };
 
-/** What the API server takes for a key that is left out. */
+/** The API server's default for a merge key that is absent. */
 const keyDefaults: Readonly<Record<string, string>> = { protocol: 'TCP' };
 
 const handlers = ['exec', 'grpc', 'httpGet', 'tcpSocket'];
 
-/** Fields of which an object has only one: naming another takes the place of the one that was there. */
+/** Fields of which an object has only one: another one replaces it. */
 const oneOf: Readonly<Record<string, readonly string[]>> = {
   env: ['value', 'valueFrom'],
   livenessProbe: handlers,
@@ -55,9 +50,10 @@ const oneOf: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * `base` with what `part` says: objects field by field, lists by {@link mergeKeys} with new items at the end, anything
- * else replaced. `null` takes a field away, and so do the directives of a strategic merge patch: `$patch: delete` in an
- * object, which also kubectl's own apply can send, and `$patch: replace`.
+ * Merges a part of a PodTemplateSpec into a whole one as `kubectl patch` does: objects field by field, lists by
+ * {@link mergeKeys} with new items at the end, anything else is replaced. `null` removes a field. So do the directives of
+ * a strategic merge patch: `$patch: delete` in an object, which client-side apply can send as well, and `$patch: replace`.
+ * Pure: neither argument is changed.
  *
  * @throws NotMergeable
  */
@@ -100,9 +96,9 @@ function mergeLists(base: readonly unknown[], part: readonly unknown[], path: st
   return [...merged.values()];
 }
 
-/** What an item of a list is known by. */
+/** The values of an item's merge keys. */
 export function identity(item: unknown, keys: readonly string[], place: string): string {
-  if (!isObject(item)) throw new NotMergeable(`${place}: an object is needed here`);
+  if (!isObject(item)) throw new NotMergeable(`${place}: must be an object`);
   const values = keys.map((key) => item[key] ?? keyDefaults[key]);
   const lacking = keys.filter(
     (_, index) => typeof values[index] !== 'string' && typeof values[index] !== 'number',

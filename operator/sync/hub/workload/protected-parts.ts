@@ -1,12 +1,12 @@
 import { posix } from 'node:path';
 import { identity, isObject, mergeKeys, type PodTemplate } from './merge';
 
-/** The first part of the operator's own pod that a merged one lacks or has changed, as a path; undefined when all is there. */
+/** The path of the first part of the operator's pod template that the merged one lacks or changes; undefined: none. */
 export function lostPart(own: PodTemplate, merged: PodTemplate): string | undefined {
   return lost(protectedParts(own), merged, '', '') ?? alteredStart(own, merged) ?? coveredMount(own, merged);
 }
 
-/** What the hub does not work without. Images, resources, probes, the security context and the like may be replaced. */
+/** The parts that the operator needs. Images, resources, probes, the security context and so on may be replaced. */
 function protectedParts(own: PodTemplate): unknown {
   const { metadata, spec } = own as { metadata: object; spec: PodParts };
   return {
@@ -29,7 +29,7 @@ interface PodParts {
   readonly volumes: readonly unknown[];
 }
 
-/** An own init container must run with our arguments alone, and to its end. */
+/** An init container of ours must run with our arguments only, and to completion. */
 function alteredStart(own: PodTemplate, merged: PodTemplate): string | undefined {
   const named = (template: PodTemplate) =>
     (template as { spec: PodParts }).spec.initContainers as readonly Record<string, unknown>[];
@@ -41,7 +41,7 @@ function alteredStart(own: PodTemplate, merged: PodTemplate): string | undefined
   return undefined;
 }
 
-/** A mount of the same place that is written in another way lies over ours. */
+/** A mount of the same path in another spelling hides ours. */
 function coveredMount(own: PodTemplate, merged: PodTemplate): string | undefined {
   for (const list of ['initContainers', 'containers'] as const) {
     const present = (merged as unknown as { spec: PodParts }).spec[list];
@@ -60,8 +60,8 @@ const pathsOf = ({ volumeMounts }: { readonly volumeMounts: unknown }): string[]
 
 const plain = (path: string): string => posix.resolve('/', path);
 
-/** Where a field that is added bends what is there: a mount of another path, a volume that lacks files. */
-const whole = new Set([
+/** Objects that an added field changes: a mount of a sub path, a volume that lacks files. */
+const closedObjects = new Set([
   'spec.containers.volumeMounts',
   'spec.initContainers.volumeMounts',
   'spec.volumes',
@@ -70,13 +70,13 @@ const whole = new Set([
   'spec.volumes.secret',
 ]);
 
-/** `path` is where the merge keys stand, `shown` the same with the items' names. */
-function lost(wanted: unknown, present: unknown, path: string, shown: string): string | undefined {
-  if (wanted === undefined) return undefined;
+/** @param path of the merge keys; `shown` is the same path with the names of the items */
+function lost(expected: unknown, present: unknown, path: string, shown: string): string | undefined {
+  if (expected === undefined) return undefined;
   const keys = mergeKeys[path];
-  if (Array.isArray(wanted) && keys) {
+  if (Array.isArray(expected) && keys) {
     const items = Array.isArray(present) ? (present as readonly unknown[]) : [];
-    for (const item of wanted as readonly unknown[]) {
+    for (const item of expected as readonly unknown[]) {
       const id = identity(item, keys, shown);
       const found = items.find((each) => identity(each, keys, shown) === id);
       const place = `${shown}[${String((item as Record<string, unknown>)[keys[0]!])}]`;
@@ -85,15 +85,15 @@ function lost(wanted: unknown, present: unknown, path: string, shown: string): s
     }
     return undefined;
   }
-  if (isObject(wanted)) {
+  if (isObject(expected)) {
     if (!isObject(present)) return shown;
-    for (const [field, value] of Object.entries(wanted)) {
+    for (const [field, value] of Object.entries(expected)) {
       const below = (parent: string) => (parent ? `${parent}.${field}` : field);
       const missing = lost(value, present[field], below(path), below(shown));
       if (missing) return missing;
     }
-    const added = whole.has(path) && Object.keys(present).find((field) => !(field in wanted));
+    const added = closedObjects.has(path) && Object.keys(present).find((field) => !(field in expected));
     return added ? `${shown}.${added}` : undefined;
   }
-  return JSON.stringify(wanted) === JSON.stringify(present) ? undefined : shown;
+  return JSON.stringify(expected) === JSON.stringify(present) ? undefined : shown;
 }

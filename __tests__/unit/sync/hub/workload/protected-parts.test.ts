@@ -1,23 +1,10 @@
 import { hub as definition, type Hub } from '../../../../../operator/kinds/index';
 import { defaulted } from '../../../../../operator/kinds/schema';
 import { statefulSet } from '../../../../../operator/sync/hub/workload/statefulset';
-
-const hub = (spec: object): Hub => ({
-  apiVersion: 'hub-operator.dev/v1',
-  kind: 'Hub',
-  metadata: {
-    name: 'villa',
-    namespace: 'home',
-    uid: '1',
-    resourceVersion: '1',
-    generation: 1,
-    creationTimestamp: '',
-  },
-  spec: spec,
-});
+import { aHub } from '../../fixtures';
 
 function workload(podTemplate: object) {
-  const object = hub({ version: '2026.11.0', podTemplate });
+  const object = aHub({ spec: { version: '2026.11.0', podTemplate } as Hub['spec'] });
   return statefulSet(
     object,
     defaulted(definition.spec, object.spec),
@@ -29,125 +16,127 @@ function workload(podTemplate: object) {
 const container = (name: string, fields: object) => ({ spec: { containers: [{ name, ...fields }] } });
 const initContainer = (name: string, fields: object) => ({ spec: { initContainers: [{ name, ...fields }] } });
 
-test.each<[object, string]>([
-  [container('hub', { $patch: 'delete' }), 'spec.containers[hub]'],
-  [{ spec: { containers: null } }, 'spec.containers[hub]'],
-  [{ spec: null }, 'spec'],
-  [{ spec: 'x' }, 'spec'],
-  [
-    { metadata: { labels: { 'app.kubernetes.io/instance': 'other' } } },
-    'metadata.labels.app.kubernetes.io/instance',
-  ],
-  [{ metadata: { labels: { $patch: 'replace' } } }, 'metadata.labels.app.kubernetes.io/name'],
-  [
-    { metadata: { annotations: { 'hub-operator.dev/config-hash': 'x' } } },
-    'metadata.annotations.hub-operator.dev/config-hash',
-  ],
-  [initContainer('prepare-config', { $patch: 'delete' }), 'spec.initContainers[prepare-config]'],
-  [initContainer('prepare-config', { command: ['true'] }), 'spec.initContainers[prepare-config].command'],
-  [initContainer('prepare-config', { args: ['x'] }), 'spec.initContainers[prepare-config].args'],
-  [
-    initContainer('unban-operator-ip', { restartPolicy: 'Always' }),
-    'spec.initContainers[unban-operator-ip].restartPolicy',
-  ],
-  [
-    container('hub', { volumeMounts: [{ name: 'x', mountPath: '/config' }] }),
-    'spec.containers[hub].volumeMounts[/config].name',
-  ],
-  [
-    container('hub', { volumeMounts: [{ mountPath: '/config', subPath: 'x' }] }),
-    'spec.containers[hub].volumeMounts[/config].subPath',
-  ],
-  [
-    container('hub', { volumeMounts: [{ mountPath: '/config', readOnly: true }] }),
-    'spec.containers[hub].volumeMounts[/config].readOnly',
-  ],
-  [
-    container('hub', { volumeMounts: [{ mountPath: '/hub-operator/secrets', subPathExpr: '$(A)' }] }),
-    'spec.containers[hub].volumeMounts[/hub-operator/secrets].subPathExpr',
-  ],
-  [
-    initContainer('unban-operator-ip', {
-      volumeMounts: [{ mountPath: '/hub-operator/operator-ip', subPath: 'x' }],
+describe('statefulSet', () => {
+  test.each<[object, string]>([
+    [container('hub', { $patch: 'delete' }), 'spec.containers[hub]'],
+    [{ spec: { containers: null } }, 'spec.containers[hub]'],
+    [{ spec: null }, 'spec'],
+    [{ spec: 'x' }, 'spec'],
+    [
+      { metadata: { labels: { 'app.kubernetes.io/instance': 'other' } } },
+      'metadata.labels.app.kubernetes.io/instance',
+    ],
+    [{ metadata: { labels: { $patch: 'replace' } } }, 'metadata.labels.app.kubernetes.io/name'],
+    [
+      { metadata: { annotations: { 'hub-operator.dev/config-hash': 'x' } } },
+      'metadata.annotations.hub-operator.dev/config-hash',
+    ],
+    [initContainer('prepare-config', { $patch: 'delete' }), 'spec.initContainers[prepare-config]'],
+    [initContainer('prepare-config', { command: ['true'] }), 'spec.initContainers[prepare-config].command'],
+    [initContainer('prepare-config', { args: ['x'] }), 'spec.initContainers[prepare-config].args'],
+    [
+      initContainer('unban-operator-ip', { restartPolicy: 'Always' }),
+      'spec.initContainers[unban-operator-ip].restartPolicy',
+    ],
+    [
+      container('hub', { volumeMounts: [{ name: 'x', mountPath: '/config' }] }),
+      'spec.containers[hub].volumeMounts[/config].name',
+    ],
+    [
+      container('hub', { volumeMounts: [{ mountPath: '/config', subPath: 'x' }] }),
+      'spec.containers[hub].volumeMounts[/config].subPath',
+    ],
+    [
+      container('hub', { volumeMounts: [{ mountPath: '/config', readOnly: true }] }),
+      'spec.containers[hub].volumeMounts[/config].readOnly',
+    ],
+    [
+      container('hub', { volumeMounts: [{ mountPath: '/hub-operator/secrets', subPathExpr: '$(A)' }] }),
+      'spec.containers[hub].volumeMounts[/hub-operator/secrets].subPathExpr',
+    ],
+    [
+      initContainer('unban-operator-ip', {
+        volumeMounts: [{ mountPath: '/hub-operator/operator-ip', subPath: 'x' }],
+      }),
+      'spec.initContainers[unban-operator-ip].volumeMounts[/hub-operator/operator-ip].subPath',
+    ],
+    [
+      { spec: { volumes: [{ name: 'configuration', configMap: { items: [{ key: 'a', path: 'b' }] } }] } },
+      'spec.volumes[configuration].configMap.items',
+    ],
+    [
+      { spec: { volumes: [{ name: 'config', persistentVolumeClaim: { readOnly: true } }] } },
+      'spec.volumes[config].persistentVolumeClaim.readOnly',
+    ],
+    [{ spec: { volumes: [{ name: 'secrets', emptyDir: {} }] } }, 'spec.volumes[secrets].emptyDir'],
+    [
+      container('hub', { volumeMounts: [{ name: 'x', mountPath: '/config/' }] }),
+      'spec.containers[hub].volumeMounts[/config/]',
+    ],
+    [
+      initContainer('prepare-config', { volumeMounts: [{ name: 'x', mountPath: '/hub-operator//secrets' }] }),
+      'spec.initContainers[prepare-config].volumeMounts[/hub-operator//secrets]',
+    ],
+    [container('hub', { volumeMounts: null }), 'spec.containers[hub].volumeMounts[/config]'],
+    [
+      container('hub', { ports: [{ containerPort: 8123, name: 'web' }] }),
+      'spec.containers[hub].ports[8123].name',
+    ],
+    [
+      { spec: { volumes: [{ name: 'config', $patch: 'replace', emptyDir: {} }] } },
+      'spec.volumes[config].persistentVolumeClaim',
+    ],
+  ])('refuses %j', (podTemplate, part) => {
+    expect(workload(podTemplate)).toEqual({
+      problem: `spec.podTemplate changes ${part}, which the operator needs: remove that field from spec.podTemplate.`,
+    });
+  });
+
+  test('names the place that cannot be merged', () => {
+    expect(workload({ spec: { volumes: [{ emptyDir: {} }] } })).toEqual({
+      problem: 'spec.podTemplate.spec.volumes[0]: needs name.',
+    });
+  });
+
+  test.each([
+    { metadata: { labels: { a: 'b' }, annotations: { a: 'b' } } },
+    container('hub', { image: 'own/hub:1', resources: { limits: { memory: '1Gi' } }, command: ['/init'] }),
+    container('hub', { livenessProbe: null, readinessProbe: { tcpSocket: { port: 'http' } } }),
+    container('sidecar', {
+      image: 'sidecar',
+      volumeMounts: [{ name: 'config', mountPath: '/config', readOnly: true }],
     }),
-    'spec.initContainers[unban-operator-ip].volumeMounts[/hub-operator/operator-ip].subPath',
-  ],
-  [
-    { spec: { volumes: [{ name: 'configuration', configMap: { items: [{ key: 'a', path: 'b' }] } }] } },
-    'spec.volumes[configuration].configMap.items',
-  ],
-  [
-    { spec: { volumes: [{ name: 'config', persistentVolumeClaim: { readOnly: true } }] } },
-    'spec.volumes[config].persistentVolumeClaim.readOnly',
-  ],
-  [{ spec: { volumes: [{ name: 'secrets', emptyDir: {} }] } }, 'spec.volumes[secrets].emptyDir'],
-  [
-    container('hub', { volumeMounts: [{ name: 'x', mountPath: '/config/' }] }),
-    'spec.containers[hub].volumeMounts[/config/]',
-  ],
-  [
-    initContainer('prepare-config', { volumeMounts: [{ name: 'x', mountPath: '/hub-operator//secrets' }] }),
-    'spec.initContainers[prepare-config].volumeMounts[/hub-operator//secrets]',
-  ],
-  [container('hub', { volumeMounts: null }), 'spec.containers[hub].volumeMounts[/config]'],
-  [
-    container('hub', { ports: [{ containerPort: 8123, name: 'web' }] }),
-    'spec.containers[hub].ports[8123].name',
-  ],
-  [
-    { spec: { volumes: [{ name: 'config', $patch: 'replace', emptyDir: {} }] } },
-    'spec.volumes[config].persistentVolumeClaim',
-  ],
-])('%j is refused', (podTemplate, part) => {
-  expect(workload(podTemplate)).toEqual({
-    problem: `spec.podTemplate changes ${part}, which the operator needs: remove that field from spec.podTemplate.`,
-  });
-});
-
-test('what cannot be merged names the place', () => {
-  expect(workload({ spec: { volumes: [{ emptyDir: {} }] } })).toEqual({
-    problem: 'spec.podTemplate.spec.volumes[0]: needs name.',
-  });
-});
-
-test.each([
-  { metadata: { labels: { a: 'b' }, annotations: { a: 'b' } } },
-  container('hub', { image: 'own/hub:1', resources: { limits: { memory: '1Gi' } }, command: ['/init'] }),
-  container('hub', { livenessProbe: null, readinessProbe: { tcpSocket: { port: 'http' } } }),
-  container('sidecar', {
-    image: 'sidecar',
-    volumeMounts: [{ name: 'config', mountPath: '/config', readOnly: true }],
-  }),
-  {
-    spec: {
-      volumes: [{ name: 'media', emptyDir: {} }],
-      containers: [
-        { name: 'hub', volumeMounts: [{ name: 'media', mountPath: '/config/www', subPath: 'www' }] },
-      ],
+    {
+      spec: {
+        volumes: [{ name: 'media', emptyDir: {} }],
+        containers: [
+          { name: 'hub', volumeMounts: [{ name: 'media', mountPath: '/config/www', subPath: 'www' }] },
+        ],
+      },
     },
-  },
-  initContainer('prepare-config', { image: 'own/hub:1', env: [{ name: 'A', value: '1' }], resources: {} }),
-  initContainer('wait', { image: 'sidecar', restartPolicy: 'Always' }),
-  {
-    spec: {
-      nodeSelector: { disk: 'ssd' },
-      securityContext: { fsGroup: 1000 },
-      terminationGracePeriodSeconds: 300,
+    initContainer('prepare-config', { image: 'own/hub:1', env: [{ name: 'A', value: '1' }], resources: {} }),
+    initContainer('wait', { image: 'sidecar', restartPolicy: 'Always' }),
+    {
+      spec: {
+        nodeSelector: { disk: 'ssd' },
+        securityContext: { fsGroup: 1000 },
+        terminationGracePeriodSeconds: 300,
+      },
     },
-  },
-])('%j is accepted', (podTemplate) => {
-  expect(workload(podTemplate)).toHaveProperty('manifest');
-});
+  ])('accepts %j', (podTemplate) => {
+    expect(workload(podTemplate)).toHaveProperty('manifest');
+  });
 
-test('init containers of the user run after those of the operator', () => {
-  const result = workload(initContainer('own', { image: 'x' }));
-  if (!('manifest' in result)) throw new Error(result.problem);
-  const { template } = result.manifest['spec'] as {
-    template: { spec: { initContainers: { name: string }[] } };
-  };
-  expect(template.spec.initContainers.map(({ name }) => name)).toEqual([
-    'prepare-config',
-    'unban-operator-ip',
-    'own',
-  ]);
+  test('runs init containers of the user after those of the operator', () => {
+    const result = workload(initContainer('own', { image: 'x' }));
+    if (!('manifest' in result)) throw new Error(result.problem);
+    const { template } = result.manifest['spec'] as {
+      template: { spec: { initContainers: { name: string }[] } };
+    };
+    expect(template.spec.initContainers.map(({ name }) => name)).toEqual([
+      'prepare-config',
+      'unban-operator-ip',
+      'own',
+    ]);
+  });
 });

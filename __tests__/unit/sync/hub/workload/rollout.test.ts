@@ -1,44 +1,45 @@
-import type { Hub } from '../../../../../operator/kinds/index';
 import type { Manifest } from '../../../../../operator/runtime/apply';
-import { Rollouts } from '../../../../../operator/sync/hub/workload/rollout';
 import type { StatefulSet } from '../../../../../operator/sync/hub/owned-objects';
-import type { Services } from '../../../../../operator/sync/services';
+import { Rollouts } from '../../../../../operator/sync/hub/workload/rollout';
+import { ManualClock } from '../../../manual-clock';
+import { aHub, services } from '../../fixtures';
 
-const hub = { metadata: { name: 'villa', namespace: 'home', uid: '1' } } as Hub;
-const wish = (text: string) => ({ metadata: { name: text } }) as Manifest;
-const set = (text: string) => ({ metadata: { name: text } }) as StatefulSet;
+const hub = aHub();
+const template = (name: string): Manifest => ({ metadata: { name } });
+const set = (name: string): StatefulSet => ({ metadata: { name }, spec: { template: {} } });
 
+/** Rollouts of a cluster in which a StatefulSet has the template of its name. */
 function rollouts() {
-  let now = 0;
-  const applier = {
-    matchesLastApplied: (present: StatefulSet, wanted: Manifest) =>
-      present.metadata.name === wanted.metadata.name,
-  };
-  const services = { applier, cache: { get: () => hub }, clock: { now: () => now } } as unknown as Services;
-  return { rollouts: new Rollouts(services), later: (milliseconds: number) => (now += milliseconds) };
+  const clock = new ManualClock();
+  const matchesLastApplied = (present: { metadata: { name: string } }, desired: Manifest) =>
+    present.metadata.name === desired.metadata.name;
+  const given = services({ clock, applier: { matchesLastApplied }, cache: { get: <T>() => hub as T } });
+  return { clock, rollouts: new Rollouts(given) };
 }
 
-test('the first one starts at once, and so does what is there already', () => {
-  const { rollouts: subject } = rollouts();
-  expect(subject.debounceRemaining(hub, undefined, wish('a'))).toBe(0);
-  expect(subject.debounceRemaining(hub, set('a'), wish('a'))).toBe(0);
-});
+describe('Rollouts', () => {
+  test('apply the first template at once, and the one that is applied already', () => {
+    const { rollouts: subject } = rollouts();
+    expect(subject.debounceRemaining(hub, undefined, template('a'))).toBe(0);
+    expect(subject.debounceRemaining(hub, set('a'), template('a'))).toBe(0);
+  });
 
-test('a change must have stood for 3 s', () => {
-  const { rollouts: subject, later } = rollouts();
-  expect(subject.debounceRemaining(hub, set('a'), wish('b'))).toBe(3_000);
-  later(2_000);
-  expect(subject.debounceRemaining(hub, set('a'), wish('b'))).toBe(1_000);
-  later(1_000);
-  expect(subject.debounceRemaining(hub, set('a'), wish('b'))).toBe(0);
-});
+  test('apply a changed template once it has been stable for 3 s', async () => {
+    const { rollouts: subject, clock } = rollouts();
+    expect(subject.debounceRemaining(hub, set('a'), template('b'))).toBe(3_000);
+    await clock.advance(2_000);
+    expect(subject.debounceRemaining(hub, set('a'), template('b'))).toBe(1_000);
+    await clock.advance(1_000);
+    expect(subject.debounceRemaining(hub, set('a'), template('b'))).toBe(0);
+  });
 
-test('another change begins anew, and one that is taken back leaves nothing', () => {
-  const { rollouts: subject, later } = rollouts();
-  subject.debounceRemaining(hub, set('a'), wish('b'));
-  later(2_000);
-  expect(subject.debounceRemaining(hub, set('a'), wish('c'))).toBe(3_000);
-  later(1_000);
-  expect(subject.debounceRemaining(hub, set('a'), wish('a'))).toBe(0);
-  expect(subject.debounceRemaining(hub, set('a'), wish('c'))).toBe(3_000);
+  test('wait anew for another change, and forget one that is taken back', async () => {
+    const { rollouts: subject, clock } = rollouts();
+    subject.debounceRemaining(hub, set('a'), template('b'));
+    await clock.advance(2_000);
+    expect(subject.debounceRemaining(hub, set('a'), template('c'))).toBe(3_000);
+    await clock.advance(1_000);
+    expect(subject.debounceRemaining(hub, set('a'), template('a'))).toBe(0);
+    expect(subject.debounceRemaining(hub, set('a'), template('c'))).toBe(3_000);
+  });
 });
