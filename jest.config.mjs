@@ -36,7 +36,7 @@ const project = (name, extra = {}) => ({
 });
 
 export default {
-  testTimeout: 120_000,
+  testTimeout: 300_000,
   projects: [
     project('unit'),
     project('schema', cluster),

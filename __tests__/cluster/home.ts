@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { systemClock } from '../../operator/clock';
 import { HubClient } from '../../operator/client/hub-client';
 import { GROUP_VERSION } from '../../operator/kinds/group';
-import { kubectl, mustKubectl, sandboxDirectory, until } from '.';
+import { mustKubectl, sandboxDirectory, until } from '.';
+import { getObject, listObjects, patchObject, Refused } from './api';
+import { kstatusViolations } from './kstatus';
 import { silentLog } from './silent-log';
 
 /** What the sandbox has installed. */
@@ -42,6 +44,12 @@ export interface StoredCondition {
   readonly observedGeneration: number;
 }
 
+/** What a condition says of the present generation. */
+function conditionOf({ status, metadata }: Stored, type: string): StoredCondition | undefined {
+  const condition = status?.conditions?.find((each) => each.type === type);
+  return condition?.observedGeneration === metadata.generation ? condition : undefined;
+}
+
 const resource = (kind: string, name: string, spec: object): Manifest => ({
   apiVersion: GROUP_VERSION,
   kind,
@@ -52,7 +60,10 @@ const resource = (kind: string, name: string, spec: object): Manifest => ({
 export const hub = (name: string, spec: object = {}): Manifest =>
   resource('Hub', name, { version: HUB_VERSION, ...spec });
 
-export const configuration = (hubName: string, text = 'logger:\n  default: warning\n', spec: object = {}) =>
+/** Hubs of onboarded volumes have been checked with it. */
+export const DEFAULT_CONFIGURATION = 'logger:\n  default: warning\n';
+
+export const configuration = (hubName: string, text = DEFAULT_CONFIGURATION, spec: object = {}) =>
   resource('HubConfiguration', hubName, { hubRef: { name: hubName }, configuration: text, ...spec });
 
 export const automation = (hubName: string, name: string, spec: object = {}): Manifest =>
@@ -80,7 +91,7 @@ export const script = (hubName: string, name: string, spec: object = {}): Manife
     ...spec,
   });
 
-/** One namespace as its owner works with it: through kubectl. */
+/** One namespace as its owner works with it. Applies and deletes through kubectl, whose own logic counts there. */
 export class Home {
   constructor(readonly namespace: string) {}
 
@@ -91,59 +102,82 @@ export class Home {
   }
 
   async get(kind: string, name: string): Promise<Stored> {
-    return JSON.parse(await this.kubectl('get', kind, name, '--output=json')) as Stored;
+    return (await getObject(kind, this.namespace, name)) as Stored;
   }
 
   /** All objects of these kinds (`hubs,secrets`), in no order. */
   async list(kinds: string): Promise<readonly Stored[]> {
-    return (JSON.parse(await this.kubectl('get', kinds, '--output=json')) as { items: Stored[] }).items;
+    return (await listObjects(kinds, this.namespace)) as Stored[];
   }
 
   async exists(kind: string, name: string): Promise<boolean> {
-    return (await kubectl(['get', kind, name], { namespace: this.namespace })).code === 0;
+    return this.get(kind, name).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof Refused && error.status === 404) return false;
+        throw error;
+      },
+    );
   }
 
   async condition(kind: string, name: string, type = 'Ready'): Promise<StoredCondition | undefined> {
-    const { status, metadata } = await this.get(kind, name);
-    const condition = status?.conditions?.find((each) => each.type === type);
-    return condition?.observedGeneration === metadata.generation ? condition : undefined;
+    return conditionOf(await this.get(kind, name), type);
   }
 
-  /** Waits until `Ready` says for the present generation what `wanted` does, and resolves with it. */
-  ready(kind: string, name: string, wanted: Partial<StoredCondition> = {}, timeoutMs?: number) {
+  /**
+   * Waits until `Ready` says for the present generation what `wanted` does, and resolves with it. Rejects at once when
+   * the status breaks a rule of kstatus.
+   */
+  async ready(
+    kind: string,
+    name: string,
+    wanted: Partial<StoredCondition> = {},
+    timeoutMs?: number,
+  ): Promise<StoredCondition> {
     const { status = 'True', ...others } = wanted;
     const fields = Object.entries({ status, ...others });
     let seen: StoredCondition | undefined;
-    return until(
+    let broken: readonly string[] = [];
+    await until(
       `${kind} ${name} is Ready=${status} ${others.reason ?? ''}`,
       async () => {
-        seen = await this.condition(kind, name);
+        const object = await this.get(kind, name);
+        broken = object.status ? kstatusViolations(object) : [];
+        if (broken.length > 0) return true;
+        seen = conditionOf(object, 'Ready');
         if (seen && fields.every(([key, value]) => seen![key as keyof StoredCondition] === value))
-          return seen;
+          return true;
         throw new Error(seen ? `${seen.reason}: ${seen.message}` : 'not looked at yet');
       },
       timeoutMs,
     );
+    if (broken.length > 0) throw new Error(`the status of ${kind} ${name} is wrong: ${broken.join('; ')}`);
+    return seen!;
   }
 
   /** `<type> <reason>: <message>`, as many times as each happened. */
   async events(kind: string, name: string): Promise<string[]> {
-    const selector = `--field-selector=involvedObject.kind=${kind},involvedObject.name=${name}`;
-    const { items } = JSON.parse(await this.kubectl('get', 'events', selector, '--output=json')) as {
-      items: { type: string; reason: string; message: string; count?: number }[];
-    };
-    return items.flatMap(({ type, reason, message, count = 1 }) =>
+    const selector = `?fieldSelector=involvedObject.kind=${kind},involvedObject.name=${name}`;
+    const events = (await listObjects('events', this.namespace, selector)) as {
+      type: string;
+      reason: string;
+      message: string;
+      count?: number;
+    }[];
+    return events.flatMap(({ type, reason, message, count = 1 }) =>
       Array<string>(count).fill(`${type} ${reason}: ${message}`),
     );
   }
 
-  annotate(kind: string, name: string, annotation: string): Promise<string> {
-    return this.kubectl('annotate', kind, name, '--overwrite', annotation);
+  /** `key=value`, or `key-` to remove it. */
+  async annotate(kind: string, name: string, annotation: string): Promise<void> {
+    const [, key = '', value] = /^([^=]+?)(?:-|=(.*))$/s.exec(annotation) ?? [];
+    await patchObject(kind, this.namespace, name, { metadata: { annotations: { [key]: value ?? null } } });
   }
 
   /** A merge patch of the spec. */
-  change(kind: string, name: string, spec: object): Promise<string> {
-    return this.kubectl('patch', kind, name, '--type=merge', `--patch=${JSON.stringify({ spec })}`);
+  change(kind: string, name: string, spec: object): Promise<void> {
+    return patchObject(kind, this.namespace, name, { spec });
   }
 
   /** `kubectl delete`, waiting for the end unless told otherwise. */

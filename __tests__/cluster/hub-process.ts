@@ -1,16 +1,19 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
-import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../../operator/clock';
+import { getConfig } from '../../operator/client/core';
+import { redactor } from '../../operator/client/redact';
+import { RestClient } from '../../operator/client/rest';
 import { freePort } from '../../sandbox/ports';
 
 // The hub ends with this code when it wants to be started again (a restart, new http settings, a restored backup).
 const START_AGAIN = 100;
-const START_TIMEOUT_MS = 60_000;
-const STOP_TIMEOUT_MS = 20_000;
+const START_TIMEOUT = 120_000;
+const STOP_TIMEOUT = 20_000;
 
 const CONFIGURATION_FILES = {
   'configuration.yaml': [
@@ -33,8 +36,8 @@ const CONFIGURATION_FILES = {
  * whenever it asks for that, as a container's supervisor would.
  */
 export class HubProcess {
-  #child: ChildProcess | undefined;
-  #wanted = false;
+  private child: ChildProcess | undefined;
+  private wanted = false;
 
   private constructor(
     private readonly hass: string,
@@ -42,12 +45,13 @@ export class HubProcess {
     readonly port: number,
   ) {}
 
-  /** A hub that is not started yet. */
-  static async create(): Promise<HubProcess> {
+  /** A hub that is not started yet: fresh, or with a copy of another's configuration directory. */
+  static async create(template?: string): Promise<HubProcess> {
     const configDir = await mkdtemp(path.join(tmpdir(), 'hub-process-'));
-    for (const [name, content] of Object.entries(CONFIGURATION_FILES)) {
-      await writeFile(path.join(configDir, name), content);
-    }
+    if (template !== undefined) await cp(template, configDir, { recursive: true });
+    else
+      for (const [name, content] of Object.entries(CONFIGURATION_FILES))
+        await writeFile(path.join(configDir, name), content);
     return new HubProcess(path.join(hubEnvironment(), 'bin', 'hass'), configDir, await freePort());
   }
 
@@ -63,7 +67,7 @@ export class HubProcess {
   }
 
   get pid(): number | undefined {
-    return this.#child?.pid;
+    return this.child?.pid;
   }
 
   /** Starts the process and waits until it answers. */
@@ -74,48 +78,62 @@ export class HubProcess {
 
   /** Starts the process without waiting for it. */
   launch(): void {
-    this.#wanted = true;
+    this.wanted = true;
     const child = spawn(this.hass, ['--config', this.configDir, '--skip-pip'], {
       env: { ...process.env, SETUP_PORT: String(this.port), HA_DISABLE_LOG_FILE: '1' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    this.#child = child;
+    this.child = child;
     for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk: Buffer) => void appendFile(this.#logFile, chunk).catch(() => undefined));
+      stream.on('data', (chunk: Buffer) => void appendFile(this.logFile, chunk).catch(() => undefined));
     }
     child.once('exit', (code) => {
-      if (this.#child === child) this.#child = undefined;
-      if (this.#wanted && code === START_AGAIN) this.launch();
+      if (this.child === child) this.child = undefined;
+      if (this.wanted && code === START_AGAIN) this.launch();
     });
   }
 
   /** Resolves once the hub answers. */
   async answering(): Promise<void> {
-    const deadline = Date.now() + START_TIMEOUT_MS;
+    const deadline = Date.now() + START_TIMEOUT;
     while (Date.now() < deadline) {
       try {
         const response = await fetch(`${this.url}/manifest.json`, { signal: AbortSignal.timeout(2_000) });
         if (response.ok) return;
       } catch {
-        if (!this.#child && this.#wanted) break;
+        if (!this.child && this.wanted) break;
       }
       await sleep(100);
     }
     throw new Error(`the hub does not answer at ${this.url}:\n${await this.log()}`);
   }
 
+  /** Resolves once the hub has started up completely. */
+  async running(token: string): Promise<void> {
+    const rest = new RestClient({ url: this.url, token, clock: systemClock, redact: redactor([]) });
+    try {
+      const deadline = Date.now() + START_TIMEOUT;
+      while ((await getConfig(rest)).state !== 'RUNNING') {
+        if (Date.now() > deadline) throw new Error('the hub does not finish starting');
+        await sleep(100);
+      }
+    } finally {
+      rest.close();
+    }
+  }
+
   /** What the hub has printed. */
   async log(): Promise<string> {
-    return readFile(this.#logFile, 'utf8').catch(() => '');
+    return readFile(this.logFile, 'utf8').catch(() => '');
   }
 
   /** Ends the process as a pod's end would, writing everything to disk; the directory stays. */
   async stop(): Promise<void> {
-    this.#wanted = false;
-    const child = this.#child;
+    this.wanted = false;
+    const child = this.child;
     if (!child) return;
     const ended = once(child, 'exit');
-    const kill = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+    const kill = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT);
     child.kill('SIGTERM');
     await ended;
     clearTimeout(kill);
@@ -123,13 +141,13 @@ export class HubProcess {
 
   /** Sends a signal, e.g. SIGSTOP and SIGCONT to freeze and thaw it. */
   signal(signal: NodeJS.Signals): void {
-    this.#child?.kill(signal);
+    this.child?.kill(signal);
   }
 
   /** Ends the process without a chance to write, and forgets all it had. */
   async dispose(): Promise<void> {
-    this.#wanted = false;
-    const child = this.#child;
+    this.wanted = false;
+    const child = this.child;
     if (child) {
       const ended = once(child, 'exit');
       child.kill('SIGKILL');
@@ -138,16 +156,14 @@ export class HubProcess {
     await rm(this.configDir, { recursive: true, force: true, maxRetries: 3 });
   }
 
-  get #logFile(): string {
+  private get logFile(): string {
     return path.join(this.configDir, 'printed.log');
   }
 }
 
 /** Where Home Assistant is installed. */
 function hubEnvironment(): string {
-  const note = '/tmp/hub-venv-path';
-  const found =
-    process.env['HUB_SANDBOX_VENV'] ?? (existsSync(note) ? readFileSync(note, 'utf8').trim() : undefined);
+  const found = process.env['HUB_SANDBOX_VENV'];
   if (!found)
     throw new Error('HUB_SANDBOX_VENV is not set: run this with a jest project that has the cluster');
   return found;

@@ -73,7 +73,7 @@ afterAll(async () => {
 export async function until<T>(
   description: string,
   probe: () => T | Promise<T>,
-  timeoutMs = 30_000,
+  timeoutMs = 180_000,
 ): Promise<Exclude<T, undefined | false>> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {

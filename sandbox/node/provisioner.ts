@@ -59,6 +59,7 @@ export class Provisioner {
   private async provision(claim: V1PersistentVolumeClaim): Promise<void> {
     const { core, signal, log } = this.cluster;
     const { name = '', namespace = '', uid = '' } = claim.metadata ?? {};
+    if (this.isReserved(namespace, name)) return;
     const path = join(this.directory, `pvc-${uid}`);
     await mkdir(path, { recursive: true });
     const body: V1PersistentVolume = {
@@ -78,6 +79,14 @@ export class Provisioner {
       signal,
       log,
     );
+  }
+
+  /** Somebody has made a volume for this claim: the controller binds it. */
+  private isReserved(namespace: string, name: string): boolean {
+    return this.cluster.caches.volumes.list().some(({ spec }) => {
+      const { namespace: ofNamespace, name: ofName, uid } = spec?.claimRef ?? {};
+      return ofNamespace === namespace && ofName === name && uid === undefined;
+    });
   }
 
   /** A directory has no size: what was asked for is what there is. */

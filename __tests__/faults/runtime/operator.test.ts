@@ -144,7 +144,7 @@ test('a leader that is killed, and one whose way to the server is cut, are follo
   expect(await one.ended).not.toBe(0);
   expect(await leads(two)).toBe(0);
   await until('two leads', async () => (await leads(two)) === 1);
-  expect(Date.now() - cutAt).toBeLessThan(17_000);
+  expect(Date.now() - cutAt).toBeLessThan(45_000);
   const titles = new Map([
     ['first', 'Title of the first.'],
     ['second', 'Title of the second.'],
@@ -157,7 +157,7 @@ test('a leader that is killed, and one whose way to the server is cut, are follo
   const killedAt = Date.now();
   await two.kill();
   await until('three leads', async () => (await leads(three)) === 1);
-  expect(Date.now() - killedAt).toBeLessThan(17_000);
+  expect(Date.now() - killedAt).toBeLessThan(45_000);
   await put(namespace, 'first', 'Another title of the first.');
   await until('three works', () => right(namespace, titles.set('first', 'Another title of the first.')));
 });

@@ -4,7 +4,7 @@ import { HubClientCache } from '../../../operator/client/hub-client-cache';
 import { callService } from '../../../operator/client/services';
 import { systemClock } from '../../../operator/clock';
 import { until } from '../../cluster';
-import { running, startOnboardedHub, type OnboardedHub } from '../../cluster/onboarded-hub';
+import { startOnboardedHub, type OnboardedHub } from '../../cluster/onboarded-hub';
 import { silentLog } from '../../cluster/silent-log';
 
 const automation = {
@@ -127,7 +127,7 @@ test('comes back with its subscriptions after a restart of the hub', async () =>
   await expect(client.connection.command('get_config')).rejects.toThrow(HubUnreachable);
   await started.hub.answering();
   await until('the return', () => told.includes('back'));
-  await running(started.hub, started.token);
+  await started.hub.running(started.token);
   told.length = 0;
   await client.entities.write('automation', 'porch', { ...automation, alias: 'Changed' });
   await until('an event', () => told.includes('reloaded'));

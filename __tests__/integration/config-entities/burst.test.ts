@@ -28,16 +28,13 @@ afterAll(() => proxy?.stop());
 const many = (count: number, make: (hubName: string, name: string) => Manifest) =>
   Array.from({ length: count }, (_, index) => make('villa', `n${index}`));
 const allReady = () =>
-  until(
-    'all are Ready',
-    async () =>
-      (await home.list(KINDS)).every(({ status, metadata }) =>
-        status?.conditions?.some(
-          ({ type, status: is, observedGeneration }) =>
-            type === 'Ready' && is === 'True' && observedGeneration === metadata.generation,
-        ),
+  until('all are Ready', async () =>
+    (await home.list(KINDS)).every(({ status, metadata }) =>
+      status?.conditions?.some(
+        ({ type, status: is, observedGeneration }) =>
+          type === 'Ready' && is === 'True' && observedGeneration === metadata.generation,
       ),
-    60_000,
+    ),
   );
 const versions = async () =>
   (await home.list(`${KINDS},events`))
@@ -97,10 +94,8 @@ test('many edits to one are written at once, then every 2 s, and the last one wi
 });
 
 test('all of them deleted at once are gone, from the hub too', async () => {
-  const began = Date.now();
   for (const kind of KINDS.split(',')) await home.delete(kind, '--all', '--wait=false');
-  await until('all are gone', async () => (await home.list(KINDS)).length === 0, 60_000);
-  expect(Date.now() - began).toBeLessThan(45_000);
+  await until('all are gone', async () => (await home.list(KINDS)).length === 0);
   for (const kind of ['automation', 'scene', 'script'] as const) {
     expect(await client.entities.read(kind, 'n7')).toBeUndefined();
   }
@@ -119,7 +114,7 @@ test('SIGTERM in the middle of a burst: what went to the hub is finished, and st
   await until('some are written', () => accepted().length >= 5);
   const began = Date.now();
   expect(await operator.stop()).toBe(0);
-  expect(Date.now() - began).toBeLessThan(20_000);
+  expect(Date.now() - began).toBeLessThan(30_000); // the grace of its pod
   expect(sent.length).toBeLessThan(all.length);
   expect(accepted().map(({ what }) => what)).toEqual(sent); // none was cut off
   expect(accepted().every(({ status }) => status === 200)).toBe(true);

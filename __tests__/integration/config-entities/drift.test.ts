@@ -5,13 +5,12 @@ import type { HubClient } from '../../../operator/client/hub-client';
 import { callService } from '../../../operator/client/services';
 import { stateOf } from '../../../operator/client/states';
 import { freshNamespace, until } from '../../cluster';
-import { automation, configuration, Home, hub, scene, script } from '../../cluster/home';
+import { automation, Home, scene, script } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { startHub } from '../../cluster/onboarded-volume';
 import { hubPid } from '../hub/hub-in-sandbox';
 
-// What people change in the hub is noticed by the hub's own events within 10 s, and put back or reported.
-
-const NOTICED_MS = 10_000;
+// What people change in the hub is noticed by the hub's own events, long before the next resync, and put back or reported.
 
 let home: Home;
 let operator: TestOperator;
@@ -20,21 +19,16 @@ let client: HubClient;
 beforeAll(async () => {
   home = new Home(await freshNamespace('drift'));
   operator = await startTestOperator(home.namespace);
-  await home.apply(hub('villa'), configuration('villa'));
-  await home.ready('hub', 'villa', {}, 90_000);
+  await startHub(home, 'villa');
   client = await home.client('villa');
 });
 
 const drifts = (labels: string) => operator.metric('hub_operator_drift_total', labels);
 const isBack = (kind: ConfigEntityKind, id: string, wanted: EntityPayload) =>
-  until(
-    `${kind} ${id} is back`,
-    async () => {
-      expect(await client.entities.read(kind, id)).toMatchObject(wanted);
-      return true;
-    },
-    NOTICED_MS,
-  );
+  until(`${kind} ${id} is back`, async () => {
+    expect(await client.entities.read(kind, id)).toMatchObject(wanted);
+    return true;
+  });
 const tells = async (kind: string, name: string, text: RegExp) =>
   expect(await home.events(kind, name)).toContainEqual(expect.stringMatching(text));
 
@@ -113,15 +107,11 @@ test('the files edited by hand while the hub is down', async () => {
     ['scene', { name: 'The scene offline', entities: { 'light.sofa': { state: 'on', brightness: 20 } } }],
   ] as const;
   for (const [kind, body] of wanted) {
-    await until(
-      `the ${kind} is back`,
-      async () => {
-        expect(await client.entities.read(kind, 'offline')).toMatchObject(body);
-        return true;
-      },
-      90_000,
-    );
-    await home.ready(`hub${kind}`, 'offline', {}, 60_000);
+    await until(`the ${kind} is back`, async () => {
+      expect(await client.entities.read(kind, 'offline')).toMatchObject(body);
+      return true;
+    });
+    await home.ready(`hub${kind}`, 'offline');
   }
   await tells('HubAutomation', 'offline', /^Warning DriftDetected: .*Edited offline/);
   await tells('HubScene', 'offline', /^Warning DriftDetected: .*Edited offline/);
@@ -131,12 +121,10 @@ test('is only reported where the policy says so, and follows the next change of 
   await home.apply(automation('villa', 'watched', { driftPolicy: 'Warn' }));
   await home.ready('hubautomation', 'watched');
   await client.entities.write('automation', 'watched', { alias: 'Mine', triggers: [], actions: [] });
-  const { message } = await home.ready(
-    'hubautomation',
-    'watched',
-    { status: 'False', reason: 'DriftDetected' },
-    NOTICED_MS,
-  );
+  const { message } = await home.ready('hubautomation', 'watched', {
+    status: 'False',
+    reason: 'DriftDetected',
+  });
   expect(message).toContain('alias: "Mine" → "The automation watched"');
   expect(await client.entities.read('automation', 'watched')).toMatchObject({ alias: 'Mine' });
   expect(await drifts('kind="HubAutomation",action="reported"')).toBe(1);
@@ -151,7 +139,7 @@ test('one that is to be off is switched off again', async () => {
   const entity_id = String((await home.get('hubautomation', 'off')).status!['entityId']);
   expect(await stateOf(client.rest, entity_id)).toBe('off');
   await callService(client.rest, 'homeassistant', 'toggle', { entity_id });
-  await until('it is off', async () => (await stateOf(client.rest, entity_id)) === 'off', NOTICED_MS);
+  await until('it is off', async () => (await stateOf(client.rest, entity_id)) === 'off');
   await tells('HubAutomation', 'off', /^Warning DriftDetected: Somebody switched it on/);
 });
 

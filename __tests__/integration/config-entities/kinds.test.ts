@@ -4,8 +4,9 @@ import { getConfig } from '../../../operator/client/core';
 import type { HubClient } from '../../../operator/client/hub-client';
 import { stateOf, getEntityState } from '../../../operator/client/states';
 import { freshNamespace, until } from '../../cluster';
-import { automation, configuration, Home, hub, scene, script } from '../../cluster/home';
+import { automation, Home, scene, script } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { startHub } from '../../cluster/onboarded-volume';
 
 // What stands in a HubAutomation, HubScene or HubScript is in the hub: every field, under the right id.
 
@@ -16,8 +17,7 @@ let client: HubClient;
 beforeAll(async () => {
   home = new Home(await freshNamespace('kinds'));
   operator = await startTestOperator(home.namespace);
-  await home.apply(hub('villa'), configuration('villa'));
-  await home.ready('hub', 'villa', {}, 90_000);
+  await startHub(home, 'villa');
   client = await home.client('villa');
 });
 
@@ -232,15 +232,11 @@ test('one that is to be off is off after a restart of the hub too, whatever its 
   const before = await drifts();
   await home.signal('villa', 'SIGKILL');
   const states = new Set<string>();
-  await until(
-    'the hub runs again',
-    async () => {
-      states.add(String(await stateOf(client.rest, entity_id)));
-      return states.has('off') && (await getConfig(client.rest)).state === 'RUNNING';
-    },
-    90_000,
-  );
-  await home.ready('hub', 'villa', {}, 60_000);
+  await until('the hub runs again', async () => {
+    states.add(String(await stateOf(client.rest, entity_id)));
+    return states.has('off') && (await getConfig(client.rest)).state === 'RUNNING';
+  });
+  await home.ready('hub', 'villa');
   await home.ready('hubautomation', 'asleep');
   expect([...states]).not.toContain('on');
   expect(await stateOf(client.rest, entity_id)).toBe('off');

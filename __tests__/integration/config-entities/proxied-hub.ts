@@ -1,6 +1,7 @@
 import { URL_ANNOTATION } from '../../../sandbox/node';
 import { until } from '../../cluster';
 import { configuration, type Home, hub } from '../../cluster/home';
+import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { HubProxy } from '../../cluster/hub-proxy';
 
 const PROXIED = 'example.org/proxied-hub';
@@ -10,14 +11,14 @@ export const throughProxies = { HUB_URL_ANNOTATION: PROXIED };
 
 /** A hub that is set up, and the proxy through which the operator talks to it. */
 export async function proxiedHub(home: Home, name: string): Promise<HubProxy> {
+  await restoreOnboarded(home, name);
   await home.apply(hub(name), configuration(name));
   const url = await until(
     'the hub has an address',
     async () => (await home.get('service', name)).metadata.annotations?.[URL_ANNOTATION],
-    60_000,
   );
   const proxy = await HubProxy.start(url);
   await home.annotate('service', name, `${PROXIED}=${proxy.url}`);
-  await home.ready('hub', name, {}, 90_000);
+  await home.ready('hub', name);
   return proxy;
 }

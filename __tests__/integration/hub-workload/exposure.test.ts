@@ -191,7 +191,7 @@ describe('ingress', () => {
 
   test('when cert-manager is installed, the certificate is asked for by itself', async () => {
     await install('certManager');
-    await condition('CertManagerAvailable', { status: 'True', reason: 'CertManagerInstalled' }, 60_000);
+    await condition('CertManagerAvailable', { status: 'True', reason: 'CertManagerInstalled' });
     expect(await specOf('certificate')).toEqual({
       secretName: 'villa-tls',
       dnsNames: ['home.example.org'],
@@ -207,10 +207,10 @@ describe('ingress', () => {
   test('cert-manager goes and comes again', async () => {
     await uninstall('certManager');
     await home.annotate('hub', 'villa', 'hub-operator.dev/reconcile-requested-at=gone');
-    await condition('CertManagerAvailable', { status: 'False', reason: 'CertManagerNotInstalled' }, 60_000);
+    await condition('CertManagerAvailable', { status: 'False', reason: 'CertManagerNotInstalled' });
     await until('the Ingress has no certificate', async () => !('tls' in (await specOf('ingress'))));
     await install('certManager');
-    await condition('CertManagerAvailable', { status: 'True' }, 60_000);
+    await condition('CertManagerAvailable', { status: 'True' });
     await becomes('certificate', { secretName: 'villa-tls' });
   });
 
@@ -261,7 +261,7 @@ describe('gateway', () => {
 
   test('when it is installed, the HTTPRoute is made', async () => {
     await install('gatewayApi');
-    await condition('Exposed', { status: 'Unknown', reason: 'Exposed' }, 60_000);
+    await condition('Exposed', { status: 'Unknown', reason: 'Exposed' });
     expect(await specOf('httproute')).toMatchObject({
       hostnames: ['home.example.org'],
       parentRefs: [{ name: 'front', namespace: 'gateways', sectionName: 'https', kind: 'Gateway' }],
@@ -351,6 +351,6 @@ test('all of it goes with the Hub', async () => {
   await home.delete('hub', 'villa');
   for (const kind of [...kinds, 'statefulset', 'service', 'configmap/villa-operator-ip']) {
     const [type = '', name = 'villa'] = kind.split('/');
-    await until(`${kind} is gone`, async () => !(await home.exists(type, name)), 60_000);
+    await until(`${kind} is gone`, async () => !(await home.exists(type, name)));
   }
 });

@@ -1,7 +1,8 @@
 import { freshNamespace, until } from '../../cluster';
-import { configuration, Home, hub, HUB_VERSION } from '../../cluster/home';
+import { Home, hub, HUB_VERSION } from '../../cluster/home';
 import { changeHttpSettings } from '../../cluster/http-settings';
 import { startTestOperator } from '../../cluster/operator';
+import { startHub } from '../../cluster/onboarded-volume';
 
 // What depends on what the hub says of itself: its version, and whom it trusts.
 
@@ -10,8 +11,7 @@ let home: Home;
 beforeAll(async () => {
   home = new Home(await freshNamespace('real'));
   await startTestOperator(home.namespace);
-  await home.apply(hub('villa', { version: 'stable', storage: { retain: true } }), configuration('villa'));
-  await home.ready('hub', 'villa', {}, 120_000);
+  await startHub(home, 'villa', { version: 'stable', storage: { retain: true } });
 });
 
 const imageOf = async () => {
@@ -22,7 +22,7 @@ const runs = (version: string) =>
   until(`the image is ${version}`, async () => (await imageOf()).endsWith(`:${version}`));
 const mark = async () =>
   (await home.get('pvc', 'villa-config')).metadata.annotations?.['hub-operator.dev/ran-version'];
-const ready = () => home.ready('hub', 'villa', {}, 120_000);
+const ready = () => home.ready('hub', 'villa');
 
 test('the version is the one that the hub says, whatever its image is called', async () => {
   expect((await home.get('hub', 'villa')).status).toMatchObject({ version: HUB_VERSION, phase: 'Running' });
@@ -66,7 +66,7 @@ describe('a lower version than ran on the volume', () => {
 
   test('is refused of a new Hub on the same volume', async () => {
     await home.delete('hub', 'villa');
-    await until('the pod is gone', async () => !(await home.exists('pod', 'villa-0')), 60_000);
+    await until('the pod is gone', async () => !(await home.exists('pod', 'villa-0')));
     await home.apply(hub('villa', { version: '2026.9.1', storage: { retain: true } }));
     await home.ready('hub', 'villa', { status: 'False', reason: 'DowngradeRefused' });
     expect(await home.exists('statefulset', 'villa')).toBe(false);
@@ -121,12 +121,8 @@ test('delivery: File is not built yet, which is said, and the hub is looked afte
 });
 
 const exposed = (reason: string) =>
-  until(
-    `Exposed is ${reason}`,
-    async () => {
-      const condition = await home.condition('hub', 'villa', 'Exposed');
-      if (condition?.reason === reason && condition.status !== 'Unknown') return condition;
-      throw new Error(JSON.stringify(condition));
-    },
-    90_000,
-  );
+  until(`Exposed is ${reason}`, async () => {
+    const condition = await home.condition('hub', 'villa', 'Exposed');
+    if (condition?.reason === reason && condition.status !== 'Unknown') return condition;
+    throw new Error(JSON.stringify(condition));
+  });

@@ -20,33 +20,21 @@ const isReady = async (hub: string) =>
   (await pod(hub)).status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
 const urlOf = async (hub: string) => String((await home.get('hub', hub)).status?.['url']);
 const tells = (hub: string, wanted: (answer: Told) => unknown) =>
-  until(
-    `the program in ${hub} was started as wanted`,
-    async () => {
-      const answer = await told(await urlOf(hub));
-      if (wanted(answer)) return answer;
-      throw new Error(
-        JSON.stringify({ ...answer, env: { TZ: answer.env['TZ'], GREETING: answer.env['GREETING'] } }),
-      );
-    },
-    60_000,
-  );
+  until(`the program in ${hub} was started as wanted`, async () => {
+    const answer = await told(await urlOf(hub));
+    if (wanted(answer)) return answer;
+    throw new Error(
+      JSON.stringify({ ...answer, env: { TZ: answer.env['TZ'], GREETING: answer.env['GREETING'] } }),
+    );
+  });
 /** What the Hub says of its pod, which must be there within 30 s ("Truth"). */
 const says = (hub: string, words: RegExp) =>
-  until(
-    `Hub ${hub} says ${String(words)}`,
-    async () => {
-      const condition = await home.condition('hub', hub);
-      if (
-        condition?.status === 'False' &&
-        condition.reason === 'PodNotReady' &&
-        words.test(condition.message)
-      )
-        return condition;
-      throw new Error(JSON.stringify(condition));
-    },
-    30_000,
-  );
+  until(`Hub ${hub} says ${String(words)}`, async () => {
+    const condition = await home.condition('hub', hub);
+    if (condition?.status === 'False' && condition.reason === 'PodNotReady' && words.test(condition.message))
+      return condition;
+    throw new Error(JSON.stringify(condition));
+  });
 
 describe('a pod that runs', () => {
   const show = { name: 'SHOW_GREETING', value: '/media/greeting' };
@@ -64,7 +52,7 @@ describe('a pod that runs', () => {
       ),
       configuration('villa'),
     );
-    await until('the pod is ready', () => isReady('villa'), 60_000);
+    await until('the pod is ready', () => isReady('villa'));
   });
 
   const greeter = {
@@ -162,7 +150,6 @@ describe('a pod that runs', () => {
     await until(
       'it is made anew',
       async () => (await pod('villa')).metadata.uid !== uid && (await isReady('villa')),
-      60_000,
     );
   });
 });
@@ -186,15 +173,10 @@ test('a claim that is deleted under a hub that runs is told, and the rest goes o
   );
   expect((await home.condition('hub', 'villa'))?.reason).not.toBe('NameConflict');
   await home.delete('pod', 'villa-0');
-  await until(
-    'it has another volume',
-    async () => {
-      if ((await home.get('pvc', 'villa-config')).metadata.uid !== uid && (await isReady('villa')))
-        return true;
-      throw new Error((await home.condition('hub', 'villa'))?.message);
-    },
-    60_000,
-  );
+  await until('it has another volume', async () => {
+    if ((await home.get('pvc', 'villa-config')).metadata.uid !== uid && (await isReady('villa'))) return true;
+    throw new Error((await home.condition('hub', 'villa'))?.message);
+  });
 });
 
 describe('a pod that does not run', () => {
@@ -214,7 +196,7 @@ describe('a pod that does not run', () => {
     );
     expect((await home.get('hub', 'cabin')).status?.['phase']).toBe('Pending');
     await home.change('hub', 'cabin', { podTemplate: { spec: { nodeSelector: null } } });
-    await until('the pod is ready', () => isReady('cabin'), 60_000);
+    await until('the pod is ready', () => isReady('cabin'));
   });
 
   test('the probe’s words, and probes can be replaced', async () => {
@@ -224,7 +206,7 @@ describe('a pod that does not run', () => {
     await home.change('hub', 'cabin', {
       podTemplate: lightPod({ readinessProbe: { httpGet: null, tcpSocket: { port: 'http' } } }),
     });
-    await until('the pod is ready', () => isReady('cabin'), 60_000);
+    await until('the pod is ready', () => isReady('cabin'));
   });
 
   test('the container’s last words', async () => {
@@ -245,13 +227,8 @@ describe('a pod that does not run', () => {
     await home.change('hub', 'cabin', { podTemplate: lightPod({}, { initContainers }) });
     await says('cabin', /^Container fetch ended with 1: no network/);
     await home.apply(lightHub('mill'), configuration('mill', 'homeassistant:\n  latitude: 999\n'));
-    await until(
-      'it is said',
-      async () =>
-        /would not load this configuration|latitude/.test(
-          (await home.condition('hub', 'mill'))?.message ?? '',
-        ),
-      60_000,
+    await until('it is said', async () =>
+      /would not load this configuration|latitude/.test((await home.condition('hub', 'mill'))?.message ?? ''),
     );
     expect((await home.condition('hub', 'mill'))?.message).toMatch(
       /Container prepare-config ended with 1: The hub would not load this configuration:.*latitude/s,
@@ -280,11 +257,7 @@ describe('a pod that does not run', () => {
         { name: 'prepare-config', image: '', imageID: '', ready: false, restartCount: 0, state: { waiting } },
       ],
     };
-    await until(
-      'the pod is replaced',
-      async () => (await pod('cabin')).spec['schedulerName'] === 'nobody',
-      60_000,
-    );
+    await until('the pod is replaced', async () => (await pod('cabin')).spec['schedulerName'] === 'nobody');
     await mustKubectl(
       [
         'patch',
@@ -336,7 +309,7 @@ test('files that were on an existing claim are kept once', async () => {
     lightHub('manor', { storage: { existingClaim: 'old-home' } }),
     configuration('manor', '# first\n'),
   );
-  await until('the pod is ready', () => isReady('manor'), 60_000);
+  await until('the pod is ready', () => isReady('manor'));
   expect(await readFile(join(path, 'configuration.yaml.before-hub-operator'), 'utf8')).toBe(
     'default_config:\n',
   );
@@ -348,7 +321,6 @@ test('files that were on an existing claim are kept once', async () => {
   await until(
     'it is started with the second one',
     async () => (await pod('manor')).metadata.uid !== uid && (await isReady('manor')),
-    60_000,
   );
   expect(await readFile(join(path, 'configuration.yaml'), 'utf8')).toContain('# second');
   expect(await readFile(join(path, 'configuration.yaml.before-hub-operator'), 'utf8')).toBe(

@@ -34,7 +34,7 @@ const ownersOf = async (name: string) =>
   (await claim(name)).metadata.ownerReferences?.map((owner) => owner.name) ?? [];
 /** The garbage collector of a cluster that has just started gets to know our kinds within half a minute. */
 const isGone = (kind: string, name: string) =>
-  until(`${kind} ${name} is gone`, async () => !(await home.exists(kind, name)), 60_000);
+  until(`${kind} ${name} is gone`, async () => !(await home.exists(kind, name)));
 const aClaim = (name: string, spec: object = {}) => ({
   apiVersion: 'v1',
   kind: 'PersistentVolumeClaim',

@@ -5,10 +5,8 @@ import { callService } from '../../../operator/client/services';
 import { freshNamespace, until } from '../../cluster';
 import { configuration, Home, hub } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { running } from '../../cluster/http-settings';
-
-const SLOW = 180_000;
-jest.setTimeout(300_000);
 
 const PASSWORD = 'quite a secret 42';
 
@@ -35,6 +33,7 @@ const settled = (reason: string) =>
 beforeAll(async () => {
   home = new Home(await freshNamespace('backup'));
   operator = await startTestOperator(home.namespace);
+  await restoreOnboarded(home, 'h');
   await home.apply(
     hub('h', {
       backup: { recurrence: 'thu', time: '03:30:00', retentionCopies: 3, agentIDs: ['backup.local'] },
@@ -47,7 +46,7 @@ beforeAll(async () => {
 describe('the backups of a hub', () => {
   test('wait for the token, and are then as the spec says', async () => {
     expect(await settled('TokenNotAvailable')).toMatchObject({ status: 'False' });
-    await home.ready('hub', 'h', {}, SLOW);
+    await home.ready('hub', 'h');
     await running((client = await home.client('h')));
     expect(await settled('Applied')).toMatchObject({ status: 'True' });
     expect(await config()).toMatchObject({
@@ -172,16 +171,12 @@ describe('the backups of a hub', () => {
     // Passes in every moment of it.
     const since = Date.now();
     const seen = new Set<string | undefined>();
-    await until(
-      'it is up again',
-      async () => {
-        await home.annotate('hub', 'h', `hub-operator.dev/reconcile-requested-at=${Date.now()}`);
-        seen.add((await home.condition('hub', 'h'))?.reason);
-        if (Date.now() - since < 5_000) return false;
-        return (await getConfig(rest)).state === 'RUNNING';
-      },
-      60_000,
-    );
+    await until('it is up again', async () => {
+      await home.annotate('hub', 'h', `hub-operator.dev/reconcile-requested-at=${Date.now()}`);
+      seen.add((await home.condition('hub', 'h'))?.reason);
+      if (Date.now() - since < 5_000) return false;
+      return (await getConfig(rest)).state === 'RUNNING';
+    });
     await home.ready('hub', 'h');
     expect([...seen]).not.toContain('InternalError');
     expect(await errors()).toBe(before);
@@ -209,9 +204,8 @@ describe('the backups of a hub', () => {
     await until(
       'the token is another one',
       async () => (await home.secret('h-api-token', 'token')) !== younger,
-      SLOW,
     );
-    await home.ready('hub', 'h', {}, SLOW);
+    await home.ready('hub', 'h');
   });
 });
 
@@ -232,16 +226,15 @@ describe('the generated credentials', () => {
     await until(
       'the rest goes',
       async () => !(await home.exists('statefulset', 'h')) && !(await home.exists('secret', 'h-api-token')),
-      60_000,
     );
     expect(await home.secret('h-admin', 'password')).toBe(password);
 
     // Only with these does a Hub of the same name find its way into the volume.
     await home.apply(hub('h', { storage: { retain: false } }));
-    await home.ready('hub', 'h', {}, SLOW);
+    await home.ready('hub', 'h');
     expect(await home.secret('h-admin', 'password')).toBe(password);
     await until('they go with the new one', async () => (await owners()).length === 1);
     await home.delete('hub', 'h');
-    await until('they went', async () => !(await home.exists('secret', 'h-admin')), 60_000);
+    await until('they went', async () => !(await home.exists('secret', 'h-admin')));
   });
 });

@@ -2,12 +2,10 @@ import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HubClient } from '../../../operator/client/hub-client';
 import { freshNamespace, mustKubectl, until } from '../../cluster';
-import { configuration, Home, hub } from '../../cluster/home';
+import { Home, hub } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { startHub } from '../../cluster/onboarded-volume';
 import { getBanned, OPERATOR_ADDRESS, setLoginThreshold, statusFrom } from './hub-in-sandbox';
-
-const SLOW = 180_000;
-jest.setTimeout(300_000);
 
 let home: Home;
 let operator: TestOperator;
@@ -18,16 +16,12 @@ const bans = async () => readFile(join(await home.volumeOf('h'), 'ip_bans.yaml')
 const status = async () => (await home.get('hub', 'h')).status ?? {};
 const podUid = async () => (await home.get('pod', 'h-0')).metadata.uid;
 const recovered = (count: number) =>
-  until(
-    `the hub is well again after ban ${count}`,
-    async () => {
-      const { selfUnbanCount } = await status();
-      const { status: isReady, reason, message } = (await home.condition('hub', 'h')) ?? {};
-      if (selfUnbanCount === count && isReady === 'True') return true;
-      throw new Error(`${String(selfUnbanCount)} restarts, ${reason}: ${message}`);
-    },
-    SLOW,
-  );
+  until(`the hub is well again after ban ${count}`, async () => {
+    const { selfUnbanCount } = await status();
+    const { status: isReady, reason, message } = (await home.condition('hub', 'h')) ?? {};
+    if (selfUnbanCount === count && isReady === 'True') return true;
+    throw new Error(`${String(selfUnbanCount)} restarts, ${reason}: ${message}`);
+  });
 const minutesAgo = (minutes: number) =>
   new Date(Date.now() - minutes * 60_000).toISOString().replace(/\.\d+/, '');
 /** As if that much time had passed: nobody waits for it here. Written as the operator writes its own status. */
@@ -46,19 +40,14 @@ async function forcedPasses(count = 2): Promise<void> {
   for (let pass = 0; pass < count; pass++) {
     const at = String(Date.now());
     await home.annotate('hub', 'h', `hub-operator.dev/reconcile-requested-at=${at}`);
-    await until(
-      'it was looked at again',
-      async () => (await status())['lastHandledReconcileAt'] === at,
-      60_000,
-    );
+    await until('it was looked at again', async () => (await status())['lastHandledReconcileAt'] === at);
   }
 }
 
 beforeAll(async () => {
   home = new Home(await freshNamespace('ban'));
   operator = await startTestOperator(home.namespace);
-  await home.apply(hub('h'), configuration('h'));
-  await home.ready('hub', 'h', {}, SLOW);
+  await startHub(home, 'h');
   client = await home.client('h');
   url = client.rest.address.url;
   // The hub reads it when it starts, which setting the threshold makes it do.
@@ -67,7 +56,7 @@ beforeAll(async () => {
     `\n192.168.77.7:\n  banned_at: '2026-11-20T22:14:37+00:00'\n`,
   );
   await setLoginThreshold(client, 3);
-  await home.ready('hub', 'h', {}, SLOW);
+  await home.ready('hub', 'h');
 });
 
 // One hub lives through these in order.
@@ -86,10 +75,8 @@ describe('a hub that bans the operator', () => {
     const before = await podUid();
     await getBanned(OPERATOR_ADDRESS, url);
     expect(await bans()).toContain(OPERATOR_ADDRESS);
-    const recovering = await until(
-      'recovery is under way',
-      async () => home.condition('hub', 'h', 'BanRecoveryFailed'),
-      30_000,
+    const recovering = await until('recovery is under way', async () =>
+      home.condition('hub', 'h', 'BanRecoveryFailed'),
     );
     expect(recovering).toMatchObject({ status: 'False', reason: 'Recovering' });
     const { selfUnbanCount, lastSelfUnban, banWindow } = await status();
@@ -180,14 +167,10 @@ describe('a hub that bans the operator', () => {
     );
     await home.ready('hub', 'h');
     await getBanned(OPERATOR_ADDRESS, url);
-    const failed = await until(
-      'recovery is given up',
-      async () => {
-        const condition = await home.condition('hub', 'h', 'BanRecoveryFailed');
-        return condition?.status === 'True' && condition;
-      },
-      SLOW,
-    );
+    const failed = await until('recovery is given up', async () => {
+      const condition = await home.condition('hub', 'h', 'BanRecoveryFailed');
+      return condition?.status === 'True' && condition;
+    });
     // One restart was tried; five minutes or two more restarts were not needed to see that it does not help.
     expect(failed).toMatchObject({
       reason: 'RestartDidNotHelp',

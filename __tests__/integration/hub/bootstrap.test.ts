@@ -12,9 +12,6 @@ import { configuration, Home, hub } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { running } from '../../cluster/http-settings';
 
-const SLOW = 180_000;
-jest.setTimeout(300_000);
-
 let home: Home;
 let operator: TestOperator;
 let client: HubClient;
@@ -28,14 +25,10 @@ const secret = (name: string, stringData: Record<string, string>) => ({
 const owner = { username: 'Ada ', password: 'correct horse battery' };
 const token = (name = 'h-api-token') => home.secret(name, 'token');
 const anotherToken = (than: string, name?: string) =>
-  until(
-    'another token is stored',
-    async () => {
-      const now = await token(name);
-      return now !== than && now;
-    },
-    60_000,
-  );
+  until('another token is stored', async () => {
+    const now = await token(name);
+    return now !== than && now;
+  });
 const forcedPass = async (at: string) => {
   await home.annotate('hub', 'h', `hub-operator.dev/reconcile-requested-at=${at}`);
   await until(
@@ -79,14 +72,10 @@ beforeAll(async () => {
 // One hub lives through these in order.
 describe('the bootstrap of a hub with an owner of its own', () => {
   test('starts the pod and waits for the Secret with the credentials', async () => {
-    const condition = await until(
-      'the credentials are missed',
-      async () => {
-        const seen = await home.condition('hub', 'h', 'BootstrapReady');
-        return seen?.reason === 'MissingCredentials' && seen;
-      },
-      SLOW,
-    );
+    const condition = await until('the credentials are missed', async () => {
+      const seen = await home.condition('hub', 'h', 'BootstrapReady');
+      return seen?.reason === 'MissingCredentials' && seen;
+    });
     expect(condition).toMatchObject({ status: 'False', message: expect.stringContaining('Secret owner') });
     expect(await home.condition('hub', 'h', 'Reconciling')).toMatchObject({ status: 'True' });
     await home.apply(secret('owner', { user: owner.username, password: 'under another key' }));
@@ -97,7 +86,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
 
   test('says what the hub does not take, and how far it is', async () => {
     await home.apply(secret('owner', { user: owner.username, pass: owner.password }));
-    const { message } = await home.ready('hub', 'h', { status: 'False', reason: 'RejectedByHub' }, SLOW);
+    const { message } = await home.ready('hub', 'h', { status: 'False', reason: 'RejectedByHub' });
     expect(message).toMatch(/time zone/i);
     expect(await home.condition('hub', 'h', 'BootstrapReady')).toMatchObject({
       status: 'False',
@@ -112,7 +101,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
 
   test('goes on when it is corrected, and everything arrives', async () => {
     await home.change('hub', 'h', { bootstrap: { location: { timeZone: 'Europe/Zurich' } } });
-    await home.ready('hub', 'h', {}, SLOW);
+    await home.ready('hub', 'h');
     await running(await reconnect());
     expect(await currentUser(client.connection)).toMatchObject({ name: 'Ada Lovelace', is_owner: true });
     const config = await getConfig(client.rest);
@@ -256,14 +245,10 @@ describe('the bootstrap of a hub with an owner of its own', () => {
   test('wrong credentials are tried once, and a correction heals', async () => {
     await home.apply(secret('owner', { user: owner.username, pass: 'wrong' }));
     await home.delete('secret', 'h-api-token');
-    const stuck = await until(
-      'the login fails',
-      async () => {
-        const seen = await home.condition('hub', 'h', 'BootstrapReady');
-        return seen?.reason === 'LoginFailed' && seen;
-      },
-      60_000,
-    );
+    const stuck = await until('the login fails', async () => {
+      const seen = await home.condition('hub', 'h', 'BootstrapReady');
+      return seen?.reason === 'LoginFailed' && seen;
+    });
     expect(stuck.message).toMatch(/refuses user name and password of ada: correct the Secret/);
     expect(await home.condition('hub', 'h', 'Stalled')).toMatchObject({ status: 'True' });
     const failures = async () => {
@@ -281,7 +266,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     await until('it was looked at', async () => (await passes()) > before + 1);
     expect(await failures()).toBe(tried);
     await home.apply(secret('owner', { user: owner.username, pass: owner.password }));
-    await home.ready('hub', 'h', {}, 60_000);
+    await home.ready('hub', 'h');
     await reconnect();
   });
 
@@ -306,18 +291,14 @@ describe('the bootstrap of a hub with an owner of its own', () => {
   test('core keys in configuration.yaml win, and that is told', async () => {
     await home.delete('secret', 'h-api-token'); // it was made by hand: not ours any more
     await home.change('hub', 'h', { bootstrap: { enabled: true } });
-    await home.ready('hub', 'h', {}, 60_000);
+    await home.ready('hub', 'h');
     await home.apply(
       configuration('h', 'homeassistant:\n  name: From the file\n  latitude: 1\n  longitude: 2\n'),
     );
-    const told = await until(
-      'it is told',
-      async () => {
-        const seen = await home.condition('hub', 'h', 'BootstrapReady');
-        return seen?.message.includes('configuration.yaml') && seen;
-      },
-      SLOW,
-    );
+    const told = await until('it is told', async () => {
+      const seen = await home.condition('hub', 'h', 'BootstrapReady');
+      return seen?.message.includes('configuration.yaml') && seen;
+    });
     expect(told).toMatchObject({
       status: 'True',
       message: expect.stringMatching(/differ in bootstrap: .*location_name/),

@@ -14,8 +14,6 @@ import { silentLog } from '../../cluster/silent-log';
 import { certificate, privateKey } from '../../unit/client/certificate';
 import { getBanned, OPERATOR_ADDRESS, setLoginThreshold } from './hub-in-sandbox';
 
-jest.setTimeout(180_000);
-
 const HUB_LABEL = 'hub-operator.dev/hub';
 
 let home: Home;
@@ -90,7 +88,7 @@ describe('a hub that runs elsewhere', () => {
   test('is looked after: children and backups work, and no workload is made', async () => {
     await home.apply(secret('h-token', { token: elsewhere.token }, 'h'), automation('h', 'morning'));
     await home.ready('hub', 'h');
-    await home.ready('hubautomation', 'morning', {}, 60_000);
+    await home.ready('hubautomation', 'morning');
     const { status } = await home.get('hub', 'h');
     expect(status).toMatchObject({ phase: 'Running', version: '2026.11.0', url: elsewhere.hub.url });
     expect(await home.condition('hub', 'h', 'BackupConfigured')).toMatchObject({ status: 'True' });
@@ -178,7 +176,7 @@ describe('a hub that runs elsewhere', () => {
       log: silentLog,
     });
     await setLoginThreshold(client, 2);
-    await home.ready('hub', 'h', {}, 60_000);
+    await home.ready('hub', 'h');
     const before = elsewhere.hub.pid;
     await getBanned(OPERATOR_ADDRESS, elsewhere.hub.url);
     const { message } = await home.ready('hub', 'h', { status: 'False', reason: 'HubBanned' });

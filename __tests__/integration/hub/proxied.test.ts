@@ -7,7 +7,6 @@ import { startTestOperator } from '../../cluster/operator';
 // What a hub answers seldom or only for a moment, and what something in front of it answers.
 
 const PROXIED = 'example.org/proxied-hub';
-jest.setTimeout(180_000);
 
 let home: Home;
 let proxy: HubProxy;
@@ -25,7 +24,6 @@ beforeAll(async () => {
   const url = await until(
     'the hub has an address',
     async () => (await home.get('service', 'h')).metadata.annotations?.[URL_ANNOTATION],
-    60_000,
   );
   proxy = await HubProxy.start(url);
   answering({ 'GET /manifest.json': 404 });
@@ -36,7 +34,7 @@ afterAll(() => proxy?.stop());
 
 // One hub lives through these in order.
 test('a hub that has not loaded its API is waited for', async () => {
-  const { message } = await home.ready('hub', 'h', { status: 'False', reason: 'ApiNotLoaded' }, 90_000);
+  const { message } = await home.ready('hub', 'h', { status: 'False', reason: 'ApiNotLoaded' });
   const { phase, bootstrap } = (await status()) as { phase: string; bootstrap: { lastAttempt: string } };
   expect(phase).toBe('Pending');
   expect(bootstrap).toMatchObject({ state: 'WaitForAPIReady', message });
@@ -47,7 +45,7 @@ test('a hub that has not loaded its API is waited for', async () => {
     message,
   });
   answering({});
-  await home.ready('hub', 'h', {}, 90_000);
+  await home.ready('hub', 'h');
 });
 
 test('a 403 or 429 that is no ban restarts nothing', async () => {

@@ -123,7 +123,7 @@ test('a bootstrap that is killed at every state ends in the same hub', async () 
     'Service',
     'StatefulSet',
   ]);
-}, 180_000);
+});
 
 const ofAutomation = (crossing: Crossing) => crossing.path.endsWith('/hubautomations/lights/status');
 
@@ -190,17 +190,13 @@ async function killedAfterEach(
     };
     points = [strike];
     await act(n);
-    await until(
-      `it is done in spite of a crash after write ${n}`,
-      async () => {
-        if (crashed) {
-          crashed = false;
-          await operator.start();
-        }
-        return done(n);
-      },
-      60_000,
-    );
+    await until(`it is done in spite of a crash after write ${n}`, async () => {
+      if (crashed) {
+        crashed = false;
+        await operator.start();
+      }
+      return done(n);
+    });
     if (points.includes(strike)) {
       points = [];
       return n - 1;
@@ -260,4 +256,4 @@ test('an operator that is killed after any write of an automation’s life leave
   );
   expect(deleted).toBeGreaterThanOrEqual(1);
   for (let n = 1; n <= deleted + 1; n++) expect(await has(name(n + 1))).toBe(false);
-}, 240_000);
+});

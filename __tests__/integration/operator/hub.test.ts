@@ -22,7 +22,7 @@ beforeAll(async () => {
   );
 });
 
-const running = () => home.ready('hub', 'villa', {}, 90_000);
+const running = () => home.ready('hub', 'villa');
 const podUid = async () => (await home.get('pod', 'villa-0')).metadata.uid;
 const generated = async () =>
   (await home.get('configmap', 'villa-configuration')).data!['configuration.yaml'];
@@ -37,32 +37,24 @@ const isLoaded = async (name: string) => {
 const replaced = async (change: () => Promise<unknown>) => {
   const before = await podUid();
   await change();
-  await until('a new pod', async () => (await podUid()) !== before, 60_000);
+  await until('a new pod', async () => (await podUid()) !== before);
   await running();
 };
 
 test('a first configuration that the hub would not load is told in the words of its check', async () => {
-  const said = await until(
-    'the check has spoken',
-    async () => {
-      const condition = await home.ready('hub', 'villa', { status: 'False', reason: 'PodNotReady' });
-      return condition.message.includes('!nonsense') && condition;
-    },
-    60_000,
-  );
+  const said = await until('the check has spoken', async () => {
+    const condition = await home.ready('hub', 'villa', { status: 'False', reason: 'PodNotReady' });
+    return condition.message.includes('!nonsense') && condition;
+  });
   expect(said.message).toContain('prepare-config');
   await home.apply(configuration('villa', withSwitch('first')));
 });
 
 test('without the owner’s credentials the bootstrap waits, and goes on when they are there', async () => {
-  await until(
-    'it waits for credentials',
-    async () => {
-      const condition = await home.condition('hub', 'villa', 'BootstrapReady');
-      return condition?.reason === 'MissingCredentials' && condition.message.includes('Secret owner');
-    },
-    90_000,
-  );
+  await until('it waits for credentials', async () => {
+    const condition = await home.condition('hub', 'villa', 'BootstrapReady');
+    return condition?.reason === 'MissingCredentials' && condition.message.includes('Secret owner');
+  });
   expect(await home.condition('hubautomation', 'lights')).toMatchObject({ reason: 'TokenNotAvailable' });
   const stringData = { username: 'Ada ', pass: 'correct horse' };
   await home.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'owner' }, stringData });

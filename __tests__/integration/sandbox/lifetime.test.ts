@@ -32,11 +32,7 @@ async function start(): Promise<Run> {
   });
   let printed = '';
   cli.stdout.on('data', (chunk) => (printed += chunk));
-  const kubeconfig = await until(
-    'the cluster runs',
-    () => /KUBECONFIG=(\S+)[^]*Ctrl-C/.exec(printed)?.[1],
-    60_000,
-  );
+  const kubeconfig = await until('the cluster runs', () => /KUBECONFIG=(\S+)[^]*Ctrl-C/.exec(printed)?.[1]);
   const port = Number(/https:\/\/127\.0\.0\.1:(\d+)/.exec(await readFile(kubeconfig, 'utf8'))?.[1]);
   return { process: cli, directory: dirname(dirname(kubeconfig)), port };
 }

@@ -1,0 +1,176 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { json } from 'node:stream/consumers';
+import { kubeconfig } from '.';
+
+// Tests look at objects several times a second; a kubectl process for each look would cost more than what is tested.
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+interface Resource {
+  /** `/apis/apps/v1` */
+  readonly root: string;
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly namespaced: boolean;
+}
+
+interface Discovery {
+  readonly items: readonly {
+    readonly metadata: { readonly name?: string };
+    readonly versions: readonly {
+      readonly version: string;
+      readonly resources: readonly {
+        readonly resource: string;
+        readonly responseKind: { readonly kind: string };
+        readonly scope: 'Namespaced' | 'Cluster';
+        readonly singularResource: string;
+        readonly shortNames?: readonly string[];
+      }[];
+    }[];
+  }[];
+}
+
+const DISCOVERY = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+
+let agent: https.Agent | undefined;
+let resources: Map<string, Resource> | undefined;
+
+afterAll(() => agent?.destroy());
+
+/** An answer of the API server that is no success. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** One object of a kind, by any name that kubectl takes for the kind. @throws Refused */
+export async function getObject(kind: string, namespace: string, name: string): Promise<object> {
+  const resource = await resourceOf(kind);
+  return shown(resource, await request('GET', pathOf(resource, namespace, name)));
+}
+
+/** All objects of these kinds (`hubs,secrets`) in a namespace. @throws Refused */
+export async function listObjects(kinds: string, namespace: string, query = ''): Promise<object[]> {
+  const lists = kinds.split(',').map(async (kind) => {
+    const resource = await resourceOf(kind);
+    const { items } = (await request('GET', `${pathOf(resource, namespace)}${query}`)) as {
+      items: object[];
+    };
+    return items.map((item) => shown(resource, item));
+  });
+  return (await Promise.all(lists)).flat();
+}
+
+/** A JSON merge patch. @throws Refused */
+export async function patchObject(
+  kind: string,
+  namespace: string,
+  name: string,
+  patch: object,
+): Promise<void> {
+  await request('PATCH', pathOf(await resourceOf(kind), namespace, name), patch);
+}
+
+function pathOf({ root, plural, namespaced }: Resource, namespace: string, name?: string): string {
+  return [
+    root,
+    ...(namespaced ? ['namespaces', namespace] : []),
+    plural,
+    ...(name === undefined ? [] : [name]),
+  ].join('/');
+}
+
+/** As kubectl shows it: items of lists with their kind, nothing without the record of who wrote which field. */
+function shown({ apiVersion, kind }: Resource, object: unknown): object {
+  const { metadata, ...rest } = object as { metadata: Record<string, unknown> };
+  const { managedFields: _, ...others } = metadata;
+  return { apiVersion, kind, ...rest, metadata: others };
+}
+
+async function resourceOf(kind: string): Promise<Resource> {
+  const name = kind.toLowerCase();
+  // Kinds come and go while the tests run.
+  const found = resources?.get(name) ?? (resources = await discover()).get(name);
+  if (!found) throw new Refused(404, `the server has no kind ${kind}`);
+  return found;
+}
+
+async function discover(): Promise<Map<string, Resource>> {
+  const found = new Map<string, Resource>();
+  for (const path of ['/api', '/apis']) {
+    const { items } = (await request('GET', path, undefined, DISCOVERY)) as Discovery;
+    for (const { metadata, versions } of items) {
+      const group = metadata.name ?? '';
+      for (const { version, resources: all } of versions) {
+        const apiVersion = group === '' ? version : `${group}/${version}`;
+        for (const { resource: plural, responseKind, scope, singularResource, shortNames = [] } of all) {
+          const { kind } = responseKind;
+          const resource = {
+            root: `${path}/${apiVersion}`,
+            apiVersion,
+            kind,
+            plural,
+            namespaced: scope === 'Namespaced',
+          };
+          const names = [plural, singularResource, kind.toLowerCase(), ...shortNames, `${plural}.${group}`];
+          // As with kubectl the first group and version that has the name wins.
+          for (const name of names) if (!found.has(name)) found.set(name, resource);
+        }
+      }
+    }
+  }
+  return found;
+}
+
+async function request(
+  method: string,
+  path: string,
+  body?: object,
+  accept = 'application/json',
+): Promise<unknown> {
+  const { status, body: answer } = await send(method, path, body, accept);
+  if (status < 300) return answer;
+  throw new Refused(status, (answer as { message?: string }).message ?? `${method} ${path}: HTTP ${status}`);
+}
+
+async function send(method: string, path: string, body: object | undefined, accept: string): Promise<Answer> {
+  agent ??= new https.Agent({ keepAlive: true, ...(await identity()) });
+  const headers = { accept, ...(body && { 'content-type': 'application/merge-patch+json' }) };
+  const { server } = access!;
+  const outgoing = https.request(`${server}${path}`, { method, agent, headers, timeout: 30_000 });
+  outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${path}: no answer within 30 s`)));
+  outgoing.end(body && JSON.stringify(body));
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+  return { status: response.statusCode ?? 0, body: await json(response) };
+}
+
+let access: { readonly server: string } | undefined;
+
+async function identity(): Promise<https.AgentOptions> {
+  const { clusters, users } = JSON.parse(await readFile(kubeconfig(), 'utf8')) as {
+    clusters: [{ cluster: { server: string; 'certificate-authority-data': string } }];
+    users: [{ user: { 'client-certificate-data': string; 'client-key-data': string } }];
+  };
+  const decoded = (data: string) => Buffer.from(data, 'base64').toString();
+  const [{ cluster }] = clusters;
+  const [{ user }] = users;
+  access = { server: cluster.server };
+  return {
+    ca: decoded(cluster['certificate-authority-data']),
+    cert: decoded(user['client-certificate-data']),
+    key: decoded(user['client-key-data']),
+  };
+}

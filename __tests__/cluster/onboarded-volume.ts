@@ -1,0 +1,132 @@
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { systemClock } from '../../operator/clock';
+import { HubConnection } from '../../operator/client/connection';
+import { completeStep, createUser, LATER_STEPS } from '../../operator/client/onboarding';
+import { redactor } from '../../operator/client/redact';
+import { RestClient } from '../../operator/client/rest';
+import { createToken } from '../../operator/client/tokens';
+import { generateConfiguration } from '../../operator/sync/configuration/generate';
+import { PREPARE_CONFIG } from '../../operator/sync/hub/workload/init-scripts';
+import { cached, contentKey } from '../../sandbox/cache';
+import { PROVISIONER, STORAGE_CLASS } from '../../sandbox/node/names';
+import { mustKubectl, sandboxDirectory } from '.';
+import { configuration, DEFAULT_CONFIGURATION, type Home, hub, HUB_VERSION } from './home';
+import { HubProcess } from './hub-process';
+import { runPython } from './python-script';
+import { silentLog } from './silent-log';
+
+/** What a hub leaves on its volume after its onboarding. */
+export interface OnboardedVolume {
+  /** A configuration directory to copy, never to use. */
+  readonly directory: string;
+  /** A long-lived token of its owner. */
+  readonly token: string;
+}
+
+export const OWNER = { name: 'Owner', username: 'admin', password: 'correct horse', language: 'en' };
+
+const YEARS_10 = 3650;
+
+/**
+ * Made once on a machine and kept in the cache of the sandbox: an onboarding and a check of the configuration take
+ * longer than most tests. The bootstrap has tests of its own, with fresh hubs.
+ */
+export async function onboardedVolume(): Promise<OnboardedVolume> {
+  const generated = generateConfiguration(DEFAULT_CONFIGURATION);
+  if (generated.type === 'invalid') throw new Error(generated.message);
+  const installation = basename(process.env['HUB_SANDBOX_VENV']!);
+  const key = contentKey([
+    installation,
+    HUB_VERSION,
+    PREPARE_CONFIG,
+    generated.text,
+    JSON.stringify(OWNER),
+    '1',
+  ]);
+  const entry = await cached('onboarded', key, (partial) => make(partial, generated.text));
+  return { directory: join(entry, 'config'), token: await readFile(join(entry, 'token'), 'utf8') };
+}
+
+async function make(partial: string, text: string): Promise<void> {
+  const config = join(partial, 'config');
+  const mounted = { configuration: join(partial, 'configuration'), secrets: join(partial, 'secrets') };
+  for (const directory of [config, ...Object.values(mounted)]) await mkdir(directory, { recursive: true });
+  await writeFile(join(mounted.configuration, 'configuration.yaml'), text);
+  const places = [config, mounted.configuration, mounted.secrets, join(partial, 'verdict')];
+  const { code, output } = await runPython(PREPARE_CONFIG, ...places);
+  if (code !== 0) throw new Error(`the default configuration of the tests is not accepted: ${output}`);
+  const hub = await HubProcess.create(config);
+  try {
+    await hub.start();
+    const token = await onboard(hub);
+    await hub.running(token);
+    await hub.stop();
+    await rm(config, { recursive: true });
+    await cp(hub.configDir, config, { recursive: true });
+    await writeFile(join(partial, 'token'), token);
+  } finally {
+    await hub.dispose();
+  }
+  // The port is stored there; a copy listens on its own.
+  await rm(join(config, '.storage', 'http'));
+  for (const leftover of ['.ha_run.lock', 'printed.log']) await rm(join(config, leftover), { force: true });
+}
+
+async function onboard(hub: HubProcess): Promise<string> {
+  const rest = new RestClient({ url: hub.url, clock: systemClock, redact: redactor([]) });
+  const login = await createUser(rest, OWNER);
+  if (!login) throw new Error('the hub is not fresh');
+  const connection = new HubConnection({
+    rest,
+    token: login.accessToken,
+    clock: systemClock,
+    log: silentLog,
+  });
+  const token = await createToken(connection, { owner: 'tests', lifespanDays: YEARS_10, clock: systemClock });
+  connection.close();
+  for (const step of LATER_STEPS) await completeStep(rest, step, login.accessToken);
+  rest.close();
+  return token;
+}
+
+/**
+ * Gives the claim of the hub's volume, before it is there, a volume that was onboarded, and the Hub the credentials of
+ * its owner, as after a restore.
+ */
+export async function restoreOnboarded(home: Home, hubName: string): Promise<void> {
+  const { namespace } = home;
+  const { directory } = await onboardedVolume();
+  const name = `${namespace}-${hubName}`;
+  const path = join(sandboxDirectory(), 'node', 'volumes', name);
+  await cp(directory, path, { recursive: true });
+  const volume = {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name, annotations: { 'pv.kubernetes.io/provisioned-by': PROVISIONER } },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      capacity: { storage: '5Gi' },
+      claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name: `${hubName}-config` },
+      hostPath: { path, type: 'Directory' },
+      persistentVolumeReclaimPolicy: 'Delete',
+      storageClassName: STORAGE_CLASS,
+    },
+  };
+  const { username, password } = OWNER;
+  const credentials = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: `${hubName}-admin`, namespace },
+    stringData: { username, password },
+  };
+  const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [volume, credentials] });
+  await mustKubectl(['create', '--filename=-'], { input });
+}
+
+/** Applies an onboarded Hub with its configuration. Resolves when it is Ready. */
+export async function startHub(home: Home, name: string, spec: object = {}): Promise<void> {
+  await restoreOnboarded(home, name);
+  await home.apply(hub(name, spec), configuration(name));
+  await home.ready('hub', name);
+}
