@@ -7,7 +7,7 @@ IMAGE ?= ghcr.io/hub-operator/hub-operator:latest
 
 .PHONY: help
 help: ## This list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{ printf "  make %-10s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{ printf "  make %-11s %s\n", $$1, $$2 }'
 
 .PHONY: run
 run: node_modules/.ready ## A cluster, a hub, the operator and samples on this machine, until Ctrl-C (ONCE=1: until all is Ready)
@@ -18,8 +18,12 @@ sandbox: node_modules/.ready ## Only the cluster, until Ctrl-C
 	@exec node_modules/.bin/tsx sandbox/cli.ts
 
 .PHONY: test
-test: node_modules/.ready ## Everything that this machine can check
+test: node_modules/.ready ## Everything that this machine can check (FILES=pattern: these test files; SEED=… of a run before)
 	@exec node_modules/.bin/tsx __tests__/run.ts
+
+.PHONY: test-quick
+test-quick: node_modules/.ready ## Types, lint, format, unit tests and schemas, in a minute
+	@exec node_modules/.bin/tsx __tests__/run.ts --quick
 
 .PHONY: lint
 lint: node_modules/.ready ## Types, lint and format

@@ -1,129 +1,189 @@
-import { spawn } from 'node:child_process';
-import { readFile, rm } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { availableParallelism, constants, setPriority, totalmem } from 'node:os';
 import { join, relative } from 'node:path';
+import { cacheRoot } from '../sandbox/cache';
+import { seed } from './seed';
 
 /**
- * `make test`: lint, types and all jest projects one after another, with a count at the end, in the plain line that
- * CI reads: `N passed, N failed`. What cannot run here is named as skipped.
+ * `make test`: types, lint, format and all jest projects, each test once, with a count at the end in the plain line that
+ * CI reads: `N passed, N failed`. What did not run is named as skipped.
+ *
+ * Tests that need a cluster mostly wait, each file for a hub of its own: many of them run beside each other. What only
+ * computes runs beside them at a low priority and fills the gaps.
+ *
+ * `--quick`: without the tests that need hubs. `FILES=pattern`: only test files whose path matches.
  */
 
 interface Result {
   readonly name: string;
   readonly passed: number;
   readonly failed: number;
-  readonly skipped: number;
+  /** Full names of the tests. */
+  readonly skipped: readonly string[];
+  readonly files: readonly { readonly name: string; readonly seconds: number }[];
   readonly seconds: number;
 }
 
 const repository = join(__dirname, '..');
 const bin = (name: string) => join(repository, 'node_modules', '.bin', name);
-const jestProjects = ['unit', 'schema', 'integration', 'faults'];
+const GIB = 2 ** 30;
 
-async function main(): Promise<number> {
-  const results = [
+/** A test file needs up to 1.2 GB: one or two hubs, an operator, jest's worker. The cluster needs 2 GB. */
+const CLUSTER_WORKERS = Math.max(
+  2,
+  Math.min(3 * availableParallelism(), 12, Math.floor((totalmem() / GIB - 3) / 1.2)),
+);
+const UNIT_WORKERS = Math.max(1, availableParallelism() - 1);
+
+async function main(args: readonly string[]): Promise<number> {
+  const pattern = process.env['FILES'];
+  // Every process draws the same random values.
+  process.env['SEED'] = String(seed);
+  process.env['TEST_DURATIONS'] = join(cacheRoot(), 'test-durations.json');
+  const began = Date.now();
+  const lanes = pattern
+    ? [files(pattern)]
+    : args.includes('--quick')
+      ? [quickChecks(), clusterTests(['schema'], { HUB_SANDBOX_HUBS: 'false' })]
+      : [quickChecks(), clusterTests(['schema', 'integration', 'faults'])];
+  const results = (await Promise.all(lanes)).flat();
+  return report(results, since(began));
+}
+
+/** One after another, in the gaps that the tests in the cluster leave. */
+async function quickChecks(): Promise<Result[]> {
+  return [
     await check('types', bin('tsc'), ['--noEmit']),
     await check('lint', bin('eslint'), ['.']),
     await check('format', bin('prettier'), ['--check', '--log-level=warn', '.']),
-    await jest(),
+    await jest('unit', [`--maxWorkers=${UNIT_WORKERS}`, '--selectProjects', 'unit'], { inGaps: true }),
   ];
-  console.log('\n');
-  for (const { name, passed, failed, skipped, seconds } of results) {
-    console.log(`${name.padEnd(12)} ${passed} passed, ${failed} failed, ${skipped} skipped (${seconds} s)`);
-  }
-  console.log('skipped: tests on a real node (kubelet and containers): there are none yet');
-  const sum = (key: 'passed' | 'failed') => results.reduce((total, result) => total + result[key], 0);
-  const failed = sum('failed');
-  console.log(`${sum('passed')} passed, ${failed} failed`);
-  return failed === 0 ? 0 : 1;
+}
+
+async function clusterTests(
+  projects: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Result[]> {
+  const options = [`--maxWorkers=${CLUSTER_WORKERS}`, '--selectProjects', ...projects];
+  return [await jest(projects.join(', '), options, { environment })];
+}
+
+async function files(pattern: string): Promise<Result[]> {
+  return [await jest(pattern, [`--maxWorkers=${CLUSTER_WORKERS}`, `--testPathPatterns=${pattern}`])];
 }
 
 async function check(name: string, program: string, args: readonly string[]): Promise<Result> {
   const began = Date.now();
-  const ok = (await run(program, args)) === 0;
+  const ok = (await run(program, args, { inGaps: true })) === 0;
   console.log(`${name}: ${ok ? 'ok' : 'failed'}`);
-  return { name, passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0, seconds: since(began) };
+  const [passed, failed] = ok ? [1, 0] : [0, 1];
+  return { name, passed, failed, skipped: [], files: [], seconds: since(began) };
+}
+
+interface JestReport {
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: 'passed' | 'failed';
+    /** Milliseconds since 1970. */
+    readonly startTime: number;
+    readonly endTime: number;
+    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+  }[];
 }
 
 /**
- * One jest for all projects, so that they share one sandbox. It exits when all is told and torn down: a handle that a
- * test has left open must not hang CI until its time is over.
+ * Runs jest once. It exits when all is told and torn down: a handle that a test has left open must not hang CI until its
+ * time is over. A file that could not even be loaded counts as one failure, and so does a jest that ends without a report.
  */
-async function jest(): Promise<Result> {
+async function jest(name: string, options: readonly string[], how: RunOptions = {}): Promise<Result> {
   const began = Date.now();
-  const first = await jestOver(['--selectProjects', ...jestProjects]);
-  const failed = [...first].filter(([, { failed }]) => failed > 0).map(([file]) => file);
-  // A machine that does something else may be too slow for a promise in seconds. What fails twice has failed.
-  const again =
-    failed.length > 0 && failed.length <= MOST_AGAIN ? await jestOver(['--runTestsByPath', ...failed]) : [];
-  const counts = [...new Map([...first, ...again]).values()];
-  const sum = (key: keyof Counts) => counts.reduce((total, each) => total + each[key], 0);
-  if (failed.length > 0) console.log(`\nfailed at first, and run twice: ${failed.map(shortened).join(', ')}`);
-  // One that ended before it could write a report has failed.
-  const missing = counts.length === 0 ? 1 : 0;
+  const output = join(repository, 'build', `jest-${name.replace(/\W+/g, '-')}.json`);
+  await mkdir(join(repository, 'build'), { recursive: true });
+  await rm(output, { force: true });
+  const args = ['--forceExit', '--json', `--outputFile=${output}`, ...options];
+  const code = await run(bin('jest'), args, how);
+  const written = await readFile(output, 'utf8').catch(() => undefined);
+  const { testResults } = written === undefined ? { testResults: [] } : (JSON.parse(written) as JestReport);
+  const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
+  const named = (status: string) => tests.filter((test) => test.status === status);
+  const broken = testResults.filter(
+    ({ status, assertionResults }) =>
+      status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
+  );
+  const failed = named('failed').length + broken.length;
+  // It failed beside the tests, or there were none: a pattern that matches nothing must not look like success.
+  const unexplained = failed === 0 && (code !== 0 || testResults.length === 0) ? 1 : 0;
   return {
-    name: 'jest',
-    passed: sum('passed'),
-    failed: sum('failed') + missing,
-    skipped: sum('skipped'),
+    name,
+    passed: named('passed').length,
+    failed: failed + unexplained,
+    skipped: [...named('pending'), ...named('todo')].map(({ fullName }) => fullName),
+    files: testResults.map(({ name: path, startTime, endTime }) => ({
+      name: relative(join(repository, '__tests__'), path),
+      seconds: Math.round((endTime - startTime) / 1_000),
+    })),
     seconds: since(began),
   };
 }
 
-/** Test files mostly wait, each for a hub of its own: two at a time keep two cores busy. */
-const WORKERS = Math.max(2, Math.floor(availableParallelism() / 2));
-
-/** More files than these do not fail for want of time. */
-const MOST_AGAIN = 4;
-
-interface Counts {
-  readonly passed: number;
-  readonly failed: number;
-  readonly skipped: number;
+function report(results: readonly Result[], seconds: number): number {
+  console.log('\n');
+  for (const { name, passed, failed, skipped, seconds } of results)
+    console.log(
+      `${name.padEnd(28)} ${passed} passed, ${failed} failed, ${skipped.length} skipped (${seconds} s)`,
+    );
+  for (const name of results.flatMap(({ skipped }) => skipped)) console.log(`skipped: ${name}`);
+  console.log('skipped: tests on a real node (kubelet and containers): there are none yet');
+  const slowest = results
+    .flatMap(({ files }) => files)
+    .sort((a, b) => b.seconds - a.seconds)
+    .slice(0, 5);
+  console.log(`slowest: ${slowest.map(({ name, seconds }) => `${name} ${seconds} s`).join(', ')}`);
+  const sum = (key: 'passed' | 'failed') => results.reduce((total, result) => total + result[key], 0);
+  console.log(`${seconds} s; the same random values again: SEED=${seed}`);
+  console.log(`${sum('passed')} passed, ${sum('failed')} failed`);
+  return sum('failed') === 0 ? 0 : 1;
 }
 
-interface Report {
-  readonly testResults: readonly {
-    readonly name: string;
-    readonly status: 'passed' | 'failed';
-    readonly assertionResults: readonly { readonly status: string }[];
-  }[];
+interface RunOptions {
+  /** At a low priority, its output held back until it has ended. */
+  readonly inGaps?: boolean;
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** What became of each test file. A file that could not even be loaded counts as one failure. */
-async function jestOver(which: readonly string[]): Promise<Map<string, Counts>> {
-  const report = join(repository, 'build', 'jest.json');
-  await rm(report, { force: true });
-  const options = ['--forceExit', `--maxWorkers=${WORKERS}`, '--json', `--outputFile=${report}`];
-  const code = await run(bin('jest'), [...options, ...which]);
-  const written = await readFile(report, 'utf8').catch(() => undefined);
-  if (written === undefined) return new Map();
-  const { testResults } = JSON.parse(written) as Report;
-  const files = testResults.map(({ name, status, assertionResults }) => {
-    const count = (wanted: string) => assertionResults.filter((each) => each.status === wanted).length;
-    const failed = count('failed') || (status === 'failed' ? 1 : 0);
-    return [name, { passed: count('passed'), failed, skipped: count('pending') }] as const;
-  });
-  const unexplained = code !== 0 && files.every(([, { failed }]) => failed === 0);
-  return new Map([
-    ...files,
-    ...(unexplained ? [['jest itself', { passed: 0, failed: 1, skipped: 0 }] as const] : []),
-  ]);
-}
-
-const shortened = (file: string): string => relative(join(repository, '__tests__'), file);
-
-function run(program: string, args: readonly string[]): Promise<number> {
+/** The exit code of a program. */
+function run(
+  program: string,
+  args: readonly string[],
+  { inGaps = false, environment = {} }: RunOptions = {},
+): Promise<number> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd: repository, stdio: ['ignore', 'inherit', 'inherit'] });
+    const child = spawn(program, args, {
+      cwd: repository,
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', inGaps ? 'pipe' : 'inherit', inGaps ? 'pipe' : 'inherit'],
+    });
+    if (inGaps) lower(child);
+    const printed: Buffer[] = [];
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', (chunk: Buffer) => void printed.push(chunk));
     child.on('error', reject);
-    child.on('close', (code) => resolve(code ?? 1));
+    child.on('close', (code) => {
+      process.stdout.write(Buffer.concat(printed));
+      resolve(code ?? 1);
+    });
   });
+}
+
+/** For it and for all that it starts. */
+function lower({ pid }: ChildProcess): void {
+  if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
 }
 
 const since = (began: number): number => Math.round((Date.now() - began) / 1_000);
 
-main().then(
+main(process.argv.slice(2)).then(
   (code) => process.exit(code),
   (error: unknown) => {
     console.error(error);

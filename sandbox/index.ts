@@ -31,8 +31,8 @@ export interface Sandbox {
   readonly controlPlane: ControlPlane;
   /** Only with `hubs`. */
   readonly hubSoftware?: HubSoftware;
-  /** Ends every process of the sandbox and removes its data. */
-  stop(): Promise<void>;
+  /** Ends every process of the sandbox and removes its data and logs; `keep` leaves them until the next start. */
+  stop(options?: { readonly keep?: boolean }): Promise<void>;
 }
 
 /**
@@ -69,9 +69,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     kubectl: await kubectlCommand(kube),
     controlPlane,
     ...(hubSoftware && { hubSoftware }),
-    async stop() {
+    async stop({ keep = false } = {}) {
       await node?.stop();
       await controlPlane.stopAll();
+      if (keep) return;
       const ours = options.directory === undefined ? [directory] : Object.values(places);
       for (const place of ours) await rm(place, { recursive: true, force: true });
     },

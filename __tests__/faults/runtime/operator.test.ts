@@ -12,6 +12,7 @@ import { freshNamespace, kubeconfig, sandboxDirectory, until } from '../../clust
 import { adminCluster, applyAs } from '../../cluster/admin-cluster';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { type Fault, FaultProxy } from '../proxy';
+import { randomNumbers, seed } from '../../seed';
 
 // The operator as it ships, between which and the API server things go wrong. It works configurations, which need no
 // hub to make their ConfigMap.
@@ -80,7 +81,7 @@ async function throughProxy(): Promise<string> {
   return path;
 }
 
-test('under a storm of refusals and resets the world gets right, nothing is made twice, and calm is calm', async () => {
+test(`under a storm of refusals and resets (seed ${seed}) the world gets right, nothing is made twice, and calm is calm`, async () => {
   const namespace = await freshNamespace('storm');
   const operator = await startTestOperator(namespace, { kubeconfig: await throughProxy() });
   await until('it leads', async () => (await operator.log()).includes('"leading"'));
@@ -92,11 +93,10 @@ test('under a storm of refusals and resets the world gets right, nothing is made
     { type: 'reset' },
     { type: 'slow', milliseconds: 300 },
   ];
+  const random = randomNumbers();
   // The lease is left alone: whoever loses it ends, as it should.
   proxy.fault = ({ url }) =>
-    url?.includes('/leases') || Math.random() < 0.7
-      ? undefined
-      : faults[Math.floor(Math.random() * faults.length)];
+    url?.includes('/leases') || random() < 0.7 ? undefined : faults[Math.floor(random() * faults.length)];
   const titles = new Map<string, string>();
   for (let round = 0; round < 30; round++) {
     const name = `hub-${round % 12}`;

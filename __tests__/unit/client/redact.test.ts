@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { redactor } from '../../../operator/client/redact';
+import fc from '../../fast-check';
 
 describe('redactor', () => {
   test.each([

@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { HubBanned, HubFailed, HubUnreachable, TokenRejected } from '../../../operator/client/errors';
 import { MAX_WAIT, QUIET_PERIOD, Reloads, type ReloadResult } from '../../../operator/client/reloads';
 import type { Logger } from '../../../operator/log';
 import { silentLog } from '../../cluster/silent-log';
 import { ManualClock } from '../manual-clock';
+import fc from '../../fast-check';
 
 /** The hub as the reloads see it, and what they did to it. */
 function stage({ loaded = (): boolean => true, failures = [] as unknown[], takesMs = 0 } = {}) {

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { effectiveId, registryName, sceneEntityId, scriptId } from '../../../operator/kinds/ids';
 import { resource } from '../resource';
+import fc from '../../fast-check';
 
 const entity = (name: string, id?: string) => resource(name, id === undefined ? {} : { id });
 

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { Backoff, backoffDelay } from '../../../operator/runtime/backoff';
+import fc from '../../fast-check';
 
 const FIRST = 5;
 const LAST = 1_000_000;

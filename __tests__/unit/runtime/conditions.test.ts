@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import type { Condition } from '../../../operator/kinds';
 import {
   conditionsAfter,
@@ -6,6 +5,7 @@ import {
   conditionsWhileSuspended,
 } from '../../../operator/runtime/conditions';
 import { type Outcome, ready, stalled, waiting } from '../../../operator/runtime/outcome';
+import fc from '../../fast-check';
 
 const T1 = '2026-01-01T00:00:01Z';
 const T2 = '2026-01-01T00:00:02Z';

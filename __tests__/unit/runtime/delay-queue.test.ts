@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { DelayQueue } from '../../../operator/runtime/delay-queue';
 import type { Priority } from '../../../operator/runtime/priority';
 import { ManualClock } from '../manual-clock';
+import fc from '../../fast-check';
 
 function setup() {
   const clock = new ManualClock();

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { IdentityIndex } from '../../../operator/runtime/identity-index';
 import { objectKey, type ObjectKey } from '../../../operator/runtime/object-key';
+import fc from '../../fast-check';
 
 const keyOf = (name: string): ObjectKey => objectKey('HubArea', 'home', name);
 const [a, b, c, d] = [keyOf('a'), keyOf('b'), keyOf('c'), keyOf('d')];

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { type Priority, type QueueOptions, WorkQueue } from '../../../operator/runtime/queue';
 import { ManualClock, settle } from '../manual-clock';
+import fc from '../../fast-check';
 
 /** A queue whose work ends when the test says so. Keys are `<partition>/<name>`. */
 class Workshop {

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { objectKeyOf } from '../../../operator/runtime/object-key';
 import type { ClusterObject } from '../../../operator/runtime/objects';
 import { type Change, Store } from '../../../operator/runtime/store';
+import fc from '../../fast-check';
 
 interface Thing extends ClusterObject {
   readonly value: number;

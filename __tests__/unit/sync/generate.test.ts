@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { parseDocument } from 'yaml';
 import { configHash, generateConfiguration } from '../../../operator/sync/configuration/generate';
+import fc from '../../fast-check';
 
 const text = (input: string): string => {
   const generated = generateConfiguration(input);

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import type { EntityPayload } from '../../../../operator/client/config-entities';
 import { diff, formatDiff } from '../../../../operator/sync/config-entities/diff';
 import { scenes } from '../../../../operator/sync/config-entities/scene';
+import fc from '../../../fast-check';
 
 // What was sent, and what Home Assistant 2026.11.0 answered to `automation/config` after it had loaded it.
 const SENT: EntityPayload = {

@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import type { BackupConfig, BackupConfigUpdate } from '../../../../operator/client/backup';
 import { hub as definition } from '../../../../operator/kinds';
 import { backup as schema } from '../../../../operator/kinds/hub/backup';
 import { defaulted } from '../../../../operator/kinds/schema';
 import { backupDifference, backupStatus } from '../../../../operator/sync/hub/backup';
+import fc from '../../../fast-check';
 
 const fresh: BackupConfig = {
   automatic_backups_configured: false,

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import {
   type BanDecision,
   type BanHistory,
@@ -6,6 +5,7 @@ import {
   banStatus,
   decideBanRestart,
 } from '../../../../../operator/sync/hub/health/ban-window';
+import fc from '../../../../fast-check';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

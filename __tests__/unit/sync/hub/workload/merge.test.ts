@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import {
   mergeKeys,
   mergePodTemplate,
   NotMergeable,
   type PodTemplate,
 } from '../../../../../operator/sync/hub/workload/merge';
+import fc from '../../../../fast-check';
 
 const merged = (base: object, part: object) => mergePodTemplate(base as PodTemplate, part as PodTemplate);
 

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { parseQuantity } from '../../../../../operator/sync/hub/workload/quantity';
+import fc from '../../../../fast-check';
 
 describe('parseQuantity', () => {
   test.each([

@@ -1,0 +1,16 @@
+/**
+ * The seed of all random tests of this process: `SEED` of the environment, as a run that failed has printed it, or a new
+ * one.
+ */
+export const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+
+/** Numbers from 0 to 1, the same ones again for the same seed (mulberry32): good enough to mix a handful of things. */
+export function randomNumbers(from = seed): () => number {
+  let state = from >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
