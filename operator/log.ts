@@ -1,6 +1,10 @@
-import pino from 'pino';
+import pino, { type DestinationStream, type LoggerOptions } from 'pino';
+import { messageOf } from './errors';
 
-/** What modules log with: structured fields first, then one sentence. */
+/**
+ * What modules log with: data in fields, then a constant message that names its object ("released finalizer"). Keys that
+ * all share: `kind`, `namespace`, `name`, `hub` (`<namespace>/<name>`), and `error`, which is always the Error itself.
+ */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -12,18 +16,41 @@ export interface Logger {
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** One JSON object a line on standard output, with RFC 3339 times and level names, as log collectors expect. */
-export function createLogger(level: LogLevel): Logger {
-  return pino({
+/**
+ * One JSON object a line, with RFC 3339 times and level names, as log collectors expect.
+ *
+ * @param destination default: standard output
+ */
+export function createLogger(level: LogLevel, destination?: DestinationStream): Logger {
+  const options: LoggerOptions = {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
-    serializers: { error: serializeError },
-  });
+    serializers: { error: (error: unknown) => serializeError(error) },
+  };
+  return destination ? pino(options, destination) : pino(options);
 }
 
-function serializeError(error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
-  return { name: error.name, message: error.message, stack: error.stack };
+/** A chain of causes that is longer than this is a cycle, or says nothing new. */
+const LONGEST_CHAIN = 5;
+
+/**
+ * The fields of an error that say what happened, and those of its causes. Chosen by name: an error of an HTTP library
+ * also holds its request, with the bearer token in its headers.
+ */
+function serializeError(thrown: unknown, depth = 1): unknown {
+  if (!(thrown instanceof Error)) return messageOf(thrown);
+  const { cause, code, message, name, reason, stack, status } = thrown as Error & Record<string, unknown>;
+  return {
+    name,
+    message,
+    ...(depth === 1 && { stack }),
+    ...(isPlain(code) && { code }),
+    ...(isPlain(status) && { status }),
+    ...(isPlain(reason) && { reason }),
+    ...(cause !== undefined && depth < LONGEST_CHAIN && { cause: serializeError(cause, depth + 1) }),
+  };
 }
+
+const isPlain = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';

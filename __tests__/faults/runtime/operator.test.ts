@@ -84,7 +84,7 @@ async function throughProxy(): Promise<string> {
 test(`under a storm of refusals and resets (seed ${seed}) the world gets right, nothing is made twice, and calm is calm`, async () => {
   const namespace = await freshNamespace('storm');
   const operator = await startTestOperator(namespace, { kubeconfig: await throughProxy() });
-  await until('it leads', async () => (await operator.log()).includes('"leading"'));
+  await until('it leads', async () => (await operator.log()).includes('"became leader"'));
   const faults: Fault[] = [
     { type: 'answer', status: 500 },
     { type: 'answer', status: 503 },

@@ -57,7 +57,7 @@ test('of many who begin at once one leads; when it goes the next one does, and n
 describe('two processes', () => {
   const operators: TestOperator[] = [];
   const lead = async (name: string) => {
-    const lines = (await operators[0]!.log()).split('\n').filter((line) => line.includes('"leading"'));
+    const lines = (await operators[0]!.log()).split('\n').filter((line) => line.includes('"became leader"'));
     return lines.some((line) => line.includes(`"${name}"`));
   };
 
