@@ -248,7 +248,7 @@ export class HubOperator extends Operator {
       log: this.log,
       namespace,
       leaseName,
-      identity: podName,
+      podName,
     });
   }
 

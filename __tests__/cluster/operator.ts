@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { startOperator, type OperatorProcess } from '../../sandbox/operator-process';
-import { kubeconfig, sandboxDirectory, until } from '.';
+import { kubeconfig, mustKubectl, sandboxDirectory, until } from '.';
 
 export interface TestOperatorOptions {
   /** Settings by environment variable. */
@@ -39,21 +39,26 @@ afterAll(async () => {
 
 export class TestOperator {
   private current: OperatorProcess | undefined;
+  private killed = false;
 
   constructor(
     private readonly namespace: string,
     private readonly options: TestOperatorOptions,
   ) {}
 
-  /** Starts the process; it need not be ready yet. */
+  /** Starts the process; it need not be ready yet. After {@link kill} nothing waits until its lease has expired. */
   async start(): Promise<void> {
+    if (this.killed) {
+      const lease = this.options.settings?.['LEASE_NAME'] ?? this.namespace;
+      await mustKubectl(['delete', 'lease', lease, '--ignore-not-found'], { namespace: 'hub-operator' });
+      this.killed = false;
+    }
     const cluster = {
       kubeconfig: kubeconfig(),
       directory: sandboxDirectory(),
       kubectl: JSON.parse(process.env['HUB_SANDBOX_KUBECTL']!) as [string, ...string[]],
     };
     this.current = await startOperator(cluster, {
-      // The same at every start, as in a pod: it takes its own lease again at once.
       name: `operator-${this.namespace}`,
       kubeconfig: this.options.kubeconfig ?? process.env['HUB_SANDBOX_OPERATOR_KUBECONFIG']!,
       settings: {
@@ -67,6 +72,7 @@ export class TestOperator {
 
   /** Ends as with kill -9, or resolves once it has ended by itself. */
   async kill(): Promise<void> {
+    this.killed = true;
     await this.process.kill();
   }
 

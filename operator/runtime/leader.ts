@@ -1,10 +1,10 @@
-import { Stopping } from '../errors';
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock';
 import { withDeadline } from '../deadline';
+import { Stopping } from '../errors';
 import type { Logger } from '../log';
-import { type ClusterObject, pathOf } from './objects';
-import type { ApiClient } from './api-client';
-import { builtin } from './types';
+import { type ApiClient, isConflict } from './api-client';
+import { type Lease, LeaseLock } from './lease-lock';
 
 export interface LeaderOptions {
   readonly cluster: ApiClient;
@@ -12,165 +12,207 @@ export interface LeaderOptions {
   readonly log: Logger;
   readonly namespace: string;
   readonly leaseName: string;
-  /** Unique among all who compete. A process that is started again under its name takes its lease again at once. */
-  readonly identity: string;
+  /** The pod's name. The identity in the Lease is this and a random part. */
+  readonly podName: string;
   /** Milliseconds; client-go's defaults. */
   readonly leaseDuration?: number;
   readonly renewDeadline?: number;
   readonly retryPeriod?: number;
 }
 
-interface Lease extends ClusterObject {
-  readonly spec?: {
-    readonly holderIdentity?: string;
-    readonly leaseDurationSeconds?: number;
-    readonly acquireTime?: string;
-    readonly renewTime?: string;
-    readonly leaseTransitions?: number;
-  };
-}
+/** A retry waits up to this much longer than the retry period, so that candidates do not ask in step. */
+const JITTER = 0.2;
 
 /**
- * Leader election by a Lease. The holder of a lease that was not renewed for its duration, as seen by our own clock,
- * has lost it; a leader that could not renew by the deadline stops before that, so that two never work at once.
+ * Leader election by a Lease (rules.md, "Leader election").
+ *
+ * Guarantee: at no time may two processes write. A leader stops at the renew deadline, counted from before it sent its
+ * last successful renewal; another takes the lease at the earliest a lease duration after it saw that renewal. Times
+ * are never compared between machines, and the wall clock may jump: each side measures a duration by its own monotonic
+ * clock. So the guarantee holds as long as no clock runs leaseDuration / renewDeadline (15/10) times as fast as
+ * another. A process that was frozen is covered, since {@link assertLeader} is asked before each write; a request that
+ * was sent before the freeze is not.
  */
 export class LeaderElection {
+  /** Unique among processes: two with the same pod name must not take each other's lease for their own. */
+  readonly identity: string;
+  private readonly lock: LeaseLock;
   private readonly leaseDuration: number;
   private readonly renewDeadline: number;
   private readonly retryPeriod: number;
   private readonly stopping = new AbortController();
-  /** The last renewal by somebody else, and when we first saw it: clocks of two machines differ, and may be set. */
-  private observed: { renewal: string; at: number } | undefined;
+  /** The server's answer to our last write of the lease; undefined when somebody else may have written it. */
+  private ownLease: Lease | undefined;
+  /** The last renewal by another process, and when we first saw it by our monotonic clock. */
+  private observed: { readonly holder: string; readonly renewTime: string; readonly at: number } | undefined;
   /** Until when this process may take itself for the leader, by the monotonic clock. */
   private leadsUntil = -Infinity;
   private acquiring: Promise<unknown> = Promise.resolve();
   private renewing: Promise<unknown> = Promise.resolve();
 
+  /** @throws RangeError when the durations do not fit each other */
   constructor(private readonly options: LeaderOptions) {
-    this.leaseDuration = options.leaseDuration ?? 15_000;
-    this.renewDeadline = options.renewDeadline ?? 10_000;
-    this.retryPeriod = options.retryPeriod ?? 2_000;
+    const { leaseDuration = 15_000, renewDeadline = 10_000, retryPeriod = 2_000 } = options;
+    if (!(leaseDuration > renewDeadline))
+      throw new RangeError(
+        `leaseDuration ${leaseDuration} must be greater than renewDeadline ${renewDeadline}`,
+      );
+    if (!(retryPeriod > 0 && renewDeadline > (1 + JITTER) * retryPeriod))
+      throw new RangeError(
+        `renewDeadline ${renewDeadline} must be greater than ${1 + JITTER} times retryPeriod ${retryPeriod}`,
+      );
+    this.leaseDuration = leaseDuration;
+    this.renewDeadline = renewDeadline;
+    this.retryPeriod = retryPeriod;
+    this.identity = `${options.podName}_${randomUUID()}`;
+    this.lock = new LeaseLock(options.cluster, options.clock, options.namespace, options.leaseName);
   }
 
-  /** Resolves when this process is the leader; false when it was stopped before. */
+  /** Resolves with true once this process is the leader, with false when it was stopped before. Never rejects. */
   acquire(): Promise<boolean> {
     const acquiring = this.acquireLoop();
     this.acquiring = acquiring;
     return acquiring;
   }
 
-  private async acquireLoop(): Promise<boolean> {
-    while (!this.stopping.signal.aborted) {
-      try {
-        if ((await this.tryAcquireOrRenew()) && this.isLeader) return true;
-      } catch (error) {
-        this.options.log.warn({ error: String(error) }, 'could not acquire the lease; trying again');
-      }
-      await this.pause(this.retryPeriod);
-    }
-    return false;
-  }
-
-  /** Keeps the lease; resolves when it is lost or {@link stop} was called. */
+  /** Keeps the lease; resolves when it is lost or {@link stop} was called. Never rejects. */
   renew(): Promise<'lost' | 'stopped'> {
     const renewing = this.renewLoop();
     this.renewing = renewing;
     return renewing;
   }
 
-  /** Throws when the lease may be another's by now, even if no timer could tell it yet since the process was asleep. */
+  /** @throws Stopping also when no timer could tell it yet, since the process was frozen */
   assertLeader(): void {
     if (!this.isLeader) throw new Stopping('the lease was not renewed in time');
   }
 
   stop(): void {
-    this.stopping.abort();
+    this.stopping.abort(new Stopping('the leader election was stopped'));
   }
 
-  /** Gives the lease back, so that another takes it at once. Call when nothing is written any more. */
+  /** Gives the lease back, so that another replica takes it at its next try. To be called after the last write. */
   async release(): Promise<void> {
     this.stop();
-    await Promise.all([this.acquiring, this.renewing]); // a request under way would take the lease again
+    await Promise.all([this.acquiring, this.renewing]); // a request in flight would take the lease again
     this.leadsUntil = -Infinity;
-    const lease = await this.read();
-    if (lease?.spec?.holderIdentity !== this.options.identity) return;
-    await this.put({
-      ...lease,
-      spec: { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: this.now() },
-    });
+    try {
+      await this.giveBack();
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      await this.giveBack(); // somebody annotated the lease, or it is another's by now
+    }
+  }
+
+  private async giveBack(): Promise<void> {
+    const lease = await this.lock.read();
+    if (lease?.spec?.holderIdentity !== this.identity) return;
+    await this.emit(lease, 'stopped leading');
+    const spec = { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: this.lock.now() };
+    await this.lock.update({ ...lease, spec });
   }
 
   private get isLeader(): boolean {
     return this.options.clock.monotonic() < this.leadsUntil;
   }
 
+  private async acquireLoop(): Promise<boolean> {
+    const { log } = this.options;
+    while (!this.stopping.signal.aborted) {
+      try {
+        if ((await this.tryAcquireOrRenew()) && this.isLeader) {
+          if (this.ownLease) void this.emit(this.ownLease, 'became leader');
+          return true;
+        }
+      } catch (error) {
+        log.warn({ error }, 'cannot acquire the lease yet');
+      }
+      await this.pause(this.retryDelay());
+    }
+    return false;
+  }
+
   private async renewLoop(): Promise<'lost' | 'stopped'> {
     const { clock, log } = this.options;
     for (;;) {
-      await this.pause(Math.min(this.retryPeriod, this.leadsUntil - clock.monotonic()));
+      await this.pause(Math.min(this.retryDelay(), this.leadsUntil - clock.monotonic()));
       if (this.stopping.signal.aborted) return 'stopped';
       if (!this.isLeader) break;
       try {
         const delay = this.leadsUntil - clock.monotonic();
         if (!(await withDeadline({ clock, delay }, () => this.tryAcquireOrRenew()))) break;
       } catch (error) {
-        log.warn({ error: String(error) }, 'could not renew the lease');
+        log.warn({ error }, 'cannot renew the lease yet');
       }
     }
-    this.stop(); // an answer that comes late changes nothing any more
+    this.stop(); // an answer that comes late must not make this process the leader again
     this.leadsUntil = -Infinity;
     return 'lost';
   }
 
-  /** Takes the lease, or renews it; false: it is another's. Throws a conflict when somebody else wrote to it just now. */
+  /**
+   * Takes or renews the lease; false: another holds it.
+   *
+   * @throws ApiError a conflict, when somebody else wrote the lease just now
+   */
   private async tryAcquireOrRenew(): Promise<boolean> {
-    const { clock, identity } = this.options;
-    const lease = await this.read();
-    const { holderIdentity = '', renewTime = '', leaseTransitions = 0, acquireTime } = lease?.spec ?? {};
-    const mine = holderIdentity === identity;
-    if (!mine && holderIdentity !== '') {
-      const renewal = `${holderIdentity} ${renewTime}`;
-      if (this.observed?.renewal !== renewal) this.observed = { renewal, at: clock.monotonic() };
-      const duration = (lease?.spec?.leaseDurationSeconds ?? this.leaseDuration / 1_000) * 1_000;
-      if (clock.monotonic() - this.observed.at < duration) return false;
+    const { ownLease } = this;
+    this.ownLease = undefined;
+    if (ownLease) {
+      try {
+        return await this.write(ownLease);
+      } catch (error) {
+        if (!isConflict(error)) throw error; // read below who wrote it
+      }
     }
+    const lease = await this.lock.read();
+    return this.isHeldByAnother(lease) ? false : this.write(lease);
+  }
+
+  private isHeldByAnother(lease: Lease | undefined): boolean {
+    const { holderIdentity: holder = '', leaseDurationSeconds, renewTime = '' } = lease?.spec ?? {};
+    if (holder === '' || holder === this.identity) return false;
+    const { clock, log } = this.options;
+    const now = clock.monotonic();
+    if (this.observed?.holder !== holder)
+      log.info({ holder }, 'waiting for the lease: another replica is the leader');
+    if (this.observed?.holder !== holder || this.observed.renewTime !== renewTime)
+      this.observed = { holder, renewTime, at: now };
+    return now - this.observed.at < (leaseDurationSeconds ?? this.leaseDuration / 1_000) * 1_000;
+  }
+
+  private async write(lease: Lease | undefined): Promise<true> {
+    const { leaseTransitions = 0, acquireTime, holderIdentity } = lease?.spec ?? {};
+    const isOwn = holderIdentity === this.identity;
     // Counted from before the server hears of it: another counts the lease's duration from after that.
-    const sentAt = clock.monotonic();
+    const sentAt = this.options.clock.monotonic();
     const spec = {
-      holderIdentity: identity,
+      holderIdentity: this.identity,
       leaseDurationSeconds: Math.ceil(this.leaseDuration / 1_000),
-      acquireTime: mine ? (acquireTime ?? this.now()) : this.now(),
-      renewTime: this.now(),
-      leaseTransitions: mine || !lease ? leaseTransitions : leaseTransitions + 1,
+      acquireTime: isOwn ? (acquireTime ?? this.lock.now()) : this.lock.now(),
+      renewTime: this.lock.now(),
+      leaseTransitions: isOwn || !lease ? leaseTransitions : leaseTransitions + 1,
     };
-    await (lease ? this.put({ ...lease, spec }) : this.create(spec));
-    if (!this.stopping.signal.aborted) this.leadsUntil = sentAt + this.renewDeadline;
+    const answer = await (lease ? this.lock.update({ ...lease, spec }) : this.lock.create(spec));
+    if (this.stopping.signal.aborted) return true;
+    this.ownLease = answer;
+    this.leadsUntil = sentAt + this.renewDeadline;
     return true;
   }
 
-  private read(): Promise<Lease | undefined> {
-    const { cluster, leaseName, namespace } = this.options;
-    return cluster.find<Lease>(builtin.Lease, namespace, leaseName);
+  /** An event is a courtesy: a failure is logged and nothing else. */
+  private async emit(lease: Lease, what: string): Promise<void> {
+    const { log } = this.options;
+    await this.lock
+      .recordEvent(lease, `${this.identity} ${what}`)
+      .catch((error: unknown) => log.warn({ error }, 'cannot write the event on the lease'));
   }
 
-  private create(spec: Lease['spec']): Promise<unknown> {
-    const { cluster, leaseName: name, namespace } = this.options;
-    const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name, namespace }, spec };
-    return cluster.request({ method: 'POST', path: pathOf(builtin.Lease, namespace), body });
-  }
-
-  /** The resource version in `lease` makes this fail with a conflict when somebody else wrote meanwhile. */
-  private put(lease: Lease): Promise<unknown> {
-    const { cluster, leaseName, namespace } = this.options;
-    return cluster.request({ method: 'PUT', path: pathOf(builtin.Lease, namespace, leaseName), body: lease });
+  private retryDelay(): number {
+    return this.retryPeriod * (1 + JITTER * Math.random());
   }
 
   private async pause(delay: number): Promise<void> {
     await this.options.clock.sleep(delay, this.stopping.signal).catch(() => undefined); // only stop() rejects it
-  }
-
-  /** `metav1.MicroTime` */
-  private now(): string {
-    return new Date(this.options.clock.now()).toISOString().replace('Z', '000Z');
   }
 }

@@ -15,14 +15,14 @@ class Candidate {
   readonly election: LeaderElection;
   leading = false;
 
-  constructor(readonly identity: string) {
+  constructor(podName: string) {
     this.election = new LeaderElection({
       cluster: adminCluster(),
       clock: systemClock,
       log: silentLog,
       namespace,
       leaseName: 'lease',
-      identity,
+      podName,
       leaseDuration: 3_000,
       renewDeadline: 2_000,
       retryPeriod: 300,
@@ -38,7 +38,7 @@ class Candidate {
 }
 
 test('of many who begin at once one leads; when it goes the next one does, and never two', async () => {
-  const candidates = ['a', 'b', 'c', 'd'].map((identity) => new Candidate(identity));
+  const candidates = ['a', 'b', 'c', 'd'].map((podName) => new Candidate(podName));
   const ends = candidates.map((candidate) => candidate.run());
   const leaders = () => candidates.filter(({ leading }) => leading);
   while (candidates.length > 0) {

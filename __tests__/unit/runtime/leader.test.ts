@@ -7,7 +7,8 @@ import { RecordingLog } from './recording-log';
 
 const LEASE_DURATION = 15_000;
 const RENEW_DEADLINE = 10_000;
-const RETRY_PERIOD = 2_000;
+/** With the longest jitter, which all tests have but those of the jitter. */
+const RETRY_PERIOD = 2_400;
 
 interface Lease {
   readonly metadata: { readonly name: string; readonly resourceVersion?: string };
@@ -23,7 +24,10 @@ class LeaseServer {
   lease: Lease | undefined;
   private version = 0;
 
-  serve({ method, body }: ApiRequest): unknown {
+  readonly events: string[] = [];
+
+  serve({ method, body, path }: ApiRequest): unknown {
+    if (path.endsWith('/events')) return this.events.push((body as { message: string }).message);
     const sent = body as Lease;
     if (method === 'GET') {
       if (!this.lease) throw notFound();
@@ -32,7 +36,12 @@ class LeaseServer {
     const taken =
       method === 'POST' ? this.lease : sent.metadata.resourceVersion !== this.lease?.metadata.resourceVersion;
     if (taken) throw conflict();
-    this.lease = { ...sent, metadata: { ...sent.metadata, resourceVersion: String(++this.version) } };
+    return this.write(sent);
+  }
+
+  /** Writes the lease as somebody who need not compete. */
+  write(lease: Lease): Lease {
+    this.lease = { ...lease, metadata: { ...lease.metadata, resourceVersion: String(++this.version) } };
     return this.lease;
   }
 }
@@ -45,7 +54,7 @@ class Candidate {
   /** Set to answer requests otherwise, or not at all. */
   network: (request: ApiRequest) => Promise<void> = () => Promise.resolve();
 
-  constructor(server: LeaseServer, clock: Clock, identity: string, options: Partial<LeaderOptions> = {}) {
+  constructor(server: LeaseServer, clock: Clock, podName: string, options: Partial<LeaderOptions> = {}) {
     const cluster = new FakeApiClient(clock, async (request) => {
       await this.network(request);
       return server.serve(request);
@@ -57,7 +66,7 @@ class Candidate {
       log,
       namespace: 'ns',
       leaseName: 'op',
-      identity,
+      podName,
       ...options,
     });
   }
@@ -110,182 +119,258 @@ async function oneLeads(skew = 0) {
   return all;
 }
 
-test('the first takes it, and keeps it for as long as it renews', async () => {
-  const { clock, one, two, server } = await oneLeads();
-  await clock.advance(10 * 60_000);
-  expect([one.leading, two.leading]).toEqual([true, false]);
-  expect(server.lease?.spec).toMatchObject({
-    holderIdentity: 'one',
-    leaseTransitions: 0,
-    leaseDurationSeconds: 15,
-  });
-});
+describe('LeaderElection', () => {
+  beforeEach(() => void jest.spyOn(Math, 'random').mockReturnValue(1));
+  afterEach(() => jest.restoreAllMocks());
 
-test.each([3_600_000, -3_600_000])(
-  'a clock that is wrong by %d ms takes no lease that is renewed',
-  async (skew) => {
-    const { clock, two } = await oneLeads(skew);
-    await clock.advance(5 * 60_000);
-    expect(two.leading).toBe(false);
-  },
-);
-
-test.each([3_600_000, -3_600_000])(
-  'a clock that somebody sets by %d ms while all runs ends no leader and makes no second one',
-  async (by) => {
-    const { clock, one, two } = await oneLeads();
-    clock.set(by);
-    expect(one.mayWrite).toBe(true);
-    await clock.advance(5 * 60_000);
+  test('the first takes it, and keeps it for as long as it renews', async () => {
+    const { clock, one, two, server } = await oneLeads();
+    await clock.advance(10 * 60_000);
     expect([one.leading, two.leading]).toEqual([true, false]);
-  },
-);
+    expect(server.lease?.spec).toMatchObject({
+      holderIdentity: one.election.identity,
+      leaseTransitions: 0,
+      leaseDurationSeconds: 15,
+    });
+  });
 
-test('a clock that somebody sets back delays neither the loss of the lease nor its take-over', async () => {
-  const { clock, one, two } = await oneLeads();
-  one.network = down;
-  await clock.advance(RETRY_PERIOD);
-  clock.set(-3_600_000);
-  await clock.advance(RENEW_DEADLINE - RETRY_PERIOD);
-  expect(one.end).toBe('lost');
-  await clock.advance(LEASE_DURATION + RETRY_PERIOD - RENEW_DEADLINE);
-  expect(two.leading).toBe(true);
-});
+  test.each([3_600_000, -3_600_000])(
+    'a clock that is wrong by %d ms takes no lease that is renewed',
+    async (skew) => {
+      const { clock, two } = await oneLeads(skew);
+      await clock.advance(5 * 60_000);
+      expect(two.leading).toBe(false);
+    },
+  );
 
-test('a kill is survived within the lease duration and one retry', async () => {
-  const { clock, one, two, server } = await oneLeads();
-  one.network = silence; // the process is gone
-  await clock.advance(LEASE_DURATION + RETRY_PERIOD);
-  expect(two.leading).toBe(true);
-  expect(server.lease?.spec).toMatchObject({ holderIdentity: 'two', leaseTransitions: 1 });
-});
+  test.each([3_600_000, -3_600_000])(
+    'a clock that somebody sets by %d ms while all runs ends no leader and makes no second one',
+    async (by) => {
+      const { clock, one, two } = await oneLeads();
+      clock.set(by);
+      expect(one.mayWrite).toBe(true);
+      await clock.advance(5 * 60_000);
+      expect([one.leading, two.leading]).toEqual([true, false]);
+    },
+  );
 
-test('a graceful stop hands over at the next retry', async () => {
-  const { clock, one, two } = await oneLeads();
-  const released = one.election.release();
-  await clock.advance(RETRY_PERIOD);
-  await released;
-  expect([one.end, one.mayWrite, two.leading]).toEqual(['stopped', false, true]);
-});
+  test('a clock that somebody sets back delays neither the loss of the lease nor its take-over', async () => {
+    const { clock, one, two } = await oneLeads();
+    one.network = down;
+    await clock.advance(RETRY_PERIOD);
+    clock.set(-3_600_000);
+    await clock.advance(RENEW_DEADLINE - RETRY_PERIOD);
+    expect(one.end).toBe('lost');
+    await clock.advance(LEASE_DURATION + RETRY_PERIOD - RENEW_DEADLINE);
+    expect(two.leading).toBe(true);
+  });
 
-test('a renewal that is under way at the stop does not take the lease back', async () => {
-  const { clock, one, server } = await oneLeads();
-  let answer!: () => void;
-  one.network = ({ method }) =>
-    method === 'PUT' ? new Promise<void>((resolve) => (answer = resolve)) : Promise.resolve();
-  await clock.advance(RETRY_PERIOD);
-  const released = one.election.release();
-  one.network = () => Promise.resolve();
-  answer();
-  await released;
-  expect(server.lease?.spec.holderIdentity).toBe('');
-});
+  test('a kill is survived within the lease duration and one retry', async () => {
+    const { clock, one, two, server } = await oneLeads();
+    one.network = silence; // the process is gone
+    await clock.advance(LEASE_DURATION + RETRY_PERIOD);
+    expect(two.leading).toBe(true);
+    expect(server.lease?.spec).toMatchObject({
+      holderIdentity: two.election.identity,
+      leaseTransitions: 1,
+    });
+  });
 
-test('a lease that is being taken at the stop is given back', async () => {
-  const { clock, one, server } = setup();
-  let answer!: () => void;
-  one.network = ({ method }) =>
-    method === 'POST' ? new Promise<void>((resolve) => (answer = resolve)) : Promise.resolve();
-  one.run();
-  await settle();
-  const released = one.election.release();
-  await settle();
-  one.network = () => Promise.resolve();
-  answer();
-  await released;
-  expect(server.lease?.spec.holderIdentity).toBe('');
-  await clock.advance(60_000);
-  expect(one.leading).toBe(false);
-});
+  test('a graceful stop hands over at the next retry', async () => {
+    const { clock, one, two } = await oneLeads();
+    const released = one.election.release();
+    await clock.advance(RETRY_PERIOD);
+    await released;
+    expect([one.end, one.mayWrite, two.leading]).toEqual(['stopped', false, true]);
+  });
 
-test.each([
-  ['that refuses', down],
-  ['that is silent', silence],
-])('a leader before a server %s stops before another may begin', async (_, network) => {
-  const { clock, one, two } = await oneLeads();
-  await clock.advance(5_000);
-  one.network = network;
-  for (let time = 0; time < LEASE_DURATION + RETRY_PERIOD; time += 100) {
-    await clock.advance(100);
-    expect(one.mayWrite && two.mayWrite).toBe(false);
-    expect(one.leading && two.leading).toBe(false);
-  }
-  expect([one.end, two.leading]).toEqual(['lost', true]);
-});
+  test('a renewal that is under way at the stop does not take the lease back', async () => {
+    const { clock, one, server } = await oneLeads();
+    let answer!: () => void;
+    one.network = ({ method }) =>
+      method === 'PUT' ? new Promise<void>((resolve) => (answer = resolve)) : Promise.resolve();
+    await clock.advance(RETRY_PERIOD);
+    const released = one.election.release();
+    one.network = () => Promise.resolve();
+    answer();
+    await released;
+    expect(server.lease?.spec.holderIdentity).toBe('');
+  });
 
-test('a leader is lost at the renew deadline at the latest, counted from when its last renewal was sent', async () => {
-  const { clock, one } = await oneLeads();
-  one.network = ({ method }) => (method === 'PUT' ? clock.sleep(7_000) : Promise.resolve());
-  await clock.advance(RETRY_PERIOD); // sent
-  await clock.advance(7_000); // answered
-  one.network = down;
-  await clock.advance(RENEW_DEADLINE - 7_000 - 1);
-  expect(one.mayWrite).toBe(true);
-  await clock.advance(1);
-  expect([one.mayWrite, one.end]).toEqual([false, 'lost']);
-});
+  test('a lease that is being taken at the stop is given back', async () => {
+    const { clock, one, server } = setup();
+    let answer!: () => void;
+    one.network = ({ method }) =>
+      method === 'POST' ? new Promise<void>((resolve) => (answer = resolve)) : Promise.resolve();
+    one.run();
+    await settle();
+    const released = one.election.release();
+    await settle();
+    one.network = () => Promise.resolve();
+    answer();
+    await released;
+    expect(server.lease?.spec.holderIdentity).toBe('');
+    await clock.advance(60_000);
+    expect(one.leading).toBe(false);
+  });
 
-test('a hiccup shorter than the deadline costs nothing', async () => {
-  const { clock, one } = await oneLeads();
-  one.network = down;
-  await clock.advance(RENEW_DEADLINE - RETRY_PERIOD - 1);
-  one.network = () => Promise.resolve();
-  await clock.advance(60_000);
-  expect(one.leading).toBe(true);
-  expect(one.log.at('warn').length).toBeGreaterThan(0);
-});
-
-test('a process that was frozen may not write, even before a timer tells it', async () => {
-  const { clock, one } = await oneLeads();
-  clock.freeze(60_000);
-  expect(one.mayWrite).toBe(false);
-});
-
-test('somebody who annotates the lease does not end the leader', async () => {
-  const { clock, one, server } = await oneLeads();
-  let meddled = false;
-  one.network = ({ method }) => {
-    if (method === 'PUT' && !meddled) {
-      meddled = true;
-      server.lease = {
-        ...server.lease!,
-        metadata: { ...server.lease!.metadata, resourceVersion: 'meddled' },
-      };
+  test.each([
+    ['that refuses', down],
+    ['that is silent', silence],
+  ])('a leader before a server %s stops before another may begin', async (_, network) => {
+    const { clock, one, two } = await oneLeads();
+    await clock.advance(5_000);
+    one.network = network;
+    for (let time = 0; time < LEASE_DURATION + RETRY_PERIOD; time += 100) {
+      await clock.advance(100);
+      expect(one.mayWrite && two.mayWrite).toBe(false);
+      expect(one.leading && two.leading).toBe(false);
     }
-    return Promise.resolve();
-  };
-  await clock.advance(60_000);
-  expect([meddled, one.leading]).toEqual([true, true]);
-});
+    expect([one.end, two.leading]).toEqual(['lost', true]);
+  });
 
-test('a leader whose lease another has taken stops at the next look', async () => {
-  const { clock, one, server } = await oneLeads();
-  server.lease = { ...server.lease!, spec: { ...server.lease!.spec, holderIdentity: 'somebody' } };
-  await clock.advance(RETRY_PERIOD);
-  expect(one.end).toBe('lost');
-});
+  test('a leader is lost at the renew deadline at the latest, counted from when its last renewal was sent', async () => {
+    const { clock, one } = await oneLeads();
+    one.network = ({ method }) => (method === 'PUT' ? clock.sleep(7_000) : Promise.resolve());
+    await clock.advance(RETRY_PERIOD); // sent
+    await clock.advance(7_000); // answered
+    one.network = down;
+    await clock.advance(RENEW_DEADLINE - 7_000 - 1);
+    expect(one.mayWrite).toBe(true);
+    await clock.advance(1);
+    expect([one.mayWrite, one.end]).toEqual([false, 'lost']);
+  });
 
-test('of two who reach for a free lease at once, one gets it', async () => {
-  const { clock, one, two } = setup();
-  one.run();
-  two.run();
-  await clock.advance(RETRY_PERIOD);
-  expect([one.leading, two.leading].filter(Boolean)).toHaveLength(1);
-});
+  test('a hiccup shorter than the deadline costs nothing', async () => {
+    const { clock, one } = await oneLeads();
+    one.network = down;
+    await clock.advance(RENEW_DEADLINE - RETRY_PERIOD - 1);
+    one.network = () => Promise.resolve();
+    await clock.advance(60_000);
+    expect(one.leading).toBe(true);
+    expect(one.log.at('warn').length).toBeGreaterThan(0);
+  });
 
-test('the same name takes its lease again at once, as a container that was started anew does', async () => {
-  const { clock, one, server } = await oneLeads();
-  one.network = silence;
-  const again = new Candidate(server, clock, 'one');
-  again.run();
-  await settle();
-  expect(again.leading).toBe(true);
-});
+  test('a process that was frozen may not write, even before a timer tells it', async () => {
+    const { clock, one } = await oneLeads();
+    clock.freeze(60_000);
+    expect(one.mayWrite).toBe(false);
+  });
 
-test('stopped before it leads, it never does', async () => {
-  const { clock, two } = await oneLeads();
-  two.election.stop();
-  await clock.advance(60_000);
-  expect(two.leading).toBe(false);
-  await two.election.release();
+  test('somebody who annotates the lease does not end the leader', async () => {
+    const { clock, one, server } = await oneLeads();
+    let meddled = false;
+    one.network = ({ method }) => {
+      if (method === 'PUT' && !meddled) {
+        meddled = true;
+        server.write(server.lease!);
+      }
+      return Promise.resolve();
+    };
+    await clock.advance(60_000);
+    expect([meddled, one.leading]).toEqual([true, true]);
+  });
+
+  test('a leader whose lease another has taken stops at the next look', async () => {
+    const { clock, one, server } = await oneLeads();
+    server.write({ ...server.lease!, spec: { ...server.lease!.spec, holderIdentity: 'somebody' } });
+    await clock.advance(RETRY_PERIOD);
+    expect(one.end).toBe('lost');
+  });
+
+  test('of two who reach for a free lease at once, one gets it', async () => {
+    const { clock, one, two } = setup();
+    one.run();
+    two.run();
+    await clock.advance(RETRY_PERIOD);
+    expect([one.leading, two.leading].filter(Boolean)).toHaveLength(1);
+  });
+
+  test('two processes with the same pod name never both may write', async () => {
+    const { clock, one, server } = await oneLeads();
+    const namesake = new Candidate(server, clock, 'one');
+    namesake.run();
+    for (let time = 0; time < 60_000; time += 100) {
+      await clock.advance(100);
+      expect([one.mayWrite, namesake.mayWrite]).toEqual([true, false]);
+    }
+  });
+
+  test('a renewal costs one request', async () => {
+    const { clock, one } = await oneLeads();
+    const methods: string[] = [];
+    one.network = ({ method }) => Promise.resolve(void methods.push(method));
+    await clock.advance(3 * RETRY_PERIOD);
+    expect(methods).toEqual(['PUT', 'PUT', 'PUT']);
+  });
+
+  test('the lease is given back although somebody annotates it meanwhile', async () => {
+    const { one, server } = await oneLeads();
+    let meddled = false;
+    one.network = ({ method }) => {
+      if (method === 'PUT' && !meddled) {
+        meddled = true;
+        server.write(server.lease!);
+      }
+      return Promise.resolve();
+    };
+    await one.election.release();
+    expect([meddled, server.lease?.spec.holderIdentity]).toEqual([true, '']);
+  });
+
+  test('a candidate logs whom it waits for, once for each holder', async () => {
+    const { clock, one, two } = await oneLeads();
+    await clock.advance(60_000);
+    const waits = two.log.lines.filter(({ message }) => message.startsWith('waiting for the lease'));
+    expect(waits.map(({ fields }) => fields)).toEqual([{ holder: one.election.identity }]);
+  });
+
+  test('becoming leader and giving the lease back are events on the Lease; an event that fails costs nothing', async () => {
+    const { clock, one, server, two } = setup();
+    two.network = ({ path }) => (path.endsWith('/events') ? down() : Promise.resolve());
+    one.run();
+    await settle();
+    await one.election.release();
+    const { identity } = one.election;
+    expect(server.events).toEqual([`${identity} became leader`, `${identity} stopped leading`]);
+    two.run();
+    await clock.advance(RETRY_PERIOD);
+    expect(two.leading).toBe(true);
+  });
+
+  test('retries have jitter: up to a fifth of the period', async () => {
+    for (const [random, delay] of [
+      [0, 2_000],
+      [0.5, 2_200],
+    ] as const) {
+      jest.spyOn(Math, 'random').mockReturnValue(random);
+      const { clock, one } = await oneLeads();
+      let renewals = 0;
+      one.network = () => Promise.resolve(void renewals++);
+      await clock.advance(delay - 1);
+      expect(renewals).toBe(0);
+      await clock.advance(1);
+      expect(renewals).toBe(1);
+    }
+  });
+
+  test.each([
+    [
+      { leaseDuration: 10_000, renewDeadline: 10_000 },
+      'leaseDuration 10000 must be greater than renewDeadline 10000',
+    ],
+    [{ renewDeadline: 2_400 }, 'renewDeadline 2400 must be greater than 1.2 times retryPeriod 2000'],
+    [{ retryPeriod: 0 }, 'renewDeadline 10000 must be greater than 1.2 times retryPeriod 0'],
+  ])('durations that do not fit each other are refused: %j', (durations, message) => {
+    const build = () => new Candidate(new LeaseServer(), new FakeClock(), 'one', durations);
+    expect(build).toThrow(new RangeError(message));
+  });
+
+  test('stopped before it leads, it never does', async () => {
+    const { clock, two } = await oneLeads();
+    two.election.stop();
+    await clock.advance(60_000);
+    expect(two.leading).toBe(false);
+    await two.election.release();
+  });
 });

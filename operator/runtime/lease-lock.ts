@@ -1,0 +1,71 @@
+import { type Clock, timestamp } from '../clock';
+import type { ApiClient } from './api-client';
+import { type ClusterObject, pathOf } from './objects';
+import { builtin } from './types';
+
+/** `coordination.k8s.io/v1` */
+export interface Lease extends ClusterObject {
+  readonly spec?: {
+    readonly holderIdentity?: string;
+    readonly leaseDurationSeconds?: number;
+    /** RFC 3339 with microseconds, as are all times of a lease. */
+    readonly acquireTime?: string;
+    readonly renewTime?: string;
+    readonly leaseTransitions?: number;
+  };
+}
+
+/** The one Lease that the candidates compete for, under the API server's optimistic lock. */
+export class LeaseLock {
+  constructor(
+    private readonly cluster: ApiClient,
+    private readonly clock: Clock,
+    private readonly namespace: string,
+    private readonly name: string,
+  ) {}
+
+  read(): Promise<Lease | undefined> {
+    return this.cluster.find<Lease>(builtin.Lease, this.namespace, this.name);
+  }
+
+  create(spec: Lease['spec']): Promise<Lease> {
+    const { name, namespace } = this;
+    const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name, namespace }, spec };
+    return this.cluster.request<Lease>({ method: 'POST', path: pathOf(builtin.Lease, namespace), body });
+  }
+
+  /** @throws ApiError a conflict, when somebody wrote the lease after `lease` was read */
+  update(lease: Lease): Promise<Lease> {
+    const path = pathOf(builtin.Lease, this.namespace, this.name);
+    return this.cluster.request<Lease>({ method: 'PUT', path, body: lease });
+  }
+
+  /** Tells on the Lease who became or stopped being the leader, as client-go does. */
+  async recordEvent({ metadata: { name, uid, resourceVersion } }: Lease, message: string): Promise<void> {
+    const { namespace } = this;
+    const at = timestamp(this.clock.now());
+    const { apiVersion, kind } = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
+    await this.cluster.request({
+      method: 'POST',
+      path: pathOf(builtin.Event, namespace),
+      body: {
+        apiVersion: 'v1',
+        kind: 'Event',
+        metadata: { generateName: `${name}.`, namespace },
+        involvedObject: { apiVersion, kind, name, namespace, uid, resourceVersion },
+        type: 'Normal',
+        reason: 'LeaderElection',
+        message,
+        source: { component: 'hub-operator' },
+        firstTimestamp: at,
+        lastTimestamp: at,
+        count: 1,
+      },
+    });
+  }
+
+  /** `metav1.MicroTime` */
+  now(): string {
+    return new Date(this.clock.now()).toISOString().replace('Z', '000Z');
+  }
+}
