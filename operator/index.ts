@@ -28,18 +28,18 @@ async function main(args: readonly string[]): Promise<number> {
   });
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
-      log.info({ signal }, 'stopping');
+      log.info({ signal }, 'received a signal: stopping');
       void operator.stop();
     });
   }
   process.on('unhandledRejection', (error) =>
     log.error({ error }, 'unhandled rejection: please report this'),
   );
-  log.info({ version, port: probes.port, ...settings }, 'starting');
+  log.info({ version, port: probes.port, ...settings }, 'starting the operator');
   await operator.start();
   const end = await operator.ended;
   await probes.close();
-  log.info({ end }, 'ended');
+  log.info({ end }, 'operator ended');
   return end === 'stopped' ? 0 : 1;
 }
 

@@ -114,7 +114,7 @@ export class HubOperator extends Operator {
     await this.shutDown();
     await this.leader
       ?.release()
-      .catch((error: unknown) => this.log.warn({ error: String(error) }, 'lease not released'));
+      .catch((error: unknown) => this.log.warn({ error }, 'cannot release the lease'));
     this.cluster.close();
     this.end('stopped');
   }
@@ -198,10 +198,10 @@ export class HubOperator extends Operator {
   private async lead(): Promise<void> {
     if (this.leader && !(await this.leader.acquire())) return;
     this.metrics.setLeader(this.settings.leaseName, true);
-    this.log.info({ identity: this.settings.podName }, 'leading');
+    this.log.info({ identity: this.leader?.identity }, 'became leader');
     this.controller.queue.start();
     if (!this.leader || (await this.leader.renew()) === 'stopped') return;
-    this.log.error({}, 'the lease is lost: stopping at once, another replica goes on');
+    this.log.error({}, 'lost the lease: stopping at once, another replica takes over');
     this.leadership.abort(new Stopping('this process is no longer the leader'));
     await this.shutDown();
     this.end('lost');

@@ -127,7 +127,7 @@ test('a leader that is killed, and one whose way to the server is cut, are follo
   const namespace = await freshNamespace('takeover');
   const start = async (name: string, options = {}) => {
     const operator = await startTestOperator(namespace, { ...options, settings: { POD_NAME: name } });
-    await until(`${name} is warm`, async () => (await operator.metric('workqueue_adds_total')) >= 0);
+    await until(`${name} is warm`, async () => (await operator.page('/readyz')) === 'ok\n');
     return operator;
   };
   const leads = (operator: TestOperator) => operator.metric('leader_election_master_status');
