@@ -362,7 +362,7 @@ describe('LeaderElection', () => {
     [{ renewDeadline: 2_400 }, 'renewDeadline 2400 must be greater than 1.2 times retryPeriod 2000'],
     [{ retryPeriod: 0 }, 'renewDeadline 10000 must be greater than 1.2 times retryPeriod 0'],
   ])('durations that do not fit each other are refused: %j', (durations, message) => {
-    const build = () => new Candidate(new LeaseServer(), new FakeClock(), 'one', durations);
+    const build = () => new Candidate(new LeaseServer(), new ManualClock(), 'one', durations);
     expect(build).toThrow(new RangeError(message));
   });
 
