@@ -2626,7 +2626,7 @@ export function toJson_HubConfigurationProps(obj: HubConfigurationProps | undefi
  */
 export interface HubConfigurationSpec {
   /**
-   * Content of the hub’s `configuration.yaml`. Missing includes of automations, scenes and scripts are appended; the rest is kept as written. Up to 512 Ki characters. Default: empty.
+   * Content of the hub’s `configuration.yaml`. Missing includes of automations.yaml, scenes.yaml and scripts.yaml are appended, also beside sections of your own; the rest is kept as written. Up to 512 Ki characters. Default: empty.
    *
    * @schema HubConfigurationSpec#configuration
    */

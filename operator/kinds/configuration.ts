@@ -25,8 +25,9 @@ const spec = {
     configuration: {
       type: 'string',
       description:
-        'Content of the hub’s `configuration.yaml`. Missing includes of automations, scenes and scripts are appended; ' +
-        'the rest is kept as written. Up to 512 Ki characters. Default: empty.',
+        'Content of the hub’s `configuration.yaml`. Missing includes of automations.yaml, scenes.yaml and scripts.yaml ' +
+        'are appended, also beside sections of your own; the rest is kept as written. Up to 512 Ki characters. ' +
+        'Default: empty.',
       maxLength: 524288,
       default: '',
     },

@@ -18,14 +18,29 @@ describe('generateConfiguration', () => {
     ['other sections', 'logger:\n  default: info\n', `logger:\n  default: info\n${includes}`],
     ['no newline at the end', 'frontend:', `frontend:\n${includes}`],
     [
-      'a section that is there',
-      'scene: !include my_scenes.yaml\n',
-      'scene: !include my_scenes.yaml\nautomation: !include automations.yaml\nscript: !include scripts.yaml\n',
+      'a section that includes another file',
+      'automation: !include_dir_merge_list automations\n',
+      'automation: !include_dir_merge_list automations\nautomation hub_operator: !include automations.yaml\nscene: !include scenes.yaml\nscript: !include scripts.yaml\n',
+    ],
+    [
+      'sections of the user’s own',
+      'scene: []\nscript:\n  night:\n    sequence: []\n',
+      'scene: []\nscript:\n  night:\n    sequence: []\nautomation: !include automations.yaml\nscene hub_operator: !include scenes.yaml\nscript hub_operator: !include scripts.yaml\n',
+    ],
+    [
+      'a section whose label is taken as well',
+      'scene: !include my.yaml\nscene hub_operator: !include more.yaml\n',
+      'scene: !include my.yaml\nscene hub_operator: !include more.yaml\nautomation: !include automations.yaml\nscene hub_operator_2: !include scenes.yaml\nscript: !include scripts.yaml\n',
     ],
     [
       'a labelled section besides',
       'automation old: !include old.yaml\n',
       `automation old: !include old.yaml\n${includes}`,
+    ],
+    [
+      'a labelled section that includes the file already',
+      'automation ui: !include ./automations.yaml\nscene ui: !include /config/scenes.yaml\n',
+      'automation ui: !include ./automations.yaml\nscene ui: !include /config/scenes.yaml\nscript: !include scripts.yaml\n',
     ],
     ['all three', includes, includes],
   ])('the includes are added to %s', (_, input, expected) => {

@@ -10,8 +10,8 @@ export type Generated =
   | { readonly type: 'invalid'; readonly message: string };
 
 /**
- * The hub's `configuration.yaml`: the user's text, byte for byte, followed by the includes that it lacks. A labelled
- * section (`automation old:`) does not replace the plain one, which the hub's config API needs.
+ * The hub's `configuration.yaml`: the user's text, byte for byte, followed by the includes that it lacks. The hub's
+ * config API writes to these files whatever the user's own sections include, so they are included beside them.
  */
 export function generateConfiguration(text: string): Generated {
   const document = parseDocument(text, { customTags: hubTags, prettyErrors: true });
@@ -25,13 +25,39 @@ export function generateConfiguration(text: string): Generated {
       message: 'spec.configuration must be a mapping of section names, such as `logger:`.',
     };
   }
-  const present = new Set(isMap(contents) ? contents.items.map(({ key }) => (key as Scalar).value) : []);
+  const sections = sectionsOf(contents);
   const lines = Object.entries(INCLUDES)
-    .filter(([section]) => !present.has(section))
-    .map(([section, file]) => `${section}: !include ${file}\n`);
+    .filter(([section, file]) => !includes(sections, section, file))
+    .map(([section, file]) => `${freeKey(sections, section)}: !include ${file}\n`);
   if (lines.length === 0) return { type: 'configuration', text };
   const separator = text === '' || text.endsWith('\n') ? '' : '\n';
   return { type: 'configuration', text: `${text}${separator}${lines.join('')}` };
+}
+
+/** The values of the top-level keys. */
+type Sections = ReadonlyMap<unknown, unknown>;
+
+function sectionsOf(contents: unknown): Sections {
+  if (!isMap(contents)) return new Map();
+  return new Map(contents.items.map(({ key, value }) => [(key as Scalar).value, value]));
+}
+
+/** One of the user's own sections of that name, with a label or without, includes the file already. */
+function includes(sections: Sections, section: string, file: string): boolean {
+  return [...sections].some(([key, value]) => {
+    if (key !== section && !String(key).startsWith(`${section} `)) return false;
+    if (!isScalar(value) || value.tag !== '!include') return false;
+    return String(value.value).replace(/^(\.\/|\/config\/)/, '') === file;
+  });
+}
+
+/** The section itself or, beside the user's own one, a labelled section, which the hub merges with it. */
+function freeKey(sections: Sections, section: string): string {
+  if (!sections.has(section)) return section;
+  const label = `${section} hub_operator`;
+  let key = label;
+  for (let count = 2; sections.has(key); count++) key = `${label}_${count}`;
+  return key;
 }
 
 /** `sha256:<hex>` of all generated files. */
