@@ -7,6 +7,7 @@ import { EntityRegistry } from './entity-registry';
 import { HubFailed } from './errors';
 import { OwnReloadTracker } from './own-reload-tracker';
 import { Reloads } from './reloads';
+import { RepairIssues } from './repair-issues';
 import { RestClient, type HubAddress } from './rest';
 import { redactor, type Redact } from './redact';
 import { callService, isComponentLoaded } from './services';
@@ -34,6 +35,7 @@ export class HubClient {
   readonly connection: HubConnection;
   readonly entities: ConfigEntities;
   readonly entityRegistry: EntityRegistry;
+  readonly repairIssues: RepairIssues;
   readonly components: LoadedComponents;
   readonly reloads: Reloads;
   readonly events: HubEvents;
@@ -50,6 +52,7 @@ export class HubClient {
     const ownReloads = new OwnReloadTracker(clock);
     this.entities = new ConfigEntities(this.rest, this.connection, ownReloads);
     this.entityRegistry = new EntityRegistry(this.connection);
+    this.repairIssues = new RepairIssues(this.connection);
     this.components = new LoadedComponents(this.rest, this.connection);
     this.events = new HubEvents(this.connection, ownReloads);
     this.reloads = new Reloads({

@@ -51,8 +51,10 @@ export const readyReasons = {
   },
   RejectedByHub: {
     kinds: ['Hub', ...entities],
-    meaning: 'The hub understood the request and rejected it. The message contains its answer.',
-    action: 'Correct the resource.',
+    meaning:
+      'The hub rejected the object, or loaded it and disabled it as invalid. The message contains the hub’s reason.',
+    action:
+      'Correct the resource, or what it refers to in the hub: a blueprint, a device, an entity. It heals with the hub’s next reload.',
   },
   InvalidSpec: {
     kinds: 'all',
@@ -153,6 +155,12 @@ export const readyReasons = {
   ScriptGenerated: {
     kinds: ['HubScript'],
     meaning: 'The hub has loaded the script. While not Ready: it is being written or loaded.',
+  },
+  NotLoaded: {
+    kinds: entities,
+    meaning: 'The object is in the hub’s file, and the hub has loaded its files without it.',
+    action:
+      'Include `automations.yaml`, `scenes.yaml` or `scripts.yaml` in `configuration.yaml`, as the message says, and restart the hub.',
   },
   DriftDetected: {
     kinds: entities,
@@ -292,6 +300,12 @@ export const eventReasons = {
     type: 'Normal',
     meaning:
       'The hub has reloaded after a write. The message has the ReloadID, which is in the operator’s log, too.',
+  },
+  ReloadFailed: {
+    kinds: ['HubAutomation', 'HubScene'],
+    type: 'Warning',
+    meaning: 'The hub could not be reloaded after a write. It loads the change at its next start.',
+    action: 'Read the hub’s log.',
   },
   Adopted: {
     kinds: entities,

@@ -13,6 +13,7 @@ type AutomationWork = EntityWork<HubAutomation, HubAutomationSpec>;
 
 export const automations: EntityType<HubAutomation, HubAutomationSpec> = {
   type: 'automation',
+  file: 'automations.yaml',
   definition,
   idField: 'automationId',
   reason: 'AutomationGenerated',
@@ -21,7 +22,6 @@ export const automations: EntityType<HubAutomation, HubAutomationSpec> = {
   spec: (resource) => defaulted(definition.spec, resource.spec),
   payload: automationPayload,
   readLive: (work, entity) => readLiveConfig('automation', work, entity),
-  status: ({ enabled }) => ({ enabled }),
   shouldEnable: ({ spec, resource }) => spec.enabled && resource.status?.enabled === false,
   ensureState: setSwitch,
 };
@@ -48,21 +48,24 @@ export function automationPayload(spec: HubAutomationSpec): EntityPayload {
 async function setSwitch(
   work: AutomationWork,
   entity: { readonly entity_id: string },
+  inUse: boolean,
 ): Promise<StateCorrection> {
   const { client, resource, spec } = work;
   const target = { entity_id: entity.entity_id };
   const applied = resource.status?.enabled;
+  const status = { enabled: spec.enabled };
   if (spec.enabled) {
+    if (!inUse) return {}; // loading it may switch it off again
     const mayBeRestoredOff = isNew(work) && spec.initialState !== false;
     const turnOn = applied === false || (mayBeRestoredOff && (await isState(work, target.entity_id, 'off')));
     if (turnOn) await callService(client.rest, 'automation', 'turn_on', target);
-    return {};
+    return { status };
   }
-  if (!(await isState(work, target.entity_id, 'on'))) return {};
+  if (!(await isState(work, target.entity_id, 'on'))) return { status };
   const drifted = applied === false;
   if (drifted && spec.driftPolicy === 'Warn') return { mayNotCorrect: 'Somebody switched it on in the hub.' };
   await callService(client.rest, 'automation', 'turn_off', { ...target, stop_actions: true });
-  return drifted ? { corrected: 'Somebody switched it on in the hub: it is off again.' } : {};
+  return { status, ...(drifted && { corrected: 'Somebody switched it on in the hub: it is off again.' }) };
 }
 
 async function isState({ client }: AutomationWork, entityId: string, state: string): Promise<boolean> {

@@ -8,11 +8,13 @@ import {
   type Outcome,
   type Ready,
   ready,
+  type Stalled,
   stalled,
   type Waiting,
   waiting,
 } from '../../runtime/outcome';
 import { conditionOf } from '../../runtime/conditions';
+import { truncate } from '../../truncate';
 import type { Child } from '../child';
 import { formatDiff } from './diff';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
@@ -33,44 +35,84 @@ export function inProgress<R extends Child, S extends ConfigEntitySpec>(
   return waiting(reason, `The ${type} ${id} is being sent to the hub.${problem}`, after, details);
 }
 
-/** The hub has the payload in its file and does not use it. `after`: milliseconds until the next check. */
-export function notLoaded<R extends Child, S extends ConfigEntitySpec>(
-  { reason, type }: EntityType<R, S>,
-  { id }: EntityWork<R, S>,
-  after: number,
-): Waiting {
-  return waiting(reason, `The ${type} ${id} is in the hub’s file, and the hub has not loaded it.`, after);
+/** What status records once the hub has accepted the payload. `carriedOut`: fields for what else was done. */
+export interface Accepted {
+  readonly observation: Observation;
+  readonly carriedOut?: Readonly<Record<string, unknown>> | undefined;
+  readonly events?: readonly EventSpec[];
 }
 
-/** The hub has the desired payload, and uses it unless the observation is `NotLoaded`. */
+/** The hub uses the payload; or it has it in its file and could not be reloaded (rules.md, "Reload"). */
 export function readyOutcome<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,
-  observation: Observation,
-  events: readonly EventSpec[],
+  accepted: Accepted,
 ): Ready {
+  const message = readyMessage(entityType.type, work.id, accepted.observation);
+  return ready(entityType.reason, message, detailsOf(entityType, work, accepted));
+}
+
+/** The hub has loaded its files without the payload. `after`: milliseconds until the next check. */
+export function notLoaded<R extends Child, S extends ConfigEntitySpec>(
+  entityType: EntityType<R, S>,
+  work: EntityWork<R, S>,
+  accepted: Accepted,
+  after: number | undefined,
+): Stalled {
+  const { type, file } = entityType;
+  const message =
+    `The ${type} ${work.id} is in ${file}, and the hub does not load it. ` +
+    `Check that configuration.yaml includes the file (${type}: !include ${file}, ` +
+    `or ${type} hub_operator: !include ${file} beside a section of your own), and restart the hub.`;
+  const details = detailsOf(entityType, work, accepted);
+  return stalled('NotLoaded', message, { ...details, ...(after !== undefined && { after }) });
+}
+
+/** The hub has loaded the payload and disabled it, as after an upgrade or without its blueprint. */
+export function disabledAsInvalid<R extends Child, S extends ConfigEntitySpec>(
+  entityType: EntityType<R, S>,
+  work: EntityWork<R, S>,
+  error: string,
+  accepted: Accepted,
+): Stalled {
+  // The error may quote the whole definition.
+  const reason = truncate(work.client.rest.redact(error), LONGEST_ERROR);
+  const message = `The hub has disabled the ${entityType.type} ${work.id} as invalid: ${reason}`;
+  return stalled('RejectedByHub', message, detailsOf(entityType, work, accepted));
+}
+
+const LONGEST_ERROR = 500;
+
+function detailsOf<R extends Child, S extends ConfigEntitySpec>(
+  entityType: EntityType<R, S>,
+  work: EntityWork<R, S>,
+  { observation, carriedOut, events = [] }: Accepted,
+) {
   const { cached, id, hash, spec, resource } = work;
   const { operation } = cached;
   const reload = reloadReady(entityType, work, operation?.reload);
-  const reloaded = operation?.reload?.ok && reload;
-  return ready(entityType.reason, readyMessage(entityType.type, id, observation), {
+  const { entity, type } = observation;
+  return {
     status: {
       ...entityType.status?.(spec),
+      ...carriedOut,
       [entityType.idField]: id,
-      entityId: observation.entity?.entity_id ?? null,
+      // Until it is in use, an entity may be what the hub restored of a deleted one.
+      entityId: (type === 'NotLoaded' ? resource.status?.['entityId'] : entity?.entity_id) ?? null,
       appliedHash: hash,
       lastAppliedTime: operation?.wroteAt
         ? timestamp(operation.wroteAt)
         : resource.status?.['lastAppliedTime'],
     },
     conditions: { ReloadReady: reload ?? null },
-    events: [
-      ...(reloaded
-        ? [{ type: 'Normal', reason: 'ReloadSuccessful', message: reloaded.message } as const]
-        : []),
-      ...events,
-    ],
-  });
+    events: [...(reload && operation?.reload ? [reloadEvent(operation.reload, reload)] : []), ...events],
+  };
+}
+
+function reloadEvent({ ok }: ReloadResult, { message }: { readonly message: string }): EventSpec {
+  return ok
+    ? { type: 'Normal', reason: 'ReloadSuccessful', message }
+    : { type: 'Warning', reason: 'ReloadFailed', message };
 }
 
 /** The annotation `dry-run` (rules.md, "Suspend and dry-run"). */

@@ -11,6 +11,8 @@ import { type CachedEntity, invalidate } from './entity-cache';
 export interface WatchedResource {
   /** The id under which the hub has it; undefined: it has none yet. */
   readonly id: string | undefined;
+  /** Its entity, as far as status says. */
+  readonly entityId: string | undefined;
   readonly cached: CachedEntity;
   /** An automation with `enabled: false`. */
   readonly desiredOff: boolean;
@@ -67,6 +69,10 @@ export class DriftDetector {
     client.events.onEvent((event) => this.onEvent(event));
     client.entityRegistry.onChange((kind, id) => {
       for (const resource of resources(kind)) if (resource.id === id) this.invalidate(resource);
+    });
+    client.repairIssues.onChange((entityId) => {
+      for (const kind of CONFIG_ENTITY_KINDS)
+        this.requeue(kind, (resource) => resource.entityId === entityId);
     });
   }
 

@@ -31,18 +31,21 @@ export interface EntityWork<R extends Child = Child, S extends ConfigEntitySpec 
 /**
  * What the hub shows of the definition that it runs, without reading its file. `Whole`: all of it, beside what it would
  * show if it ran the desired payload. `Part`: too little to compare all, and whether that part is as desired. `None`: the
- * entity is registered, and the hub runs nothing for it.
+ * entity is registered, and the hub runs nothing for it. `Invalid`: the hub has loaded and disabled it, for this reason.
  */
 export type LiveConfig =
   | { readonly type: 'Whole'; readonly actual: EntityPayload; readonly desired: EntityPayload }
   | { readonly type: 'Part'; readonly matches: boolean }
-  | { readonly type: 'None' };
+  | { readonly type: 'None' }
+  | { readonly type: 'Invalid'; readonly error: string };
 
-/** A change of the entity's state in the hub that differs from the spec, in a sentence. */
+/** What was done about the state of an entity. */
 export interface StateCorrection {
-  /** It was reverted. */
+  /** Fields of `status` that say what was carried out. */
+  readonly status?: Readonly<Record<string, unknown>>;
+  /** A sentence about a change in the hub that was reverted. */
   readonly corrected?: string;
-  /** It may only be reported (`driftPolicy: Warn`). */
+  /** A sentence about a change in the hub that may only be reported (`driftPolicy: Warn`). */
   readonly mayNotCorrect?: string;
 }
 
@@ -51,6 +54,8 @@ export interface EntityType<R extends Child, S extends ConfigEntitySpec> {
   /** The hub's word for the kind. */
   readonly type: ConfigEntityKind;
   readonly definition: KindDefinition;
+  /** File of the hub that holds the definitions, beside `configuration.yaml`. */
+  readonly file: string;
   /** Field of `status` that holds the id under which the hub has the object. */
   readonly idField: string;
   /** Reason of `Ready`. */
@@ -70,6 +75,6 @@ export interface EntityType<R extends Child, S extends ConfigEntitySpec> {
   status?(spec: S): Readonly<Record<string, unknown>>;
   /** Whether the entity is enabled now if it is disabled in the hub. */
   shouldEnable?(work: EntityWork<R, S>): boolean;
-  /** Brings the state of the entity to what the spec says, once the hub uses the payload. */
-  ensureState?(work: EntityWork<R, S>, entity: RegistryEntity): Promise<StateCorrection>;
+  /** Brings the state of the entity to what the spec says. `inUse`: false while the hub runs an earlier payload. */
+  ensureState?(work: EntityWork<R, S>, entity: RegistryEntity, inUse: boolean): Promise<StateCorrection>;
 }

@@ -55,6 +55,7 @@ export class HubContexts {
       const { name, uid } = resource.metadata;
       yield {
         id: ownedId(entityType, resource),
+        entityId: resource.status?.['entityId'] as string | undefined,
         cached: cache.get(uid),
         desiredOff: 'enabled' in resource.spec && resource.spec.enabled === false,
         requeue: (priority) => this.services.requeue(definition.kind, namespace, name, priority),

@@ -12,6 +12,9 @@ export async function readLiveConfig(
   if (entity.disabled_by !== null) return { type: 'Part', matches: true };
   const actual = await work.client.entities.running(entity.entity_id);
   if (!actual) return { type: 'None' };
+  // The hub shows the definition of one that it has disabled as invalid, too.
+  const error = await work.client.repairIssues.validationErrorOf(entity.entity_id);
+  if (error !== undefined) return { type: 'Invalid', error };
   const desired = await expand(kind, work);
   return desired ? { type: 'Whole', actual, desired } : { type: 'Part', matches: true };
 }

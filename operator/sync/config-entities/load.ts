@@ -21,7 +21,9 @@ export type LoadPolicy =
 export type LoadStep =
   | { readonly type: 'Reload' }
   | { readonly type: 'Wait'; readonly after: number }
-  /** The hub does not load it. `after`: when to check again, if before the resync. */
+  /** The hub could not be reloaded. It loads the definition at its next start. */
+  | { readonly type: 'ReloadFailed' }
+  /** The hub has loaded its files without it. `after`: when to check again, if before the resync. */
   | { readonly type: 'NotLoaded'; readonly after?: number };
 
 export function loadPolicyOf({ reloads }: { readonly reloads: boolean }, spec: ConfigEntitySpec): LoadPolicy {
@@ -35,36 +37,24 @@ export function nextLoadStep(policy: LoadPolicy, cached: CachedEntity, now: numb
 
 const STEPS: Readonly<Record<LoadPolicy, (cached: CachedEntity, now: number) => LoadStep>> = {
   OperatorReloads(cached, now) {
-    const isReloaded = cached.operation?.reload !== undefined || cached.observed.source === 'reload';
-    return isReloaded || hasJustFailed(cached, now) ? { type: 'NotLoaded' } : { type: 'Reload' };
+    const { reload } = cached.operation ?? {};
+    if (reload?.ok || cached.observed.source === 'reload') return { type: 'NotLoaded' };
+    return reload || hasJustFailed(cached, now) ? { type: 'ReloadFailed' } : { type: 'Reload' };
   },
-  HubReloads(cached, now) {
-    const waited = sinceWrite(cached, now);
-    return waited < LONGEST_LOAD_TIME ? waitAfter(waited) : { type: 'NotLoaded' };
-  },
-  HubReportsLoad(cached, now) {
-    const waited = sinceWrite(cached, now);
-    if (waited < LONGEST_LOAD_TIME) return waitAfter(waited);
-    // Each check reads the hub's file.
-    const after = Math.min(
-      Math.max(POD_NOT_READY_REQUEUE, now - (cached.lastWriteAt ?? cached.observed.at)),
-      RESYNC / 2,
-    );
-    return { type: 'NotLoaded', after };
-  },
+  HubReloads: waitForHub,
+  HubReportsLoad: waitForHub,
 };
+
+/** Nothing tells that the hub failed to load it, and each check reads the hub's file: the checks become rarer. */
+function waitForHub(cached: CachedEntity, now: number): LoadStep {
+  const { lastWriteAt = -Infinity, observed } = cached;
+  const waited = now - lastWriteAt;
+  if (waited < LONGEST_LOAD_TIME) return { type: 'Wait', after: Math.max(USUAL_LOAD_TIME, waited / 2) };
+  const known = lastWriteAt > -Infinity ? waited : now - observed.at;
+  return { type: 'NotLoaded', after: Math.min(Math.max(POD_NOT_READY_REQUEUE, known), RESYNC / 2) };
+}
 
 /** A failed reload may succeed after a while; asked for in every reconcile, it would be asked for without end. */
 export function hasJustFailed({ reloadFailedAt }: CachedEntity, now: number): boolean {
   return reloadFailedAt !== undefined && now - reloadFailedAt < REJECTED_WRITE_RETRY_INTERVAL;
 }
-
-/** Milliseconds since this process wrote it; Infinity: it did not. */
-function sinceWrite({ lastWriteAt = -Infinity }: CachedEntity, now: number): number {
-  return now - lastWriteAt;
-}
-
-const waitAfter = (waited: number): LoadStep => ({
-  type: 'Wait',
-  after: Math.max(USUAL_LOAD_TIME, waited / 2),
-});

@@ -14,6 +14,8 @@ export type Observation = { readonly entity?: RegistryEntity | undefined } & (
   | { readonly type: 'Different'; readonly differences: readonly Difference[] }
   /** The desired payload is in the hub's file, but not in use. */
   | { readonly type: 'NotLoaded' }
+  /** The hub has loaded the desired payload and disabled it for this reason. */
+  | { readonly type: 'Invalid'; readonly error: string }
   | { readonly type: 'InUse'; readonly entity: RegistryEntity }
 );
 
@@ -25,6 +27,8 @@ type LiveState =
   /** The hub shows a part, which matches, or does not. */
   | 'matching'
   | 'mismatching'
+  /** The hub has disabled what it loaded as invalid. */
+  | 'invalid'
   /** An entity is registered, and the hub runs nothing for it. */
   | 'notRunning'
   /** No entity is registered. */
@@ -43,7 +47,7 @@ type Knowledge =
   /** It did, and somebody may have changed it since. */
   | 'uncertain';
 
-type Verdict = 'InUse' | 'NotLoaded' | 'Absent' | 'Different' | 'Overwrite' | 'ReadFile';
+type Verdict = 'InUse' | 'NotLoaded' | 'Invalid' | 'Absent' | 'Different' | 'Overwrite' | 'ReadFile';
 
 /**
  * Reading the file costs the hub up to 0.4 s, since it parses the whole file. So it is read only where the live config
@@ -58,6 +62,8 @@ const VERDICTS: Readonly<Record<LiveState, Readonly<Record<Knowledge, Verdict>>>
   matching: { nothing: 'ReadFile', outdated: 'Overwrite', recent: 'InUse', accepted: 'InUse', uncertain: 'ReadFile' },
   // prettier-ignore
   mismatching: { nothing: 'ReadFile', outdated: 'Overwrite', recent: 'NotLoaded', accepted: 'ReadFile', uncertain: 'ReadFile' },
+  // prettier-ignore
+  invalid: { nothing: 'ReadFile', outdated: 'Overwrite', recent: 'NotLoaded', accepted: 'Invalid', uncertain: 'ReadFile' },
   // prettier-ignore
   notRunning: { nothing: 'ReadFile', outdated: 'Overwrite', recent: 'NotLoaded', accepted: 'ReadFile', uncertain: 'ReadFile' },
   // prettier-ignore
@@ -88,23 +94,31 @@ export async function observe<R extends Child, S extends ConfigEntitySpec>(
       return { type: 'InUse', entity: entity! };
     case 'NotLoaded':
       return { type: 'NotLoaded', entity };
+    case 'Invalid':
+      return { type: 'Invalid', entity, error: errorOf(live) };
     case 'Absent':
       return { type: 'Absent', differences: diff({}, payload) };
     case 'Different':
       return { type: 'Different', entity, differences: diff(shownBy(live), payload) };
     case 'Overwrite':
       // A dry run names the fields that differ.
-      if (context.dryRun) return readFile(entityType, work, { entity, state }, clock);
+      if (context.dryRun) return readFile(entityType, work, { entity, state, live }, clock);
       return { type: 'Different', entity, differences: diff({}, payload) };
     case 'ReadFile':
-      return readFile(entityType, work, { entity, state }, clock);
+      return readFile(entityType, work, { entity, state, live }, clock);
   }
+}
+
+interface Live {
+  readonly entity: RegistryEntity | undefined;
+  readonly live: LiveConfig | undefined;
+  readonly state: LiveState;
 }
 
 async function readFile<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   { client, id, payload, hash, cached }: EntityWork<R, S>,
-  { entity, state }: { readonly entity: RegistryEntity | undefined; readonly state: LiveState },
+  { entity, state, live }: Live,
   clock: Clock,
 ): Promise<Observation> {
   const stored = await client.entities.read(entityType.type, id);
@@ -112,6 +126,7 @@ async function readFile<R extends Child, S extends ConfigEntitySpec>(
   const differences = diff(entityType.normalize?.(stored) ?? stored, payload);
   if (differences.length > 0) return { type: 'Different', entity, differences };
   recordObserved(cached, 'file', hash, clock.monotonic());
+  if (state === 'invalid') return { type: 'Invalid', entity, error: errorOf(live) };
   return entity && state === 'matching' ? { type: 'InUse', entity } : { type: 'NotLoaded', entity };
 }
 
@@ -123,10 +138,14 @@ function stateOf(live: LiveConfig): LiveState {
       return live.matches ? 'matching' : 'mismatching';
     case 'None':
       return 'notRunning';
+    case 'Invalid':
+      return 'invalid';
   }
 }
 
 const shownBy = (live: LiveConfig | undefined): EntityPayload => (live?.type === 'Whole' ? live.actual : {});
+
+const errorOf = (live: LiveConfig | undefined): string => (live?.type === 'Invalid' ? live.error : '');
 
 function knowledgeOf<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
@@ -145,6 +164,7 @@ function knowledgeOf<R extends Child, S extends ConfigEntitySpec>(
       return wasAccepted(entityType, work) ? 'outdated' : 'nothing';
     default:
       if (observed.hash !== work.hash) return 'outdated';
-      return observed.source !== 'live' && age < LOAD_GRACE_PERIOD ? 'recent' : 'accepted';
+      if (observed.source === 'live' || work.cached.operation?.reload?.ok) return 'accepted';
+      return age < LOAD_GRACE_PERIOD ? 'recent' : 'accepted';
   }
 }

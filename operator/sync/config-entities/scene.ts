@@ -9,6 +9,7 @@ import type { EntityType, LiveConfig, EntityWork } from './entity-type';
 
 export const scenes: EntityType<HubScene, HubSceneSpec> = {
   type: 'scene',
+  file: 'scenes.yaml',
   definition,
   idField: 'sceneId',
   reason: 'SceneGenerated',

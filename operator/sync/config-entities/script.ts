@@ -8,6 +8,7 @@ import { readLiveConfig } from './live-config';
 
 export const scripts: EntityType<HubScript, HubScriptSpec> = {
   type: 'script',
+  file: 'scripts.yaml',
   definition,
   idField: 'scriptId',
   reason: 'ScriptGenerated',

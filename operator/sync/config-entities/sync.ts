@@ -13,7 +13,7 @@ import { conditionOf } from '../../runtime/conditions';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Child, ChildModule } from '../child';
 import type { Services } from '../services';
-import { dryRun, inProgress, notLoaded, readyOutcome } from './conditions';
+import { type Accepted, disabledAsInvalid, dryRun, inProgress, notLoaded, readyOutcome } from './conditions';
 import { type Difference, formatDiff } from './diff';
 import { invalidate, recordObserved } from './entity-cache';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
@@ -62,6 +62,10 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
         return this.correct(work, observation.type, observation.differences);
       case 'NotLoaded':
         return this.ensureLoaded(work, observation);
+      case 'Invalid':
+        return this.finish(work, { observation }, (accepted) =>
+          disabledAsInvalid(entityType, work, observation.error, accepted),
+        );
       case 'InUse':
         return this.ensureInUse(work, observation);
     }
@@ -176,21 +180,26 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     return isAccepted(this.entityType, work) && !isReplaced;
   }
 
-  private ensureLoaded(work: EntityWork<R, S>, observation: Observation): Outcome {
+  private async ensureLoaded(work: EntityWork<R, S>, observation: Observation): Promise<Outcome> {
+    const { entityType } = this;
     const { cached, spec, hash } = work;
     const now = this.services.clock.monotonic();
-    const policy = loadPolicyOf(this.entityType, spec);
-    const step = nextLoadStep(policy, cached, now);
+    const step = nextLoadStep(loadPolicyOf(entityType, spec), cached, now);
     switch (step.type) {
       case 'Reload':
         this.operations.reload(work);
-        return inProgress(this.entityType, work);
+        return inProgress(entityType, work);
       case 'Wait':
-        return inProgress(this.entityType, work, step.after);
+        return inProgress(entityType, work, step.after);
+      case 'ReloadFailed':
+        return this.finishWithState(work, observation, (accepted) =>
+          readyOutcome(entityType, work, accepted),
+        );
       case 'NotLoaded':
-        if (step.after !== undefined) return notLoaded(this.entityType, work, step.after);
         if (cached.operation?.reload?.ok) recordObserved(cached, 'reload', hash, now);
-        return this.finish(work, observation);
+        return this.finishWithState(work, observation, (accepted) =>
+          notLoaded(entityType, work, accepted, step.after),
+        );
     }
   }
 
@@ -212,10 +221,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
       this.operations.reload(work);
       return inProgress(entityType, work);
     }
-    const state = (await entityType.ensureState?.(work, entity)) ?? {};
-    if (state.mayNotCorrect !== undefined) return this.report(work, state.mayNotCorrect);
-    const events = state.corrected === undefined ? [] : [this.corrected(state.corrected)];
-    return this.finish(work, observation, events);
+    return this.finishWithState(work, observation, (accepted) => readyOutcome(entityType, work, accepted));
   }
 
   /** Status says that the payload was reloaded, or that this failed too recently to try again. */
@@ -226,14 +232,28 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     return reason === 'ReloadSuccessful' || hasJustFailed(work.cached, this.services.clock.monotonic());
   }
 
-  private finish(
+  /** Corrects the state of the entity, then finishes. */
+  private async finishWithState(
     work: EntityWork<R, S>,
     observation: Observation,
-    events: readonly EventSpec[] = [],
+    outcome: (accepted: Accepted) => Outcome,
+  ): Promise<Outcome> {
+    const { entity, type } = observation;
+    const state = (entity && (await this.entityType.ensureState?.(work, entity, type === 'InUse'))) ?? {};
+    if (state.mayNotCorrect !== undefined) return this.report(work, state.mayNotCorrect);
+    const events = state.corrected === undefined ? [] : [this.corrected(state.corrected)];
+    return this.finish(work, { observation, carriedOut: state.status, events }, outcome);
+  }
+
+  /** The result of the operation is in the outcome, and counts no more. */
+  private finish(
+    { cached }: EntityWork<R, S>,
+    accepted: Accepted,
+    outcome: (accepted: Accepted) => Outcome,
   ): Outcome {
-    const outcome = readyOutcome(this.entityType, work, observation, events);
-    work.cached.operation = undefined;
-    return outcome;
+    const result = outcome(accepted);
+    cached.operation = undefined;
+    return result;
   }
 
   private corrected(message: string): EventSpec {

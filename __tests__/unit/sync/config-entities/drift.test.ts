@@ -2,6 +2,7 @@ import type { ConfigEntityKind } from '../../../../operator/client/config-entiti
 import type { EntityListener } from '../../../../operator/client/entity-registry';
 import type { HubClient } from '../../../../operator/client/hub-client';
 import type { HubEvent, HubEventListener } from '../../../../operator/client/hub-events';
+import type { ValidityListener } from '../../../../operator/client/repair-issues';
 import type { Priority } from '../../../../operator/runtime/queue';
 import { DriftDetector } from '../../../../operator/sync/config-entities/drift';
 import type { CachedEntity } from '../../../../operator/sync/config-entities/entity-cache';
@@ -12,6 +13,7 @@ let clock: ManualClock;
 let detector: DriftDetector;
 let signal: HubEventListener;
 let entityChanged: EntityListener;
+let validityChanged: ValidityListener;
 let writing: boolean;
 let reconciled: string[];
 let priorities: Set<Priority | undefined>;
@@ -33,11 +35,13 @@ beforeEach(() => {
   const client = {
     events: { onEvent: (listener: HubEventListener) => (signal = listener) },
     entityRegistry: { onChange: (listener: EntityListener) => (entityChanged = listener) },
+    repairIssues: { onChange: (listener: ValidityListener) => (validityChanged = listener) },
     entities: { isWriting: () => writing },
   } as unknown as HubClient;
   const resources = (kind: ConfigEntityKind) =>
     ids.map((id) => ({
       id,
+      entityId: `${kind}.${id}`,
       cached: entries.get(`${kind} ${id}`)!,
       desiredOff: id === 'b',
       requeue: (priority?: Priority) => {
@@ -126,6 +130,12 @@ describe('DriftDetector', () => {
     expect(invalidated()).toEqual(['script a']);
     signal({ type: 'reloaded', kind: 'script', id: 'b' });
     expect(reconciled).toEqual(['script a', 'script b']);
+  });
+
+  test('an automation that the hub disabled as invalid is reconciled at once', () => {
+    validityChanged('automation.b');
+    expect(reconciled).toEqual(['automation b']);
+    expect(invalidated()).toEqual([]);
   });
 
   test('automations that are desired off are reconciled when one may have been turned on', async () => {

@@ -32,7 +32,7 @@ describe('nextLoadStep', () => {
       'none is asked for when one has just failed',
       'OperatorReloads',
       { ...found, reloadFailedAt: NOW - 1_000 },
-      { type: 'NotLoaded' },
+      { type: 'ReloadFailed' },
     ],
     [
       'one is asked for again some time after one failed',
@@ -41,8 +41,18 @@ describe('nextLoadStep', () => {
       { type: 'Reload' },
     ],
     ['the hub gets time for its own reload', 'HubReloads', written(2_000), { type: 'Wait', after: 1_000 }],
-    ['the hub does not get longer than it needs', 'HubReloads', written(10_000), { type: 'NotLoaded' }],
-    ['what nobody has just written is not waited for', 'HubReloads', found, { type: 'NotLoaded' }],
+    [
+      'the hub does not get longer than it needs',
+      'HubReloads',
+      written(10_000),
+      { type: 'NotLoaded', after: 10_000 },
+    ],
+    [
+      'what nobody has just written is not waited for',
+      'HubReloads',
+      found,
+      { type: 'NotLoaded', after: 60_000 },
+    ],
     ['a script is checked again soon', 'HubReportsLoad', written(0), { type: 'Wait', after: 300 }],
     [
       'a script that is not loaded is checked ever less often',

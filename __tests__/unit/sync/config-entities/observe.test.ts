@@ -2,7 +2,11 @@ import type { EntityPayload } from '../../../../operator/client/config-entities'
 import type { RegistryEntity } from '../../../../operator/client/entity-registry';
 import type { HubScene, HubSceneSpec } from '../../../../operator/kinds';
 import { RESYNC } from '../../../../operator/limits';
-import type { CachedEntity, Observed } from '../../../../operator/sync/config-entities/entity-cache';
+import type {
+  CachedEntity,
+  Observed,
+  Operation,
+} from '../../../../operator/sync/config-entities/entity-cache';
 import type {
   EntityType,
   EntityWork,
@@ -28,10 +32,11 @@ interface Known {
   /** What `status` says: the payload that the hub last accepted; absent: the resource does not own the id. */
   readonly status?: EntityPayload | 'nothing accepted';
   readonly observed?: Observed;
+  readonly operation?: Operation;
   readonly dryRun?: boolean;
 }
 
-async function observed({ live, file }: Hub, { status, observed: before, dryRun = false }: Known) {
+async function observed({ live, file }: Hub, { status, observed: before, operation, dryRun = false }: Known) {
   const clock = new ManualClock();
   let reads = 0;
   const entity = { entity_id: 'scene.film', disabled_by: null } as RegistryEntity;
@@ -41,7 +46,7 @@ async function observed({ live, file }: Hub, { status, observed: before, dryRun 
     return Promise.resolve(file && { id: 'film', ...file });
   };
   const accepted = typeof status === 'object' && { appliedHash: payloadHash(status) };
-  const cached: CachedEntity = { observed: before ?? { source: 'status', at: clock.monotonic() } };
+  const cached: CachedEntity = { observed: before ?? { source: 'status', at: clock.monotonic() }, operation };
   const work = {
     resource: { status: status && { sceneId: 'film', ...accepted } },
     client: { entityRegistry: { find, findNow: find }, entities: { read } },
@@ -65,6 +70,7 @@ const LIVE = {
   unequal: { type: 'Whole', actual: OTHER, desired: DESIRED },
   matching: { type: 'Part', matches: true },
   mismatching: { type: 'Part', matches: false },
+  invalid: { type: 'Invalid', error: 'boom' },
   notRunning: { type: 'None' },
   unregistered: undefined,
 } as const satisfies Record<string, LiveConfig | undefined>;
@@ -96,7 +102,7 @@ const KNOWN = {
   ],
 } as const satisfies Record<string, readonly Known[]>;
 
-type Expected = 'InUse' | 'NotLoaded' | 'Absent' | 'Different' | 'reads the file';
+type Expected = 'InUse' | 'NotLoaded' | 'Invalid' | 'Absent' | 'Different' | 'reads the file';
 
 // prettier-ignore
 const TABLE: readonly [keyof typeof LIVE, Record<keyof typeof KNOWN, Expected>][] = [
@@ -104,12 +110,18 @@ const TABLE: readonly [keyof typeof LIVE, Record<keyof typeof KNOWN, Expected>][
   ['unequal', { nothing: 'Different', outdated: 'Different', recent: 'NotLoaded', accepted: 'reads the file', uncertain: 'reads the file' }],
   ['matching', { nothing: 'reads the file', outdated: 'Different', recent: 'InUse', accepted: 'InUse', uncertain: 'reads the file' }],
   ['mismatching', { nothing: 'reads the file', outdated: 'Different', recent: 'NotLoaded', accepted: 'reads the file', uncertain: 'reads the file' }],
+  ['invalid', { nothing: 'reads the file', outdated: 'Different', recent: 'NotLoaded', accepted: 'Invalid', uncertain: 'reads the file' }],
   ['notRunning', { nothing: 'reads the file', outdated: 'Different', recent: 'NotLoaded', accepted: 'reads the file', uncertain: 'reads the file' }],
   ['unregistered', { nothing: 'Absent', outdated: 'Absent', recent: 'NotLoaded', accepted: 'reads the file', uncertain: 'reads the file' }],
 ];
 
 /** What the file then says, by the live config. */
-const READ = { matching: 'InUse', mismatching: 'NotLoaded', notRunning: 'NotLoaded' } as const;
+const READ = {
+  matching: 'InUse',
+  invalid: 'Invalid',
+  mismatching: 'NotLoaded',
+  notRunning: 'NotLoaded',
+} as const;
 
 const CASES = TABLE.flatMap(([live, row]) =>
   Object.entries(row).flatMap(([knowledge, expected]) =>
@@ -147,6 +159,15 @@ describe('observe', () => {
     expect(cached.observed).toMatchObject({ source: 'file', hash: HASH });
     const again = await observed({ live: LIVE.matching }, { ...uncertain, observed: cached.observed });
     expect(again).toMatchObject({ type: 'InUse', reads: 0 });
+  });
+
+  test('after a reload of ours has succeeded, the hub gets no more time to load what was written', async () => {
+    const reload = { ok: true, reloadId: 'r', startedAt: 0 } as const;
+    const operation = { hash: HASH, wrote: true, ended: true, reload };
+    const written = { status: OTHER, observed: { source: 'write', hash: HASH, at: 0 } } as const;
+    expect(await observed({ live: LIVE.unequal, file: OTHER }, written)).toMatchObject({ type: 'NotLoaded' });
+    const found = await observed({ live: LIVE.unequal, file: OTHER }, { ...written, operation });
+    expect(found).toMatchObject({ type: 'Different', reads: 1 });
   });
 
   test('a definition that was seen in use and then changed is looked up in the file at once', async () => {

@@ -38,6 +38,9 @@ class Bench {
   loads = true;
   writeError: Error | undefined;
   reloadError: string | undefined;
+  /** Why the hub has disabled what it runs. */
+  validationError: string | undefined;
+  state = 'on';
   signal!: HubEventListener;
   requeued = 0;
   private readonly module: ConfigEntitySync<Child, ConfigEntitySpec>;
@@ -69,6 +72,14 @@ class Bench {
     this.module = new ConfigEntitySync(entityType, services, new HubContexts(services, ENTITY_TYPES));
   }
 
+  get status(): Readonly<Record<string, unknown>> {
+    return { ...this.resource.status };
+  }
+
+  edit(spec: object): void {
+    this.resource = { ...this.resource, spec: { ...this.resource.spec, ...spec } } as Child;
+  }
+
   /** One reconcile, whose outcome is written to status. */
   async reconcile(context: Partial<ReconcileContext> = {}): Promise<Outcome> {
     const outcome = await this.module.sync(this.resource, this.client, context as ReconcileContext);
@@ -86,14 +97,18 @@ class Bench {
     return outcome;
   }
 
-  /** Reconciles until one is Ready. */
-  async reconcileUntilReady(): Promise<Outcome> {
+  /** Reconciles until the outcome is Ready. */
+  reconcileUntilReady(): Promise<Outcome> {
+    return this.reconcileUntil('Ready');
+  }
+
+  async reconcileUntil(type: Outcome['type']): Promise<Outcome> {
     for (let count = 0; count < 10; count++) {
       const outcome = await this.reconcile();
-      if (outcome.type === 'Ready') return outcome;
+      if (outcome.type === type) return outcome;
       await this.clock.advance(outcome.type === 'Waiting' && outcome.after > 0 ? 500 : 0);
     }
-    throw new Error('never became Ready');
+    throw new Error(`never became ${type}`);
   }
 
   remove(context: Partial<ReconcileContext>) {
@@ -122,6 +137,10 @@ class Bench {
         onEvent: (listener: HubEventListener) => (this.signal = listener),
       },
       entityRegistry: { find, findNow: find, onChange: () => undefined },
+      repairIssues: {
+        validationErrorOf: () => Promise.resolve(this.validationError),
+        onChange: () => undefined,
+      },
       entities: {
         isWriting: () => false,
         running: () => Promise.resolve(this.running),
@@ -153,7 +172,12 @@ class Bench {
       },
       rest: {
         redact: (text: string) => text,
-        get: () => Promise.resolve({ state: 'on', attributes: {} }),
+        get: () => Promise.resolve({ state: this.state, attributes: {} }),
+        post: (path: string) => {
+          this.asked.push(path.slice(path.lastIndexOf('/') + 1));
+          this.state = path.endsWith('turn_on') ? 'on' : 'off';
+          return Promise.resolve([]);
+        },
       },
     } as unknown as HubClient;
   }
@@ -252,9 +276,9 @@ describe('ConfigEntitySync', () => {
     let longest = 0;
     while (bench.clock.monotonic() - began < 60 * 60_000) {
       const outcome = await bench.reconcile();
-      if (outcome.type !== 'Waiting') throw new Error(`is ${outcome.type}`);
-      longest = outcome.after;
-      await bench.clock.advance(outcome.after);
+      if (outcome.type === 'Ready') throw new Error('is Ready');
+      longest = outcome.after!;
+      await bench.clock.advance(longest);
     }
     expect(longest).toBe(RESYNC / 2);
     expect(bench.count('read')).toBeLessThan(20);
@@ -263,6 +287,89 @@ describe('ConfigEntitySync', () => {
     bench.signal({ type: 'reloaded', kind: 'script', id: 'dim' });
     expect(bench.requeued).toBe(before + 1);
     expect((await bench.reconcileUntilReady()).type).toBe('Ready');
+  });
+
+  test('a script that the hub does not load is NotLoaded, and names the include', async () => {
+    const bench = new Bench(scripts, SCRIPT);
+    bench.loads = false;
+    await bench.reconcile();
+    await bench.reconcile();
+    await bench.clock.advance(10_000);
+    const outcome = await bench.reconcile();
+    expect(outcome).toMatchObject({ type: 'Stalled', reason: 'NotLoaded' });
+    expect(outcome.message).toContain('script: !include scripts.yaml');
+  });
+
+  test('an automation that the hub does not load by a good reload is NotLoaded until it does', async () => {
+    const bench = automationBench();
+    bench.loads = false;
+    const outcome = await bench.reconcileUntil('Stalled');
+    expect(outcome).toMatchObject({ reason: 'NotLoaded', status: { appliedHash: expect.any(String) } });
+    expect(outcome.message).toContain('automation hub_operator: !include automations.yaml');
+    expect(bench.reloadReady).toBe('ReloadSuccessful');
+    await bench.clock.advance(60_000);
+    expect(await bench.reconcile()).toMatchObject({ type: 'Stalled', reason: 'NotLoaded' });
+    expect(bench.count('reload')).toBe(1);
+    bench.running = bench.stored; // the include is there, and the hub was restarted
+    bench.signal({ type: 'reconnected' });
+    expect((await bench.reconcileUntilReady()).reason).toBe('AutomationGenerated');
+  });
+
+  test.each([
+    ['an automation', automations, AUTOMATION],
+    ['a script', scripts, SCRIPT],
+  ])(
+    '%s that the hub disabled as invalid is RejectedByHub with the reason of the hub',
+    async (_, type, spec) => {
+      const bench = new Bench(type as unknown as EntityType<Child, ConfigEntitySpec>, spec);
+      await bench.reconcileUntilReady();
+      bench.validationError = `Unknown device 'abc' in ${'x'.repeat(2_000)}`;
+      const outcome = await bench.reconcile();
+      expect(outcome).toMatchObject({ type: 'Stalled', reason: 'RejectedByHub' });
+      expect(outcome.message).toContain("Unknown device 'abc'");
+      expect(outcome.message.length).toBeLessThan(700);
+      expect([bench.count('write'), bench.count('read')]).toEqual([1, 0]);
+      bench.validationError = undefined;
+      expect((await bench.reconcile()).type).toBe('Ready');
+    },
+  );
+
+  describe('enabled', () => {
+    test('a change to true whose reload failed is carried out once the hub has loaded it', async () => {
+      const bench = new Bench(automations as never, { ...AUTOMATION, enabled: false });
+      await bench.reconcileUntilReady();
+      expect([bench.state, bench.status['enabled']]).toEqual(['off', false]);
+      bench.edit({ enabled: true });
+      bench.loads = false;
+      bench.reloadError = 'HTTP 500';
+      await bench.clock.advance(MIN_WRITE_INTERVAL);
+      await bench.reconcileUntilReady();
+      expect([bench.reloadReady, bench.state, bench.status['enabled']]).toEqual([
+        'ReloadFailed',
+        'off',
+        false,
+      ]);
+      bench.running = bench.stored; // the hub has started again, and restored the state
+      bench.signal({ type: 'reconnected' });
+      bench.reloadError = undefined;
+      await bench.reconcileUntilReady();
+      expect([bench.state, bench.status['enabled']]).toEqual(['on', true]);
+    });
+
+    test('a change to false is carried out although the reload failed', async () => {
+      const bench = automationBench();
+      await bench.reconcileUntilReady();
+      bench.edit({ enabled: false });
+      bench.loads = false;
+      bench.reloadError = 'HTTP 500';
+      await bench.clock.advance(MIN_WRITE_INTERVAL);
+      await bench.reconcileUntilReady();
+      expect([bench.reloadReady, bench.state, bench.status['enabled']]).toEqual([
+        'ReloadFailed',
+        'off',
+        false,
+      ]);
+    });
   });
 
   test('a scene whose attributes hold a state is InvalidSpec, and nothing is sent', async () => {

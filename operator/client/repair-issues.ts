@@ -1,0 +1,105 @@
+import type { HubConnection } from './connection';
+import { HubRejected } from './errors';
+
+/** Domains whose entities the hub disables when it finds their definition invalid. */
+const DOMAINS: readonly string[] = ['automation', 'script'];
+
+/** An issue as `repairs/list_issues` answers it, as far as we use it. */
+export interface RepairIssue {
+  readonly domain: string;
+  readonly translation_key: string;
+  readonly translation_placeholders: Readonly<Record<string, string>> | null;
+}
+
+export interface IssueEvent {
+  readonly domain: string;
+  /** `<entity id>_<translation key>`. */
+  readonly issue_id: string;
+}
+
+/** The hub has disabled an automation or script as invalid, or no longer does. */
+export type ValidityListener = (entityId: string) => void;
+
+const TRANSLATION_KEY = 'validation_failed_';
+
+/**
+ * Which automations and scripts the hub has disabled as invalid, and why. Such an entity is `unavailable` and still shows
+ * its definition, so that only the hub's repair issue tells. The issues are read once and again after they changed.
+ */
+export class RepairIssues {
+  private readonly listeners = new Set<ValidityListener>();
+  private watching: Promise<unknown> | undefined;
+  private reading: Promise<void> | undefined;
+  private isCurrent = false;
+  /** The hub's reason by entity id. */
+  private errors = new Map<string, string>();
+
+  constructor(private readonly connection: HubConnection) {
+    const invalidate = () => (this.isCurrent = false);
+    connection.onLost(invalidate);
+    connection.onReconnect(invalidate);
+  }
+
+  /** Why the hub has disabled this automation or script; undefined: it has not. May quote the definition. */
+  async validationErrorOf(entityId: string): Promise<string | undefined> {
+    await (this.watching ??= this.watch());
+    while (this.reading || !this.isCurrent) await (this.reading ??= this.read());
+    return this.errors.get(entityId);
+  }
+
+  onChange(listener: ValidityListener): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  private async watch(): Promise<void> {
+    try {
+      await this.connection.subscribeEvents<{ readonly data: IssueEvent }>(
+        'repairs_issue_registry_updated',
+        ({ data }) => this.onUpdated(data),
+      );
+    } catch (error) {
+      this.watching = undefined;
+      throw error;
+    }
+  }
+
+  private async read(): Promise<void> {
+    this.isCurrent = true; // a change from here on is reported, and read again
+    try {
+      this.errors = errorsOf(await this.list());
+    } catch (error) {
+      this.isCurrent = false;
+      throw error;
+    } finally {
+      this.reading = undefined;
+    }
+  }
+
+  private async list(): Promise<readonly RepairIssue[]> {
+    try {
+      const command = this.connection.command<{ issues: readonly RepairIssue[] }>('repairs/list_issues');
+      return (await command).issues;
+    } catch (error) {
+      if (error instanceof HubRejected && error.code === 'unknown_command') return []; // without `repairs`
+      throw error;
+    }
+  }
+
+  private onUpdated({ domain, issue_id: issueId }: IssueEvent): void {
+    const end = issueId.indexOf(`_${TRANSLATION_KEY}`);
+    if (!DOMAINS.includes(domain) || end < 0) return;
+    this.isCurrent = false;
+    for (const listener of this.listeners) listener(issueId.slice(0, end));
+  }
+}
+
+function errorsOf(issues: readonly RepairIssue[]): Map<string, string> {
+  const errors = new Map<string, string>();
+  for (const { domain, translation_key: key, translation_placeholders: values } of issues) {
+    const entityId = values?.['entity_id'];
+    if (!DOMAINS.includes(domain) || !key.startsWith(TRANSLATION_KEY) || entityId === undefined) continue;
+    errors.set(entityId, values?.['error'] ?? key);
+  }
+  return errors;
+}
