@@ -14,7 +14,7 @@ run: node_modules/.ready ## A cluster, a hub, the operator and samples on this m
 	@exec node_modules/.bin/tsx sandbox/run.ts
 
 .PHONY: sandbox
-sandbox: node_modules/.ready ## Only the cluster, until Ctrl-C
+sandbox: node_modules/.ready ## Only the cluster, until Ctrl-C (HUBS=1: also a node that runs hubs)
 	@exec node_modules/.bin/tsx sandbox/cli.ts
 
 .PHONY: test

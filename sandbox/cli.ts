@@ -3,13 +3,14 @@ import { startSandbox } from './index';
 import { untilInterrupted } from './interrupt';
 import { removeRunFile, writeRunFile } from './run-file';
 
-/** `make sandbox`: only the cluster, until Ctrl-C. */
+/** `make sandbox`: only the cluster, until Ctrl-C; with HUBS=1 also a node that runs hubs. */
 async function main(): Promise<void> {
-  const sandbox = await startSandbox();
+  const hubs = process.env['HUBS'] === '1';
+  const sandbox = await startSandbox({ hubs });
   const interrupted = untilInterrupted();
   await writeRunFile(sandbox);
   console.log(`
-The cluster has no node: it takes every object, and pods stay pending. In another terminal:
+${hubs ? 'The cluster has a node that runs hubs.' : 'The cluster has no node: it stores every object, and pods stay Pending.'} In another terminal:
 
   export KUBECONFIG=${sandbox.kubeconfig}
   ${sandbox.kubectl.join(' ')} get namespaces

@@ -86,24 +86,32 @@ export async function startOperator(
   options: OperatorOptions = {},
 ): Promise<OperatorProcess> {
   const port = await freePort();
+  const environment = await operatorEnvironment(sandbox, { ...options, port });
   const operator = await SandboxProcess.start({
     name: options.name ?? 'operator',
     // The flags of the Dockerfile.
     command: [process.execPath, '--max-semi-space-size=2', bundle],
     directory: join(sandbox.directory, 'operator'),
     graceMs: 25_000,
-    env: {
-      KUBECONFIG: options.kubeconfig ?? (await operatorKubeconfig(sandbox)),
-      POD_NAMESPACE: 'hub-operator',
-      POD_NAME: options.name ?? 'operator',
-      HTTP_ADDRESS: '127.0.0.1',
-      HTTP_PORT: String(port),
-      HUB_URL_ANNOTATION: URL_ANNOTATION,
-      ...sourceAddress(),
-      ...options.settings,
-    },
+    env: { ...environment, ...options.settings },
   });
   return { process: operator, url: `http://127.0.0.1:${port}` };
+}
+
+/** The settings that an operator in a sandbox needs, as environment variables. `port` 0: a free one. */
+export async function operatorEnvironment(
+  sandbox: ClusterAccess,
+  { name = 'operator', kubeconfig, port = 0 }: OperatorOptions & { readonly port?: number } = {},
+): Promise<Record<string, string>> {
+  return {
+    KUBECONFIG: kubeconfig ?? (await operatorKubeconfig(sandbox)),
+    POD_NAMESPACE: 'hub-operator',
+    POD_NAME: name,
+    HTTP_ADDRESS: '127.0.0.1',
+    HTTP_PORT: String(port),
+    HUB_URL_ANNOTATION: URL_ANNOTATION,
+    ...sourceAddress(),
+  };
 }
 
 /** Runs kubectl as the sandbox's administrator and answers with what it printed. Rejects with what it complained of. */

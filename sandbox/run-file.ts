@@ -15,6 +15,7 @@ export async function writeRunFile(
     pid: process.pid,
     directory: sandbox.directory,
     kubeconfig: sandbox.kubeconfig,
+    kubectl: sandbox.kubectl,
     apiServer: sandbox.apiServer,
     ports: sandbox.controlPlane.ports,
     pids: sandbox.controlPlane.pids(),
