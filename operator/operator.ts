@@ -12,6 +12,7 @@ import type { Metrics } from './metrics';
 import { Applier, FIELD_MANAGER } from './runtime/apply';
 import { Cache, hubKey } from './runtime/cache';
 import { type ControlledKind, Controller } from './runtime/controller';
+import { EventWriter } from './runtime/event-writer';
 import { EventRecorder } from './runtime/events';
 import { Finalizer } from './runtime/finalizer';
 import { LeaderElection } from './runtime/leader';
@@ -50,6 +51,7 @@ export class HubOperator extends Operator {
   private readonly cache: Cache;
   private readonly secrets: SecretReader;
   private readonly controller: Controller;
+  private readonly events: EventRecorder;
   private readonly modules: SyncModules;
   private readonly leader: LeaderElection | undefined;
   private readonly definitions = new Map(kinds.map((definition) => [definition.plural, definition]));
@@ -76,6 +78,8 @@ export class HubOperator extends Operator {
     });
     metrics.observeCache(() => this.cache.sizes());
     this.secrets = new SecretReader(this.cluster, this.cache);
+    const eventWriter = new EventWriter(this.cluster, clock, settings.podName);
+    this.events = new EventRecorder(eventWriter, clock, log);
     this.modules = syncModules({
       cluster: this.cluster,
       cache: this.cache,
@@ -221,6 +225,7 @@ export class HubOperator extends Operator {
   private async finish(): Promise<void> {
     await this.atMost(DRAIN_DEADLINE, this.modules.drain());
     await this.controller.queue.stop();
+    await this.events.drain();
   }
 
   /** Resolves when `work` has ended, and after `delay` milliseconds anyway. */
@@ -253,23 +258,19 @@ export class HubOperator extends Operator {
   }
 
   private controlledKinds(): ReadonlyMap<string, ControlledKind> {
-    const events = new EventRecorder(this.cluster, this.clock, this.log, this.settings.podName);
     return new Map(
-      kinds.map((definition) => [
-        definition.kind,
-        { definition, reconciler: this.reconciler(definition, events) },
-      ]),
+      kinds.map((definition) => [definition.kind, { definition, reconciler: this.reconciler(definition) }]),
     );
   }
 
-  private reconciler({ kind, plural }: KindDefinition, events: EventRecorder): Reconciler<CustomResource> {
+  private reconciler({ kind, plural }: KindDefinition): Reconciler<CustomResource> {
     const type: ResourceType = { group: API_GROUP, version: API_VERSION, plural, kind };
     return new Reconciler({
       type,
       cluster: this.cluster,
       clock: this.clock,
       log: this.log,
-      events,
+      events: this.events,
       finalizer: new Finalizer(this.cluster, type, finalizerOf(kind)),
       module: this.modules.of(kind),
       read: (key) => this.read(key),

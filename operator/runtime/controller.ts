@@ -13,7 +13,8 @@ import { Dependencies } from './dependencies';
 import { IdentityIndex } from './identity-index';
 import { type ObjectKey, objectKey, objectKeyOf, parseObjectKey } from './object-key';
 import type { ClusterObject } from './objects';
-import { type Priority, WorkQueue } from './queue';
+import type { Priority } from './priority';
+import { WorkQueue } from './queue';
 import type { Reconciler, Result } from './reconciler';
 import type { Change } from './store';
 

@@ -1,35 +1,14 @@
-import { createHash } from 'node:crypto';
-import { type Clock, timestamp } from '../clock';
-import type { EventReason } from '../kinds/reasons';
-import type { Logger } from '../log';
-import { truncate } from '../truncate';
-import { pathOf } from './objects';
+import type { Clock } from '../clock';
 import type { CustomResource } from '../kinds/resource';
-import { type ApiClient, isNotFound } from './api-client';
-import { builtin } from './types';
+import type { Logger } from '../log';
+import type { EventSpec } from './event-spec';
+import type { EventWriter } from './event-writer';
 
-export interface EventSpec {
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: EventReason;
-  readonly message: string;
-}
-
-/** A repeated event within this time is counted on the first one instead of being written anew. */
-const AGGREGATION = 10 * 60_000;
-/** A resource may have this many events at once, and one more every REFILL: what is over is only logged. */
+/** A resource may have this many events at once and one more every REFILL. Further ones are only logged. */
 const BURST = 25;
 const REFILL = 60_000;
-const LONGEST_MESSAGE = 1_024;
-/** Of the resource's name in the event's; both are limited to 253 characters. */
-const LONGEST_NAME = 200;
-
-interface Series {
-  readonly name: string;
-  readonly firstTimestamp: string;
-  count: number;
-  /** By the monotonic clock. */
-  lastAt: number;
-}
+/** Events that wait to be written. While the API server is unavailable, further ones are only logged. */
+const QUEUE_LIMIT = 1_000;
 
 interface Bucket {
   tokens: number;
@@ -37,111 +16,77 @@ interface Bucket {
   refilledAt: number;
 }
 
+interface Pending {
+  readonly resource: CustomResource;
+  readonly event: EventSpec;
+}
+
 /**
- * Writes events onto resources. Equal ones are aggregated (`count`), a resource that has very many is rate limited,
- * and a failure to write one is logged and nothing else: an event is a courtesy.
+ * Records events onto resources, beside their reconciles: an event never delays one and never fails one (rules.md,
+ * "Status and conditions"). Events are written one after another, in the order in which they were recorded.
  */
 export class EventRecorder {
-  /** Both in the order of their last use, so that what is old stands first. */
-  private readonly series = new Map<string, Series>();
+  private readonly pending: Pending[] = [];
+  /** The event that is being written. */
+  private current: { readonly uid: string; readonly written: Promise<void> } | undefined;
+  private running: Promise<void> | undefined;
+  /** Budgets of events by uid, in the order of their last use, the oldest first. */
   private readonly buckets = new Map<string, Bucket>();
 
   constructor(
-    private readonly cluster: ApiClient,
+    private readonly writer: EventWriter,
     private readonly clock: Clock,
     private readonly log: Logger,
-    /** Name of the operator's pod. */
-    private readonly instance: string,
   ) {}
 
-  async record(resource: CustomResource, note: EventSpec): Promise<void> {
-    const at = this.clock.monotonic();
-    this.forgetOld(at);
-    const { kind, metadata } = resource;
-    this.log.info(
-      { kind, namespace: metadata.namespace, name: metadata.name, ...note, event: note.type },
-      'event',
-    );
-    if (!this.take(metadata.uid ?? '', at)) return;
-    try {
-      await this.write(resource, note, at);
-    } catch (error) {
-      this.log.warn(
-        { kind, name: metadata.name, reason: note.reason, error: String(error) },
-        'event not written',
-      );
-    }
-  }
-
-  private async write(resource: CustomResource, note: EventSpec, lastAt: number): Promise<void> {
-    const now = this.clock.now();
-    const id = seriesId(resource, note);
-    const known = this.series.get(id);
-    this.series.delete(id);
-    if (known && (await this.count(resource, known, now))) {
-      known.lastAt = lastAt;
-      this.series.set(id, known);
+  /** Logs the event and writes it soon. */
+  record(resource: CustomResource, event: EventSpec): void {
+    const fields = fieldsOf({ resource, event });
+    this.log.info({ ...fields, message: event.message }, 'recorded event');
+    if (!this.takeToken(resource.metadata.uid)) return;
+    if (this.pending.length >= QUEUE_LIMIT) {
+      this.log.warn(fields, 'dropped event: too many events wait to be written');
       return;
     }
-    const name = resource.metadata.name.slice(0, LONGEST_NAME).replace(/[^a-z0-9]+$/, '');
-    const series = {
-      name: `${name}.${id}${now.toString(16)}`,
-      firstTimestamp: timestamp(now),
-      count: 1,
-      lastAt,
-    };
-    await this.cluster.request({
-      method: 'POST',
-      path: pathOf(builtin.Event, resource.metadata.namespace),
-      body: this.body(resource, note, series),
-    });
-    this.series.set(id, series);
+    this.pending.push({ resource, event });
+    this.running ??= this.writePending();
   }
 
-  /** Counts a repetition on the event that is there; false when it is not there any more (the server keeps it an hour). */
-  private async count(resource: CustomResource, series: Series, now: number): Promise<boolean> {
-    series.count += 1;
+  /** Resolves when all events of the resource have been written: before it is gone. */
+  async flush({ metadata: { uid } }: CustomResource): Promise<void> {
+    const mine = this.pending.filter(({ resource }) => resource.metadata.uid === uid);
+    const others = this.pending.filter(({ resource }) => resource.metadata.uid !== uid);
+    this.pending.splice(0, this.pending.length, ...others);
+    if (this.current?.uid === uid) await this.current.written;
+    for (const each of mine) await this.write(each);
+  }
+
+  /** Resolves when all events have been written. */
+  async drain(): Promise<void> {
+    await this.running;
+  }
+
+  private async writePending(): Promise<void> {
+    for (let next = this.pending.shift(); next; next = this.pending.shift()) {
+      this.current = { uid: next.resource.metadata.uid, written: this.write(next) };
+      await this.current.written;
+    }
+    this.current = undefined;
+    this.running = undefined;
+  }
+
+  /** Never rejects. */
+  private async write(pending: Pending): Promise<void> {
     try {
-      await this.cluster.request({
-        method: 'PATCH',
-        path: pathOf(builtin.Event, resource.metadata.namespace, series.name),
-        contentType: 'application/merge-patch+json',
-        body: { count: series.count, lastTimestamp: timestamp(now) },
-      });
-      return true;
+      await this.writer.write(pending.resource, pending.event);
     } catch (error) {
-      if (isNotFound(error)) return false;
-      throw error;
+      this.log.warn({ ...fieldsOf(pending), error }, 'could not write event');
     }
   }
 
-  private body(resource: CustomResource, note: EventSpec, series: Series): object {
-    const { apiVersion, kind, metadata } = resource;
-    return {
-      apiVersion: 'v1',
-      kind: 'Event',
-      metadata: { name: series.name, namespace: metadata.namespace },
-      involvedObject: {
-        apiVersion,
-        kind,
-        name: metadata.name,
-        namespace: metadata.namespace,
-        uid: metadata.uid,
-        resourceVersion: metadata.resourceVersion,
-      },
-      type: note.type,
-      reason: note.reason,
-      message: truncate(note.message, LONGEST_MESSAGE),
-      source: { component: 'hub-operator' },
-      reportingComponent: 'hub-operator',
-      reportingInstance: this.instance,
-      firstTimestamp: series.firstTimestamp,
-      lastTimestamp: series.firstTimestamp,
-      count: series.count,
-    };
-  }
-
-  private take(uid: string, now: number): boolean {
+  private takeToken(uid: string): boolean {
+    const now = this.clock.monotonic();
+    this.forgetFull(now);
     const bucket = this.buckets.get(uid) ?? { tokens: BURST, refilledAt: now };
     const refill = Math.floor((now - bucket.refilledAt) / REFILL);
     bucket.tokens = Math.min(BURST, bucket.tokens + refill);
@@ -153,19 +98,14 @@ export class EventRecorder {
     return true;
   }
 
-  private forgetOld(now: number): void {
-    for (const [id, { lastAt }] of this.series) {
-      if (now - lastAt <= AGGREGATION) break;
-      this.series.delete(id);
-    }
+  private forgetFull(now: number): void {
     for (const [uid, { refilledAt }] of this.buckets) {
-      if (now - refilledAt <= BURST * REFILL) break; // after that it is full again
+      if (now - refilledAt <= BURST * REFILL) break;
       this.buckets.delete(uid);
     }
   }
 }
 
-function seriesId({ metadata }: CustomResource, { type, reason, message }: EventSpec): string {
-  const parts = [metadata.uid, type, reason, message];
-  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 16);
+function fieldsOf({ resource: { kind, metadata }, event: { type, reason } }: Pending): object {
+  return { kind, namespace: metadata.namespace, name: metadata.name, type, reason };
 }

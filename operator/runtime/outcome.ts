@@ -1,6 +1,6 @@
 import type { Condition } from '../kinds/condition';
 import type { ConditionType, ReadyReason, Reason } from '../kinds/reasons';
-import type { EventSpec } from './events';
+import type { EventSpec } from './event-spec';
 
 /**
  * What a pass over one resource came to. "A missing prerequisite is not an error" (spec.md, "What the service does",

@@ -2,8 +2,6 @@ import type { Clock } from '../clock';
 import { DelayQueue } from './delay-queue';
 import { type Priority, strongest } from './priority';
 
-export type { Priority };
-
 export interface QueueOptions<Key extends string = string> {
   readonly clock: Clock;
   /** How many keys may be worked at the same time. */

@@ -8,7 +8,8 @@ import { RECONCILE_TIMEOUT } from '../limits';
 import type { Logger } from '../log';
 import { NameConflict, ObjectRejected } from './apply';
 import { conditionsAfter, conditionsAfterError, conditionsWhileSuspended } from './conditions';
-import type { EventSpec, EventRecorder } from './events';
+import type { EventSpec } from './event-spec';
+import type { EventRecorder } from './events';
 import type { Finalizer } from './finalizer';
 import { type ObjectKey, objectKeyOf, parseObjectKey } from './object-key';
 import type { ResourceType } from './objects';
@@ -111,7 +112,7 @@ export class Reconciler<R extends CustomResource> {
    * server is retried: with that, the finalizer could not be released either.
    */
   private async finalize(resource: R, log: Logger): Promise<Result> {
-    const { finalizer, recordWrite, module, leaderSignal } = this.options;
+    const { events, finalizer, recordWrite, module, leaderSignal } = this.options;
     if (!finalizer.isOn(resource)) return { type: 'gone' };
     const cleanup = await this.withTimeout(
       resource,
@@ -131,7 +132,8 @@ export class Reconciler<R extends CustomResource> {
     });
     leaderSignal.throwIfAborted(); // the next leader cleans up
     if ('type' in cleanup) return { type: 'requeue', after: cleanup.after, priority: 'change' };
-    await this.emit(resource, cleanup);
+    this.emit(resource, cleanup);
+    await events.flush(resource);
     const left = await finalizer.release(resource);
     if (left) recordWrite(left);
     log.info({}, 'released finalizer');
@@ -177,7 +179,7 @@ export class Reconciler<R extends CustomResource> {
       (previous, generation, at) => conditionsAfter(previous, outcome, generation, at),
       { ...outcome.status, ...(requested !== undefined && { lastHandledReconcileAt: requested }) },
     );
-    await this.emit(written, [...transitionEvents(resource, outcome), ...(outcome.events ?? [])]);
+    this.emit(written, [...transitionEvents(resource, outcome), ...(outcome.events ?? [])]);
     return resultOf(outcome);
   }
 
@@ -230,8 +232,8 @@ export class Reconciler<R extends CustomResource> {
     return metadata.annotations?.[this.options.annotations.reconcileRequestedAt];
   }
 
-  private async emit(resource: R, events: readonly EventSpec[]): Promise<void> {
-    for (const event of events) await this.options.events.record(resource, event);
+  private emit(resource: R, events: readonly EventSpec[]): void {
+    for (const event of events) this.options.events.record(resource, event);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Logger } from '../log';
-import type { EventSpec } from './events';
+import type { EventSpec } from './event-spec';
 import type { Outcome, Waiting } from './outcome';
 import type { CustomResource } from '../kinds/resource';
 

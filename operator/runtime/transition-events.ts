@@ -1,6 +1,6 @@
 import type { CustomResource } from '../kinds/resource';
 import { conditionOf } from './conditions';
-import type { EventSpec } from './events';
+import type { EventSpec } from './event-spec';
 import type { Outcome } from './outcome';
 
 /**

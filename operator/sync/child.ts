@@ -3,7 +3,7 @@ import { HubBanned, HubUnreachable, TokenRejected } from '../client/errors';
 import { withDeadline } from '../deadline';
 import type { Resource } from '../kinds';
 import { FINALIZER_SKIP, FINALIZER_TRY } from '../limits';
-import type { EventSpec } from '../runtime/events';
+import type { EventSpec } from '../runtime/event-spec';
 import type { Outcome, Waiting } from '../runtime/outcome';
 import type { CustomResource } from '../kinds/resource';
 import type { ReconcileContext, SyncModule } from '../runtime/sync-module';

@@ -3,7 +3,7 @@ import type { Logger } from '../log';
 import type { Metrics } from '../metrics';
 import type { Applier } from '../runtime/apply';
 import type { Cache } from '../runtime/cache';
-import type { Priority } from '../runtime/queue';
+import type { Priority } from '../runtime/priority';
 import type { SecretReader } from '../runtime/secrets';
 import type { ApiClient } from '../runtime/api-client';
 import type { Settings } from '../settings';

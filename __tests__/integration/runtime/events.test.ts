@@ -1,4 +1,5 @@
 import { systemClock } from '../../../operator/clock';
+import { EventWriter } from '../../../operator/runtime/event-writer';
 import { EventRecorder } from '../../../operator/runtime/events';
 import type { CustomResource } from '../../../operator/kinds/resource';
 import type { ApiClient } from '../../../operator/runtime/api-client';
@@ -26,7 +27,8 @@ beforeAll(async () => {
   floor = await createFloor(cluster, namespace, 'kitchen');
 });
 
-const recorder = () => new EventRecorder(cluster, systemClock, silentLog, 'operator-0');
+const recorder = () =>
+  new EventRecorder(new EventWriter(cluster, systemClock, 'operator-0'), systemClock, silentLog);
 
 async function events(name: string): Promise<EventList['items']> {
   const selector = `--field-selector=involvedObject.name=${name},involvedObject.kind=HubFloor`;
@@ -38,13 +40,14 @@ async function events(name: string): Promise<EventList['items']> {
 test('an event is found at its object, and a repetition is counted on it', async () => {
   const record = recorder();
   for (let time = 0; time < 3; time++) {
-    await record.record(floor, {
+    record.record(floor, {
       type: 'Warning',
       reason: 'HubUnreachable',
       message: 'The hub does not answer.',
     });
   }
-  await record.record(floor, { type: 'Normal', reason: 'AutomationGenerated', message: 'In sync.' });
+  record.record(floor, { type: 'Normal', reason: 'AutomationGenerated', message: 'In sync.' });
+  await record.drain();
   const found = await events('kitchen');
   expect(found.map(({ type, reason, count }) => `${type} ${reason} ${count}`).sort()).toEqual([
     'Normal AutomationGenerated 1',
@@ -58,15 +61,17 @@ test('an event is found at its object, and a repetition is counted on it', async
 test('an event that has expired begins anew', async () => {
   const note = { type: 'Warning', reason: 'CleanupFailed', message: 'again' } as const;
   const record = recorder();
-  await record.record(floor, note);
+  record.record(floor, note);
+  await record.drain();
   await mustKubectl(['delete', 'events', '--all'], { namespace });
-  await record.record(floor, note);
+  record.record(floor, note);
+  await record.drain();
   expect((await events('kitchen')).map(({ reason }) => reason)).toEqual(['CleanupFailed']);
 });
 
 test('a namespace that is gone is no error', async () => {
   const resource = { ...floor, metadata: { ...floor.metadata, namespace: 'no-such-namespace' } };
-  await expect(
-    recorder().record(resource, { type: 'Normal', reason: 'DriftDetected', message: '' }),
-  ).resolves.toBeUndefined();
+  const record = recorder();
+  record.record(resource, { type: 'Normal', reason: 'DriftDetected', message: '' });
+  await expect(record.drain()).resolves.toBeUndefined();
 });

@@ -1,6 +1,7 @@
+import { EventWriter } from '../../../operator/runtime/event-writer';
 import { EventRecorder } from '../../../operator/runtime/events';
 import { ApiError } from '../../../operator/runtime/api-client';
-import { ManualClock } from '../manual-clock';
+import { ManualClock, settle } from '../manual-clock';
 import { FakeApiClient, notFound } from './fake-api-client';
 import { widget } from './objects';
 import { RecordingLog } from './recording-log';
@@ -11,126 +12,178 @@ interface EventBody {
   readonly message: string;
 }
 
+const event = (message: string) => ({ type: 'Warning', reason: 'HubUnreachable', message }) as const;
+
 function setup() {
   const clock = new ManualClock();
   const cluster = new FakeApiClient(clock);
   const log = new RecordingLog();
-  const recorder = new EventRecorder(cluster, clock, log, 'operator-0');
-  const record = (message = 'gone', resource = widget()) =>
-    recorder.record(resource, { type: 'Warning', reason: 'HubUnreachable', message });
+  const recorder = new EventRecorder(new EventWriter(cluster, clock, 'operator-0'), clock, log);
+  const record = async (message = 'gone', resource = widget()) => {
+    recorder.record(resource, event(message));
+    await recorder.drain();
+  };
   const written = () => cluster.writes.map(({ method, body }) => `${method} ${(body as EventBody).count}`);
-  return { clock, cluster, log, record, written };
+  return { clock, cluster, log, record, recorder, written };
 }
 
-test('an event says of what, what, by whom and when', async () => {
-  const { cluster, record } = setup();
-  await record();
-  expect(cluster.writes).toHaveLength(1);
-  expect(cluster.writes[0]).toMatchObject({
-    method: 'POST',
-    path: '/api/v1/namespaces/home/events',
-    body: {
-      involvedObject: {
-        apiVersion: 'example.org/v1',
-        kind: 'Widget',
-        name: 'a',
-        namespace: 'home',
-        uid: 'uid-a',
-      },
-      type: 'Warning',
-      reason: 'HubUnreachable',
-      message: 'gone',
-      reportingInstance: 'operator-0',
-      firstTimestamp: '2026-01-01T00:00:00Z',
-      count: 1,
-    },
-  });
-});
-
-test('repetitions are counted on the first one', async () => {
-  const { clock, cluster, record, written } = setup();
-  for (let time = 0; time < 3; time++) {
+describe('EventRecorder', () => {
+  test('an event says of what, what, by whom and when', async () => {
+    const { cluster, record } = setup();
     await record();
+    expect(cluster.writes).toHaveLength(1);
+    expect(cluster.writes[0]).toMatchObject({
+      method: 'POST',
+      path: '/api/v1/namespaces/home/events',
+      body: {
+        involvedObject: {
+          apiVersion: 'example.org/v1',
+          kind: 'Widget',
+          name: 'a',
+          namespace: 'home',
+          uid: 'uid-a',
+        },
+        type: 'Warning',
+        reason: 'HubUnreachable',
+        message: 'gone',
+        reportingInstance: 'operator-0',
+        firstTimestamp: '2026-01-01T00:00:00Z',
+        count: 1,
+      },
+    });
+  });
+
+  test('repetitions are counted on the first one', async () => {
+    const { clock, cluster, record, written } = setup();
+    for (let time = 0; time < 3; time++) {
+      await record();
+      await clock.advance(60_000);
+    }
+    expect(written()).toEqual(['POST 1', 'PATCH 2', 'PATCH 3']);
+    expect(cluster.writes[2]?.body).toEqual({ count: 3, lastTimestamp: '2026-01-01T00:02:00Z' });
+  });
+
+  test('another message, and another resource of the name, are another event', async () => {
+    const { record, written } = setup();
+    await record('gone');
+    await record('still gone');
+    await record('gone', widget({ metadata: { uid: 'another' } }));
+    expect(written()).toEqual(['POST 1', 'POST 1', 'POST 1']);
+  });
+
+  test('a new series begins when the last repetition is long ago, or when the server has dropped the event', async () => {
+    const { clock, cluster, record, written } = setup();
+    await record();
+    await clock.advance(10 * 60_000 + 1);
+    await record();
+    cluster.handler = ({ method, body }) => {
+      if (method === 'PATCH') throw notFound();
+      return body;
+    };
+    await record();
+    expect(written()).toEqual(['POST 1', 'POST 1', 'PATCH 2', 'POST 1']);
+    const names = cluster.writes
+      .filter(({ method }) => method === 'POST')
+      .map(({ body }) => (body as EventBody).metadata.name);
+    expect(new Set(names).size).toBeGreaterThanOrEqual(2);
+  });
+
+  test('a resource that has very many is limited, others are not, and time gives it new ones', async () => {
+    const { clock, log, record, written } = setup();
+    for (let event = 0; event < 100; event++) await record(`trouble ${event}`);
+    expect(written()).toHaveLength(25);
+    expect(log.at('info')).toHaveLength(100); // what is not written is still logged
+    await record('quiet', widget({ metadata: { uid: 'another' } }));
+    expect(written()).toHaveLength(26);
     await clock.advance(60_000);
-  }
-  expect(written()).toEqual(['POST 1', 'PATCH 2', 'PATCH 3']);
-  expect(cluster.writes[2]?.body).toEqual({ count: 3, lastTimestamp: '2026-01-01T00:02:00Z' });
-});
+    for (let event = 0; event < 10; event++) await record(`more ${event}`);
+    expect(written()).toHaveLength(27);
+  });
 
-test('another message, and another resource of the name, are another event', async () => {
-  const { record, written } = setup();
-  await record('gone');
-  await record('still gone');
-  await record('gone', widget({ metadata: { uid: 'another' } }));
-  expect(written()).toEqual(['POST 1', 'POST 1', 'POST 1']);
-});
+  test('a clock that somebody sets back lifts no limit', async () => {
+    const { clock, record, written } = setup();
+    for (let event = 0; event < 20; event++) await record(`trouble ${event}`);
+    clock.set(-3_600_000);
+    for (let event = 0; event < 100; event++) await record(`more ${event}`);
+    expect(written()).toHaveLength(25);
+  });
 
-test('a new series begins when the last repetition is long ago, or when the server has dropped the event', async () => {
-  const { clock, cluster, record, written } = setup();
-  await record();
-  await clock.advance(10 * 60_000 + 1);
-  await record();
-  cluster.handler = ({ method, body }) => {
-    if (method === 'PATCH') throw notFound();
-    return body;
-  };
-  await record();
-  expect(written()).toEqual(['POST 1', 'POST 1', 'PATCH 2', 'POST 1']);
-  const names = cluster.writes
-    .filter(({ method }) => method === 'POST')
-    .map(({ body }) => (body as EventBody).metadata.name);
-  expect(new Set(names).size).toBeGreaterThanOrEqual(2);
-});
+  test('one that cannot be written is logged and nothing else; the next one is tried anew', async () => {
+    const { cluster, log, record, written } = setup();
+    cluster.handler = () => {
+      throw new ApiError(403, 'Forbidden', 'the namespace is being terminated');
+    };
+    await record();
+    expect(log.at('warn')).toEqual(['could not write event']);
+    cluster.handler = ({ body }) => body;
+    await record();
+    expect(written()).toEqual(['POST 1', 'POST 1']);
+  });
 
-test('a resource that has very many is limited, others are not, and time gives it new ones', async () => {
-  const { clock, log, record, written } = setup();
-  for (let event = 0; event < 100; event++) await record(`trouble ${event}`);
-  expect(written()).toHaveLength(25);
-  expect(log.at('info')).toHaveLength(100); // what is not written is still logged
-  await record('quiet', widget({ metadata: { uid: 'another' } }));
-  expect(written()).toHaveLength(26);
-  await clock.advance(60_000);
-  for (let event = 0; event < 10; event++) await record(`more ${event}`);
-  expect(written()).toHaveLength(27);
-});
+  test('names and messages of any length fit', async () => {
+    const { cluster, record } = setup();
+    await record('x'.repeat(5_000), widget({ metadata: { name: `${'a'.repeat(199)}-${'b'.repeat(50)}` } }));
+    const { metadata, message } = cluster.writes[0]!.body as EventBody;
+    expect(metadata.name).toMatch(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/);
+    expect(metadata.name.length).toBeLessThanOrEqual(253);
+    expect(message).toHaveLength(1_024);
+  });
 
-test('a clock that somebody sets back lifts no limit', async () => {
-  const { clock, record, written } = setup();
-  for (let event = 0; event < 20; event++) await record(`trouble ${event}`);
-  clock.set(-3_600_000);
-  for (let event = 0; event < 100; event++) await record(`more ${event}`);
-  expect(written()).toHaveLength(25);
-});
-
-test('one that cannot be written is logged and nothing else; the next one is tried anew', async () => {
-  const { cluster, log, record, written } = setup();
-  cluster.handler = () => {
-    throw new ApiError(403, 'Forbidden', 'the namespace is being terminated');
-  };
-  await record();
-  expect(log.at('warn')).toEqual(['event not written']);
-  cluster.handler = ({ body }) => body;
-  await record();
-  expect(written()).toEqual(['POST 1', 'POST 1']);
-});
-
-test('names and messages of any length fit', async () => {
-  const { cluster, record } = setup();
-  await record('x'.repeat(5_000), widget({ metadata: { name: `${'a'.repeat(199)}-${'b'.repeat(50)}` } }));
-  const { metadata, message } = cluster.writes[0]!.body as EventBody;
-  expect(metadata.name).toMatch(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/);
-  expect(metadata.name.length).toBeLessThanOrEqual(253);
-  expect(message).toHaveLength(1_024);
-});
-
-test('what is long over is forgotten, even behind a series that never ends', async () => {
-  const { clock, record, written } = setup();
-  await record('steady');
-  await record('once');
-  for (let minute = 0; minute < 20; minute++) {
-    await clock.advance(60_000);
+  test('what is long over is forgotten, even behind a series that never ends', async () => {
+    const { clock, record, written } = setup();
     await record('steady');
-  }
-  await record('once');
-  expect(written().at(-1)).toBe('POST 1');
+    await record('once');
+    for (let minute = 0; minute < 20; minute++) {
+      await clock.advance(60_000);
+      await record('steady');
+    }
+    await record('once');
+    expect(written().at(-1)).toBe('POST 1');
+  });
+
+  test('recording does not wait for the API server, and events are written in their order', async () => {
+    const { cluster, recorder, written } = setup();
+    let answer!: () => void;
+    cluster.handler = ({ body }) => new Promise((resolve) => (answer = () => resolve(body)));
+    recorder.record(widget(), event('one'));
+    recorder.record(widget(), event('two'));
+    expect(written()).toEqual(['POST 1']);
+    answer();
+    await settle();
+    expect(cluster.writes.map(({ body }) => (body as EventBody).message)).toEqual(['one', 'two']);
+  });
+
+  test('flush waits for the events of one resource alone, also for the one that is being written', async () => {
+    const { cluster, recorder } = setup();
+    const answers: (() => void)[] = [];
+    cluster.handler = ({ body }) => new Promise((resolve) => answers.push(() => resolve(body)));
+    const other = widget({ metadata: { uid: 'other' } });
+    for (const message of ['one', 'two']) recorder.record(widget(), event(message));
+    for (let more = 0; more < 10; more++) recorder.record(other, event(`more ${more}`));
+    const flushed = jest.fn();
+    void recorder.flush(widget()).then(flushed);
+    answers.shift()!();
+    await settle();
+    expect(flushed).not.toHaveBeenCalled();
+    while (!flushed.mock.calls.length) {
+      answers.shift()!();
+      await settle();
+    }
+    const messages = cluster.writes.map(({ body }) => (body as EventBody).message);
+    expect(messages).toContain('two');
+    expect(messages).not.toContain('more 9');
+  });
+
+  test('the queue of events is bounded while the API server gives no answer', async () => {
+    const { cluster, log, recorder } = setup();
+    let answer!: () => void;
+    const answered = new Promise<void>((resolve) => (answer = resolve));
+    cluster.handler = ({ body }) => answered.then(() => body);
+    for (let resource = 0; resource < 1_500; resource++)
+      recorder.record(widget({ metadata: { uid: `uid-${resource}` } }), event('gone'));
+    expect(log.at('warn')).toContain('dropped event: too many events wait to be written');
+    answer();
+    await recorder.drain();
+    expect(cluster.writes).toHaveLength(1_001);
+  });
 });

@@ -1,4 +1,5 @@
-import { type Priority, type QueueOptions, WorkQueue } from '../../../operator/runtime/queue';
+import type { Priority } from '../../../operator/runtime/priority';
+import { type QueueOptions, WorkQueue } from '../../../operator/runtime/queue';
 import { ManualClock, settle } from '../manual-clock';
 import fc from '../../fast-check';
 

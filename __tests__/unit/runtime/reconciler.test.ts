@@ -1,10 +1,11 @@
 import { RECONCILE_TIMEOUT } from '../../../operator/limits';
 import { NameConflict } from '../../../operator/runtime/apply';
+import { EventWriter } from '../../../operator/runtime/event-writer';
 import { EventRecorder } from '../../../operator/runtime/events';
 import { Finalizer } from '../../../operator/runtime/finalizer';
 import type { ObjectKey } from '../../../operator/runtime/object-key';
 import { type Outcome, ready, stalled, waiting } from '../../../operator/runtime/outcome';
-import { Reconciler } from '../../../operator/runtime/reconciler';
+import { Reconciler, type Result } from '../../../operator/runtime/reconciler';
 import type { ReconcileContext, SyncModule } from '../../../operator/runtime/sync-module';
 import { ApiError, type ApiRequest, ApiServerUnreachable } from '../../../operator/runtime/api-client';
 import { ManualClock, settle } from '../manual-clock';
@@ -26,6 +27,11 @@ class Bench {
   sync: (context: ReconcileContext) => Promise<Outcome> = () =>
     Promise.resolve(ready('AutomationGenerated', 'In sync.'));
   readonly cluster = new FakeApiClient(this.clock, (request) => this.serve(request));
+  private readonly recorder = new EventRecorder(
+    new EventWriter(this.cluster, this.clock, 'test'),
+    this.clock,
+    this.log,
+  );
   private readonly reconciler: Reconciler<Widget>;
 
   constructor(
@@ -41,7 +47,7 @@ class Bench {
       cluster: this.cluster,
       clock: this.clock,
       log: this.log,
-      events: new EventRecorder(this.cluster, this.clock, this.log, 'test'),
+      events: this.recorder,
       finalizer: new Finalizer(this.cluster, widgets, FINALIZER),
       module: { sync, ...(remove && { remove }) },
       read: () => this.present,
@@ -52,7 +58,11 @@ class Bench {
     });
   }
 
-  reconcile = () => this.reconciler.reconcile('Widget/home/a');
+  async reconcile(): Promise<Result> {
+    const result = await this.reconciler.reconcile('Widget/home/a');
+    await this.recorder.drain();
+    return result;
+  }
 
   get longestGivenUp(): number {
     return this.reconciler.oldestAbandoned();

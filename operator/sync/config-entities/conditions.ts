@@ -2,7 +2,7 @@ import type { ReloadResult } from '../../client/reloads';
 import { timestamp } from '../../clock';
 import type { Condition } from '../../kinds';
 import { DEPENDENCY_REQUEUE } from '../../limits';
-import type { EventSpec } from '../../runtime/events';
+import type { EventSpec } from '../../runtime/event-spec';
 import {
   type ConditionValue,
   type Outcome,

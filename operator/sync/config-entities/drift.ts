@@ -3,7 +3,7 @@ import type { HubClient } from '../../client/hub-client';
 import type { HubEvent } from '../../client/hub-events';
 import type { Clock } from '../../clock';
 import type { Logger } from '../../log';
-import type { Priority } from '../../runtime/queue';
+import type { Priority } from '../../runtime/priority';
 import { Timer } from '../../timer';
 import { type CachedEntity, invalidate } from './entity-cache';
 

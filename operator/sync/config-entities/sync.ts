@@ -7,7 +7,7 @@ import {
   REJECTED_WRITE_RETRY_INTERVAL,
   RESYNC,
 } from '../../limits';
-import type { EventSpec } from '../../runtime/events';
+import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, stalled, type Waiting, waiting } from '../../runtime/outcome';
 import { conditionOf } from '../../runtime/conditions';
 import type { ReconcileContext } from '../../runtime/sync-module';

@@ -2,7 +2,7 @@ import type { CoreConfig } from '../../client/core';
 import type { HubClient } from '../../client/hub-client';
 import type { Hub, HubSpec } from '../../kinds';
 import type { ConditionType } from '../../kinds/reasons';
-import type { EventSpec } from '../../runtime/events';
+import type { EventSpec } from '../../runtime/event-spec';
 import type { ConditionValue, Outcome } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Claim } from './owned-objects';

@@ -3,7 +3,7 @@ import type { EntityListener } from '../../../../operator/client/entity-registry
 import type { HubClient } from '../../../../operator/client/hub-client';
 import type { HubEvent, HubEventListener } from '../../../../operator/client/hub-events';
 import type { ValidityListener } from '../../../../operator/client/repair-issues';
-import type { Priority } from '../../../../operator/runtime/queue';
+import type { Priority } from '../../../../operator/runtime/priority';
 import { DriftDetector } from '../../../../operator/sync/config-entities/drift';
 import type { CachedEntity } from '../../../../operator/sync/config-entities/entity-cache';
 import { silentLog } from '../../../cluster/silent-log';

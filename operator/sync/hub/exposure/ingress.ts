@@ -3,7 +3,7 @@ import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
 import type { Manifest } from '../../../runtime/apply';
 import type { Discovery } from '../../../runtime/discovery';
-import type { EventSpec } from '../../../runtime/events';
+import type { EventSpec } from '../../../runtime/event-spec';
 import type { ConditionValue } from '../../../runtime/outcome';
 import { conditionOf } from '../../../runtime/conditions';
 import { builtin, optional } from '../../../runtime/types';

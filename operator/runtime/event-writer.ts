@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import { type Clock, timestamp } from '../clock';
+import type { CustomResource } from '../kinds/resource';
+import { truncate } from '../truncate';
+import { type ApiClient, isNotFound } from './api-client';
+import type { EventSpec } from './event-spec';
+import { pathOf } from './objects';
+import { builtin } from './types';
+
+/** A repeated event within this time is counted on the first one (`count`) instead of being created again. */
+const AGGREGATION = 10 * 60_000;
+const LONGEST_MESSAGE = 1_024;
+/** Of the resource's name in the event's; both are limited to 253 characters. */
+const LONGEST_NAME = 200;
+
+interface Series {
+  readonly name: string;
+  readonly firstTimestamp: string;
+  count: number;
+  /** By the monotonic clock. */
+  lastAt: number;
+}
+
+/** Creates the objects of events in the cluster, and counts repeated events on the object that is there. */
+export class EventWriter {
+  /** In the order of their last use, the oldest first. */
+  private readonly series = new Map<string, Series>();
+
+  constructor(
+    private readonly cluster: ApiClient,
+    private readonly clock: Clock,
+    /** Name of the operator's pod. */
+    private readonly instance: string,
+  ) {}
+
+  /** @throws ApiError, ApiServerUnreachable */
+  async write(resource: CustomResource, event: EventSpec): Promise<void> {
+    const lastAt = this.clock.monotonic();
+    this.forgetOld(lastAt);
+    const now = this.clock.now();
+    const id = seriesId(resource, event);
+    const known = this.series.get(id);
+    this.series.delete(id);
+    if (known && (await this.count(resource, known, now))) {
+      known.lastAt = lastAt;
+      this.series.set(id, known);
+      return;
+    }
+    const name = resource.metadata.name.slice(0, LONGEST_NAME).replace(/[^a-z0-9]+$/, '');
+    const series = {
+      name: `${name}.${id}${now.toString(16)}`,
+      firstTimestamp: timestamp(now),
+      count: 1,
+      lastAt,
+    };
+    await this.cluster.request({
+      method: 'POST',
+      path: pathOf(builtin.Event, resource.metadata.namespace),
+      body: this.body(resource, event, series),
+    });
+    this.series.set(id, series);
+  }
+
+  /** Counts a repetition on the event's object. False when the object does not exist any more: it lives for an hour. */
+  private async count(resource: CustomResource, series: Series, now: number): Promise<boolean> {
+    series.count += 1;
+    try {
+      await this.cluster.request({
+        method: 'PATCH',
+        path: pathOf(builtin.Event, resource.metadata.namespace, series.name),
+        contentType: 'application/merge-patch+json',
+        body: { count: series.count, lastTimestamp: timestamp(now) },
+      });
+      return true;
+    } catch (error) {
+      if (isNotFound(error)) return false;
+      throw error;
+    }
+  }
+
+  private body(resource: CustomResource, event: EventSpec, series: Series): object {
+    const { apiVersion, kind, metadata } = resource;
+    return {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: series.name, namespace: metadata.namespace },
+      involvedObject: {
+        apiVersion,
+        kind,
+        name: metadata.name,
+        namespace: metadata.namespace,
+        uid: metadata.uid,
+        resourceVersion: metadata.resourceVersion,
+      },
+      type: event.type,
+      reason: event.reason,
+      message: truncate(event.message, LONGEST_MESSAGE),
+      source: { component: 'hub-operator' },
+      reportingComponent: 'hub-operator',
+      reportingInstance: this.instance,
+      firstTimestamp: series.firstTimestamp,
+      lastTimestamp: series.firstTimestamp,
+      count: series.count,
+    };
+  }
+
+  private forgetOld(now: number): void {
+    for (const [id, { lastAt }] of this.series) {
+      if (now - lastAt <= AGGREGATION) break;
+      this.series.delete(id);
+    }
+  }
+}
+
+function seriesId({ metadata }: CustomResource, { type, reason, message }: EventSpec): string {
+  const parts = [metadata.uid, type, reason, message];
+  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 16);
+}
