@@ -168,7 +168,7 @@ async function metricsPage(): Promise<string> {
     .sort();
   return [
     `${generated}# Metrics of the operator`,
-    '`/metrics` on port 8080, in Prometheus’ format. Names and labels are those of controller-runtime where it has one, so that its dashboards and alerts work; our own begin with `hub_operator_`. A pass that waits for something counts as `requeue_after`, never as an error. Beside these stand the usual `process_*` and `nodejs_*`.',
+    '`/metrics` on port 8080, in Prometheus’ format. Names and labels are those of controller-runtime where it has one, so that its dashboards and alerts work; the operator’s own begin with `hub_operator_`. A reconcile that waits for something counts as `requeue_after`, never as an error. There are also the usual `process_*` and `nodejs_*`.',
     ['| Metric | Type | |', '|---|---|---|', ...rows, ''].join('\n'),
   ].join('\n\n');
 }

@@ -1,84 +1,74 @@
 /**
- * Every number that the specification fixes, each with the sentence that it comes from (`spec.md`), and the numbers
- * that `kinds.md` and `design.md` fix. Durations are milliseconds.
+ * The numbers that rules.md fixes in "Limits", each with the rule that it belongs to. Durations are milliseconds.
  */
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
-// --- issue 5: automations, scenes, scripts ---
+// --- Queue: rules.md, "Queue" ---
 
-/** "100 edits to one automation in 10 s: the first at once, then at most one in 2 s, the last one wins". */
-export const MIN_WRITE_INTERVAL = 2 * SECOND;
-/** What the hub has refused is not sent again before the next resync, unless the spec or the hub changes. */
-export const REJECTED_WRITE_RETRY_INTERVAL = 8 * MINUTE;
-
-// --- spec.md, "Bootstrap state machine" and "Errors" ---
-
-/** "Hub pod not ready: requeue after 10 s". Also the pace at which an unreachable hub is asked again. */
-export const POD_NOT_READY_REQUEUE = 10 * SECOND;
-/** "Hub API not loaded (HTTP 404 on the readiness probe): requeue after 5 s". */
-export const API_NOT_LOADED_REQUEUE = 5 * SECOND;
-/** A step of the bootstrap that the hub refuses or fails is tried again after this: no number is given. */
-export const BOOTSTRAP_RETRY = 2 * SECOND;
-/** "Floor or label not ready for an area: requeue after 30 s". */
-export const AREA_DEPENDENCY_REQUEUE = 30 * SECOND;
-/**
- * "A dependent resource waits (requeues) until its dependency is ready": no number is given. The arrival of the
- * dependency works its dependents at once; this is the fallback.
- */
-export const DEPENDENCY_REQUEUE = 30 * SECOND;
-
-// --- spec.md, "Hot-reload with retry" ---
-
-/** "Make up to 3 attempts with 5 s between them". */
-export const RELOAD_ATTEMPTS = 3;
-export const RELOAD_ATTEMPT_PAUSE = 5 * SECOND;
-
-// --- kinds.md 1, finalizers ---
-
-/** "unreachable: one try of at most 5 s". */
-export const FINALIZER_TRY = 5 * SECOND;
-/** "then all others of that hub finish without trying for 30 s". */
-export const FINALIZER_SKIP = 30 * SECOND;
-
-// --- design.md and kinds.md 1, the runtime ---
-
-/** An unchanged resource is looked at again this often, give or take RESYNC_JITTER of it. */
+/** An unchanged resource is reconciled again after this time, give or take RESYNC_JITTER of it. */
 export const RESYNC = 10 * MINUTE;
 export const RESYNC_JITTER = 0.1;
-/** Backoff of a pass that failed: doubles from the first to the last, with jitter. */
+/** Backoff of a reconcile that failed: doubles from the first to the last, with jitter. */
 export const BACKOFF_FIRST = 5;
 export const BACKOFF_LAST = 1_000 * SECOND;
-/** "A pass may await one answer of the hub (up to 30 s)": one that takes much longer is given up and said to be stuck. */
+/** A reconcile awaits at most one answer of the hub (30 s). One that takes much longer is abandoned. */
 export const RECONCILE_TIMEOUT = 2 * MINUTE;
-/** SIGTERM finishes what is being worked within this time. */
+/** SIGTERM finishes the reconciles that are running within this time. */
 export const STOP_DEADLINE = 20 * SECOND;
 
-// --- spec.md, "HubConfiguration reload decision" ---
+// --- Waiting: rules.md, "Waiting is not an error" ---
 
-/**
- * "A debounce guard in the Hub reconciler stops a burst of hash updates from starting several consecutive rollouts":
- * a new hash must have stood this long before it reaches the pod template.
- */
+/** The pod of the hub is not ready, or the hub does not answer. */
+export const POD_NOT_READY_REQUEUE = 10 * SECOND;
+/** The API of the hub is not loaded. */
+export const API_NOT_LOADED_REQUEUE = 5 * SECOND;
+/** A floor or a label of an area is not ready. */
+export const AREA_DEPENDENCY_REQUEUE = 30 * SECOND;
+/** Another dependency is missing. Its arrival enqueues its dependents at once; this is the fallback. */
+export const DEPENDENCY_REQUEUE = 30 * SECOND;
+/** The hub rejected or failed a step of the bootstrap: rules.md, "Bootstrap". */
+export const BOOTSTRAP_RETRY = 2 * SECOND;
+
+// --- Writes to the hub: rules.md, "Only differences are written" and "Reload" ---
+
+/** Writes of one object are at least this far apart. The first one is sent at once, and the last one wins. */
+export const MIN_WRITE_INTERVAL = 2 * SECOND;
+/** What the hub rejected is sent again after this time, or when the spec or the hub changes. */
+export const REJECTED_WRITE_RETRY_INTERVAL = 8 * MINUTE;
+export const RELOAD_ATTEMPTS = 3;
+/** Pause between two attempts. */
+export const RELOAD_ATTEMPT_PAUSE = 5 * SECOND;
+
+// --- Finalizers: rules.md, "Finalizers" ---
+
+/** The one attempt at a hub that does not answer takes at most this long. */
+export const FINALIZER_TRY = 5 * SECOND;
+/** For this time after it, the finalizers of all resources of that hub are released without an attempt. */
+export const FINALIZER_SKIP = 30 * SECOND;
+
+// --- Rollout: rules.md, "Rollout and debounce" ---
+
+/** A new hash must be this old before it reaches the pod template: a burst of changes causes one rollout. */
 export const ROLLOUT_DEBOUNCE = 3 * SECOND;
 
-// --- spec.md, "Limits": ban self-recovery ---
+// --- Ban: rules.md, "Ban recovery" ---
 
-/** "Ban-recovery restarts: at most 3 within a 30-minute window". */
+/** At most this many restarts within BAN_WINDOW. */
 export const BAN_RESTARTS = 3;
 export const BAN_WINDOW = 30 * MINUTE;
-/** "Cooldown between recovery restarts: at least 5 minutes". */
+/** Shortest time between two restarts. */
 export const BAN_COOLDOWN = 5 * MINUTE;
 
-// --- issue 6, "Truth": within 30 s a condition says that a hub hangs, has banned us or came back in recovery mode ---
+// --- Health: rules.md, "Health of a hub" ---
 
-/** A hub is asked this often whether it is still what its status says: an open WebSocket hides a ban. */
+/** A hub that runs is asked this often: an open WebSocket hides a ban. */
 export const HEALTH_CHECK_INTERVAL = 10 * SECOND;
-/** How long its answer may take; the pass that follows a silence asks once more, and longer. */
+/** How long its answer may take. The reconcile that follows a missing answer asks once more, and waits longer. */
 export const HEALTH_CHECK_TIMEOUT = 5 * SECOND;
 
-// --- kinds.md 2, `tokenLifespanDays`: no number is given ---
+// --- Token: rules.md, "Token" ---
 
 /** A token is replaced when a tenth of its life is left, or this much of a long one. */
 export const TOKEN_RENEWAL = 30 * 24 * 60 * MINUTE;

@@ -100,7 +100,7 @@ export class Applier {
   /** Deletes what {@link apply} made for this owner. An object of somebody else stays. */
   async remove(type: ResourceType, owner: CustomResource, name: string): Promise<void> {
     const { namespace } = owner.metadata;
-    const present = await this.find(type, namespace!, name);
+    const present = await this.find(type, namespace, name);
     if (!present || present.metadata.deletionTimestamp || !this.isOurs(present, owner)) return;
     try {
       await this.cluster.request({
@@ -209,7 +209,7 @@ const isRefusal = (error: unknown): error is ApiError =>
 export function ownerReferenceTo(owner: CustomResource): OwnerReference {
   const { apiVersion, kind, metadata } = owner;
   // No blockOwnerDeletion: it would ask for the right to update finalizers of the owner.
-  return { apiVersion, kind, name: metadata.name, uid: metadata.uid!, controller: true };
+  return { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true };
 }
 
 /** The part of `present` at the places that `desired` speaks of; a list of another length is shown whole. */

@@ -3,7 +3,7 @@ import type { CustomResource } from '../kinds/resource';
 import { truncate } from '../truncate';
 import type { Outcome } from './outcome';
 
-/** Longest message that is written; `metav1.Condition` allows 32768, a person reads less. */
+/** Longest message that is written. `metav1.Condition` allows 32768 characters; people read fewer. */
 const LONGEST_MESSAGE = 1_024;
 
 /**
@@ -31,7 +31,7 @@ export function conditionsAfter(
   );
 }
 
-/** A pass failed in a way that nobody foresaw; it is tried again, later and later. */
+/** The conditions after an unexpected error; the reconcile is retried with backoff. */
 export function conditionsAfterError(
   previous: readonly Condition[],
   error: Error,
@@ -52,7 +52,7 @@ export function conditionsAfterError(
   );
 }
 
-/** `spec.suspend`: `Ready` keeps its last value. */
+/** The conditions of a suspended resource: `Ready` keeps its last value. */
 export function conditionsWhileSuspended(
   previous: readonly Condition[],
   generation: number,
@@ -60,7 +60,7 @@ export function conditionsWhileSuspended(
 ): Condition[] {
   const suspended = {
     reason: 'Suspended',
-    message: 'spec.suspend is true: nothing is changed until it is false.',
+    message: 'Reconciliation is suspended: set spec.suspend to false to resume it.',
   } as const;
   const ready = previous.some(({ type }) => type === 'Ready');
   return changed(
@@ -98,7 +98,7 @@ function changed(
       },
     ];
   });
-  // In the order of their names, but what matters most first: `kubectl describe` prints them as they come.
+  // Ready first, then by name: `kubectl describe` prints them in this order.
   return [...kept, ...set].sort((a, b) => rank(a) - rank(b) || (a.type < b.type ? -1 : 1));
 }
 

@@ -14,7 +14,7 @@ export class DryRunApplier extends Applier {
   readonly differences: string[] = [];
 
   override async remove(type: ResourceType, owner: CustomResource, name: string): Promise<void> {
-    const present = await this.find(type, owner.metadata.namespace!, name);
+    const present = await this.find(type, owner.metadata.namespace, name);
     if (present && !present.metadata.deletionTimestamp && this.isOurs(present, owner)) {
       this.differences.push(`${type.kind} ${name} would be deleted.`);
     }

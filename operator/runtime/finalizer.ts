@@ -3,9 +3,8 @@ import type { CustomResource } from '../kinds/resource';
 import { type ApiClient, isConflict, isNotFound } from './api-client';
 
 /**
- * Our finalizer on a resource, by server-side apply: finalizers are a set, so that only ours comes and goes and
- * another controller's stays. The applied body carries the uid, since an apply to a name that is gone would otherwise
- * make a new object.
+ * The operator's finalizer on a resource, by server-side apply: finalizers are a set, so an apply adds and removes only
+ * the operator's own. The applied body carries the uid: without it, an apply to a deleted object would create it again.
  */
 export class Finalizer {
   constructor(
@@ -23,15 +22,15 @@ export class Finalizer {
     return this.apply<R>(resource, [this.name]);
   }
 
-  /** Lets the deletion of the resource go on. Answers with what is left of it, if something else still keeps it. */
+  /** Removes the finalizer. Returns the resource if another finalizer still holds it; undefined when it is gone. */
   async release<R extends CustomResource>(resource: R): Promise<R | undefined> {
     try {
       const left = await this.apply(resource, []);
-      // Put there by somebody else as well (`kubectl edit` of the list, an older field manager): take it out by value.
+      // Another field manager owns the entry too (`kubectl edit`): remove it by value.
       const index = left.metadata.finalizers?.indexOf(this.name) ?? -1;
       return index < 0 ? left : await this.removeAt(resource, index);
     } catch (error) {
-      // An apply with the uid of an object that is gone is refused as a conflict.
+      // The API server rejects an apply with the uid of a deleted object as a conflict.
       if (isNotFound(error) || (isConflict(error) && !(await this.exists(resource)))) return undefined;
       throw error;
     }

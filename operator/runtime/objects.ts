@@ -7,10 +7,10 @@ export interface ClusterObject {
   readonly metadata: ObjectMeta;
 }
 
-/** Its name is known; the rest, once the API server has stored it. */
+/** Only the name is set before the API server has stored the object. */
 export type ObjectMeta = Pick<ResourceMetadata, 'name'> & Partial<ResourceMetadata>;
 
-/** A resource of the cluster's API, as far as a URL needs it. */
+/** A resource type of the Kubernetes API. */
 export interface ResourceType {
   /** Empty for the core group. */
   readonly group: string;
@@ -23,7 +23,7 @@ export function apiVersionOf({ group, version }: ResourceType): string {
   return group ? `${group}/${version}` : version;
 }
 
-/** `/apis/apps/v1/namespaces/home/statefulsets/my-hub/status`; without a name the collection. */
+/** `/apis/apps/v1/namespaces/home/statefulsets/my-hub/status`; without a name, the path of the collection. */
 export function pathOf(type: ResourceType, namespace?: string, name?: string, subresource?: string): string {
   const segments = [type.group ? `/apis/${type.group}/${type.version}` : `/api/${type.version}`];
   if (namespace) segments.push('namespaces', namespace);

@@ -3,38 +3,37 @@ import type { ConditionType, ReadyReason, Reason } from '../kinds/reasons';
 import type { EventSpec } from './event-spec';
 
 /**
- * What a pass over one resource came to. "A missing prerequisite is not an error" (spec.md, "What the service does",
- * 4) lives here: a sync module that lacks something returns `waiting`, which is timed, raises no error and does not
- * back off. Only what nobody foresaw is thrown.
+ * The outcome of a reconcile. A sync module that lacks a prerequisite returns `waiting`, which requeues after a fixed
+ * time, without error and without backoff (rules.md, "Waiting is not an error"). Only unexpected errors are thrown.
  */
 export type Outcome = Ready | Waiting | Stalled;
 
 interface Common {
   /** Reason of the condition `Ready`. */
   readonly reason: ReadyReason;
-  /** One sentence for a person. */
+  /** A sentence: what happened, which field or object, what to do. */
   readonly message: string;
-  /** Fields of `status` of this kind to set; `null` takes one away. Others keep their value. */
+  /** Fields of `status` to set; `null` removes one. All others stay. */
   readonly status?: Readonly<Record<string, unknown>>;
   /** Further conditions by type. `null` removes one; one that was read is kept for this generation. Others stay. */
   readonly conditions?: Readonly<Partial<Record<ConditionType, ConditionValue | Condition | null>>>;
   readonly events?: readonly EventSpec[];
 }
 
-/** What a sync module says of a condition; the runtime adds the rest. */
+/** The parts of a condition that a sync module decides; the runtime adds the rest. */
 export type ConditionValue = Pick<Condition, 'status' | 'message'> & { readonly reason: Reason };
 
-/** The world is as the resource says. */
+/** The observed state equals the desired one. */
 export interface Ready extends Common {
   readonly type: 'Ready';
-  /** Milliseconds until the next look, when sooner than the resync. */
+  /** Milliseconds until the next reconcile, when sooner than the resync. */
   readonly after?: number;
 }
 
-/** Something is not there yet, or under way. */
+/** A prerequisite is missing, or an operation is in progress. */
 export interface Waiting extends Common {
   readonly type: 'Waiting';
-  /** Milliseconds until the next look, if nothing that the resource depends on changes before. */
+  /** Milliseconds until the next reconcile. A change of a dependency comes sooner. */
   readonly after: number;
 }
 

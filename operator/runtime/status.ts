@@ -6,7 +6,7 @@ import { type ApiClient, isConflict, isNotFound } from './api-client';
 /** Owner of the fields of `status` in server-side apply. */
 const FIELD_MANAGER = 'hub-operator-status';
 
-/** Somebody who writes the resource faster than that keeps us from telling its status; the pass is tried again. */
+/** Gives up after this many conflicts; the reconcile is retried. */
 const ATTEMPTS = 5;
 
 interface ManagedFields {
@@ -16,37 +16,41 @@ interface ManagedFields {
   };
 }
 
-/** Writes `status` of the resources of one kind. */
+/** Writes the status of the resources of one kind. */
 export class StatusWriter<R extends CustomResource> {
   constructor(
     private readonly cluster: ApiClient,
     private readonly type: ResourceType,
-    /** Takes an answer of the server; answers with the resource as the operator keeps it. */
+    /** Puts the API server's answer into the cache. Returns the newest known state of the resource. */
     private readonly recordWrite: (resource: R) => R,
   ) {}
 
   /**
-   * Writes what `change` makes of the status when that differs, and answers with the resource as it is then; without a
-   * difference, with the resource as it was. By server-side apply, so that a field that we leave out goes and one of
-   * somebody else stays; at a known resource version, so that the change is made anew on what somebody wrote meanwhile,
-   * and never to another resource that took the name (the server does not look at the uid here).
+   * Writes the status that `desiredStatus` makes of the present one, if the two differ. Returns the resource as it is
+   * afterwards.
+   *
+   * By server-side apply: a field that is left out is removed, and fields of other managers stay. With the resource
+   * version: after a conflict `desiredStatus` is called again with the newest status, and a new resource of the same
+   * name is never written (the API server does not check the uid here).
+   *
+   * @throws ApiError, ApiServerUnreachable
    */
-  async write(resource: R, change: (status: CommonStatus) => CommonStatus): Promise<R> {
+  async write(resource: R, desiredStatus: (present: CommonStatus) => CommonStatus): Promise<R> {
     let present = resource;
     for (let attempt = 1; ; attempt++) {
       const before = withoutEmpty(present.status ?? {});
-      const status = withoutEmpty(change(before));
+      const status = withoutEmpty(desiredStatus(before));
       if (isDeepStrictEqual(before, status)) return present;
       try {
         return this.recordWrite(await this.apply(present, status));
       } catch (error) {
-        if (isNotFound(error)) return present; // deleted meanwhile: nobody is left to tell
+        if (isNotFound(error)) return present; // deleted meanwhile
         if (!isConflict(error) || attempt === ATTEMPTS) throw error;
       }
       const { namespace, name, uid } = resource.metadata;
       const newest = await this.cluster.find<R>(this.type, namespace, name);
       if (newest?.metadata.uid !== uid) return present;
-      present = this.recordWrite(newest!);
+      present = this.recordWrite(newest);
     }
   }
 
@@ -63,8 +67,8 @@ export class StatusWriter<R extends CustomResource> {
 }
 
 /**
- * The object without the conditions that others put there. What we do not see we do not apply, so that they stay
- * theirs: to change, and to take away.
+ * The object without the conditions of other field managers. The operator does not apply what it does not read, so
+ * those managers can still change and remove their conditions.
  */
 export function withoutForeignConditions<T extends ClusterObject>(object: T): T {
   const { metadata, status } = object as {
@@ -88,7 +92,7 @@ export function withoutForeignConditions<T extends ClusterObject>(object: T): T 
     : { ...object, status: { ...status, conditions } };
 }
 
-/** JSON knows no `undefined`, and `null` stands for "take this field away". */
+/** `undefined` does not exist in JSON, and `null` stands for a field to remove. */
 function withoutEmpty(status: CommonStatus): CommonStatus {
   return Object.fromEntries(
     Object.entries(status).filter(([, value]) => value !== undefined && value !== null),

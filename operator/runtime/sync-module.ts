@@ -4,26 +4,26 @@ import type { Outcome, Waiting } from './outcome';
 import type { CustomResource } from '../kinds/resource';
 
 /**
- * What a kind does: the wish in, an outcome out. It never touches the queue, writes no status, never sleeps and never
- * catches what it cannot name; what it throws is tried again with backoff.
+ * The part of a reconcile that differs between kinds: a function of the resource to an outcome. It never touches the
+ * queue, writes no status, never sleeps and catches only errors that it knows. What it throws is retried with backoff.
  */
 export interface SyncModule<R extends CustomResource> {
-  /** Makes the world be as `resource` says, by the least that is needed; must give the same result on every pass. */
+  /** Makes the observed state equal the desired one, with the fewest writes. It is repeated: it must be idempotent. */
   sync(resource: R, context: ReconcileContext): Promise<Outcome>;
   /**
-   * Removes what the resource stands for. Best effort: the finalizer goes whatever happens. Answers with what is
-   * worth telling (what could not be removed), or that it is still under way. A kind without it has no finalizer.
+   * Removes the resource's object from the hub. Best effort: the finalizer is released whatever happens. Returns events
+   * (what could not be removed), or `waiting` while the removal is in progress. A kind without it has no finalizer.
    */
   remove?(resource: R, context: ReconcileContext): Promise<readonly EventSpec[] | Waiting>;
 }
 
-/** One pass over one resource. */
+/** The context of one reconcile of one resource. */
 export interface ReconcileContext {
-  /** Aborted when the pass has taken too long, or the operator stops working. */
+  /** Aborted at the time limit of the reconcile, and when this process may not write any more. */
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** Somebody asked for a full pass (`reconcile-requested-at`): remembered answers do not count. */
+  /** A full reconcile was requested (`reconcile-requested-at`): cached answers of the hub are not used. */
   readonly forced: boolean;
-  /** Say what would be sent, send nothing (`dry-run`). */
+  /** Compute and report what would be written; write nothing (`dry-run`). */
   readonly dryRun: boolean;
 }
