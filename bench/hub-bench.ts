@@ -184,14 +184,7 @@ export class HubBench {
 /** Counts what the hub is told to do from now on. */
 export async function traffic({ client }: BenchHub): Promise<Traffic> {
   const seen: Traffic = { writes: [], reloads: 0 };
-  interface Call {
-    readonly data: {
-      readonly domain: string;
-      readonly service: string;
-      readonly service_data: { readonly id?: string };
-    };
-  }
-  await client.connection.subscribeEvents<Call>('call_service', ({ data }) => {
+  await client.connection.subscribeEvents('call_service', (data) => {
     if (data.domain !== 'automation' || data.service !== 'reload') return;
     const { id } = data.service_data;
     if (id === undefined) seen.reloads += 1;

@@ -5,12 +5,6 @@ import { until } from '.';
 
 type Settings = Readonly<Record<string, unknown>>;
 
-interface Answer {
-  readonly stable: Settings;
-  /** The settings that the server was started with. */
-  readonly active_config_type: string;
-}
-
 /** Resolves once the hub has started up completely. */
 export function running(client: HubClient): Promise<unknown> {
   return until('the hub runs', async () => (await getConfig(client.rest)).state === 'RUNNING', 60_000);
@@ -23,19 +17,19 @@ export function running(client: HubClient): Promise<unknown> {
 export async function changeHttpSettings(client: HubClient, changes: Settings): Promise<void> {
   const { connection, rest } = client;
   await running(client);
-  const { stable } = await connection.command<Answer>('http/config');
-  const { created_at: _at, error: _error, error_message: _message, ...settings } = stable;
+  const { stable } = await connection.command('http/config');
+  const { created_at: _at, error: _error, error_message: _message, ...settings } = stable as Settings;
   const port = Number(new URL(rest.address.url).port);
   const config = { ...settings, server_port: port, ...changes };
-  const { restart } = await connection.command<{ restart: boolean }>('http/config/configure', { config });
+  const { restart } = await connection.command('http/config/configure', { config });
   if (!restart) throw new Error('the hub takes the settings without a restart: it had them before');
   await until(
     'the hub runs with the new settings',
     async () => {
-      const present = await connection.command<Answer>('http/config');
+      const present = await connection.command('http/config');
       if (present.active_config_type === 'pending') await connection.command('http/config/promote');
       const kept = Object.entries(changes).every(([key, value]) =>
-        isDeepStrictEqual(present.stable[key], value),
+        isDeepStrictEqual((present.stable as Settings)[key], value),
       );
       return kept && present.active_config_type === 'stable';
     },

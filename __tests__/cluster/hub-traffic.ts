@@ -12,14 +12,6 @@ export interface HubTraffic {
   scriptReloads: number;
 }
 
-interface CallServiceEvent {
-  readonly data: {
-    readonly domain: string;
-    readonly service: string;
-    readonly service_data: { readonly id?: string };
-  };
-}
-
 /** Counts from now on: the hub reloads after every write, and announces each reload as a service call. */
 export async function watchTraffic(client: HubClient): Promise<HubTraffic> {
   const traffic: HubTraffic = {
@@ -28,7 +20,7 @@ export async function watchTraffic(client: HubClient): Promise<HubTraffic> {
     sceneReloads: 0,
     scriptReloads: 0,
   };
-  await client.connection.subscribeEvents<CallServiceEvent>('call_service', ({ data }) => {
+  await client.connection.subscribeEvents('call_service', (data) => {
     if (data.service !== 'reload') return;
     if (data.domain === 'scene') traffic.sceneReloads += 1;
     else if (data.domain === 'script') traffic.scriptReloads += 1;

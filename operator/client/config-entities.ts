@@ -3,13 +3,7 @@ import { HubRejected, HubUnreachable, NotFound } from './errors';
 import { SerialQueue } from './serial-queue';
 import type { OwnReloadTracker } from './own-reload-tracker';
 import { WRITE_TIMEOUT, type RestClient } from './rest';
-
-/** What the hub keeps in a file that its API writes: `automations.yaml`, `scenes.yaml`, `scripts.yaml`. */
-export const CONFIG_ENTITY_KINDS = ['automation', 'scene', 'script'] as const;
-export type ConfigEntityKind = (typeof CONFIG_ENTITY_KINDS)[number];
-
-/** A definition in the hub's own form. */
-export type EntityPayload = Readonly<Record<string, unknown>>;
+import { ConfigEntityKind, EntityPayload } from './config-entity';
 
 export interface RemoveOptions {
   /** Milliseconds that the hub may take once it was asked. */
@@ -98,8 +92,8 @@ export class ConfigEntities {
    * resolved and blueprints expanded. For automations and scripts; the hub offers nothing like it for scenes.
    */
   async running(entityId: string): Promise<EntityPayload | undefined> {
-    const kind = entityId.slice(0, entityId.indexOf('.'));
-    const command = this.connection.command<{ config: EntityPayload }>(`${kind}/config`, {
+    const kind = entityId.slice(0, entityId.indexOf('.')) as 'automation' | 'script';
+    const command = this.connection.command(`${kind}/config`, {
       entity_id: entityId,
     });
     return (await unlessUnknown(command))?.config;
@@ -114,10 +108,11 @@ export class ConfigEntities {
     kind: 'automation' | 'script',
     use: { readonly path: string; readonly input: object },
   ): Promise<EntityPayload> {
-    const answer = await this.connection.command<{ substituted_config: EntityPayload }>(
-      'blueprint/substitute',
-      { domain: kind, path: use.path, input: use.input },
-    );
+    const answer = await this.connection.command('blueprint/substitute', {
+      domain: kind,
+      path: use.path,
+      input: use.input,
+    });
     return answer.substituted_config;
   }
 }

@@ -3,6 +3,15 @@ import type { Clock } from '../clock';
 import { withDeadline } from '../deadline';
 import { messageOf } from '../errors';
 import { commandError } from './command-error';
+import type {
+  CommandArguments,
+  CommandResult,
+  Commands,
+  Events,
+  StreamFields,
+  StreamMessage,
+  Streams,
+} from './commands';
 import { HubError, HubUnreachable, TokenRejected } from './errors';
 import type { Logger } from '../log';
 import type { RestClient } from './rest';
@@ -84,42 +93,36 @@ export class HubConnection {
   }
 
   /** Sends a command and resolves with its result. */
-  command<T>(type: string, fields: object = {}, options: CommandOptions = {}): Promise<T> {
+  command<K extends keyof Commands>(
+    type: K,
+    ...[fields, options]: CommandArguments<K, CommandOptions>
+  ): Promise<CommandResult<K>> {
     const answer = this.requireConnection().then((connection) => {
       this.rest.assertLeader(); // whether a command changes anything cannot be told by its name
-      return connection.sendMessagePromise<T>({ type, ...fields });
+      return connection.sendMessagePromise<CommandResult<K>>({ type, ...fields });
     });
-    return this.answerWithin(type, answer, options.timeout);
+    return this.answerWithin(type, answer, options?.timeout);
   }
 
   /**
    * Calls `onEvent` for every event of that type. It goes on after a reconnect, but what happened in between is not
    * told: see `onReconnect`. Resolves, once the hub has agreed, with the function that ends it.
    */
-  subscribeEvents<T>(eventType: string, onEvent: (event: T) => void): Promise<() => Promise<void>> {
-    return this.subscribe('subscribe_events', { event_type: eventType }, onEvent);
+  subscribeEvents<K extends keyof Events>(
+    eventType: K,
+    onEvent: (data: Events[K]) => void,
+  ): Promise<() => Promise<void>> {
+    const message = { type: 'subscribe_events', event_type: eventType };
+    return this.follow(message, (event) => onEvent((event as { data: Events[K] }).data));
   }
 
-  /** Like `subscribeEvents`, for any command that is answered by a stream of messages. */
-  async subscribe<T>(
-    type: string,
-    fields: object,
-    onEvent: (event: T) => void,
+  /** Like `subscribeEvents`, for a command that is answered by a stream of messages. */
+  subscribe<K extends keyof Streams>(
+    type: K,
+    fields: StreamFields<K>,
+    onMessage: (message: StreamMessage<K>) => void,
   ): Promise<() => Promise<void>> {
-    const subscription: Subscription = {
-      message: { type, ...fields },
-      onEvent: (event) => this.callAll([() => onEvent(event as T)]),
-      cancel: undefined,
-    };
-    const connection = await this.answerWithin(type, this.requireConnection());
-    await this.subscribeInHub(connection, subscription);
-    if (!connection.connected) throw new HubUnreachable('the connection was lost');
-    this.subscriptions.add(subscription);
-    return async () => {
-      this.subscriptions.delete(subscription);
-      if (this.connected && subscription.cancel)
-        await this.answerWithin('unsubscribe_events', subscription.cancel());
-    };
+    return this.follow({ type, ...fields }, (message) => onMessage(message as StreamMessage<K>));
   }
 
   /** Calls `listener` each time the connection is back and its subscriptions stand again. */
@@ -144,6 +147,27 @@ export class HubConnection {
     const { socket } = this.connection ?? {};
     this.connection?.close();
     terminate(socket); // a hub that hangs would not answer the farewell
+  }
+
+  private async follow(
+    message: Subscription['message'],
+    onEvent: Subscription['onEvent'],
+  ): Promise<() => Promise<void>> {
+    const { type } = message;
+    const subscription: Subscription = {
+      message,
+      onEvent: (event) => this.callAll([() => onEvent(event)]),
+      cancel: undefined,
+    };
+    const connection = await this.answerWithin(type, this.requireConnection());
+    await this.subscribeInHub(connection, subscription);
+    if (!connection.connected) throw new HubUnreachable('the connection was lost');
+    this.subscriptions.add(subscription);
+    return async () => {
+      this.subscriptions.delete(subscription);
+      if (this.connected && subscription.cancel)
+        await this.answerWithin('unsubscribe_events', subscription.cancel());
+    };
   }
 
   private async requireConnection(): Promise<Connection> {

@@ -1,56 +1,7 @@
 import type { HubConnection } from './connection';
 import { NotHomeAssistant } from './errors';
 import { type CallOptions, WRITE_TIMEOUT, type RestClient } from './rest';
-
-/** What the hub says of itself, as far as we use it. */
-export interface CoreConfig {
-  readonly version: string;
-  readonly state: 'NOT_RUNNING' | 'STARTING' | 'RUNNING' | 'STOPPING' | 'FINAL_WRITE';
-  /** The configuration is broken: everything answers, but registries and entities read empty. Touch nothing. */
-  readonly recovery_mode: boolean;
-  /** Started without custom integrations. */
-  readonly safe_mode: boolean;
-  readonly components: readonly string[];
-  readonly config_source: 'default' | 'storage' | 'yaml';
-  readonly location_name: string;
-  readonly latitude: number;
-  readonly longitude: number;
-  readonly elevation: number;
-  readonly radius: number;
-  /** Units by quantity; `length` is `km` in the metric system, `mi` in the other. */
-  readonly unit_system: Readonly<Record<string, string>>;
-  readonly time_zone: string;
-  readonly currency: string;
-  readonly country: string | null;
-  readonly language: string;
-  readonly internal_url: string | null;
-  readonly external_url: string | null;
-}
-
-/** What can be set; a key that is left out stays. `elevation` in metres, `radius` of the home zone too. */
-export interface CoreConfigUpdate {
-  readonly location_name?: string;
-  readonly latitude?: number;
-  readonly longitude?: number;
-  readonly elevation?: number;
-  readonly radius?: number;
-  readonly unit_system?: 'metric' | 'us_customary';
-  readonly time_zone?: string;
-  readonly currency?: string;
-  /** The hub cannot forget a country. */
-  readonly country?: string;
-  readonly language?: string;
-  readonly internal_url?: string | null;
-  readonly external_url?: string | null;
-}
-
-export interface AnalyticsPreferences {
-  readonly base?: boolean;
-  readonly diagnostics?: boolean;
-  readonly usage?: boolean;
-  readonly statistics?: boolean;
-  readonly snapshots?: boolean;
-}
+import { CoreConfig, CoreConfigUpdate, AnalyticsPreferences } from './api-types';
 
 /** Also the cheapest call that shows whether our token is good. @throws TokenRejected; NotHomeAssistant for an answer of no hub */
 export async function getConfig(rest: RestClient, options?: CallOptions): Promise<CoreConfig> {
@@ -72,7 +23,7 @@ export async function updateCoreConfig(connection: HubConnection, update: CoreCo
 
 /** @throws HubRejected `unknown_command` while `analytics` is not loaded */
 export async function getAnalytics(connection: HubConnection): Promise<AnalyticsPreferences> {
-  const answer = await connection.command<{ preferences: AnalyticsPreferences }>('analytics');
+  const answer = await connection.command('analytics');
   return answer.preferences;
 }
 

@@ -1,31 +1,9 @@
 import type { HubConnection } from './connection';
-import type { ConfigEntityKind } from './config-entities';
-
-/** An entry of the hub's entity registry, as far as we use it. */
-export interface RegistryEntity {
-  readonly entity_id: string;
-  readonly unique_id: string;
-  /** The integration that made it. */
-  readonly platform: string;
-  /** `user`, `integration`, …: it has no state then. */
-  readonly disabled_by: string | null;
-  /** Name and icon as its definition gives them, whatever a person made of them. */
-  readonly original_name: string | null;
-  readonly original_icon?: string | null;
-}
+import type { ConfigEntityKind } from './config-entity';
+import { RegistryEntity, EntityRegistryUpdated } from './api-types';
 
 /** An entity that we know of was removed, renamed, disabled or enabled. */
 export type EntityListener = (kind: ConfigEntityKind, uniqueId: string) => void;
-
-interface UpdatedEvent {
-  readonly data: {
-    readonly action: 'create' | 'update' | 'remove';
-    readonly entity_id: string;
-    readonly old_entity_id?: string;
-    readonly changes?: Readonly<Record<string, unknown>>;
-  };
-}
-
 const PLATFORMS: Readonly<Record<ConfigEntityKind, string>> = {
   automation: 'automation',
   scene: 'homeassistant',
@@ -86,9 +64,7 @@ export class EntityRegistry {
 
   private async watch(): Promise<void> {
     try {
-      await this.connection.subscribeEvents<UpdatedEvent>('entity_registry_updated', (event) =>
-        this.onUpdated(event),
-      );
+      await this.connection.subscribeEvents('entity_registry_updated', (data) => this.onUpdated(data));
     } catch (error) {
       this.watching = undefined;
       throw error;
@@ -108,7 +84,7 @@ export class EntityRegistry {
     this.stale = new Set(); // what changes from here on is told, and read again
     this.listed = true;
     try {
-      const entities = await this.connection.command<RegistryEntity[]>('config/entity_registry/list');
+      const entities = await this.connection.command('config/entity_registry/list');
       this.byEntityId.clear();
       this.byUniqueId.clear();
       for (const entity of entities) this.keep(entity);
@@ -122,10 +98,9 @@ export class EntityRegistry {
     const stale = this.stale;
     this.stale = new Set();
     try {
-      const entries = await this.connection.command<Readonly<Record<string, RegistryEntity | null>>>(
-        'config/entity_registry/get_entries',
-        { entity_ids: [...stale] },
-      );
+      const entries = await this.connection.command('config/entity_registry/get_entries', {
+        entity_ids: [...stale],
+      });
       for (const [entityId, entity] of Object.entries(entries)) {
         this.drop(entityId);
         if (entity) this.keep(entity);
@@ -136,7 +111,7 @@ export class EntityRegistry {
     }
   }
 
-  private onUpdated({ data }: UpdatedEvent): void {
+  private onUpdated(data: EntityRegistryUpdated): void {
     const { action, entity_id: entityId, old_entity_id: formerId, changes = {} } = data;
     const known = this.byEntityId.get(formerId ?? entityId);
     if (action === 'remove') this.drop(entityId);

@@ -8,25 +8,12 @@ export interface ReverseProxySettings {
   readonly trustedProxies: readonly string[];
 }
 
-interface HttpSettings {
-  readonly use_x_forwarded_for?: boolean;
-  readonly trusted_proxies?: readonly string[];
-}
-
-interface HttpConfigAnswer {
-  readonly stable: HttpSettings | null;
-  readonly pending: HttpSettings | null;
-  readonly default: HttpSettings | null;
-  /** The settings that the server was started with. */
-  readonly active_config_type: 'stable' | 'pending' | 'default' | 'default_legacy_port';
-}
-
 /** The settings that are in use. Undefined for a hub older than 2026.8, which keeps them in its YAML alone. */
 export async function getReverseProxySettings(
   connection: HubConnection,
 ): Promise<ReverseProxySettings | undefined> {
   try {
-    const answer = await connection.command<HttpConfigAnswer>('http/config');
+    const answer = await connection.command('http/config');
     const slot = answer.active_config_type === 'default_legacy_port' ? 'default' : answer.active_config_type;
     const active = answer[slot] ?? {};
     return { enabled: active.use_x_forwarded_for ?? false, trustedProxies: active.trusted_proxies ?? [] };

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock';
 import type { Logger } from '../log';
-import { ConfigEntities, CONFIG_ENTITY_KINDS, type ConfigEntityKind } from './config-entities';
+import { ConfigEntities } from './config-entities';
 import { LoadedComponents } from './loaded-components';
 import { HubConnection } from './connection';
 import { EntityRegistry } from './entity-registry';
@@ -13,6 +13,7 @@ import { redactor, type Redact } from './redact';
 import { callService, isComponentLoaded } from './services';
 import { HubEvents } from './hub-events';
 import { AuthBackoff } from './auth-backoff';
+import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from './config-entity';
 
 /** How to reach one hub, and as whom. */
 export interface HubAccess extends HubAddress {

@@ -1,6 +1,7 @@
-import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from './config-entities';
 import type { HubConnection } from './connection';
 import type { OwnReloadTracker } from './own-reload-tracker';
+import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from './config-entity';
+import { TriggerEventData } from './api-types';
 
 /** What a hub tells of itself that may concern what we keep in it. */
 export type HubEvent =
@@ -18,20 +19,6 @@ export type HubEvent =
   | { readonly type: 'reconnected' };
 
 export type HubEventListener = (signal: HubEvent) => void;
-
-interface TriggerMessage {
-  readonly variables: {
-    readonly trigger: { readonly id: string; readonly event: { readonly data: EventData } };
-  };
-}
-
-interface EventData {
-  readonly domain?: string;
-  readonly service?: string;
-  readonly component?: string;
-  readonly service_data?: { readonly id?: string };
-}
-
 const event = (id: string, eventType: string | readonly string[], data?: object) => ({
   trigger: 'event',
   id,
@@ -83,10 +70,8 @@ export class HubEvents {
 
   private async subscribe(): Promise<void> {
     try {
-      await this.connection.subscribe<TriggerMessage>(
-        'subscribe_trigger',
-        { trigger: TRIGGERS },
-        ({ variables }) => this.onTrigger(variables.trigger.id, variables.trigger.event.data),
+      await this.connection.subscribe('subscribe_trigger', { trigger: TRIGGERS }, ({ variables }) =>
+        this.onTrigger(variables.trigger.id, variables.trigger.event.data),
       );
     } catch (error) {
       this.watching = undefined;
@@ -94,7 +79,7 @@ export class HubEvents {
     }
   }
 
-  private onTrigger(id: string, { domain, service, component, service_data: data }: EventData): void {
+  private onTrigger(id: string, { domain, service, component, service_data: data }: TriggerEventData): void {
     switch (id) {
       case 'reload': {
         const kind = domain as ConfigEntityKind;

@@ -5,23 +5,13 @@ import { HubRejected } from './errors';
 import { authorize, createUser, type FirstUser, type Login } from './onboarding';
 import type { RestClient } from './rest';
 import { currentUser } from './tokens';
+import { PersonRecord } from './api-types';
 
 // The hub breaks off what its caller does not wait for. A caller that dies while the hub makes the owner leaves a user
 // name with its password, with or without a user, and a first step that is not done. The same user cannot be made again;
 // the step is only done by making another: a stand-in, who takes the owner's place or leaves.
 
 const TEMPORARY_USER_PREFIX = 'hub-operator-set-up-';
-
-interface Account {
-  readonly id: string;
-  readonly username: string | null;
-  readonly is_owner: boolean;
-}
-
-interface Person {
-  readonly id: string;
-  readonly user_id: string | null;
-}
 
 /**
  * Ends the making of an owner that was cut off. Resolves with the owner's login if there was no user yet, and else with
@@ -50,7 +40,7 @@ export async function resumeOwnerCreation(
  * owner himself and cannot be removed: he has the owner's password, and is to {@link transferUsername} of the present user.
  */
 export async function removeTemporaryUsers(connection: HubConnection): Promise<string | undefined> {
-  const accounts = await connection.command<Account[]>('config/auth/list');
+  const accounts = await connection.command('config/auth/list');
   const standIns = accounts.filter(({ username }) => username?.startsWith(TEMPORARY_USER_PREFIX));
   const rightful = standIns.find((account) => account.is_owner);
   if (rightful) return rightful.username!;
@@ -64,7 +54,7 @@ export async function removeTemporaryUsers(connection: HubConnection): Promise<s
 /** The connection's user, an owner, gets this name, and whoever had it goes. */
 export async function transferUsername(connection: HubConnection, name: string): Promise<void> {
   const username = name.trim().toLowerCase();
-  const accounts = await connection.command<Account[]>('config/auth/list');
+  const accounts = await connection.command('config/auth/list');
   const holder = accounts.find((account) => account.username === username);
   if (holder) await connection.command('config/auth/delete', { user_id: holder.id });
   else await connection.command('config/auth_provider/homeassistant/delete', { username });
@@ -87,9 +77,9 @@ async function transferPerson(connection: HubConnection, from: string, to: strin
 }
 
 /** None while the hub has not loaded its persons, or has none at all. */
-async function personsOf(connection: HubConnection): Promise<readonly Person[]> {
+async function personsOf(connection: HubConnection): Promise<readonly PersonRecord[]> {
   try {
-    return (await connection.command<{ storage: Person[] }>('person/list')).storage;
+    return (await connection.command('person/list')).storage;
   } catch (error) {
     if (error instanceof HubRejected && error.code === 'unknown_command') return [];
     throw error;

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock';
-import type { ConfigEntityKind } from './config-entities';
+import type { ConfigEntityKind } from './config-entity';
 
 /** A reload that the hub has not announced within this time will not come any more. */
 const OVERDUE = 30_000;

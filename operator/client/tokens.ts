@@ -2,23 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../clock';
 import type { HubConnection } from './connection';
 import { HubRejected } from './errors';
-
-/** Whom the hub takes us for. */
-export interface HubUser {
-  readonly id: string;
-  readonly name: string;
-  readonly is_owner: boolean;
-  readonly is_admin: boolean;
-}
-
-/** An entry of the user's list of logins and tokens; it never holds the token itself. Times are ISO 8601. */
-export interface TokenRecord {
-  readonly id: string;
-  readonly type: 'normal' | 'long_lived_access_token' | 'system';
-  readonly client_name: string | null;
-  readonly created_at: string;
-  readonly is_current: boolean;
-}
+import { HubUser, TokenRecord } from './api-types';
 
 /**
  * Makes a long-lived token named `<owner> <time> <random>`: the hub refuses a second one of the same name, even when
@@ -31,7 +15,7 @@ export async function createToken(
   { owner, lifespanDays, clock }: { owner: string; lifespanDays: number; clock: Clock },
 ): Promise<string> {
   const uniqueName = `${owner} ${new Date(clock.now()).toISOString()} ${randomBytes(4).toString('hex')}`;
-  return connection.command<string>('auth/long_lived_access_token', {
+  return connection.command('auth/long_lived_access_token', {
     client_name: uniqueName,
     lifespan: lifespanDays,
   });

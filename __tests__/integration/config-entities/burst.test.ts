@@ -99,7 +99,7 @@ test('all of them deleted at once are gone, from the hub too', async () => {
   for (const kind of ['automation', 'scene', 'script'] as const) {
     expect(await client.entities.read(kind, 'n7')).toBeUndefined();
   }
-  const entities = await client.connection.command<{ entity_id: string }[]>('config/entity_registry/list');
+  const entities = await client.connection.command('config/entity_registry/list');
   expect(entities.filter(({ entity_id }) => /^(automation|scene|script)\./.test(entity_id))).toEqual([]);
 });
 

@@ -1,6 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ConfigEntityKind, EntityPayload } from '../../../operator/client/config-entities';
 import type { HubClient } from '../../../operator/client/hub-client';
 import { callService } from '../../../operator/client/services';
 import { stateOf } from '../../../operator/client/states';
@@ -9,6 +8,7 @@ import { automation, Home, scene, script } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { startHub } from '../../cluster/onboarded-volume';
 import { hubPid } from '../hub/hub-in-sandbox';
+import type { ConfigEntityKind, EntityPayload } from '../../../operator/client/config-entity';
 
 // What people change in the hub is noticed by the hub's own events, long before the next resync, and put back or reported.
 

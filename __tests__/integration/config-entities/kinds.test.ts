@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ConfigEntityKind, EntityPayload } from '../../../operator/client/config-entities';
+import type { ConfigEntityKind, EntityPayload } from '../../../operator/client/config-entity';
 import { getConfig } from '../../../operator/client/core';
 import type { HubClient } from '../../../operator/client/hub-client';
 import { stateOf, getEntityState } from '../../../operator/client/states';

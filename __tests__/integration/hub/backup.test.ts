@@ -62,8 +62,7 @@ describe('the backups of a hub', () => {
 
   test('are not written again while they are the same', async () => {
     // Written by the hub on each update, whatever is in it.
-    const written = async () =>
-      (await client.connection.command<{ config: object }>('backup/config/info')).config;
+    const written = async () => (await client.connection.command('backup/config/info')).config;
     const before = await written();
     const { metadata } = await home.get('hub', 'h');
     await home.annotate('hub', 'h', 'hub-operator.dev/reconcile-requested-at=again');
@@ -118,9 +117,7 @@ describe('the backups of a hub', () => {
       return told?.lastResult === 'Completed' && told;
     });
     expect(Math.abs(Date.parse(backup.lastTime!) - Date.now())).toBeLessThan(60_000);
-    const { backups } = await client.connection.command<{
-      backups: { with_automatic_settings: boolean; agents: Record<string, { protected: boolean }> }[];
-    }>('backup/info');
+    const { backups } = await client.connection.command('backup/info');
     expect(backups).toHaveLength(1);
     expect(backups[0]).toMatchObject({
       with_automatic_settings: true,
@@ -184,7 +181,7 @@ describe('the backups of a hub', () => {
   });
 
   test('and a token that is younger than a restored backup is made anew', async () => {
-    const { backups } = await client.connection.command<{ backups: { backup_id: string }[] }>('backup/info');
+    const { backups } = await client.connection.command('backup/info');
     const before = await home.secret('h-api-token', 'token');
     await home.delete('secret', 'h-api-token');
     const younger = await until('another token is stored', async () => {

@@ -23,7 +23,7 @@ test('an operator that is killed in every state of the bootstrap goes on, with o
   const client = await home.client('h');
   expect(await currentUser(client.connection)).toMatchObject({ name: 'admin', is_owner: true });
   expect(await getConfig(client.rest)).toMatchObject({ currency: 'SEK' });
-  const users = await client.connection.command<{ system_generated: boolean }[]>('config/auth/list');
+  const users = await client.connection.command('config/auth/list');
   expect(users.filter((user) => !user.system_generated)).toHaveLength(1);
   const tokens = (await listTokens(client.connection)).filter(
     ({ type }) => type === 'long_lived_access_token',

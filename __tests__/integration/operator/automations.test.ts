@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EntityPayload } from '../../../operator/client/config-entities';
+import type { EntityPayload } from '../../../operator/client/config-entity';
 import type { HubClient } from '../../../operator/client/hub-client';
 import { callService } from '../../../operator/client/services';
 import { stateOf } from '../../../operator/client/states';

@@ -51,18 +51,23 @@ afterEach(async () => {
 
 describe('opening', () => {
   test('waits for the first use and happens once', async () => {
-    hub.onCommand = (command) => command.succeed({ you: command.message['asked'] });
+    hub.onCommand = (command) => command.succeed({ you: command.message['refresh_token_id'] });
     const connection = open();
     await sleep(20);
     expect(hub.connects).toBe(0);
-    const answers = await Promise.all([1, 2, 3].map((asked) => connection.command('echo', { asked })));
-    expect(answers).toEqual([{ you: 1 }, { you: 2 }, { you: 3 }]);
+    const answers = await Promise.all(
+      ['1', '2', '3'].map((refresh_token_id) =>
+        connection.command('auth/delete_refresh_token', { refresh_token_id }),
+      ),
+    );
+    expect(answers).toEqual([{ you: '1' }, { you: '2' }, { you: '3' }]);
     expect(hub.connects).toBe(1);
   });
 
   test('tells a rejected token, and does not try it again', async () => {
     const connection = open({ token: 'revoked' });
-    for (let call = 0; call < 5; call++) await expect(connection.command('x')).rejects.toThrow(TokenRejected);
+    for (let call = 0; call < 5; call++)
+      await expect(connection.command('get_config')).rejects.toThrow(TokenRejected);
     expect(hub.connects).toBe(1);
   });
 
@@ -74,18 +79,18 @@ describe('opening', () => {
   ])('tells %s', async (_what, upgrade, manifest, type) => {
     hub.refuseUpgrade = upgrade;
     hub.routes.set('GET /manifest.json', text(manifest, ''));
-    await expect(open().command('x')).rejects.toThrow(type);
+    await expect(open().command('get_config')).rejects.toThrow(type);
   });
 
   test('is unreachable when refused, and comes when the hub does', async () => {
     const { port } = hub;
     await hub.close();
     const connection = open({ url: `http://127.0.0.1:${port}` });
-    await expect(connection.command('x')).rejects.toThrow(HubUnreachable);
+    await expect(connection.command('get_config')).rejects.toThrow(HubUnreachable);
     hub = await FakeHub.start();
     await hub.close();
     await hub.listen(port);
-    await connection.command('x');
+    await connection.command('get_config');
   });
 
   test('does not wait for ever for a peer that accepts and is silent', async () => {
@@ -94,7 +99,9 @@ describe('opening', () => {
     const clock = new ManualClock();
     const connection = open({ clock, url: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` });
     const accepted = once(silent, 'connection') as Promise<[{ destroy(): void }]>;
-    const failure = expect(connection.command('x')).rejects.toThrow('did not answer x within 10 s');
+    const failure = expect(connection.command('get_config')).rejects.toThrow(
+      'did not answer get_config within 10 s',
+    );
     const [socket] = await accepted;
     await clock.advance(20_000);
     await failure;
@@ -113,7 +120,7 @@ describe('commands', () => {
   ])('fail as the hub says: %s', async (code, message, type) => {
     hub.onCommand = (command) => command.fail(code, message);
     const failure = await open()
-      .command('x')
+      .command('get_config')
       .catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(type);
     expect(failure).toMatchObject({ message });
@@ -121,7 +128,7 @@ describe('commands', () => {
 
   test('mask secrets in what the hub says', async () => {
     hub.onCommand = (command) => command.fail('invalid_format', "expected int, got 'hunter2'");
-    await expect(open().command('x')).rejects.toThrow("expected int, got '***'");
+    await expect(open().command('get_config')).rejects.toThrow("expected int, got '***'");
   });
 
   test('are not sent when nothing may be changed any more', async () => {
@@ -132,23 +139,24 @@ describe('commands', () => {
         if (!leads) throw lost;
       },
     });
-    await connection.command('before');
+    await connection.command('get_config');
     leads = false;
-    await expect(connection.command('after')).rejects.toBe(lost);
-    expect(hub.commands.map(({ type }) => type)).toEqual(['before']);
+    await expect(connection.command('auth/current_user')).rejects.toBe(lost);
+    expect(hub.commands.map(({ type }) => type)).toEqual(['get_config']);
   });
 
   test('are given up after their time, while the connection goes on', async () => {
     const clock = new ManualClock();
-    hub.onCommand = (command) => void (command.message.type === 'slow' || command.succeed('fine'));
+    hub.onCommand = (command) =>
+      void (command.message.type === 'auth/current_user' || command.succeed('fine'));
     const connection = open({ clock });
-    await connection.command('quick');
-    const failure = expect(connection.command('slow', {}, { timeout: 3_000 })).rejects.toThrow(
+    await connection.command('get_config');
+    const failure = expect(connection.command('auth/current_user', {}, { timeout: 3_000 })).rejects.toThrow(
       HubUnreachable,
     );
     await clock.advance(3_000);
     await failure;
-    expect(await connection.command('quick')).toBe('fine');
+    expect(await connection.command('get_config')).toBe('fine');
     expect(hub.connects).toBe(1);
     expect(clock.pendingTimers).toBe(1); // the heartbeat
   });
@@ -156,36 +164,37 @@ describe('commands', () => {
   test('that are under way fail when the connection is lost or closed', async () => {
     hub.onCommand = (command) => command.socket.terminate();
     const connection = open();
-    await expect(connection.command('x')).rejects.toThrow(HubUnreachable);
+    await expect(connection.command('get_config')).rejects.toThrow(HubUnreachable);
     hub.onCommand = () => connection.close();
     await until(() => connection.connected);
-    await expect(connection.command('x')).rejects.toThrow(HubUnreachable);
-    await expect(connection.command('x')).rejects.toThrow(HubUnreachable);
+    await expect(connection.command('get_config')).rejects.toThrow(HubUnreachable);
+    await expect(connection.command('get_config')).rejects.toThrow(HubUnreachable);
   });
 
   test('survive a frame that is no JSON: the connection is made anew', async () => {
     hub.onCommand = (command) => command.socket.send('{"half":');
     const connection = open();
-    await expect(connection.command('x')).rejects.toThrow(HubUnreachable);
+    await expect(connection.command('get_config')).rejects.toThrow(HubUnreachable);
     hub.onCommand = (command) => command.succeed('fine');
     await until(() => connection.connected);
-    expect(await connection.command('x')).toBe('fine');
+    expect(await connection.command('get_config')).toBe('fine');
   });
 });
 
 describe('subscriptions', () => {
   const fire = (event: unknown) => {
     const { id } = hub.commands.findLast((message) => message.type === 'subscribe_events') ?? {};
-    for (const client of hub.clients) client.send(JSON.stringify({ id, type: 'event', event }));
+    for (const client of hub.clients)
+      client.send(JSON.stringify({ id, type: 'event', event: { data: event } }));
   };
 
   test('deliver events, also in batches, until they are ended', async () => {
     const connection = open();
     const seen: unknown[] = [];
-    const cancel = await connection.subscribeEvents('things', (event) => seen.push(event));
+    const cancel = await connection.subscribeEvents('component_loaded', (event) => seen.push(event));
     fire(1);
     const { id } = hub.commands[0] ?? {};
-    const batch = [2, 3].map((event) => ({ id, type: 'event', event }));
+    const batch = [2, 3].map((data) => ({ id, type: 'event', event: { data } }));
     for (const client of hub.clients) client.send(JSON.stringify(batch));
     await until(() => seen.length === 3);
     await cancel();
@@ -194,13 +203,13 @@ describe('subscriptions', () => {
 
   test('throw a refusal', async () => {
     hub.onCommand = (command) => command.fail('unauthorized', 'Unauthorized');
-    await expect(open().subscribeEvents('things', () => undefined)).rejects.toThrow(HubRejected);
+    await expect(open().subscribeEvents('component_loaded', () => undefined)).rejects.toThrow(HubRejected);
   });
 
   test('are not ended by a listener that fails', async () => {
     const connection = open();
     let seen = 0;
-    await connection.subscribeEvents('things', () => {
+    await connection.subscribeEvents('component_loaded', () => {
       seen++;
       throw new Error('bug');
     });
@@ -216,7 +225,7 @@ describe('subscriptions', () => {
     const told: string[] = [];
     connection.onLost(() => told.push('lost'));
     connection.onReconnect(() => told.push('back'));
-    await connection.subscribeEvents('things', (event) => seen.push(event));
+    await connection.subscribeEvents('component_loaded', (event) => seen.push(event));
     for (const client of hub.clients) client.terminate();
     await until(() => told.length === 2);
     fire('after');
@@ -230,7 +239,7 @@ describe('subscriptions', () => {
     const connection = open({ clock });
     let returns = 0;
     connection.onReconnect(() => returns++);
-    await connection.subscribe('input_boolean/subscribe', {}, () => undefined);
+    await connection.subscribe('backup/subscribe_events', {}, () => undefined);
     hub.onCommand = (command) => command.fail('unknown_command', 'Unknown command.');
     for (const client of hub.clients) client.terminate();
     await until(() => !connection.connected);
@@ -253,20 +262,20 @@ describe('subscriptions', () => {
 describe('a lost connection', () => {
   test('fails commands at once while the hub is gone', async () => {
     const connection = open();
-    await connection.command('x');
+    await connection.command('get_config');
     const { port } = hub;
     await hub.close();
     await until(() => !connection.connected);
-    await expect(connection.command('x')).rejects.toThrow(HubUnreachable);
+    await expect(connection.command('get_config')).rejects.toThrow(HubUnreachable);
     await hub.listen(port);
     await until(() => connection.connected);
-    await connection.command('x');
+    await connection.command('get_config');
   });
 
   test('is noticed when the peer is silent', async () => {
     const clock = new ManualClock();
     const connection = open({ clock });
-    await connection.command('x');
+    await connection.command('get_config');
     for (const client of hub.clients) client.pause();
     let lost = false;
     connection.onLost(() => (lost = true));
@@ -278,7 +287,7 @@ describe('a lost connection', () => {
 
   test('does not come back when it was closed', async () => {
     const connection = open();
-    await connection.command('x');
+    await connection.command('get_config');
     connection.close();
     await until(() => hub.clients.size === 0);
     await sleep(50);
@@ -288,14 +297,14 @@ describe('a lost connection', () => {
   test('comes back with a revoked token only when its gate opens', async () => {
     const clock = new ManualClock();
     const connection = open({ clock });
-    await connection.command('x');
+    await connection.command('get_config');
     hub.token = 'another';
     for (const client of hub.clients) client.terminate();
     await until(() => !connection.connected);
     await clock.advance(1);
     await until(() => hub.connects === 2 && hub.clients.size === 0);
     await clock.advance(4 * 60_000);
-    await expect(connection.command('x')).rejects.toThrow(TokenRejected);
+    await expect(connection.command('get_config')).rejects.toThrow(TokenRejected);
     expect(hub.connects).toBe(2);
     hub.token = 'good-token';
     await clock.advance(60_000);

@@ -39,7 +39,7 @@ afterEach(async () => {
 async function tell(data: object): Promise<void> {
   const { id } = hub.commands.find((message) => message.type === 'subscribe_events') ?? {};
   for (const socket of hub.clients) socket.send(JSON.stringify({ id, type: 'event', event: { data } }));
-  await client.connection.command('anything'); // answers come in order
+  await client.connection.command('get_config'); // answers come in order
 }
 
 describe('EntityRegistry', () => {

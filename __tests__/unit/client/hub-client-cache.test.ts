@@ -22,8 +22,8 @@ describe('Hubs', () => {
     const access = { url: hub.url, token: 'good-token' };
     const client = hubs.get('home/mill', access);
     await Promise.all([
-      client.connection.command('a'),
-      hubs.get('home/mill', { ...access }).connection.command('b'),
+      client.connection.command('get_config'),
+      hubs.get('home/mill', { ...access }).connection.command('auth/current_user'),
     ]);
     expect(hubs.get('home/mill', access)).toBe(client);
     expect(hubs.get('home/barn', access)).not.toBe(client);
@@ -38,9 +38,9 @@ describe('Hubs', () => {
   ])('replaces and closes a client whose %s changed', async (_what, change) => {
     const access = { url: hub.url, token: 'good-token' };
     const old = hubs.get('home/mill', access);
-    await old.connection.command('x');
+    await old.connection.command('get_config');
     expect(hubs.get('home/mill', { ...access, ...change })).not.toBe(old);
-    await expect(old.connection.command('x')).rejects.toThrow(HubUnreachable);
+    await expect(old.connection.command('get_config')).rejects.toThrow(HubUnreachable);
     await expect(old.rest.get('/manifest.json')).rejects.toThrow(HubUnreachable);
   });
 
@@ -48,17 +48,17 @@ describe('Hubs', () => {
     const client = hubs.get('home/mill', { url: hub.url, token: 'good-token' });
     hubs.forget('home/mill');
     hubs.forget('home/none');
-    await expect(client.connection.command('x')).rejects.toThrow(HubUnreachable);
+    await expect(client.connection.command('get_config')).rejects.toThrow(HubUnreachable);
   });
 
   test('masks the secrets that it was given last, and the token', async () => {
     hub.onCommand = (command) => command.fail('invalid_format', 'good-token old-secret new-secret');
     const access = { url: hub.url, token: 'good-token' };
     const client = hubs.get('home/mill', access, ['old-secret']);
-    await expect(client.connection.command('x')).rejects.toThrow('*** *** new-secret');
+    await expect(client.connection.command('get_config')).rejects.toThrow('*** *** new-secret');
     hubs.get('home/mill', access);
-    await expect(client.connection.command('x')).rejects.toThrow('*** *** new-secret');
+    await expect(client.connection.command('get_config')).rejects.toThrow('*** *** new-secret');
     hubs.get('home/mill', access, ['new-secret']);
-    await expect(client.connection.command('x')).rejects.toThrow('*** old-secret ***');
+    await expect(client.connection.command('get_config')).rejects.toThrow('*** old-secret ***');
   });
 });

@@ -54,7 +54,7 @@ describe('a reload of ours', () => {
     const trigger = { id: 'reload', event: { data: { domain: 'scene', service: 'reload' } } };
     const message = { id, type: 'event', event: { variables: { trigger } } };
     for (const socket of hub.clients) socket.send(JSON.stringify(message));
-    await client.connection.command('x'); // what came before has been heard
+    await client.connection.command('get_config'); // what came before has been heard
   }
 
   test('is none of somebody else', async () => {

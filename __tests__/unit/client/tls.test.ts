@@ -20,7 +20,7 @@ describe('a hub behind a certificate of its own', () => {
     });
     const answers = await Promise.allSettled([
       client.rest.get('/manifest.json'),
-      client.connection.command('x'),
+      client.connection.command('get_config'),
     ]);
     for (const answer of answers) {
       if (reached) expect(answer.status).toBe('fulfilled');

@@ -38,7 +38,7 @@ describe('an address that a person wrote', () => {
   test('gets the token after it has shown to be a hub', async () => {
     await client.rest.get('/api/config');
     await client.rest.get('/api/config');
-    await client.connection.command('x');
+    await client.connection.command('get_config');
     expect(server.requests[0]).toMatchObject({ path: '/manifest.json' });
     expect(server.requests[0]!.headers.authorization).toBeUndefined();
     expect(server.asked('/manifest.json')).toHaveLength(1);
@@ -58,7 +58,7 @@ describe('an address that a person wrote', () => {
     ['nothing', text(404, 'top secret')],
   ])('never sees the token when it is %s, and its words go nowhere', async (_what, answer) => {
     server.routes.set('GET /manifest.json', answer);
-    for (const call of [client.rest.get('/api/config'), client.connection.command('x')]) {
+    for (const call of [client.rest.get('/api/config'), client.connection.command('get_config')]) {
       const failure = await failureOf(call);
       expect(failure.message).not.toMatch(/secret|Grafana/i);
     }
@@ -87,7 +87,7 @@ describe('an address that a person wrote', () => {
       server.url.replace('127.0.0.1', '[::1]'),
     ]) {
       const guarded = clientOf(url, false);
-      for (const call of [guarded.rest.get('/api/config'), guarded.connection.command('x')]) {
+      for (const call of [guarded.rest.get('/api/config'), guarded.connection.command('get_config')]) {
         expect((await failureOf(call)).message).toMatch(/loopback or link-local address, which is refused/);
       }
       guarded.close();

@@ -1,6 +1,5 @@
 import { callService } from '../../client/services';
 import { stateOf } from '../../client/states';
-import type { EntityPayload } from '../../client/config-entities';
 import { automation as definition, type HubAutomation, type HubAutomationSpec } from '../../kinds';
 import { effectiveId } from '../../kinds/ids';
 import { defaulted } from '../../kinds/schema';
@@ -8,6 +7,7 @@ import { defined, runPayload } from './payload';
 import type { EntityType, StateCorrection, EntityWork } from './entity-type';
 import { isNew } from './ownership';
 import { readLiveConfig } from './live-config';
+import type { EntityPayload } from '../../client/config-entity';
 
 type AutomationWork = EntityWork<HubAutomation, HubAutomationSpec>;
 

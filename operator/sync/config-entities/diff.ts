@@ -1,5 +1,5 @@
-import type { EntityPayload } from '../../client/config-entities';
 import { truncate } from '../../truncate';
+import type { EntityPayload } from '../../client/config-entity';
 
 /** A top-level key in which what the hub has is not what is desired; undefined: the key is not there. */
 export interface Difference {

@@ -1,11 +1,11 @@
-import type { ConfigEntityKind, EntityPayload } from '../../client/config-entities';
-import type { RegistryEntity } from '../../client/entity-registry';
 import type { HubClient } from '../../client/hub-client';
 import type { KindDefinition } from '../../kinds/kind';
 import type { ReadyReason } from '../../kinds/reasons';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Child } from '../child';
 import type { CachedEntity } from './entity-cache';
+import type { ConfigEntityKind, EntityPayload } from '../../client/config-entity';
+import type { RegistryEntity } from '../../client/api-types';
 
 /** What the specs of the three kinds have in common, with their defaults. */
 export interface ConfigEntitySpec {

@@ -1,4 +1,4 @@
-import type { ConfigEntityKind } from '../../client/config-entities';
+import type { ConfigEntityKind } from '../../client/config-entity';
 import type { HubClient } from '../../client/hub-client';
 import type { Child } from '../child';
 import type { Services } from '../services';

@@ -1,5 +1,5 @@
-import type { EntityPayload } from '../../client/config-entities';
-import type { RegistryEntity } from '../../client/entity-registry';
+import type { EntityPayload } from '../../client/config-entity';
+import type { RegistryEntity } from '../../client/api-types';
 import { HubFailed } from '../../client/errors';
 import type { EntityWork, LiveConfig } from './entity-type';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { EntityPayload } from '../../client/config-entities';
 import type { HubAutomationSpec, HubScriptSpec } from '../../kinds';
+import type { EntityPayload } from '../../client/config-entity';
 
 /** The fields that have a value. */
 export function defined(fields: Readonly<Record<string, unknown>>): EntityPayload {

@@ -1,11 +1,11 @@
-import type { EntityPayload } from '../../client/config-entities';
-import type { RegistryEntity } from '../../client/entity-registry';
 import { getEntityState } from '../../client/states';
 import { type HubScene, type HubSceneSpec, scene as definition } from '../../kinds';
 import { effectiveId } from '../../kinds/ids';
 import { defaulted } from '../../kinds/schema';
 import { defined } from './payload';
 import type { EntityType, LiveConfig, EntityWork } from './entity-type';
+import type { EntityPayload } from '../../client/config-entity';
+import type { RegistryEntity } from '../../client/api-types';
 
 export const scenes: EntityType<HubScene, HubSceneSpec> = {
   type: 'scene',

@@ -1,10 +1,10 @@
-import type { EntityPayload } from '../../client/config-entities';
 import { type HubScript, type HubScriptSpec, script as definition } from '../../kinds';
 import { scriptId } from '../../kinds/ids';
 import { defaulted } from '../../kinds/schema';
 import { defined, runPayload } from './payload';
 import type { EntityType } from './entity-type';
 import { readLiveConfig } from './live-config';
+import type { EntityPayload } from '../../client/config-entity';
 
 export const scripts: EntityType<HubScript, HubScriptSpec> = {
   type: 'script',

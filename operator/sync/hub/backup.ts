@@ -1,11 +1,5 @@
-import {
-  type BackupConfig,
-  type BackupConfigUpdate,
-  getBackupConfig,
-  isBackupRunning,
-  onBackupEnded,
-  updateBackupConfig,
-} from '../../client/backup';
+import type { BackupConfig, BackupConfigUpdate } from '../../client/api-types';
+import { getBackupConfig, isBackupRunning, onBackupEnded, updateBackupConfig } from '../../client/backup';
 import { HubBanned, HubError, HubFailed, HubRejected, TokenRejected } from '../../client/errors';
 import type { HubClient } from '../../client/hub-client';
 import { redactor } from '../../client/redact';

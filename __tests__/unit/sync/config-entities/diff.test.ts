@@ -1,4 +1,4 @@
-import type { EntityPayload } from '../../../../operator/client/config-entities';
+import type { EntityPayload } from '../../../../operator/client/config-entity';
 import { diff, formatDiff } from '../../../../operator/sync/config-entities/diff';
 import { scenes } from '../../../../operator/sync/config-entities/scene';
 import fc from '../../../fast-check';

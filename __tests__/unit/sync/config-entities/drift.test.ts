@@ -1,4 +1,4 @@
-import type { ConfigEntityKind } from '../../../../operator/client/config-entities';
+import type { ConfigEntityKind } from '../../../../operator/client/config-entity';
 import type { EntityListener } from '../../../../operator/client/entity-registry';
 import type { HubClient } from '../../../../operator/client/hub-client';
 import type { HubEvent, HubEventListener } from '../../../../operator/client/hub-events';

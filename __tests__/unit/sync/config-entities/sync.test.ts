@@ -1,4 +1,4 @@
-import type { EntityPayload } from '../../../../operator/client/config-entities';
+import type { EntityPayload } from '../../../../operator/client/config-entity';
 import { HubFailed } from '../../../../operator/client/errors';
 import type { HubClient } from '../../../../operator/client/hub-client';
 import type { ReloadResult } from '../../../../operator/client/reloads';

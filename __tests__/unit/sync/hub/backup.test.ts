@@ -1,4 +1,4 @@
-import type { BackupConfig, BackupConfigUpdate } from '../../../../operator/client/backup';
+import type { BackupConfig, BackupConfigUpdate } from '../../../../operator/client/api-types';
 import { hub as definition } from '../../../../operator/kinds';
 import { backup as schema } from '../../../../operator/kinds/hub/backup';
 import { defaulted } from '../../../../operator/kinds/schema';

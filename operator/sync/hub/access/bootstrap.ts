@@ -1,4 +1,3 @@
-import type { CoreConfig } from '../../../client/core';
 import { HubBanned, LoginFailed, UserExists } from '../../../client/errors';
 import { type Health, probeHealth } from '../../../client/health';
 import { removeTemporaryUsers } from '../../../client/interrupted-onboarding';
@@ -98,7 +97,7 @@ export class Bootstrap {
 
     SetCoreConfig: (context) =>
       this.asOwner(context, async ({ rest, connection, login }) => {
-        const present = await connection.command<CoreConfig>('get_config');
+        const present = await connection.command('get_config');
         await ensureCoreSettings(context.hub, context.spec, present, connection);
         await completeStep(rest, 'core_config', login.accessToken);
         return next('SetAnalytics', 'Core settings are set.');

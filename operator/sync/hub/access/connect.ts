@@ -1,4 +1,5 @@
-import { type CoreConfig, getConfig } from '../../../client/core';
+import type { CoreConfig } from '../../../client/api-types';
+import { getConfig } from '../../../client/core';
 import { HubBanned, HubError, HubFailed, HubRejected, TokenRejected } from '../../../client/errors';
 import type { HubAccess, HubClient } from '../../../client/hub-client';
 import { revokeOldTokens } from '../../../client/tokens';

@@ -1,13 +1,7 @@
-import {
-  type AnalyticsPreferences,
-  type CoreConfig,
-  type CoreConfigUpdate,
-  getAnalytics,
-  setAnalytics,
-  updateCoreConfig,
-} from '../../../client/core';
+import { getAnalytics, setAnalytics, updateCoreConfig } from '../../../client/core';
 import type { HubConnection } from '../../../client/connection';
 import type { Hub, HubSpec } from '../../../kinds/index';
+import { type AnalyticsPreferences, type CoreConfig, type CoreConfigUpdate } from '../../../client/api-types';
 
 /** The core settings of a Hub that its hub does not have. */
 export interface CoreDifference {

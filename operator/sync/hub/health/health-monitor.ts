@@ -1,4 +1,5 @@
-import { type CoreConfig, getConfig } from '../../../client/core';
+import type { CoreConfig } from '../../../client/api-types';
+import { getConfig } from '../../../client/core';
 import { HubError } from '../../../client/errors';
 import type { HubClient } from '../../../client/hub-client';
 import type { Hub } from '../../../kinds/index';

@@ -1,4 +1,5 @@
-import { checkConfig, type CoreConfig } from '../../../client/core';
+import type { CoreConfig } from '../../../client/api-types';
+import { checkConfig } from '../../../client/core';
 import { HubBanned, HubError, TokenRejected } from '../../../client/errors';
 import type { HubClient } from '../../../client/hub-client';
 import { currentUser } from '../../../client/tokens';

@@ -1,7 +1,7 @@
-import type { CoreConfig } from '../../../../../operator/client/core';
 import { hub as definition, type Hub } from '../../../../../operator/kinds/index';
 import { defaulted } from '../../../../../operator/kinds/schema';
 import { analyticsDifference, coreDifference } from '../../../../../operator/sync/hub/access/core-settings';
+import type { CoreConfig } from '../../../../../operator/client/api-types';
 
 const present: CoreConfig = {
   version: '2026.11.0',

@@ -1,0 +1,43 @@
+// Commands and events of the hub that only tests use, beside those of the operator.
+
+export {}; // a module, so that the declaration below extends the one that it names
+
+declare module '../../operator/client/commands' {
+  interface Commands {
+    'backup/generate_with_automatic_settings': { fields: NoFields; result: object };
+    'backup/restore': {
+      fields: {
+        backup_id: string;
+        agent_id: string;
+        password: string;
+        restore_database: boolean;
+        restore_homeassistant: boolean;
+      };
+      result: void;
+    };
+    'http/config/configure': { fields: { config: object }; result: { restart: boolean } };
+    'http/config/promote': { fields: NoFields; result: void };
+    'config/auth/create': {
+      fields: { name: string; group_ids: string[] };
+      result: { user: { id: string } };
+    };
+    'config/auth_provider/homeassistant/create': {
+      fields: { user_id: string; username: string; password: string };
+      result: void;
+    };
+    'person/create': { fields: { name: string; user_id: string }; result: object };
+  }
+
+  interface Events {
+    automation_reloaded: object;
+    scene_reloaded: object;
+    core_config_updated: object;
+    call_service: {
+      readonly domain: string;
+      readonly service: string;
+      readonly service_data: { readonly id?: string };
+    };
+  }
+}
+
+type NoFields = Record<string, never>;

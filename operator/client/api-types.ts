@@ -1,0 +1,207 @@
+/**
+ * Shapes of the hub's API, as far as the operator uses them: keys and values as they are sent. Source: the Home
+ * Assistant integrations of the same name (`config`, `auth`, `backup`, `http`, `person`, `analytics`).
+ */
+
+export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+
+/** When automatic backups are made. */
+export interface BackupSchedule {
+  readonly recurrence: 'never' | 'daily' | 'custom_days';
+  /** For `custom_days`. */
+  readonly days: readonly (typeof WEEKDAYS)[number][];
+  /** `HH:MM:SS` in the hub's time zone; null: the hub chooses. */
+  readonly time: string | null;
+}
+
+/** How many backups are kept, and for how long; null: no limit. */
+export interface BackupRetention {
+  readonly copies: number | null;
+  readonly days: number | null;
+}
+
+/** The content and the destinations of an automatic backup. */
+export interface BackupContents {
+  readonly agent_ids: readonly string[];
+  readonly include_database: boolean;
+  /** Encryption password in clear text, as the hub keeps it; null: not encrypted. */
+  readonly password: string | null;
+}
+
+/** The hub's automatic backups. Times are ISO 8601. */
+export interface BackupConfig {
+  readonly automatic_backups_configured: boolean;
+  readonly create_backup: BackupContents;
+  readonly schedule: BackupSchedule;
+  readonly retention: BackupRetention;
+  readonly last_attempted_automatic_backup: string | null;
+  readonly last_completed_automatic_backup: string | null;
+  readonly next_automatic_backup: string | null;
+}
+
+/**
+ * An update of {@link BackupConfig}. In `create_backup` an omitted key keeps its value; the hub replaces `schedule` and
+ * `retention` as a whole, so they are always complete.
+ */
+export interface BackupConfigUpdate {
+  readonly automatic_backups_configured?: boolean;
+  readonly create_backup?: Partial<BackupContents>;
+  readonly schedule?: BackupSchedule;
+  readonly retention?: BackupRetention;
+}
+
+/** The backups that exist, and what the hub's backup manager does. */
+export interface BackupInfo {
+  /** `idle`, `create_backup`, `restore_backup`, … */
+  readonly state: string;
+  readonly backups: readonly {
+    readonly backup_id: string;
+    readonly with_automatic_settings: boolean | null;
+    readonly agents: Readonly<Record<string, { readonly protected: boolean }>>;
+  }[];
+}
+
+/** The hub's core configuration and state (`get_config`). */
+export interface CoreConfig {
+  readonly version: string;
+  readonly state: 'NOT_RUNNING' | 'STARTING' | 'RUNNING' | 'STOPPING' | 'FINAL_WRITE';
+  /** The hub could not load its configuration. Its API answers, but registries and entities read empty: write nothing. */
+  readonly recovery_mode: boolean;
+  /** Started without custom integrations. */
+  readonly safe_mode: boolean;
+  readonly components: readonly string[];
+  readonly config_source: 'default' | 'storage' | 'yaml';
+  readonly location_name: string;
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly elevation: number;
+  readonly radius: number;
+  /** Units by quantity; `length` is `km` in the metric system, `mi` in the other. */
+  readonly unit_system: Readonly<Record<string, string>>;
+  readonly time_zone: string;
+  readonly currency: string;
+  readonly country: string | null;
+  readonly language: string;
+  readonly internal_url: string | null;
+  readonly external_url: string | null;
+}
+
+/** An update of {@link CoreConfig}; an omitted key keeps its value. `elevation` and `radius` (of the home zone) in metres. */
+export interface CoreConfigUpdate {
+  readonly location_name?: string;
+  readonly latitude?: number;
+  readonly longitude?: number;
+  readonly elevation?: number;
+  readonly radius?: number;
+  readonly unit_system?: 'metric' | 'us_customary';
+  readonly time_zone?: string;
+  readonly currency?: string;
+  /** Cannot be unset. */
+  readonly country?: string;
+  readonly language?: string;
+  readonly internal_url?: string | null;
+  readonly external_url?: string | null;
+}
+
+/** Which usage data the hub reports; an omitted key keeps its value. */
+export interface AnalyticsPreferences {
+  readonly base?: boolean;
+  readonly diagnostics?: boolean;
+  readonly usage?: boolean;
+  readonly statistics?: boolean;
+  readonly snapshots?: boolean;
+}
+
+/** The user of a connection's token. */
+export interface HubUser {
+  readonly id: string;
+  readonly name: string;
+  readonly is_owner: boolean;
+  readonly is_admin: boolean;
+}
+
+/** A refresh token of the user: a login or a long-lived token, without the token itself. Times are ISO 8601. */
+export interface TokenRecord {
+  readonly id: string;
+  readonly type: 'normal' | 'long_lived_access_token' | 'system';
+  readonly client_name: string | null;
+  readonly created_at: string;
+  readonly is_current: boolean;
+}
+
+/** An entry of the hub's entity registry. */
+export interface RegistryEntity {
+  readonly entity_id: string;
+  readonly unique_id: string;
+  /** The integration that provides the entity. */
+  readonly platform: string;
+  /** `user`, `integration`, …: the entity is disabled and has no state. */
+  readonly disabled_by: string | null;
+  /** Name and icon from the definition, without a person's changes. */
+  readonly original_name: string | null;
+  readonly original_icon?: string | null;
+}
+
+/** Data of `entity_registry_updated`. */
+export interface EntityRegistryUpdated {
+  readonly action: 'create' | 'update' | 'remove';
+  readonly entity_id: string;
+  /** The entity id was changed. */
+  readonly old_entity_id?: string;
+  /** The former values of what an `update` changed. */
+  readonly changes?: Readonly<Record<string, unknown>>;
+}
+
+/** The settings of the hub's web server that concern a reverse proxy. */
+export interface HttpSettings {
+  readonly use_x_forwarded_for?: boolean;
+  /** CIDR */
+  readonly trusted_proxies?: readonly string[];
+}
+
+/** The web server's settings in their three slots; null: the slot is empty. */
+export interface HttpConfig {
+  readonly stable: HttpSettings | null;
+  /** On trial: reverted after five minutes unless promoted. */
+  readonly pending: HttpSettings | null;
+  readonly default: HttpSettings | null;
+  /** The slot that the server was started with. */
+  readonly active_config_type: 'stable' | 'pending' | 'default' | 'default_legacy_port';
+}
+
+/** A user as an administrator sees it. */
+export interface UserRecord {
+  readonly id: string;
+  /** Of the hub's own user store; null: the user logs in by other means. */
+  readonly username: string | null;
+  readonly is_owner: boolean;
+  /** Made by the hub for itself; nobody logs in with it. */
+  readonly system_generated: boolean;
+}
+
+/** An entry of the `person` integration. */
+export interface PersonRecord {
+  readonly id: string;
+  readonly name: string;
+  /** The person's user; null: a person who does not log in. */
+  readonly user_id: string | null;
+}
+
+/** What `subscribe_trigger` sends when an event trigger fires. */
+export interface TriggerMessage {
+  readonly variables: {
+    readonly trigger: {
+      /** As given in the trigger's configuration. */
+      readonly id: string;
+      readonly event: { readonly data: TriggerEventData };
+    };
+  };
+}
+
+/** Data of the events that the operator's triggers wait for. */
+export interface TriggerEventData {
+  readonly domain?: string;
+  readonly service?: string;
+  readonly component?: string;
+  readonly service_data?: { readonly id?: string };
+}

@@ -1,0 +1,99 @@
+import type {
+  AnalyticsPreferences,
+  BackupConfig,
+  BackupConfigUpdate,
+  BackupInfo,
+  CoreConfig,
+  CoreConfigUpdate,
+  EntityRegistryUpdated,
+  HttpConfig,
+  HubUser,
+  PersonRecord,
+  RegistryEntity,
+  TokenRecord,
+  TriggerMessage,
+  UserRecord,
+} from './api-types';
+import type { EntityPayload } from './config-entity';
+
+type NoFields = Readonly<Record<string, never>>;
+type Command<Fields, Result> = { readonly fields: Fields; readonly result: Result };
+type Stream<Fields, Message> = { readonly fields: Fields; readonly message: Message };
+
+/**
+ * The WebSocket commands that the operator sends: the fields beside `id` and `type`, and the `result` of the answer.
+ * Source: `websocket_api.websocket_command` of Home Assistant's integrations.
+ */
+export interface Commands {
+  get_config: Command<NoFields, CoreConfig>;
+  'config/core/update': Command<CoreConfigUpdate, void>;
+  analytics: Command<NoFields, { readonly preferences: AnalyticsPreferences }>;
+  'analytics/preferences': Command<{ readonly preferences: AnalyticsPreferences }, void>;
+  'http/config': Command<NoFields, HttpConfig>;
+
+  'auth/current_user': Command<NoFields, HubUser>;
+  /** `lifespan` in days. The result is the token, which the hub never shows again. */
+  'auth/long_lived_access_token': Command<
+    { readonly client_name: string; readonly lifespan: number },
+    string
+  >;
+  'auth/refresh_tokens': Command<NoFields, TokenRecord[]>;
+  'auth/delete_refresh_token': Command<{ readonly refresh_token_id: string }, void>;
+
+  'config/auth/list': Command<NoFields, UserRecord[]>;
+  'config/auth/delete': Command<{ readonly user_id: string }, void>;
+  'config/auth_provider/homeassistant/delete': Command<{ readonly username: string }, void>;
+  'config/auth_provider/homeassistant/admin_change_username': Command<
+    { readonly user_id: string; readonly username: string },
+    void
+  >;
+  'person/list': Command<NoFields, { readonly storage: PersonRecord[] }>;
+  'person/update': Command<{ readonly person_id: string; readonly user_id: string }, void>;
+  'person/delete': Command<{ readonly person_id: string }, void>;
+
+  'backup/info': Command<NoFields, BackupInfo>;
+  'backup/config/info': Command<NoFields, { readonly config: BackupConfig }>;
+  'backup/config/update': Command<BackupConfigUpdate, void>;
+
+  'config/entity_registry/list': Command<NoFields, RegistryEntity[]>;
+  /** By entity id; null: no such entity. */
+  'config/entity_registry/get_entries': Command<
+    { readonly entity_ids: readonly string[] },
+    Readonly<Record<string, RegistryEntity | null>>
+  >;
+  'config/entity_registry/update': Command<
+    { readonly entity_id: string; readonly disabled_by: 'user' | null },
+    void
+  >;
+
+  'automation/config': Command<{ readonly entity_id: string }, { readonly config: EntityPayload }>;
+  'script/config': Command<{ readonly entity_id: string }, { readonly config: EntityPayload }>;
+  'blueprint/substitute': Command<
+    { readonly domain: 'automation' | 'script'; readonly path: string; readonly input: object },
+    { readonly substituted_config: EntityPayload }
+  >;
+}
+
+/** The commands that the hub answers with a stream of messages until they are cancelled. */
+export interface Streams {
+  subscribe_trigger: Stream<{ readonly trigger: readonly object[] }, TriggerMessage>;
+  /** `manager_state` is missing in news of a single backup agent. */
+  'backup/subscribe_events': Stream<NoFields, { readonly manager_state?: string }>;
+}
+
+/** The events that the operator subscribes to by name, with their data. */
+export interface Events {
+  entity_registry_updated: EntityRegistryUpdated;
+  component_loaded: { readonly component: string };
+}
+
+export type CommandFields<K extends keyof Commands> = Commands[K]['fields'];
+export type CommandResult<K extends keyof Commands> = Commands[K]['result'];
+export type StreamFields<K extends keyof Streams> = Streams[K]['fields'];
+export type StreamMessage<K extends keyof Streams> = Streams[K]['message'];
+
+/** What follows the command's name: its fields, which are left out only if the command has none. */
+export type CommandArguments<K extends keyof Commands, Options> =
+  NoFields extends CommandFields<K>
+    ? [fields?: CommandFields<K>, options?: Options]
+    : [fields: CommandFields<K>, options?: Options];
