@@ -205,3 +205,16 @@ export interface TriggerEventData {
   readonly component?: string;
   readonly service_data?: { readonly id?: string };
 }
+/** An issue of the `repairs` integration. */
+export interface RepairIssue {
+  readonly domain: string;
+  readonly translation_key: string;
+  readonly translation_placeholders: Readonly<Record<string, string>> | null;
+}
+
+/** Data of `repairs_issue_registry_updated`. */
+export interface IssueEvent {
+  readonly domain: string;
+  /** `<entity id>_<translation key>`. */
+  readonly issue_id: string;
+}

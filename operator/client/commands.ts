@@ -8,8 +8,10 @@ import type {
   EntityRegistryUpdated,
   HttpConfig,
   HubUser,
+  IssueEvent,
   PersonRecord,
   RegistryEntity,
+  RepairIssue,
   TokenRecord,
   TriggerMessage,
   UserRecord,
@@ -66,6 +68,8 @@ export interface Commands {
     void
   >;
 
+  'repairs/list_issues': Command<NoFields, { readonly issues: readonly RepairIssue[] }>;
+
   'automation/config': Command<{ readonly entity_id: string }, { readonly config: EntityPayload }>;
   'script/config': Command<{ readonly entity_id: string }, { readonly config: EntityPayload }>;
   'blueprint/substitute': Command<
@@ -84,6 +88,7 @@ export interface Streams {
 /** The events that the operator subscribes to by name, with their data. */
 export interface Events {
   entity_registry_updated: EntityRegistryUpdated;
+  repairs_issue_registry_updated: IssueEvent;
   component_loaded: { readonly component: string };
 }
 

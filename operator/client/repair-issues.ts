@@ -1,22 +1,9 @@
 import type { HubConnection } from './connection';
 import { HubRejected } from './errors';
+import type { RepairIssue, IssueEvent } from './api-types';
 
 /** Domains whose entities the hub disables when it finds their definition invalid. */
 const DOMAINS: readonly string[] = ['automation', 'script'];
-
-/** An issue as `repairs/list_issues` answers it, as far as we use it. */
-export interface RepairIssue {
-  readonly domain: string;
-  readonly translation_key: string;
-  readonly translation_placeholders: Readonly<Record<string, string>> | null;
-}
-
-export interface IssueEvent {
-  readonly domain: string;
-  /** `<entity id>_<translation key>`. */
-  readonly issue_id: string;
-}
-
 /** The hub has disabled an automation or script as invalid, or no longer does. */
 export type ValidityListener = (entityId: string) => void;
 
@@ -54,10 +41,7 @@ export class RepairIssues {
 
   private async watch(): Promise<void> {
     try {
-      await this.connection.subscribeEvents<{ readonly data: IssueEvent }>(
-        'repairs_issue_registry_updated',
-        ({ data }) => this.onUpdated(data),
-      );
+      await this.connection.subscribeEvents('repairs_issue_registry_updated', (data) => this.onUpdated(data));
     } catch (error) {
       this.watching = undefined;
       throw error;
@@ -78,7 +62,7 @@ export class RepairIssues {
 
   private async list(): Promise<readonly RepairIssue[]> {
     try {
-      const command = this.connection.command<{ issues: readonly RepairIssue[] }>('repairs/list_issues');
+      const command = this.connection.command('repairs/list_issues');
       return (await command).issues;
     } catch (error) {
       if (error instanceof HubRejected && error.code === 'unknown_command') return []; // without `repairs`
