@@ -74,6 +74,7 @@ export class HubOperator extends Operator {
       clock,
       log,
       namespaces: settings.watchNamespaces,
+      freeze: settings.freezeCache,
       onFailure: (type) => metrics.watchFailed(type.kind),
     });
     metrics.observeCache(() => this.cache.sizes());

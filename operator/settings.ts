@@ -79,6 +79,12 @@ const table = {
     about:
       'Whether external hubs may have loopback and link-local addresses. For tests: such an address leads to the operator itself.',
   },
+  freezeCache: {
+    env: 'FREEZE_CACHE',
+    default: 'false',
+    parse: truth,
+    about: 'For tests: objects in memory are read-only, so that a mistaken change of one fails at once.',
+  },
   hubUrlAnnotation: {
     env: 'HUB_URL_ANNOTATION',
     default: '',

@@ -65,6 +65,7 @@ export class TestOperator {
         WATCH_NAMESPACES: this.namespace,
         LEASE_NAME: this.namespace,
         LOG_LEVEL: 'debug',
+        FREEZE_CACHE: 'true',
         ...this.options.settings,
       },
     });

@@ -1,9 +1,10 @@
 import type { Clock } from '../clock';
 import type { Logger } from '../log';
-import { Informer, type InformerOptions, WATCH_IDLE_TIMEOUT } from './informer';
+import { Informer, type InformerOptions } from './informer';
 import { objectKey } from './object-key';
 import type { ClusterObject, ResourceType } from './objects';
 import type { ApiClient } from './api-client';
+import { WATCH_IDLE_TIMEOUT } from './watch-stream';
 
 export type WatchOptions<T extends ClusterObject> = Pick<
   InformerOptions<T>,
@@ -16,6 +17,8 @@ export interface CacheOptions {
   readonly log: Logger;
   /** Empty: all. */
   readonly namespaces: readonly string[];
+  /** Freeze all objects, so that a mutation throws: for tests. */
+  readonly freeze: boolean;
   readonly onFailure: (type: ResourceType, error: unknown) => void;
 }
 

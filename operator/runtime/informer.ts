@@ -1,35 +1,32 @@
-import { Stopping } from '../errors';
-import type { Readable } from 'node:stream';
 import type { Clock } from '../clock';
+import { errorOf, Stopping } from '../errors';
 import type { Logger } from '../log';
-import { backoffDelay } from './backoff';
-import { apiVersionOf, type ClusterObject, pathOf, type ResourceType } from './objects';
-import { objectKeyOf } from './object-key';
-import { type Change, type IndexBy, Store } from './store';
+import { Timer } from '../timer';
 import { type ApiClient, ApiError, ApiServerUnreachable, isGone, type Query } from './api-client';
+import { backoffDelay } from './backoff';
+import { normalize, type NormalizeOptions } from './normalize';
+import { objectKeyOf } from './object-key';
+import { type ClusterObject, pathOf, type ResourceType } from './objects';
+import { type Change, type IndexBy, Store } from './store';
+import { watchEvents, WatchIdleTimeout } from './watch-stream';
 
-export interface InformerOptions<T extends ClusterObject> {
+export interface InformerOptions<T extends ClusterObject> extends NormalizeOptions<T> {
   readonly cluster: ApiClient;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly type: ResourceType;
   /** Absent: all namespaces. */
   readonly namespace?: string;
   readonly labelSelector?: string;
-  /** Ask for metadata alone: for Secrets and ConfigMaps, whose contents must not be kept in memory. */
-  readonly metadataOnly?: boolean;
-  /** Maps each object as it came from the server, with its `managedFields`, to what is kept. */
-  readonly transform?: (object: T) => T;
   /** For {@link Store.byIndex}. */
   readonly indexBy?: IndexBy<T>;
+  /**
+   * Called for each difference once: synchronously, after the store has it, in the order of the server's events. States
+   * between two that were seen may be missing; a deletion and a creation under one name never are. The object is shared
+   * with the store and all its readers: read-only. A handler that throws is logged and misses that change alone.
+   */
   readonly onChange: (change: Change<T>) => void;
   /** Called for each failure of the list or the watch, for metrics. */
   readonly onFailure?: (type: ResourceType, error: unknown) => void;
-}
-
-interface WatchEvent<T> {
-  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
-  readonly object: T;
 }
 
 interface Page<T> {
@@ -37,16 +34,29 @@ interface Page<T> {
   readonly items: readonly T[];
 }
 
+/** How a whole list is asked for: as the beginning of a watch, or in pages of a server that cannot do that. */
+type ListPhase = { readonly type: 'streaming-list' } | { readonly type: 'paging' };
+
+/** What the informer does next. */
+type Phase =
+  | ListPhase
+  | {
+      readonly type: 'watching';
+      /** The resource version from which the watch goes on. */
+      readonly from: string;
+      /** The watch before ended silent: the next one must show that the connection is alive. */
+      readonly wasIdle: boolean;
+    };
+
 /** The server is asked to end a watch after this long (plus up to as much again): a new one is cheap and proves the way. */
 const WATCH_SECONDS = 300;
-/** Bookmarks arrive every minute, the first one after two; a connection that is silent for longer is dead. */
-export const WATCH_IDLE_TIMEOUT = 150_000;
 const PAGE = 500;
+/** Milliseconds that a streamed list may take; then it is asked for in pages. */
+const STREAMED_LIST_DEADLINE = 60_000;
 const RETRY_FIRST = 200;
 const RETRY_LAST = 30_000;
 /** A watch that the server ends sooner than this counts as a failure, so that a broken server is not asked in a loop. */
 const SHORTEST_WATCH = 1_000;
-const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 /** On the bookmark that ends the list at the beginning of a watch; others may come before it. */
 const END_OF_LIST = 'k8s.io/initial-events-end';
 
@@ -57,19 +67,22 @@ const END_OF_LIST = 'k8s.io/initial-events-end';
 export class Informer<T extends ClusterObject> {
   readonly store: Store<T>;
   private readonly stopping = new AbortController();
+  private readonly firstSync: Promise<void>;
   private announceSync!: () => void;
-  private readonly firstSync = new Promise<void>((resolve) => (this.announceSync = resolve));
   private running: Promise<void> | undefined;
-  /** From where a watch goes on; undefined: only a whole list will do. */
-  private resourceVersion: string | undefined;
-  private streamsLists = true;
+  private phase: Phase = { type: 'streaming-list' };
+  private relistBy: ListPhase = { type: 'streaming-list' };
   private isSynced = false;
   private lastErrorText: string | undefined;
-  private lastSign: number;
+  /** By the monotonic clock. */
+  private lastActivity: number;
+  /** Since when the present attempt has a list or an open watch, by the monotonic clock. */
+  private goodSince: number | undefined;
 
   constructor(private readonly options: InformerOptions<T>) {
     this.store = new Store<T>(options.indexBy);
-    this.lastSign = options.clock.monotonic();
+    this.lastActivity = options.clock.monotonic();
+    this.firstSync = new Promise((resolve) => (this.announceSync = resolve));
   }
 
   start(): void {
@@ -77,7 +90,7 @@ export class Informer<T extends ClusterObject> {
   }
 
   async stop(): Promise<void> {
-    this.stopping.abort(new Stopping('the informer was stopped'));
+    this.stopping.abort(new Stopping('the watch was stopped'));
     await this.running;
   }
 
@@ -97,7 +110,7 @@ export class Informer<T extends ClusterObject> {
 
   /** Milliseconds since the server was last heard or tried: a large number means that this watch is stuck. */
   idleFor(): number {
-    return this.options.clock.monotonic() - this.lastSign;
+    return this.options.clock.monotonic() - this.lastActivity;
   }
 
   /** Whether objects of that namespace are in its list. */
@@ -106,51 +119,62 @@ export class Informer<T extends ClusterObject> {
   }
 
   /**
-   * Takes the server's answer to a write of ours, which is newer than what the watch has brought; what it changes is
-   * told like any other news, since it may hold somebody else's change too. Answers with the newest that is known.
+   * Takes the server's answer to a write of ours, which is newer than what the watch has brought. The change is told
+   * like any other: it may hold somebody else's change too. Answers with the newest that is known of the object.
    */
   recordWrite(object: T): T {
-    const kept = this.normalize(object);
-    this.tell(this.store.recordWrite(kept));
-    const known = this.store.get(objectKeyOf(kept));
-    return known?.metadata.uid === kept.metadata.uid ? known! : kept;
+    const normalized = this.normalize(object);
+    this.notify(this.store.recordWrite(normalized));
+    const known = this.store.get(objectKeyOf(normalized));
+    return known?.metadata.uid === normalized.metadata.uid ? known! : normalized;
   }
 
   private async run(): Promise<void> {
     const { clock } = this.options;
     let failures = 0;
     while (!this.stopping.signal.aborted) {
-      const startedAt = clock.monotonic();
-      this.lastSign = startedAt;
+      this.lastActivity = clock.monotonic();
+      this.goodSince = undefined;
       const error = await this.listAndWatch().then(
         () => undefined,
-        (reason: Error) => reason,
+        (reason: unknown) => errorOf(reason),
       );
       if (this.stopping.signal.aborted) return;
-      const lasted = clock.monotonic() - startedAt;
-      if (error === undefined && lasted >= SHORTEST_WATCH) {
-        failures = 0; // ended by the server, as it was asked to
+      const isGood = this.goodSince !== undefined && clock.monotonic() - this.goodSince >= SHORTEST_WATCH;
+      this.onEnd(error);
+      if (isGood && (error === undefined || error instanceof WatchIdleTimeout)) {
+        failures = 0; // ended by the server as it was asked to, or quiet
         continue;
       }
       // One that stood for a while proves that the server is there: being cut off now and then must not cost more and more.
-      failures = lasted >= SHORTEST_WATCH ? 1 : failures + 1;
-      this.note(error);
+      failures = isGood ? 1 : failures + 1;
       const asked = error instanceof ApiError ? (error.retryAfter ?? 0) : 0;
       await this.pause(Math.max(asked, backoffDelay(failures, RETRY_FIRST, RETRY_LAST)));
     }
   }
 
-  private note(error: Error | undefined): void {
+  /** Decides by the error what comes next. */
+  private onEnd(error: Error | undefined): void {
     const { log, onFailure, type } = this.options;
+    const { phase } = this;
+    if (error === undefined) return;
     if (isGone(error)) {
-      this.resourceVersion = undefined;
-      log.debug({ kind: type.kind }, 'the watch is too old; listing again');
-    } else if (error !== undefined) {
-      if (error instanceof WatchIdleTimeout) this.resourceVersion = undefined;
-      this.lastErrorText = error.message;
-      onFailure?.(type, error);
-      log.warn({ kind: type.kind, error: error.message }, 'watch failed; trying again');
+      this.phase = this.relistBy;
+      log.debug({ kind: type.kind }, 'the watch is too old: listing again');
+      return;
     }
+    if (error instanceof WatchIdleTimeout && phase.type === 'watching') {
+      if (!phase.wasIdle) {
+        this.phase = { ...phase, wasIdle: true };
+        log.debug({ kind: type.kind }, 'the watch was silent: watching again from where it was');
+        return;
+      }
+      // Restored from a backup, the server waits for a version that it does not know yet: only a list shows it.
+      this.phase = this.relistBy;
+    }
+    this.lastErrorText = error.message;
+    onFailure?.(type, error);
+    log.warn({ kind: type.kind, error }, 'watch failed; trying again');
   }
 
   private async pause(delay: number): Promise<void> {
@@ -158,19 +182,22 @@ export class Informer<T extends ClusterObject> {
   }
 
   private async listAndWatch(): Promise<void> {
-    if (this.resourceVersion === undefined && this.streamsLists) {
+    if (this.phase.type === 'streaming-list') {
       try {
-        return await this.watch({ sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }, []);
+        return await this.watchWithList();
       } catch (error) {
-        if (!(error instanceof ApiError) || (error.status !== 400 && error.status !== 422)) throw error;
-        this.streamsLists = false; // an older server, or one with the feature switched off
+        if (error instanceof StreamedListTimeout) this.phase = { type: 'paging' };
+        else if (error instanceof ApiError && (error.status === 400 || error.status === 422)) {
+          // An older server, or one with the feature switched off.
+          this.phase = this.relistBy = { type: 'paging' };
+        } else throw error;
       }
     }
-    if (this.resourceVersion === undefined) await this.list();
-    await this.watch({ resourceVersion: this.resourceVersion });
+    if (this.phase.type === 'paging') await this.listPages();
+    if (this.phase.type === 'watching') await this.watchFrom(this.phase.from);
   }
 
-  private async list(): Promise<void> {
+  private async listPages(): Promise<void> {
     const { cluster, labelSelector, namespace, type } = this.options;
     const items: T[] = [];
     let page: Page<T> | undefined;
@@ -184,22 +211,52 @@ export class Informer<T extends ClusterObject> {
       });
       for (const item of page.items) items.push(this.normalize(item));
     } while (page.metadata.continue);
+    this.goodSince ??= this.options.clock.monotonic();
     this.replace(items, page.metadata.resourceVersion);
   }
 
-  private replace(items: readonly T[], version: string): void {
-    this.resourceVersion = version;
-    this.lastSign = this.options.clock.monotonic();
-    const changes = this.store.replace(items, version);
+  private replace(items: Iterable<T>, version: string): void {
+    this.phase = { type: 'watching', from: version, wasIdle: false };
+    this.lastActivity = this.options.clock.monotonic();
+    const changes = this.store.replace([...items], version);
     this.isSynced = true;
     this.lastErrorText = undefined;
-    this.tell(changes);
+    this.notify(changes);
     this.announceSync();
   }
 
-  /** Follows the changes until the server ends the watch; `initial` gathers a list that it begins with. */
-  private async watch(query: Query, initial?: T[]): Promise<void> {
-    const { cluster, labelSelector, namespace, type } = this.options;
+  /** A watch that begins with the whole list. It replaces the store's when it is complete, in one step. */
+  private async watchWithList(): Promise<void> {
+    // What is deleted while the list is streamed is in neither.
+    let list: Store<T> | undefined = new Store<T>();
+    const deadline = new Timer(this.options.clock);
+    try {
+      const query = { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' };
+      const stream = await this.open(query);
+      deadline.set(STREAMED_LIST_DEADLINE, () => stream.destroy(new StreamedListTimeout()));
+      for await (const { type, object } of this.events(stream)) {
+        if (!list) this.take(type, object);
+        else if (type === 'DELETED') list.remove(this.normalize(object));
+        else if (type !== 'BOOKMARK') list.put(this.normalize(object));
+        else if (object.metadata.annotations?.[END_OF_LIST] === 'true') {
+          deadline.clear();
+          this.replace(list.values(), object.metadata.resourceVersion!);
+          list = undefined;
+        }
+      }
+    } finally {
+      deadline.clear();
+    }
+    if (list) throw new ApiServerUnreachable('the server ended the streamed list before its end');
+  }
+
+  private async watchFrom(resourceVersion: string): Promise<void> {
+    const stream = await this.open({ resourceVersion });
+    for await (const { type, object } of this.events(stream)) this.take(type, object);
+  }
+
+  private async open(query: Query) {
+    const { clock, cluster, labelSelector, namespace, type } = this.options;
     const timeoutSeconds = Math.round(WATCH_SECONDS * (1 + Math.random()));
     const stream = await cluster.stream({
       method: 'GET',
@@ -208,66 +265,32 @@ export class Informer<T extends ClusterObject> {
       accept: this.accept('PartialObjectMetadata'),
       signal: this.stopping.signal,
     });
-    let list = initial;
-    for await (const event of this.events(stream)) {
-      if (event.type === 'ERROR') throw statusError(event.object);
-      const { annotations, resourceVersion } = event.object.metadata;
-      if (!list) {
-        if (event.type === 'DELETED') this.tell(this.store.remove(this.normalize(event.object)));
-        else if (event.type !== 'BOOKMARK') this.tell(this.store.put(this.normalize(event.object)));
-        this.store.observeVersion(resourceVersion!);
-        this.resourceVersion = resourceVersion;
-      } else if (event.type !== 'BOOKMARK') {
-        list.push(this.normalize(event.object));
-      } else if (annotations?.[END_OF_LIST] === 'true') {
-        this.replace(list, resourceVersion!);
-        list = undefined;
-      }
-    }
-    if (list) throw new ApiServerUnreachable('the server ended the first list before its end');
+    this.goodSince ??= clock.monotonic();
+    return stream;
   }
 
-  private async *events(stream: Readable): AsyncGenerator<WatchEvent<T>> {
+  private events(stream: Awaited<ReturnType<ApiClient['stream']>>) {
     const { clock } = this.options;
-    const giveUp = () =>
-      stream.destroy(new WatchIdleTimeout(`the watch was silent for ${WATCH_IDLE_TIMEOUT / 1_000} s`));
-    let cancel = clock.after(WATCH_IDLE_TIMEOUT, giveUp);
-    let rest = '';
-    const decoder = new TextDecoder();
-    try {
-      for await (const chunk of stream) {
-        cancel();
-        cancel = clock.after(WATCH_IDLE_TIMEOUT, giveUp);
-        this.lastSign = clock.monotonic();
-        const lines = (rest + decoder.decode(chunk as Buffer, { stream: true })).split('\n');
-        rest = lines.pop()!;
-        for (const line of lines) if (line) yield parseEvent<T>(line);
-      }
-    } catch (error) {
-      if (error instanceof ApiServerUnreachable) throw error;
-      throw new ApiServerUnreachable(`the watch broke off: ${String(error)}`, { cause: error });
-    } finally {
-      cancel();
-      stream.destroy();
-    }
+    return watchEvents<T>(stream, clock, () => (this.lastActivity = clock.monotonic()));
   }
 
-  /** What cannot be handled of one object must not hold up the news of all others. */
-  private tell(changes: readonly Change<T>[]): void {
+  private take(type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK', object: T): void {
+    const from = object.metadata.resourceVersion!;
+    if (type === 'DELETED') this.notify(this.store.remove(this.normalize(object)));
+    else if (type !== 'BOOKMARK') this.notify(this.store.put(this.normalize(object)));
+    this.store.observeVersion(from);
+    this.phase = { type: 'watching', from, wasIdle: false };
+  }
+
+  /** A handler that fails must not block other changes. */
+  private notify(changes: readonly Change<T>[]): void {
     for (const change of changes) {
       try {
         this.options.onChange(change);
       } catch (error) {
         const { log, type } = this.options;
-        log.error(
-          {
-            kind: type.kind,
-            namespace: change.object.metadata.namespace,
-            name: change.object.metadata.name,
-            error,
-          },
-          'a change could not be handled',
-        );
+        const { namespace, name } = change.object.metadata;
+        log.error({ kind: type.kind, namespace, name, error }, 'cannot handle the change of an object');
       }
     }
   }
@@ -276,37 +299,14 @@ export class Informer<T extends ClusterObject> {
     return this.options.metadataOnly ? `application/json;as=${kind};v=v1;g=meta.k8s.io` : 'application/json';
   }
 
-  /** Drops what nobody here reads: it is half of the memory of a small object. */
   private normalize(object: T): T {
-    const { metadataOnly, transform, type } = this.options;
-    const transformed = transform ? transform(object) : object;
-    const metadata: Record<string, unknown> = { ...transformed.metadata };
-    delete metadata['managedFields'];
-    if (metadataOnly) {
-      delete metadata['annotations']; // kubectl keeps a copy of the whole Secret in one
-    } else if (transformed.metadata.annotations?.[LAST_APPLIED] !== undefined) {
-      const { [LAST_APPLIED]: _, ...annotations } = transformed.metadata.annotations;
-      metadata['annotations'] = annotations;
-    }
-    return { ...transformed, apiVersion: apiVersionOf(type), kind: type.kind, metadata };
+    return normalize(object, this.options);
   }
 }
 
-/**
- * Nothing came, not even a bookmark: the connection is half open, or the server was restored from a backup and waits
- * for a version that it does not know yet. Only a new list is right in both.
- */
-class WatchIdleTimeout extends ApiServerUnreachable {}
-
-function parseEvent<T>(line: string): WatchEvent<T> {
-  try {
-    return JSON.parse(line) as WatchEvent<T>;
-  } catch (error) {
-    throw new ApiServerUnreachable('the watch sent a broken line', { cause: error });
+/** Some servers never end a streamed list. */
+class StreamedListTimeout extends ApiServerUnreachable {
+  constructor() {
+    super(`the streamed list did not end within ${STREAMED_LIST_DEADLINE / 1_000} s`);
   }
-}
-
-function statusError(object: unknown): ApiError {
-  const status = object as { code?: number; reason?: string; message?: string };
-  return new ApiError(status.code ?? 500, status.reason ?? 'Unknown', status.message ?? 'the watch failed');
 }

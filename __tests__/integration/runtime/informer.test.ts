@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../../operator/clock';
 import { Informer, type InformerOptions } from '../../../operator/runtime/informer';
 import { objectKey, objectKeyOf } from '../../../operator/runtime/object-key';
@@ -35,6 +36,7 @@ async function follow(type: ResourceType, options: Partial<InformerOptions<Confi
     type,
     namespace,
     onChange: (change) => told.push(`${change.type} ${change.object.metadata.name}`),
+    freeze: true,
     ...options,
   });
   started.push(informer);
@@ -173,6 +175,8 @@ test('waits for a kind that is not installed, and finds it when it is', async ()
   const synced = follow(gadgets, { onFailure: (_, error) => failures.push(error) });
   await until('it was refused', () => failures.length > 0);
   expect(failures[0]).toMatchObject({ status: 404 });
+  const isSynced = await Promise.race([synced.then(() => true), sleep(0, false)]);
+  expect(isSynced).toBe(false);
   const definition = {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -187,7 +191,13 @@ test('waits for a kind that is not installed, and finds it when it is', async ()
     },
   };
   await mustKubectl(['create', '-f', '-'], { input: JSON.stringify(definition) });
-  const { names } = await synced;
+  const { told, names } = await synced;
   expect(names()).toEqual([]);
+  await applyAs(cluster(), 'user', gadgets, {
+    apiVersion: 'example.org/v1',
+    kind: 'Gadget',
+    metadata: { name: 'first', namespace },
+  });
+  await heard(told, 'added first');
   await mustKubectl(['delete', 'crd', definition.metadata.name]);
 });

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { Cache } from '../../../operator/runtime/cache';
-import { WATCH_IDLE_TIMEOUT } from '../../../operator/runtime/informer';
-import { ApiError, type ApiRequest } from '../../../operator/runtime/api-client';
+import { WATCH_IDLE_TIMEOUT } from '../../../operator/runtime/watch-stream';
+import { ApiError, type ApiRequest, ApiServerUnreachable } from '../../../operator/runtime/api-client';
 import { ManualClock, settle } from '../manual-clock';
 import { FakeApiClient } from './fake-api-client';
 import { type Widget, widget, widgets } from './objects';
@@ -23,6 +23,7 @@ function setup(namespaces: readonly string[] = []) {
     clock,
     log: new RecordingLog(),
     namespaces,
+    freeze: true,
     onFailure: (_, error) => failed.push(error),
   });
   const watch = () =>
@@ -48,64 +49,153 @@ const endOfList = (resourceVersion: string) =>
   bookmark(resourceVersion, { 'k8s.io/initial-events-end': 'true' });
 const gone = { type: 'ERROR', object: { code: 410, reason: 'Expired', message: 'too old' } };
 
-test.each([
-  ['an event', added('c', '500')],
-  ['a bookmark', bookmark('500')],
-])('a server that was restored to before %s of the watch is believed', async (_, last) => {
-  const { clock, say, told, cache, watch } = setup();
-  watch();
-  await settle();
-  await say(added('a', '90'), endOfList('100'), added('b', '400'), last);
-  told.length = 0;
-  await say(gone);
-  await clock.advance(1_000);
-  await say(added('a', '200'), endOfList('300'));
-  expect(told).toContain('deleted b');
-  expect(told).toContain('modified a');
-  expect([...cache.list('Widget')].map(({ metadata }) => metadata.name)).toEqual(['a']);
-  await cache.stop();
-});
+describe('Informer', () => {
+  afterEach(() => jest.restoreAllMocks());
 
-test('a permission that is missing names itself for as long as it is missing', async () => {
-  const { clock, cluster, say, streams, cache, watch } = setup();
-  const words = 'widgets.example.org is forbidden: User "op" cannot list resource "widgets"';
-  const allow = cluster.handler;
-  cluster.handler = () => {
-    throw new ApiError(403, 'Forbidden', words);
-  };
-  watch();
-  expect(cache.unsynced()).toEqual([{ kind: 'Widget', lastError: undefined }]);
-  await settle();
-  expect(cache.unsynced()).toEqual([{ kind: 'Widget', lastError: words }]);
-  cluster.handler = allow;
-  while (streams.length === 0) await clock.advance(1_000);
-  await say(endOfList('1'));
-  expect(cache.unsynced()).toEqual([]);
-  await cache.stop();
-});
+  test.each([
+    ['an event', added('c', '500')],
+    ['a bookmark', bookmark('500')],
+  ])('a server that was restored to before %s of the watch is believed', async (_, last) => {
+    const { clock, say, told, cache, watch } = setup();
+    watch();
+    await settle();
+    await say(added('a', '90'), endOfList('100'), added('b', '400'), last);
+    told.length = 0;
+    await say(gone);
+    await clock.advance(1_000);
+    await say(added('a', '200'), endOfList('300'));
+    expect(told).toContain('deleted b');
+    expect(told).toContain('modified a');
+    expect([...cache.list('Widget')].map(({ metadata }) => metadata.name)).toEqual(['a']);
+    await cache.stop();
+  });
 
-test('of several namespaces, the one that may not be listed is told', async () => {
-  const { cluster, cache, watch } = setup(['home', 'office']);
-  const open = cluster.handler;
-  cluster.handler = (request: ApiRequest) => {
-    if (request.path.includes('/office/')) throw new ApiError(403, 'Forbidden', 'not in "office"');
-    return open(request);
-  };
-  watch();
-  await settle();
-  expect(cache.unsynced()).toEqual([{ kind: 'Widget', lastError: 'not in "office"' }]);
-  await cache.stop();
-});
+  test('a permission that is missing names itself for as long as it is missing', async () => {
+    const { clock, cluster, say, streams, cache, watch } = setup();
+    const words = 'widgets.example.org is forbidden: User "op" cannot list resource "widgets"';
+    const allow = cluster.handler;
+    cluster.handler = () => {
+      throw new ApiError(403, 'Forbidden', words);
+    };
+    watch();
+    expect(cache.unsynced()).toEqual([{ kind: 'Widget', lastError: undefined }]);
+    await settle();
+    expect(cache.unsynced()).toEqual([{ kind: 'Widget', lastError: words }]);
+    cluster.handler = allow;
+    while (streams.length === 0) await clock.advance(1_000);
+    await say(endOfList('1'));
+    expect(cache.unsynced()).toEqual([]);
+    await cache.stop();
+  });
 
-test('a watch is stuck when nothing is heard of it for long, whatever somebody sets the clock to', async () => {
-  const { clock, say, cache, watch } = setup();
-  watch();
-  await settle();
-  await say(endOfList('1'));
-  clock.set(86_400_000);
-  expect(cache.stuck()).toEqual([]);
-  clock.set(-2 * 86_400_000);
-  clock.freeze(2 * WATCH_IDLE_TIMEOUT + 1);
-  expect(cache.stuck()).toEqual(['Widget']);
-  await cache.stop();
+  test('of several namespaces, the one that may not be listed is told', async () => {
+    const { cluster, cache, watch } = setup(['home', 'office']);
+    const open = cluster.handler;
+    cluster.handler = (request: ApiRequest) => {
+      if (request.path.includes('/office/')) throw new ApiError(403, 'Forbidden', 'not in "office"');
+      return open(request);
+    };
+    watch();
+    await settle();
+    expect(cache.unsynced()).toEqual([{ kind: 'Widget', lastError: 'not in "office"' }]);
+    await cache.stop();
+  });
+
+  test('a watch is stuck when nothing is heard of it for long, whatever somebody sets the clock to', async () => {
+    const { clock, say, cache, watch } = setup();
+    watch();
+    await settle();
+    await say(endOfList('1'));
+    clock.set(86_400_000);
+    expect(cache.stuck()).toEqual([]);
+    clock.set(-2 * 86_400_000);
+    clock.freeze(2 * WATCH_IDLE_TIMEOUT + 1);
+    expect(cache.stuck()).toEqual(['Widget']);
+    await cache.stop();
+  });
+
+  test('an object that is deleted before a streamed list ends is not in it', async () => {
+    const { say, told, cache, watch } = setup();
+    watch();
+    await settle();
+    const { object } = added('a', '7');
+    await say(added('a', '5'), added('b', '6'), { type: 'DELETED', object }, endOfList('7'));
+    expect([...cache.list('Widget')].map(({ metadata }) => metadata.name)).toEqual(['b']);
+    expect(told).toEqual(['added b']);
+    await cache.stop();
+  });
+
+  test('a streamed list that does not end is asked for in pages', async () => {
+    const { clock, cluster, say, told, cache, watch } = setup();
+    watch();
+    await settle();
+    await say(added('a', '5'));
+    const stream = cluster.handler;
+    cluster.handler = (request: ApiRequest) =>
+      request.query?.['watch'] ? stream(request) : { metadata: { resourceVersion: '9' }, items: [widget()] };
+    for (let time = 0; time < 60_000; time += 10_000) {
+      await clock.advance(10_000);
+      await say(bookmark('8')); // it is alive all the while
+    }
+    expect(told).toEqual(['added a']);
+    expect(
+      cluster.requests.map(({ query }) => query?.['sendInitialEvents'] ?? query?.['resourceVersion']),
+    ).toEqual([true, undefined, '9']);
+    await cache.stop();
+  });
+
+  test('a quiet watch is opened again from where it was; if it is silent again, the list is asked for', async () => {
+    const { clock, cluster, failed, say, cache, watch } = setup();
+    const froms = () => cluster.requests.map(({ query }) => query?.['resourceVersion'] ?? 'list');
+    watch();
+    await settle();
+    await say(endOfList('100'), added('a', '101'));
+    await clock.advance(WATCH_IDLE_TIMEOUT);
+    expect([froms(), failed]).toEqual([['list', '101'], []]);
+    await say(bookmark('150')); // it was only quiet
+    await clock.advance(WATCH_IDLE_TIMEOUT);
+    expect([froms(), failed]).toEqual([['list', '101', '150'], []]);
+    await clock.advance(WATCH_IDLE_TIMEOUT);
+    expect(froms()).toEqual(['list', '101', '150', 'list']);
+    expect(failed).toMatchObject([{ message: 'the watch was silent for 150 s' }]);
+    await cache.stop();
+  });
+
+  test('attempts that fail slowly are repeated less and less often, as those that fail at once', async () => {
+    jest.spyOn(Math, 'random').mockReturnValue(1);
+    const { clock, cluster, cache, watch } = setup();
+    const times: number[] = [];
+    cluster.handler = async () => {
+      times.push(clock.monotonic());
+      await clock.sleep(5_000);
+      throw new ApiServerUnreachable('no answer within 5 s');
+    };
+    watch();
+    await clock.advance(120_000);
+    const pauses = times.slice(1).map((at, index) => at - times[index]! - 5_000);
+    expect(pauses.slice(0, 8)).toEqual(
+      [400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000].slice(0, pauses.length),
+    );
+    await cache.stop();
+  });
+
+  test('a watch that is too old is no failure: it lists again', async () => {
+    const { clock, failed, say, streams, cache, watch } = setup();
+    watch();
+    await settle();
+    await say(endOfList('1'), gone);
+    await clock.advance(1_000);
+    expect([streams.length, failed]).toEqual([2, []]);
+    await cache.stop();
+  });
+
+  test('what is kept is read-only where tests ask for that', async () => {
+    const { say, cache, watch } = setup();
+    watch();
+    await settle();
+    await say(added('a', '1'), endOfList('1'));
+    const known = cache.get<Widget>('Widget', 'home', 'a') as { spec: { size?: number } };
+    expect(() => (known.spec.size = 3)).toThrow(TypeError);
+    await cache.stop();
+  });
 });

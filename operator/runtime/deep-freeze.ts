@@ -1,0 +1,6 @@
+/** Makes an object and all that it holds read-only: a later mutation throws a TypeError where it happens. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const part of Object.values(value)) deepFreeze(part);
+  return Object.freeze(value);
+}

@@ -1,0 +1,74 @@
+import type { Readable } from 'node:stream';
+import type { Clock } from '../clock';
+import { messageOf } from '../errors';
+import { Timer } from '../timer';
+import { ApiError, ApiServerUnreachable } from './api-client';
+
+/** An event of a watch. The ERROR event of the protocol is thrown instead. */
+export interface WatchEvent<T> {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
+  readonly object: T;
+}
+
+/**
+ * Servers that send bookmarks send one every minute, the first after two minutes. A watch that is silent for longer
+ * (milliseconds) may be a half-open connection.
+ */
+export const WATCH_IDLE_TIMEOUT = 150_000;
+
+/** Nothing came for {@link WATCH_IDLE_TIMEOUT}. The API promises no bookmarks, so a quiet list may look like that. */
+export class WatchIdleTimeout extends ApiServerUnreachable {}
+
+/**
+ * The events of a watch, until the server ends it. The stream is destroyed when the iteration ends, for whatever reason.
+ *
+ * @param onActivity called for each chunk that arrives
+ * @throws ApiError what the server says in an ERROR event
+ * @throws WatchIdleTimeout
+ * @throws ApiServerUnreachable the connection broke, or a line is not JSON
+ */
+export async function* watchEvents<T>(
+  stream: Readable,
+  clock: Clock,
+  onActivity: () => void,
+): AsyncGenerator<WatchEvent<T>> {
+  const idle = new Timer(clock);
+  const restart = () =>
+    idle.set(WATCH_IDLE_TIMEOUT, () =>
+      stream.destroy(new WatchIdleTimeout(`the watch was silent for ${WATCH_IDLE_TIMEOUT / 1_000} s`)),
+    );
+  const decoder = new TextDecoder();
+  let incomplete = '';
+  restart();
+  try {
+    for await (const chunk of stream) {
+      restart();
+      onActivity();
+      const lines = (incomplete + decoder.decode(chunk as Buffer, { stream: true })).split('\n');
+      incomplete = lines.pop()!;
+      for (const line of lines) if (line) yield parseEvent<T>(line);
+    }
+  } catch (error) {
+    if (error instanceof ApiServerUnreachable || error instanceof ApiError) throw error;
+    throw new ApiServerUnreachable(`the watch broke off: ${messageOf(error)}`, { cause: error });
+  } finally {
+    idle.clear();
+    stream.destroy();
+  }
+}
+
+function parseEvent<T>(line: string): WatchEvent<T> {
+  let event: WatchEvent<T> | { readonly type: 'ERROR'; readonly object: unknown };
+  try {
+    event = JSON.parse(line) as typeof event;
+  } catch (error) {
+    throw new ApiServerUnreachable('the watch sent a line that is not JSON', { cause: error });
+  }
+  if (event.type === 'ERROR') throw statusError(event.object);
+  return event;
+}
+
+function statusError(object: unknown): ApiError {
+  const status = object as { code?: number; reason?: string; message?: string };
+  return new ApiError(status.code ?? 500, status.reason ?? 'Unknown', status.message ?? 'the watch failed');
+}
