@@ -5,6 +5,10 @@ export interface EntityState {
   /** `on`, `off`, `unavailable`, … */
   readonly state: string;
   readonly attributes: Readonly<Record<string, unknown>>;
+  /** ISO 8601. */
+  readonly last_updated: string;
+  /** What caused the state. */
+  readonly context: { readonly id: string };
 }
 
 /** The state's value alone, such as `on`; undefined: it has none, or does not exist. */

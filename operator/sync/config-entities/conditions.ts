@@ -48,8 +48,11 @@ export function readyOutcome<R extends Child, S extends ConfigEntitySpec>(
   work: EntityWork<R, S>,
   accepted: Accepted,
 ): Ready {
-  const message = readyMessage(entityType.type, work.id, accepted.observation);
-  return ready(entityType.reason, message, detailsOf(entityType, work, accepted));
+  const { observation } = accepted;
+  const after = observation.type === 'InUse' ? observation.verifyAfter : undefined;
+  const message = readyMessage(entityType.type, work.id, observation);
+  const details = detailsOf(entityType, work, accepted);
+  return ready(entityType.reason, message, { ...details, ...(after !== undefined && { after }) });
 }
 
 /** The hub has loaded its files without the payload. `after`: milliseconds until the next check. */

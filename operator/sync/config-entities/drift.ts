@@ -5,7 +5,7 @@ import type { Clock } from '../../clock';
 import type { Logger } from '../../log';
 import type { Priority } from '../../runtime/priority';
 import { Timer } from '../../timer';
-import { type CachedEntity, invalidate } from './entity-cache';
+import { type CachedEntity, invalidate, invalidateOneOfMany } from './entity-cache';
 
 /** A resource of the hub, as far as drift is concerned. */
 export interface WatchedResource {
@@ -112,8 +112,8 @@ export class DriftDetector {
       case 'reconnected':
         for (const kind of CONFIG_ENTITY_KINDS) {
           for (const resource of this.options.resources(kind)) {
-            clearRejection(resource);
-            this.invalidate(resource);
+            const wasRejected = clearRejection(resource);
+            this.invalidateOneOfMany(resource, false, wasRejected ? undefined : 'resync');
           }
         }
     }
@@ -168,7 +168,8 @@ export class DriftDetector {
     if (own) this.ownRecheckAt.set(kind, now);
     if (now >= latestAt) this.reloading.add(kind);
     for (const resource of this.options.resources(kind)) {
-      if (all || (resource.id !== undefined && ids.has(resource.id))) this.invalidate(resource);
+      if (resource.id !== undefined && ids.has(resource.id)) this.invalidate(resource);
+      else if (all) this.invalidateOneOfMany(resource, true);
       else if (own) resource.requeue('resync'); // hundreds of these must not delay an edit
     }
   }
@@ -176,6 +177,15 @@ export class DriftDetector {
   private invalidate({ cached, requeue }: WatchedResource): void {
     invalidate(cached, this.options.clock.monotonic());
     requeue();
+  }
+
+  private invalidateOneOfMany(
+    { cached, requeue }: WatchedResource,
+    reloaded: boolean,
+    priority?: Priority,
+  ): void {
+    invalidateOneOfMany(cached, this.options.clock.monotonic(), reloaded);
+    requeue(priority);
   }
 
   private requeue(kind: ConfigEntityKind, predicate: (resource: WatchedResource) => boolean): void {

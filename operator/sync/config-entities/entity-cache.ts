@@ -43,8 +43,8 @@ export interface WriteFailure {
 
 /** What the hub holds of a resource as far as is known, by the source of that knowledge; `at`: since when. */
 export type Observed =
-  /** Somebody else may have changed it since it was last observed. */
-  | { readonly source: 'none'; readonly at: number }
+  /** Somebody else may have changed it since it was last observed. With `before`: it is one of many, and probably not. */
+  | { readonly source: 'none'; readonly at: number; readonly before?: Observed }
   /** Nothing was observed by this process: `status.appliedHash` is all that is known. */
   | { readonly source: 'status'; readonly at: number }
   /**
@@ -58,6 +58,10 @@ export type KnownSource = 'write' | 'file' | 'reload' | 'live';
 /** What is kept about one resource between reconciles. None of it is required: it only saves requests. */
 export interface CachedEntity {
   observed: Observed;
+  /** The state of the entity when the observed payload was known to be in use. */
+  revision?: string | undefined;
+  /** When the file may be read to verify what is probably unchanged. */
+  verifyAt?: number | undefined;
   operation?: Operation | undefined;
   removal?: Removal | undefined;
   rejection?: Rejection | undefined;
@@ -105,6 +109,31 @@ export class EntityCache {
 /** Somebody else may have changed the object: what was observed or failed before no longer counts. */
 export function invalidate(cached: CachedEntity, now: number): void {
   cached.observed = { source: 'none', at: now };
+  cached.revision = undefined;
+  clearFailures(cached);
+}
+
+/**
+ * Somebody else may have changed any object of the kind: what was observed before may be verified later.
+ *
+ * @param reloaded the hub has loaded all of them again; false: the connection was lost for a while
+ */
+export function invalidateOneOfMany(cached: CachedEntity, now: number, reloaded: boolean): void {
+  const { observed } = cached;
+  if (observed.source !== 'none') cached.observed = { source: 'none', at: now, before: observed };
+  if (reloaded) cached.revision = undefined;
+  clearFailures(cached);
+}
+
+/** The entity was not created anew since: the hub still runs what it ran before the invalidation. */
+export function restoreObserved(cached: CachedEntity, revision: string | undefined): void {
+  const { observed } = cached;
+  if (observed.source !== 'none' || !observed.before) return;
+  if (revision !== undefined && revision === cached.revision) cached.observed = observed.before;
+}
+
+function clearFailures(cached: CachedEntity): void {
+  cached.verifyAt = undefined;
   cached.reloadFailedAt = undefined;
   cached.failure = undefined;
 }
@@ -120,4 +149,5 @@ export function recordObserved(cached: CachedEntity, source: KnownSource, hash: 
     if (source !== 'write') return;
   }
   cached.observed = { source, hash, at: now };
+  if (source === 'write') cached.revision = undefined;
 }

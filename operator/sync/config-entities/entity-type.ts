@@ -30,12 +30,13 @@ export interface EntityWork<R extends Child = Child, S extends ConfigEntitySpec 
 
 /**
  * What the hub shows of the definition that it runs, without reading its file. `Whole`: all of it, beside what it would
- * show if it ran the desired payload. `Part`: too little to compare all, and whether that part is as desired. `None`: the
+ * show if it ran the desired payload. `Part`: too little to compare all, and whether that part is as desired; `revision`
+ * changes whenever the hub loads the definition again. `None`: the
  * entity is registered, and the hub runs nothing for it. `Invalid`: the hub has loaded and disabled it, for this reason.
  */
 export type LiveConfig =
   | { readonly type: 'Whole'; readonly actual: EntityPayload; readonly desired: EntityPayload }
-  | { readonly type: 'Part'; readonly matches: boolean }
+  | { readonly type: 'Part'; readonly matches: boolean; readonly revision?: string }
   | { readonly type: 'None' }
   | { readonly type: 'Invalid'; readonly error: string };
 

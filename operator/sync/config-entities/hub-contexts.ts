@@ -5,10 +5,12 @@ import type { Services } from '../services';
 import { DriftDetector, type WatchedResource } from './drift';
 import { EntityCache } from './entity-cache';
 import type { ConfigEntitySpec, EntityType } from './entity-type';
+import { FileReadSchedule } from './file-read-schedule';
 import { ownedId } from './ownership';
 
-/** What is kept about one hub: the cache of its resources, and what detects drift of them. */
+/** What is kept about one hub: the cache of its resources, what detects drift of them, when its files may be read. */
 export interface HubContext {
+  readonly fileReads: FileReadSchedule;
   readonly cache: EntityCache;
   readonly drift: DriftDetector;
 }
@@ -32,7 +34,11 @@ export class HubContexts {
       const cache = new EntityCache(clock);
       const log = this.services.log.child({ hub: `${namespace}/${hubRef.name}` });
       const resources = (kind: ConfigEntityKind) => this.resources(kind, namespace, hubRef.name, cache);
-      context = { cache, drift: new DriftDetector({ client, clock, log, resources }) };
+      context = {
+        cache,
+        fileReads: new FileReadSchedule(clock),
+        drift: new DriftDetector({ client, clock, log, resources }),
+      };
       this.contexts.set(client, context);
     }
     return context;

@@ -5,7 +5,8 @@ import { RESYNC } from '../../limits';
 import type { Child } from '../child';
 import { type Difference, diff } from './diff';
 import type { ConfigEntitySpec, EntityType, EntityWork, LiveConfig } from './entity-type';
-import { recordObserved } from './entity-cache';
+import { recordObserved, restoreObserved } from './entity-cache';
+import type { FileReadSchedule } from './file-read-schedule';
 import { isAccepted, ownsId, wasAccepted } from './ownership';
 
 /** What the hub has under the id of a resource. */
@@ -16,7 +17,8 @@ export type Observation = { readonly entity?: RegistryEntity | undefined } & (
   | { readonly type: 'NotLoaded' }
   /** The hub has loaded the desired payload and disabled it for this reason. */
   | { readonly type: 'Invalid'; readonly error: string }
-  | { readonly type: 'InUse'; readonly entity: RegistryEntity }
+  /** `verifyAfter`: milliseconds until the file may be read to verify what the hub does not show. */
+  | { readonly type: 'InUse'; readonly entity: RegistryEntity; readonly verifyAfter?: number }
 );
 
 /** How the live config compares with the desired payload. */
@@ -77,9 +79,11 @@ const LOAD_GRACE_PERIOD = 30_000;
 export async function observe<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,
+  schedule: FileReadSchedule,
   clock: Clock,
 ): Promise<Observation> {
   const { client, id, payload, hash, cached, context } = work;
+  const now = clock.monotonic();
   const registry = client.entityRegistry;
   // An operation ends on another connection than the one that reports registry changes.
   const entity = await (cached.operation?.ended
@@ -87,10 +91,13 @@ export async function observe<R extends Child, S extends ConfigEntitySpec>(
     : registry.find(entityType.type, id));
   const live = entity && (await entityType.readLive(work, entity));
   const state = live ? stateOf(live) : 'unregistered';
-  const verdict = VERDICTS[state][knowledgeOf(entityType, work, clock)];
+  const revision = live?.type === 'Part' ? live.revision : undefined;
+  if (state === 'matching') restoreObserved(cached, revision);
+  const verdict = VERDICTS[state][knowledgeOf(entityType, work, now)];
   switch (verdict) {
     case 'InUse':
-      if (state === 'equal') recordObserved(cached, 'live', hash, clock.monotonic());
+      if (state === 'equal') recordObserved(cached, 'live', hash, now);
+      cached.revision ??= revision;
       return { type: 'InUse', entity: entity! };
     case 'NotLoaded':
       return { type: 'NotLoaded', entity };
@@ -102,10 +109,14 @@ export async function observe<R extends Child, S extends ConfigEntitySpec>(
       return { type: 'Different', entity, differences: diff(shownBy(live), payload) };
     case 'Overwrite':
       // A dry run names the fields that differ.
-      if (context.dryRun) return readFile(entityType, work, { entity, state, live }, clock);
+      if (context.dryRun) return readFile(entityType, work, { entity, state, live }, now);
       return { type: 'Different', entity, differences: diff({}, payload) };
-    case 'ReadFile':
-      return readFile(entityType, work, { entity, state, live }, clock);
+    case 'ReadFile': {
+      const verifyAfter = state === 'matching' ? untilVerification(entityType, work, schedule, now) : 0;
+      if (verifyAfter > 0) return { type: 'InUse', entity: entity!, verifyAfter };
+      cached.verifyAt = undefined;
+      return schedule.time(() => readFile(entityType, work, { entity, state, live }, now));
+    }
   }
 }
 
@@ -119,15 +130,31 @@ async function readFile<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   { client, id, payload, hash, cached }: EntityWork<R, S>,
   { entity, state, live }: Live,
-  clock: Clock,
+  now: number,
 ): Promise<Observation> {
   const stored = await client.entities.read(entityType.type, id);
   if (!stored) return { type: 'Absent', entity, differences: diff({}, payload) };
   const differences = diff(entityType.normalize?.(stored) ?? stored, payload);
   if (differences.length > 0) return { type: 'Different', entity, differences };
-  recordObserved(cached, 'file', hash, clock.monotonic());
+  recordObserved(cached, 'file', hash, now);
+  cached.revision = live?.type === 'Part' ? live.revision : undefined;
   if (state === 'invalid') return { type: 'Invalid', entity, error: errorOf(live) };
   return entity && state === 'matching' ? { type: 'InUse', entity } : { type: 'NotLoaded', entity };
+}
+
+/** What is probably unchanged, and shows no difference, waits for its turn to be read. */
+function untilVerification<R extends Child, S extends ConfigEntitySpec>(
+  entityType: EntityType<R, S>,
+  work: EntityWork<R, S>,
+  schedule: FileReadSchedule,
+  now: number,
+): number {
+  const { cached, context } = work;
+  const { observed } = cached;
+  const isProbablyUnchanged = observed.source === 'status' || (observed.source === 'none' && observed.before);
+  if (!isProbablyUnchanged || context.dryRun || !isAccepted(entityType, work)) return 0;
+  cached.verifyAt ??= schedule.reserve();
+  return Math.max(0, cached.verifyAt - now);
 }
 
 function stateOf(live: LiveConfig): LiveState {
@@ -150,10 +177,10 @@ const errorOf = (live: LiveConfig | undefined): string => (live?.type === 'Inval
 function knowledgeOf<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,
-  clock: Clock,
+  now: number,
 ): Knowledge {
   const { observed } = work.cached;
-  const age = clock.monotonic() - observed.at;
+  const age = now - observed.at;
   if (!ownsId(entityType, work)) return 'nothing';
   switch (observed.source) {
     case 'none':

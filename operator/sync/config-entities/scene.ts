@@ -58,15 +58,17 @@ function normalizeStates(entities: unknown): unknown {
 /** Of a running scene the hub shows only the name, the icon and the entities that it sets. */
 async function readLiveScene({ client, payload }: EntityWork, entity: RegistryEntity): Promise<LiveConfig> {
   const { name, icon = null, entities } = payload as { name: string; icon?: string; entities: object };
-  if (entity.original_name !== name || (entity.original_icon ?? null) !== icon) {
-    return { type: 'Part', matches: false };
-  }
+  // An entry of the whole registry's list has no icon: it says nothing about it.
+  const { original_name: actualName, original_icon: actualIcon = icon } = entity;
+  if (actualName !== name || actualIcon !== icon) return { type: 'Part', matches: false };
   if (entity.disabled_by !== null) return { type: 'Part', matches: true };
-  const actual = (await getEntityState(client.rest, entity.entity_id))?.attributes['entity_id'];
+  const state = await getEntityState(client.rest, entity.entity_id);
+  const actual = state?.attributes['entity_id'];
   const desired = new Set(Object.keys(entities));
   const matches =
     Array.isArray(actual) &&
     actual.length === desired.size &&
     actual.every((each) => desired.has(each as string));
-  return { type: 'Part', matches };
+  // A reload creates the entity anew, which updates its state.
+  return { type: 'Part', matches, ...(state && { revision: `${state.last_updated} ${state.context.id}` }) };
 }

@@ -44,7 +44,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     const { entityType } = this;
     const problem = entityType.validate?.(entityType.spec(resource));
     if (problem !== undefined) return stalled('InvalidSpec', problem);
-    await this.contexts.of(client, resource).drift.ready();
+    const { drift, fileReads } = this.contexts.of(client, resource);
+    await drift.ready();
     if (!(await client.components.isLoaded(entityType.type))) {
       const message = `The hub has not loaded its ${entityType.type} component yet.`;
       return waiting('HubNotReady', message, POD_NOT_READY_REQUEUE);
@@ -53,7 +54,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     if (context.forced) this.forget(work);
     this.recordResult(work);
     if (work.cached.operation?.ended === false && !context.dryRun) return inProgress(entityType, work);
-    const observation = await observe(entityType, work, this.services.clock);
+    const observation = await observe(entityType, work, fileReads, this.services.clock);
     if (context.dryRun) return dryRun(entityType, work, observation);
     if (!ownsId(entityType, work)) return this.acquire(work, observation);
     switch (observation.type) {

@@ -12,6 +12,7 @@ import type {
   EntityWork,
   LiveConfig,
 } from '../../../../operator/sync/config-entities/entity-type';
+import { FileReadSchedule } from '../../../../operator/sync/config-entities/file-read-schedule';
 import { observe } from '../../../../operator/sync/config-entities/observe';
 import { payloadHash } from '../../../../operator/sync/config-entities/payload';
 import { scenes } from '../../../../operator/sync/config-entities/scene';
@@ -36,8 +37,13 @@ interface Known {
   readonly dryRun?: boolean;
 }
 
-async function observed({ live, file }: Hub, { status, observed: before, operation, dryRun = false }: Known) {
-  const clock = new ManualClock();
+const clock = new ManualClock();
+
+async function observed(
+  { live, file }: Hub,
+  { status, observed: before, operation, dryRun = false }: Known,
+  schedule = new FileReadSchedule(clock),
+) {
   let reads = 0;
   const entity = { entity_id: 'scene.film', disabled_by: null } as RegistryEntity;
   const find = () => Promise.resolve(live && entity);
@@ -60,8 +66,9 @@ async function observed({ live, file }: Hub, { status, observed: before, operati
     ...scenes,
     readLive: () => Promise.resolve(live!),
   };
-  const observation = await observe(entityType, work, clock);
-  return { type: observation.type, reads, cached };
+  const observation = await observe(entityType, work, schedule, clock);
+  const verifyAfter = observation.type === 'InUse' ? observation.verifyAfter : undefined;
+  return { type: observation.type, verifyAfter, reads, cached };
 }
 
 /** What the hub shows, by the words of the table in observe.ts. */
@@ -168,6 +175,19 @@ describe('observe', () => {
     expect(await observed({ live: LIVE.unequal, file: OTHER }, written)).toMatchObject({ type: 'NotLoaded' });
     const found = await observed({ live: LIVE.unequal, file: OTHER }, { ...written, operation });
     expect(found).toMatchObject({ type: 'Different', reads: 1 });
+  });
+
+  test('of many that are probably unchanged, one is read at a time, and the others stay in use meanwhile', async () => {
+    const schedule = new FileReadSchedule(clock);
+    const before = { source: 'file', hash: HASH, at: 0 } as const;
+    const known = { status: DESIRED, observed: { source: 'none', at: 0, before } } as const;
+    const hub = { live: LIVE.matching, file: OTHER };
+    expect(await observed(hub, known, schedule)).toMatchObject({ type: 'Different', reads: 1 });
+    const second = await observed(hub, known, schedule);
+    expect(second).toMatchObject({ type: 'InUse', reads: 0 });
+    expect(second.verifyAfter).toBeGreaterThan(0);
+    const differing = await observed({ ...hub, live: LIVE.mismatching }, known, schedule);
+    expect(differing).toMatchObject({ type: 'Different', reads: 1 });
   });
 
   test('a definition that was seen in use and then changed is looked up in the file at once', async () => {

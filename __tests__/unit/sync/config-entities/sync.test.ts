@@ -41,6 +41,10 @@ class Bench {
   /** Why the hub has disabled what it runs. */
   validationError: string | undefined;
   state = 'on';
+  /** As `get_entries` of the entity registry does; its `list` does not. */
+  showsIcons = true;
+  /** Changes with each load. */
+  loadCount = 0;
   signal!: HubEventListener;
   requeued = 0;
   private readonly module: ConfigEntitySync<Child, ConfigEntitySpec>;
@@ -77,7 +81,7 @@ class Bench {
   }
 
   edit(spec: object): void {
-    this.resource = { ...this.resource, spec: { ...this.resource.spec, ...spec } } as Child;
+    this.resource = { ...this.resource, spec: { ...this.resource.spec, ...spec } };
   }
 
   /** One reconcile, whose outcome is written to status. */
@@ -125,10 +129,17 @@ class Bench {
   }
 
   private hub(): HubClient {
-    const entity = { entity_id: `${this.entityType.type}.dim`, disabled_by: null };
-    const find = () => Promise.resolve(this.running && entity);
+    const entity = () => ({
+      entity_id: `${this.entityType.type}.dim`,
+      disabled_by: null,
+      original_name: this.running?.['name'],
+      ...(this.showsIcons && { original_icon: this.running?.['icon'] ?? null }),
+    });
+    const find = () => Promise.resolve(this.running && entity());
     const load = () => {
-      if (this.loads) this.running = this.stored;
+      if (!this.loads) return;
+      this.running = this.stored;
+      this.loadCount += 1;
     };
     return {
       components: { isLoaded: () => Promise.resolve(true) },
@@ -172,7 +183,13 @@ class Bench {
       },
       rest: {
         redact: (text: string) => text,
-        get: () => Promise.resolve({ state: this.state, attributes: {} }),
+        get: () =>
+          Promise.resolve({
+            state: this.state,
+            attributes: { entity_id: Object.keys(this.running?.['entities'] ?? {}) },
+            last_updated: 'then',
+            context: { id: `load ${this.loadCount}` },
+          }),
         post: (path: string) => {
           this.asked.push(path.slice(path.lastIndexOf('/') + 1));
           this.state = path.endsWith('turn_on') ? 'on' : 'off';
@@ -182,6 +199,15 @@ class Bench {
     } as unknown as HubClient;
   }
 }
+
+const SCENE = {
+  hubRef: { name: 'villa' },
+  name: 'Film',
+  icon: 'mdi:film',
+  entities: [{ entity_id: 'light.sofa', state: 'on', attributes: { brightness: 20 } }],
+};
+
+const sceneBench = (status?: object) => new Bench(scenes, SCENE, status);
 
 const automationBench = (status?: object) => new Bench(automations, AUTOMATION, status);
 
@@ -321,7 +347,7 @@ describe('ConfigEntitySync', () => {
   ])(
     '%s that the hub disabled as invalid is RejectedByHub with the reason of the hub',
     async (_, type, spec) => {
-      const bench = new Bench(type as unknown as EntityType<Child, ConfigEntitySpec>, spec);
+      const bench = new Bench(type, spec);
       await bench.reconcileUntilReady();
       bench.validationError = `Unknown device 'abc' in ${'x'.repeat(2_000)}`;
       const outcome = await bench.reconcile();
@@ -336,7 +362,7 @@ describe('ConfigEntitySync', () => {
 
   describe('enabled', () => {
     test('a change to true whose reload failed is carried out once the hub has loaded it', async () => {
-      const bench = new Bench(automations as never, { ...AUTOMATION, enabled: false });
+      const bench = new Bench(automations, { ...AUTOMATION, enabled: false });
       await bench.reconcileUntilReady();
       expect([bench.state, bench.status['enabled']]).toEqual(['off', false]);
       bench.edit({ enabled: true });
@@ -369,6 +395,43 @@ describe('ConfigEntitySync', () => {
         'off',
         false,
       ]);
+    });
+  });
+
+  describe('a scene with an icon', () => {
+    test('is read, written and reloaded by nobody after a restart of the operator', async () => {
+      const before = sceneBench();
+      await before.reconcileUntilReady();
+      const after = sceneBench(before.status);
+      after.stored = after.running = before.stored;
+      after.showsIcons = false;
+      expect((await after.reconcile()).type).toBe('Ready');
+      expect(after.asked).toEqual([]);
+    });
+
+    test('is not even read after the connection was lost, as long as the hub did not load it again', async () => {
+      const bench = sceneBench();
+      await bench.reconcileUntilReady();
+      await bench.reconcile();
+      bench.signal({ type: 'reconnected' });
+      expect((await bench.reconcile()).type).toBe('Ready');
+      expect(bench.count('read')).toBe(0);
+      bench.loadCount += 1;
+      bench.signal({ type: 'reconnected' });
+      expect((await bench.reconcile()).type).toBe('Ready');
+      expect(bench.count('read')).toBe(1);
+    });
+
+    test('that somebody changed and reloaded in the hub is put back', async () => {
+      const bench = sceneBench();
+      await bench.reconcileUntilReady();
+      bench.stored = bench.running = { ...bench.stored, entities: { 'light.sofa': { state: 'off' } } };
+      bench.loadCount += 1;
+      await bench.reconcile(); // before the hub reports the reload
+      bench.signal({ type: 'external-reload', kind: 'scene' });
+      await bench.clock.advance(MIN_WRITE_INTERVAL);
+      await bench.reconcile();
+      expect(bench.stored).toMatchObject({ entities: { 'light.sofa': { state: 'on', brightness: 20 } } });
     });
   });
 
