@@ -154,7 +154,7 @@ export interface HubSpec {
   readonly image?: string;
 
   /**
-   * When the node pulls the image. Absent: Always for `stable` and the like, else IfNotPresent, as Kubernetes does.
+   * When the node pulls the image. Absent: IfNotPresent (Always for the tag `latest`), so a node that has the image of a moving tag such as `stable` does not pull it again.
    *
    * @schema HubSpec#imagePullPolicy
    */
@@ -560,7 +560,7 @@ export function toJson_HubSpecGateway(obj: HubSpecGateway | undefined): Record<s
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * When the node pulls the image. Absent: Always for `stable` and the like, else IfNotPresent, as Kubernetes does.
+ * When the node pulls the image. Absent: IfNotPresent (Always for the tag `latest`), so a node that has the image of a moving tag such as `stable` does not pull it again.
  *
  * @schema HubSpecImagePullPolicy
  */

@@ -22,20 +22,24 @@ import { settingsTable } from '../operator/settings';
  * the samples.
  */
 async function main(folder: string): Promise<void> {
-  await writeFile(join(folder, 'docs/reference/kinds.md'), kindsPage());
+  const samples = await readSamples(join(folder, 'samples'));
+  await writeFile(join(folder, 'docs/reference/kinds.md'), kindsPage(samples));
   await writeFile(join(folder, 'docs/reference/conditions.md'), conditionsPage());
   await writeFile(join(folder, 'docs/reference/settings.md'), settingsPage());
   await writeFile(join(folder, 'docs/reference/metrics.md'), await metricsPage());
-  const samples = join(folder, 'samples');
-  for (const file of await readdir(samples)) {
-    const text = await readFile(join(samples, file), 'utf8');
-    await writeFile(join(samples, file), renamed(text));
-  }
+  for (const [file, text] of samples) await writeFile(join(folder, 'samples', file), renamed(text));
+}
+
+async function readSamples(folder: string): Promise<ReadonlyMap<string, string>> {
+  const files = (await readdir(folder)).sort();
+  return new Map(
+    await Promise.all(files.map(async (file) => [file, await readFile(join(folder, file), 'utf8')] as const)),
+  );
 }
 
 const generated = '<!-- Written by `make synth` from the sources; change those. -->\n\n';
 
-function kindsPage(): string {
+function kindsPage(samples: ReadonlyMap<string, string>): string {
   const rows = kinds.map(
     ({ kind, plural, shortNames, description }) =>
       `| [${kind}](#${kind.toLowerCase()}) | \`${plural}\` | ${shortNames.map((name) => `\`${name}\``).join(', ')} | ${sentence(description)} |`,
@@ -44,11 +48,26 @@ function kindsPage(): string {
     `${generated}# Kinds`,
     `All kinds are of the group \`${API_GROUP}\` and namespaced; \`kubectl get home\` lists the resources of all. The same text, with every field: \`kubectl explain hub.spec --recursive\`.`,
     ['| Kind | Resource | Short | What it is |', '|---|---|---|---|', ...rows].join('\n'),
-    ...kinds.map(kindSection),
+    ...kinds.map((kind) => kindSection(kind, exampleOf(kind.kind, samples))),
   ].join('\n\n');
 }
 
-function kindSection(definition: KindDefinition): string {
+/** The first resource of a kind in the samples. */
+function exampleOf(kind: string, samples: ReadonlyMap<string, string>): string {
+  const documents = [...samples.values()].flatMap((text) => text.split(/^---\n/m));
+  const example = documents.find((text) => text.includes(`\nkind: ${kind}\n`));
+  return example
+    ? [
+        '```yaml',
+        renamed(example)
+          .replace(/^#.*\n/gm, '')
+          .trim(),
+        '```',
+      ].join('\n')
+    : '';
+}
+
+function kindSection(definition: KindDefinition, example: string): string {
   const { kind, description, spec, status } = definition;
   const columns = columnsOf(definition).map(
     ({ name, wide }) => `${name.toUpperCase()}${wide ? ' (wide)' : ''}`,
@@ -56,30 +75,37 @@ function kindSection(definition: KindDefinition): string {
   return [
     `## ${kind}`,
     description,
+    example,
     `\`kubectl get\` shows: NAME, ${columns.join(', ')}.`,
-    fieldTable('Field of `spec`', spec),
-    fieldTable('Field of `status`', status),
-  ].join('\n\n');
+    ...fieldTables('spec', spec),
+    ...fieldTables('status', status),
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n');
 }
 
-function fieldTable(title: string, schema: Schema): string {
-  return [`| ${title} | Type | |`, '|---|---|---|', ...fieldRows(schema, '')].join('\n');
-}
-
-function fieldRows(schema: Schema, prefix: string): string[] {
-  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
-    const path = `${prefix}${name}`;
-    const required = schema.required?.includes(name) ? ' **Required.**' : '';
-    const row = `| \`${path}\` | ${typeOf(field)} | ${cell(field.description ?? '')}${required} |`;
-    // What every kind has alike is told once, in the page on conditions.
-    if (name === 'conditions' && field.items?.properties?.['lastTransitionTime']) return [row];
-    const inner = field.items ? fieldRows(field.items, `${path}[].`) : fieldRows(field, `${path}.`);
-    return [row, ...inner];
+/** A table of the fields of a block, then one of each block inside it. */
+function fieldTables(path: string, schema: Schema): string[] {
+  const fields = Object.entries(schema.properties ?? {});
+  if (fields.length === 0) return [];
+  const rows = fields.map(([name, field]) => [
+    code(name),
+    typeOf(field),
+    `${field.description ?? ''}${schema.required?.includes(name) ? ' **Required.**' : ''}`,
+  ]);
+  const inner = fields.flatMap(([name, field]) => {
+    // The fields of a condition are those of Kubernetes.
+    if (name === 'conditions' && field.items?.properties?.['lastTransitionTime']) return [];
+    if (field.additionalProperties) return fieldTables(`${path}.${name}.<name>`, field.additionalProperties);
+    return field.items
+      ? fieldTables(`${path}.${name}[]`, field.items)
+      : fieldTables(`${path}.${name}`, field);
   });
+  return [table([code(path), 'Type', 'Meaning'], rows), ...inner];
 }
 
 function typeOf({ type, enum: choices, items, additionalProperties }: Schema): string {
-  if (choices) return choices.map((choice) => `\`${choice}\``).join(' \\| ');
+  if (choices) return choices.map((choice) => `\`${choice}\``).join(' | ');
   if (items) return `list of ${typeOf(items)}`;
   if (additionalProperties) return `map of ${typeOf(additionalProperties)}`;
   return type ?? 'string or integer';

@@ -29,7 +29,8 @@ export const workload = {
   imagePullPolicy: {
     type: 'string',
     description:
-      'When the node pulls the image. Absent: Always for `stable` and the like, else IfNotPresent, as Kubernetes does.',
+      'When the node pulls the image. Absent: IfNotPresent (Always for the tag `latest`), so a node that has the image of a ' +
+      'moving tag such as `stable` does not pull it again.',
     enum: ['Always', 'IfNotPresent', 'Never'],
   },
   imagePullSecrets: {
