@@ -24,12 +24,13 @@ export type Definitions = keyof typeof modules;
 export async function install(definitions: Definitions): Promise<void> {
   const files = await filesOf(definitions);
   await mustKubectl(['apply', '--server-side', ...files]);
-  await mustKubectl(['wait', '--for=condition=Established', '--timeout=30s', ...files]);
+  await mustKubectl(['wait', '--for=condition=Established', '--timeout=180s', ...files]);
 }
 
 /** Removes them, and all objects of these kinds with them. */
 export async function uninstall(definitions: Definitions): Promise<void> {
-  await mustKubectl(['delete', '--ignore-not-found', ...(await filesOf(definitions))]);
+  // Waits until they are gone: one that is being deleted would take an apply, and go all the same.
+  await mustKubectl(['delete', '--ignore-not-found', '--timeout=180s', ...(await filesOf(definitions))]);
   const [first] = modules[definitions].names;
   const [group] = first.split('_');
   await until(`${group} is gone`, async () => (await kubectl(['get', '--raw', `/apis/${group}`])).code !== 0);

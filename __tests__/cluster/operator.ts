@@ -30,6 +30,9 @@ export async function startTestOperator(
   return operator;
 }
 
+/** Longer than the operator waits before it looks at its own writes. */
+const CALM = 3_000;
+
 const running = new Set<TestOperator>();
 
 afterAll(async () => {
@@ -99,11 +102,30 @@ export class TestOperator {
     return lines.map((line) => JSON.parse(line) as PassEnd);
   }
 
-  /** The sum of a metric over all its series whose labels are such, e.g. `result="error"`. */
+  /**
+   * The sum of a metric over all its series whose labels are such, e.g. `result="error"`.
+   * @throws Error when it has no metric of this name
+   */
   async metric(name: string, labels = ''): Promise<number> {
-    const text = await this.page('/metrics');
-    const series = text.split('\n').filter((line) => line.startsWith(name) && line.includes(labels));
+    const lines = (await this.page('/metrics')).split('\n');
+    if (!lines.some((line) => line.startsWith(`# TYPE ${name} `)))
+      throw new Error(`there is no metric ${name}`);
+    const series = lines.filter((line) => /^[^{ ]*/.exec(line)![0] === name && line.includes(labels));
     return series.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+  }
+
+  /** Resolves when it has had nothing to do for 3 s: what it does by itself after a write is done by then. */
+  async calm(): Promise<void> {
+    const passes = async () =>
+      `${await this.metric('controller_runtime_reconcile_total')} ${await this.metric('workqueue_depth')}`;
+    let before = '';
+    let since = Date.now();
+    await until('the operator has nothing to do', async () => {
+      const now = await passes();
+      if (now !== before) since = Date.now();
+      before = now;
+      return Date.now() - since > CALM;
+    });
   }
 
   /** What it serves under a path. */

@@ -30,7 +30,7 @@ afterEach(async () => {
   await mirror.stop();
   expect(mirror.complaints).toEqual([]);
   // Nothing of ours holds a connection any more.
-  await until('all connections are closed', async () => (await proxy.connections()) === 0, 5_000);
+  await until('all connections are closed', async () => (await proxy.connections()) === 0);
   await proxy.stop();
 });
 afterAll(() => {
@@ -52,8 +52,7 @@ const remove = (name: string) =>
 const watching = (options: ConstructorParameters<typeof Mirror>[3] = {}) =>
   new Mirror(kubeConfigFor(proxy.url), builtin.ConfigMap, namespace, options);
 
-const agree = (timeout = 10_000) =>
-  until('the store is the server’s list', () => mirror.agree(truth), timeout);
+const agree = () => until('the store is the server’s list', () => mirror.agree(truth));
 
 /** Everything that can happen to an object while nobody looks. */
 async function changes(): Promise<void> {

@@ -64,7 +64,7 @@ test('the hub answers 500 to reloads: three attempts, 5 s apart, and the automat
   await allReady(['unreloaded']);
   const reloadReady = () => home.condition('hubautomation', 'unreloaded', 'ReloadReady');
   expect(await reloadReady()).toMatchObject({ status: 'False', reason: 'ReloadFailed' });
-  await sleep(12_000); // the sweep after it asks for no other
+  await operator.calm(); // the sweep after it asks for no other
   expect(attempts).toHaveLength(3);
   for (const [index, at] of attempts.slice(1).entries()) {
     expect(at - attempts[index]!).toBeGreaterThan(4_900);
@@ -96,10 +96,18 @@ test('no worker waits for a reload', async () => {
   await operator.start();
 });
 
-test('what the hub refuses is not sent again with every look at it, but after an edit', async () => {
+test('what the hub refuses is shown in its own words, and sent again after an edit only', async () => {
   const sent = () => writes().filter(({ what }) => what.endsWith('/refused')).length;
   await home.apply(automation('villa', 'refused', { triggers: [{ trigger: 'sun', event: 'noon' }] }));
-  await home.ready('hubautomation', 'refused', { status: 'False', reason: 'RejectedByHub' });
+  const { message } = await home.ready('hubautomation', 'refused', {
+    status: 'False',
+    reason: 'RejectedByHub',
+  });
+  expect(message).toMatch(/Message malformed: expected 'sunset' or 'sunrise'/);
+  expect(await home.condition('hubautomation', 'refused', 'Stalled')).toMatchObject({ status: 'True' });
+  expect(await home.events('HubAutomation', 'refused')).toEqual([
+    expect.stringMatching(/^Warning RejectedByHub/),
+  ]);
   const passes = () => operator.metric('controller_runtime_reconcile_total', 'controller="HubAutomation"');
   const before = await passes();
   await apply(['accepted']);
@@ -108,6 +116,7 @@ test('what the hub refuses is not sent again with every look at it, but after an
   expect(sent()).toBe(1);
   await home.apply(automation('villa', 'refused'));
   await allReady(['refused']);
+  expect(await home.condition('hubautomation', 'refused', 'Stalled')).toBeUndefined();
   expect(sent()).toBe(2);
 });
 

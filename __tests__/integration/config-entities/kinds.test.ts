@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfigEntityKind, EntityPayload } from '../../../operator/client/config-entity';
 import { getConfig } from '../../../operator/client/core';
 import type { HubClient } from '../../../operator/client/hub-client';
@@ -148,14 +147,6 @@ test('a script, under an id that the hub accepts', async () => {
   expect(await running('hubscript', 'good-night.v2')).toMatchObject({ alias: 'Sleep well' });
   await home.delete('hubscript', 'good-night.v2');
   expect(await stored('script', 'good_night_v2')).toBeUndefined();
-});
-
-test('of two scripts whose names come to one id, the older has it', async () => {
-  await home.apply(script('villa', 'wake-up'));
-  await home.ready('hubscript', 'wake-up');
-  await sleep(1_000); // the age of an object is known to the second
-  await home.apply(script('villa', 'wake.up'));
-  await home.ready('hubscript', 'wake.up', { status: 'False', reason: 'DuplicateId' });
 });
 
 describe('a blueprint', () => {

@@ -3,6 +3,7 @@ import { freshNamespace, kubectl, mustKubectl, until } from '../../cluster';
 import { install, uninstall } from '../../cluster/definitions';
 import { configuration, Home, type StoredCondition } from '../../cluster/home';
 import { idleHub } from '../../cluster/idle-hub';
+import { startHub } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
 // How others reach the hub: the objects that the operator makes for it, with the real definitions of cert-manager and of
@@ -189,8 +190,21 @@ describe('ingress', () => {
     expect(await home.condition('hub', 'villa')).toMatchObject({ reason: 'PodNotReady' });
   });
 
+  test('without cert-manager a hub is Ready all the same', async () => {
+    await startHub(home, 'lodge', {
+      ingress: { host: 'lodge.example.org', tls: { issuerRef: { name: 'acme' } } },
+    });
+    expect(await home.condition('hub', 'lodge', 'CertManagerAvailable')).toMatchObject({
+      status: 'False',
+      reason: 'CertManagerNotInstalled',
+    });
+  });
+
   test('when cert-manager is installed, the certificate is asked for by itself', async () => {
     await install('certManager');
+    // Nothing else makes the operator look at a Ready hub before its resync.
+    await until('the certificate of the Ready hub is made', () => home.exists('certificate', 'lodge'));
+    await home.delete('hub', 'lodge', '--wait=false');
     await condition('CertManagerAvailable', { status: 'True', reason: 'CertManagerInstalled' });
     expect(await specOf('certificate')).toEqual({
       secretName: 'villa-tls',

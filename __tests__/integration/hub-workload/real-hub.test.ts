@@ -97,21 +97,6 @@ test('a hub that does not let its proxies through is reported until it does', as
   });
 });
 
-test('without cert-manager the hub is well, and told that it lacks its certificate', async () => {
-  await home.change('hub', 'villa', { ingress: { tls: { issuerRef: { name: 'letsencrypt' } } } });
-  const missing = await until('it is told', () => home.condition('hub', 'villa', 'CertManagerAvailable'));
-  expect(missing).toMatchObject({ status: 'False', reason: 'CertManagerNotInstalled' });
-  await ready();
-  for (const pass of ['one', 'two']) {
-    await home.annotate('hub', 'villa', `hub-operator.dev/reconcile-requested-at=${pass}`);
-    await until(
-      'a pass',
-      async () => (await home.get('hub', 'villa')).status?.['lastHandledReconcileAt'] === pass,
-    );
-    expect(await home.condition('hub', 'villa')).toMatchObject({ status: 'True', reason: 'HubRunning' });
-  }
-});
-
 test('delivery: File is not built yet, which is said, and the hub is looked after', async () => {
   await home.change('hub', 'villa', { delivery: 'File' });
   await home.ready('hub', 'villa', { status: 'False', reason: 'NotYetSupported' });

@@ -5,7 +5,6 @@ import { callService } from '../../../operator/client/services';
 import { freshNamespace, until } from '../../cluster';
 import { configuration, Home, hub } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
-import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { running } from '../../cluster/http-settings';
 
 const PASSWORD = 'quite a secret 42';
@@ -33,7 +32,6 @@ const settled = (reason: string) =>
 beforeAll(async () => {
   home = new Home(await freshNamespace('backup'));
   operator = await startTestOperator(home.namespace);
-  await restoreOnboarded(home, 'h');
   await home.apply(
     hub('h', {
       backup: { recurrence: 'thu', time: '03:30:00', retentionCopies: 3, agentIDs: ['backup.local'] },

@@ -80,22 +80,6 @@ test('switched off and on again', async () => {
   expect(await stateIn('switch')).toBe('off');
 });
 
-test('what the hub refuses is shown in its own words, and healed by an edit', async () => {
-  await home.apply(automation('villa', 'refused', { triggers: [{ trigger: 'sun', event: 'noon' }] }));
-  const condition = await stalled('refused', 'RejectedByHub');
-  expect(condition.message).toMatch(/Message malformed: expected 'sunset' or 'sunrise'/);
-  expect(await home.condition('hubautomation', 'refused', 'Stalled')).toMatchObject({ status: 'True' });
-  expect(await home.events('HubAutomation', 'refused')).toEqual([
-    expect.stringMatching(/^Warning RejectedByHub/),
-  ]);
-
-  await home.change('hubautomation', 'refused', { triggers: [{ trigger: 'sun', event: 'sunset' }] });
-  await ready('refused');
-  expect(await home.condition('hubautomation', 'refused', 'Stalled')).toBeUndefined();
-  await hubHas('refused', { triggers: [{ trigger: 'sun', event: 'sunset' }] });
-  expect(await operator.metric('controller_runtime_reconcile_errors_total')).toBe(0);
-});
-
 test('a changed id moves it', async () => {
   await home.apply(automation('villa', 'moved', { id: 'first_id' }));
   await ready('moved');
@@ -146,19 +130,6 @@ test('one that a person made is adopted, and stays when the resource goes', asyn
   await ready('orphan');
   await remove('orphan');
   expect(await inHub('orphan')).toBeDefined();
-});
-
-test('what was changed in the hub is put back', async () => {
-  await home.apply(automation('villa', 'drifted'));
-  await ready('drifted');
-  await client.entities.write('automation', 'drifted', { alias: 'Drifted', triggers: [], actions: [] });
-  await until('it drifted', async () => {
-    const entity =
-      `automation.${String((await statusOf('drifted'))['entityId']).slice('automation.'.length)}` as const;
-    return (await client.entities.running(entity))?.['alias'] === 'Drifted';
-  });
-  await touch('hubautomation', 'drifted');
-  await hubHas('drifted', { alias: 'The automation drifted' });
 });
 
 test('suspended, nothing changes but a deletion', async () => {

@@ -102,36 +102,6 @@ test('a configuration that the hub would not load leaves the last good one runni
   expect(message).toContain('!nonsense');
 });
 
-test('a deleted token Secret comes back, and the old token is revoked', async () => {
-  const before = await home.secret('villa-api-token', 'token');
-  await home.delete('secret', 'villa-api-token');
-  await until('the Secret is back', () => home.exists('secret', 'villa-api-token'));
-  await running();
-  expect(await home.secret('villa-api-token', 'token')).not.toBe(before);
-  await until(
-    'only the new token is left',
-    async () => (await ourTokens(await home.client('villa'))).length === 1,
-  );
-  await home.ready('hubautomation', 'lights');
-});
-
-test('a token that was revoked in the hub is replaced', async () => {
-  const before = await home.secret('villa-api-token', 'token');
-  const client = await home.client('villa');
-  const [record] = await ourTokens(client);
-  await client.connection
-    .command('auth/delete_refresh_token', { refresh_token_id: record!.id })
-    .catch(() => undefined); // cuts us off
-  await until(
-    'there is another token',
-    async () => (await home.secret('villa-api-token', 'token')) !== before,
-  );
-  await running();
-  expect(await ourTokens(await home.client('villa'))).toHaveLength(1);
-  await home.apply(automation('villa', 'lights', { alias: 'By the new token' }));
-  await home.ready('hubautomation', 'lights');
-});
-
 test('none of this was an error', async () => {
   expect(await operator.metric('controller_runtime_reconcile_total')).toBeGreaterThan(10);
   expect(await operator.metric('controller_runtime_reconcile_errors_total')).toBe(0);
