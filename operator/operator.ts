@@ -1,5 +1,4 @@
 import { Stopping } from './errors';
-import Operator, { type OperatorLogger, type ResourceEvent, ResourceEventType } from '@dot-i/k8s-operator';
 import type { Clock } from './clock';
 import { DeadlineExceeded, withDeadline } from './deadline';
 import { kinds } from './kinds';
@@ -23,6 +22,7 @@ import type { CustomResource } from './kinds/resource';
 import { SecretReader } from './runtime/secrets';
 import { withoutForeignConditions } from './runtime/status';
 import type { Change } from './runtime/store';
+import { OperatorAdapter } from './operator-adapter';
 import { ApiClient, type ApiClientOptions } from './runtime/api-client';
 import { builtin, type Builtin } from './runtime/types';
 import type { Settings } from './settings';
@@ -30,11 +30,6 @@ import { type SyncModules, syncModules } from './sync';
 
 /** How the operator's life ended: asked to stop, or no longer the leader. */
 export type End = 'stopped' | 'lost';
-
-/** What the base class tells a watch handler, and what the object was before. */
-interface ResourceChange extends ResourceEvent {
-  readonly change: Change<ClusterObject>;
-}
 
 /** The lease is renewed over a connection of its own, by requests that end before the renew deadline. */
 const LEASE_REQUEST_TIMEOUT = 5_000;
@@ -45,7 +40,7 @@ const DRAIN_DEADLINE = (3 / 4) * STOP_DEADLINE;
  * Registers a watch for every kind; each handler hands what it sees to the controller, which works it by the kind's
  * one sync module. Watches run from the start, so that a standby replica is warm; only the leader works.
  */
-export class HubOperator extends Operator {
+export class HubOperator extends OperatorAdapter {
   readonly ended: Promise<End>;
   private readonly cluster: ApiClient;
   private readonly cache: Cache;
@@ -54,7 +49,6 @@ export class HubOperator extends Operator {
   private readonly events: EventRecorder;
   private readonly modules: SyncModules;
   private readonly leader: LeaderElection | undefined;
-  private readonly definitions = new Map(kinds.map((definition) => [definition.plural, definition]));
   /** Aborted when this process may not write any more. */
   private readonly leadership = new AbortController();
   private end!: (end: End) => void;
@@ -65,7 +59,7 @@ export class HubOperator extends Operator {
     private readonly log: Logger,
     private readonly metrics: Metrics,
   ) {
-    super(loggerOf(log));
+    super(log);
     this.ended = new Promise((resolve) => (this.end = resolve));
     const assertLeader = () => this.leader?.assertLeader();
     this.cluster = this.connect({ leaderSignal: this.leadership.signal, assertLeader });
@@ -143,12 +137,8 @@ export class HubOperator extends Operator {
   }
 
   protected override async init(): Promise<void> {
-    for (const definition of kinds) {
-      await this.watchResource(API_GROUP, API_VERSION, definition.plural, ({ change }: ResourceChange) => {
-        this.controller.onResource(definition, change as Change<CustomResource>);
-        return Promise.resolve();
-      });
-    }
+    for (const definition of kinds)
+      await this.watchChanges(definition, (change) => this.controller.onResource(definition, change));
     this.watchReferenced('Secret');
     this.watchReferenced('ConfigMap');
     for (const kind of new Set(kinds.flatMap((definition) => definition.owns ?? []))) {
@@ -156,30 +146,16 @@ export class HubOperator extends Operator {
     }
   }
 
-  /** Replaces the base class's watch, which ends the process when the connection drops and forgets deletions. */
-  protected override watchResource(
-    group: string,
-    version: string,
-    plural: string,
-    onEvent: (event: ResourceChange) => Promise<void>,
-  ): Promise<void> {
-    const definition = this.definitions.get(plural)!;
-    const { kind } = definition;
-    const type = { group, version, plural, kind };
-    this.cache.watch<ClusterObject>(type, {
+  protected override watchKind(
+    definition: KindDefinition,
+    onChange: (change: Change<CustomResource>) => void,
+  ): void {
+    this.cache.watch<CustomResource>(typeOf(definition), {
       transform: withoutForeignConditions,
-      indexBy: (object) => hubKey(object.metadata.namespace!, definition.hubName(object as CustomResource)),
-      onChange: (change) => void onEvent(eventOf(type, change)),
+      indexBy: (resource) => hubKey(resource.metadata.namespace, definition.hubName(resource)),
+      onChange,
     });
-    return Promise.resolve();
   }
-
-  // The base class's own ways to write act on stale objects and swallow errors. The runtime has the only ones.
-  protected override handleResourceFinalizer = () => refuse('runtime/finalizer.ts');
-  protected override setResourceFinalizers = () => refuse('runtime/finalizer.ts');
-  protected override setResourceStatus = () => refuse('runtime/status.ts');
-  protected override patchResourceStatus = () => refuse('runtime/status.ts');
-  protected override registerCustomResourceDefinition = () => refuse('dist/crds.k8s.yaml');
 
   /** Secrets and ConfigMaps of everybody: by their metadata alone, read on demand. */
   private watchReferenced(kind: 'Secret' | 'ConfigMap'): void {
@@ -264,8 +240,9 @@ export class HubOperator extends Operator {
     );
   }
 
-  private reconciler({ kind, plural }: KindDefinition): Reconciler<CustomResource> {
-    const type: ResourceType = { group: API_GROUP, version: API_VERSION, plural, kind };
+  private reconciler(definition: KindDefinition): Reconciler<CustomResource> {
+    const { kind } = definition;
+    const type = typeOf(definition);
     return new Reconciler({
       type,
       cluster: this.cluster,
@@ -288,46 +265,9 @@ export class HubOperator extends Operator {
   }
 }
 
-function eventOf(
-  { group, version, plural, kind }: ResourceType,
-  change: Change<ClusterObject>,
-): ResourceChange {
-  const { name, namespace, resourceVersion = '' } = change.object.metadata;
-  const apiVersion = `${group}/${version}`;
-  return {
-    type: eventTypes[change.type],
-    meta: {
-      id: `${plural}.${apiVersion}`,
-      name,
-      resourceVersion,
-      apiVersion,
-      kind,
-      ...(namespace !== undefined && { namespace }),
-    },
-    object: {
-      apiVersion,
-      kind,
-      metadata: { name, resourceVersion, ...(namespace !== undefined && { namespace }) },
-    },
-    change,
-  };
-}
-
-const eventTypes = {
-  added: ResourceEventType.Added,
-  modified: ResourceEventType.Modified,
-  deleted: ResourceEventType.Deleted,
-} as const;
-
-function refuse(instead: string): Promise<never> {
-  return Promise.reject(new Error(`not used here: see ${instead}`));
-}
-
-function loggerOf(log: Logger): OperatorLogger {
-  return {
-    debug: (message) => log.debug({}, message),
-    info: (message) => log.info({}, message),
-    warn: (message) => log.warn({}, message),
-    error: (message) => log.error({}, message),
-  };
-}
+const typeOf = ({ kind, plural }: KindDefinition): ResourceType => ({
+  group: API_GROUP,
+  version: API_VERSION,
+  plural,
+  kind,
+});
