@@ -5,7 +5,7 @@ import { objectNames } from '../kinds/object-names';
 import { defaulted } from '../kinds/schema';
 import { DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../limits';
 import { type Outcome, waiting } from '../runtime/outcome';
-import { conditionOf, isReady } from '../runtime/conditions';
+import { conditionOf } from '../runtime/conditions';
 import { resolveAccess } from './hub/access/token';
 import { HealthMonitor } from './hub/health/health-monitor';
 import { secretValues } from './hub-secrets';
@@ -66,7 +66,7 @@ export class HubClients {
       const message = `Waiting for the API token of the Hub ${name}: ${found.missing}`;
       return { outcome: waiting('TokenNotAvailable', message, DEPENDENCY_REQUEUE) };
     }
-    if (!hub.status?.url || !isReady(hub)) {
+    if (!isUsable(hub)) {
       const words = conditionOf(hub, 'Ready')?.message ?? 'it has not been looked at yet.';
       return {
         outcome: waiting('HubNotReady', `Waiting for the Hub ${name}: ${words}`, POD_NOT_READY_REQUEUE),
@@ -75,7 +75,7 @@ export class HubClients {
     return { hub, client: await this.withRedaction(hub, found.access) };
   }
 
-  /** The client of a hub whatever the Hub's `Ready` says: that may be False while the hub answers. */
+  /** The client of a hub in whatever state: its last known address may respond. */
   async contact(hub: Hub): Promise<Contacted> {
     const found = await this.access(hub);
     if ('missing' in found) return found;
@@ -99,3 +99,9 @@ export class HubClients {
     return client;
   }
 }
+
+/**
+ * Whether the hub runs and has accepted the token. The condition `Ready` does not decide: a mistake in the Hub's spec
+ * does not keep a hub that runs from being used by its children.
+ */
+export const isUsable = ({ status }: Hub): boolean => status?.url !== undefined && status.phase === 'Running';

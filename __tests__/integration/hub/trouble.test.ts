@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { callService } from '../../../operator/client/services';
 import { freshNamespace, until } from '../../cluster';
-import { Home, HUB_VERSION } from '../../cluster/home';
+import { automation, Home, HUB_VERSION } from '../../cluster/home';
 import { startTestOperator } from '../../cluster/operator';
 import { startHub } from '../../cluster/onboarded-volume';
 import { running } from '../../cluster/http-settings';
@@ -23,11 +23,26 @@ beforeAll(async () => {
     },
   };
   await startHub(home, 'h', { podTemplate: { spec: { containers: [{ name: 'hub', ...probes }] } } });
+  await home.apply(automation('h', 'morning'));
   await running(await home.client('h'));
 });
 
 // One hub lives through these in order.
 describe('a hub that answers no more, or answers as another', () => {
+  test('serves its automations while the Hub has a mistake in its spec', async () => {
+    await home.ready('hubautomation', 'morning');
+    await home.change('hub', 'h', { version: '2025.1.0' });
+    await home.ready('hub', 'h', { status: 'False', reason: 'DowngradeRefused' });
+    await home.change('hubautomation', 'morning', { alias: 'Changed beside a mistake' });
+    await home.ready('hubautomation', 'morning');
+    expect(await readFile(join(await home.volumeOf('h'), 'automations.yaml'), 'utf8')).toContain(
+      'Changed beside a mistake',
+    );
+    expect(await home.condition('hub', 'h')).toMatchObject({ reason: 'DowngradeRefused' });
+    await home.change('hub', 'h', { version: HUB_VERSION });
+    await home.ready('hub', 'h');
+  });
+
   test('hangs: it is told, and the hub is restarted by its liveness probe', async () => {
     const before = await hubPid(home, 'h');
     process.kill(-before, 'SIGSTOP');
@@ -69,6 +84,10 @@ describe('a hub that answers no more, or answers as another', () => {
     const { message } = await home.ready('hub', 'h', { status: 'False', reason: 'RecoveryMode' });
     expect(message).toMatch(/recovery mode: .*of-nothing\.yaml/s);
     expect((await home.get('hub', 'h')).status).toMatchObject({ phase: 'Failed' });
+    const automations = join(await home.volumeOf('h'), 'automations.yaml');
+    const stored = await readFile(automations, 'utf8');
+    await home.change('hubautomation', 'morning', { alias: 'Changed in recovery mode' });
+    await home.ready('hubautomation', 'morning', { status: 'False', reason: 'HubNotReady' });
     // Also in this mode it has touched the volume.
     await home.annotate('pvc', 'h-config', 'hub-operator.dev/ran-version-');
     await home.annotate('hub', 'h', 'hub-operator.dev/reconcile-requested-at=in-recovery-mode');
@@ -78,6 +97,7 @@ describe('a hub that answers no more, or answers as another', () => {
         (await home.get('pvc', 'h-config')).metadata.annotations?.['hub-operator.dev/ran-version'] ===
         HUB_VERSION,
     );
+    expect(await readFile(automations, 'utf8')).toBe(stored);
     await writeFile(file, good);
     const client = await home.client('h');
     await running(client); // a restart that is asked for before is forgotten
@@ -87,5 +107,7 @@ describe('a hub that answers no more, or answers as another', () => {
     );
     await callService(client.rest, 'homeassistant', 'restart').catch(() => undefined);
     await home.ready('hub', 'h');
+    await home.ready('hubautomation', 'morning');
+    expect(await readFile(automations, 'utf8')).toContain('Changed in recovery mode');
   });
 });

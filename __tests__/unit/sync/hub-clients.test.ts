@@ -7,18 +7,21 @@ import { silentLog } from '../../cluster/silent-log';
 import { ManualClock } from '../manual-clock';
 
 let secrets: Map<string, ReadonlyMap<string, string>>;
+let phase: string;
 let ready: 'True' | 'False';
 let services: Services;
 let hubs: HubClients;
 
 beforeEach(() => {
   ready = 'True';
+  phase = 'Running';
   secrets = new Map([['villa-api-token', new Map([['token', 'the-token']])]]);
   const hub = () =>
     ({
       metadata: { namespace: 'home', name: 'villa' },
       spec: {},
       status: {
+        phase,
         url: 'http://127.0.0.1:9',
         conditions: [{ type: 'Ready', status: ready, reason: 'X', message: 'It is not well.' }],
       },
@@ -57,6 +60,14 @@ describe('HubClients', () => {
   test('masks every line of a secrets.yaml that is no YAML', async () => {
     secrets.set('villa-secrets', new Map([['secrets.yaml', 'hunter2\n: [']]));
     expect(await scrub('hunter2')).toBe('***');
+  });
+
+  test('give the client of a hub that runs although its Hub is not Ready, and none of another', async () => {
+    ready = 'False';
+    expect(await hubs.reach('home', 'villa')).toHaveProperty('client');
+    ready = 'True';
+    for (phase of ['Pending', 'Failed', 'Unknown'])
+      expect(await hubs.reach('home', 'villa')).toMatchObject({ outcome: { reason: 'HubNotReady' } });
   });
 });
 

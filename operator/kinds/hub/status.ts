@@ -4,7 +4,7 @@ export const status = statusWith({
   phase: {
     type: 'string',
     description:
-      'Pending: not running yet. Running: the hub answers. Failed: it needs help. Unknown: it does not answer.',
+      'Pending: not running yet. Running: the hub can be used. Failed: it needs help. Unknown: it does not answer.',
     enum: ['Pending', 'Running', 'Failed', 'Unknown'],
   },
   version: { type: 'string', description: 'Running version, as reported by the hub.' },

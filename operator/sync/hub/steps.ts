@@ -99,7 +99,7 @@ function merged(context: HubContext, end: Outcome): Outcome {
   const reported = problem ? withProblem(problem, end) : end;
   const complete = {
     ...reported,
-    status: { ...context.status, ...reported.status },
+    status: { ...problem?.status, ...context.status, ...end.status },
     conditions: { ...context.conditions, ...reported.conditions },
     events: [...context.events, ...(reported.events ?? [])],
   };
@@ -112,7 +112,6 @@ function withProblem(problem: Outcome, end: Outcome): Outcome {
   return {
     ...problem,
     message: end.type === 'Ready' ? problem.message : `${problem.message} ${end.message}`,
-    status: { ...problem.status, ...end.status },
     conditions: { ...problem.conditions, ...end.conditions },
     events: [...(problem.events ?? []), ...(end.events ?? [])],
   };

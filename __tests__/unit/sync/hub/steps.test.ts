@@ -80,6 +80,16 @@ describe('Steps', () => {
       status: { phase: 'Unknown' },
     });
   });
+
+  test('report the phase of the hub that runs instead of that of the problem', async () => {
+    const context = aHubContext();
+    context.problem = waiting('WaitingForConfiguration', 'No.', 1, { status: { phase: 'Pending' } });
+    context.status['phase'] = 'Running';
+    expect(await reconcile(context, ready('HubRunning', 'It answers.'))).toMatchObject({
+      reason: 'WaitingForConfiguration',
+      status: { phase: 'Running' },
+    });
+  });
 });
 
 describe('requeueAfter', () => {
