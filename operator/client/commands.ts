@@ -90,6 +90,7 @@ export interface Events {
   entity_registry_updated: EntityRegistryUpdated;
   repairs_issue_registry_updated: IssueEvent;
   component_loaded: { readonly component: string };
+  homeassistant_started: object;
 }
 
 export type CommandFields<K extends keyof Commands> = Commands[K]['fields'];

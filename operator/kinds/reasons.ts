@@ -49,6 +49,12 @@ export const readyReasons = {
     meaning: 'The hub has banned the operator’s address. The Hub restarts it without the ban.',
     action: 'Read `BanRecoveryFailed` of the Hub. Lift the ban of an external hub by hand.',
   },
+  HubFailed: {
+    kinds: ['Hub', ...entities],
+    meaning:
+      'The hub failed at the request (HTTP 5xx). The message contains its answer. It is retried every 30 s.',
+    action: 'Read the hub’s log.',
+  },
   RejectedByHub: {
     kinds: ['Hub', ...entities],
     meaning:
@@ -100,7 +106,7 @@ export const readyReasons = {
     meaning: 'An unexpected failure. It is retried with exponential backoff.',
     action: 'Report it, with the operator’s log.',
   },
-  HubRunning: { kinds: hub, meaning: 'The hub answers to the operator’s token.' },
+  HubRunning: { kinds: hub, meaning: 'The hub runs and accepts the operator’s token.' },
   WaitingForConfiguration: {
     kinds: hub,
     meaning: 'No HubConfiguration of this Hub has generated a configuration yet.',
@@ -111,7 +117,10 @@ export const readyReasons = {
     meaning: 'The pod is not ready. The message contains the words of scheduler, kubelet or probe.',
     action: 'Follow the message.',
   },
-  ApiNotLoaded: { kinds: hub, meaning: 'The hub is starting: its API is not loaded yet.' },
+  ApiNotLoaded: {
+    kinds: hub,
+    meaning: 'The hub is starting: its API or its integrations are not loaded yet.',
+  },
   Bootstrapping: {
     kinds: hub,
     meaning: 'The first set-up of the hub is in progress, or cannot continue.',

@@ -37,20 +37,19 @@ const TABLE: readonly Row[] = [
     retryAfter: 'never',
     message: (words) => `The hub rejected it: ${words}`,
   },
-  // A hub that starts answers 404 or an error for what it has not loaded yet.
+  // A hub that starts rejects requests for what it has not loaded yet.
   {
     error: HubRejected,
     request: 'state',
     reason: 'ApiNotLoaded',
     retryAfter: API_NOT_LOADED_REQUEUE,
-    message: notLoaded,
+    message: (words) => `The hub does not serve its API yet: ${words}`,
   },
   {
     error: HubFailed,
-    request: 'state',
-    reason: 'ApiNotLoaded',
-    retryAfter: API_NOT_LOADED_REQUEUE,
-    message: notLoaded,
+    reason: 'HubFailed',
+    retryAfter: DEPENDENCY_REQUEUE,
+    message: (words) => `The hub failed: ${words}`,
   },
 ];
 
@@ -71,8 +70,4 @@ export function hubErrorOutcome(
   return row.retryAfter === 'never'
     ? stalled(row.reason, words, details)
     : waiting(row.reason, words, row.retryAfter, details);
-}
-
-function notLoaded(hubMessage: string): string {
-  return `The hub does not serve its API yet: ${hubMessage}`;
 }

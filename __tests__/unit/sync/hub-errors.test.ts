@@ -19,7 +19,8 @@ describe('hubErrorOutcome', () => {
     [new NotHomeAssistant('no'), 'state', { type: 'Waiting', reason: 'HubUnreachable', after: 10_000 }],
     [new HubRejected('400', 'no'), 'object', { type: 'Stalled', reason: 'RejectedByHub' }],
     [new NotFound('404', 'no'), 'state', { type: 'Waiting', reason: 'ApiNotLoaded', after: 5_000 }],
-    [new HubFailed('no'), 'state', { type: 'Waiting', reason: 'ApiNotLoaded', after: 5_000 }],
+    [new HubFailed('no'), 'state', { type: 'Waiting', reason: 'HubFailed', after: 30_000 }],
+    [new HubFailed('no'), 'object', { type: 'Waiting', reason: 'HubFailed', after: 30_000 }],
   ])('turns %p of a request for %s into %p', (error, request, outcome) => {
     const found = hubErrorOutcome(error, request);
     expect(found).toMatchObject(outcome);

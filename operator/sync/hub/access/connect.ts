@@ -1,7 +1,6 @@
-import type { CoreConfig } from '../../../client/api-types';
 import { getConfig } from '../../../client/core';
 import { HubBanned, HubError, HubFailed, HubRejected, TokenRejected } from '../../../client/errors';
-import type { HubAccess, HubClient } from '../../../client/hub-client';
+import type { HubClient } from '../../../client/hub-client';
 import { revokeOldTokens } from '../../../client/tokens';
 import { DEPENDENCY_REQUEUE } from '../../../limits';
 import { type ConditionValue, type Outcome, stalled, waiting } from '../../../runtime/outcome';
@@ -12,6 +11,7 @@ import type { Services } from '../../services';
 import { BanRecovery } from '../health/ban-recovery';
 import { stateFingerprint } from '../health/health-monitor';
 import { hubModeProblem, requireAdmin } from '../health/hub-health';
+import { HubStart } from '../health/hub-start';
 import { podState } from '../health/pod-state';
 import {
   type Authenticated,
@@ -29,7 +29,6 @@ import {
   bootstrapDisabled,
   BootstrapRunner,
   bootstrapStatus,
-  isInvalidSetting,
   podNotReady,
   rejectedSettingMessage,
 } from './bootstrap-runner';
@@ -38,10 +37,11 @@ import { ensureCredentialsOwner } from './credentials';
 import { resolveAccess, tokenNamePrefix } from './token';
 import { TokenRenewal } from './token-renewal';
 
-/** A hub whose pod is ready, and the token to ask it with. */
+/** A hub whose pod is ready, and the client with the token to ask it with. */
 interface Located extends Found {
   readonly url: string;
-  readonly access: HubAccess;
+  readonly client: HubClient;
+  readonly token: string;
 }
 
 /** A hub that accepted the token, and its answer. */
@@ -61,6 +61,7 @@ export class Connector {
   private readonly bootstrap: BootstrapRunner;
   private readonly renewal: TokenRenewal;
   private readonly banRecovery: BanRecovery;
+  private readonly hubStart: HubStart;
   /** Clients whose token is known to be an administrator's. */
   private readonly verifiedAdmins = new WeakSet<HubClient>();
 
@@ -71,6 +72,7 @@ export class Connector {
     this.bootstrap = new BootstrapRunner(services);
     this.renewal = new TokenRenewal(services);
     this.banRecovery = new BanRecovery(services);
+    this.hubStart = new HubStart(services);
   }
 
   /** Answers with the hub that accepted the token, or with the outcome that ends the reconcile. */
@@ -87,14 +89,15 @@ export class Connector {
 
   private async connectWithToken(context: Context, located: Located): Promise<StepResult<Authenticated>> {
     try {
-      const session = await this.authenticate(context, located);
-      const problem = await this.observe(context, session);
-      if (problem) return problem;
+      const session = await this.observe(context, await this.authenticate(context, located));
+      if (isOutcome(session)) return session;
       await this.ensure(context, session);
       const { url, client, core } = session;
       return { url, client, core };
     } catch (error) {
       if (!(error instanceof TokenRejected)) throw error;
+      // Its user may have lost the role of an administrator.
+      this.verifiedAdmins.delete(located.client);
       // It was revoked in the hub, or is younger than the backup that was restored.
       const message = `${error.message}: store another long-lived access token in the API token Secret.`;
       const rejected = waiting('TokenRejected', message, DEPENDENCY_REQUEUE, phaseUnknown);
@@ -112,28 +115,25 @@ export class Connector {
     if (!url) return podNotReady(hub, this.services.clock, 'The address of the hub is not known yet.');
     const found = await resolveAccess(this.services, hub, spec, url);
     if ('missing' in found) return this.replaceToken(context, url, tokenMissing(found.missing));
-    return { url, access: found.access };
+    return { url, client: this.hubs.client(hub, found.access), token: found.access.token };
   }
 
-  private async authenticate({ hub }: HubContext, { url, access }: Located): Promise<Session> {
+  private async authenticate({ hub }: HubContext, { url, client, token }: Located): Promise<Session> {
     const { healthMonitor } = this.hubs;
-    const client = this.hubs.client(hub, access);
     try {
       const core = await getConfig(client.rest);
       healthMonitor.watch(hub, client, stateFingerprint(core));
-      return { url, client, core, token: access.token };
+      return { url, client, core, token };
     } catch (error) {
       if (error instanceof HubError) healthMonitor.watch(hub, client, stateFingerprint(error));
       throw error;
     }
   }
 
-  /** Reports what runs. An outcome: nothing may be written to this hub, or not with this token. */
-  private async observe(
-    context: Context,
-    { url, client, core }: Authenticated,
-  ): Promise<Outcome | undefined> {
-    const { hub, status } = context;
+  /** Reports what runs. An outcome: nothing may be written to this hub yet, or not with this token. */
+  private async observe(context: Context, session: Session): Promise<Session | Outcome> {
+    const { hub, spec, status, conditions } = context;
+    const { url, client, core } = session;
     this.banRecovery.authenticated(context);
     status['version'] = core.version;
     // Also in recovery mode: that version has used the volume.
@@ -142,13 +142,16 @@ export class Connector {
     if (problem) return problem;
     const notAdmin = await this.requireAdmin(context, client);
     if (notAdmin) return this.replaceToken(context, url, notAdmin);
+    conditions['BootstrapReady'] = spec.bootstrap.enabled ? bootstrapCompleted : bootstrapDisabled;
+    const running = await this.hubStart.running(hub, client, core);
+    if (isOutcome(running)) return running;
+    if (running.core !== core) this.hubs.healthMonitor.watch(hub, client, stateFingerprint(running.core));
     status['phase'] = 'Running';
-    return undefined;
+    return { ...session, core: running.core };
   }
 
   private async ensure(context: HubContext, { client, core, token }: Session): Promise<void> {
-    const { hub, spec, status, conditions } = context;
-    conditions['BootstrapReady'] = spec.bootstrap.enabled ? bootstrapCompleted : bootstrapDisabled;
+    const { hub, spec, status } = context;
     if (!spec.bootstrap.enabled) return;
     try {
       // A crash, or an earlier Hub of this name, may have left tokens in the hub that no Secret holds.
@@ -158,10 +161,9 @@ export class Connector {
       await this.renewal.ensureFresh(hub, spec, client, token);
       const overridden = await ensureCoreSettings(hub, spec, core, client.connection);
       if (overridden.length > 0) reportOverriddenSettings(context, overridden);
-      // The hub loads its analytics only while it starts.
-      if (core.state === 'RUNNING') await ensureAnalytics(hub, client.connection);
+      await ensureAnalytics(hub, client.connection);
     } catch (error) {
-      reportFailedSetting(context, core, error);
+      reportFailedSetting(context, error);
     }
   }
 
@@ -184,11 +186,10 @@ export class Connector {
 /**
  * The hub runs and does not accept a setting of the bootstrap: that is reported and stops nothing else.
  *
- * @throws error when it says nothing of the setting; a hub that starts rejects what it has not loaded yet
+ * @throws error when it says nothing of the setting
  */
-function reportFailedSetting(context: HubContext, core: CoreConfig, error: unknown): void {
+function reportFailedSetting(context: HubContext, error: unknown): void {
   if (!(error instanceof HubRejected || error instanceof HubFailed)) throw error;
-  if (core.state !== 'RUNNING' && !isInvalidSetting(error)) throw error;
   if (error instanceof HubRejected) {
     context.problem ??= stalled('RejectedByHub', rejectedSettingMessage(error));
     return;

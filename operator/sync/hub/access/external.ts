@@ -10,12 +10,14 @@ import type { Services } from '../../services';
 import { resolveAccess } from './token';
 import { requireAdmin, hubModeProblem } from '../health/hub-health';
 import { stateFingerprint } from '../health/health-monitor';
-import type { Authenticated, HubContext, HubStep } from '../steps';
+import { HubStart } from '../health/hub-start';
+import { type Authenticated, type HubContext, type HubStep, isOutcome } from '../steps';
 
 type External = NonNullable<HubSpec['external']>;
 
 /** Connects to a hub that runs elsewhere (rules.md, "External hubs"): its token is used and never replaced. */
 export function externalStep(services: Services, hubs: HubClients): HubStep<HubContext, Authenticated> {
+  const hubStart = new HubStart(services);
   return {
     name: 'external hub',
     async run(context) {
@@ -26,7 +28,7 @@ export function externalStep(services: Services, hubs: HubClients): HubStep<HubC
       if (spec.delivery === 'File') {
         const message =
           'spec.delivery: File needs files in the hub’s pod, which an external hub does not have here. Set it to Api.';
-        return stalled('NotSupportedByExternalHub', message, { status: { phase: 'Failed' } });
+        context.problem = stalled('NotSupportedByExternalHub', message);
       }
       const url = new URL(external.url).origin;
       status['url'] = url;
@@ -49,8 +51,11 @@ export function externalStep(services: Services, hubs: HubClients): HubStep<HubC
         status['version'] = core.version;
         const problem = (await hubModeProblem(services, hub, core, client)) ?? (await requireAdmin(client));
         if (problem) return problem;
+        const running = await hubStart.running(hub, client, core);
+        if (isOutcome(running)) return running;
+        if (running.core !== core) hubs.healthMonitor.watch(hub, client, stateFingerprint(running.core));
         status['phase'] = 'Running';
-        return { url, client, core };
+        return { url, client, core: running.core };
       } catch (error) {
         if (!(error instanceof HubError)) throw error;
         hubs.healthMonitor.watch(hub, client, stateFingerprint(error));

@@ -25,7 +25,7 @@ export async function hubModeProblem(
   }
   if (core.safe_mode) {
     const message = 'The hub runs in safe mode, without custom integrations. Restart it to leave this mode.';
-    return waiting('SafeMode', message, DEPENDENCY_REQUEUE, { status: { phase: 'Running' } });
+    return waiting('SafeMode', message, DEPENDENCY_REQUEUE, { status: { phase: 'Failed' } });
   }
   return undefined;
 }

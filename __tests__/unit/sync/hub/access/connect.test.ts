@@ -1,14 +1,12 @@
 import { HubClient } from '../../../../../operator/client/hub-client';
-import { systemClock } from '../../../../../operator/clock';
-import { hub as definition, type Hub } from '../../../../../operator/kinds/index';
-import { defaulted } from '../../../../../operator/kinds/schema';
+import type { Hub } from '../../../../../operator/kinds/index';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
 import type { HubClients } from '../../../../../operator/sync/hub-clients';
 import { Connector } from '../../../../../operator/sync/hub/access/connect';
-import type { HubContext, WithAddress, WithClaim } from '../../../../../operator/sync/hub/steps';
-import type { Services } from '../../../../../operator/sync/services';
 import { silentLog } from '../../../../cluster/silent-log';
 import { type Command, FakeHub, json, text } from '../../../client/fake-hub';
+import { ManualClock } from '../../../manual-clock';
+import { aHub, aHubContext, services } from '../../fixtures';
 
 // What a real hub is seldom brought to say. The way through is shown with one (integration).
 
@@ -21,43 +19,46 @@ const config = {
   unit_system: { length: 'km' },
   time_zone: 'UTC',
 };
-const hub = {
-  apiVersion: 'hub-operator.dev/v1',
-  kind: 'Hub',
-  metadata: { namespace: 'home', name: 'h', uid: '1' },
-  spec: { bootstrap: { location: { currency: 'CHF' } } },
-  status: { bootstrap: { state: 'Done' } },
-} as unknown as Hub;
 
 let server: FakeHub;
+let clock: ManualClock;
+let hub: Hub;
 let client: HubClient;
-let contact: Connector;
+let connector: Connector;
 let answers: Record<string, (command: Command) => void>;
+let requeued: string[];
 
 beforeEach(async () => {
   server = await FakeHub.start();
   server.routes.set('GET /api/config', json(200, config));
   answers = { 'auth/current_user': ({ succeed }) => succeed({ name: 'Ada', is_admin: true }) };
   server.onCommand = (command) => (answers[command.message.type] ?? (() => command.succeed({})))(command);
-  client = new HubClient({ url: server.url, token: 'good-token', clock: systemClock, log: silentLog });
+  clock = new ManualClock();
+  client = new HubClient({ url: server.url, token: 'good-token', clock, log: silentLog });
+  hub = aHub({
+    spec: { bootstrap: { location: { currency: 'CHF' } } },
+    status: { bootstrap: { state: 'Done' } },
+  });
   const objects: Record<string, ClusterObject> = {
-    Pod: { metadata: { name: 'h-0' }, status: { conditions: [{ type: 'Ready', status: 'True' }] } } as never,
-    Secret: { metadata: { name: 'h-api-token' } },
+    Pod: {
+      metadata: { name: 'villa-0' },
+      status: { conditions: [{ type: 'Ready', status: 'True' }] },
+    } as ClusterObject,
+    Secret: { metadata: { name: 'villa-api-token' } },
     Hub: hub,
   };
-  const services = {
-    clock: systemClock,
-    log: silentLog,
-    settings: {},
-    cache: { get: (kind: string) => objects[kind] },
+  const secret = new Map(Object.entries({ token: 'good-token', username: 'ada', password: 'x' }));
+  requeued = [];
+  const given = services({
+    clock,
+    requeue: (...id) => requeued.push(id.join('/')),
+    cache: { get: (kind: string) => objects[kind] as never },
     applier: { isOurs: () => false },
-    secrets: {
-      get: () =>
-        Promise.resolve(new Map(Object.entries({ token: 'good-token', username: 'ada', password: 'x' }))),
-    },
-  };
+    cluster: {},
+    secrets: { get: () => Promise.resolve(secret) },
+  });
   const hubs = { client: () => client, healthMonitor: { watch: () => undefined } };
-  contact = new Connector(services as unknown as Services, hubs as unknown as HubClients);
+  connector = new Connector(given, hubs as unknown as HubClients);
 });
 afterEach(async () => {
   client.close();
@@ -65,17 +66,8 @@ afterEach(async () => {
 });
 
 async function reconcile(forced = false) {
-  const context: HubContext & WithClaim & WithAddress = {
-    hub,
-    spec: defaulted(definition.spec, hub.spec),
-    reconcile: { log: silentLog, forced } as unknown as HubContext['reconcile'],
-    status: {},
-    conditions: {},
-    events: [],
-    claim: undefined,
-    url: server.url,
-  };
-  return { outcome: await contact.connect(context), context };
+  const context = { ...aHubContext(hub, { forced }), claim: undefined, url: server.url };
+  return { outcome: await connector.connect(context), context };
 }
 
 describe('Connector', () => {
@@ -103,13 +95,61 @@ describe('Connector', () => {
     expect(context.requeueAfter).toBe(30_000);
   });
 
-  test('waits for a hub that is starting', async () => {
-    server.routes.set('GET /api/config', json(200, { ...config, state: 'STARTING' }));
-    answers['config/core/update'] = ({ fail }) => fail('unknown_command', 'Unknown command');
-    expect((await reconcile()).outcome).toMatchObject({
+  test.each([
+    ['NOT_RUNNING', 'Starting: the hub is loading its integrations (NOT_RUNNING).'],
+    ['STARTING', 'Starting: the hub is loading its integrations (STARTING).'],
+    ['STOPPING', 'Stopping: the hub is shutting down (STOPPING).'],
+  ])('waits for a hub that is %s, and writes nothing to it', async (state, message) => {
+    server.routes.set('GET /api/config', json(200, { ...config, state }));
+    const { outcome, context } = await reconcile();
+    expect(outcome).toMatchObject({
       type: 'Waiting',
       reason: 'ApiNotLoaded',
       after: 5_000,
+      message,
+      status: { phase: 'Pending' },
+    });
+    expect(context.conditions['BootstrapReady']).toMatchObject({ status: 'True' });
+    expect(server.commands.map(({ type }) => type)).not.toContain('config/core/update');
+  });
+
+  test('requeues the Hub when the hub reports that it has started', async () => {
+    server.routes.set('GET /api/config', json(200, { ...config, state: 'STARTING' }));
+    let started: () => void = () => undefined;
+    answers['subscribe_events'] = ({ message: { id }, socket, succeed }) => {
+      succeed();
+      const event = { event_type: 'homeassistant_started' };
+      started = () => socket.send(JSON.stringify({ id, type: 'event', event }));
+    };
+    await reconcile();
+    await reconcile();
+    expect(requeued).toEqual([]);
+    started();
+    await client.connection.command('auth/current_user'); // its answer comes after the event
+    expect(requeued).toEqual(['Hub/home/villa']);
+    expect(server.commands.filter(({ type }) => type === 'subscribe_events')).toHaveLength(1);
+  });
+
+  test('is connected to a hub that has started before it was subscribed to', async () => {
+    server.routes.set('GET /api/config', json(200, { ...config, state: 'STARTING' }));
+    answers['subscribe_events'] = ({ succeed }) => {
+      server.routes.set('GET /api/config', json(200, config));
+      succeed();
+    };
+    expect((await reconcile()).outcome).toMatchObject({ core: { state: 'RUNNING' } });
+  });
+
+  test('asks again whether the user is an administrator after the hub has rejected the token', async () => {
+    hub = { ...hub, spec: { bootstrap: { enabled: false } } };
+    expect((await reconcile()).outcome).toMatchObject({ client });
+    answers['auth/current_user'] = ({ succeed }) => succeed({ name: 'Ada', is_admin: false });
+    server.routes.set('GET /api/config', text(401, '401: Unauthorized'));
+    expect((await reconcile()).outcome).toMatchObject({ reason: 'TokenRejected' });
+    clock.freeze(24 * 3_600_000);
+    server.routes.set('GET /api/config', json(200, config));
+    expect((await reconcile()).outcome).toMatchObject({
+      reason: 'TokenRejected',
+      message: expect.stringContaining('no administrator'),
     });
   });
 
