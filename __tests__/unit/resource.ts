@@ -1,12 +1,13 @@
 import type { Resource, ResourceMetadata } from '../../operator/kinds';
+import { deepFreeze } from '../deep-freeze';
 
-/** A resource as the API server answers with it, in namespace `home`. */
+/** A resource as the API server answers with it, in namespace `home`, frozen. */
 export function resource<Spec, Status = never>(
   name: string,
   spec: Spec,
   { status, ...metadata }: Partial<ResourceMetadata> & { readonly status?: Status } = {},
 ): Resource<Spec, Status> {
-  return {
+  return deepFreeze({
     apiVersion: 'example.org/v1',
     kind: 'Example',
     metadata: {
@@ -20,5 +21,5 @@ export function resource<Spec, Status = never>(
     },
     spec,
     ...(status !== undefined && { status }),
-  };
+  });
 }

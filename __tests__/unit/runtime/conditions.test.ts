@@ -13,99 +13,101 @@ const T2 = '2026-01-01T00:00:02Z';
 const byType = (conditions: readonly Condition[]) =>
   Object.fromEntries(conditions.map((each) => [each.type, each]));
 
-test.each<[Outcome, Record<string, string>]>([
-  [ready('AutomationGenerated', 'ok'), { Ready: 'True' }],
-  [waiting('HubNotReady', 'soon', 1_000), { Ready: 'False', Reconciling: 'True' }],
-  [stalled('InvalidSpec', 'no'), { Ready: 'False', Stalled: 'True' }],
-])('kstatus: Ready always, Reconciling and Stalled only while true: %o', (outcome, expected) => {
-  const conditions = conditionsAfter([], outcome, 7, T1);
-  expect(Object.fromEntries(conditions.map(({ type, status }) => [type, status]))).toEqual(expected);
-  for (const condition of conditions) {
-    expect(condition).toMatchObject({
-      reason: outcome.reason,
-      message: outcome.message,
-      observedGeneration: 7,
-    });
-  }
-});
-
-test('lastTransitionTime moves only when the status flips', () => {
-  const first = conditionsAfter([], waiting('HubNotFound', 'none', 1), 1, T1);
-  const second = conditionsAfter(first, stalled('InvalidSpec', 'worse'), 2, T2);
-  expect(byType(second)['Ready']).toMatchObject({
-    lastTransitionTime: T1,
-    reason: 'InvalidSpec',
-    observedGeneration: 2,
+describe('conditionsAfter', () => {
+  test.each<[Outcome, Record<string, string>]>([
+    [ready('AutomationGenerated', 'ok'), { Ready: 'True' }],
+    [waiting('HubNotReady', 'soon', 1_000), { Ready: 'False', Reconciling: 'True' }],
+    [stalled('InvalidSpec', 'no'), { Ready: 'False', Stalled: 'True' }],
+  ])('Ready is always present, Reconciling and Stalled only while they are True: %o', (outcome, expected) => {
+    const conditions = conditionsAfter([], outcome, 7, T1);
+    expect(Object.fromEntries(conditions.map(({ type, status }) => [type, status]))).toEqual(expected);
+    for (const condition of conditions) {
+      expect(condition).toMatchObject({
+        reason: outcome.reason,
+        message: outcome.message,
+        observedGeneration: 7,
+      });
+    }
   });
-  expect(byType(second)['Stalled']).toMatchObject({ lastTransitionTime: T2 });
-  const third = conditionsAfter(second, ready('AutomationGenerated', 'ok'), 2, T2);
-  expect(byType(third)['Ready']).toMatchObject({ lastTransitionTime: T2 });
-});
 
-test('further conditions come, stay when they are not mentioned, and go when they are null', () => {
-  const extra = { status: 'True', reason: 'Bound', message: 'bound' } as const;
-  const first = conditionsAfter(
-    [],
-    ready('AutomationGenerated', 'ok', { conditions: { StorageReady: extra } }),
-    1,
-    T1,
-  );
-  const second = conditionsAfter(first, ready('AutomationGenerated', 'ok'), 1, T2);
-  expect(second).toEqual(first);
-  const third = conditionsAfter(
-    second,
-    ready('AutomationGenerated', 'ok', { conditions: { StorageReady: null } }),
-    1,
-    T2,
-  );
-  expect(third.map(({ type }) => type)).toEqual(['Ready']);
-});
+  test('lastTransitionTime moves only when the status changes', () => {
+    const first = conditionsAfter([], waiting('HubNotFound', 'none', 1), 1, T1);
+    const second = conditionsAfter(first, stalled('InvalidSpec', 'worse'), 2, T2);
+    expect(byType(second)['Ready']).toMatchObject({
+      lastTransitionTime: T1,
+      reason: 'InvalidSpec',
+      observedGeneration: 2,
+    });
+    expect(byType(second)['Stalled']).toMatchObject({ lastTransitionTime: T2 });
+    const third = conditionsAfter(second, ready('AutomationGenerated', 'ok'), 2, T2);
+    expect(byType(third)['Ready']).toMatchObject({ lastTransitionTime: T2 });
+  });
 
-test('an error is not the end: it says what happened, and that it is tried again', () => {
-  const before = conditionsAfter([], stalled('InvalidSpec', 'no'), 1, T1);
-  const after = byType(conditionsAfterError(before, new Error('boom'), 2, T2));
-  expect(after['Ready']).toMatchObject({ status: 'False', reason: 'InternalError', message: 'boom' });
-  expect(after['Reconciling']).toMatchObject({ status: 'True', reason: 'InternalError' });
-  expect(after['Stalled']).toBeUndefined();
-});
+  test('further conditions are added, stay when they are not mentioned, and are removed by null', () => {
+    const extra = { status: 'True', reason: 'Bound', message: 'bound' } as const;
+    const first = conditionsAfter(
+      [],
+      ready('AutomationGenerated', 'ok', { conditions: { StorageReady: extra } }),
+      1,
+      T1,
+    );
+    const second = conditionsAfter(first, ready('AutomationGenerated', 'ok'), 1, T2);
+    expect(second).toEqual(first);
+    const third = conditionsAfter(
+      second,
+      ready('AutomationGenerated', 'ok', { conditions: { StorageReady: null } }),
+      1,
+      T2,
+    );
+    expect(third.map(({ type }) => type)).toEqual(['Ready']);
+  });
 
-test('while suspended Ready keeps its last value and the end of it leaves no trace', () => {
-  const before = conditionsAfter([], ready('AutomationGenerated', 'ok'), 1, T1);
-  const suspended = conditionsWhileSuspended(before, 2, T2);
-  expect(byType(suspended)['Ready']).toEqual(byType(before)['Ready']);
-  expect(byType(suspended)['Suspended']).toMatchObject({ status: 'True', reason: 'Suspended' });
-  expect(conditionsAfter(suspended, ready('AutomationGenerated', 'ok'), 1, T2)).toEqual(before);
-});
+  test('an error is reported, and Reconciling says that it is retried', () => {
+    const before = conditionsAfter([], stalled('InvalidSpec', 'no'), 1, T1);
+    const after = byType(conditionsAfterError(before, new Error('boom'), 2, T2));
+    expect(after['Ready']).toMatchObject({ status: 'False', reason: 'InternalError', message: 'boom' });
+    expect(after['Reconciling']).toMatchObject({ status: 'True', reason: 'InternalError' });
+    expect(after['Stalled']).toBeUndefined();
+  });
 
-test('one that was never looked at before it was suspended is neither ready nor not', () => {
-  const [first] = conditionsWhileSuspended([], 1, T1);
-  expect(first).toMatchObject({ type: 'Ready', status: 'Unknown', reason: 'Suspended' });
-});
+  test('while suspended Ready keeps its last value, and Suspended is removed afterwards', () => {
+    const before = conditionsAfter([], ready('AutomationGenerated', 'ok'), 1, T1);
+    const suspended = conditionsWhileSuspended(before, 2, T2);
+    expect(byType(suspended)['Ready']).toEqual(byType(before)['Ready']);
+    expect(byType(suspended)['Suspended']).toMatchObject({ status: 'True', reason: 'Suspended' });
+    expect(conditionsAfter(suspended, ready('AutomationGenerated', 'ok'), 1, T2)).toEqual(before);
+  });
 
-test('a message of any length fits', () => {
-  const [condition] = conditionsAfter([], stalled('RejectedByHub', 'x'.repeat(100_000)), 1, T1);
-  expect(condition!.message.length).toBeLessThanOrEqual(32_768);
-});
+  test('a resource that was suspended before its first reconcile has Ready=Unknown', () => {
+    const [first] = conditionsWhileSuspended([], 1, T1);
+    expect(first).toMatchObject({ type: 'Ready', status: 'Unknown', reason: 'Suspended' });
+  });
 
-const outcome = fc.constantFrom<Outcome>(
-  ready('AutomationGenerated', 'ok'),
-  ready('AutomationGenerated', 'ok', {
-    conditions: { ReloadReady: { status: 'True', reason: 'ReloadSuccessful', message: 'reloaded' } },
-  }),
-  waiting('HubNotReady', 'soon', 1),
-  stalled('InvalidSpec', 'no'),
-);
+  test('a message that is too long is truncated', () => {
+    const [condition] = conditionsAfter([], stalled('RejectedByHub', 'x'.repeat(100_000)), 1, T1);
+    expect(condition!.message.length).toBeLessThanOrEqual(32_768);
+  });
 
-test('whatever was before: Ready is first, each type is there once, and the same outcome again changes nothing', () => {
-  fc.assert(
-    fc.property(fc.array(outcome, { minLength: 1, maxLength: 6 }), (outcomes) => {
-      const conditions = outcomes.reduce<Condition[]>(
-        (before, each) => conditionsAfter(before, each, 1, T1),
-        [],
-      );
-      expect(conditions[0]?.type).toBe('Ready');
-      expect(new Set(conditions.map(({ type }) => type)).size).toBe(conditions.length);
-      expect(conditionsAfter(conditions, outcomes.at(-1)!, 1, T2)).toEqual(conditions);
+  const outcome = fc.constantFrom<Outcome>(
+    ready('AutomationGenerated', 'ok'),
+    ready('AutomationGenerated', 'ok', {
+      conditions: { ReloadReady: { status: 'True', reason: 'ReloadSuccessful', message: 'reloaded' } },
     }),
+    waiting('HubNotReady', 'soon', 1),
+    stalled('InvalidSpec', 'no'),
   );
+
+  test('Ready is first, each type is present once, and the same outcome again changes nothing', () => {
+    fc.assert(
+      fc.property(fc.array(outcome, { minLength: 1, maxLength: 6 }), (outcomes) => {
+        const conditions = outcomes.reduce<Condition[]>(
+          (before, each) => conditionsAfter(before, each, 1, T1),
+          [],
+        );
+        expect(conditions[0]?.type).toBe('Ready');
+        expect(new Set(conditions.map(({ type }) => type)).size).toBe(conditions.length);
+        expect(conditionsAfter(conditions, outcomes.at(-1)!, 1, T2)).toEqual(conditions);
+      }),
+    );
+  });
 });

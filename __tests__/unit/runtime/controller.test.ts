@@ -101,297 +101,302 @@ const condition = (status: 'True' | 'False') => ({
   lastTransitionTime: '2026-01-01T00:00:00Z',
 });
 
-test.each([
-  ['its spec', { metadata: { generation: 2 } }, true],
-  ['an annotation', { metadata: { annotations: { a: 'b' } } }, true],
-  ['its deletion', { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }, true],
-  ['its status', { status: { phase: 'Running' } }, false],
-  ['a finalizer', { metadata: { finalizers: ['other'] } }, false],
-  ['a label', { metadata: { labels: { a: 'b' } } }, false],
-])('a change of %s', async (_, change, works) => {
-  const desk = new Desk();
-  await desk.see('a');
-  desk.since();
-  await desk.see('a', change);
-  expect(desk.since()).toEqual(works ? ['home/a'] : []);
-});
+describe('Controller', () => {
+  test.each([
+    ['its spec', { metadata: { generation: 2 } }, true],
+    ['an annotation', { metadata: { annotations: { a: 'b' } } }, true],
+    ['its deletion', { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }, true],
+    ['its status', { status: { phase: 'Running' } }, false],
+    ['a finalizer', { metadata: { finalizers: ['other'] } }, false],
+    ['a label', { metadata: { labels: { a: 'b' } } }, false],
+  ])('a change of %s enqueues the resource: %j', async (_, change, works) => {
+    const desk = new Desk();
+    await desk.see('a');
+    desk.since();
+    await desk.see('a', change);
+    expect(desk.since()).toEqual(works ? ['home/a'] : []);
+  });
 
-test('a resource works those that refer to it when it comes, becomes ready, says something new, or goes', async () => {
-  const desk = new Desk();
-  await desk.see('user', { spec: { uses: ['used'] } });
-  desk.since();
-  await desk.see('used', { status: { conditions: [condition('False')] } });
-  expect(desk.since()).toEqual(['home/used', 'home/user']);
-  await desk.see('used', { status: { conditions: [condition('True')] } });
-  expect(desk.since()).toEqual(['home/user']);
-  await desk.see('used', { status: { conditions: [{ ...condition('True'), message: 'new words' }] } });
-  expect(desk.since()).toEqual([]);
-  await desk.see('used', { status: { url: 'http://…', conditions: [condition('True')] } });
-  expect(desk.since()).toEqual(['home/user']);
-  await desk.lose('used');
-  expect(desk.since()).toEqual(['home/used', 'home/user']);
-});
+  test('the dependents of a resource are enqueued when it appears, becomes ready, changes its status, or is deleted', async () => {
+    const desk = new Desk();
+    await desk.see('user', { spec: { uses: ['used'] } });
+    desk.since();
+    await desk.see('used', { status: { conditions: [condition('False')] } });
+    expect(desk.since()).toEqual(['home/used', 'home/user']);
+    await desk.see('used', { status: { conditions: [condition('True')] } });
+    expect(desk.since()).toEqual(['home/user']);
+    await desk.see('used', { status: { conditions: [{ ...condition('True'), message: 'new words' }] } });
+    expect(desk.since()).toEqual([]);
+    await desk.see('used', { status: { url: 'http://…', conditions: [condition('True')] } });
+    expect(desk.since()).toEqual(['home/user']);
+    await desk.lose('used');
+    expect(desk.since()).toEqual(['home/used', 'home/user']);
+  });
 
-test('a reference may name the claim as well as the object', async () => {
-  const desk = new Desk();
-  await desk.see('user', { spec: { uses: ['kitchen'] } });
-  desk.since();
-  await desk.see('some-floor', { spec: { id: 'kitchen' } });
-  expect(desk.since()).toEqual(['home/some-floor', 'home/user']);
-});
+  test('a reference finds a resource by its identity as well as by its name', async () => {
+    const desk = new Desk();
+    await desk.see('user', { spec: { uses: ['kitchen'] } });
+    desk.since();
+    await desk.see('some-floor', { spec: { id: 'kitchen' } });
+    expect(desk.since()).toEqual(['home/some-floor', 'home/user']);
+  });
 
-test('those that refer to a former name hear of a new one', async () => {
-  const desk = new Desk();
-  await desk.see('old-friend', { spec: { uses: ['kitchen'] } });
-  await desk.see('new-friend', { spec: { uses: ['dining'] } });
-  await desk.see('some-floor', { spec: { id: 'kitchen' } });
-  desk.since();
-  await desk.see('some-floor', { spec: { id: 'dining' }, metadata: { generation: 2 } });
-  expect(desk.since().sort()).toEqual(['home/new-friend', 'home/old-friend', 'home/some-floor']);
-});
+  test('the dependents of a former identity are enqueued when it changes', async () => {
+    const desk = new Desk();
+    await desk.see('old-friend', { spec: { uses: ['kitchen'] } });
+    await desk.see('new-friend', { spec: { uses: ['dining'] } });
+    await desk.see('some-floor', { spec: { id: 'kitchen' } });
+    desk.since();
+    await desk.see('some-floor', { spec: { id: 'dining' }, metadata: { generation: 2 } });
+    expect(desk.since().sort()).toEqual(['home/new-friend', 'home/old-friend', 'home/some-floor']);
+  });
 
-test('an object of the name in another namespace is not the one that is referred to', async () => {
-  const desk = new Desk();
-  await desk.see('user', { spec: { uses: ['used'] } });
-  desk.since();
-  desk.controller.onReferenced('Widget', widget({ metadata: { name: 'used', namespace: 'elsewhere' } }));
-  await settle();
-  expect(desk.since()).toEqual([]);
-});
-
-test('an object that we made works its owner', async () => {
-  const desk = new Desk();
-  await desk.see('a');
-  desk.since();
-  const owned = (owner: string) =>
-    widget({ metadata: { name: 'child', labels: { 'example.org/owner': owner } } });
-  for (const owner of ['Widget.a', 'Stranger.a', 'nonsense']) desk.controller.onOwned(owned(owner));
-  desk.controller.onOwned(widget());
-  await settle();
-  expect(desk.since()).toEqual(['home/a']);
-});
-
-describe('what a person changed overtakes what is only looked at again:', () => {
-  const asItWas = { status: { observedGeneration: 1 } };
-
-  test('the check at start', async () => {
-    const desk = new Desk({ workers: 1, started: false });
-    await desk.see('settled', asItWas);
-    await desk.see('settled too', { ...asItWas, spec: { uses: ['settled'] } });
-    await desk.see('edited', { status: { observedGeneration: 1 }, metadata: { generation: 2 } });
-    await desk.see('going', { ...asItWas, metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
-    await desk.see('new');
-    desk.controller.queue.start();
+  test('a reference finds no object of another namespace', async () => {
+    const desk = new Desk();
+    await desk.see('user', { spec: { uses: ['used'] } });
+    desk.since();
+    desk.controller.onReferenced('Widget', widget({ metadata: { name: 'used', namespace: 'elsewhere' } }));
     await settle();
-    expect(desk.since().map((key) => key.slice('home/'.length))).toEqual([
-      'edited',
-      'going',
-      'new',
-      'settled',
-      'settled too',
+    expect(desk.since()).toEqual([]);
+  });
+
+  test('a change of a generated object enqueues its owner', async () => {
+    const desk = new Desk();
+    await desk.see('a');
+    desk.since();
+    const owned = (owner: string) =>
+      widget({ metadata: { name: 'child', labels: { 'example.org/owner': owner } } });
+    for (const owner of ['Widget.a', 'Stranger.a', 'nonsense']) desk.controller.onOwned(owned(owner));
+    desk.controller.onOwned(widget());
+    await settle();
+    expect(desk.since()).toEqual(['home/a']);
+  });
+
+  describe('priorities', () => {
+    const asItWas = { status: { observedGeneration: 1 } };
+
+    test('at start, resources with changes go before those that were reconciled as they are', async () => {
+      const desk = new Desk({ workers: 1, started: false });
+      await desk.see('settled', asItWas);
+      await desk.see('settled too', { ...asItWas, spec: { uses: ['settled'] } });
+      await desk.see('edited', { status: { observedGeneration: 1 }, metadata: { generation: 2 } });
+      await desk.see('going', { ...asItWas, metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
+      await desk.see('new');
+      desk.controller.queue.start();
+      await settle();
+      expect(desk.since().map((key) => key.slice('home/'.length))).toEqual([
+        'edited',
+        'going',
+        'new',
+        'settled',
+        'settled too',
+      ]);
+    });
+
+    test('Secrets and generated objects of the initial list enqueue with resync priority', async () => {
+      const desk = new Desk({ workers: 1, started: false });
+      await desk.see('a', { ...asItWas, spec: { uses: ['used'] } });
+      desk.controller.onReferenced('Widget', widget({ metadata: { name: 'used' } }));
+      desk.controller.onOwned(widget({ metadata: { labels: { 'example.org/owner': 'Widget.a' } } }));
+      await desk.see('edited', { status: { observedGeneration: 1 }, metadata: { generation: 2 } });
+      desk.controller.queue.start();
+      await settle();
+      expect(desk.since()).toEqual(['home/edited', 'home/a']);
+    });
+
+    test('a requeue with resync priority goes after a change', async () => {
+      const desk = new Desk({ workers: 1, started: false });
+      desk.controller.requeue('Widget', 'home', 'swept', 'resync');
+      desk.controller.requeue('Widget', 'home', 'changed');
+      desk.controller.queue.start();
+      await settle();
+      expect(desk.since()).toEqual(['home/changed', 'home/swept']);
+    });
+  });
+
+  test('resources with one identity are enqueued when its owner is deleted and when an older one appears', async () => {
+    const desk = new Desk();
+    await desk.see('young', { spec: { id: 'x' }, metadata: { creationTimestamp: '2026-01-01T00:00:02Z' } });
+    desk.since();
+    await desk.see('old', { spec: { id: 'x' }, metadata: { creationTimestamp: '2026-01-01T00:00:01Z' } });
+    expect(desk.since().sort()).toEqual(['home/old', 'home/young']);
+    const young = desk.store.get('Widget/home/young')!;
+    expect(desk.controller.conflictingOwner(young)).toBe('Widget/home/old');
+    await desk.lose('old');
+    expect(desk.since().sort()).toEqual(['home/old', 'home/young']);
+    expect(desk.controller.conflictingOwner(young)).toBeUndefined();
+  });
+
+  test('equal identities in different hubs do not conflict', async () => {
+    const desk = new Desk();
+    await desk.see('a', { spec: { id: 'x', hub: 'one' } });
+    await desk.see('b', { spec: { id: 'x', hub: 'two' } });
+    expect(desk.controller.conflictingOwner(desk.store.get('Widget/home/b')!)).toBeUndefined();
+  });
+
+  test('a resource that is created again during the reconcile of its deletion is reconciled again', async () => {
+    const desk = new Desk();
+    let end!: (next: Result) => void;
+    desk.reconcile = () => new Promise((resolve) => (end = resolve));
+    await desk.see('a');
+    await desk.lose('a');
+    await desk.see('a', { metadata: { uid: 'another' } });
+    end({ type: 'gone' });
+    await settle();
+    expect(desk.since()).toEqual(['home/a', 'home/a']);
+  });
+
+  describe('results', () => {
+    const metric = async (desk: Desk, result: string) =>
+      (await desk.metrics.registry.getSingleMetric('controller_runtime_reconcile_total')!.get()).values.find(
+        ({ labels }) => labels['result'] === result,
+      )?.value;
+
+    test('a requeue comes after its time and counts as no error', async () => {
+      const desk = new Desk();
+      desk.reconcile = () => Promise.resolve({ type: 'requeue', after: 10_000, priority: 'change' });
+      await desk.see('a');
+      await desk.clock.advance(30_000);
+      expect(desk.passes).toHaveLength(4);
+      expect(await metric(desk, 'requeue_after')).toBe(4);
+      expect(await metric(desk, 'error')).toBe(0);
+    });
+
+    test('resyncs have jitter, so that not all resources are reconciled at once', async () => {
+      const desk = new Desk();
+      desk.reconcile = () => Promise.resolve(desk.passes.length > 40 ? { type: 'gone' } : done);
+      for (let resource = 0; resource < 40; resource++) await desk.see(`r${resource}`);
+      desk.since();
+      await desk.clock.advance(RESYNC * (1 - RESYNC_JITTER) - 1);
+      expect(desk.since()).toEqual([]);
+      const times: number[] = [];
+      desk.reconcile = () =>
+        Promise.resolve(void times.push(desk.clock.monotonic())).then(() => ({ type: 'gone' }));
+      await desk.clock.advance(2 * RESYNC * RESYNC_JITTER + 2);
+      expect(times).toHaveLength(40);
+      expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(RESYNC * RESYNC_JITTER);
+    });
+
+    test('failures are retried with growing backoff, which a success resets', async () => {
+      const desk = new Desk();
+      let fails = true;
+      desk.reconcile = () =>
+        Promise.resolve(
+          fails
+            ? { type: 'retry', error: new Error('boom'), atLeast: 0 }
+            : { type: 'requeue', after: 1, priority: 'change' },
+        );
+      await desk.see('a');
+      await desk.clock.advance(5 * 2 ** 8);
+      const failed = desk.since().length;
+      expect(failed).toBeGreaterThanOrEqual(8);
+      expect(failed).toBeLessThanOrEqual(10);
+      fails = false;
+      await desk.clock.advance(5 * 2 ** 10);
+      fails = true;
+      desk.since();
+      await desk.clock.advance(40);
+      expect(desk.since().length).toBeGreaterThanOrEqual(3);
+    });
+
+    test('stalls, timeouts and faults of the operator have counters of their own', async () => {
+      const desk = new Desk();
+      desk.reconcile = () => Promise.resolve({ type: 'stalled' });
+      await desk.see('a');
+      desk.reconcile = () =>
+        Promise.resolve({ type: 'retry', error: new TypeError('undefined'), atLeast: 1e6 });
+      await desk.see('b');
+      const refused = new ApiError(403, 'Forbidden', 'no');
+      desk.reconcile = () => Promise.resolve({ type: 'retry', error: refused, atLeast: 1e6 });
+      await desk.see('c');
+      const late = new DeadlineExceeded('too late');
+      desk.reconcile = () => Promise.resolve({ type: 'retry', error: late, atLeast: 1e6 });
+      await desk.see('d');
+      const value = async (name: string) =>
+        (await desk.metrics.registry.getSingleMetric(name)!.get()).values[0]?.value;
+      expect(await value('controller_runtime_terminal_reconcile_errors_total')).toBe(1);
+      expect(await value('controller_runtime_reconcile_panics_total')).toBe(1);
+      expect(await value('controller_runtime_reconcile_timeouts_total')).toBe(1);
+      expect(await value('controller_runtime_reconcile_errors_total')).toBe(3);
+    });
+
+    test('a retry waits as long as the API server asked for', async () => {
+      const desk = new Desk();
+      desk.reconcile = () => Promise.resolve({ type: 'retry', error: new Error('busy'), atLeast: 5_000 });
+      await desk.see('a');
+      await desk.clock.advance(4_999);
+      expect(desk.passes).toHaveLength(1);
+      await desk.clock.advance(1);
+      expect(desk.passes).toHaveLength(2);
+    });
+
+    test.each([
+      ['that does not answer', new ApiServerUnreachable('ECONNREFUSED')],
+      ['without its etcd', new ApiError(500, 'InternalError', 'etcdserver: leader changed')],
+      ['that is starting', new ApiError(503, 'ServiceUnavailable', 'not ready')],
+      ['that is busy', new ApiError(429, 'TooManyRequests', 'busy')],
+    ])(
+      'a resource is retried soon after the outage of an API server %s, however long it was',
+      async (_, error) => {
+        const desk = new Desk();
+        desk.reconcile = () => Promise.resolve({ type: 'retry', error, atLeast: 0 });
+        await desk.see('a');
+        await desk.clock.advance(3_600_000);
+        desk.reconcile = () => Promise.resolve(done);
+        desk.since();
+        await desk.clock.advance(10_000);
+        expect(desk.since()).toHaveLength(1);
+      },
+    );
+
+    test('a resource that is gone is not reconciled again', async () => {
+      const desk = new Desk();
+      desk.reconcile = () => Promise.resolve({ type: 'gone' });
+      await desk.see('a');
+      await desk.clock.advance(3_600_000);
+      expect(desk.passes).toHaveLength(1);
+      expect(desk.clock.pendingTimers).toBe(0);
+    });
+  });
+
+  test('a reconcile that never ends is a liveness error', async () => {
+    const desk = new Desk();
+    desk.reconcile = () => new Promise(() => undefined);
+    await desk.see('a');
+    expect(desk.controller.livenessErrors()).toEqual([]);
+    await desk.clock.advance(4 * RECONCILE_TIMEOUT);
+    expect(desk.controller.livenessErrors()).toEqual(['a reconcile has been running for 480 s']);
+  });
+
+  test('an abandoned reconcile that never ends is a liveness error', () => {
+    const desk = new Desk();
+    desk.oldestAbandoned = 2 * RECONCILE_TIMEOUT;
+    expect(desk.controller.livenessErrors()).toEqual([]);
+    desk.oldestAbandoned = 4 * RECONCILE_TIMEOUT;
+    expect(desk.controller.livenessErrors()).toEqual(['an abandoned reconcile has been running for 480 s']);
+  });
+
+  test('a full queue is no liveness error, but a resource that no worker takes is one', async () => {
+    const desk = new Desk();
+    desk.reconcile = () => desk.clock.sleep(RECONCILE_TIMEOUT).then(() => done);
+    for (let resource = 0; resource < 30; resource++) await desk.see(`r${resource}`); // of one hub, which works four at once
+    await desk.clock.advance(4 * RECONCILE_TIMEOUT);
+    expect(desk.controller.livenessErrors()).toEqual([]);
+
+    const lost = new Desk();
+    lost.clock.after = () => () => undefined; // no timer fires any more
+    lost.controller.queue.addAfter('Widget/home/a', 1_000);
+    await lost.clock.advance(4 * RECONCILE_TIMEOUT);
+    expect(lost.controller.livenessErrors()).toEqual([
+      'a resource has been due although workers are free for 479 s',
     ]);
   });
 
-  test('what was told of Secrets and of objects that we made before the work began', async () => {
-    const desk = new Desk({ workers: 1, started: false });
-    await desk.see('a', { ...asItWas, spec: { uses: ['used'] } });
-    desk.controller.onReferenced('Widget', widget({ metadata: { name: 'used' } }));
-    desk.controller.onOwned(widget({ metadata: { labels: { 'example.org/owner': 'Widget.a' } } }));
-    await desk.see('edited', { status: { observedGeneration: 1 }, metadata: { generation: 2 } });
-    desk.controller.queue.start();
-    await settle();
-    expect(desk.since()).toEqual(['home/edited', 'home/a']);
-  });
-
-  test('a sweep', async () => {
-    const desk = new Desk({ workers: 1, started: false });
-    desk.controller.requeue('Widget', 'home', 'swept', 'resync');
-    desk.controller.requeue('Widget', 'home', 'changed');
-    desk.controller.queue.start();
-    await settle();
-    expect(desk.since()).toEqual(['home/changed', 'home/swept']);
-  });
-});
-
-test('when the holder of a claim goes, or an older one comes, the others are worked', async () => {
-  const desk = new Desk();
-  await desk.see('young', { spec: { id: 'x' }, metadata: { creationTimestamp: '2026-01-01T00:00:02Z' } });
-  desk.since();
-  await desk.see('old', { spec: { id: 'x' }, metadata: { creationTimestamp: '2026-01-01T00:00:01Z' } });
-  expect(desk.since().sort()).toEqual(['home/old', 'home/young']);
-  const young = desk.store.get('Widget/home/young')!;
-  expect(desk.controller.conflictingOwner(young)).toBe('Widget/home/old');
-  await desk.lose('old');
-  expect(desk.since().sort()).toEqual(['home/old', 'home/young']);
-  expect(desk.controller.conflictingOwner(young)).toBeUndefined();
-});
-
-test('claims of different hubs do not meet', async () => {
-  const desk = new Desk();
-  await desk.see('a', { spec: { id: 'x', hub: 'one' } });
-  await desk.see('b', { spec: { id: 'x', hub: 'two' } });
-  expect(desk.controller.conflictingOwner(desk.store.get('Widget/home/b')!)).toBeUndefined();
-});
-
-test('a resource that is made anew while its deletion is worked is worked again', async () => {
-  const desk = new Desk();
-  let end!: (next: Result) => void;
-  desk.reconcile = () => new Promise((resolve) => (end = resolve));
-  await desk.see('a');
-  await desk.lose('a');
-  await desk.see('a', { metadata: { uid: 'another' } });
-  end({ type: 'gone' });
-  await settle();
-  expect(desk.since()).toEqual(['home/a', 'home/a']);
-});
-
-describe('how a pass ended decides when the next one comes', () => {
-  const metric = async (desk: Desk, result: string) =>
-    (await desk.metrics.registry.getSingleMetric('controller_runtime_reconcile_total')!.get()).values.find(
-      ({ labels }) => labels['result'] === result,
-    )?.value;
-
-  test('after a time, without counting as an error', async () => {
+  test('waiting keys are counted by kind', async () => {
     const desk = new Desk();
-    desk.reconcile = () => Promise.resolve({ type: 'requeue', after: 10_000, priority: 'change' });
-    await desk.see('a');
-    await desk.clock.advance(30_000);
-    expect(desk.passes).toHaveLength(4);
-    expect(await metric(desk, 'requeue_after')).toBe(4);
-    expect(await metric(desk, 'error')).toBe(0);
+    desk.reconcile = () => new Promise(() => undefined);
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await desk.see(name);
+    const { values } = await desk.metrics.registry.getSingleMetric('workqueue_depth')!.get();
+    expect(values).toMatchObject([{ value: 2, labels: { name: 'Widget' } }]);
   });
-
-  test('at the resync, which has jitter so that not all resources are reconciled at once', async () => {
-    const desk = new Desk();
-    desk.reconcile = () => Promise.resolve(desk.passes.length > 40 ? { type: 'gone' } : done);
-    for (let resource = 0; resource < 40; resource++) await desk.see(`r${resource}`);
-    desk.since();
-    await desk.clock.advance(RESYNC * (1 - RESYNC_JITTER) - 1);
-    expect(desk.since()).toEqual([]);
-    const times: number[] = [];
-    desk.reconcile = () =>
-      Promise.resolve(void times.push(desk.clock.monotonic())).then(() => ({ type: 'gone' }));
-    await desk.clock.advance(2 * RESYNC * RESYNC_JITTER + 2);
-    expect(times).toHaveLength(40);
-    expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(RESYNC * RESYNC_JITTER);
-  });
-
-  test('after a failure with growing backoff, from the beginning after a success', async () => {
-    const desk = new Desk();
-    let fails = true;
-    desk.reconcile = () =>
-      Promise.resolve(
-        fails
-          ? { type: 'retry', error: new Error('boom'), atLeast: 0 }
-          : { type: 'requeue', after: 1, priority: 'change' },
-      );
-    await desk.see('a');
-    await desk.clock.advance(5 * 2 ** 8);
-    const failed = desk.since().length;
-    expect(failed).toBeGreaterThanOrEqual(8);
-    expect(failed).toBeLessThanOrEqual(10);
-    fails = false;
-    await desk.clock.advance(5 * 2 ** 10);
-    fails = true;
-    desk.since();
-    await desk.clock.advance(40);
-    expect(desk.since().length).toBeGreaterThanOrEqual(3);
-  });
-
-  test('what no try helps, what ran into its time limit and what is a fault of ours are counted beside', async () => {
-    const desk = new Desk();
-    desk.reconcile = () => Promise.resolve({ type: 'stalled' });
-    await desk.see('a');
-    desk.reconcile = () =>
-      Promise.resolve({ type: 'retry', error: new TypeError('undefined'), atLeast: 1e6 });
-    await desk.see('b');
-    const refused = new ApiError(403, 'Forbidden', 'no');
-    desk.reconcile = () => Promise.resolve({ type: 'retry', error: refused, atLeast: 1e6 });
-    await desk.see('c');
-    const late = new DeadlineExceeded('too late');
-    desk.reconcile = () => Promise.resolve({ type: 'retry', error: late, atLeast: 1e6 });
-    await desk.see('d');
-    const value = async (name: string) =>
-      (await desk.metrics.registry.getSingleMetric(name)!.get()).values[0]?.value;
-    expect(await value('controller_runtime_terminal_reconcile_errors_total')).toBe(1);
-    expect(await value('controller_runtime_reconcile_panics_total')).toBe(1);
-    expect(await value('controller_runtime_reconcile_timeouts_total')).toBe(1);
-    expect(await value('controller_runtime_reconcile_errors_total')).toBe(3);
-  });
-
-  test('as late as the server asked for', async () => {
-    const desk = new Desk();
-    desk.reconcile = () => Promise.resolve({ type: 'retry', error: new Error('busy'), atLeast: 5_000 });
-    await desk.see('a');
-    await desk.clock.advance(4_999);
-    expect(desk.passes).toHaveLength(1);
-    await desk.clock.advance(1);
-    expect(desk.passes).toHaveLength(2);
-  });
-
-  test.each([
-    ['that does not answer', new ApiServerUnreachable('ECONNREFUSED')],
-    ['without its etcd', new ApiError(500, 'InternalError', 'etcdserver: leader changed')],
-    ['that is starting', new ApiError(503, 'ServiceUnavailable', 'not ready')],
-    ['that is busy', new ApiError(429, 'TooManyRequests', 'busy')],
-  ])('soon after an API server %s is itself again, however long it was away', async (_, error) => {
-    const desk = new Desk();
-    desk.reconcile = () => Promise.resolve({ type: 'retry', error, atLeast: 0 });
-    await desk.see('a');
-    await desk.clock.advance(3_600_000);
-    desk.reconcile = () => Promise.resolve(done);
-    desk.since();
-    await desk.clock.advance(10_000);
-    expect(desk.since()).toHaveLength(1);
-  });
-
-  test('never, when the resource is gone', async () => {
-    const desk = new Desk();
-    desk.reconcile = () => Promise.resolve({ type: 'gone' });
-    await desk.see('a');
-    await desk.clock.advance(3_600_000);
-    expect(desk.passes).toHaveLength(1);
-    expect(desk.clock.pendingTimers).toBe(0);
-  });
-});
-
-test('a pass without an end is a problem of the process', async () => {
-  const desk = new Desk();
-  desk.reconcile = () => new Promise(() => undefined);
-  await desk.see('a');
-  expect(desk.controller.livenessErrors()).toEqual([]);
-  await desk.clock.advance(4 * RECONCILE_TIMEOUT);
-  expect(desk.controller.livenessErrors()).toEqual(['a reconcile has been running for 480 s']);
-});
-
-test('a pass that was given up and never ends is one, too', () => {
-  const desk = new Desk();
-  desk.oldestAbandoned = 2 * RECONCILE_TIMEOUT;
-  expect(desk.controller.livenessErrors()).toEqual([]);
-  desk.oldestAbandoned = 4 * RECONCILE_TIMEOUT;
-  expect(desk.controller.livenessErrors()).toEqual(['an abandoned reconcile has been running for 480 s']);
-});
-
-test('a full queue is none, but a resource that nobody takes up is', async () => {
-  const desk = new Desk();
-  desk.reconcile = () => desk.clock.sleep(RECONCILE_TIMEOUT).then(() => done);
-  for (let resource = 0; resource < 30; resource++) await desk.see(`r${resource}`); // of one hub, which works four at once
-  await desk.clock.advance(4 * RECONCILE_TIMEOUT);
-  expect(desk.controller.livenessErrors()).toEqual([]);
-
-  const lost = new Desk();
-  lost.clock.after = () => () => undefined; // no timer fires any more
-  lost.controller.queue.addAfter('Widget/home/a', 1_000);
-  await lost.clock.advance(4 * RECONCILE_TIMEOUT);
-  expect(lost.controller.livenessErrors()).toEqual([
-    'a resource has been due although workers are free for 479 s',
-  ]);
-});
-
-test('what is due is counted by kind', async () => {
-  const desk = new Desk();
-  desk.reconcile = () => new Promise(() => undefined);
-  for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await desk.see(name);
-  const { values } = await desk.metrics.registry.getSingleMetric('workqueue_depth')!.get();
-  expect(values).toMatchObject([{ value: 2, labels: { name: 'Widget' } }]);
 });

@@ -1,5 +1,6 @@
 import type { ResourceType } from '../../../operator/runtime/objects';
 import type { CustomResource, CommonStatus } from '../../../operator/kinds/resource';
+import { deepFreeze } from '../../deep-freeze';
 
 export const widgets: ResourceType = {
   group: 'example.org',
@@ -18,9 +19,9 @@ interface WidgetParts {
   readonly status?: CommonStatus;
 }
 
-/** A resource as the API server would answer with it. */
+/** A resource as the API server would answer with it, frozen. */
 export function widget({ metadata, spec = {}, status }: WidgetParts = {}): Widget {
-  return {
+  return deepFreeze({
     apiVersion: 'example.org/v1',
     kind: 'Widget',
     metadata: {
@@ -34,5 +35,5 @@ export function widget({ metadata, spec = {}, status }: WidgetParts = {}): Widge
     },
     spec,
     ...(status && { status }),
-  };
+  });
 }

@@ -34,363 +34,377 @@ class Workshop {
   }
 }
 
-describe('one key', () => {
-  test('is worked once, however often it was added before', () => {
-    const { queue, started } = new Workshop({ workers: 1 });
-    queue.add('p/first');
-    for (let time = 0; time < 3; time++) queue.add('p/a');
-    expect(started).toEqual(['p/first']);
-    expect([...queue.queued()]).toEqual(['p/a']);
-  });
+describe('WorkQueue', () => {
+  describe('one key', () => {
+    test('a key is worked once, however often it was added before', () => {
+      const { queue, started } = new Workshop({ workers: 1 });
+      queue.add('p/first');
+      for (let time = 0; time < 3; time++) queue.add('p/a');
+      expect(started).toEqual(['p/first']);
+      expect([...queue.queued()]).toEqual(['p/a']);
+    });
 
-  test('is not worked twice at once; added while it is worked, it is worked again', async () => {
-    const shop = new Workshop();
-    shop.queue.add('p/a');
-    shop.queue.add('p/a');
-    shop.queue.add('p/a');
-    expect(shop.started).toEqual(['p/a']);
-    await shop.finish('p/a');
-    expect(shop.started).toEqual(['p/a', 'p/a']);
-    await shop.finish('p/a');
-    expect(shop.started).toHaveLength(2);
-  });
+    test('a key is not worked twice at once, and is worked again when it was added meanwhile', async () => {
+      const shop = new Workshop();
+      shop.queue.add('p/a');
+      shop.queue.add('p/a');
+      shop.queue.add('p/a');
+      expect(shop.started).toEqual(['p/a']);
+      await shop.finish('p/a');
+      expect(shop.started).toEqual(['p/a', 'p/a']);
+      await shop.finish('p/a');
+      expect(shop.started).toHaveLength(2);
+    });
 
-  test('of several delays the earliest counts', async () => {
-    const { clock, queue, started } = new Workshop();
-    queue.addAfter('p/a', 5_000);
-    queue.addAfter('p/a', 1_000);
-    queue.addAfter('p/a', 9_000);
-    await clock.advance(999);
-    expect(started).toEqual([]);
-    await clock.advance(1);
-    expect(started).toEqual(['p/a']);
-  });
-
-  test.each([3_600_000, -3_600_000])(
-    'is worked in time though somebody sets the clock by %d ms meanwhile',
-    async (by) => {
+    test('of several delays the earliest counts', async () => {
       const { clock, queue, started } = new Workshop();
+      queue.addAfter('p/a', 5_000);
       queue.addAfter('p/a', 1_000);
-      clock.set(by);
-      queue.addAfter('p/b', 2_000);
+      queue.addAfter('p/a', 9_000);
       await clock.advance(999);
       expect(started).toEqual([]);
       await clock.advance(1);
       expect(started).toEqual(['p/a']);
-      expect(queue.longestRunning()).toBe(0);
-      await clock.advance(1_000);
-      expect(started).toEqual(['p/a', 'p/b']);
-    },
-  );
+    });
 
-  test('an add overtakes the delay, which then counts no more', async () => {
-    const shop = new Workshop();
-    shop.queue.addAfter('p/a', 1_000);
-    shop.queue.add('p/a');
-    await shop.finish('p/a');
-    await shop.clock.advance(10_000);
-    expect(shop.started).toEqual(['p/a']);
-  });
-
-  test('keeps its place in the line when it is added again', async () => {
-    const shop = new Workshop({ workers: 1 });
-    for (const key of ['p/first', 'p/a', 'p/b']) shop.queue.add(key);
-    shop.queue.add('p/a');
-    await shop.finish('p/first');
-    expect(shop.started).toEqual(['p/first', 'p/a']);
-  });
-
-  test('waits in one partition only, the one it belongs to last', async () => {
-    let partition = 'slow';
-    const shop = new Workshop({ perPartition: 1, partitionOf: (key) => (key === 'a' ? partition : 'slow') });
-    shop.queue.add('busy');
-    shop.queue.add('a');
-    partition = 'free'; // its object is gone, and with it the name of its hub
-    shop.queue.add('a');
-    expect(shop.started).toEqual(['busy', 'a']);
-    await shop.finish('busy');
-    expect(shop.started).toHaveLength(2);
-  });
-});
-
-describe('order', () => {
-  test('a change overtakes what is only looked at again, in its partition and in others', async () => {
-    const shop = new Workshop({ workers: 1 });
-    shop.queue.add('p/first');
-    for (const key of ['p/a', 'p/b', 'q/c']) shop.queue.add(key, 'resync');
-    shop.queue.add('q/d');
-    shop.queue.add('p/b'); // somebody changed it meanwhile
-    for (const key of ['p/first', 'p/b', 'q/d', 'p/a', 'q/c']) await shop.finish(key);
-    expect(shop.started).toEqual(['p/first', 'p/b', 'q/d', 'p/a', 'q/c']);
-  });
-
-  test('partitions take turns', async () => {
-    const shop = new Workshop({ workers: 1 });
-    for (const key of ['p/first', 'p/1', 'p/2', 'q/1', 'q/2', 'r/1']) shop.queue.add(key);
-    for (const key of ['p/first', 'p/1', 'q/1', 'r/1', 'p/2']) await shop.finish(key);
-    expect(shop.started).toEqual(['p/first', 'p/1', 'q/1', 'r/1', 'p/2', 'q/2']);
-  });
-
-  test('one hub that hangs does not hold up nine good ones', async () => {
-    const shop: Workshop = new Workshop({
-      workers: 8,
-      perPartition: 4,
-      work: (key) => {
-        shop.started.push(key);
-        return key.startsWith('hub0/') ? new Promise(() => undefined) : shop.clock.sleep(10);
+    test.each([3_600_000, -3_600_000])(
+      'a key is due in time although the system clock is set by %d ms',
+      async (by) => {
+        const { clock, queue, started } = new Workshop();
+        queue.addAfter('p/a', 1_000);
+        clock.set(by);
+        queue.addAfter('p/b', 2_000);
+        await clock.advance(999);
+        expect(started).toEqual([]);
+        await clock.advance(1);
+        expect(started).toEqual(['p/a']);
+        expect(queue.longestRunning()).toBe(0);
+        await clock.advance(1_000);
+        expect(started).toEqual(['p/a', 'p/b']);
       },
+    );
+
+    test('an add makes a delayed key due now', async () => {
+      const shop = new Workshop();
+      shop.queue.addAfter('p/a', 1_000);
+      shop.queue.add('p/a');
+      await shop.finish('p/a');
+      await shop.clock.advance(10_000);
+      expect(shop.started).toEqual(['p/a']);
     });
-    for (let hub = 0; hub < 10; hub++) for (let key = 0; key < 100; key++) shop.queue.add(`hub${hub}/${key}`);
-    await shop.clock.advance((900 / 4) * 10); // four workers are left for 900 keys of 10 ms
-    expect(shop.queue.active).toBe(4);
-    expect(shop.started.filter((key) => !key.startsWith('hub0/'))).toHaveLength(900);
-    expect(shop.started.filter((key) => key.startsWith('hub0/'))).toHaveLength(4);
-  });
-});
 
-describe('life', () => {
-  test('collects keys until it is started', () => {
-    const { queue, started } = new Workshop();
-    void queue.stop();
-    queue.start(); // once stopped, it stays so
-    queue.add('p/a');
-    expect(started).toEqual([]);
-
-    const work = jest.fn(() => Promise.resolve());
-    const cold = new WorkQueue({
-      clock: new ManualClock(),
-      workers: 1,
-      perPartition: 1,
-      partitionOf: () => '',
-      work,
+    test('a key keeps its place when it is added again', async () => {
+      const shop = new Workshop({ workers: 1 });
+      for (const key of ['p/first', 'p/a', 'p/b']) shop.queue.add(key);
+      shop.queue.add('p/a');
+      await shop.finish('p/first');
+      expect(shop.started).toEqual(['p/first', 'p/a']);
     });
-    cold.add('a');
-    expect(work).not.toHaveBeenCalled();
-    cold.start();
-    expect(work).toHaveBeenCalledWith('a');
-  });
 
-  test('stops when the work in hand has ended, begins nothing new and leaves no timer', async () => {
-    const shop = new Workshop({ workers: 1 });
-    shop.queue.add('p/a');
-    shop.queue.add('p/b');
-    shop.queue.addAfter('p/c', 1_000);
-    const stopped = jest.fn();
-    void shop.queue.stop().then(stopped);
-    await settle();
-    expect(stopped).not.toHaveBeenCalled();
-    await shop.finish('p/a');
-    expect(stopped).toHaveBeenCalled();
-    await shop.clock.advance(10_000);
-    expect(shop.started).toEqual(['p/a']);
-    expect(shop.clock.pendingTimers).toBe(0);
-  });
-
-  test('a key that has to wait for a worker, a place or the start is not overlooked', async () => {
-    const shop = new Workshop({ workers: 2, perPartition: 1 });
-    for (const key of ['p/a', 'p/b']) shop.queue.add(key);
-    await shop.clock.advance(1_000);
-    expect(shop.queue.longestUnscheduled()).toBe(0);
-    for (const key of ['q/a', 'r/a']) shop.queue.add(key);
-    await shop.clock.advance(1_000);
-    expect(shop.queue.longestUnscheduled()).toBe(0);
-    void shop.queue.stop();
-    await shop.finish('p/a');
-    await shop.finish('q/a');
-    expect(shop.queue.longestUnscheduled()).toBe(0);
-  });
-
-  test('tells how long keys waited and were worked', async () => {
-    const told: string[] = [];
-    const shop = new Workshop({
-      workers: 1,
-      observer: {
-        added: (key) => told.push(`added ${key}`),
-        started: (key, waited) => told.push(`started ${key} after ${waited}`),
-        finished: (key, worked) => told.push(`finished ${key} after ${worked}`),
-      },
+    test('a key waits in one partition only, the one that it belongs to last', async () => {
+      let partition = 'slow';
+      const shop = new Workshop({
+        perPartition: 1,
+        partitionOf: (key) => (key === 'a' ? partition : 'slow'),
+      });
+      shop.queue.add('busy');
+      shop.queue.add('a');
+      partition = 'free'; // its object is gone, and with it the name of its hub
+      shop.queue.add('a');
+      expect(shop.started).toEqual(['busy', 'a']);
+      await shop.finish('busy');
+      expect(shop.started).toHaveLength(2);
     });
-    shop.queue.add('p/a');
-    shop.queue.add('p/b');
-    await shop.clock.advance(100);
-    expect(shop.queue.longestRunning()).toBe(100);
-    expect([...shop.queue.inProgress()]).toEqual([['p/a', 100]]);
-    await shop.finish('p/a');
-    expect(told).toEqual([
-      'added p/a',
-      'started p/a after 0',
-      'added p/b',
-      'finished p/a after 100',
-      'started p/b after 100',
-    ]);
   });
-});
 
-// The same as a model: what each key is owed, without the order within a priority. The queue must start what is due
-// while there is a free worker and a free place, a change before a resync, and nothing else.
-const KEYS = ['p/1', 'p/2', 'p/3', 'q/1', 'q/2', 'r/1'];
-const WORKERS = 3;
-const PER_PARTITION = 2;
+  describe('order', () => {
+    test('changes go before resyncs, in one partition and between partitions', async () => {
+      const shop = new Workshop({ workers: 1 });
+      shop.queue.add('p/first');
+      for (const key of ['p/a', 'p/b', 'q/c']) shop.queue.add(key, 'resync');
+      shop.queue.add('q/d');
+      shop.queue.add('p/b'); // somebody changed it meanwhile
+      for (const key of ['p/first', 'p/b', 'q/d', 'p/a', 'q/c']) await shop.finish(key);
+      expect(shop.started).toEqual(['p/first', 'p/b', 'q/d', 'p/a', 'q/c']);
+    });
 
-interface Owed {
-  due: number | undefined;
-  priority: Priority;
-  working: boolean;
-  dirty: Priority | undefined;
-}
+    test('partitions take turns', async () => {
+      const shop = new Workshop({ workers: 1 });
+      for (const key of ['p/first', 'p/1', 'p/2', 'q/1', 'q/2', 'r/1']) shop.queue.add(key);
+      for (const key of ['p/first', 'p/1', 'q/1', 'r/1', 'p/2']) await shop.finish(key);
+      expect(shop.started).toEqual(['p/first', 'p/1', 'q/1', 'r/1', 'p/2', 'q/2']);
+    });
 
-const key = fc.constantFrom(...KEYS);
-const priority = fc.constantFrom<Priority>('change', 'resync');
-const command = fc.oneof(
-  { weight: 8, arbitrary: fc.record({ type: fc.constant('add' as const), key, priority }) },
-  {
-    weight: 8,
-    arbitrary: fc.record({
-      type: fc.constant('addAfter' as const),
-      key,
-      priority,
-      delay: fc.integer({ min: 1, max: 50 }),
-    }),
-  },
-  { weight: 8, arbitrary: fc.record({ type: fc.constant('finish' as const), index: fc.nat(WORKERS) }) },
-  {
-    weight: 8,
-    arbitrary: fc.record({ type: fc.constant('advance' as const), by: fc.integer({ min: 1, max: 30 }) }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ type: fc.constant('set the clock' as const), by: fc.integer() }),
-  },
-  { weight: 1, arbitrary: fc.constant({ type: 'stop' as const }) },
-);
-type Command = typeof command extends fc.Arbitrary<infer T> ? T : never;
+    test('one partition that hangs does not delay nine others', async () => {
+      const shop: Workshop = new Workshop({
+        workers: 8,
+        perPartition: 4,
+        work: (key) => {
+          shop.started.push(key);
+          return key.startsWith('hub0/') ? new Promise(() => undefined) : shop.clock.sleep(10);
+        },
+      });
+      for (let hub = 0; hub < 10; hub++)
+        for (let key = 0; key < 100; key++) shop.queue.add(`hub${hub}/${key}`);
+      await shop.clock.advance((900 / 4) * 10); // four workers are left for 900 keys of 10 ms
+      expect(shop.queue.active).toBe(4);
+      expect(shop.started.filter((key) => !key.startsWith('hub0/'))).toHaveLength(900);
+      expect(shop.started.filter((key) => key.startsWith('hub0/'))).toHaveLength(4);
+    });
+  });
 
-const strongest = (one: Priority | undefined, other: Priority): Priority =>
-  one === 'change' ? 'change' : other;
+  describe('start and stop', () => {
+    test('keys are collected until the queue is started', () => {
+      const { queue, started } = new Workshop();
+      void queue.stop();
+      queue.start(); // once stopped, it stays so
+      queue.add('p/a');
+      expect(started).toEqual([]);
 
-/** What went wrong once, shrunk. */
-const examples: [Command[]][] = [
-  // What is due at the same moment was begun one by one, the resync first.
-  [
-    [
-      { type: 'addAfter', key: 'p/1', priority: 'resync', delay: 1 },
-      { type: 'addAfter', key: 'q/1', priority: 'change', delay: 1 },
-      { type: 'advance', by: 1 },
-    ],
-  ],
-  // A sweep took the place of a change that waited for its time.
-  [
-    [
-      { type: 'add', key: 'p/1', priority: 'change' },
-      { type: 'add', key: 'p/2', priority: 'change' },
-      { type: 'add', key: 'q/1', priority: 'change' },
-      { type: 'add', key: 'q/2', priority: 'resync' },
-      { type: 'addAfter', key: 'p/3', priority: 'change', delay: 9 },
-      { type: 'add', key: 'p/3', priority: 'resync' },
-      { type: 'finish', index: 0 },
-    ],
-  ],
-  // The clock was set back, and nothing that was delayed came any more.
-  [
-    [
-      { type: 'addAfter', key: 'p/1', priority: 'change', delay: 1 },
-      { type: 'set the clock', by: -3_600_000 },
-      { type: 'advance', by: 1 },
-    ],
-  ],
-];
+      const work = jest.fn(() => Promise.resolve());
+      const cold = new WorkQueue({
+        clock: new ManualClock(),
+        workers: 1,
+        perPartition: 1,
+        partitionOf: () => '',
+        work,
+      });
+      cold.add('a');
+      expect(work).not.toHaveBeenCalled();
+      cold.start();
+      expect(work).toHaveBeenCalledWith('a');
+    });
 
-test('behaves like the model, whatever comes in whatever order', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(command, { maxLength: 60 }), async (commands) => {
-      const shop = new Workshop({ workers: WORKERS, perPartition: PER_PARTITION });
-      const { clock, queue } = shop;
-      const model = new Map<string, Owed>(
-        KEYS.map((each) => [each, { due: undefined, priority: 'resync', working: false, dirty: undefined }]),
-      );
-      const owed = (each: string) => model.get(each)!;
-      const active = (partition: string) =>
-        [...model].filter(([each, { working }]) => working && each.startsWith(partition)).length;
-      /** The keys that are due and that a worker could take up. */
-      const open = () =>
-        [...model].filter(
-          ([each, { due, working }]) =>
-            !working &&
-            due !== undefined &&
-            due <= clock.monotonic() &&
-            active('') < WORKERS &&
-            active(each.split('/')[0]!) < PER_PARTITION,
-        );
+    test('a stop waits for the work in progress, starts nothing and leaves no timer', async () => {
+      const shop = new Workshop({ workers: 1 });
+      shop.queue.add('p/a');
+      shop.queue.add('p/b');
+      shop.queue.addAfter('p/c', 1_000);
       const stopped = jest.fn();
-      let stopping = false;
-      let read = 0;
+      void shop.queue.stop().then(stopped);
+      await settle();
+      expect(stopped).not.toHaveBeenCalled();
+      await shop.finish('p/a');
+      expect(stopped).toHaveBeenCalled();
+      await shop.clock.advance(10_000);
+      expect(shop.started).toEqual(['p/a']);
+      expect(shop.clock.pendingTimers).toBe(0);
+    });
 
-      const agree = () => {
-        for (const each of shop.started.slice(read)) {
-          expect(stopping).toBe(false);
-          const choice = open();
-          expect(choice.map(([candidate]) => candidate)).toContain(each);
-          const best = choice.some(([, state]) => state.priority === 'change') ? 'change' : 'resync';
-          expect(`${each} by ${owed(each).priority}`).toBe(`${each} by ${best}`);
-          Object.assign(owed(each), { due: undefined, working: true });
-        }
-        read = shop.started.length;
-        if (!stopping) expect(open()).toEqual([]);
-        expect(stopped).toHaveBeenCalledTimes(stopping && shop.running.size === 0 ? 1 : 0);
-      };
+    test('a key that waits for a worker, a slot or the start is not unscheduled', async () => {
+      const shop = new Workshop({ workers: 2, perPartition: 1 });
+      for (const key of ['p/a', 'p/b']) shop.queue.add(key);
+      await shop.clock.advance(1_000);
+      expect(shop.queue.longestUnscheduled()).toBe(0);
+      for (const key of ['q/a', 'r/a']) shop.queue.add(key);
+      await shop.clock.advance(1_000);
+      expect(shop.queue.longestUnscheduled()).toBe(0);
+      void shop.queue.stop();
+      await shop.finish('p/a');
+      await shop.finish('q/a');
+      expect(shop.queue.longestUnscheduled()).toBe(0);
+    });
 
-      const owe = (each: string, delay: number, wanted: Priority) => {
-        const state = owed(each);
-        const due = clock.monotonic() + delay;
-        if (state.working && delay === 0) {
-          state.dirty = strongest(state.dirty, wanted);
-        } else if (delay === 0 || state.working || state.due === undefined || state.due > clock.monotonic()) {
-          // What is due already is not delayed any more, and keeps its priority.
-          state.priority = state.due === undefined ? wanted : strongest(state.priority, wanted);
-          state.due = Math.min(state.due ?? Infinity, due);
-        }
-      };
+    test('the observer is told how long keys waited and were worked', async () => {
+      const told: string[] = [];
+      const shop = new Workshop({
+        workers: 1,
+        observer: {
+          added: (key) => told.push(`added ${key}`),
+          started: (key, waited) => told.push(`started ${key} after ${waited}`),
+          finished: (key, worked) => told.push(`finished ${key} after ${worked}`),
+        },
+      });
+      shop.queue.add('p/a');
+      shop.queue.add('p/b');
+      await shop.clock.advance(100);
+      expect(shop.queue.longestRunning()).toBe(100);
+      expect([...shop.queue.inProgress()]).toEqual([['p/a', 100]]);
+      await shop.finish('p/a');
+      expect(told).toEqual([
+        'added p/a',
+        'started p/a after 0',
+        'added p/b',
+        'finished p/a after 100',
+        'started p/b after 100',
+      ]);
+    });
+  });
 
-      for (const each of commands) {
-        switch (each.type) {
-          case 'add':
-            if (!stopping) owe(each.key, 0, each.priority);
-            queue.add(each.key, each.priority);
-            break;
-          case 'addAfter':
-            if (!stopping) owe(each.key, each.delay, each.priority);
-            queue.addAfter(each.key, each.delay, each.priority);
-            break;
-          case 'finish': {
-            const ending = [...shop.running.keys()][each.index];
-            if (ending === undefined) break;
-            const { dirty } = owed(ending);
-            Object.assign(owed(ending), { working: false, dirty: undefined });
-            if (dirty) owe(ending, 0, dirty);
-            await shop.finish(ending);
-            break;
-          }
-          case 'set the clock':
-            clock.set(each.by);
-            break;
-          case 'stop':
-            if (stopping) break;
-            stopping = true;
-            void queue.stop().then(stopped);
-            await settle();
-            expect(clock.pendingTimers).toBe(0);
-            break;
-          case 'advance':
-            for (let millisecond = 0; millisecond < each.by; millisecond++) {
-              await clock.advance(1);
-              agree();
-            }
-        }
-        agree();
-        queue.checkInvariants();
-      }
-      expect(queue.active).toBe(shop.running.size);
-    }),
-    { numRuns: 100, examples },
+  // The same as a model: what each key is owed, without the order within a priority. The queue must start what is due
+  // while there is a free worker and a free place, a change before a resync, and nothing else.
+  const KEYS = ['p/1', 'p/2', 'p/3', 'q/1', 'q/2', 'r/1'];
+  const WORKERS = 3;
+  const PER_PARTITION = 2;
+
+  interface Owed {
+    due: number | undefined;
+    priority: Priority;
+    working: boolean;
+    dirty: Priority | undefined;
+  }
+
+  const key = fc.constantFrom(...KEYS);
+  const priority = fc.constantFrom<Priority>('change', 'resync');
+  const command = fc.oneof(
+    { weight: 8, arbitrary: fc.record({ type: fc.constant('add' as const), key, priority }) },
+    {
+      weight: 8,
+      arbitrary: fc.record({
+        type: fc.constant('addAfter' as const),
+        key,
+        priority,
+        delay: fc.integer({ min: 1, max: 50 }),
+      }),
+    },
+    { weight: 8, arbitrary: fc.record({ type: fc.constant('finish' as const), index: fc.nat(WORKERS) }) },
+    {
+      weight: 8,
+      arbitrary: fc.record({ type: fc.constant('advance' as const), by: fc.integer({ min: 1, max: 30 }) }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({ type: fc.constant('set the clock' as const), by: fc.integer() }),
+    },
+    { weight: 1, arbitrary: fc.constant({ type: 'stop' as const }) },
   );
+  type Command = typeof command extends fc.Arbitrary<infer T> ? T : never;
+
+  const strongest = (one: Priority | undefined, other: Priority): Priority =>
+    one === 'change' ? 'change' : other;
+
+  /** What went wrong once, shrunk. */
+  const examples: [Command[]][] = [
+    // What is due at the same moment was begun one by one, the resync first.
+    [
+      [
+        { type: 'addAfter', key: 'p/1', priority: 'resync', delay: 1 },
+        { type: 'addAfter', key: 'q/1', priority: 'change', delay: 1 },
+        { type: 'advance', by: 1 },
+      ],
+    ],
+    // A sweep took the place of a change that waited for its time.
+    [
+      [
+        { type: 'add', key: 'p/1', priority: 'change' },
+        { type: 'add', key: 'p/2', priority: 'change' },
+        { type: 'add', key: 'q/1', priority: 'change' },
+        { type: 'add', key: 'q/2', priority: 'resync' },
+        { type: 'addAfter', key: 'p/3', priority: 'change', delay: 9 },
+        { type: 'add', key: 'p/3', priority: 'resync' },
+        { type: 'finish', index: 0 },
+      ],
+    ],
+    // The clock was set back, and nothing that was delayed came any more.
+    [
+      [
+        { type: 'addAfter', key: 'p/1', priority: 'change', delay: 1 },
+        { type: 'set the clock', by: -3_600_000 },
+        { type: 'advance', by: 1 },
+      ],
+    ],
+  ];
+
+  test('the queue behaves like the model in any order of commands', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(command, { maxLength: 60 }), async (commands) => {
+        const shop = new Workshop({ workers: WORKERS, perPartition: PER_PARTITION });
+        const { clock, queue } = shop;
+        const model = new Map<string, Owed>(
+          KEYS.map((each) => [
+            each,
+            { due: undefined, priority: 'resync', working: false, dirty: undefined },
+          ]),
+        );
+        const owed = (each: string) => model.get(each)!;
+        const active = (partition: string) =>
+          [...model].filter(([each, { working }]) => working && each.startsWith(partition)).length;
+        /** The keys that are due and that a worker could take up. */
+        const open = () =>
+          [...model].filter(
+            ([each, { due, working }]) =>
+              !working &&
+              due !== undefined &&
+              due <= clock.monotonic() &&
+              active('') < WORKERS &&
+              active(each.split('/')[0]!) < PER_PARTITION,
+          );
+        const stopped = jest.fn();
+        let stopping = false;
+        let read = 0;
+
+        const agree = () => {
+          for (const each of shop.started.slice(read)) {
+            expect(stopping).toBe(false);
+            const choice = open();
+            expect(choice.map(([candidate]) => candidate)).toContain(each);
+            const best = choice.some(([, state]) => state.priority === 'change') ? 'change' : 'resync';
+            expect(`${each} by ${owed(each).priority}`).toBe(`${each} by ${best}`);
+            Object.assign(owed(each), { due: undefined, working: true });
+          }
+          read = shop.started.length;
+          if (!stopping) expect(open()).toEqual([]);
+          expect(stopped).toHaveBeenCalledTimes(stopping && shop.running.size === 0 ? 1 : 0);
+        };
+
+        const owe = (each: string, delay: number, wanted: Priority) => {
+          const state = owed(each);
+          const due = clock.monotonic() + delay;
+          if (state.working && delay === 0) {
+            state.dirty = strongest(state.dirty, wanted);
+          } else if (
+            delay === 0 ||
+            state.working ||
+            state.due === undefined ||
+            state.due > clock.monotonic()
+          ) {
+            // What is due already is not delayed any more, and keeps its priority.
+            state.priority = state.due === undefined ? wanted : strongest(state.priority, wanted);
+            state.due = Math.min(state.due ?? Infinity, due);
+          }
+        };
+
+        for (const each of commands) {
+          switch (each.type) {
+            case 'add':
+              if (!stopping) owe(each.key, 0, each.priority);
+              queue.add(each.key, each.priority);
+              break;
+            case 'addAfter':
+              if (!stopping) owe(each.key, each.delay, each.priority);
+              queue.addAfter(each.key, each.delay, each.priority);
+              break;
+            case 'finish': {
+              const ending = [...shop.running.keys()][each.index];
+              if (ending === undefined) break;
+              const { dirty } = owed(ending);
+              Object.assign(owed(ending), { working: false, dirty: undefined });
+              if (dirty) owe(ending, 0, dirty);
+              await shop.finish(ending);
+              break;
+            }
+            case 'set the clock':
+              clock.set(each.by);
+              break;
+            case 'stop':
+              if (stopping) break;
+              stopping = true;
+              void queue.stop().then(stopped);
+              await settle();
+              expect(clock.pendingTimers).toBe(0);
+              break;
+            case 'advance':
+              for (let millisecond = 0; millisecond < each.by; millisecond++) {
+                await clock.advance(1);
+                agree();
+              }
+          }
+          agree();
+          queue.checkInvariants();
+        }
+        expect(queue.active).toBe(shop.running.size);
+      }),
+      { numRuns: 100, examples },
+    );
+  });
 });

@@ -100,351 +100,355 @@ class Bench {
 
 const removable = () => Promise.resolve([]);
 
-describe('a pass', () => {
-  test('without change writes nothing', async () => {
-    const bench = new Bench(widget(), removable);
-    await bench.reconcile();
-    const { length } = bench.cluster.writes;
-    expect(length).toBeGreaterThan(0);
-    for (let again = 0; again < 3; again++) await bench.reconcile();
-    expect(bench.passes).toHaveLength(4);
-    expect(bench.cluster.writes).toHaveLength(length);
-  });
-
-  test('over a resource that is gone does nothing', async () => {
-    const bench = new Bench(undefined);
-    expect(await bench.reconcile()).toEqual({ type: 'gone' });
-    expect(bench.cluster.requests).toEqual([]);
-  });
-
-  test('puts the finalizer on before the module does anything', async () => {
-    const bench = new Bench(widget(), removable);
-    bench.sync = () => {
-      bench.happened.push('sync');
-      return Promise.resolve(ready('AutomationGenerated', ''));
-    };
-    await bench.reconcile();
-    expect(bench.happened.slice(0, 2)).toEqual(['finalizers 1', 'sync']);
-  });
-
-  test('of a kind that has nothing to remove asks for no finalizer', async () => {
-    const bench = new Bench(widget());
-    await bench.reconcile();
-    expect(bench.happened).toEqual(['status', 'event']);
-  });
-
-  test('says when the resource is reconciled next', async () => {
-    const bench = new Bench(widget());
-    expect(await bench.reconcile()).toEqual({ type: 'resync' });
-    bench.sync = () => Promise.resolve(waiting('HubNotReady', 'soon', 10_000));
-    expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 10_000, priority: 'change' });
-    bench.sync = () => Promise.resolve(ready('AutomationGenerated', 'ok', { after: 3_000 }));
-    expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 3_000, priority: 'change' });
-    bench.sync = () => Promise.resolve(stalled('InvalidSpec', 'no'));
-    expect(await bench.reconcile()).toEqual({ type: 'stalled' });
-    bench.sync = () => Promise.resolve(stalled('HubBanned', 'no', { after: 30_000 }));
-    expect(await bench.reconcile()).toEqual({ type: 'stalled', after: 30_000 });
-    expect(bench.condition('Stalled')?.reason).toBe('HubBanned');
-    expect(bench.condition('Reconciling')).toBeUndefined();
-  });
-
-  test('waits for the older resource that stands for the same object, without a finalizer of its own', async () => {
-    const bench = new Bench(widget(), removable);
-    bench.conflictingOwner = 'Widget/home/older';
-    await bench.reconcile();
-    expect(bench.passes).toHaveLength(0);
-    expect(bench.happened).not.toContain('finalizers 1');
-    expect(bench.condition('Stalled')).toMatchObject({
-      reason: 'DuplicateId',
-      message: expect.stringContaining('older'),
-    });
-  });
-
-  test('tells a user’s change apart that came with the answer to our write', async () => {
-    const bench = new Bench(widget(), removable);
-    let generation: number | undefined;
-    bench.cluster.handler = ({ body }) => {
-      const { metadata } = body as Widget;
-      return widget({ metadata: { ...metadata, resourceVersion: '9', generation: 2 } });
-    };
-    bench.sync = () => {
-      generation = bench.present?.metadata.generation;
-      return Promise.resolve(ready('AutomationGenerated', ''));
-    };
-    await bench.reconcile();
-    const status = bench.cluster.writes.find(({ path }) => path.endsWith('/status'))!.body as Widget;
-    expect(generation).toBe(2);
-    expect(status.status?.observedGeneration).toBe(2);
-  });
-});
-
-describe('requests of a person', () => {
-  test('a full pass is forced once and echoed', async () => {
-    const bench = new Bench(
-      widget({ metadata: { annotations: { [annotations.reconcileRequestedAt]: 'now' } } }),
-    );
-    await bench.reconcile();
-    await bench.reconcile();
-    expect(bench.passes.map(({ forced }) => forced)).toEqual([true, false]);
-    expect(bench.present?.status?.lastHandledReconcileAt).toBe('now');
-  });
-
-  test('a full pass that failed is still owed', async () => {
-    const bench = new Bench(
-      widget({ metadata: { annotations: { [annotations.reconcileRequestedAt]: 'now' } } }),
-    );
-    bench.sync = () => Promise.reject(new Error('boom'));
-    await bench.reconcile();
-    expect(bench.present?.status?.lastHandledReconcileAt).toBeUndefined();
-    await bench.reconcile();
-    expect(bench.passes.map(({ forced }) => forced)).toEqual([true, true]);
-  });
-
-  test('dry-run reaches the module', async () => {
-    const bench = new Bench(widget({ metadata: { annotations: { [annotations.dryRun]: 'true' } } }));
-    await bench.reconcile();
-    expect(bench.passes[0]?.dryRun).toBe(true);
-  });
-
-  test('suspended: nothing but the condition is touched, and a full pass stays owed', async () => {
-    const bench = new Bench(
-      widget({
-        spec: { suspend: true },
-        metadata: { annotations: { [annotations.reconcileRequestedAt]: 'now' } },
-      }),
-      removable,
-    );
-    await bench.reconcile();
-    await bench.reconcile();
-    expect(bench.passes).toHaveLength(0);
-    expect(bench.happened).toEqual(['status']);
-    expect(bench.condition('Suspended')?.status).toBe('True');
-    expect(bench.present?.status?.lastHandledReconcileAt).toBeUndefined();
-  });
-
-  test('suspended: a deletion is honoured', async () => {
-    const remove = jest.fn(removable);
-    const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [FINALIZER] };
-    const bench = new Bench(widget({ spec: { suspend: true }, metadata }), remove);
-    expect(await bench.reconcile()).toEqual({ type: 'gone' });
-    expect(remove).toHaveBeenCalled();
-  });
-});
-
-describe('deletion', () => {
-  const going = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [FINALIZER, 'example.org/other'] };
-
-  test('removes first, tells, and lets go last', async () => {
-    const bench: Bench = new Bench(widget({ metadata: going }), () => {
-      bench.happened.push('remove');
-      return Promise.resolve([{ type: 'Warning', reason: 'CleanupSkipped', message: 'left behind' }]);
-    });
-    await bench.reconcile();
-    expect(bench.happened).toEqual(['remove', 'event', 'finalizers 0']);
-  });
-
-  test('is best effort: whatever goes wrong, the finalizer goes and an event tells', async () => {
-    const bench = new Bench(widget({ metadata: going }), () => Promise.reject(new Error('the hub is down')));
-    expect(await bench.reconcile()).toEqual({ type: 'gone' });
-    expect(bench.happened).toEqual(['event', 'finalizers 0']);
-    expect(bench.events).toEqual(['Warning CleanupFailed']);
-  });
-
-  test.each([
-    ['a broken server', new ApiError(500, 'InternalError', 'etcd is gone')],
-    ['a busy server', new ApiError(429, 'TooManyRequests', 'busy', 7_000)],
-    ['no server', new ApiServerUnreachable('ECONNREFUSED')],
-  ])('waits for %s, which says nothing of what there is to remove', async (_, error) => {
-    const bench = new Bench(widget({ metadata: going }), () => Promise.reject(error));
-    expect(await bench.reconcile()).toMatchObject({ type: 'retry', error });
-    expect(bench.cluster.writes).toEqual([]);
-  });
-
-  test('does not wait for a server that refuses: that would keep the namespace', async () => {
-    const bench = new Bench(widget({ metadata: going }), () =>
-      Promise.reject(new ApiError(403, 'Forbidden', 'may not')),
-    );
-    expect(await bench.reconcile()).toEqual({ type: 'gone' });
-    expect(bench.events).toEqual(['Warning CleanupFailed']);
-  });
-
-  test('is best effort: a cleanup that hangs is given up', async () => {
-    const bench = new Bench(widget({ metadata: going }), () => new Promise(() => undefined));
-    const next = bench.reconcile();
-    await bench.clock.advance(RECONCILE_TIMEOUT);
-    expect(await next).toEqual({ type: 'gone' });
-  });
-
-  test('that is cut short since another leads is left to the other', async () => {
-    const bench = new Bench(widget({ metadata: going }), () => new Promise(() => undefined));
-    const next = bench.reconcile();
-    await settle();
-    bench.leadership.abort(new Error('no longer the leader'));
-    expect(await next).toMatchObject({ type: 'retry' });
-    expect(bench.cluster.writes).toEqual([]);
-  });
-
-  test('removes once: while another finalizer keeps it, ours is known to be gone', async () => {
-    const remove = jest.fn(removable);
-    const bench = new Bench(widget({ metadata: going }), remove);
-    bench.cluster.handler = ({ body }) =>
-      widget({ metadata: { ...going, ...(body as Widget).metadata, finalizers: ['example.org/other'] } });
-    await bench.reconcile();
-    await bench.reconcile();
-    expect(remove).toHaveBeenCalledTimes(1);
-  });
-});
-
-describe('guards', () => {
-  test('what nobody foresaw is written to the status and backs off', async () => {
-    const bench = new Bench(widget());
-    bench.sync = () => Promise.reject(new Error('boom'));
-    expect(await bench.reconcile()).toMatchObject({ type: 'retry', error: { message: 'boom' } });
-    expect(bench.condition('Ready')).toMatchObject({
-      status: 'False',
-      reason: 'InternalError',
-      message: 'boom',
-    });
-    expect(bench.log.at('error')).toHaveLength(1);
-  });
-
-  test.each([
-    ['a string', 'boom'],
-    ['undefined', undefined],
-    ['an object', { oh: 'no' }],
-  ])('a thrown %s is an error like any other', async (_, thrown) => {
-    const bench = new Bench(widget());
-    bench.sync = () => Promise.reject(thrown);
-    const next = await bench.reconcile();
-    expect(next).toMatchObject({ type: 'retry', error: expect.any(Error) });
-    expect(bench.condition('Ready')?.reason).toBe('InternalError');
-  });
-
-  test('a throw before the first await, and one of a reader, end in backoff too', async () => {
-    const bench = new Bench(widget());
-    bench.sync = () => {
-      throw new TypeError('not even a promise');
-    };
-    expect(await bench.reconcile()).toMatchObject({ type: 'retry' });
-    Object.defineProperty(bench, 'present', {
-      get: () => {
-        throw new Error('the store is broken');
-      },
-    });
-    expect(await bench.reconcile()).toMatchObject({
-      type: 'retry',
-      error: { message: 'the store is broken' },
-    });
-  });
-
-  test.each([
-    ['a conflict', new ApiError(409, 'Conflict', 'modified')],
-    ['a busy server', new ApiError(429, 'TooManyRequests', 'busy', 7_000)],
-    ['a broken server', new ApiError(500, 'InternalError', 'etcd is gone')],
-    ['no server', new ApiServerUnreachable('ECONNREFUSED')],
-  ])('%s says nothing of the resource: no status, no error in the log', async (_, error) => {
-    const bench = new Bench(widget());
-    bench.sync = () => Promise.reject(error);
-    const atLeast = error instanceof ApiError ? (error.retryAfter ?? 0) : 0;
-    expect(await bench.reconcile()).toEqual({ type: 'retry', error, atLeast });
-    expect(bench.cluster.writes).toEqual([]);
-    expect(bench.log.at('error')).toEqual([]);
-  });
-
-  test('a permission that is missing names itself in the status', async () => {
-    const bench = new Bench(widget());
-    bench.sync = () => Promise.reject(new ApiError(403, 'Forbidden', 'secrets "x" is forbidden'));
-    await bench.reconcile();
-    expect(bench.condition('Ready')?.message).toContain('secrets "x" is forbidden');
-  });
-
-  test('the failure is told even if the status cannot be written', async () => {
-    const bench = new Bench(widget());
-    bench.sync = () => Promise.reject(new Error('the real trouble'));
-    bench.cluster.handler = () => {
-      throw new ApiServerUnreachable('down');
-    };
-    expect(await bench.reconcile()).toMatchObject({ error: { message: 'the real trouble' } });
-  });
-
-  test('a pass that takes too long is aborted and given up', async () => {
-    const bench = new Bench(widget());
-    bench.sync = () => new Promise(() => undefined);
-    const next = bench.reconcile();
-    await bench.clock.advance(RECONCILE_TIMEOUT);
-    expect(await next).toMatchObject({ type: 'retry' });
-    expect(bench.passes[0]?.signal.aborted).toBe(true);
-    expect(bench.condition('Ready')?.message).toContain('120 s');
-  });
-
-  test('a pass that was given up is not doubled while it still runs', async () => {
-    const bench = new Bench(widget());
-    let end!: () => void;
-    bench.sync = () => new Promise((resolve) => (end = () => resolve(ready('AutomationGenerated', ''))));
-    const next = bench.reconcile();
-    await bench.clock.advance(RECONCILE_TIMEOUT);
-    await next;
-    expect(await bench.reconcile()).toMatchObject({ type: 'retry' });
-    expect(bench.passes).toHaveLength(1);
-    await bench.clock.advance(1_000);
-    expect(bench.longestGivenUp).toBe(RECONCILE_TIMEOUT + 1_000);
-    end();
-    await settle();
-    expect(bench.longestGivenUp).toBe(0);
-    void bench.reconcile();
-    await settle();
-    expect(bench.passes).toHaveLength(2);
-    end();
-  });
-
-  test('once another leads, the pass ends, writes nothing and is no failure of the resource', async () => {
-    const bench = new Bench(widget());
-    bench.sync = ({ signal }) =>
-      new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
-    const next = bench.reconcile();
-    await settle();
-    bench.leadership.abort(new Error('no longer the leader'));
-    await next;
-    expect(bench.cluster.writes).toEqual([]);
-  });
-
-  test('leaves no timer behind', async () => {
-    const bench = new Bench(widget());
-    await bench.reconcile();
-    bench.sync = () => Promise.reject(new Error('boom'));
-    await bench.reconcile();
-    expect(bench.clock.pendingTimers).toBe(0);
-  });
-
-  test('an object of somebody else stalls, one that is on its way out is waited for', async () => {
-    const bench = new Bench(widget());
-    bench.sync = () => Promise.reject(new NameConflict('taken', false));
-    expect(await bench.reconcile()).toEqual({ type: 'stalled' });
-    expect(bench.condition('Stalled')).toMatchObject({ reason: 'NameConflict', message: 'taken' });
-    bench.sync = () => Promise.reject(new NameConflict('still going', true));
-    expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 5_000, priority: 'change' });
-  });
-});
-
-describe('events', () => {
-  const steps: [string, Outcome, string[]][] = [
-    ['first wait: nothing happened yet', waiting('HubNotFound', 'none', 1), []],
-    ['ready', ready('AutomationGenerated', 'ok'), ['Normal AutomationGenerated']],
-    ['ready again', ready('AutomationGenerated', 'still ok'), []],
-    ['not ready any more', waiting('HubUnreachable', 'gone', 1), ['Warning HubUnreachable']],
-    ['still not', waiting('HubNotReady', 'starts', 1), []],
-    ['stalled', stalled('RejectedByHub', 'no'), ['Warning RejectedByHub']],
-    ['stalled for the same reason', stalled('RejectedByHub', 'no, again'), []],
-    ['stalled for another', stalled('InvalidSpec', 'no'), ['Warning InvalidSpec']],
-  ];
-
-  test('tell transitions only', async () => {
-    const bench = new Bench(widget());
-    for (const [name, outcome, expected] of steps) {
-      const before = bench.events.length;
-      bench.sync = () => Promise.resolve(outcome);
+describe('Reconciler', () => {
+  describe('a reconcile', () => {
+    test('a reconcile without a change writes nothing', async () => {
+      const bench = new Bench(widget(), removable);
       await bench.reconcile();
-      expect({ name, events: bench.events.slice(before) }).toEqual({ name, events: expected });
-    }
+      const { length } = bench.cluster.writes;
+      expect(length).toBeGreaterThan(0);
+      for (let again = 0; again < 3; again++) await bench.reconcile();
+      expect(bench.passes).toHaveLength(4);
+      expect(bench.cluster.writes).toHaveLength(length);
+    });
+
+    test('a reconcile of a resource that is gone does nothing', async () => {
+      const bench = new Bench(undefined);
+      expect(await bench.reconcile()).toEqual({ type: 'gone' });
+      expect(bench.cluster.requests).toEqual([]);
+    });
+
+    test('the finalizer is added before the sync module runs', async () => {
+      const bench = new Bench(widget(), removable);
+      bench.sync = () => {
+        bench.happened.push('sync');
+        return Promise.resolve(ready('AutomationGenerated', ''));
+      };
+      await bench.reconcile();
+      expect(bench.happened.slice(0, 2)).toEqual(['finalizers 1', 'sync']);
+    });
+
+    test('a kind with nothing to remove has no finalizer', async () => {
+      const bench = new Bench(widget());
+      await bench.reconcile();
+      expect(bench.happened).toEqual(['status', 'event']);
+    });
+
+    test('the result says when the resource is reconciled next', async () => {
+      const bench = new Bench(widget());
+      expect(await bench.reconcile()).toEqual({ type: 'resync' });
+      bench.sync = () => Promise.resolve(waiting('HubNotReady', 'soon', 10_000));
+      expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 10_000, priority: 'change' });
+      bench.sync = () => Promise.resolve(ready('AutomationGenerated', 'ok', { after: 3_000 }));
+      expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 3_000, priority: 'change' });
+      bench.sync = () => Promise.resolve(stalled('InvalidSpec', 'no'));
+      expect(await bench.reconcile()).toEqual({ type: 'stalled' });
+      bench.sync = () => Promise.resolve(stalled('HubBanned', 'no', { after: 30_000 }));
+      expect(await bench.reconcile()).toEqual({ type: 'stalled', after: 30_000 });
+      expect(bench.condition('Stalled')?.reason).toBe('HubBanned');
+      expect(bench.condition('Reconciling')).toBeUndefined();
+    });
+
+    test('a duplicate stalls, names the older resource and gets no finalizer', async () => {
+      const bench = new Bench(widget(), removable);
+      bench.conflictingOwner = 'Widget/home/older';
+      await bench.reconcile();
+      expect(bench.passes).toHaveLength(0);
+      expect(bench.happened).not.toContain('finalizers 1');
+      expect(bench.condition('Stalled')).toMatchObject({
+        reason: 'DuplicateId',
+        message: expect.stringContaining('older'),
+      });
+    });
+
+    test('a change by a user that came with the answer to a write is reconciled', async () => {
+      const bench = new Bench(widget(), removable);
+      let generation: number | undefined;
+      bench.cluster.handler = ({ body }) => {
+        const { metadata } = body as Widget;
+        return widget({ metadata: { ...metadata, resourceVersion: '9', generation: 2 } });
+      };
+      bench.sync = () => {
+        generation = bench.present?.metadata.generation;
+        return Promise.resolve(ready('AutomationGenerated', ''));
+      };
+      await bench.reconcile();
+      const status = bench.cluster.writes.find(({ path }) => path.endsWith('/status'))!.body as Widget;
+      expect(generation).toBe(2);
+      expect(status.status?.observedGeneration).toBe(2);
+    });
+  });
+
+  describe('requests of a user', () => {
+    test('a full reconcile is forced once and echoed', async () => {
+      const bench = new Bench(
+        widget({ metadata: { annotations: { [annotations.reconcileRequestedAt]: 'now' } } }),
+      );
+      await bench.reconcile();
+      await bench.reconcile();
+      expect(bench.passes.map(({ forced }) => forced)).toEqual([true, false]);
+      expect(bench.present?.status?.lastHandledReconcileAt).toBe('now');
+    });
+
+    test('a full reconcile that failed is forced again', async () => {
+      const bench = new Bench(
+        widget({ metadata: { annotations: { [annotations.reconcileRequestedAt]: 'now' } } }),
+      );
+      bench.sync = () => Promise.reject(new Error('boom'));
+      await bench.reconcile();
+      expect(bench.present?.status?.lastHandledReconcileAt).toBeUndefined();
+      await bench.reconcile();
+      expect(bench.passes.map(({ forced }) => forced)).toEqual([true, true]);
+    });
+
+    test('dry-run reaches the sync module', async () => {
+      const bench = new Bench(widget({ metadata: { annotations: { [annotations.dryRun]: 'true' } } }));
+      await bench.reconcile();
+      expect(bench.passes[0]?.dryRun).toBe(true);
+    });
+
+    test('while suspended only the condition is written, and a requested full reconcile stays pending', async () => {
+      const bench = new Bench(
+        widget({
+          spec: { suspend: true },
+          metadata: { annotations: { [annotations.reconcileRequestedAt]: 'now' } },
+        }),
+        removable,
+      );
+      await bench.reconcile();
+      await bench.reconcile();
+      expect(bench.passes).toHaveLength(0);
+      expect(bench.happened).toEqual(['status']);
+      expect(bench.condition('Suspended')?.status).toBe('True');
+      expect(bench.present?.status?.lastHandledReconcileAt).toBeUndefined();
+    });
+
+    test('while suspended a deletion is carried out', async () => {
+      const remove = jest.fn(removable);
+      const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [FINALIZER] };
+      const bench = new Bench(widget({ spec: { suspend: true }, metadata }), remove);
+      expect(await bench.reconcile()).toEqual({ type: 'gone' });
+      expect(remove).toHaveBeenCalled();
+    });
+  });
+
+  describe('deletion', () => {
+    const going = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [FINALIZER, 'example.org/other'] };
+
+    test('the object is removed first, then events are written, then the finalizer is released', async () => {
+      const bench: Bench = new Bench(widget({ metadata: going }), () => {
+        bench.happened.push('remove');
+        return Promise.resolve([{ type: 'Warning', reason: 'CleanupSkipped', message: 'left behind' }]);
+      });
+      await bench.reconcile();
+      expect(bench.happened).toEqual(['remove', 'event', 'finalizers 0']);
+    });
+
+    test('a cleanup that fails releases the finalizer and emits an event', async () => {
+      const bench = new Bench(widget({ metadata: going }), () =>
+        Promise.reject(new Error('the hub is down')),
+      );
+      expect(await bench.reconcile()).toEqual({ type: 'gone' });
+      expect(bench.happened).toEqual(['event', 'finalizers 0']);
+      expect(bench.events).toEqual(['Warning CleanupFailed']);
+    });
+
+    test.each([
+      ['a broken server', new ApiError(500, 'InternalError', 'etcd is gone')],
+      ['a busy server', new ApiError(429, 'TooManyRequests', 'busy', 7_000)],
+      ['no server', new ApiServerUnreachable('ECONNREFUSED')],
+    ])('a deletion is retried after %s', async (_, error) => {
+      const bench = new Bench(widget({ metadata: going }), () => Promise.reject(error));
+      expect(await bench.reconcile()).toMatchObject({ type: 'retry', error });
+      expect(bench.cluster.writes).toEqual([]);
+    });
+
+    test('an API server that forbids the cleanup does not hold up the namespace', async () => {
+      const bench = new Bench(widget({ metadata: going }), () =>
+        Promise.reject(new ApiError(403, 'Forbidden', 'may not')),
+      );
+      expect(await bench.reconcile()).toEqual({ type: 'gone' });
+      expect(bench.events).toEqual(['Warning CleanupFailed']);
+    });
+
+    test('a cleanup that hangs is abandoned and the finalizer released', async () => {
+      const bench = new Bench(widget({ metadata: going }), () => new Promise(() => undefined));
+      const next = bench.reconcile();
+      await bench.clock.advance(RECONCILE_TIMEOUT);
+      expect(await next).toEqual({ type: 'gone' });
+    });
+
+    test('a deletion that the loss of leadership interrupts is left to the next leader', async () => {
+      const bench = new Bench(widget({ metadata: going }), () => new Promise(() => undefined));
+      const next = bench.reconcile();
+      await settle();
+      bench.leadership.abort(new Error('no longer the leader'));
+      expect(await next).toMatchObject({ type: 'retry' });
+      expect(bench.cluster.writes).toEqual([]);
+    });
+
+    test('the object is removed once, also while another finalizer holds the resource', async () => {
+      const remove = jest.fn(removable);
+      const bench = new Bench(widget({ metadata: going }), remove);
+      bench.cluster.handler = ({ body }) =>
+        widget({ metadata: { ...going, ...(body as Widget).metadata, finalizers: ['example.org/other'] } });
+      await bench.reconcile();
+      await bench.reconcile();
+      expect(remove).toHaveBeenCalledTimes(1);
+    });
+  });
+
+  describe('errors', () => {
+    test('an unexpected error is written to the status and retried', async () => {
+      const bench = new Bench(widget());
+      bench.sync = () => Promise.reject(new Error('boom'));
+      expect(await bench.reconcile()).toMatchObject({ type: 'retry', error: { message: 'boom' } });
+      expect(bench.condition('Ready')).toMatchObject({
+        status: 'False',
+        reason: 'InternalError',
+        message: 'boom',
+      });
+      expect(bench.log.at('error')).toHaveLength(1);
+    });
+
+    test.each([
+      ['a string', 'boom'],
+      ['undefined', undefined],
+      ['an object', { oh: 'no' }],
+    ])('%s that is thrown is handled like an error', async (_, thrown) => {
+      const bench = new Bench(widget());
+      bench.sync = () => Promise.reject(thrown);
+      const next = await bench.reconcile();
+      expect(next).toMatchObject({ type: 'retry', error: expect.any(Error) });
+      expect(bench.condition('Ready')?.reason).toBe('InternalError');
+    });
+
+    test('a sync module and a reader that throw synchronously are retried', async () => {
+      const bench = new Bench(widget());
+      bench.sync = () => {
+        throw new TypeError('not even a promise');
+      };
+      expect(await bench.reconcile()).toMatchObject({ type: 'retry' });
+      Object.defineProperty(bench, 'present', {
+        get: () => {
+          throw new Error('the store is broken');
+        },
+      });
+      expect(await bench.reconcile()).toMatchObject({
+        type: 'retry',
+        error: { message: 'the store is broken' },
+      });
+    });
+
+    test.each([
+      ['a conflict', new ApiError(409, 'Conflict', 'modified')],
+      ['a busy server', new ApiError(429, 'TooManyRequests', 'busy', 7_000)],
+      ['a broken server', new ApiError(500, 'InternalError', 'etcd is gone')],
+      ['no server', new ApiServerUnreachable('ECONNREFUSED')],
+    ])('after %s no status is written and no error is logged', async (_, error) => {
+      const bench = new Bench(widget());
+      bench.sync = () => Promise.reject(error);
+      const atLeast = error instanceof ApiError ? (error.retryAfter ?? 0) : 0;
+      expect(await bench.reconcile()).toEqual({ type: 'retry', error, atLeast });
+      expect(bench.cluster.writes).toEqual([]);
+      expect(bench.log.at('error')).toEqual([]);
+    });
+
+    test('a missing permission is named in the status', async () => {
+      const bench = new Bench(widget());
+      bench.sync = () => Promise.reject(new ApiError(403, 'Forbidden', 'secrets "x" is forbidden'));
+      await bench.reconcile();
+      expect(bench.condition('Ready')?.message).toContain('secrets "x" is forbidden');
+    });
+
+    test('the error is returned even if the status cannot be written', async () => {
+      const bench = new Bench(widget());
+      bench.sync = () => Promise.reject(new Error('the real trouble'));
+      bench.cluster.handler = () => {
+        throw new ApiServerUnreachable('down');
+      };
+      expect(await bench.reconcile()).toMatchObject({ error: { message: 'the real trouble' } });
+    });
+
+    test('a reconcile is aborted and abandoned at its time limit', async () => {
+      const bench = new Bench(widget());
+      bench.sync = () => new Promise(() => undefined);
+      const next = bench.reconcile();
+      await bench.clock.advance(RECONCILE_TIMEOUT);
+      expect(await next).toMatchObject({ type: 'retry' });
+      expect(bench.passes[0]?.signal.aborted).toBe(true);
+      expect(bench.condition('Ready')?.message).toContain('120 s');
+    });
+
+    test('no other reconcile of a resource starts while an abandoned one is running', async () => {
+      const bench = new Bench(widget());
+      let end!: () => void;
+      bench.sync = () => new Promise((resolve) => (end = () => resolve(ready('AutomationGenerated', ''))));
+      const next = bench.reconcile();
+      await bench.clock.advance(RECONCILE_TIMEOUT);
+      await next;
+      expect(await bench.reconcile()).toMatchObject({ type: 'retry' });
+      expect(bench.passes).toHaveLength(1);
+      await bench.clock.advance(1_000);
+      expect(bench.longestGivenUp).toBe(RECONCILE_TIMEOUT + 1_000);
+      end();
+      await settle();
+      expect(bench.longestGivenUp).toBe(0);
+      void bench.reconcile();
+      await settle();
+      expect(bench.passes).toHaveLength(2);
+      end();
+    });
+
+    test('a reconcile that the loss of leadership interrupts writes nothing', async () => {
+      const bench = new Bench(widget());
+      bench.sync = ({ signal }) =>
+        new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+      const next = bench.reconcile();
+      await settle();
+      bench.leadership.abort(new Error('no longer the leader'));
+      await next;
+      expect(bench.cluster.writes).toEqual([]);
+    });
+
+    test('no timer is left after a reconcile', async () => {
+      const bench = new Bench(widget());
+      await bench.reconcile();
+      bench.sync = () => Promise.reject(new Error('boom'));
+      await bench.reconcile();
+      expect(bench.clock.pendingTimers).toBe(0);
+    });
+
+    test('an object of another owner stalls the resource, and one that is being deleted is waited for', async () => {
+      const bench = new Bench(widget());
+      bench.sync = () => Promise.reject(new NameConflict('taken', false));
+      expect(await bench.reconcile()).toEqual({ type: 'stalled' });
+      expect(bench.condition('Stalled')).toMatchObject({ reason: 'NameConflict', message: 'taken' });
+      bench.sync = () => Promise.reject(new NameConflict('still going', true));
+      expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 5_000, priority: 'change' });
+    });
+  });
+
+  describe('events', () => {
+    const steps: [string, Outcome, string[]][] = [
+      ['first wait: nothing happened yet', waiting('HubNotFound', 'none', 1), []],
+      ['ready', ready('AutomationGenerated', 'ok'), ['Normal AutomationGenerated']],
+      ['ready again', ready('AutomationGenerated', 'still ok'), []],
+      ['not ready any more', waiting('HubUnreachable', 'gone', 1), ['Warning HubUnreachable']],
+      ['still not', waiting('HubNotReady', 'starts', 1), []],
+      ['stalled', stalled('RejectedByHub', 'no'), ['Warning RejectedByHub']],
+      ['stalled for the same reason', stalled('RejectedByHub', 'no, again'), []],
+      ['stalled for another', stalled('InvalidSpec', 'no'), ['Warning InvalidSpec']],
+    ];
+
+    test('an event is emitted on a transition and not on a repetition', async () => {
+      const bench = new Bench(widget());
+      for (const [name, outcome, expected] of steps) {
+        const before = bench.events.length;
+        bench.sync = () => Promise.resolve(outcome);
+        await bench.reconcile();
+        expect({ name, events: bench.events.slice(before) }).toEqual({ name, events: expected });
+      }
+    });
   });
 });

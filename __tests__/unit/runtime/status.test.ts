@@ -14,86 +14,88 @@ function setup(handler: Handler) {
   return { cluster, writer: new StatusWriter<Widget>(cluster, widgets, (resource) => resource) };
 }
 
-test('what does not differ is not written', async () => {
-  const { cluster, writer } = setup(() => undefined);
-  const resource = widget({ status: { phase: 'Running' } });
-  expect(await writer.write(resource, (status) => ({ ...status, url: null, version: undefined }))).toBe(
-    resource,
-  );
-  expect(cluster.requests).toEqual([]);
-});
+describe('StatusWriter', () => {
+  test('an equal status is not written', async () => {
+    const { cluster, writer } = setup(() => undefined);
+    const resource = widget({ status: { phase: 'Running' } });
+    expect(await writer.write(resource, (status) => ({ ...status, url: null, version: undefined }))).toBe(
+      resource,
+    );
+    expect(cluster.requests).toEqual([]);
+  });
 
-test('a conflict is answered by the same change to what is there now, once', async () => {
-  const newest = widget({ metadata: { resourceVersion: '9' }, status: { count: 5 } });
-  const { cluster, writer } = setup(({ method, body }) => {
-    if (method === 'GET') return newest;
-    if ((body as Widget).metadata.resourceVersion !== '9') throw conflict();
-    return body;
-  });
-  await writer.write(widget({ status: { count: 1 } }), add);
-  expect(cluster.writes.map(({ body }) => (body as Widget).status)).toEqual([{ count: 2 }, { count: 6 }]);
-});
-
-test('another resource that took the name is left alone', async () => {
-  const { cluster, writer } = setup(({ method }) => {
-    if (method === 'GET') return widget({ metadata: { uid: 'another', resourceVersion: '9' } });
-    throw conflict();
-  });
-  await writer.write(widget(), add);
-  expect(cluster.writes).toHaveLength(1);
-});
-
-test('nobody is told when the resource is gone', async () => {
-  const { writer } = setup(() => {
-    throw notFound();
-  });
-  const resource = widget();
-  expect(await writer.write(resource, add)).toBe(resource);
-});
-
-test('endless conflicts are an error in the end', async () => {
-  const { cluster, writer } = setup(({ method }) => {
-    if (method === 'GET') return widget();
-    throw conflict();
-  });
-  await expect(writer.write(widget(), add)).rejects.toThrow('modified');
-  expect(cluster.writes).toHaveLength(5);
-});
-
-describe('conditions of others', () => {
-  const condition = (type: string) => ({
-    type,
-    status: 'True' as const,
-    reason: 'Because',
-    message: '',
-    observedGeneration: 1,
-    lastTransitionTime: '2026-01-01T00:00:00Z',
-  });
-  const managed = (manager: string, ...types: string[]) => ({
-    manager,
-    fieldsV1: {
-      'f:status': { 'f:conditions': Object.fromEntries(types.map((type) => [`k:{"type":"${type}"}`, {}])) },
-    },
-  });
-  const typesLeft = (managedFields: object[] | undefined) => {
-    // The server sends it; what the runtime keeps has it no more.
-    const metadata: object = managedFields ? { managedFields } : {};
-    const resource = widget({
-      metadata,
-      status: { conditions: ['Ready', 'Backup', 'Shared'].map(condition) },
+  test('after a conflict the change is made again on the newest status', async () => {
+    const newest = widget({ metadata: { resourceVersion: '9' }, status: { count: 5 } });
+    const { cluster, writer } = setup(({ method, body }) => {
+      if (method === 'GET') return newest;
+      if ((body as Widget).metadata.resourceVersion !== '9') throw conflict();
+      return body;
     });
-    return withoutForeignConditions(resource).status?.conditions?.map(({ type }) => type);
-  };
-
-  test('are not seen, unless they are ours as well', () => {
-    const managedFields = [
-      managed('hub-operator-status', 'Ready', 'Shared'),
-      managed('backup', 'Backup', 'Shared'),
-    ];
-    expect(typesLeft(managedFields)).toEqual(['Ready', 'Shared']);
+    await writer.write(widget({ status: { count: 1 } }), add);
+    expect(cluster.writes.map(({ body }) => (body as Widget).status)).toEqual([{ count: 2 }, { count: 6 }]);
   });
 
-  test('what nobody owns is taken for ours', () => {
-    expect(typesLeft(undefined)).toEqual(['Ready', 'Backup', 'Shared']);
+  test('a new resource of the same name is not written', async () => {
+    const { cluster, writer } = setup(({ method }) => {
+      if (method === 'GET') return widget({ metadata: { uid: 'another', resourceVersion: '9' } });
+      throw conflict();
+    });
+    await writer.write(widget(), add);
+    expect(cluster.writes).toHaveLength(1);
+  });
+
+  test('a status of a deleted resource is not written, without an error', async () => {
+    const { writer } = setup(() => {
+      throw notFound();
+    });
+    const resource = widget();
+    expect(await writer.write(resource, add)).toBe(resource);
+  });
+
+  test('conflicts without an end are an error', async () => {
+    const { cluster, writer } = setup(({ method }) => {
+      if (method === 'GET') return widget();
+      throw conflict();
+    });
+    await expect(writer.write(widget(), add)).rejects.toThrow('modified');
+    expect(cluster.writes).toHaveLength(5);
+  });
+
+  describe('withoutForeignConditions', () => {
+    const condition = (type: string) => ({
+      type,
+      status: 'True' as const,
+      reason: 'Because',
+      message: '',
+      observedGeneration: 1,
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    });
+    const managed = (manager: string, ...types: string[]) => ({
+      manager,
+      fieldsV1: {
+        'f:status': { 'f:conditions': Object.fromEntries(types.map((type) => [`k:{"type":"${type}"}`, {}])) },
+      },
+    });
+    const typesLeft = (managedFields: object[] | undefined) => {
+      // The server sends it; what the runtime keeps has it no more.
+      const metadata: object = managedFields ? { managedFields } : {};
+      const resource = widget({
+        metadata,
+        status: { conditions: ['Ready', 'Backup', 'Shared'].map(condition) },
+      });
+      return withoutForeignConditions(resource).status?.conditions?.map(({ type }) => type);
+    };
+
+    test('conditions of other managers are removed, unless the operator owns them too', () => {
+      const managedFields = [
+        managed('hub-operator-status', 'Ready', 'Shared'),
+        managed('backup', 'Backup', 'Shared'),
+      ];
+      expect(typesLeft(managedFields)).toEqual(['Ready', 'Shared']);
+    });
+
+    test('conditions without an owner stay', () => {
+      expect(typesLeft(undefined)).toEqual(['Ready', 'Backup', 'Shared']);
+    });
   });
 });
