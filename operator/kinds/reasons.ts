@@ -239,7 +239,11 @@ export const otherConditions = {
     kinds: hub,
     meaning: 'The volume claim is as the spec asks.',
     reasons: {
-      Bound: { meaning: 'The claim is bound. While Unknown: it is waiting for its volume.' },
+      Bound: { meaning: 'The claim is bound.' },
+      Pending: {
+        meaning:
+          'The claim has no volume yet. With some storage classes it gets one when the pod is scheduled.',
+      },
       Expanding: { meaning: 'The volume is being expanded.' },
       Mismatch: {
         meaning: 'The claim differs from the spec, or is being deleted. The hub keeps running.',

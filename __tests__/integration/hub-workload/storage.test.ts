@@ -145,6 +145,10 @@ test('an expansion is Expanding until the volume has followed, and says so when 
     },
   );
   await storageReady('slow', { reason: 'Bound', status: 'True' });
+  // A refused expansion keeps nothing else from taking effect.
+  await home.change('hub', 'rigid', { storage: { retain: true } });
+  await until('nobody owns it', async () => (await ownersOf('rigid-config')).length === 0);
+  await storageReady('rigid', { reason: 'Mismatch', status: 'False' });
   // An expansion that came to nothing is taken back.
   await home.change('hub', 'rigid', { storage: { size: '1Gi' } });
   await storageReady('rigid', { reason: 'Bound', status: 'True' });
@@ -186,6 +190,48 @@ test('existingClaim: a missing one is named, and used when it appears; it is nev
   await home.delete('hub', 'shed');
   await isGone('statefulset', 'shed');
   expect((await claim('attic')).metadata).toEqual(metadata);
+});
+
+test('retain that was set while the Hub was suspended is honoured by its deletion', async () => {
+  await home.apply(idleHub('loft', { storage: { size: '1Gi' } }), configuration('loft'));
+  await storageReady('loft', { reason: 'Bound', status: 'True' });
+  expect(await ownersOf('loft-config')).toEqual(['loft']);
+  await home.change('hub', 'loft', { suspend: true });
+  await home.change('hub', 'loft', { storage: { retain: true } });
+  expect(await ownersOf('loft-config')).toEqual(['loft']);
+  await home.delete('hub', 'loft');
+  await isGone('statefulset', 'loft');
+  expect((await claim('loft-config')).metadata).not.toHaveProperty('deletionTimestamp');
+  expect(await ownersOf('loft-config')).toEqual([]);
+});
+
+test('a claim serves one Hub: a second one is told so, and gets no pod and no hold on the claim', async () => {
+  await home.apply(idleHub('house', { storage: { size: '1Gi' } }), configuration('house'));
+  await storageReady('house', { reason: 'Bound', status: 'True' });
+  await home.apply(
+    idleHub('lodger', { storage: { existingClaim: 'house-config' } }),
+    configuration('lodger'),
+  );
+  const { message } = await home.ready('hub', 'lodger', { status: 'False', reason: 'NameConflict' });
+  expect(message).toContain('The PersistentVolumeClaim house-config serves the Hub house');
+  expect(await home.exists('statefulset', 'lodger')).toBe(false);
+  expect(await ownersOf('house-config')).toEqual(['house']);
+  // It moves in when the other one has gone and has left the volume.
+  await home.change('hub', 'house', { storage: { retain: true } });
+  await home.delete('hub', 'house');
+  await home.annotate('hub', 'lodger', 'hub-operator.dev/reconcile-requested-at=now');
+  await until('it has a StatefulSet', () => home.exists('statefulset', 'lodger'), 60_000);
+});
+
+test('existingClaim may name the claim that the Hub has made, which outlives the Hub from then on', async () => {
+  await home.apply(idleHub('cabin', { storage: { size: '1Gi' } }), configuration('cabin'));
+  await storageReady('cabin', { reason: 'Bound', status: 'True' });
+  expect(await ownersOf('cabin-config')).toEqual(['cabin']);
+  await home.change('hub', 'cabin', { storage: { existingClaim: 'cabin-config' } });
+  await until('nobody owns it', async () => (await ownersOf('cabin-config')).length === 0);
+  await home.delete('hub', 'cabin');
+  await isGone('statefulset', 'cabin');
+  expect((await claim('cabin-config')).metadata).not.toHaveProperty('deletionTimestamp');
 });
 
 test('class and modes cannot be changed', async () => {

@@ -13,6 +13,7 @@ import { continueOnFailure } from './continue-on-failure';
 import { addExposure } from './exposure/index';
 import { checkTrustedProxies } from './exposure/trusted-proxies';
 import { type Authenticated, type HubContext, Steps, type WithAddress, type WithClaim } from './steps';
+import { releaseRetained } from './workload/retain';
 import { ensureStatefulSet } from './workload/statefulset';
 import { ensureStorage } from './workload/storage';
 
@@ -34,6 +35,7 @@ export function hubModule(services: Services, hubs: HubClients): SyncModule<Hub>
       if (reconcile.dryRun) return dryRun(services, context);
       return (spec.external ? externalSteps : steps).run(context, readyOutcome);
     },
+    remove: (hub, context) => releaseRetained(services, hub, context),
   };
 }
 

@@ -10,9 +10,12 @@ export const SERVICE_PORT = 'http';
 /** The hub's container, to be named in `spec.podTemplate`. */
 export const HUB_CONTAINER = 'hub';
 
+/** Label of the hub's pod with the name of the Hub. */
+export const INSTANCE_LABEL = 'app.kubernetes.io/instance';
+
 /** Labels that only the pod of this hub has. */
 export function selectorOf(hub: Hub): Record<string, string> {
-  return { 'app.kubernetes.io/name': 'home-assistant', 'app.kubernetes.io/instance': hub.metadata.name };
+  return { 'app.kubernetes.io/name': 'home-assistant', [INSTANCE_LABEL]: hub.metadata.name };
 }
 
 /** A PersistentVolumeClaim. */
@@ -35,8 +38,19 @@ export interface Claim extends ClusterObject {
 
 export interface StatefulSet extends ClusterObject {
   readonly spec: {
-    readonly template: { readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> } };
+    readonly template: {
+      readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> };
+      readonly spec?: PodSpec;
+    };
   };
+}
+
+export interface PodSpec {
+  readonly volumes?: readonly { readonly persistentVolumeClaim?: { readonly claimName: string } }[];
+}
+
+export function mountsClaim(spec: PodSpec | undefined, claim: string): boolean {
+  return spec?.volumes?.some((volume) => volume.persistentVolumeClaim?.claimName === claim) ?? false;
 }
 
 export interface Service extends ClusterObject {

@@ -28,6 +28,8 @@ export interface HubContext {
 export interface WithClaim extends Found {
   /** The claim that holds `/config`; undefined while there is none. */
   readonly claim: Claim | undefined;
+  /** Another Hub has the claim: no pod may start on it. */
+  readonly claimConflict?: Outcome | undefined;
 }
 
 /** Stage: the Service has been looked at. */

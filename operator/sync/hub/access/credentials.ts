@@ -4,9 +4,10 @@ import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
 import { ownerReferenceTo } from '../../../runtime/apply';
 import { type ClusterObject, pathOf } from '../../../runtime/objects';
-import { isConflict, isNotFound } from '../../../runtime/api-client';
+import { isConflict } from '../../../runtime/api-client';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
+import { ensureOwnerReference } from '../owner-reference';
 
 /** The owner's credentials, or a sentence that says what is missing. */
 export type CredentialsFound = { readonly credentials: Credentials } | { readonly missing: string };
@@ -64,21 +65,11 @@ export async function ensureCredentialsOwner(
   const { namespace, name } = hub.metadata;
   const secret = cache.get<ClusterObject>(builtin.Secret.kind, namespace, objectNames(name).admin);
   if (!secret || !applier.isOurs(secret, hub)) return;
-  const others = (secret.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== hub.metadata.uid);
-  const desired = storage.retain ? others : [...others, ownerReferenceTo(hub)];
-  if (desired.length === (secret.metadata.ownerReferences ?? []).length) return;
-  const { uid, resourceVersion } = secret.metadata;
   try {
-    await cluster.request({
-      method: 'PATCH',
-      path: pathOf(builtin.Secret, namespace, secret.metadata.name),
-      contentType: 'application/merge-patch+json',
-      // The list is replaced as a whole, so only if the Secret is unchanged.
-      body: { metadata: { uid, resourceVersion, ownerReferences: desired } },
-    });
+    await ensureOwnerReference({ cluster }, hub, builtin.Secret, secret, !storage.retain);
   } catch (error) {
     // It was changed in the meantime, which requeues the Hub.
-    if (!isConflict(error) && !isNotFound(error)) throw error;
+    if (!isConflict(error)) throw error;
   }
 }
 

@@ -30,6 +30,7 @@ export function ensureStatefulSet(
       const { hub, spec, status } = context;
       // First: it lifts a ban of a hub that runs, whatever else is refused.
       await ensureOperatorIp(services, hub);
+      if (context.claimConflict) return context.claimConflict;
       const refusal = context.claim && refuseDowngrade(hub, spec, context.claim);
       if (refusal) return stalled('DowngradeRefused', refusal);
       const { namespace, name } = hub.metadata;

@@ -9,11 +9,13 @@ import type { Services } from '../../services';
 import type { WorkloadStep } from '../continue-on-failure';
 import { latestWarning } from '../health/warning-events';
 import type { Claim } from '../owned-objects';
+import { ensureOwnerReference } from '../owner-reference';
 import { type HubContext, requeueAfter, type WithClaim } from '../steps';
+import { ClaimConflicts } from './claim-conflict';
 import { parseQuantity } from './quantity';
 
 type StorageSpec = HubSpec['storage'];
-type StorageServices = Pick<Services, 'applier' | 'cluster'>;
+type StorageServices = Pick<Services, 'applier' | 'cache' | 'cluster'>;
 
 interface ClaimState {
   readonly claim?: Claim | undefined;
@@ -22,14 +24,24 @@ interface ClaimState {
 
 /**
  * Ensures the claim for `/config`. Leaves the condition `StorageReady`, which reports whatever is wrong with the claim:
- * the reconcile continues with the claim as it is (rules.md, "Storage").
+ * the reconcile continues with the claim as it is (rules.md, "Storage"). A claim that serves another Hub is not touched.
  */
 export function ensureStorage(services: StorageServices): WorkloadStep<HubContext, WithClaim> {
+  const conflicts = new ClaimConflicts(services);
   return {
     name: 'PersistentVolumeClaim',
     async run(context) {
-      const { claim, condition } = await ensureClaim(services, context.hub, context.spec.storage);
-      context.conditions['StorageReady'] = condition;
+      const { hub, conditions, reconcile } = context;
+      const claimConflict = conflicts.find(hub);
+      if (claimConflict) {
+        conditions['StorageReady'] = mismatch(claimConflict.message);
+        return { claim: undefined, claimConflict };
+      }
+      const { claim, condition } = await ensureClaim(services, hub, context.spec.storage);
+      // `existingClaim` may name the claim that this Hub has created before: from then on it is the user's.
+      if (claim && context.spec.storage.existingClaim && !reconcile.dryRun)
+        await ensureOwnerReference(services, hub, builtin.PersistentVolumeClaim, claim, false);
+      conditions['StorageReady'] = condition;
       // Only our own claims are watched.
       if (condition.status !== 'True') requeueAfter(context, DEPENDENCY_REQUEUE);
       return { claim };
@@ -74,23 +86,28 @@ async function applyClaim(
   present: Claim | undefined,
   problems: readonly string[],
 ): Promise<ClaimState> {
-  const manifest = {
-    apiVersion: 'v1',
-    kind: 'PersistentVolumeClaim',
-    metadata: { name: objectNames(hub.metadata.name).volumeClaim, namespace: hub.metadata.namespace },
-    spec: claimSpec(desired, present),
-  };
+  const apply = (spec: object) =>
+    services.applier.apply<Claim>(
+      builtin.PersistentVolumeClaim,
+      {
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        metadata: { name: objectNames(hub.metadata.name).volumeClaim, namespace: hub.metadata.namespace },
+        spec,
+      },
+      { owner: hub, ownerReference: !desired.retain },
+    );
   try {
-    const claim = await services.applier.apply<Claim>(builtin.PersistentVolumeClaim, manifest, {
-      owner: hub,
-      ownerReference: !desired.retain,
-    });
+    const claim = await apply(claimSpec(desired, present));
     return { claim, condition: await storageReady(services, claim, problems) };
   } catch (error) {
     // An admission plugin answers 403 where the class cannot expand its volumes.
-    const refused = error instanceof ObjectRejected || (error instanceof ApiError && error.status === 403);
-    if (!refused || !present) throw error;
-    return { claim: present, condition: mismatch(...problems, error.message) };
+    const rejected = error instanceof ObjectRejected || (error instanceof ApiError && error.status === 403);
+    const size = present && requestOf(present);
+    if (!rejected || size === undefined) throw error;
+    // `retain` takes effect all the same.
+    const claim = await apply(claimSpec({ ...desired, size }, present));
+    return { claim, condition: mismatch(...problems, error.message) };
   }
 }
 
@@ -106,8 +123,8 @@ async function storageReady(
   if (phase !== 'Bound') {
     const warning = await latestWarning(services, claim);
     return {
-      status: 'Unknown',
-      reason: 'Bound',
+      status: 'False',
+      reason: 'Pending',
       message: `${name} is ${phase}${warning ? `: ${warning}` : '.'}`,
     };
   }
@@ -136,11 +153,7 @@ export function claimSpec(
   present: Claim | undefined,
 ): Readonly<Record<string, unknown>> {
   const { accessModes, storageClassName } = present ? present.spec : desired;
-  const before = present && requestOf(present);
-  const size =
-    before === undefined || (present?.status?.phase === 'Bound' && !isSmaller(desired, present))
-      ? desired.size
-      : before;
+  const size = sizeToRequest(desired, present);
   return {
     accessModes,
     resources: { requests: { storage: size } },
@@ -165,10 +178,11 @@ export function differences(claim: Claim, desired: StorageSpec): string[] {
       `${name} has the access modes ${accessModes.join(', ')}, not ${desired.accessModes.join(', ')}: it is used as it is.`,
     );
   }
-  if (isSmaller(desired, claim)) {
-    const size = claim.status?.capacity?.storage ?? requestOf(claim);
+  if (isShrinking(desired, claim)) {
+    const sizes = [claim.status?.capacity?.storage, requestOf(claim)].filter((size) => size !== undefined);
+    const [least] = [...sizes].sort((x, y) => parseQuantity(x) - parseQuantity(y));
     problems.push(
-      `${name} has ${size}, and a volume cannot shrink to ${desired.size}: set storage.size to ${size} or more.`,
+      `${name} has ${sizes[0]}, and a volume cannot shrink to ${desired.size}: set storage.size to ${least} or more.`,
     );
   }
   return problems;
@@ -177,10 +191,22 @@ export function differences(claim: Claim, desired: StorageSpec): string[] {
 const isControlled = ({ metadata: { ownerReferences = [] } }: Claim): boolean =>
   ownerReferences.some(({ controller }) => controller);
 
-/** Less than the volume already has. A request that could not be fulfilled may be taken back. */
-function isSmaller(desired: StorageSpec, claim: Claim): boolean {
-  const size = claim.status?.capacity?.storage ?? requestOf(claim);
-  return size !== undefined && parseQuantity(desired.size) < parseQuantity(size);
+function sizeToRequest(desired: StorageSpec, present: Claim | undefined): string {
+  const requested = present && requestOf(present);
+  if (requested === undefined) return desired.size;
+  if (present?.status?.phase !== 'Bound' || isShrinking(desired, present)) return requested;
+  // A volume may be larger than its claim asked for: it is large enough without an expansion.
+  const capacity = present.status.capacity?.storage;
+  const size = parseQuantity(desired.size);
+  const isEnough = size > parseQuantity(requested) && size <= parseQuantity(capacity ?? '0');
+  return isEnough ? requested : desired.size;
+}
+
+/** Less than both the request and the volume. A request that could not be fulfilled may be taken back. */
+function isShrinking(desired: StorageSpec, claim: Claim): boolean {
+  const requested = requestOf(claim);
+  const sizes = [requested, claim.status?.capacity?.storage ?? requested];
+  return sizes.every((size) => size !== undefined && parseQuantity(desired.size) < parseQuantity(size));
 }
 
 const requestOf = ({ spec }: Claim): string | undefined => spec.resources?.requests?.storage;

@@ -1,5 +1,9 @@
+import { ApiError } from '../../../../../operator/runtime/api-client';
+import type { ApplyOptions, Manifest } from '../../../../../operator/runtime/apply';
+import type { ClusterObject } from '../../../../../operator/runtime/objects';
 import type { Claim } from '../../../../../operator/sync/hub/owned-objects';
-import { claimSpec, differences } from '../../../../../operator/sync/hub/workload/storage';
+import { claimSpec, differences, ensureStorage } from '../../../../../operator/sync/hub/workload/storage';
+import { aHub, aHubContext, services } from '../../fixtures';
 
 type StorageSpec = Parameters<typeof claimSpec>[0];
 
@@ -55,6 +59,45 @@ describe('claimSpec', () => {
   });
 });
 
+describe('ensureStorage', () => {
+  /** A cluster with a claim whose class cannot expand: the API server refuses a larger request with 403. */
+  function rigid(present: Claim) {
+    const applied: { manifest: Manifest; options: ApplyOptions }[] = [];
+    const apply = <T extends ClusterObject>(_: unknown, manifest: Manifest, options: ApplyOptions) => {
+      if (sizeOf(manifest['spec'] as ReturnType<typeof claimSpec>) !== '5Gi')
+        return Promise.reject(new ApiError(403, 'Forbidden', 'the class must support resize'));
+      applied.push({ manifest, options });
+      return Promise.resolve(present as ClusterObject as T);
+    };
+    const find = <T extends ClusterObject>() => Promise.resolve(present as ClusterObject as T);
+    const given = services({
+      applier: { apply, find, isOurs: () => true },
+      cache: { get: () => undefined, list: function* () {} },
+      cluster: { request: <T>() => Promise.resolve({ items: [] } as T) },
+    });
+    return { applied, step: ensureStorage(given) };
+  }
+
+  test('lets retain take effect although the expansion beside it is refused', async () => {
+    const { applied, step } = rigid(claim());
+    const context = aHubContext(aHub({ spec: { storage: { size: '8Gi', retain: true } } }));
+    expect(await step.run(context)).toMatchObject({ claim: { metadata: { name: 'villa-config' } } });
+    expect(applied).toMatchObject([{ options: { ownerReference: false } }]);
+    expect(context.conditions['StorageReady']).toMatchObject({
+      status: 'False',
+      reason: 'Mismatch',
+      message: expect.stringContaining('must support resize'),
+    });
+  });
+
+  test('reports a claim without a volume as pending', async () => {
+    const { step } = rigid(claim({ phase: 'Pending' }));
+    const context = aHubContext();
+    await step.run(context);
+    expect(context.conditions['StorageReady']).toMatchObject({ status: 'False', reason: 'Pending' });
+  });
+});
+
 describe('differences', () => {
   test('reports another class and missing modes', () => {
     const desired = storage({ storageClassName: 'slow', accessModes: ['ReadWriteMany'] });
@@ -66,6 +109,17 @@ describe('differences', () => {
   test('reports a size below that of the volume', () => {
     expect(differences(claim(), storage({ size: '1Gi' }))).toEqual([
       'villa-config has 5Gi, and a volume cannot shrink to 1Gi: set storage.size to 5Gi or more.',
+    ]);
+  });
+
+  test('reports nothing for a volume that is larger than its claim asked for', () => {
+    const roomy = claim({ size: '5Gi', capacity: '10Gi' });
+    expect(differences(roomy, storage({ size: '5Gi' }))).toEqual([]);
+    expect(sizeOf(claimSpec(storage({ size: '5Gi' }), roomy))).toBe('5Gi');
+    expect(sizeOf(claimSpec(storage({ size: '8Gi' }), roomy))).toBe('5Gi');
+    expect(sizeOf(claimSpec(storage({ size: '12Gi' }), roomy))).toBe('12Gi');
+    expect(differences(roomy, storage({ size: '4Gi' }))).toEqual([
+      'villa-config has 10Gi, and a volume cannot shrink to 4Gi: set storage.size to 5Gi or more.',
     ]);
   });
 
