@@ -10,7 +10,7 @@ import { Reloads } from './reloads';
 import { RepairIssues } from './repair-issues';
 import { RestClient, type HubAddress } from './rest';
 import { redactor, type Redact } from './redact';
-import { callService, isComponentLoaded } from './services';
+import { callService, listComponents } from './services';
 import { HubEvents } from './hub-events';
 import { AuthBackoff } from './auth-backoff';
 import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from './config-entity';
@@ -59,7 +59,7 @@ export class HubClient {
     this.reloads = new Reloads({
       clock,
       log,
-      isLoaded: (component) => isComponentLoaded(this.rest, component),
+      isLoaded: async (component) => (await listComponents(this.rest)).includes(component),
       reload: (component) => this.reload(component, ownReloads),
       isWriting: (component) => isConfigEntityKind(component) && this.entities.isWriting(component),
     });

@@ -1,4 +1,5 @@
 import type { HubConnection } from './connection';
+import { SharedAttempt } from './shared-attempt';
 import type { OwnReloadTracker } from './own-reload-tracker';
 import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from './config-entity';
 import { TriggerEventData } from './api-types';
@@ -43,13 +44,16 @@ const TRIGGERS = [
 
 /** One subscription for all that is worth knowing of a hub. */
 export class HubEvents {
-  private readonly connection: HubConnection;
   private readonly ownReloads: OwnReloadTracker;
   private readonly listeners = new Set<HubEventListener>();
-  private watching: Promise<unknown> | undefined;
+  private readonly subscription: SharedAttempt<unknown>;
 
   constructor(connection: HubConnection, ownReloads: OwnReloadTracker) {
-    this.connection = connection;
+    this.subscription = new SharedAttempt(() =>
+      connection.subscribe('subscribe_trigger', { trigger: TRIGGERS }, ({ variables }) =>
+        this.onTrigger(variables.trigger.id, variables.trigger.event.data),
+      ),
+    );
     this.ownReloads = ownReloads;
     connection.onReconnect(() => {
       ownReloads.reset();
@@ -63,20 +67,9 @@ export class HubEvents {
     return () => void this.listeners.delete(listener);
   }
 
-  /** Resolves once the hub tells us. */
+  /** Resolves once the hub sends its events. */
   async watch(): Promise<void> {
-    await (this.watching ??= this.subscribe());
-  }
-
-  private async subscribe(): Promise<void> {
-    try {
-      await this.connection.subscribe('subscribe_trigger', { trigger: TRIGGERS }, ({ variables }) =>
-        this.onTrigger(variables.trigger.id, variables.trigger.event.data),
-      );
-    } catch (error) {
-      this.watching = undefined;
-      throw error;
-    }
+    await this.subscription.run();
   }
 
   private onTrigger(id: string, { domain, service, component, service_data: data }: TriggerEventData): void {

@@ -1,33 +1,24 @@
+import { FollowedCollection } from './collection';
 import type { HubConnection } from './connection';
 import type { RestClient } from './rest';
-import { isComponentLoaded } from './services';
+import { listComponents } from './services';
 
-/** Which components of a hub are set up. One that is stays so until the hub restarts, and is not asked for again. */
+/** The components that a hub has set up. A component stays loaded until the hub restarts. */
 export class LoadedComponents {
-  private readonly rest: RestClient;
-  private readonly loaded = new Map<string, Promise<boolean>>();
+  private readonly components: FollowedCollection<Set<string>>;
 
   constructor(rest: RestClient, connection: HubConnection) {
-    this.rest = rest;
-    connection.onLost(() => this.loaded.clear());
+    this.components = new FollowedCollection(connection, {
+      fetch: async () => new Set(await listComponents(rest)),
+      subscribe: () =>
+        connection.subscribeEvents('component_loaded', ({ component }) =>
+          this.components.change((loaded) => loaded.add(component)),
+        ),
+    });
   }
 
-  /** `automation`, `scene`, `mqtt`, …; its services exist from then on. */
-  isLoaded(component: string): Promise<boolean> {
-    let answer = this.loaded.get(component);
-    if (!answer) this.loaded.set(component, (answer = this.ask(component)));
-    return answer;
-  }
-
-  private async ask(component: string): Promise<boolean> {
-    const forget = () => void this.loaded.delete(component);
-    try {
-      const loaded = await isComponentLoaded(this.rest, component);
-      if (!loaded) forget();
-      return loaded;
-    } catch (error) {
-      forget();
-      throw error;
-    }
+  /** `automation`, `scene`, `mqtt`, …: its services exist once it is loaded. */
+  async isLoaded(component: string): Promise<boolean> {
+    return (await this.components.get()).has(component);
   }
 }

@@ -1,3 +1,4 @@
+import { FollowedCollection } from './collection';
 import type { HubConnection } from './connection';
 import { HubRejected } from './errors';
 import type { RepairIssue, IssueEvent } from './api-types';
@@ -15,49 +16,25 @@ const TRANSLATION_KEY = 'validation_failed_';
  */
 export class RepairIssues {
   private readonly listeners = new Set<ValidityListener>();
-  private watching: Promise<unknown> | undefined;
-  private reading: Promise<void> | undefined;
-  private isCurrent = false;
   /** The hub's reason by entity id. */
-  private errors = new Map<string, string>();
+  private readonly errors: FollowedCollection<Map<string, string>>;
 
   constructor(private readonly connection: HubConnection) {
-    const invalidate = () => (this.isCurrent = false);
-    connection.onLost(invalidate);
-    connection.onReconnect(invalidate);
+    this.errors = new FollowedCollection(connection, {
+      fetch: async () => errorsOf(await this.list()),
+      subscribe: () =>
+        connection.subscribeEvents('repairs_issue_registry_updated', (data) => this.onUpdated(data)),
+    });
   }
 
   /** Why the hub has disabled this automation or script; undefined: it has not. May quote the definition. */
   async validationErrorOf(entityId: string): Promise<string | undefined> {
-    await (this.watching ??= this.watch());
-    while (this.reading || !this.isCurrent) await (this.reading ??= this.read());
-    return this.errors.get(entityId);
+    return (await this.errors.get()).get(entityId);
   }
 
   onChange(listener: ValidityListener): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
-  }
-
-  private async watch(): Promise<void> {
-    try {
-      await this.connection.subscribeEvents('repairs_issue_registry_updated', (data) => this.onUpdated(data));
-    } catch (error) {
-      this.watching = undefined;
-      throw error;
-    }
-  }
-
-  private async read(): Promise<void> {
-    this.isCurrent = true; // a change from here on is reported, and read again
-    try {
-      this.errors = errorsOf(await this.list());
-    } catch (error) {
-      this.isCurrent = false;
-      throw error;
-    } finally {
-      this.reading = undefined;
-    }
   }
 
   private async list(): Promise<readonly RepairIssue[]> {
@@ -73,7 +50,7 @@ export class RepairIssues {
   private onUpdated({ domain, issue_id: issueId }: IssueEvent): void {
     const end = issueId.indexOf(`_${TRANSLATION_KEY}`);
     if (!DOMAINS.includes(domain) || end < 0) return;
-    this.isCurrent = false;
+    this.errors.invalidate();
     for (const listener of this.listeners) listener(issueId.slice(0, end));
   }
 }

@@ -16,8 +16,7 @@ export async function callService(
   await rest.post(`/api/services/${domain}/${service}`, data, { timeout: WRITE_TIMEOUT });
 }
 
-/** Whether a component is set up: `automation`, `scene`, `mqtt`, …; its services exist from then on. */
-export async function isComponentLoaded(rest: RestClient, component: string): Promise<boolean> {
-  const components = await rest.get<readonly string[]>('/api/components');
-  return components.includes(component);
+/** The components and platforms that the hub has set up: `automation`, `scene`, `mqtt`, `sensor.mqtt`, … */
+export function listComponents(rest: RestClient): Promise<readonly string[]> {
+  return rest.get<readonly string[]>('/api/components');
 }
