@@ -13,6 +13,10 @@ export const RESYNC_JITTER = 0.1;
 /** Backoff of a reconcile that failed: doubles from the first to the last, with jitter. */
 export const BACKOFF_FIRST = 5;
 export const BACKOFF_LAST = 1_000 * SECOND;
+/** A reconcile that takes longer waits for something else, and takes no worker from other hubs. */
+export const SLOW_RECONCILE = SECOND;
+/** After a reconcile that took this long, the resources of its hub are reconciled one at a time. */
+export const HANGING_RECONCILE = 10 * SECOND;
 /** A reconcile awaits at most one answer of the hub (30 s). One that takes much longer is abandoned. */
 export const RECONCILE_TIMEOUT = 2 * MINUTE;
 /** SIGTERM finishes the reconciles that are running within this time. */

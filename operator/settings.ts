@@ -52,13 +52,13 @@ const table = {
     env: 'WORKERS',
     default: '16',
     parse: wholeNumber(1, 256),
-    about: 'Resources worked at the same time.',
+    about: 'Resources reconciled at the same time, not counting those that wait for longer than a second.',
   },
   workersPerHub: {
     env: 'WORKERS_PER_HUB',
     default: '4',
     parse: wholeNumber(1, 256),
-    about: 'Resources of one hub worked at the same time.',
+    about: 'Resources of one hub reconciled at the same time.',
   },
   leaderElection: {
     env: 'LEADER_ELECTION',

@@ -2,9 +2,18 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../clock';
 import { DeadlineExceeded } from '../deadline';
 import { OperationalError } from '../errors';
+import { hub } from '../kinds/hub';
 import type { KindDefinition } from '../kinds/kind';
 import type { CustomResource } from '../kinds/resource';
-import { BACKOFF_FIRST, BACKOFF_LAST, RECONCILE_TIMEOUT, RESYNC, RESYNC_JITTER } from '../limits';
+import {
+  BACKOFF_FIRST,
+  BACKOFF_LAST,
+  HANGING_RECONCILE,
+  RECONCILE_TIMEOUT,
+  RESYNC,
+  RESYNC_JITTER,
+  SLOW_RECONCILE,
+} from '../limits';
 import type { Metrics } from '../metrics';
 import { isServerUnavailable } from './api-client';
 import { Backoff } from './backoff';
@@ -57,6 +66,8 @@ export class Controller {
       clock,
       workers,
       perPartition: workersPerHub,
+      slowAfter: SLOW_RECONCILE,
+      hangingAfter: HANGING_RECONCILE,
       partitionOf: (key) => this.partitionOf(key),
       work: (key) => this.work(key),
       observer: metrics.queueObserver((key) => parseObjectKey(key).kind),
@@ -179,8 +190,10 @@ export class Controller {
     return this.backoff.next(key, isServerUnavailable(error) ? API_SERVER_RETRY : undefined);
   }
 
+  /** A hub and its children: a hub that hangs delays no other. The Hub itself does not wait behind its children. */
   private partitionOf(key: ObjectKey): string {
     const { kind, namespace } = parseObjectKey(key);
+    if (kind === hub.kind) return key;
     const resource = this.options.read(key);
     return resource
       ? `${namespace}/${this.options.kinds.get(kind)!.definition.hubName(resource)}`

@@ -1,13 +1,18 @@
 import type { Clock } from '../clock';
+import { Timer } from '../timer';
 import { DelayQueue } from './delay-queue';
 import { type Priority, strongest } from './priority';
 
 export interface QueueOptions<Key extends string = string> {
   readonly clock: Clock;
-  /** How many keys may be worked at the same time. */
+  /** How many keys may be worked at the same time, not counting those that are slow. */
   readonly workers: number;
-  /** How many keys of one partition (one hub) may be worked at the same time: a slow hub never takes all workers. */
+  /** How many keys of one partition (one hub) may be worked at the same time. */
   readonly perPartition: number;
+  /** Work that takes this many milliseconds is slow: it frees its worker and keeps its slot in its partition. */
+  readonly slowAfter: number;
+  /** After work that took this many milliseconds, its partition has one slot until other work of it is faster. */
+  readonly hangingAfter: number;
   readonly partitionOf: (key: Key) => string;
   /** Works one key. It must not reject: what follows from an error is its own decision. */
   readonly work: (key: Key) => Promise<void>;
@@ -29,6 +34,14 @@ interface Partition<Key> {
   readonly resync: Set<Key>;
   /** How many keys are in work. */
   active: number;
+  /** The last work took too long, see {@link QueueOptions.hangingAfter}. */
+  hanging: boolean;
+}
+
+interface Work<Key> {
+  readonly partition: Partition<Key>;
+  readonly startedAt: number;
+  slow: boolean;
 }
 
 interface Waiting<Key> {
@@ -45,22 +58,24 @@ interface Waiting<Key> {
  * - Of several delayed adds the earliest counts, of several priorities the strongest.
  * - Changes go before resyncs, in all partitions. Partitions with equal work take turns.
  * - Within a partition and a priority, keys are worked in the order in which they were added.
+ * - Slow work takes no worker from other partitions, and a partition that hangs shrinks to one slot.
  */
 export class WorkQueue<Key extends string = string> {
   // Invariants, held between any two calls:
   // - `waiting` is disjoint from `delayed` and from `working`; `dirty` is a subset of `working`.
   // - A key of `waiting` is in exactly one set of exactly one partition, the one that its entry names.
-  // - `runnable` holds the partitions with waiting keys and a free slot, `partitions` those with waiting keys or work.
+  // - `runnable` holds the partitions with waiting keys and a free slot, `partitions` those with waiting keys or
+  //   work and those that hang.
   private readonly partitions = new Map<string, Partition<Key>>();
   /** In the order of their turns. */
   private readonly runnable = new Set<Partition<Key>>();
   /** Keys that are due and wait for a worker. */
   private readonly waiting = new Map<Key, Waiting<Key>>();
-  /** Keys in work, and the partition whose slot each takes. */
-  private readonly working = new Map<
-    Key,
-    { readonly partition: Partition<Key>; readonly startedAt: number }
-  >();
+  /** Keys in work, the oldest first. */
+  private readonly working = new Map<Key, Work<Key>>();
+  /** How many keys in work are not slow: these take workers. */
+  private busy = 0;
+  private readonly slowTimer: Timer;
   /** Keys in work that have to be worked again. */
   private readonly dirty = new Map<Key, Priority>();
   /** Keys that are not due yet. */
@@ -69,6 +84,7 @@ export class WorkQueue<Key extends string = string> {
   private readonly onIdle: (() => void)[] = [];
 
   constructor(private readonly options: QueueOptions<Key>) {
+    this.slowTimer = new Timer(options.clock);
     this.delayed = new DelayQueue(options.clock, (keys) => {
       // All of them before the next choice: a change that is due now goes before a resync that is due now.
       for (const { key, priority } of keys) this.admit(key, priority);
@@ -107,11 +123,11 @@ export class WorkQueue<Key extends string = string> {
    * moment is a fault of the queue.
    */
   longestUnscheduled(): number {
-    const { clock, perPartition, workers } = this.options;
-    if (!this.running || this.working.size >= workers) return 0;
+    const { clock, workers } = this.options;
+    if (!this.running || this.busy >= workers) return 0;
     let oldest = this.delayed.nextDue;
     for (const { partition, since } of this.waiting.values())
-      if (partition.active < perPartition) oldest = Math.min(oldest, since);
+      if (this.hasFreeSlot(partition)) oldest = Math.min(oldest, since);
     return Math.max(0, clock.monotonic() - oldest);
   }
 
@@ -126,6 +142,7 @@ export class WorkQueue<Key extends string = string> {
   async stop(): Promise<void> {
     this.state = 'stopped';
     this.delayed.stop();
+    this.slowTimer.clear();
     if (this.working.size > 0) await new Promise<void>((resolve) => this.onIdle.push(resolve));
   }
 
@@ -165,22 +182,25 @@ export class WorkQueue<Key extends string = string> {
     }
     for (const key of this.dirty.keys()) check(this.working.has(key), `${key} is dirty and in work`);
     for (const partition of this.partitions.values()) {
-      const { active, change, name, resync } = partition;
+      const { active, change, hanging, name, resync } = partition;
       const inWork = [...this.working.values()].filter((work) => work.partition === partition).length;
       const waits = change.size + resync.size > 0;
       check(active === inWork, `partition ${name} counts its work`);
-      check(waits || active > 0, `partition ${name} is not empty`);
+      check(waits || active > 0 || hanging, `partition ${name} is not empty`);
       check(
-        this.runnable.has(partition) === (waits && active < this.options.perPartition),
+        this.runnable.has(partition) === (waits && this.hasFreeSlot(partition)),
         `partition ${name} is runnable when it has a waiting key and a free slot`,
       );
     }
+    const fast = [...this.working.values()].filter(({ slow }) => !slow).length;
+    check(this.busy === fast, 'busy counts the work that is not slow');
     for (const partition of this.runnable)
       check(this.partitions.get(partition.name) === partition, `partition ${partition.name} is known`);
   }
 
   private admit(key: Key, priority: Priority): void {
-    this.options.observer?.added(key);
+    // Like client-go's: a key that is to be worked anyway is not counted again.
+    if (!this.waiting.has(key) && !this.dirty.has(key)) this.options.observer?.added(key);
     if (this.working.has(key)) this.dirty.set(key, strongest(this.dirty.get(key), priority));
     else this.enqueue(key, priority);
   }
@@ -209,7 +229,7 @@ export class WorkQueue<Key extends string = string> {
   private partition(name: string): Partition<Key> {
     let partition = this.partitions.get(name);
     if (!partition) {
-      partition = { name, change: new Set(), resync: new Set(), active: 0 };
+      partition = { name, change: new Set(), resync: new Set(), active: 0, hanging: false };
       this.partitions.set(name, partition);
     }
     return partition;
@@ -217,14 +237,18 @@ export class WorkQueue<Key extends string = string> {
 
   private updateRunnable(partition: Partition<Key>): void {
     const waits = partition.change.size + partition.resync.size > 0;
-    if (waits && partition.active < this.options.perPartition) this.runnable.add(partition);
+    if (waits && this.hasFreeSlot(partition)) this.runnable.add(partition);
     else this.runnable.delete(partition);
-    if (!waits && partition.active === 0) this.partitions.delete(partition.name);
+    if (!waits && partition.active === 0 && !partition.hanging) this.partitions.delete(partition.name);
+  }
+
+  private hasFreeSlot({ active, hanging }: Partition<Key>): boolean {
+    return active < (hanging ? 1 : this.options.perPartition);
   }
 
   /** Gives work to the free workers. */
   private dispatch(): void {
-    while (this.state === 'running' && this.working.size < this.options.workers) {
+    while (this.state === 'running' && this.busy < this.options.workers) {
       const partition = this.nextPartition();
       if (!partition) return;
       const source = partition.change.size > 0 ? partition.change : partition.resync;
@@ -249,14 +273,20 @@ export class WorkQueue<Key extends string = string> {
     partition.active += 1;
     this.runnable.delete(partition); // to the end of the line, if it has more
     this.dequeue(key, waiting);
-    this.working.set(key, { partition, startedAt });
+    const work: Work<Key> = { partition, startedAt, slow: false };
+    this.working.set(key, work);
+    this.busy += 1;
+    if (!this.slowTimer.pending) this.slowTimer.set(this.options.slowAfter, () => this.markSlow());
     observer?.started(key, startedAt - waiting.since);
     try {
       await this.options.work(key);
     } finally {
+      const worked = clock.monotonic() - startedAt;
       this.working.delete(key);
-      observer?.finished(key, clock.monotonic() - startedAt);
+      if (!work.slow) this.busy -= 1;
+      observer?.finished(key, worked);
       partition.active -= 1;
+      partition.hanging = worked >= this.options.hangingAfter;
       this.updateRunnable(partition);
       const priority = this.dirty.get(key);
       this.dirty.delete(key);
@@ -264,5 +294,21 @@ export class WorkQueue<Key extends string = string> {
       if (this.working.size === 0) for (const resolve of this.onIdle.splice(0)) resolve();
       this.dispatch();
     }
+  }
+
+  /** Frees the workers of work that has become slow. */
+  private markSlow(): void {
+    const now = this.options.clock.monotonic();
+    for (const work of this.working.values()) {
+      if (work.slow) continue;
+      const remaining = work.startedAt + this.options.slowAfter - now;
+      if (remaining > 0) {
+        this.slowTimer.set(remaining, () => this.markSlow());
+        break; // the others are younger
+      }
+      work.slow = true;
+      this.busy -= 1;
+    }
+    this.dispatch();
   }
 }

@@ -41,7 +41,7 @@ class Desk {
   constructor({ workers = 8, started = true } = {}) {
     const reconciler = {
       reconcile: (key: string) => {
-        this.passes.push(key.slice('Widget/'.length));
+        this.passes.push(key.replace('Widget/', ''));
         return this.reconcile(key);
       },
       oldestAbandoned: () => this.oldestAbandoned,
@@ -49,7 +49,10 @@ class Desk {
     this.controller = new Controller({
       clock: this.clock,
       metrics: this.metrics,
-      kinds: new Map([['Widget', { definition, reconciler }]]),
+      kinds: new Map([
+        ['Widget', { definition, reconciler }],
+        ['Hub', { definition: { ...definition, kind: 'Hub' }, reconciler }],
+      ]),
       read: (id) => this.store.get(id),
       workers,
       workersPerHub: 4,
@@ -392,11 +395,23 @@ describe('Controller', () => {
     ]);
   });
 
+  test('a Hub does not wait behind its children, although they take all slots of the hub', async () => {
+    const desk = new Desk();
+    desk.reconcile = () => new Promise(() => undefined);
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await desk.see(name, { spec: { hub: 'villa' } });
+    expect(desk.since()).toEqual(['home/a', 'home/b', 'home/c', 'home/d']);
+    desk.controller.requeue('Hub', 'home', 'villa');
+    expect(desk.since()).toEqual(['Hub/home/villa']);
+  });
+
   test('waiting keys are counted by kind', async () => {
     const desk = new Desk();
     desk.reconcile = () => new Promise(() => undefined);
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await desk.see(name);
     const { values } = await desk.metrics.registry.getSingleMetric('workqueue_depth')!.get();
-    expect(values).toMatchObject([{ value: 2, labels: { name: 'Widget' } }]);
+    expect(values).toMatchObject([
+      { value: 2, labels: { name: 'Widget' } },
+      { value: 0, labels: { name: 'Hub' } },
+    ]);
   });
 });

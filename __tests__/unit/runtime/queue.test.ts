@@ -15,6 +15,8 @@ class Workshop {
       clock: this.clock,
       workers: 10,
       perPartition: 10,
+      slowAfter: 1_000_000,
+      hangingAfter: 1_000_000,
       partitionOf: (key) => key.split('/')[0]!,
       work: (key) => {
         if (this.running.has(key)) throw new Error(`${key} is worked twice at once`);
@@ -135,6 +137,50 @@ describe('WorkQueue', () => {
       expect(shop.started).toEqual(['p/first', 'p/1', 'q/1', 'r/1', 'p/2', 'q/2']);
     });
 
+    test('four partitions of sixteen that hang leave the latency of the others as it was', async () => {
+      const latency = async (hangs: (key: string) => boolean) => {
+        const waits: number[] = [];
+        const shop: Workshop = new Workshop({
+          workers: 16,
+          perPartition: 4,
+          slowAfter: 1_000,
+          hangingAfter: 10_000,
+          work: (key) => (hangs(key) ? shop.clock.sleep(30_000) : shop.clock.sleep(10)),
+          observer: {
+            added: () => undefined,
+            started: (key, waited) => void (hangs(key) || waits.push(waited)),
+            finished: () => undefined,
+          },
+        });
+        for (let hub = 0; hub < 4; hub++)
+          for (let name = 0; name < 100; name++) shop.queue.add(`hub${hub}/${name}`);
+        await shop.clock.advance(1_000);
+        waits.splice(0);
+        for (let second = 0; second < 120; second++) {
+          for (let hub = 4; hub < 16; hub++)
+            for (let name = 0; name < 4; name++) shop.queue.add(`hub${hub}/${name}`);
+          await shop.clock.advance(1_000);
+        }
+        expect(waits).toHaveLength(120 * 12 * 4);
+        return { longest: Math.max(...waits), sum: waits.reduce((total, wait) => total + wait, 0) };
+      };
+      const undisturbed = await latency(() => false);
+      const disturbed = await latency((key) => /^hub[0-3]\//.test(key));
+      expect(disturbed.longest).toBeLessThanOrEqual(undisturbed.longest + 10);
+      expect(disturbed.sum).toBeLessThanOrEqual(1.5 * undisturbed.sum);
+    });
+
+    test('a partition has one slot after its work hung, until other work of it is fast', async () => {
+      const shop = new Workshop({ perPartition: 4, slowAfter: 1_000, hangingAfter: 10_000 });
+      for (let name = 0; name < 9; name++) shop.queue.add(`p/${name}`);
+      expect(shop.started).toHaveLength(4);
+      await shop.clock.advance(10_000);
+      for (let name = 0; name < 4; name++) await shop.finish(`p/${name}`);
+      expect([...shop.running.keys()]).toEqual(['p/4']);
+      await shop.finish('p/4');
+      expect([...shop.running.keys()]).toEqual(['p/5', 'p/6', 'p/7', 'p/8']);
+    });
+
     test('one partition that hangs does not delay nine others', async () => {
       const shop: Workshop = new Workshop({
         workers: 8,
@@ -166,6 +212,8 @@ describe('WorkQueue', () => {
         clock: new ManualClock(),
         workers: 1,
         perPartition: 1,
+        slowAfter: 1_000,
+        hangingAfter: 10_000,
         partitionOf: () => '',
         work,
       });
@@ -217,6 +265,7 @@ describe('WorkQueue', () => {
       });
       shop.queue.add('p/a');
       shop.queue.add('p/b');
+      shop.queue.add('p/b'); // it waits already
       await shop.clock.advance(100);
       expect(shop.queue.longestRunning()).toBe(100);
       expect([...shop.queue.inProgress()]).toEqual([['p/a', 100]]);
@@ -236,11 +285,14 @@ describe('WorkQueue', () => {
   const KEYS = ['p/1', 'p/2', 'p/3', 'q/1', 'q/2', 'r/1'];
   const WORKERS = 3;
   const PER_PARTITION = 2;
+  const SLOW_AFTER = 20;
+  const HANGING_AFTER = 60;
 
   interface Owed {
     due: number | undefined;
     priority: Priority;
     working: boolean;
+    startedAt: number;
     dirty: Priority | undefined;
   }
 
@@ -308,17 +360,28 @@ describe('WorkQueue', () => {
   test('the queue behaves like the model in any order of commands', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(command, { maxLength: 60 }), async (commands) => {
-        const shop = new Workshop({ workers: WORKERS, perPartition: PER_PARTITION });
+        const shop = new Workshop({
+          workers: WORKERS,
+          perPartition: PER_PARTITION,
+          slowAfter: SLOW_AFTER,
+          hangingAfter: HANGING_AFTER,
+        });
         const { clock, queue } = shop;
         const model = new Map<string, Owed>(
           KEYS.map((each) => [
             each,
-            { due: undefined, priority: 'resync', working: false, dirty: undefined },
+            { due: undefined, priority: 'resync', working: false, startedAt: 0, dirty: undefined },
           ]),
         );
         const owed = (each: string) => model.get(each)!;
         const active = (partition: string) =>
           [...model].filter(([each, { working }]) => working && each.startsWith(partition)).length;
+        const busy = () =>
+          [...model.values()].filter(
+            ({ startedAt, working }) => working && clock.monotonic() - startedAt < SLOW_AFTER,
+          ).length;
+        const hanging = new Set<string>();
+        const partitionOf = (each: string) => each.split('/')[0]!;
         /** The keys that are due and that a worker could take up. */
         const open = () =>
           [...model].filter(
@@ -326,8 +389,8 @@ describe('WorkQueue', () => {
               !working &&
               due !== undefined &&
               due <= clock.monotonic() &&
-              active('') < WORKERS &&
-              active(each.split('/')[0]!) < PER_PARTITION,
+              busy() < WORKERS &&
+              active(partitionOf(each)) < (hanging.has(partitionOf(each)) ? 1 : PER_PARTITION),
           );
         const stopped = jest.fn();
         let stopping = false;
@@ -340,7 +403,7 @@ describe('WorkQueue', () => {
             expect(choice.map(([candidate]) => candidate)).toContain(each);
             const best = choice.some(([, state]) => state.priority === 'change') ? 'change' : 'resync';
             expect(`${each} by ${owed(each).priority}`).toBe(`${each} by ${best}`);
-            Object.assign(owed(each), { due: undefined, working: true });
+            Object.assign(owed(each), { due: undefined, working: true, startedAt: clock.monotonic() });
           }
           read = shop.started.length;
           if (!stopping) expect(open()).toEqual([]);
@@ -377,7 +440,9 @@ describe('WorkQueue', () => {
             case 'finish': {
               const ending = [...shop.running.keys()][each.index];
               if (ending === undefined) break;
-              const { dirty } = owed(ending);
+              const { dirty, startedAt } = owed(ending);
+              if (clock.monotonic() - startedAt >= HANGING_AFTER) hanging.add(partitionOf(ending));
+              else hanging.delete(partitionOf(ending));
               Object.assign(owed(ending), { working: false, dirty: undefined });
               if (dirty) owe(ending, 0, dirty);
               await shop.finish(ending);
