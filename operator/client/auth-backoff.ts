@@ -16,7 +16,7 @@ export class AuthBackoff {
   private notBefore = 0;
   /** One use has been let through and is not answered yet. */
   private probing = false;
-  private rejection = '';
+  private lastAnswer = '';
 
   constructor(clock: Clock) {
     this.clock = clock;
@@ -29,7 +29,7 @@ export class AuthBackoff {
 
   /** @throws TokenRejected while the token rests */
   admit(): void {
-    if (this.remaining > 0) throw new TokenRejected(this.rejection);
+    if (this.remaining > 0) throw new TokenRejected(this.lastAnswer);
     this.probing = this.delay > 0;
     this.notBefore = this.clock.monotonic() + this.delay;
   }
@@ -37,7 +37,7 @@ export class AuthBackoff {
   recordRejection(error: TokenRejected): void {
     if (this.remaining > 0 && !this.probing) return; // was under way together with one that was rejected
     this.probing = false;
-    this.rejection = error.message;
+    this.lastAnswer = error.answer;
     this.delay = Math.min(this.delay * 2 || FIRST_DELAY, MAX_DELAY);
     this.notBefore = this.clock.monotonic() + this.delay;
   }

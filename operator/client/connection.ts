@@ -1,7 +1,7 @@
 import { createConnection, type Connection } from 'home-assistant-js-websocket';
 import type { Clock } from '../clock';
 import { withDeadline } from '../deadline';
-import { messageOf } from '../errors';
+import { errorOf } from '../errors';
 import { commandError } from './command-error';
 import type {
   CommandArguments,
@@ -50,10 +50,23 @@ interface Subscription {
   cancel: (() => Promise<void>) | undefined;
 }
 
+type ConnectionState =
+  | { readonly phase: 'idle' | 'closed' }
+  /** The first connection is being opened. */
+  | { readonly phase: 'opening'; readonly opening: Promise<Connection> }
+  | { readonly phase: 'open'; readonly connection: Connection }
+  | {
+      readonly phase: 'lost';
+      /** Set while an attempt to reconnect is in flight. */
+      opening?: Promise<Connection> | undefined;
+      /** Why the last attempt failed; callers get it at once. */
+      error?: HubError;
+    };
+
 /**
- * The one WebSocket to a hub. Opens at first use; after a loss it comes back by itself (at once, then after 1, 2, …
- * 5 s; after a rejected token when its gate opens) with all its subscriptions, until it is closed. While the hub is
- * known to be gone all methods throw at once.
+ * The one WebSocket to a hub. Opens at first use. After a loss it reconnects (at once, then after 1, 2, … 5 s; after a
+ * rejected token when its backoff allows) and restores all subscriptions, until it is closed. While reconnecting fails,
+ * all methods throw the last failure at once.
  *
  * Methods throw only errors of `errors.ts`, and what `assertLeader` of its {@link RestClient} throws.
  */
@@ -66,16 +79,10 @@ export class HubConnection {
   private readonly subscriptions = new Set<Subscription>();
   private readonly reconnectListeners = new Set<Listener>();
   private readonly lostListeners = new Set<Listener>();
-  private opening: Promise<Connection> | undefined;
-  private connection: Connection | undefined;
-  /** Between a loss and the return. */
-  private reconnecting = false;
-  /** Why the last attempt to connect failed. */
-  private failure: HubError | undefined;
   private readonly heartbeat: Timer;
   private readonly reconnect: Timer;
   private readonly resubscription: Timer;
-  private closed = false;
+  private state: ConnectionState = { phase: 'idle' };
 
   constructor(options: HubConnectionOptions) {
     this.rest = options.rest;
@@ -89,7 +96,7 @@ export class HubConnection {
   }
 
   get connected(): boolean {
-    return this.connection?.connected ?? false;
+    return this.state.phase === 'open' && this.state.connection.connected;
   }
 
   /** Sends a command and resolves with its result. */
@@ -137,16 +144,18 @@ export class HubConnection {
     return () => void this.lostListeners.delete(listener);
   }
 
-  /** Ends the connection for good; what is under way is rejected. */
+  /** Closes the connection for good; commands in flight are rejected. */
   close(): void {
-    this.closed = true;
+    const { state } = this;
+    this.state = { phase: 'closed' };
     this.heartbeat.clear();
     this.reconnect.clear();
     this.resubscription.clear();
     this.subscriptions.clear();
-    const { socket } = this.connection ?? {};
-    this.connection?.close();
-    terminate(socket); // a hub that hangs would not answer the farewell
+    if (state.phase !== 'open') return;
+    const { socket } = state.connection;
+    state.connection.close();
+    terminate(socket); // a hub that hangs would not answer the close frame
   }
 
   private async follow(
@@ -171,62 +180,94 @@ export class HubConnection {
   }
 
   private async requireConnection(): Promise<Connection> {
-    if (this.reconnecting && this.failure) throw this.failure;
+    this.noticeLoss();
+    if (this.state.phase === 'lost' && this.state.error) throw this.state.error;
     return this.open();
   }
 
-  private async open(): Promise<Connection> {
-    if (this.connection?.connected) return this.connection;
-    return (this.opening ??= this.connect().finally(() => (this.opening = undefined)));
+  /** The library reports a loss only after the close of its socket: a socket that is closing is lost already. */
+  private noticeLoss(): void {
+    const { state } = this;
+    if (state.phase === 'open' && !state.connection.connected) this.handleLoss(state.connection);
   }
 
-  private async connect(): Promise<Connection> {
-    if (this.closed) throw new HubUnreachable('the connection to the hub is closed');
-    this.authBackoff.admit();
-    try {
-      const socket = await openSocket(this.rest, this.token, this.clock);
-      if (this.closed) {
-        terminate(socket);
-        throw new HubUnreachable('the connection to the hub is closed');
+  private open(): Promise<Connection> {
+    const { state } = this;
+    switch (state.phase) {
+      case 'closed':
+        return Promise.reject(closedError());
+      case 'open':
+        return Promise.resolve(state.connection);
+      case 'opening':
+        return state.opening;
+      case 'idle': {
+        const opening = this.attempt();
+        this.state = { phase: 'opening', opening };
+        return opening;
       }
-      return this.attach(await createConnection({ createSocket: () => Promise.resolve(socket) }));
-    } catch (error) {
-      if (error instanceof HubError) this.failure = error;
-      if (error instanceof TokenRejected) this.authBackoff.recordRejection(error);
-      throw error;
+      case 'lost':
+        state.opening ??= this.attempt();
+        return state.opening;
     }
   }
 
+  private attempt(): Promise<Connection> {
+    const opening = this.connect();
+    opening.catch((error: unknown) => this.handleFailure(error));
+    return opening;
+  }
+
+  private async connect(): Promise<Connection> {
+    this.authBackoff.admit();
+    const socket = await openSocket(this.rest, this.token, this.clock, this.log);
+    if (this.isClosed) {
+      terminate(socket);
+      throw closedError();
+    }
+    return this.attach(await createConnection({ createSocket: () => Promise.resolve(socket) }));
+  }
+
+  private handleFailure(error: unknown): void {
+    if (error instanceof TokenRejected) this.authBackoff.recordRejection(error);
+    if (this.state.phase === 'opening') this.state = { phase: 'idle' };
+    if (this.state.phase === 'lost')
+      this.state = { phase: 'lost', ...(error instanceof HubError && { error }) };
+  }
+
+  private get isClosed(): boolean {
+    return this.state.phase === 'closed';
+  }
+
   private attach(connection: Connection): Connection {
+    const isReturn = this.state.phase === 'lost';
     this.authBackoff.recordSuccess();
-    this.failure = undefined;
-    this.connection = connection;
+    this.state = { phase: 'open', connection };
     this.scheduleHeartbeat(connection);
     connection.addEventListener('disconnected', () => {
       connection.close(); // the library would reconnect on a clock of its own
-      this.handleLoss();
+      this.handleLoss(connection);
     });
-    if (this.reconnecting) void this.resubscribe(connection);
-    this.reconnecting = false;
+    if (isReturn) void this.resubscribe(connection);
     return connection;
   }
 
-  private handleLoss(): void {
-    this.log.warn({ url: this.rest.address.url }, 'connection to the hub lost');
+  private handleLoss(connection: Connection): void {
+    if (this.state.phase !== 'open' || this.state.connection !== connection) return;
+    this.state = { phase: 'lost' };
+    this.log.warn({ url: this.rest.address.url }, 'lost connection to hub');
     this.heartbeat.clear();
     this.resubscription.clear();
-    this.connection = undefined;
     for (const subscription of this.subscriptions) subscription.cancel = undefined;
-    this.reconnecting = true;
     this.scheduleReconnect(0);
     this.callAll(this.lostListeners);
   }
 
+  /** @param attempt how many attempts since the loss have failed */
   private scheduleReconnect(attempt: number): void {
-    const pauseMs = Math.max(Math.min(attempt * 1_000, MAX_RECONNECT_DELAY), this.authBackoff.remaining);
-    this.reconnect.set(pauseMs, () => {
+    const delay = Math.max(Math.min(attempt * 1_000, MAX_RECONNECT_DELAY), this.authBackoff.remaining);
+    this.reconnect.set(delay, () => {
       this.open().catch(() => {
-        if (!this.closed) this.scheduleReconnect(attempt + 1); // `failure` tells the callers why
+        if (!this.isClosed) this.scheduleReconnect(attempt + 1); // the state tells the callers why
       });
     });
   }
@@ -235,10 +276,10 @@ export class HubConnection {
   private async resubscribe(connection: Connection): Promise<void> {
     const missing = [...this.subscriptions].filter((subscription) => !subscription.cancel);
     const results = await Promise.allSettled(missing.map((each) => this.subscribeInHub(connection, each)));
-    if (!connection.connected || this.closed) return;
+    if (!connection.connected || this.isClosed) return;
     const failed = results.find((result) => result.status === 'rejected');
     if (!failed) return this.callAll(this.reconnectListeners);
-    this.log.warn({ reason: messageOf(failed.reason) }, 'the hub does not accept a subscription again yet');
+    this.log.warn({ error: errorOf(failed.reason) }, 'failed to restore hub subscription');
     this.resubscription.set(MAX_RECONNECT_DELAY, () => void this.resubscribe(connection));
   }
 
@@ -278,8 +319,12 @@ export class HubConnection {
       try {
         listener();
       } catch (error) {
-        this.log.error({ error }, 'a listener of the hub connection failed');
+        this.log.error({ error }, 'listener of hub connection failed');
       }
     }
   }
+}
+
+function closedError(): HubUnreachable {
+  return new HubUnreachable('the connection to the hub is closed');
 }

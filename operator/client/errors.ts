@@ -1,48 +1,59 @@
 import { OperationalError } from '../errors';
 
 /**
- * The ways in which talking to a hub can end badly, as far as a caller acts on the difference. Every message is fit
- * for a status: it holds no secret (the hub's own words have passed the scrubber) and no text of a host that is not
- * a hub.
+ * The failures of a request to a hub that callers tell apart. Every message may be shown in a status: it holds no secret
+ * (the hub's own text is redacted) and no text of a host that is not a hub.
  */
 export abstract class HubError extends OperationalError {
   abstract override readonly name: string;
 }
 
-/** No answer: refused, timed out, reset, cut off, no such host, TLS failure, 429, 502, 503 or 504. Passes by itself. */
+/**
+ * No answer: connection refused, reset or timed out, unknown host, TLS failure, or HTTP 429, 502, 503, 504. Transient: the
+ * same request can succeed later.
+ */
 export class HubUnreachable extends HubError {
   override readonly name = 'HubUnreachable';
 }
 
-/** Something answers at the hub's address that is no hub: a redirect, a page of HTML, another program's manifest. */
+/** What answers at the hub's address is not Home Assistant: a redirect, an HTML page, another program's manifest. */
 export class NotHomeAssistant extends HubError {
   override readonly name = 'NotHomeAssistant';
 }
 
 /**
- * The hub does not accept the token: revoked, expired, or of a user who is no administrator (the hub answers 401 to
- * both). Each such answer feeds the hub's ban, so nobody may simply try again.
+ * The hub rejected the token: revoked, expired, or of a user who is no administrator (the hub answers 401 to both).
+ * Each such answer counts toward the hub's ban, so a caller must not simply retry: see `auth-backoff.ts`.
  */
 export class TokenRejected extends HubError {
   override readonly name = 'TokenRejected';
+
+  /** @param answer of the hub: `HTTP 401`, or `auth_invalid` over the WebSocket */
+  constructor(readonly answer: string) {
+    super(`the hub rejected the token (${answer})`);
+  }
 }
 
-/** The hub has banned our address: 403, and `/manifest.json` is 403 too (kinds.md 0.5). */
+/** The hub has banned the operator's address: 403, and `/manifest.json` is 403 too (rules.md, "Ban recovery"). */
 export class HubBanned extends HubError {
   override readonly name = 'HubBanned';
+
+  constructor() {
+    super('the hub has banned the address of the operator (HTTP 403 on every path)');
+  }
 }
 
-/** User name and password do not open the hub, or it asks for a second factor. */
+/** The hub rejected user name and password, or asks for a second factor. Counts toward the hub's ban. */
 export class LoginFailed extends HubError {
   override readonly name = 'LoginFailed';
 }
 
-/** Somebody of that name is there already, while the hub says that its first user is still to be made. */
+/** The user name exists already although the hub reports its user step as open: an earlier onboarding was interrupted. */
 export class UserExists extends HubError {
   override readonly name = 'UserExists';
 }
 
-/** The hub understood and refused. The same request will be refused again. */
+/** The hub understood the request and rejected it. The same request will be rejected again. */
 export class HubRejected extends HubError {
   override readonly name: string = 'HubRejected';
 
@@ -55,12 +66,12 @@ export class HubRejected extends HubError {
   }
 }
 
-/** The hub does not know what was asked for: HTTP 404, or `not_found` over the WebSocket. */
+/** The hub does not know the object or the path: HTTP 404, or `not_found` over the WebSocket. */
 export class NotFound extends HubRejected {
   override readonly name = 'NotFound';
 }
 
-/** The hub tried and failed: HTTP 5xx, or `unknown_error` over the WebSocket. */
+/** The hub failed to process the request: HTTP 5xx, or `unknown_error` over the WebSocket. */
 export class HubFailed extends HubError {
   override readonly name = 'HubFailed';
 }

@@ -1,6 +1,6 @@
 import { messageOf } from '../errors';
 import { HubBanned, HubError, HubUnreachable, NotHomeAssistant, NotFound } from './errors';
-import { verifyIsHub } from './manifest';
+import { verifyIsHub } from './hub-identity';
 import type { RestClient } from './rest';
 
 export const ONBOARDING_STEPS = ['user', 'core_config', 'analytics', 'integration'] as const;

@@ -14,8 +14,7 @@ import {
   TokenRejected,
 } from './errors';
 import { hasLocalHost, lookupNonLocal } from './local-address';
-import { verifyIsHub } from './manifest';
-import { HubIdentityCheck } from './hub-identity';
+import { HubIdentityCheck, verifyIsHub } from './hub-identity';
 import type { Redact } from './redact';
 import { AuthBackoff } from './auth-backoff';
 
@@ -230,12 +229,10 @@ export class RestClient {
     const text = truncate(this.redact(hubMessage(response) ?? `HTTP ${status}`), MAX_MESSAGE_LENGTH);
     switch (status) {
       case 401:
-        return withToken
-          ? new TokenRejected('the hub does not accept the token (HTTP 401)')
-          : new HubRejected('401', text);
+        return withToken ? new TokenRejected('HTTP 401') : new HubRejected('401', text);
       case 403:
         return path === '/manifest.json' || (await this.isBanned())
-          ? new HubBanned('the hub has banned our address (HTTP 403 to everything)')
+          ? new HubBanned()
           : new HubRejected('403', text);
       case 404:
         return new NotFound('404', text);

@@ -1,6 +1,7 @@
 import WebSocket from 'isomorphic-ws';
 import type { HaWebSocket } from 'home-assistant-js-websocket';
 import type { Clock } from '../clock';
+import type { Logger } from '../log';
 import { HubBanned, type HubError, HubUnreachable, TokenRejected } from './errors';
 import { connectionOptions, describeNetworkError, type HubAddress, type RestClient } from './rest';
 
@@ -8,16 +9,21 @@ import { connectionOptions, describeNetworkError, type HubAddress, type RestClie
 export const HANDSHAKE_TIMEOUT = 10_000;
 
 /**
- * A WebSocket on which neither a broken frame nor a listener's exception can end the process: both end the
- * connection, which is then made anew.
+ * A WebSocket on which neither a broken frame nor a listener's exception can end the process: both end the connection,
+ * which is then opened anew.
  */
 class HubSocket extends WebSocket {
   haVersion = '';
+  log: Logger | undefined;
 
   override emit(event: string | symbol, ...details: unknown[]): boolean {
     try {
       return super.emit(event, ...details);
-    } catch {
+    } catch (error) {
+      this.log?.error(
+        { error, event: String(event) },
+        'listener of hub socket failed, connection is reopened',
+      );
       this.terminate();
       return true;
     }
@@ -29,7 +35,12 @@ class HubSocket extends WebSocket {
  *
  * @throws TokenRejected, HubBanned, HubUnreachable; NotHomeAssistant at an untrusted address
  */
-export async function openSocket(rest: RestClient, token: string, clock: Clock): Promise<HaWebSocket> {
+export async function openSocket(
+  rest: RestClient,
+  token: string,
+  clock: Clock,
+  log: Logger,
+): Promise<HaWebSocket> {
   await rest.verifyIsHub();
   const socket = new HubSocket(webSocketUrl(rest.address), {
     handshakeTimeout: HANDSHAKE_TIMEOUT,
@@ -37,12 +48,13 @@ export async function openSocket(rest: RestClient, token: string, clock: Clock):
     ...(rest.address.ca !== undefined && { ca: rest.address.ca }),
     ...connectionOptions(rest.address),
   });
+  socket.log = log;
   try {
     await authenticate(socket, token, clock);
   } catch (error) {
     socket.terminate();
     if (error instanceof UpgradeRefused && error.status === 403 && (await rest.isBanned())) {
-      throw new HubBanned('the hub has banned our address (HTTP 403 to everything)');
+      throw new HubBanned();
     }
     throw asHubError(error, rest);
   }
@@ -86,7 +98,7 @@ function authenticate(socket: HubSocket, token: string, clock: Clock): Promise<v
       if (message.type === 'auth_required') {
         socket.send(JSON.stringify({ type: 'auth', access_token: token }));
       } else if (message.type === 'auth_invalid') {
-        fail(new TokenRejected('the hub does not accept the token (auth_invalid)'));
+        fail(new TokenRejected('auth_invalid'));
       } else if (message.type === 'auth_ok') {
         socket.haVersion = message.ha_version ?? '';
         settle(resolve);

@@ -52,8 +52,18 @@ describe('one reload', () => {
       3,
       { ok: false, reason: 'ReloadFailed', message: 'Invalid config for automation' },
     ],
-    ['a rejected token', [new TokenRejected('revoked')], 1, { ok: false, message: 'revoked' }],
-    ['a ban', [new HubBanned('banned')], 1, { ok: false, message: 'banned' }],
+    [
+      'a rejected token',
+      [new TokenRejected('revoked')],
+      1,
+      { ok: false, message: 'the hub rejected the token (revoked)' },
+    ],
+    [
+      'a ban',
+      [new HubBanned()],
+      1,
+      { ok: false, message: 'the hub has banned the address of the operator (HTTP 403 on every path)' },
+    ],
     [
       'an exception',
       [new TypeError('bug'), new TypeError('bug'), new TypeError('bug')],

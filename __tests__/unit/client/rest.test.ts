@@ -44,7 +44,7 @@ describe('what an answer becomes', () => {
     [400, json(400, { message: 'Message malformed: no' }), HubRejected, 'Message malformed: no'],
     [400, json(400, { error: 'invalid_grant' }), HubRejected, 'invalid_grant'],
     [400, text(400, '400: Bad Request'), HubRejected, '400: Bad Request'],
-    [401, text(401, '401: Unauthorized'), TokenRejected, 'the hub does not accept the token (HTTP 401)'],
+    [401, text(401, '401: Unauthorized'), TokenRejected, 'the hub rejected the token (HTTP 401)'],
     [403, json(403, { message: 'Entry cannot be reloaded' }), HubRejected, 'Entry cannot be reloaded'],
     [404, json(404, { message: 'Resource not found' }), NotFound, 'Resource not found'],
     [500, text(500, 'Server got itself in trouble'), HubFailed, 'Server got itself in trouble'],

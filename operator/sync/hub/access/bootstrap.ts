@@ -144,7 +144,7 @@ export class Bootstrap {
     return this.sessions.withRest(context, undefined, async (rest) => {
       const health = await probeHealth(rest);
       if (health.state === 'banned')
-        throw new HubBanned('the hub has banned our address (HTTP 403 to everything)');
+        throw new HubBanned();
       return health;
     });
   }

@@ -55,7 +55,7 @@ describe('HealthMonitor', () => {
   });
 
   test.each<[string, unknown]>([
-    ['bans the operator', new HubBanned('no')],
+    ['bans the operator', new HubBanned()],
     ['rejects the token', new TokenRejected('no')],
     ['is in recovery mode', { ...config, recovery_mode: true }],
     ['is in safe mode', { ...config, safe_mode: true }],
@@ -74,7 +74,7 @@ describe('HealthMonitor', () => {
   });
 
   test('requeues the Hub when the hub has recovered', async () => {
-    const banned: HubError = new HubBanned('no');
+    const banned: HubError = new HubBanned();
     answer = banned;
     monitor.watch(hub, client, stateFingerprint(banned));
     await clock.advance(INTERVAL);
