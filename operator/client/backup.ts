@@ -1,5 +1,5 @@
 import type { HubConnection } from './connection';
-import { BackupConfig, BackupConfigUpdate } from './api-types';
+import { type BackupConfig, type BackupConfigUpdate } from './api-types';
 
 /** @throws HubRejected `unknown_command` while the hub has not loaded its backups */
 export async function getBackupConfig(connection: HubConnection): Promise<BackupConfig> {

@@ -3,7 +3,7 @@ import { HubRejected, HubUnreachable, NotFound } from './errors';
 import { SerialQueue } from './serial-queue';
 import type { OwnReloadTracker } from './own-reload-tracker';
 import { WRITE_TIMEOUT, type RestClient } from './rest';
-import { ConfigEntityKind, EntityPayload } from './config-entity';
+import { type ConfigEntityKind, type EntityPayload } from './config-entity';
 
 export interface RemoveOptions {
   /** Milliseconds that the hub may take once it was asked. */

@@ -1,7 +1,7 @@
 import type { HubConnection } from './connection';
 import { NotHomeAssistant } from './errors';
 import { type CallOptions, WRITE_TIMEOUT, type RestClient } from './rest';
-import { CoreConfig, CoreConfigUpdate, AnalyticsPreferences } from './api-types';
+import { type CoreConfig, type CoreConfigUpdate, type AnalyticsPreferences } from './api-types';
 
 /** Also the cheapest call that shows whether our token is good. @throws TokenRejected; NotHomeAssistant for an answer of no hub */
 export async function getConfig(rest: RestClient, options?: CallOptions): Promise<CoreConfig> {

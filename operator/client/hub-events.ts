@@ -2,7 +2,7 @@ import type { HubConnection } from './connection';
 import { SharedAttempt } from './shared-attempt';
 import type { OwnReloadTracker } from './own-reload-tracker';
 import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from './config-entity';
-import { TriggerEventData } from './api-types';
+import { type TriggerEventData } from './api-types';
 
 /** What a hub tells of itself that may concern what we keep in it. */
 export type HubEvent =

@@ -5,7 +5,7 @@ import { HubRejected } from './errors';
 import { authorize, createUser, type FirstUser, type Login } from './onboarding';
 import type { RestClient } from './rest';
 import { currentUser } from './tokens';
-import { PersonRecord } from './api-types';
+import { type PersonRecord } from './api-types';
 
 // The hub breaks off what its caller does not wait for. A caller that dies while the hub makes the owner leaves a user
 // name with its password, with or without a user, and a first step that is not done. The same user cannot be made again;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../clock';
 import type { HubConnection } from './connection';
 import { HubRejected } from './errors';
-import { HubUser, TokenRecord } from './api-types';
+import { type HubUser, type TokenRecord } from './api-types';
 
 /**
  * Makes a long-lived token named `<owner> <time> <random>`: the hub refuses a second one of the same name, even when

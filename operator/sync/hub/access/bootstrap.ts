@@ -143,8 +143,7 @@ export class Bootstrap {
   private probe(context: BootstrapContext): Promise<Health> {
     return this.sessions.withRest(context, undefined, async (rest) => {
       const health = await probeHealth(rest);
-      if (health.state === 'banned')
-        throw new HubBanned();
+      if (health.state === 'banned') throw new HubBanned();
       return health;
     });
   }
