@@ -2085,7 +2085,7 @@ export interface HubAutomationSpec {
   readonly hubRef: HubAutomationSpecHubRef;
 
   /**
-   * Id of the automation in the hub: a lower-case letter, then lower-case letters, digits and underscores. Default: `metadata.name`. A changed id removes the old automation.
+   * Id of the automation in the hub: a lower-case letter, then lower-case letters, digits and underscores. Default: `metadata.name`. A changed id creates the new automation, then removes the old one; one that was adopted stays in the hub.
    *
    * @schema HubAutomationSpec#id
    */
@@ -4290,7 +4290,7 @@ export interface HubSceneSpec {
   readonly icon?: string;
 
   /**
-   * Id of the scene in the hub: a lower-case letter, then lower-case letters, digits and underscores. Default: `metadata.name`. A changed id removes the old scene.
+   * Id of the scene in the hub: a lower-case letter, then lower-case letters, digits and underscores. Default: `metadata.name`. A changed id creates the new scene, then removes the old one; one that was adopted stays in the hub.
    *
    * @schema HubSceneSpec#id
    */
@@ -4579,7 +4579,7 @@ export interface HubScriptSpec {
   readonly icon?: string;
 
   /**
-   * Id of the script in the hub: a lower-case letter, then lower-case letters and digits, separated by single underscores; not reload, toggle, turn_on, turn_off. It becomes `script.<id>`. Default: `metadata.name` with _ for - and dots. A changed id removes the old script.
+   * Id of the script in the hub: a lower-case letter, then lower-case letters and digits, separated by single underscores; not reload, toggle, turn_on, turn_off. It becomes `script.<id>`. Default: `metadata.name` with _ for - and dots. A changed id creates the new script, then removes the old one; one that was adopted stays in the hub.
    *
    * @schema HubScriptSpec#id
    */

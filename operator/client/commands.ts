@@ -64,7 +64,13 @@ export interface Commands {
     Readonly<Record<string, RegistryEntity | null>>
   >;
   'config/entity_registry/update': Command<
-    { readonly entity_id: string; readonly disabled_by: 'user' | null },
+    {
+      readonly entity_id: string;
+      readonly disabled_by?: 'user' | null;
+      readonly new_entity_id?: string;
+      /** Replaces all labels of the entity. */
+      readonly labels?: readonly string[];
+    },
     void
   >;
 

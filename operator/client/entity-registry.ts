@@ -73,6 +73,14 @@ export class EntityRegistry {
     });
   }
 
+  /** @throws HubRejected `invalid_info`: the new entity id is taken */
+  async rename(entityId: string, newEntityId: string): Promise<void> {
+    await this.connection.command('config/entity_registry/update', {
+      entity_id: entityId,
+      new_entity_id: newEntityId,
+    });
+  }
+
   /** Calls `listener` when a known entity was removed, renamed, disabled or enabled. */
   onChange(listener: EntityListener): () => void {
     this.listeners.add(listener);

@@ -12,7 +12,7 @@ import {
 import { effectiveId } from './ids';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
-import { hubObjectStatusWith } from './status';
+import { configEntityStatusWith } from './status';
 
 const spec = {
   type: 'object',
@@ -23,7 +23,7 @@ const spec = {
       ...configId,
       description:
         'Id of the automation in the hub: a lower-case letter, then lower-case letters, digits and underscores. ' +
-        'Default: `metadata.name`. A changed id removes the old automation.',
+        'Default: `metadata.name`. A changed id creates the new automation, then removes the old one; one that was adopted stays in the hub.',
     },
     alias: { type: 'string', description: 'Name shown in the hub.', minLength: 1, maxLength: 255 },
     description: {
@@ -96,7 +96,7 @@ const spec = {
   ],
 } as const satisfies Schema;
 
-const status = hubObjectStatusWith({
+const status = configEntityStatusWith({
   automationId: { type: 'string', description: 'Id of the automation in the hub.' },
   entityId: {
     type: 'string',

@@ -334,8 +334,8 @@ export const eventReasons = {
     kinds: entities,
     type: 'Warning',
     meaning:
-      'The object of a deleted resource may remain in the hub, because the hub did not answer or `dry-run` is set.',
-    action: 'Delete the object in the hub.',
+      'The object of a deleted resource, or under a former id, remains in the hub, because the hub did not answer, `dry-run` is set, or it was adopted.',
+    action: 'Delete the object in the hub if it is not wanted.',
   },
   CleanupFailed: {
     kinds: entities,

@@ -4,7 +4,7 @@ import { autoReload, configId, entityId, icon, quoteStates } from './entity';
 import { effectiveId } from './ids';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
-import { hubObjectStatusWith } from './status';
+import { configEntityStatusWith } from './status';
 
 const spec = {
   type: 'object',
@@ -15,7 +15,7 @@ const spec = {
       ...configId,
       description:
         'Id of the scene in the hub: a lower-case letter, then lower-case letters, digits and underscores. Default: ' +
-        '`metadata.name`. A changed id removes the old scene.',
+        '`metadata.name`. A changed id creates the new scene, then removes the old one; one that was adopted stays in the hub.',
     },
     name: {
       type: 'string',
@@ -63,7 +63,7 @@ const spec = {
   required: ['hubRef', 'name', 'entities'],
 } as const satisfies Schema;
 
-const status = hubObjectStatusWith({
+const status = configEntityStatusWith({
   sceneId: { type: 'string', description: 'Id of the scene in the hub.' },
   entityId: { type: 'string', description: 'Entity of the scene in the hub, such as `scene.movie_night`.' },
   entityCount: { type: 'integer', format: 'int32', description: 'Number of entities that the scene sets.' },

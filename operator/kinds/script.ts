@@ -13,7 +13,7 @@ import {
 import { scriptId } from './ids';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
-import { hubObjectStatusWith } from './status';
+import { configEntityStatusWith } from './status';
 
 const anyValue = { 'x-kubernetes-preserve-unknown-fields': true } as const satisfies Schema;
 
@@ -27,7 +27,7 @@ const spec = {
       description:
         'Id of the script in the hub: a lower-case letter, then lower-case letters and digits, separated by single ' +
         'underscores; not reload, toggle, turn_on, turn_off. It becomes `script.<id>`. Default: `metadata.name` with _ ' +
-        'for - and dots. A changed id removes the old script.',
+        'for - and dots. A changed id creates the new script, then removes the old one; one that was adopted stays in the hub.',
       'x-kubernetes-validations': [
         {
           rule: "!self.contains('__') && !self.endsWith('_')",
@@ -87,7 +87,7 @@ const spec = {
   'x-kubernetes-validations': [maxNeedsMode, neededWithoutBlueprint('sequence', 'an action')],
 } as const satisfies Schema;
 
-const status = hubObjectStatusWith({
+const status = configEntityStatusWith({
   scriptId: { type: 'string', description: 'Id of the script in the hub.' },
   entityId: {
     type: 'string',

@@ -28,13 +28,6 @@ const hubObjectFields = {
     description:
       'True: the object existed in the hub before this resource. Deleting the resource leaves it there, unless `deletionPolicy` is Delete.',
   },
-  appliedFields: {
-    type: 'array',
-    description:
-      'The fields that the operator set. A field that is removed from the spec is cleared in the hub only if it is listed here.',
-    items: { type: 'string' },
-    'x-kubernetes-list-type': 'atomic',
-  },
 } as const satisfies Record<string, Field>;
 
 /** The status of a kind: the fields of every kind, and its own. */
@@ -46,7 +39,33 @@ export function statusWith<const Fields extends Record<string, Field>>(fields: F
   } as const satisfies Schema;
 }
 
-/** The status of a kind that has an object in the hub. */
+/** The hub's registries keep the fields that nobody sets, so the fields that the operator set are recorded. */
+const partlyOwnedFields = {
+  appliedFields: {
+    type: 'array',
+    description:
+      'The fields that the operator set. A field that is removed from the spec is cleared in the hub only if it is listed here.',
+    items: { type: 'string' },
+    'x-kubernetes-list-type': 'atomic',
+  },
+} as const satisfies Record<string, Field>;
+
+/** The hub replaces automations, scenes and scripts as a whole: a field that is removed from the spec is removed there. */
+const configEntityFields = {
+  formerIds: {
+    type: 'array',
+    description: 'Earlier ids, whose objects are removed from the hub once the present one is in use.',
+    items: { type: 'string' },
+    'x-kubernetes-list-type': 'atomic',
+  },
+} as const satisfies Record<string, Field>;
+
+/** The status of a kind that has an object in a registry of the hub, or a config entry. */
 export function hubObjectStatusWith<const Fields extends Record<string, Field>>(fields: Fields) {
-  return statusWith({ ...hubObjectFields, ...fields });
+  return statusWith({ ...hubObjectFields, ...partlyOwnedFields, ...fields });
+}
+
+/** The status of automations, scenes and scripts. */
+export function configEntityStatusWith<const Fields extends Record<string, Field>>(fields: Fields) {
+  return statusWith({ ...hubObjectFields, ...configEntityFields, ...fields });
 }

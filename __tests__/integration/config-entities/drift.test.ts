@@ -29,8 +29,11 @@ const isBack = (kind: ConfigEntityKind, id: string, wanted: EntityPayload) =>
     expect(await client.entities.read(kind, id)).toMatchObject(wanted);
     return true;
   });
-const tells = async (kind: string, name: string, text: RegExp) =>
-  expect(await home.events(kind, name)).toContainEqual(expect.stringMatching(text));
+const tells = (kind: string, name: string, text: RegExp) =>
+  until(`an event ${text.source}`, async () => {
+    expect(await home.events(kind, name)).toContainEqual(expect.stringMatching(text));
+    return true;
+  });
 
 test('an automation that somebody changed or removed', async () => {
   await home.apply(automation('villa', 'lights'));

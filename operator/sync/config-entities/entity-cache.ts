@@ -18,9 +18,9 @@ export interface Operation {
   endedAt?: number;
 }
 
-/** The deletion of an object from the hub. */
+/** The deletion of objects of one resource from the hub. */
 export interface Removal {
-  readonly id: string;
+  readonly ids: readonly string[];
   readonly startedAt: number;
   error?: Error;
   ended: boolean;
@@ -64,6 +64,8 @@ export interface CachedEntity {
   verifyAt?: number | undefined;
   operation?: Operation | undefined;
   removal?: Removal | undefined;
+  /** Entity id of the object under the former id, for the object that replaces it. */
+  formerEntityId?: string | undefined;
   rejection?: Rejection | undefined;
   failure?: WriteFailure | undefined;
   /** When the last write began or, once the hub has accepted it, ended. */

@@ -34,15 +34,15 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
   }
 
   /**
-   * Removes the object with this id from the hub, unless it belongs to another resource by then. False: not done yet.
+   * Removes the objects with these ids from the hub, unless they belong to another resource by then. False: not done yet.
    *
    * @throws the error that the removal ended with, such as HubUnreachable
    */
-  async ensureRemoved(resource: R, client: HubClient, id: string): Promise<boolean> {
+  async ensureRemoved(resource: R, client: HubClient, ids: readonly string[]): Promise<boolean> {
     const hub = this.contexts.of(client, resource).cache;
     const cached = hub.get(resource.metadata.uid);
-    if (cached.removal?.id !== id) {
-      cached.removal = this.remove(resource, client, id);
+    if (cached.removal?.ids.join() !== ids.join()) {
+      cached.removal = this.remove(resource, client, ids);
       return false;
     }
     const { ended, error, startedAt } = cached.removal;
@@ -112,16 +112,21 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     cached.reloadFailedAt = operation.reload.ok ? undefined : this.services.clock.monotonic();
   }
 
-  private remove(resource: R, client: HubClient, id: string): Removal {
-    const removal: Removal = { id, startedAt: this.services.clock.monotonic(), ended: false };
-    const stillWanted = () => this.ownerOf(id, resource) === undefined;
-    void client.entities
-      .remove(this.entityType.type, id, { timeout: FINALIZER_TRY, stillWanted })
-      .then(() => (this.contexts.of(client, resource).cache.answeredAt = this.services.clock.monotonic()))
+  private remove(resource: R, client: HubClient, ids: readonly string[]): Removal {
+    const { clock } = this.services;
+    const removal: Removal = { ids, startedAt: clock.monotonic(), ended: false };
+    const removeAll = async () => {
+      for (const id of ids) {
+        const stillWanted = () => this.ownerOf(id, resource) === undefined;
+        await client.entities.remove(this.entityType.type, id, { timeout: FINALIZER_TRY, stillWanted });
+        this.contexts.of(client, resource).cache.answeredAt = clock.monotonic();
+      }
+    };
+    void removeAll()
       .catch((error: unknown) => (removal.error = errorOf(error)))
       .then(() => {
         removal.ended = true;
-        removal.endedAt = this.services.clock.monotonic();
+        removal.endedAt = clock.monotonic();
         this.requeue(resource);
       });
     return removal;

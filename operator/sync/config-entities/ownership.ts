@@ -11,6 +11,11 @@ export function ownedId(
   return status?.[idField] as string | undefined;
 }
 
+/** Earlier ids under which the hub may still have an object of the resource that is to be removed. */
+export function formerIds({ status }: Child): readonly string[] {
+  return (status?.['formerIds'] as readonly string[] | undefined) ?? [];
+}
+
 /** The object with the effective id belongs to this resource. */
 export function ownsId<R extends Child, S extends ConfigEntitySpec>(
   { idField }: EntityType<R, S>,

@@ -1,4 +1,5 @@
 import { HubFailed, HubRejected } from '../../client/errors';
+import type { RegistryEntity } from '../../client/api-types';
 import type { HubClient } from '../../client/hub-client';
 import {
   FINALIZER_TRY,
@@ -21,7 +22,7 @@ import type { HubContexts } from './hub-contexts';
 import { hasJustFailed, loadPolicyOf, nextLoadStep } from './load';
 import { type Observation, observe } from './observe';
 import { Operations } from './operations';
-import { isAccepted, isNew, ownedId, ownsId, shouldDelete } from './ownership';
+import { formerIds, isAccepted, isNew, ownedId, ownsId, shouldDelete } from './ownership';
 import { payloadHash } from './payload';
 
 /**
@@ -80,12 +81,13 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     const { type, reason } = this.entityType;
     const id = ownedId(this.entityType, resource);
     const isDeleted = id !== undefined && shouldDelete(resource, this.entityType.spec(resource));
-    if (isDeleted && !context.dryRun && !(await this.operations.ensureRemoved(resource, client, id))) {
-      return waiting(reason, `The ${type} ${id} is being removed from the hub.`, FINALIZER_TRY);
+    const ids = [...(isDeleted ? [id] : []), ...formerIds(resource)];
+    if (ids.length > 0 && !context.dryRun && !(await this.operations.ensureRemoved(resource, client, ids))) {
+      return waiting(reason, `The ${type} ${ids.join(', ')} is being removed from the hub.`, FINALIZER_TRY);
     }
     this.contexts.of(client, resource).cache.delete(resource.metadata.uid);
-    if (!isDeleted || !context.dryRun) return [];
-    const message = `The ${type} ${id} stays in the hub: nothing is sent with the annotation dry-run.`;
+    if (ids.length === 0 || !context.dryRun) return [];
+    const message = `The ${type} ${ids.join(', ')} stays in the hub: nothing is sent with the annotation dry-run.`;
     return [{ type: 'Warning', reason: 'CleanupSkipped', message }];
   }
 
@@ -128,24 +130,41 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
 
   /**
    * Records the id in status before anything is sent to the hub, so that a crash in between leaves no object that belongs
-   * to nobody. An object that a person made is adopted; one that another resource made is taken over.
+   * to nobody. An object that a person made is adopted; one that another resource made is taken over. The object under a
+   * former id goes once the new one is in use: the hub may reject the new one.
    */
-  private async acquire(work: EntityWork<R, S>, observation: Observation): Promise<Outcome> {
-    const { resource, client, id, spec } = work;
+  private acquire(work: EntityWork<R, S>, observation: Observation): Outcome {
+    const { resource, id, spec, cached } = work;
     const { idField, type } = this.entityType;
-    const former = ownedId(this.entityType, resource);
-    if (former !== undefined && shouldDelete(resource, spec)) {
-      if (!(await this.operations.ensureRemoved(resource, client, former)))
-        return inProgress(this.entityType, work);
-    }
     const exists = observation.type !== 'Absent';
     const owner = exists ? this.operations.ownerOf(id, resource) : undefined;
     const adopted = owner ? owner.status?.['adopted'] === true : exists;
-    const message = `The hub already had the ${type} ${id}: it now belongs to this resource.`;
-    work.cached.observed = { source: 'status', at: this.services.clock.monotonic() };
+    const events: EventSpec[] = [];
+    if (adopted && !owner) {
+      const message = `The hub already had the ${type} ${id}: it now belongs to this resource.`;
+      events.push({ type: 'Warning', reason: 'Adopted', message });
+    }
+    const former = ownedId(this.entityType, resource);
+    const leftovers = formerIds(resource).filter((each) => each !== id);
+    if (former !== undefined && shouldDelete(resource, spec)) leftovers.push(former);
+    else if (former !== undefined) {
+      const message =
+        `The ${type} ${former} stays in the hub beside ${id}, ` +
+        `${spec.deletionPolicy ? 'as deletionPolicy is Orphan' : 'since it was adopted'}: remove it in the hub if it is not wanted.`;
+      events.push({ type: 'Warning', reason: 'CleanupSkipped', message });
+    }
+    cached.observed = { source: 'status', at: this.services.clock.monotonic() };
+    cached.removal = undefined;
+    cached.formerEntityId ??= resource.status?.['entityId'] as string | undefined;
     return inProgress(this.entityType, work, 0, {
-      status: { [idField]: id, adopted: adopted || null, appliedHash: null, entityId: null },
-      events: adopted && !owner ? [{ type: 'Warning', reason: 'Adopted', message }] : [],
+      status: {
+        [idField]: id,
+        formerIds: leftovers.length > 0 ? leftovers : null,
+        adopted: adopted || null,
+        appliedHash: null,
+        entityId: null,
+      },
+      events,
     });
   }
 
@@ -233,17 +252,42 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     return reason === 'ReloadSuccessful' || hasJustFailed(work.cached, this.services.clock.monotonic());
   }
 
-  /** Corrects the state of the entity, then finishes. */
+  /** Removes what a former id left, corrects the state of the entity, then finishes. */
   private async finishWithState(
     work: EntityWork<R, S>,
     observation: Observation,
     outcome: (accepted: Accepted) => Outcome,
   ): Promise<Outcome> {
-    const { entity, type } = observation;
-    const state = (entity && (await this.entityType.ensureState?.(work, entity, type === 'InUse'))) ?? {};
+    const isInUse = observation.type === 'InUse';
+    const entity = isInUse ? await this.replaceFormer(work, observation.entity) : observation.entity;
+    if (entity === 'in progress') return inProgress(this.entityType, work);
+    const state = (entity && (await this.entityType.ensureState?.(work, entity, isInUse))) ?? {};
     if (state.mayNotCorrect !== undefined) return this.report(work, state.mayNotCorrect);
     const events = state.corrected === undefined ? [] : [this.corrected(state.corrected)];
-    return this.finish(work, { observation, carriedOut: state.status, events }, outcome);
+    const carriedOut = { ...state.status, ...(isInUse && { formerIds: null }) };
+    return this.finish(
+      work,
+      { observation: { ...observation, entity } as Observation, carriedOut, events },
+      outcome,
+    );
+  }
+
+  /**
+   * Removes the objects under former ids. The entity then gets the entity id of the former one, which the hub could not
+   * give it while both existed: dashboards refer to it.
+   */
+  private async replaceFormer(
+    { resource, client, cached }: EntityWork<R, S>,
+    entity: RegistryEntity,
+  ): Promise<RegistryEntity | 'in progress'> {
+    const ids = formerIds(resource);
+    if (ids.length === 0) return entity;
+    if (!(await this.operations.ensureRemoved(resource, client, ids))) return 'in progress';
+    const former = cached.formerEntityId;
+    cached.formerEntityId = undefined;
+    if (former === undefined || !/^_\d+$/.test(entity.entity_id.replace(former, ''))) return entity;
+    await client.entityRegistry.rename(entity.entity_id, former);
+    return { ...entity, entity_id: former };
   }
 
   /** The result of the operation is in the outcome, and counts no more. */

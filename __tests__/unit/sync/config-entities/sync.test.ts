@@ -1,5 +1,5 @@
 import type { EntityPayload } from '../../../../operator/client/config-entity';
-import { HubFailed } from '../../../../operator/client/errors';
+import { HubFailed, HubRejected } from '../../../../operator/client/errors';
 import type { HubClient } from '../../../../operator/client/hub-client';
 import type { ReloadResult } from '../../../../operator/client/reloads';
 import type { HubEventListener } from '../../../../operator/client/hub-events';
@@ -41,6 +41,7 @@ class Bench {
   /** Why the hub has disabled what it runs. */
   validationError: string | undefined;
   state = 'on';
+  entityId: string;
   /** As `get_entries` of the entity registry does; its `list` does not. */
   showsIcons = true;
   /** Changes with each load. */
@@ -51,11 +52,8 @@ class Bench {
   private readonly client: HubClient;
   private resource: Child;
 
-  constructor(
-    private readonly entityType: EntityType<Child, ConfigEntitySpec>,
-    spec: object,
-    status?: object,
-  ) {
+  constructor(entityType: EntityType<Child, ConfigEntitySpec>, spec: object, status?: object) {
+    this.entityId = `${entityType.type}.dim`;
     this.client = this.hub();
     this.resource = {
       kind: entityType.definition.kind,
@@ -78,6 +76,10 @@ class Bench {
 
   get status(): Readonly<Record<string, unknown>> {
     return { ...this.resource.status };
+  }
+
+  setStatus(status: object): void {
+    this.resource = { ...this.resource, status: { ...this.resource.status, ...status } };
   }
 
   edit(spec: object): void {
@@ -130,7 +132,7 @@ class Bench {
 
   private hub(): HubClient {
     const entity = () => ({
-      entity_id: `${this.entityType.type}.dim`,
+      entity_id: this.entityId,
       disabled_by: null,
       original_name: this.running?.['name'],
       ...(this.showsIcons && { original_icon: this.running?.['icon'] ?? null }),
@@ -147,7 +149,16 @@ class Bench {
         watch: () => Promise.resolve(),
         onEvent: (listener: HubEventListener) => (this.signal = listener),
       },
-      entityRegistry: { find, findNow: find, onChange: () => undefined },
+      entityRegistry: {
+        find,
+        findNow: find,
+        onChange: () => undefined,
+        rename: (from: string, to: string) => {
+          this.asked.push(`rename ${from} to ${to}`);
+          this.entityId = to;
+          return Promise.resolve();
+        },
+      },
       repairIssues: {
         validationErrorOf: () => Promise.resolve(this.validationError),
         onChange: () => undefined,
@@ -159,15 +170,15 @@ class Bench {
           this.asked.push('read');
           return Promise.resolve(this.stored);
         },
-        write: (_kind: string, _id: string, payload: () => EntityPayload) => {
-          this.asked.push('write');
+        write: (_kind: string, id: string, payload: () => EntityPayload) => {
+          this.asked.push('write', `write ${id}`);
           if (this.writeError) return Promise.reject(this.writeError);
           this.stored = payload();
           load();
           return Promise.resolve(true);
         },
-        remove: () => {
-          this.asked.push('remove');
+        remove: (_kind: string, id: string) => {
+          this.asked.push('remove', `remove ${id}`);
           return Promise.resolve(true);
         },
       },
@@ -359,6 +370,59 @@ describe('ConfigEntitySync', () => {
       expect((await bench.reconcile()).type).toBe('Ready');
     },
   );
+
+  describe('a changed id', () => {
+    async function renamed(spec: object = {}, status: object = {}): Promise<Bench> {
+      const bench = new Bench(automations, { ...AUTOMATION, id: 'old', ...spec });
+      await bench.reconcileUntilReady();
+      bench.setStatus(status);
+      bench.edit({ id: 'new' });
+      bench.stored = bench.running = undefined; // there is nothing under the new id
+      bench.entityId = 'automation.dim_2';
+      await bench.clock.advance(MIN_WRITE_INTERVAL);
+      return bench;
+    }
+
+    test('writes the new object, then removes the old one and keeps the entity id', async () => {
+      const bench = await renamed();
+      await bench.reconcileUntilReady();
+      const sent = bench.asked.filter((each) => / /.test(each));
+      expect(sent).toEqual([
+        'write old',
+        'write new',
+        'remove old',
+        'rename automation.dim_2 to automation.dim',
+      ]);
+      expect(bench.status).toMatchObject({ automationId: 'new', entityId: 'automation.dim' });
+      expect(bench.status).not.toHaveProperty('formerIds');
+    });
+
+    test('keeps the old object while the hub rejects the new one', async () => {
+      const bench = await renamed();
+      bench.writeError = new HubRejected('400', 'Message malformed');
+      await bench.reconcile();
+      await bench.reconcile();
+      await expect(bench.reconcile()).rejects.toThrow('Message malformed');
+      expect(bench.count('remove')).toBe(0);
+      expect(bench.status['formerIds']).toEqual(['old']);
+      await bench.remove({ dryRun: false });
+      expect(bench.asked).toEqual(expect.arrayContaining(['remove new', 'remove old']));
+    });
+
+    test('leaves an adopted object in the hub, with a warning', async () => {
+      const bench = await renamed({}, { adopted: true });
+      const { events } = await bench.reconcile();
+      expect(events).toEqual([
+        {
+          type: 'Warning',
+          reason: 'CleanupSkipped',
+          message: expect.stringMatching(/old stays in the hub beside new, since it was adopted/) as string,
+        },
+      ]);
+      await bench.reconcileUntilReady();
+      expect(bench.count('remove')).toBe(0);
+    });
+  });
 
   describe('enabled', () => {
     test('a change to true whose reload failed is carried out once the hub has loaded it', async () => {
