@@ -4,7 +4,7 @@ import jest from 'eslint-plugin-jest';
 import { join } from 'node:path';
 import tseslint from 'typescript-eslint';
 
-/** `from` may not import anything below the folders `but`, and nothing else of the operator either. */
+/** Files below `target` must not import files below any of `from`. */
 const zone = (target, ...from) => from.map((source) => ({ target, from: source }));
 
 export default tseslint.config(
@@ -25,11 +25,19 @@ export default tseslint.config(
       '@typescript-eslint/no-unused-vars': ['error', { varsIgnorePattern: '^_', argsIgnorePattern: '^_' }],
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
       'import-x/no-cycle': 'error',
+      'no-restricted-syntax': [
+        'error',
+        { selector: 'PrivateIdentifier', message: 'Declare a private member with the keyword `private`.' },
+        {
+          selector: 'VariableDeclarator > Identifier.id[name=/_MS$/]',
+          message: 'Name a constant without its unit and state the unit in its comment.',
+        },
+      ],
       'import-x/no-extraneous-dependencies': [
         'error',
         { packageDir: [import.meta.dirname, join(import.meta.dirname, 'operator')] },
       ],
-      // The rules of the house (design.md): who may know whom.
+      // Which folder may import which: the table in CONTRIBUTING.md.
       'import-x/no-restricted-paths': [
         'error',
         {

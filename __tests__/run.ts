@@ -42,12 +42,12 @@ async function main(args: readonly string[]): Promise<number> {
   process.env['SEED'] = String(seed);
   process.env['TEST_DURATIONS'] = join(cacheRoot(), 'test-durations.json');
   const began = Date.now();
-  const lanes = pattern
+  const runners = pattern
     ? [files(pattern)]
     : args.includes('--quick')
       ? [quickChecks(), clusterTests(['schema'], { HUB_SANDBOX_HUBS: 'false' })]
       : [quickChecks(), clusterTests(['schema', 'integration', 'faults'])];
-  const results = (await Promise.all(lanes)).flat();
+  const results = (await Promise.all(runners)).flat();
   return report(results, since(began));
 }
 

@@ -9,8 +9,9 @@ import { type Figures, scrape, sum } from './runtime';
  */
 
 const EDITS = 100;
-const EDITS_MS = 10_000;
-const SETTLED_MS = 3_000;
+// Milliseconds.
+const EDIT_DURATION = 10_000;
+const SETTLE_DURATION = 3_000;
 const OTHERS = 100;
 
 /** Bursts of `count`; `many` for what an operator finds at its start, and for one change among them. */
@@ -32,7 +33,7 @@ export async function benchAutomations(count: number, many: number, rounds: numb
     const hub = await bench.hub();
     await bench.createMany(hub.namespace, 'HubAutomation', many, automation);
     await bench.untilReady(hub.namespace, 'HubAutomation');
-    await sleep(SETTLED_MS);
+    await sleep(SETTLE_DURATION);
     return {
       automations: count,
       'floor, s': seconds(plain),
@@ -107,7 +108,7 @@ async function burst(bench: HubBench, count: number): Promise<Burst> {
   await bench.createMany(hub.namespace, 'HubAutomation', count, automation);
   const began = Date.now();
   const milliseconds = (await bench.untilReady(hub.namespace, 'HubAutomation')) - began;
-  await sleep(SETTLED_MS);
+  await sleep(SETTLE_DURATION);
   const after = await cpu();
   const [operator, hubs] = [after[0] - before[0], after[1] - before[1]];
   await bench.remove(hub);
@@ -129,7 +130,7 @@ async function restart(bench: HubBench, hub: BenchHub, count: number): Promise<F
     sum(text, 'controller_runtime_reconcile_total', /controller="HubAutomation".*result="success"/);
   while (looked(await metrics()) < count) await sleep(50);
   const took = Date.now() - began;
-  await sleep(SETTLED_MS);
+  await sleep(SETTLE_DURATION);
   const written = sum(await metrics(), 'rest_client_requests_total', /method="(PATCH|POST)"/);
   return {
     'restart: all looked at after, s': seconds(took),
@@ -142,7 +143,7 @@ async function oneChange(bench: HubBench, hub: BenchHub): Promise<Figures> {
   const post = Date.now();
   await hub.client.rest.post('/api/config/automation/config/n-1', body(1), { timeout: 30_000 });
   const onePost = Date.now() - post;
-  await sleep(SETTLED_MS);
+  await sleep(SETTLE_DURATION);
   const began = Date.now();
   await bench.patch(hub.namespace, 'HubAutomation', 'n-0', { description: 'changed' });
   const entity = (await bench.read<HubAutomation>(hub.namespace, 'HubAutomation', 'n-0')).status!.entityId!;
@@ -151,12 +152,12 @@ async function oneChange(bench: HubBench, hub: BenchHub): Promise<Figures> {
 }
 
 async function manyEdits(bench: HubBench, hub: BenchHub): Promise<Figures> {
-  await sleep(SETTLED_MS);
+  await sleep(SETTLE_DURATION);
   const seen = await traffic(hub);
   const began = Date.now();
   for (let edit = 1; edit <= EDITS; edit++) {
     await bench.patch(hub.namespace, 'HubAutomation', 'n-2', { description: `edit ${edit}` });
-    await sleep(began + (edit * EDITS_MS) / EDITS - Date.now());
+    await sleep(began + (edit * EDIT_DURATION) / EDITS - Date.now());
   }
   await bench.untilReady(hub.namespace, 'HubAutomation');
   const last = await hub.client.entities.read('automation', 'n-2');

@@ -15,8 +15,8 @@ import { type Figures, scrape, sum } from './runtime';
 const NAMESPACES = 5;
 const AUTOMATIONS = 10;
 /** The same for one and for many: some of what a hub is asked goes by time. */
-const SET_UP_MS = 90_000;
-const IDLE_MS = 60_000;
+const SETUP_DURATION = 90_000; // milliseconds
+const IDLE_DURATION = 60_000;
 const MOST = 1.2;
 
 interface Cost {
@@ -47,7 +47,7 @@ export async function benchHubs(many: number): Promise<Figures> {
     hubs: many,
     'automations of each': AUTOMATIONS,
     ...Object.fromEntries(ratios.map(({ name, text }) => [name, text])),
-    'idle: CPU of the operator with many, %': Math.round((together.idle.cpu / IDLE_MS) * 1_000) / 10,
+    'idle: CPU of the operator with many, %': Math.round((together.idle.cpu / IDLE_DURATION) * 1_000) / 10,
     'all Ready after, one alone → many, s': `${seconds(alone.tookMs)} → ${seconds(together.tookMs)}`,
     'slowest change alone, ms': alone.slowestChange,
     'slowest change among many, one of which hangs, ms': together.slowestChange,
@@ -91,11 +91,11 @@ async function measure(count: number): Promise<Phases> {
         await bench.untilReady(namespace, 'HubAutomation');
       }
       tookMs = Date.now() - began;
-      if (tookMs > SET_UP_MS) throw new Error(`The set-up took ${tookMs} ms`);
-      await sleep(SET_UP_MS - tookMs);
+      if (tookMs > SETUP_DURATION) throw new Error(`The set-up took ${tookMs} ms`);
+      await sleep(SETUP_DURATION - tookMs);
     });
     await sleep(5_000);
-    const idle = await cost(bench, hubs, () => sleep(IDLE_MS));
+    const idle = await cost(bench, hubs, () => sleep(IDLE_DURATION));
     return { setUp, tookMs, idle, slowestChange: await slowestChange(bench, hubs) };
   } finally {
     await bench.stop();

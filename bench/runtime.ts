@@ -27,8 +27,9 @@ export const floors: ResourceType = {
 };
 export const NAMESPACE = 'bench';
 const CREATES_AT_ONCE = 40;
-const SETTLE_MS = 20_000;
-const IDLE_MS = 30_000;
+// Milliseconds.
+const SETTLE_DURATION = 20_000;
+const IDLE_DURATION = 30_000;
 const CHANGES = 100;
 
 export type Figures = Readonly<Record<string, number | string>>;
@@ -48,7 +49,7 @@ export async function benchRuntime(count: number): Promise<Figures> {
     });
     const first = await startOperator(sandbox, { settings: { LOG_LEVEL: 'warn' } });
     const synced = await measureFirstSync(cluster, first, count);
-    await sleep(SETTLE_MS);
+    await sleep(SETTLE_DURATION);
     const rest = await measureRest(first);
     const latency = await measureLatency(cluster);
     await first.process.stop();
@@ -109,20 +110,22 @@ async function measureRest(operator: OperatorProcess): Promise<Figures> {
     'rest_client_requests_total',
     /method="(PATCH|POST|PUT|DELETE)"/,
   );
-  await sleep(IDLE_MS);
+  await sleep(IDLE_DURATION);
   const metrics = await scrape(operator);
-  const leaseWrites = IDLE_MS / 2_000;
+  const leaseWrites = IDLE_DURATION / 2_000;
   const writes =
     sum(metrics, 'rest_client_requests_total', /method="(PATCH|POST|PUT|DELETE)"/) - writesBefore;
   return {
     'idle RSS, MB': await residentMegabytes(operator.process.pid),
     'idle CPU, %':
-      Math.round(((sum(metrics, 'process_cpu_seconds_total') - cpuBefore) / (IDLE_MS / 1_000)) * 1_000) / 10,
+      Math.round(
+        ((sum(metrics, 'process_cpu_seconds_total') - cpuBefore) / (IDLE_DURATION / 1_000)) * 1_000,
+      ) / 10,
     'idle writes, but for the lease': Math.max(0, Math.round(writes - leaseWrites - 1)),
   };
 }
 
-/** From the API server's answer to a change until the status that the pass has written is there. */
+/** From the API server's answer to a change until the status that the reconcile has written. */
 async function measureLatency(cluster: ApiClient): Promise<Figures> {
   const latencies: number[] = [];
   for (let change = 0; change < CHANGES; change++) {
@@ -151,7 +154,7 @@ export async function changeFloor(cluster: ApiClient, name: string, level: numbe
     contentType: 'application/merge-patch+json',
     body: { spec: { level } },
   });
-  return metadata.generation!;
+  return metadata.generation;
 }
 
 async function measureRestart(operator: OperatorProcess, count: number): Promise<Figures> {

@@ -36,12 +36,14 @@ import {
 const RESOURCES = 500;
 /** The schema allows no higher one. */
 const HIGHEST_LEVEL = 1_000;
-const CHANGE_EVERY_MS = 50;
-const RESET_EVERY_MS = 5_000;
-const RESTART_EVERY_MS = 45_000;
+// Milliseconds.
+const CHANGE_INTERVAL = 50;
+const RESET_INTERVAL = 5_000;
+const RESTART_INTERVAL = 45_000;
 /** When memory and sockets are first looked at: by then all has been used that will be. */
 const WARM = 0.25;
-const RECOVERY_MS = 60_000;
+// Milliseconds.
+const RECOVERY_TIMEOUT = 60_000;
 
 interface Usage {
   readonly megabytes: number;
@@ -79,8 +81,8 @@ export async function soak(minutes: number): Promise<Figures> {
     const end = Date.now() + minutes * 60_000;
     const changing = change(cluster, end);
     const chaos = [
-      repeat(RESET_EVERY_MS, end, () => proxy.reset()),
-      repeat(RESTART_EVERY_MS, end, () => restartApiServer(sandbox)),
+      repeat(RESET_INTERVAL, end, () => proxy.reset()),
+      repeat(RESTART_INTERVAL, end, () => restartApiServer(sandbox)),
     ];
     await sleep(minutes * 60_000 * WARM);
     const before = await usage(operator.process.pid, proxy);
@@ -99,7 +101,10 @@ export async function soak(minutes: number): Promise<Figures> {
       'open files': `${before.files} → ${after.files}`,
       'connections to the API server': `${before.connections} → ${after.connections}`,
       'watches that broke off': sum(metrics, 'hub_operator_watch_failures_total'),
-      'passes that failed (API server away)': sum(metrics, 'controller_runtime_reconcile_errors_total'),
+      'reconciles that failed (API server unavailable)': sum(
+        metrics,
+        'controller_runtime_reconcile_errors_total',
+      ),
       'failed requests, by cause': [...causes].map(([cause, count]) => `${cause}: ${count}`).join(', '),
       'failed requests without a cause': unexplained.join(', ') || 'none',
       verdict: missed === 0 && unexplained.length === 0 && grewLittle(before, after) ? 'passed' : 'FAILED',
@@ -137,7 +142,7 @@ async function change(cluster: ApiClient, end: number): Promise<number> {
       if (isNotFound(error)) gone.add(index);
       if (isConflict(error)) gone.delete(index);
     }
-    await sleep(CHANGE_EVERY_MS);
+    await sleep(CHANGE_INTERVAL);
   }
   return taken;
 }
@@ -170,7 +175,7 @@ async function repeat(everyMs: number, end: number, action: () => void | Promise
 
 /** How many resources the operator has not worked as they are, or knows although they are gone. */
 async function untilCaughtUp(cluster: ApiClient, operator: OperatorProcess): Promise<number> {
-  for (const deadline = Date.now() + RECOVERY_MS; ; await sleep(1_000)) {
+  for (const deadline = Date.now() + RECOVERY_TIMEOUT; ; await sleep(1_000)) {
     const { items } = await cluster.request<{ items: CustomResource[] }>({
       method: 'GET',
       path: pathOf(floors, NAMESPACE),
@@ -185,7 +190,7 @@ async function untilCaughtUp(cluster: ApiClient, operator: OperatorProcess): Pro
 /** The most within two resets: just after one, connections are few. */
 async function usage(pid: number, proxy: TcpProxy): Promise<Usage> {
   const most = { megabytes: 0, files: 0, connections: 0 };
-  for (const end = Date.now() + 2 * RESET_EVERY_MS; Date.now() < end; await sleep(250)) {
+  for (const end = Date.now() + 2 * RESET_INTERVAL; Date.now() < end; await sleep(250)) {
     most.megabytes = Math.max(most.megabytes, await residentMegabytes(pid));
     most.files = Math.max(most.files, (await readdir(`/proc/${pid}/fd`)).length);
     most.connections = Math.max(most.connections, proxy.open);

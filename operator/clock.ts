@@ -13,14 +13,14 @@ export interface Clock {
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
 }
 
-// setTimeout takes a signed 32-bit number; a longer delay would fire at once.
-const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+// setTimeout takes milliseconds as a signed 32-bit number; a longer delay would fire at once.
+const LONGEST_TIMEOUT = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(delayMs, callback) {
-    const timer = setTimeout(callback, Math.min(Math.max(0, delayMs), LONGEST_TIMEOUT_MS));
+    const timer = setTimeout(callback, Math.min(Math.max(0, delayMs), LONGEST_TIMEOUT));
     return () => clearTimeout(timer);
   },
   sleep(delayMs, signal) {

@@ -33,7 +33,7 @@ export type End = 'stopped' | 'lost';
 
 /** The lease is renewed over a connection of its own, by requests that end before the renew deadline. */
 const LEASE_REQUEST_TIMEOUT = 5_000;
-/** The rest of the time to stop is for the passes that are in work. */
+/** The rest of the time to stop is for the reconciles in progress. */
 const DRAIN_DEADLINE = (3 / 4) * STOP_DEADLINE;
 
 /**

@@ -6,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 // A holder touches its lock each second. One that does not was killed; or the machine slept, and then two build the same
 // thing in folders of their own, which costs time and nothing else.
-const HEARTBEAT_MS = 1_000;
-const STALE_MS = 5_000;
-const POLL_MS = 250;
+const HEARTBEAT_INTERVAL = 1_000; // milliseconds
+const STALE_AFTER = 5_000;
+const POLL_INTERVAL = 250;
 
 /** Where everything that is slow to get is kept between starts. `HUB_OPERATOR_CACHE` overrides it. */
 export function cacheRoot(): string {
@@ -75,9 +75,9 @@ async function removeAbandoned(entry: string): Promise<void> {
 async function withLock(path: string, onWait: () => void, work: () => Promise<void>): Promise<void> {
   while (!(await takeLock(path))) {
     onWait();
-    await sleep(POLL_MS);
+    await sleep(POLL_INTERVAL);
   }
-  const heartbeat = setInterval(() => void touch(path), HEARTBEAT_MS);
+  const heartbeat = setInterval(() => void touch(path), HEARTBEAT_INTERVAL);
   try {
     await work();
   } finally {
@@ -94,11 +94,11 @@ async function takeLock(path: string): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
   const held = await stat(path).catch(() => undefined); // gone in between: the next attempt gets it
-  if (held !== undefined && Date.now() - held.mtimeMs > STALE_MS) await rm(path, { force: true });
+  if (held !== undefined && Date.now() - held.mtimeMs > STALE_AFTER) await rm(path, { force: true });
   return false;
 }
 
 async function touch(path: string): Promise<void> {
   const now = new Date();
-  await utimes(path, now, now).catch(() => undefined); // taken over after a sleep of the machine: see STALE_MS
+  await utimes(path, now, now).catch(() => undefined); // taken over after a sleep of the machine: see STALE_AFTER
 }

@@ -20,8 +20,9 @@ export interface ControlPlanePorts {
   readonly apiServer: number;
 }
 
-const READY_TIMEOUT_MS = 60_000;
-const READY_POLL_MS = 50;
+// Milliseconds.
+const READY_TIMEOUT = 60_000;
+const READY_POLL_INTERVAL = 50;
 
 /**
  * Kubernetes without nodes: etcd, API server and controller manager, listening on the loopback interface only. Each can
@@ -165,20 +166,20 @@ export class ControlPlane {
   }
 
   private async serving(component: Component, process: SandboxProcess): Promise<void> {
-    const deadline = Date.now() + READY_TIMEOUT_MS;
+    const deadline = Date.now() + READY_TIMEOUT;
     while (!(await this.answers(component))) {
       if (!process.running) throw await this.startFailure(component, process);
       if (Date.now() > deadline) {
         const hint = 'Is the machine very busy? Its log says what it waits for.';
         throw new SandboxFailure(
-          `${component} runs but does not serve after ${READY_TIMEOUT_MS / 1000} s.`,
+          `${component} runs but does not serve after ${READY_TIMEOUT / 1000} s.`,
           hint,
           {
             logFile: process.logFile,
           },
         );
       }
-      await sleep(READY_POLL_MS);
+      await sleep(READY_POLL_INTERVAL);
     }
   }
 

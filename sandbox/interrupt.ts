@@ -1,6 +1,6 @@
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Resolves at Ctrl-C, a wish to terminate or a closed terminal. The next one ends the process at once. */
+/** Resolves at Ctrl-C, a SIGTERM or a closed terminal. The next one ends the process at once. */
 export function untilInterrupted(): Promise<void> {
   return new Promise((resolve) => {
     const interrupted = () => {

@@ -13,11 +13,12 @@ export interface Launch {
   readonly cwd?: string;
   /** Added to this process's environment. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Between the wish to stop and SIGKILL; 10 s without it. */
+  /** Between SIGTERM and SIGKILL; 10 s without it. */
   readonly graceMs?: number;
 }
 
-const PID_POLL_MS = 5;
+// Milliseconds.
+const PID_POLL_INTERVAL = 5;
 
 /**
  * A process that ends with this one, however this one ends: it runs under `tether`, which stops it, with all that it
@@ -104,6 +105,6 @@ async function readPid(launch: Launch, pidFile: string, keeper: ChildProcess): P
     if (pid !== undefined) return Number(pid);
     // The keeper writes the file before anything else, unless there is no such program.
     if (ended) throw new Error(`could not start ${launch.name}: ${launch.command.join(' ')}`);
-    await sleep(PID_POLL_MS);
+    await sleep(PID_POLL_INTERVAL);
   }
 }

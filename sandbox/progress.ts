@@ -12,9 +12,10 @@ export interface Step {
   run(report: Report): Promise<string | void>;
 }
 
-const TERMINAL_TICK_MS = 1_000;
+// Milliseconds.
+const TERMINAL_TICK = 1_000;
 // A log that is silent for longer looks like a hung job.
-const LOG_TICK_MS = 30_000;
+const LOG_TICK = 30_000;
 
 export function defaultProgress(): ProgressMode {
   return process.stdout.isTTY ? 'pretty' : 'plain';
@@ -39,7 +40,7 @@ async function runLive(steps: readonly Step[], together: boolean): Promise<void>
   const tasks = steps.map((step) => ({
     title: step.title,
     task: async (_context: unknown, task: { title: string; output: string }) => {
-      const note = await ticking(step, TERMINAL_TICK_MS, (text) => (task.output = text));
+      const note = await ticking(step, TERMINAL_TICK, (text) => (task.output = text));
       if (note) task.title = `${step.title}: ${note}`;
     },
   }));
@@ -56,7 +57,7 @@ async function runLogged(step: Step): Promise<void> {
   const log = (text: string) => console.log(`${step.title}: ${text}`);
   log('started');
   try {
-    const note = await ticking(step, LOG_TICK_MS, log);
+    const note = await ticking(step, LOG_TICK, log);
     log(`done in ${elapsed(began)}${note ? `, ${note}` : ''}`);
   } catch (error) {
     log(`failed after ${elapsed(began)}`);

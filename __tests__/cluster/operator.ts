@@ -96,7 +96,7 @@ export class TestOperator {
     return readFile(this.process.logFile, 'utf8');
   }
 
-  /** How each pass ended so far, out of the log. */
+  /** How each reconcile ended so far, out of the log. */
   async outcomes(): Promise<readonly PassEnd[]> {
     const lines = (await this.log()).split('\n').filter((line) => line.includes('"outcome"'));
     return lines.map((line) => JSON.parse(line) as PassEnd);

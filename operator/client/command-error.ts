@@ -5,11 +5,11 @@ import type { Redact } from './redact';
  * Translates what the WebSocket library rejects with: the hub's own `{code, message}`, or, for a lost connection, a
  * number, alone or as a `code` inside an `error`. Anything else (ours, or a bug) is handed on as it is.
  */
-export function commandError(error: unknown, scrub: Redact): unknown {
+export function commandError(error: unknown, redact: Redact): unknown {
   if (error instanceof Error) return error;
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   if (typeof code !== 'string') return new HubUnreachable('the connection to the hub was lost');
-  const text = scrub(typeof message === 'string' ? message : code);
+  const text = redact(typeof message === 'string' ? message : code);
   switch (code) {
     case 'not_found':
       return new NotFound(code, text);

@@ -14,7 +14,7 @@ export interface RemoveOptions {
 
 /**
  * Automations, scenes and scripts of one hub. The hub parses and writes the whole file each time, so parallel writes
- * gain nothing: each file has a lane with one write in flight; files go in parallel. When the hub does not answer one,
+ * gain nothing: each file has a queue with one write in flight; files go in parallel. When the hub does not answer one,
  * all that wait behind it fail as well.
  */
 export class ConfigEntities {
@@ -42,7 +42,7 @@ export class ConfigEntities {
 
   /** Sends no write any more; resolves when those under way have ended. */
   async drain(): Promise<void> {
-    await Promise.all(Object.values(this.queues).map((lane) => lane.close()));
+    await Promise.all(Object.values(this.queues).map((queue) => queue.close()));
   }
 
   /**

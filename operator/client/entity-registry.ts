@@ -27,14 +27,14 @@ class EntityIndex {
 
   set(entity: RegistryEntity): void {
     this.byEntityId.set(entity.entity_id, entity);
-    this.byUniqueId.set(keyOf(entity), entity);
+    this.byUniqueId.set(uniqueKey(entity), entity);
   }
 
   delete(entityId: string): void {
     const entity = this.byEntityId.get(entityId);
     if (!entity) return;
     this.byEntityId.delete(entityId);
-    if (this.byUniqueId.get(keyOf(entity)) === entity) this.byUniqueId.delete(keyOf(entity));
+    if (this.byUniqueId.get(uniqueKey(entity)) === entity) this.byUniqueId.delete(uniqueKey(entity));
   }
 }
 
@@ -121,7 +121,7 @@ function kindOf({ platform, entity_id: entityId }: RegistryEntity): ConfigEntity
   return kinds.find((kind) => PLATFORMS[kind] === platform && entityId.startsWith(`${kind}.`));
 }
 
-function keyOf({ entity_id: entityId, platform, unique_id: uniqueId }: RegistryEntity): string {
+function uniqueKey({ entity_id: entityId, platform, unique_id: uniqueId }: RegistryEntity): string {
   return key(entityId.slice(0, entityId.indexOf('.')), platform, uniqueId);
 }
 

@@ -20,7 +20,7 @@ export type Health =
   | { readonly state: 'onboarding'; readonly done: Readonly<Record<OnboardingStep, boolean>> };
 
 /**
- * How far the hub is, asked without a token and without feeding its ban (kinds.md 0.2): `/manifest.json`, then
+ * How far the hub is, asked without a token and without feeding its ban (rules.md, "Health of a hub"): `/manifest.json`, then
  * `/api/onboarding`. The latter is loaded before the former is served, and gone after a restart once all is done: so
  * a 404 there means done.
  */

@@ -14,7 +14,7 @@ interface Entry {
   readonly client: HubClient;
 }
 
-/** The clients of all hubs, one each; so one WebSocket, one set of lanes and one queue of reloads a hub. */
+/** The clients of all hubs, one each; so a hub has one WebSocket, one set of write queues and one queue of reloads. */
 export class HubClientCache {
   private readonly options: HubClientCacheOptions;
   private readonly entries = new Map<string, Entry>();

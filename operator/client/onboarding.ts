@@ -33,7 +33,7 @@ const LOGIN_PAUSE = 1_000;
  * Makes the owner and logs in as him. `undefined`: the user step was done before (by us before a crash, or by
  * somebody else): `login` with the known password goes on from there.
  *
- * @throws UserExists the step was begun before, and cut off: see cut-off-owner.ts
+ * @throws UserExists the step was begun before, and interrupted: see interrupted-onboarding.ts
  */
 export async function createUser(rest: RestClient, user: FirstUser): Promise<Login | undefined> {
   const body = {

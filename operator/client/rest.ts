@@ -225,7 +225,7 @@ export class RestClient {
         `${this.address.url} answers with a redirect (${status}), which is not followed`,
       );
     }
-    // Scrubbed before it is cut: half a secret would not be recognised.
+    // Redacted before it is cut: half a secret would not be recognised.
     const text = truncate(this.redact(hubMessage(response) ?? `HTTP ${status}`), MAX_MESSAGE_LENGTH);
     switch (status) {
       case 401:

@@ -277,7 +277,7 @@ function apiError(
 ): ApiError {
   const answer = (parseJson(body) ?? {}) as StatusAnswer;
   const retryAfter = Number(headers['retry-after']);
-  // What names the uid of an object that was made anew since is refused as invalid; it is a conflict like any other.
+  // What names the uid of an object that was recreated since is refused as invalid; it is a conflict like any other.
   const replaced = status === 422 && answer.details?.causes?.[0]?.field === 'metadata.uid';
   return new ApiError(
     replaced ? 409 : status,

@@ -39,8 +39,8 @@ export type Manifest = ClusterObject & Readonly<Record<string, unknown>>;
 /** Makes objects in the cluster equal to the desired ones. */
 export class Applier {
   /**
-   * What each object showed of our wish after our last apply. The server writes some values in its own way (`1000m` as
-   * `1`) and others add to our lists: what it made of the wish is as good as the wish.
+   * The desired fields of each object as the server returned them after our last apply. It normalises values (`1000m`
+   * becomes `1`) and others add to lists, so its result counts as equal to the desired object.
    */
   private readonly lastObserved = new Map<string, unknown>();
   private readonly ownerLabel: string;
@@ -70,9 +70,9 @@ export class Applier {
     const present = await this.find<T>(type, body.metadata.namespace!, body.metadata.name);
     if (present) {
       this.assertOurs(type, present, options.owner);
-      const sameWish = this.lastAppliedHashOf(present) === this.lastAppliedHashOf(body);
+      const sameHash = this.lastAppliedHashOf(present) === this.lastAppliedHashOf(body);
       if (
-        sameWish &&
+        sameHash &&
         (contains(present, body) || isDeepStrictEqual(shownOf(present, body), this.lastObserved.get(path)))
       )
         return present;
@@ -92,7 +92,7 @@ export class Applier {
     await this.send(pathOf(type, namespace, name), body, present, { dryRun: 'All' });
   }
 
-  /** Whether `present` was last applied with just this wish. */
+  /** Whether `present` was last applied as this desired object. */
   matchesLastApplied(present: ClusterObject, desired: Manifest, options: ApplyOptions): boolean {
     return this.lastAppliedHashOf(present) === this.lastAppliedHashOf(this.withOwnership(desired, options));
   }
@@ -109,7 +109,7 @@ export class Applier {
         body: { preconditions: { uid: present.metadata.uid } },
       });
     } catch (error) {
-      // It went by itself, or is another one by now, which the next pass looks at.
+      // It is gone, or another object has its name, which the next reconcile handles.
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
   }

@@ -68,8 +68,8 @@ export class Cache {
   }
 
   /**
-   * Takes the server's answer to a write of ours, so that the next pass does not start from older news. It is told as
-   * a change, here and now: the watch event that follows brings nothing new. Answers with the newest that is known.
+   * Records the server's answer to a write of ours, so that the next reconcile does not read an older object. It is
+   * delivered as a change at once; the watch event that follows is no further change. Returns the newest known object.
    */
   recordWrite<T extends ClusterObject>(object: T): T {
     const informer = this.of(object.kind ?? '').find((each) => each.covers(object.metadata.namespace));

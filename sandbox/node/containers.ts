@@ -16,8 +16,9 @@ import type { PodVolumes } from './volumes';
 /** What the hub ends with when it wants to be started again. */
 const HUB_RESTART = 100;
 const BACKOFF_SECONDS = [1, 2, 4, 8, 10];
-const STABLE_AFTER_MS = 30_000;
-const CONFIG_RETRY_MS = 1000;
+// Milliseconds.
+const STABLE_AFTER = 30_000;
+const CONFIG_RETRY_INTERVAL = 1000;
 
 export type RestartPolicy = 'Always' | 'OnFailure' | 'Never';
 
@@ -80,7 +81,7 @@ export class ContainerRunner {
       const started = Date.now();
       const code = await this.runOnce();
       if (signal.aborted || policy === 'Never' || (policy === 'OnFailure' && code === 0)) return code;
-      if (Date.now() - started > STABLE_AFTER_MS) failures = 0;
+      if (Date.now() - started > STABLE_AFTER) failures = 0;
       if (!(await this.backOff(failures))) return code;
     }
   }
@@ -155,7 +156,7 @@ export class ContainerRunner {
         this.wait('CreateContainerConfigError', error.message);
         host.event('Warning', 'Failed', `Error: ${error.message}`);
       }
-    } while (await pause(CONFIG_RETRY_MS, host.signal));
+    } while (await pause(CONFIG_RETRY_INTERVAL, host.signal));
     return undefined;
   }
 

@@ -28,8 +28,9 @@ import { ServiceUrls } from './services';
 
 export { URL_ANNOTATION } from './names';
 
-const HEARTBEAT_MS = 60_000;
-const REFRESH_DELAY_MS = 2000;
+// Milliseconds.
+const HEARTBEAT_INTERVAL = 60_000;
+const REFRESH_DELAY = 2000;
 const STOP_GRACE_SECONDS = 10;
 
 export interface NodeOptions {
@@ -47,7 +48,7 @@ export interface NodeOptions {
 
 /** Resolves when the node takes pods. Stopping it ends every process within 10 s and leaves the cluster as it is. */
 export async function startNode(options: NodeOptions): Promise<{ stop(): Promise<void> }> {
-  const { kubeconfig, directory, tether, hubSoftware, refreshDelayMs = REFRESH_DELAY_MS } = options;
+  const { kubeconfig, directory, tether, hubSoftware, refreshDelayMs = REFRESH_DELAY } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
   // Everything that waits listens to it, which is no leak.
@@ -107,5 +108,5 @@ export async function startNode(options: NodeOptions): Promise<{ stop(): Promise
 }
 
 async function heartbeat(cluster: Cluster): Promise<void> {
-  while (await pause(HEARTBEAT_MS, cluster.signal)) await registerNode(cluster);
+  while (await pause(HEARTBEAT_INTERVAL, cluster.signal)) await registerNode(cluster);
 }

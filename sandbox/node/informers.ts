@@ -14,7 +14,7 @@ export type Cache<T extends KubernetesObject> = Informer<T> & ObjectCache<T>;
 /**
  * An informer that goes on: the library's stops at the first error (an API server that restarts is one). TRAPS: what a
  * callback throws is swallowed by the library's line parser, so callbacks must not throw; and an object that was deleted
- * and made anew while the watch was down arrives as an update with another uid.
+ * and recreated while the watch was down arrives as an update with another uid.
  */
 export function makeCache<T extends KubernetesObject>(
   kubeConfig: KubeConfig,

@@ -1,7 +1,8 @@
 import { systemClock } from '../../operator/clock';
 
-const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 5000;
+// Milliseconds.
+const FIRST_PAUSE = 200;
+const LONGEST_PAUSE = 5000;
 
 /** Waits; `false` when the signal ended the waiting (or had ended it before). */
 export async function pause(milliseconds: number, signal: AbortSignal): Promise<boolean> {
@@ -16,5 +17,5 @@ export async function pause(milliseconds: number, signal: AbortSignal): Promise<
 
 /** 200 ms, 400 ms, … 5 s. */
 export function pauseAfter(failures: number): number {
-  return Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS);
+  return Math.min(FIRST_PAUSE * 2 ** failures, LONGEST_PAUSE);
 }

@@ -126,7 +126,7 @@ export class PodRun {
     }
   }
 
-  /** A full disk, say. It is shown where people look, and stays until the pod is made anew. */
+  /** A full disk, say. It is shown where people look, and stays until the pod is recreated. */
   private fail(error: unknown): void {
     const { name, namespace } = this.identity;
     this.host.cluster.log(`pod ${namespace}/${name}: ${describe(error)}`);

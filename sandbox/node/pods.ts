@@ -19,7 +19,7 @@ export class Pods {
   /** A pod as it is now. */
   see(pod: V1Pod): void {
     if (pod.spec?.nodeName !== NODE_NAME) return;
-    const run = this.runs.get(keyOf(pod));
+    const run = this.runs.get(podKey(pod));
     if (!run) this.start(pod);
     else if (run.identity.uid !== pod.metadata?.uid) this.end(run, () => run.stop(0));
     else {
@@ -30,7 +30,7 @@ export class Pods {
 
   /** A pod that was deleted, by us or by force. */
   gone(pod: V1Pod): void {
-    const run = this.runs.get(keyOf(pod));
+    const run = this.runs.get(podKey(pod));
     if (run && run.identity.uid === pod.metadata?.uid) this.end(run, () => run.stop(0));
   }
 
@@ -73,7 +73,7 @@ export class Pods {
     }
     if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') return;
     const run = new PodRun(pod, this.address(pod), this.podHost);
-    this.runs.set(keyOf(pod), run);
+    this.runs.set(podKey(pod), run);
     void run.run();
   }
 
@@ -85,7 +85,7 @@ export class Pods {
   }
 
   private async finish(run: PodRun, how: () => Promise<void>): Promise<void> {
-    const key = keyOf(run.pod);
+    const key = podKey(run.pod);
     await how();
     if (this.runs.get(key) !== run || this.cluster.signal.aborted) return;
     this.runs.delete(key);
@@ -107,6 +107,6 @@ export class Pods {
   }
 }
 
-function keyOf(pod: V1Pod): string {
+function podKey(pod: V1Pod): string {
   return `${pod.metadata?.namespace}/${pod.metadata?.name}`;
 }

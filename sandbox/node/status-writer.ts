@@ -37,7 +37,7 @@ export class StatusWriter {
       const status = this.status(this.conditions, new Date());
       const text = JSON.stringify(status);
       if (text === this.lastWritten) continue;
-      // The uid is a precondition: a pod of the same name that was made anew must not get it.
+      // The uid is a precondition: a pod of the same name that was recreated must not get it.
       const body = { metadata: { uid }, status };
       const patch = () => core.patchNamespacedPodStatus({ name, namespace, body }, MERGE_PATCH);
       await keepTrying(`status of pod ${namespace}/${name}`, patch, signal, log);

@@ -56,19 +56,19 @@ const agree = () => until('the store is the server’s list', () => mirror.agree
 
 /** Everything that can happen to an object while nobody looks. */
 async function changes(): Promise<void> {
-  await Promise.all([put('changed', '2'), put('created'), remove('deleted'), remove('made-anew')]);
-  await put('made-anew', '2');
+  await Promise.all([put('changed', '2'), put('created'), remove('deleted'), remove('recreated')]);
+  await put('recreated', '2');
 }
 
 async function beginning(): Promise<void> {
-  await Promise.all([put('changed'), put('deleted'), put('made-anew'), put('left-alone')]);
+  await Promise.all([put('changed'), put('deleted'), put('recreated'), put('left-alone')]);
   await remove('created').catch(() => undefined); // of the test before
 }
 
 const refuseAll = () => (proxy.fault = () => ({ type: 'reset' }));
 const mend = () => (proxy.fault = () => undefined);
 
-describe('objects created, changed, deleted and made anew while', () => {
+describe('objects created, changed, deleted and recreated while', () => {
   const breaks: [string, () => void][] = [
     ['the connection is reset', () => proxy.resetStreams()],
     ['a chunk is truncated', () => proxy.truncateStreams()],
@@ -93,8 +93,8 @@ describe('objects created, changed, deleted and made anew while', () => {
         'deleted deleted',
         'added created',
         'modified changed',
-        'deleted made-anew',
-        'added made-anew',
+        'deleted recreated',
+        'added recreated',
       ]),
     );
     expect(mirror.told.slice(lost)).not.toContain('modified left-alone');

@@ -129,8 +129,12 @@ describe('bootstrap of a real hub', () => {
   test('sets and reads back location and analytics', async () => {
     const { accessToken } = await login(rest, owner, systemClock);
     const connection = connect(accessToken);
-    const wish = { location_name: 'Mill', latitude: 48.2, longitude: 16.4, elevation: 171, country: 'AT' };
-    await updateCoreConfig(connection, { ...wish, time_zone: 'Europe/Vienna', unit_system: 'us_customary' });
+    const desired = { location_name: 'Mill', latitude: 48.2, longitude: 16.4, elevation: 171, country: 'AT' };
+    await updateCoreConfig(connection, {
+      ...desired,
+      time_zone: 'Europe/Vienna',
+      unit_system: 'us_customary',
+    });
     const authenticated = new RestClient({
       url: hub.url,
       token: accessToken,
@@ -140,7 +144,7 @@ describe('bootstrap of a real hub', () => {
     const config = await getConfig(authenticated);
     authenticated.close();
     expect(config).toMatchObject({
-      ...wish,
+      ...desired,
       time_zone: 'Europe/Vienna',
       recovery_mode: false,
       safe_mode: false,

@@ -11,7 +11,7 @@ import { proxiedHub, throughProxies } from './proxied-hub';
 
 // Whatever happens to the hub in the middle: all is there in the end, and nothing twice.
 
-const FROZEN_MS = 60_000; // longer than a write may take
+const FREEZE_DURATION = 60_000; // longer than a write may take
 const RELOAD = 'POST /api/services/automation/reload';
 
 let home: Home;
@@ -143,7 +143,7 @@ test('a hub that is frozen holds up neither a deletion nor, in the end, anything
     const began = Date.now();
     await mustKubectl(['delete', 'hubautomation', ...names('killed', 12)], home);
     expect(Date.now() - began).toBeLessThan(45_000); // twelve tries of 5 s would take longer;
-    await sleep(FROZEN_MS - (Date.now() - began));
+    await sleep(FREEZE_DURATION - (Date.now() - began));
   } finally {
     process.kill(pid, 'SIGCONT');
   }

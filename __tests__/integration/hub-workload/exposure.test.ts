@@ -179,7 +179,7 @@ describe('ingress', () => {
     const passes = await operator.metric('controller_runtime_reconcile_total', 'controller="Hub"');
     await home.annotate('hub', 'villa', 'hub-operator.dev/reconcile-requested-at=again');
     await until(
-      'a pass',
+      'a reconcile',
       async () => (await home.get('hub', 'villa')).status?.['lastHandledReconcileAt'] === 'again',
     );
     expect(await unavailable()).toHaveLength(1);
@@ -298,7 +298,7 @@ describe('gateway', () => {
     );
     await home.annotate('hub', 'villa', 'hub-operator.dev/reconcile-requested-at=foreign');
     await until(
-      'a pass',
+      'a reconcile',
       async () => (await home.get('hub', 'villa')).status?.['lastHandledReconcileAt'] === 'foreign',
     );
     expect(await specOf('httproute')).toMatchObject({ hostnames: ['other.example.org'] });

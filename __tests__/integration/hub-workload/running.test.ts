@@ -141,14 +141,14 @@ describe('a pod that runs', () => {
     const { uid } = (await pod('villa')).metadata;
     await home.annotate('hub', 'villa', 'hub-operator.dev/reconcile-requested-at=now');
     await until(
-      'a pass',
+      'a reconcile',
       async () => (await home.get('hub', 'villa')).status?.['lastHandledReconcileAt'] === 'now',
     );
     expect((await pod('villa')).metadata.uid).toBe(uid);
-    // Also one that is made anew.
+    // Also one that is recreated.
     await home.delete('pod', 'villa-0');
     await until(
-      'it is made anew',
+      'it is recreated',
       async () => (await pod('villa')).metadata.uid !== uid && (await isReady('villa')),
     );
   });
@@ -209,7 +209,7 @@ describe('a pod that does not run', () => {
     await until('the pod is ready', () => isReady('cabin'));
   });
 
-  test('the container’s last words', async () => {
+  test('the termination message of the container', async () => {
     const command = ['python3', '-c', 'import sys; print("the disk is full"); sys.exit(3)'];
     await home.change('hub', 'cabin', { podTemplate: lightPod({ command }) });
     await says('cabin', /^Container hub ended with 3: the disk is full$/);

@@ -285,7 +285,7 @@ test('what somebody changes of ours is put back', async () => {
 });
 
 test('an unchanged Hub writes nothing', async () => {
-  // Values that the API server writes in its own way never look equal to the wish.
+  // Values that the API server writes in its own way never look equal to the desired ones.
   await home.change('hub', 'villa', { resources: { requests: { cpu: '1000m', memory: '1024Mi' } } });
   await becomes((t) => hubContainer(t)['resources'], { requests: { cpu: '1', memory: '1Gi' } });
   const objects = 'persistentvolumeclaim,statefulset,service,configmap';
@@ -299,7 +299,7 @@ test('an unchanged Hub writes nothing', async () => {
   const pass = async (request: string) => {
     await home.annotate('hub', 'villa', `hub-operator.dev/reconcile-requested-at=${request}`);
     await until(
-      'a pass',
+      'a reconcile',
       async () => (await home.get('hub', 'villa')).status?.['lastHandledReconcileAt'] === request,
     );
   };

@@ -178,7 +178,7 @@ describe('the backups of a hub', () => {
     expect(await settled('Applied')).toMatchObject({ status: 'True' });
   });
 
-  test('and a token that is younger than a restored backup is made anew', async () => {
+  test('and a token that is younger than a restored backup is recreated', async () => {
     const { backups } = await client.connection.command('backup/info');
     const before = await home.secret('h-api-token', 'token');
     await home.delete('secret', 'h-api-token');

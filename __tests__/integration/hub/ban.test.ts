@@ -36,7 +36,7 @@ async function remember(fields: object): Promise<void> {
 }
 
 /** The operator looks at it again, and again. */
-async function forcedPasses(count = 2): Promise<void> {
+async function forcedReconciles(count = 2): Promise<void> {
   for (let pass = 0; pass < count; pass++) {
     const at = String(Date.now());
     await home.annotate('hub', 'h', `hub-operator.dev/reconcile-requested-at=${at}`);
@@ -65,7 +65,7 @@ describe('a hub that bans the operator', () => {
     const before = await podUid();
     expect(await statusFrom(OPERATOR_ADDRESS, url, '/api/config', 'wrong')).toBe(401);
     expect(await statusFrom(OPERATOR_ADDRESS, url, '/api/states/sun.sun', 'wrong')).toBe(401);
-    await forcedPasses();
+    await forcedReconciles();
     expect(await podUid()).toBe(before);
     expect((await home.condition('hub', 'h'))!.status).toBe('True');
     expect(await status()).not.toHaveProperty('selfUnbanCount');
@@ -110,7 +110,7 @@ describe('a hub that bans the operator', () => {
     expect(message).toMatch(/The next restart is not before .*Z/);
     await operator.kill();
     await operator.start();
-    await forcedPasses();
+    await forcedReconciles();
     expect((await home.condition('hub', 'h'))!.reason).toBe('HubBanned');
     expect(await podUid()).toBe(before);
     expect(await status()).toMatchObject({ selfUnbanCount: 1 });
@@ -118,7 +118,7 @@ describe('a hub that bans the operator', () => {
 
   test('is restarted again after that', async () => {
     await remember({ lastSelfUnban: minutesAgo(6) });
-    await forcedPasses(1);
+    await forcedReconciles(1);
     await recovered(2);
     expect(await bans()).not.toContain(OPERATOR_ADDRESS);
   });
@@ -128,7 +128,7 @@ describe('a hub that bans the operator', () => {
     await home.ready('hub', 'h', { status: 'False', reason: 'HubBanned' });
     const before = await podUid();
     await remember({ lastSelfUnban: minutesAgo(6), banWindow: { startedAt: minutesAgo(20), restarts: 3 } });
-    await forcedPasses(1);
+    await forcedReconciles(1);
     const failed = await until('recovery is given up', async () => {
       const condition = await home.condition('hub', 'h', 'BanRecoveryFailed');
       return condition?.status === 'True' && condition;
@@ -150,7 +150,7 @@ describe('a hub that bans the operator', () => {
     expect(message).toContain('banRecovery.enabled is false');
     expect(await home.condition('hub', 'h', 'BanRecoveryFailed')).toBeUndefined();
     await remember({ lastSelfUnban: minutesAgo(12), banWindow: { startedAt: minutesAgo(31), restarts: 3 } });
-    await forcedPasses();
+    await forcedReconciles();
     expect(await podUid()).toBe(before);
     await home.change('hub', 'h', { banRecovery: { enabled: true } });
     await recovered(3);

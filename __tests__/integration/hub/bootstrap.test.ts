@@ -29,7 +29,7 @@ const anotherToken = (than: string, name?: string) =>
     const now = await token(name);
     return now !== than && now;
   });
-const forcedPass = async (at: string) => {
+const forceReconcile = async (at: string) => {
   await home.annotate('hub', 'h', `hub-operator.dev/reconcile-requested-at=${at}`);
   await until(
     'it was looked at again',
@@ -136,7 +136,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     expect((to - from) / 86_400_000).toBe(90);
   });
 
-  test('shows the steps of a pass in the log, in their order', async () => {
+  test('shows the steps of a reconcile in the log, in their order', async () => {
     const lines = (await operator.log())
       .split('\n')
       .filter((line) => line.includes('"kind":"Hub"'))
@@ -162,7 +162,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     });
     await until('analytics are off', async () => (await getAnalytics(client.connection)).base === false);
     expect(updates).toEqual([{ currency: 'EUR', latitude: 0, longitude: 0, elevation: 0 }]);
-    await forcedPass('1');
+    await forceReconcile('1');
     expect(updates).toHaveLength(1);
   });
 
@@ -203,7 +203,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     await home.apply(secret('h-api-token', { token: 'nonsense' }));
     await home.change('hub', 'h', { suspend: false });
     await home.ready('hub', 'h', { status: 'False', reason: 'NameConflict' });
-    for (const at of ['conflict-1', 'conflict-2']) await forcedPass(at);
+    for (const at of ['conflict-1', 'conflict-2']) await forceReconcile(at);
     const ours = (await listTokens(client.connection)).filter(
       ({ type }) => type === 'long_lived_access_token',
     );

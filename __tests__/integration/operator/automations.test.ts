@@ -38,12 +38,12 @@ const stateIn = async (name: string) => stateOf(client.rest, String((await statu
 const becomes = (name: string, state: string) =>
   until(`${name} is ${state}`, async () => (await stateIn(name)) === state);
 const remove = (name: string) => home.delete('hubautomation', name);
-/** A pass over a resource that nothing asks for a change of. */
+/** A reconcile of a resource that nothing asks for a change of. */
 const touch = async (kind: string, name: string) => {
   const passes = () => operator.metric('controller_runtime_reconcile_total');
   const before = await passes();
   await home.annotate(kind, name, `example.org/touched=${Date.now()}`);
-  await until('a pass', async () => (await passes()) > before);
+  await until('a reconcile', async () => (await passes()) > before);
 };
 
 test('a change by kubectl apply is in the hub at once, and so is a deletion', async () => {
@@ -166,7 +166,7 @@ test('a dry run says what would be sent, and sends nothing', async () => {
   await hubHas('careful', { alias: 'Bold', mode: 'restart' });
 });
 
-test('a full pass on request is echoed', async () => {
+test('a full reconcile on request is echoed', async () => {
   await home.apply(automation('villa', 'asked'));
   await ready('asked');
   await home.annotate('hubautomation', 'asked', 'hub-operator.dev/reconcile-requested-at=at noon');
@@ -177,7 +177,7 @@ test('a full pass on request is echoed', async () => {
   await ready('asked');
 });
 
-test('a pass with nothing to change writes nothing, neither to the cluster nor to the hub', async () => {
+test('a reconcile with nothing to change writes nothing, neither to the cluster nor to the hub', async () => {
   await home.apply(automation('villa', 'quiet'));
   await ready('quiet');
   for (const { metadata } of await home.list('hubautomations')) await ready(metadata.name);
@@ -195,7 +195,10 @@ test('a pass with nothing to change writes nothing, neither to the cluster nor t
 
   // A label of the pod is no change for anybody, but makes the Hub look.
   await mustKubectl(['annotate', 'pod', 'villa-0', 'example.org/touched=yes'], home);
-  await until('a pass', async () => (await operator.metric('controller_runtime_reconcile_total')) > passes);
+  await until(
+    'a reconcile',
+    async () => (await operator.metric('controller_runtime_reconcile_total')) > passes,
+  );
   await sleep(1_000);
   expect({ versions: await versions(), hub: await writtenAt() }).toEqual(before);
 });

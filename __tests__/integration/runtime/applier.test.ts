@@ -156,7 +156,7 @@ test('one that appears between the look and the write is not taken over either',
   expect(present?.data).toEqual({ key: 'theirs' });
 });
 
-test('one that was deleted and made anew between the look and the write is not changed', async () => {
+test('one that was deleted and recreated between the read and the write is not changed', async () => {
   const first = await apply(configMap('anew', { a: '1' }));
   await cluster.request({ method: 'DELETE', path: `/api/v1/namespaces/${namespace}/configmaps/anew` });
   await applyAs(cluster, 'user', builtin.ConfigMap, configMap('anew', { a: 'theirs' }));
@@ -165,7 +165,7 @@ test('one that was deleted and made anew between the look and the write is not c
   find.mockRestore();
 });
 
-test('the owner reference follows the wish both ways, and no other owner is lost', async () => {
+test('the owner reference is added and removed as desired, and no other owner is lost', async () => {
   const owners = (object: ClusterObject) =>
     (object.metadata.ownerReferences ?? []).map(({ uid }) => uid).sort();
   const {

@@ -86,7 +86,7 @@ test('the condition of another controller is theirs: to change, and to take away
   expect(first.metadata.uid).toBe(present.metadata.uid);
 });
 
-test('a pass that began before somebody’s write loses none of it, and neither its own', async () => {
+test('a reconcile that began before somebody’s write loses none of it, and neither its own', async () => {
   const name = 'race';
   const stale = await writer.write(await create(name), () => ours());
   await cluster.request({

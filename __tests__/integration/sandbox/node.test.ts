@@ -321,7 +321,7 @@ def end(*_):
 signal.signal(signal.SIGTERM, end)
 http.server.HTTPServer(('127.0.0.1', int(os.environ['SETUP_PORT'])), http.server.SimpleHTTPRequestHandler).serve_forever()`;
   const main = {
-    ...python(script, '/data/last-words'),
+    ...python(script, '/data/termination'),
     volumeMounts: [{ name: 'data', mountPath: '/data' }],
   };
   const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'words' } }];
@@ -334,7 +334,7 @@ http.server.HTTPServer(('127.0.0.1', int(os.environ['SETUP_PORT'])), http.server
     ({ spec }) => spec?.claimRef?.name === 'words' && spec.claimRef.namespace === namespace,
   );
   await remove('pod', 'ending');
-  expect(readFileSync(join(volume?.spec?.hostPath?.path ?? '', 'last-words'), 'utf8')).toBe('ended well');
+  expect(readFileSync(join(volume?.spec?.hostPath?.path ?? '', 'termination'), 'utf8')).toBe('ended well');
 
   await apply(pod('ending', { containers: [tcp], volumes }));
   await ready('ending');

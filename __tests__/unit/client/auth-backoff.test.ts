@@ -4,7 +4,7 @@ import { ManualClock } from '../manual-clock';
 
 const MINUTE = 60_000;
 
-describe('TokenGate', () => {
+describe('AuthBackoff', () => {
   let clock: ManualClock;
   let gate: AuthBackoff;
   const rejection = new TokenRejected('revoked');

@@ -171,7 +171,7 @@ describe('commands', () => {
     await expect(connection.command('get_config')).rejects.toThrow(HubUnreachable);
   });
 
-  test('survive a frame that is no JSON: the connection is made anew', async () => {
+  test('survive a frame that is no JSON: the connection is opened again', async () => {
     hub.onCommand = (command) => command.socket.send('{"half":');
     const connection = open();
     await expect(connection.command('get_config')).rejects.toThrow(HubUnreachable);

@@ -55,27 +55,27 @@ export class FakeHub {
   /** Answers instead of the upgrade. */
   refuseUpgrade: number | undefined;
   onCommand: (command: Command) => void = (command) => command.succeed(null);
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
-  readonly #webSockets = new WebSocketServer({ noServer: true });
+  private readonly server: Server;
+  private readonly sockets = new Set<Socket>();
+  private readonly webSockets = new WebSocketServer({ noServer: true });
 
   private constructor(readonly scheme: 'http' | 'https') {
     const answer = (request: IncomingMessage, response: ServerResponse) =>
-      void this.#answer(request, response);
-    this.#server =
+      void this.answer(request, response);
+    this.server =
       scheme === 'http'
         ? createServer(answer)
         : createTlsServer({ cert: certificate, key: privateKey }, answer);
-    this.#server.on('connection', (socket) => {
-      this.#sockets.add(socket);
-      socket.once('close', () => this.#sockets.delete(socket));
+    this.server.on('connection', (socket) => {
+      this.sockets.add(socket);
+      socket.once('close', () => this.sockets.delete(socket));
     });
-    this.#server.on('upgrade', (request, socket, head) => {
+    this.server.on('upgrade', (request, socket, head) => {
       if (this.refuseUpgrade !== undefined) {
         socket.end(`HTTP/1.1 ${this.refuseUpgrade} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
         return;
       }
-      this.#webSockets.handleUpgrade(request, socket, head, (client) => this.#converse(client));
+      this.webSockets.handleUpgrade(request, socket, head, (client) => this.converse(client));
     });
   }
 
@@ -86,12 +86,12 @@ export class FakeHub {
   }
 
   async listen(port: number): Promise<void> {
-    this.#server.listen(port);
-    await once(this.#server, 'listening');
+    this.server.listen(port);
+    await once(this.server, 'listening');
   }
 
   get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+    return (this.server.address() as AddressInfo).port;
   }
 
   get url(): string {
@@ -104,14 +104,14 @@ export class FakeHub {
 
   /** Cuts all connections, and accepts no new ones. */
   async close(): Promise<void> {
-    if (!this.#server.listening) return;
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    for (const socket of this.#sockets) socket.destroy();
+    if (!this.server.listening) return;
+    const closed = once(this.server, 'close');
+    this.server.close();
+    for (const socket of this.sockets) socket.destroy();
     await closed;
   }
 
-  async #answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(chunk as Buffer);
     const request = {
@@ -126,7 +126,7 @@ export class FakeHub {
     answer(request, response);
   }
 
-  #converse(client: WebSocket): void {
+  private converse(client: WebSocket): void {
     this.connects++;
     this.clients.add(client);
     client.once('close', () => this.clients.delete(client));

@@ -22,8 +22,8 @@ describe('redactor', () => {
     fc.assert(
       fc.property(fc.array(secret, { minLength: 1 }), fc.array(fc.string()), (secrets, words) => {
         const given = secrets.map((each, index) => `${words[index] ?? ''}${each}`).join('');
-        const scrubbed = redactor(secrets)(given);
-        for (const each of secrets) expect(scrubbed).not.toContain(each);
+        const redacted = redactor(secrets)(given);
+        for (const each of secrets) expect(redacted).not.toContain(each);
       }),
     );
   });

@@ -141,11 +141,11 @@ describe('many reloads', () => {
 
   test('end as failed on close, under way or not', async () => {
     const { clock, reloads } = stage({ failures: [failed, failed, failed] });
-    const underWay = reloads.request('automation');
+    const inProgress = reloads.request('automation');
     await clock.advance(QUIET_PERIOD + 1);
     const waiting = [reloads.request('automation'), reloads.request('scene')];
     reloads.close();
-    for (const result of [underWay, ...waiting, reloads.request('automation')]) {
+    for (const result of [inProgress, ...waiting, reloads.request('automation')]) {
       expect(await result).toMatchObject({ ok: false, reason: 'ReloadFailed' });
     }
     expect(clock.pendingTimers).toBe(0);

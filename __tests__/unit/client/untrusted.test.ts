@@ -86,11 +86,11 @@ describe('an address that a person wrote', () => {
       server.url.replace('127.0.0.1', 'localhost'),
       server.url.replace('127.0.0.1', '[::1]'),
     ]) {
-      const guarded = clientOf(url, false);
-      for (const call of [guarded.rest.get('/api/config'), guarded.connection.command('get_config')]) {
+      const restricted = clientOf(url, false);
+      for (const call of [restricted.rest.get('/api/config'), restricted.connection.command('get_config')]) {
         expect((await failureOf(call)).message).toMatch(/loopback or link-local address, which is refused/);
       }
-      guarded.close();
+      restricted.close();
     }
     expect(server.requests).toEqual([]);
   });

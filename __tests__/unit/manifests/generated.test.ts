@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** `dist/` and `imports/` are committed, since GitOps repositories and charts point at them. Here they are made anew. */
+/** `dist/` and `imports/` are committed, since GitOps repositories and charts point at them. Here they are generated again. */
 
 const run = promisify(execFile);
 const cdk8s = (...args: string[]) => run('node_modules/.bin/cdk8s', [...args, '--no-check-upgrade']);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** The pages of docs/reference and the group in the samples follow from the sources. Here they are made anew. */
+/** The pages of docs/reference and the group in the samples follow from the sources. Here they are generated again. */
 
 const folders = ['docs/reference', 'samples'];
 

@@ -71,7 +71,7 @@ test('an object that appears between the look and the write is not forced', asyn
   expect(cluster.writes.map(({ query }) => query?.['force'])).toEqual([false, true]);
 });
 
-test('a wish that became smaller is written', async () => {
+test('a desired object with fewer fields is written', async () => {
   const { cluster, apply } = setup();
   await apply({ a: '1', b: '2' });
   await apply({ a: '1' });

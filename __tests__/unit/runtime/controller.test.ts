@@ -89,7 +89,7 @@ class Desk {
     await settle();
   }
 
-  /** The passes since the last call. */
+  /** The reconciles since the last call. */
   since(): string[] {
     return this.passes.splice(0);
   }

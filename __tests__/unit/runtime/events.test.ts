@@ -90,7 +90,7 @@ describe('EventRecorder', () => {
 
   test('a resource that has very many is limited, others are not, and time gives it new ones', async () => {
     const { clock, log, record, written } = setup();
-    for (let event = 0; event < 100; event++) await record(`trouble ${event}`);
+    for (let event = 0; event < 100; event++) await record(`problem ${event}`);
     expect(written()).toHaveLength(25);
     expect(log.at('info')).toHaveLength(100); // what is not written is still logged
     await record('quiet', widget({ metadata: { uid: 'another' } }));
@@ -102,7 +102,7 @@ describe('EventRecorder', () => {
 
   test('a clock that somebody sets back lifts no limit', async () => {
     const { clock, record, written } = setup();
-    for (let event = 0; event < 20; event++) await record(`trouble ${event}`);
+    for (let event = 0; event < 20; event++) await record(`problem ${event}`);
     clock.set(-3_600_000);
     for (let event = 0; event < 100; event++) await record(`more ${event}`);
     expect(written()).toHaveLength(25);

@@ -2,8 +2,8 @@ import { IdentityIndex } from '../../../operator/runtime/identity-index';
 import { objectKey, type ObjectKey } from '../../../operator/runtime/object-key';
 import fc from '../../fast-check';
 
-const keyOf = (name: string): ObjectKey => objectKey('HubArea', 'home', name);
-const [a, b, c, d] = [keyOf('a'), keyOf('b'), keyOf('c'), keyOf('d')];
+const areaKey = (name: string): ObjectKey => objectKey('HubArea', 'home', name);
+const [a, b, c, d] = [areaKey('a'), areaKey('b'), areaKey('c'), areaKey('d')];
 
 /** The uids are in the opposite order of the ages, so that an order by uid is no order by age. */
 const contender = (key: ObjectKey, second: number) => ({

@@ -80,7 +80,7 @@ class Candidate {
     });
   }
 
-  get mayWrite(): boolean {
+  get isLeader(): boolean {
     try {
       this.election.assertLeader();
       return true;
@@ -148,7 +148,7 @@ describe('LeaderElection', () => {
     async (by) => {
       const { clock, one, two } = await oneLeads();
       clock.set(by);
-      expect(one.mayWrite).toBe(true);
+      expect(one.isLeader).toBe(true);
       await clock.advance(5 * 60_000);
       expect([one.leading, two.leading]).toEqual([true, false]);
     },
@@ -181,7 +181,7 @@ describe('LeaderElection', () => {
     const released = one.election.release();
     await clock.advance(RETRY_PERIOD);
     await released;
-    expect([one.end, one.mayWrite, two.leading]).toEqual(['stopped', false, true]);
+    expect([one.end, one.isLeader, two.leading]).toEqual(['stopped', false, true]);
   });
 
   test('a renewal that is under way at the stop does not take the lease back', async () => {
@@ -223,7 +223,7 @@ describe('LeaderElection', () => {
     one.network = network;
     for (let time = 0; time < LEASE_DURATION + RETRY_PERIOD; time += 100) {
       await clock.advance(100);
-      expect(one.mayWrite && two.mayWrite).toBe(false);
+      expect(one.isLeader && two.isLeader).toBe(false);
       expect(one.leading && two.leading).toBe(false);
     }
     expect([one.end, two.leading]).toEqual(['lost', true]);
@@ -236,9 +236,9 @@ describe('LeaderElection', () => {
     await clock.advance(7_000); // answered
     one.network = down;
     await clock.advance(RENEW_DEADLINE - 7_000 - 1);
-    expect(one.mayWrite).toBe(true);
+    expect(one.isLeader).toBe(true);
     await clock.advance(1);
-    expect([one.mayWrite, one.end]).toEqual([false, 'lost']);
+    expect([one.isLeader, one.end]).toEqual([false, 'lost']);
   });
 
   test('a hiccup shorter than the deadline costs nothing', async () => {
@@ -254,7 +254,7 @@ describe('LeaderElection', () => {
   test('a process that was frozen may not write, even before a timer tells it', async () => {
     const { clock, one } = await oneLeads();
     clock.freeze(60_000);
-    expect(one.mayWrite).toBe(false);
+    expect(one.isLeader).toBe(false);
   });
 
   test('somebody who annotates the lease does not end the leader', async () => {
@@ -292,7 +292,7 @@ describe('LeaderElection', () => {
     namesake.run();
     for (let time = 0; time < 60_000; time += 100) {
       await clock.advance(100);
-      expect([one.mayWrite, namesake.mayWrite]).toEqual([true, false]);
+      expect([one.isLeader, namesake.isLeader]).toEqual([true, false]);
     }
   });
 

@@ -29,11 +29,11 @@ test.each(['/healthz', '/readyz', '/healthz?verbose'])(
 );
 
 test('/healthz names each problem', async () => {
-  const livenessErrors = () => ['the watch of Hub is stuck', 'a pass has been running for 480 s'];
+  const livenessErrors = () => ['the watch of Hub is stuck', 'a reconcile has been running for 480 s'];
   expect(await ask('/healthz', { livenessErrors })).toEqual([
     503,
     PLAIN,
-    'the watch of Hub is stuck\na pass has been running for 480 s\n',
+    'the watch of Hub is stuck\na reconcile has been running for 480 s\n',
   ]);
 });
 

@@ -64,7 +64,7 @@ class Bench {
     return result;
   }
 
-  get longestGivenUp(): number {
+  get oldestAbandoned(): number {
     return this.reconciler.oldestAbandoned();
   }
 
@@ -363,11 +363,11 @@ describe('Reconciler', () => {
 
     test('the error is returned even if the status cannot be written', async () => {
       const bench = new Bench(widget());
-      bench.sync = () => Promise.reject(new Error('the real trouble'));
+      bench.sync = () => Promise.reject(new Error('the real cause'));
       bench.cluster.handler = () => {
         throw new ApiServerUnreachable('down');
       };
-      expect(await bench.reconcile()).toMatchObject({ error: { message: 'the real trouble' } });
+      expect(await bench.reconcile()).toMatchObject({ error: { message: 'the real cause' } });
     });
 
     test('a reconcile is aborted and abandoned at its time limit', async () => {
@@ -390,10 +390,10 @@ describe('Reconciler', () => {
       expect(await bench.reconcile()).toMatchObject({ type: 'retry' });
       expect(bench.passes).toHaveLength(1);
       await bench.clock.advance(1_000);
-      expect(bench.longestGivenUp).toBe(RECONCILE_TIMEOUT + 1_000);
+      expect(bench.oldestAbandoned).toBe(RECONCILE_TIMEOUT + 1_000);
       end();
       await settle();
-      expect(bench.longestGivenUp).toBe(0);
+      expect(bench.oldestAbandoned).toBe(0);
       void bench.reconcile();
       await settle();
       expect(bench.passes).toHaveLength(2);

@@ -47,7 +47,7 @@ test('the values of one that went are kept no longer', async () => {
   await password();
   reader.forget({ metadata: metadata('2') });
   expect(JSON.stringify([...reader['read']])).not.toContain('hunter2');
-  await password(); // of one made anew, it would be asked for again
+  await password(); // of one recreated, it would be asked for again
   expect(cluster.requests).toHaveLength(2);
 });
 

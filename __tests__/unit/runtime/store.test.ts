@@ -113,7 +113,7 @@ describe('Store', () => {
     expect(store.size).toBe(0);
   });
 
-  test('an answer to a write does not bring back what went, or what was made anew under the name', () => {
+  test('an answer to a write does not bring back what went, or what was recreated under the name', () => {
     const store = new Store<Thing>();
     expect(store.recordWrite(thing('a', 5))).toEqual([]);
     store.put(thing('a', 6, 0, 'another'));
@@ -121,7 +121,7 @@ describe('Store', () => {
     expect(store.get('Thing/home/a')).toEqual(thing('a', 6, 0, 'another'));
   });
 
-  test('an object that was deleted and made anew while nobody looked is told as two changes', () => {
+  test('an object that was deleted and recreated while nobody looked is told as two changes', () => {
     const store = new Store<Thing>();
     const [before, after] = [thing('a', 1), thing('a', 9, 0, 'another')];
     store.put(before);

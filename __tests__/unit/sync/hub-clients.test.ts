@@ -42,7 +42,7 @@ beforeEach(() => {
 
 afterEach(() => hubs.close());
 
-const scrub = async (text: string) => {
+const redact = async (text: string) => {
   const reached = await hubs.reach('home', 'villa');
   if (!('client' in reached)) throw new Error(reached.outcome.message);
   return reached.client.rest.redact(text);
@@ -50,16 +50,16 @@ const scrub = async (text: string) => {
 
 describe('HubClients', () => {
   test('masks the present values of the HubSecrets in messages of the hub', async () => {
-    expect(await scrub('the-token hunter2')).toBe('*** hunter2');
+    expect(await redact('the-token hunter2')).toBe('*** hunter2');
     secrets.set('villa-secrets', new Map([['secrets.yaml', 'wifi: "hunter2"\n']]));
-    expect(await scrub('the-token hunter2')).toBe('*** ***');
+    expect(await redact('the-token hunter2')).toBe('*** ***');
     secrets.set('villa-secrets', new Map([['secrets.yaml', 'wifi: "hunter3"\n']]));
-    expect(await scrub('the-token hunter3')).toBe('*** ***');
+    expect(await redact('the-token hunter3')).toBe('*** ***');
   });
 
   test('masks every line of a secrets.yaml that is no YAML', async () => {
     secrets.set('villa-secrets', new Map([['secrets.yaml', 'hunter2\n: [']]));
-    expect(await scrub('hunter2')).toBe('***');
+    expect(await redact('hunter2')).toBe('***');
   });
 
   test('give the client of a hub that runs although its Hub is not Ready, and none of another', async () => {

@@ -24,6 +24,6 @@ export async function refusalOf(
   );
   const ended = preparation?.state?.terminated ?? preparation?.lastState?.terminated;
   if (!ended?.message?.startsWith(NOT_LOADED)) return undefined;
-  const scrub = await hubRedactor(services, { metadata: { namespace, name } });
-  return scrub(ended.message.trim());
+  const redact = await hubRedactor(services, { metadata: { namespace, name } });
+  return redact(ended.message.trim());
 }

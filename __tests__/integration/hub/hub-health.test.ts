@@ -11,7 +11,7 @@ import { hubPid } from './hub-in-sandbox';
 let home: Home;
 
 beforeAll(async () => {
-  home = new Home(await freshNamespace('trouble'));
+  home = new Home(await freshNamespace('health'));
   await startTestOperator(home.namespace);
   // Only sooner than the operator's own, so that nobody waits three minutes here.
   const probes = {

@@ -1,0 +1,62 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { linesThat, repository, sourceFiles } from './sources';
+
+const files = new Map([...sourceFiles()].filter(([name]) => !name.startsWith('__tests__/unit/repository/')));
+const headings = new Set(
+  [...readFileSync(join(repository, 'docs/explanation/rules.md'), 'utf8').matchAll(/^##? (.+)$/gm)].map(
+    ([, title]) => title!,
+  ),
+);
+
+describe('citations', () => {
+  test('no text cites a document that is not in the repository', () => {
+    const absent = /\b(spec|lessons|hub-api|testbed)\.md\b|(?<!reference\/)\bkinds\.md\b|\bdesign\.md\b/;
+    expect(linesThat(files, (line) => absent.test(line) && !/reference\/kinds\.md/.test(line))).toEqual([]);
+  });
+
+  test('no text cites an issue, a finding of a review or a section of the specification by number', () => {
+    const numbered =
+      /\bissue #?\d+\b|\((D|R|E|A|N|U|W|T)\d{1,2}\)|\b(see|finding|of) (D|R|E|A|N|U|W|T)\d{1,2}\b/;
+    expect(linesThat(files, (line) => numbered.test(line))).toEqual([]);
+  });
+
+  test('every cited rule is a heading of docs/explanation/rules.md', () => {
+    const cited = [...files].flatMap(([file, text]) => {
+      // A citation may be broken over two lines of a comment.
+      const flat = text.replace(/\s*\n\s*(\*|\/\/|#)?\s*/g, ' ');
+      return [...flat.matchAll(/rules\.md,((?:(?: and|,)? "[^"]+")+)/g)].flatMap(([, list]) =>
+        [...list!.matchAll(/"([^"]+)"/g)].map(([, title]) => ({ file, title: title! })),
+      );
+    });
+    expect(cited.length).toBeGreaterThan(5);
+    expect(cited.filter(({ title }) => !headings.has(title))).toEqual([]);
+  });
+
+  test('every file that CONTRIBUTING and docs/contributing name exists', () => {
+    const pages = [...files].filter(
+      ([name]) => name === 'CONTRIBUTING.md' || name.startsWith('docs/contributing/'),
+    );
+    const named = pages.flatMap(([page, text]) =>
+      [
+        ...text.matchAll(
+          /`((?:operator|sandbox|manifests|bench|docs|samples|__tests__|\.vscode)\/[\w./-]*)`/g,
+        ),
+      ].map(([, path]) => ({ page, path: path! })),
+    );
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter(({ path }) => !existsSync(join(repository, path)))).toEqual([]);
+  });
+
+  test('every link of a page leads to a file', () => {
+    const pages = [...files].filter(([name]) => name.endsWith('.md'));
+    const links = pages.flatMap(([page, text]) =>
+      [...text.matchAll(/\]\(([^)#]+)(#[^)]*)?\)/g)].map(([, target]) => ({ page, target: target! })),
+    );
+    const broken = links.filter(
+      ({ page, target }) => !/^https?:/.test(target) && !existsSync(join(repository, dirname(page), target)),
+    );
+    expect(links.length).toBeGreaterThan(10);
+    expect(broken).toEqual([]);
+  });
+});

@@ -1,0 +1,97 @@
+import { linesThat, sourceFiles } from './sources';
+
+interface Term {
+  readonly avoid: RegExp;
+  readonly say: string;
+}
+
+/** Matched in lower case, with the parts of camelCase names as separate words. */
+const words: readonly Term[] = [
+  { avoid: /\brehears(al|e|ed)s?\b/, say: 'dry run' },
+  { avoid: /\bvigils?\b/, say: 'health monitor' },
+  { avoid: /\b(claimant|heir|loser|rival)s?\b/, say: 'contender, successor, displaced, conflicting owner' },
+  { avoid: /\bwish(es|ed)?\b/, say: 'desired' },
+  { avoid: /\btimetables?\b/, say: 'delay heap' },
+  { avoid: /\b(ledger|lane)s?\b/, say: 'tracker, serial queue' },
+  { avoid: /\bscrub(s|bed|ber|bing)?\b/, say: 'redact' },
+  { avoid: /\blast words\b/, say: 'warning events' },
+  { avoid: /\balongside\b/, say: 'continue on failure, beside' },
+  { avoid: /\bcut off owner\b/, say: 'interrupted onboarding' },
+  { avoid: /\btoken gate\b/, say: 'auth backoff' },
+  { avoid: /\blinked signal\b/, say: 'combined signal' },
+  {
+    avoid: /\b(powerless(ness)?|fruitless|forgiv(e|en|eness)|doubt(s|ed|ful)?|suspect(s|ed)?)\b/,
+    say: 'a plain word',
+  },
+  { avoid: /\b(longest )?overlooked\b/, say: 'unscheduled' },
+  { avoid: /\b(kept|keeps?) off\b/, say: 'desired off' },
+  // "Server got itself in trouble" is the text of the hub's web server.
+  { avoid: /(?<!server got itself in )\btroubles?\b/, say: 'problem, last error' },
+  {
+    avoid: /\b(a|the|each|every|one|this|next|last|full|forced|earlier|same|another) pass(es)?\b/,
+    say: 'reconciliation',
+  },
+  { avoid: /\blook again\b/, say: 'requeue' },
+  { avoid: /\bserver (is )?away\b/, say: 'server unavailable' },
+  { avoid: /\b(made|makes?) anew\b/, say: 'recreated' },
+  { avoid: /\bheld apart\b|\bwell and ready\b|\bno news\b/, say: 'a plain sentence' },
+];
+
+/** Names of the code, as they are written. */
+const identifiers: readonly Term[] = [
+  { avoid: /\b(Pass|PassResult)\b/, say: 'ReconcileContext, Result' },
+  { avoid: /\bEventNote\b/, say: 'EventSpec' },
+  {
+    avoid: /\b(conclude|guarded|shownToOthers|isForUs)\b/,
+    say: 'updateStatus, withTimeout, dependentView, predicate',
+  },
+  { avoid: /\b(underWay|longestGivenUp)\b/, say: 'inFlight, inProgress, oldestAbandoned' },
+  {
+    avoid: /\b(takeList|untilSynced|quietFor|SILENCE|WatchSilent)\b/,
+    say: 'replace, waitForCacheSync, idleFor',
+  },
+  {
+    avoid: /\b(isLastWish|ObjectRefused|isServerAway|isPassing)\b/,
+    say: 'matchesLastApplied, ObjectRejected',
+  },
+  { avoid: /\bmayWrite\b|\bwriting: AbortSignal\b/, say: 'assertLeader, leaderSignal' },
+  { avoid: /\bhub_operator_objects\b/, say: 'hub_operator_cached_objects' },
+  {
+    avoid: /\b(signOf|encryptionOf|wellAndReady|undelivered|amountOf)\b/,
+    say: 'stateFingerprint, tlsSourceOf, readyOutcome',
+  },
+  {
+    avoid: /\b(demandHub|endsAll|takeNote|isToGo)\b/,
+    say: 'verifyIsHub, failFast, recordResult, shouldDelete',
+  },
+  { avoid: /\b(keyOf|idOf|parseId)\b/, say: 'ObjectKey' },
+  { avoid: /\b[A-Z_]+_(REST|PACE)\b/, say: '…_RETRY_INTERVAL, MIN_WRITE_INTERVAL' },
+];
+
+const files = new Map(
+  [
+    ...sourceFiles('operator', 'sandbox', 'docs', 'manifests', 'bench', '__tests__', 'samples', '*.md'),
+  ].filter(([name]) => !name.endsWith('vocabulary.test.ts')),
+);
+
+describe('vocabulary', () => {
+  test.each(words)('no text says $avoid: it says $say', ({ avoid }) => {
+    expect(linesThat(files, (line) => avoid.test(wordsOf(line)))).toEqual([]);
+  });
+
+  test.each(identifiers)('no code names something $avoid: it says $say', ({ avoid }) => {
+    expect(linesThat(files, (line) => avoid.test(line))).toEqual([]);
+  });
+
+  test('no file has a name of the old vocabulary', () => {
+    const names = [...files.keys()].filter((name) => words.some(({ avoid }) => avoid.test(wordsOf(name))));
+    expect(names).toEqual([]);
+  });
+});
+
+function wordsOf(line: string): string {
+  return line
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/[-_/]/g, ' ')
+    .toLowerCase();
+}
