@@ -217,7 +217,7 @@ export interface HubSpec {
   readonly suspend?: boolean;
 
   /**
-   * Time zone of the pod (`TZ`), such as `Europe/Berlin`, and the default of `bootstrap.location.timeZone`. Default UTC.
+   * Time zone of the pod (`TZ`), such as `Europe/Berlin`. A hub that the operator onboards gets it as its own. Default UTC.
    *
    * @schema HubSpec#timezone
    */
@@ -1014,7 +1014,7 @@ export interface HubSpecBootstrapLocation {
   readonly name?: string;
 
   /**
-   * Time zone of the home, such as `Europe/Berlin`. Default: `spec.timezone`.
+   * Time zone of the home, such as `Europe/Berlin`. Default: `spec.timezone` when the operator onboards the hub; a hub that was onboarded before keeps its own.
    *
    * @schema HubSpecBootstrapLocation#timeZone
    */

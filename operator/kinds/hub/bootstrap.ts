@@ -113,7 +113,8 @@ export const bootstrap = {
         },
         timeZone: {
           type: 'string',
-          description: 'Time zone of the home, such as `Europe/Berlin`. Default: `spec.timezone`.',
+          description:
+            'Time zone of the home, such as `Europe/Berlin`. Default: `spec.timezone` when the operator onboards the hub; a hub that was onboarded before keeps its own.',
           pattern: '^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+){0,2}$',
           maxLength: 64,
         },

@@ -50,7 +50,7 @@ export const workload = {
   timezone: {
     type: 'string',
     description:
-      'Time zone of the pod (`TZ`), such as `Europe/Berlin`, and the default of `bootstrap.location.timeZone`. Default UTC.',
+      'Time zone of the pod (`TZ`), such as `Europe/Berlin`. A hub that the operator onboards gets it as its own. Default UTC.',
     pattern: '^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+){0,2}$',
     maxLength: 64,
     default: 'UTC',

@@ -75,7 +75,7 @@ export function isInvalidSetting(error: HubError): error is HubRejected {
 
 export function rejectedSettingMessage(error: HubRejected): string {
   const what = isInvalidSetting(error)
-    ? 'The hub does not accept a setting of bootstrap (or the time zone)'
+    ? 'The hub does not accept a setting in spec.bootstrap (or spec.timezone)'
     : 'The hub rejected a request of the bootstrap';
   return `${what}: ${error.message}`;
 }

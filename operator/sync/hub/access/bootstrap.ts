@@ -5,7 +5,7 @@ import { completeStep, createUser, type Credentials } from '../../../client/onbo
 import { revokeOldTokens } from '../../../client/tokens';
 import type { Hub, HubSpec, HubStatus } from '../../../kinds/index';
 import { API_NOT_LOADED_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../limits';
-import { ensureAnalytics, ensureCoreSettings } from './core-settings';
+import { ensureAnalytics, ensureCoreSettings, initialCoreDifference } from './core-settings';
 import { type CredentialServices, ownerCredentials } from './credentials';
 import { InterruptedOnboarding } from './interrupted-onboarding';
 import { type OwnerSession, OwnerSessions, type SessionServices } from './owner-sessions';
@@ -98,7 +98,8 @@ export class Bootstrap {
     SetCoreConfig: (context) =>
       this.asOwner(context, async ({ rest, connection, login }) => {
         const present = await connection.command('get_config');
-        await ensureCoreSettings(context.hub, context.spec, present, connection);
+        const difference = initialCoreDifference(context.hub, context.spec, present);
+        await ensureCoreSettings(connection, difference);
         await completeStep(rest, 'core_config', login.accessToken);
         return next('SetAnalytics', 'Core settings are set.');
       }),

@@ -32,7 +32,7 @@ import {
   podNotReady,
   rejectedSettingMessage,
 } from './bootstrap-runner';
-import { ensureAnalytics, ensureCoreSettings } from './core-settings';
+import { coreDifference, ensureAnalytics, ensureCoreSettings } from './core-settings';
 import { ensureCredentialsOwner } from './credentials';
 import { resolveAccess, tokenNamePrefix } from './token';
 import { TokenRenewal } from './token-renewal';
@@ -159,7 +159,7 @@ export class Connector {
         await revokeOldTokens(client.connection, tokenNamePrefix(hub), token);
       Object.assign(status, bootstrapStatus(hub, this.services.clock, 'Done', 'Bootstrap is complete.'));
       await this.renewal.ensureFresh(hub, spec, client, token);
-      const overridden = await ensureCoreSettings(hub, spec, core, client.connection);
+      const overridden = await ensureCoreSettings(client.connection, coreDifference(hub, spec, core));
       if (overridden.length > 0) reportOverriddenSettings(context, overridden);
       await ensureAnalytics(hub, client.connection);
     } catch (error) {

@@ -12,24 +12,30 @@ export interface CoreDifference {
 
 /** Location, units and the like that differ from `spec.bootstrap`. What is absent there is left alone. */
 export function coreDifference(hub: Hub, spec: HubSpec, present: CoreConfig): CoreDifference {
-  const desired = Object.entries(desiredCoreSettings(hub, spec)) as [keyof CoreConfigUpdate, unknown][];
+  return difference(desiredCoreSettings(hub, spec), present);
+}
+
+/** Like {@link coreDifference}, for a hub that the operator onboards: its time zone is that of the pod by default. */
+export function initialCoreDifference(hub: Hub, spec: HubSpec, present: CoreConfig): CoreDifference {
+  return difference({ time_zone: spec.timezone, ...desiredCoreSettings(hub, spec) }, present);
+}
+
+function difference(settings: CoreConfigUpdate, present: CoreConfig): CoreDifference {
+  const desired = Object.entries(settings) as [keyof CoreConfigUpdate, unknown][];
   const differing = desired.filter(([key, value]) => value !== presentValue(present, key));
   return { update: Object.fromEntries(differing), overridden: present.config_source === 'yaml' };
 }
 
 /**
- * Sets the core settings that differ from the spec, and no others (rules.md, "Core settings"). Resolves with the fields
- * that cannot be set, because `configuration.yaml` has core settings: the hub then takes all of them from there.
+ * Sets the core settings that differ, and no others (rules.md, "Core settings"). Resolves with the fields that cannot be
+ * set, because `configuration.yaml` has core settings: the hub then takes all of them from there.
  *
  * @throws HubRejected a value that the hub does not accept
  */
 export async function ensureCoreSettings(
-  hub: Hub,
-  spec: HubSpec,
-  present: CoreConfig,
   connection: HubConnection,
+  { update, overridden }: CoreDifference,
 ): Promise<readonly string[]> {
-  const { update, overridden } = coreDifference(hub, spec, present);
   const fields = Object.keys(update);
   if (overridden) return fields;
   if (fields.length > 0) await updateCoreConfig(connection, update);
@@ -58,12 +64,12 @@ export function analyticsDifference(
 
 function desiredCoreSettings(
   { spec: { bootstrap: written } }: Hub,
-  { bootstrap, timezone }: HubSpec,
+  { bootstrap }: HubSpec,
 ): CoreConfigUpdate {
   const { name, latitude, longitude, elevation, unitSystem, currency, timeZone, country } =
     bootstrap.location;
   return {
-    time_zone: timeZone ?? timezone,
+    ...(timeZone !== undefined && { time_zone: timeZone }),
     // Its default does not replace a language that was chosen in the hub.
     ...(written?.language !== undefined && { language: written.language }),
     ...(name !== undefined && { location_name: name }),

@@ -1,6 +1,10 @@
 import { hub as definition, type Hub } from '../../../../../operator/kinds/index';
 import { defaulted } from '../../../../../operator/kinds/schema';
-import { analyticsDifference, coreDifference } from '../../../../../operator/sync/hub/access/core-settings';
+import {
+  analyticsDifference,
+  coreDifference,
+  initialCoreDifference,
+} from '../../../../../operator/sync/hub/access/core-settings';
 import type { CoreConfig } from '../../../../../operator/client/api-types';
 
 const present: CoreConfig = {
@@ -68,10 +72,8 @@ describe('coreDifference', () => {
     expect(updateFor(bootstrap)).toEqual({ update, overridden: false }),
   );
 
-  test('contains the time zone of the location, and without it that of the pod', () => {
-    expect(updateFor(undefined, { timezone: 'Europe/Berlin' }).update).toEqual({
-      time_zone: 'Europe/Berlin',
-    });
+  test('contains the time zone of the location, and not that of the pod', () => {
+    expect(updateFor(undefined, { timezone: 'Europe/Berlin' }).update).toEqual({});
     expect(
       updateFor({ location: { timeZone: 'Europe/Oslo' } }, { timezone: 'Europe/Berlin' }).update,
     ).toEqual({ time_zone: 'Europe/Oslo' });
@@ -82,6 +84,17 @@ describe('coreDifference', () => {
       update: { location_name: 'Mill' },
       overridden: true,
     });
+  });
+});
+
+describe('initialCoreDifference', () => {
+  const initialUpdate = (spec: Hub['spec']) =>
+    initialCoreDifference({ spec } as Hub, defaulted(definition.spec, spec), present).update;
+
+  test('contains the time zone of the location, and without it that of the pod', () => {
+    expect(initialUpdate({ timezone: 'Europe/Berlin' })).toEqual({ time_zone: 'Europe/Berlin' });
+    const bootstrap = { location: { timeZone: 'Europe/Oslo' } };
+    expect(initialUpdate({ timezone: 'Europe/Berlin', bootstrap })).toEqual({ time_zone: 'Europe/Oslo' });
   });
 });
 
