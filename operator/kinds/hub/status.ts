@@ -35,6 +35,11 @@ export const status = statusWith({
       },
       lastAttempt: { type: 'string', format: 'date-time', description: 'When a step was last attempted.' },
       message: { type: 'string', description: 'Message of the last step.' },
+      rejectedCredentials: {
+        type: 'string',
+        description:
+          'Keyed digest of the owner’s credentials that the hub rejected. The same are not sent again.',
+      },
     },
   },
   selfUnbanCount: {

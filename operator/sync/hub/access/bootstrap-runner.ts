@@ -36,7 +36,7 @@ export class BootstrapRunner {
     try {
       const from = state === 'Done' ? 'CheckOnboarding' : state;
       const step = await this.bootstrap.step(from, { hub, spec, url, forced: reconcile.forced });
-      return stepOutcome(hub, clock, step);
+      return stepOutcome(hub, clock, step, this.bootstrap.rejectedDigest(hub));
     } catch (error) {
       if (!(error instanceof HubError) || error instanceof HubBanned) throw error;
       if (isInvalidSetting(error)) {
@@ -60,12 +60,23 @@ export function podNotReady(hub: Hub, clock: Clock, message: string): Outcome {
   return waiting('PodNotReady', message, POD_NOT_READY_REQUEUE, details);
 }
 
-/** `status.bootstrap`; the time of the last attempt moves only with what is said of it. */
-export function bootstrapStatus(hub: Hub, clock: Clock, state: BootstrapState, message: string) {
+/**
+ * `status.bootstrap`; the time of the last attempt moves only with state and message.
+ *
+ * @param rejectedCredentials digest of the credentials that the hub rejected, null: none; default: as before
+ */
+export function bootstrapStatus(
+  hub: Hub,
+  clock: Clock,
+  state: BootstrapState,
+  message: string,
+  rejectedCredentials: string | null = hub.status?.bootstrap?.rejectedCredentials ?? null,
+) {
   const before = hub.status?.bootstrap;
   const changed = before?.state !== state || before.message !== message;
   const lastAttempt = changed ? timestamp(clock.now()) : before.lastAttempt;
-  return { bootstrap: { state, message, lastAttempt } };
+  const rejected = state !== 'Done' && rejectedCredentials !== null && { rejectedCredentials };
+  return { bootstrap: { state, message, lastAttempt, ...rejected } };
 }
 
 /** The hub understood a setting and does not accept it, such as a time zone that does not exist. */
@@ -80,17 +91,17 @@ export function rejectedSettingMessage(error: HubRejected): string {
   return `${what}: ${error.message}`;
 }
 
-function stepOutcome(hub: Hub, clock: Clock, step: Step): Outcome {
+function stepOutcome(hub: Hub, clock: Clock, step: Step, rejected: string | null): Outcome {
   const { message } = step;
   if (step.type === 'next') {
     const isLoading = step.state === 'WaitForAPIReady' && step.after > 0;
     const reason = isLoading ? 'ApiNotLoaded' : 'Bootstrapping';
-    return waiting(reason, message, step.after, inProgress(hub, clock, step.state, message));
+    return waiting(reason, message, step.after, inProgress(hub, clock, step.state, message, rejected));
   }
   const { reason } = step;
   const state = hub.status?.bootstrap?.state ?? 'CheckOnboarding';
   const details = {
-    status: { phase: 'Pending', ...bootstrapStatus(hub, clock, state, message) },
+    status: { phase: 'Pending', ...bootstrapStatus(hub, clock, state, message, rejected) },
     conditions: { BootstrapReady: { status: 'False', reason, message } as const },
   };
   return reason === 'MissingCredentials'
@@ -98,9 +109,15 @@ function stepOutcome(hub: Hub, clock: Clock, step: Step): Outcome {
     : stalled('Bootstrapping', message, details);
 }
 
-function inProgress(hub: Hub, clock: Clock, state: BootstrapState, message: string) {
+function inProgress(
+  hub: Hub,
+  clock: Clock,
+  state: BootstrapState,
+  message: string,
+  rejected?: string | null,
+) {
   return {
     conditions: { BootstrapReady: { status: 'False', reason: 'InProgress', message } as const },
-    status: { phase: 'Pending', ...bootstrapStatus(hub, clock, state, message) },
+    status: { phase: 'Pending', ...bootstrapStatus(hub, clock, state, message, rejected) },
   };
 }

@@ -1,12 +1,12 @@
 import { HubBanned, LoginFailed, UserExists } from '../../../client/errors';
 import { type Health, probeHealth } from '../../../client/health';
 import { removeTemporaryUsers } from '../../../client/interrupted-onboarding';
-import { completeStep, createUser, type Credentials } from '../../../client/onboarding';
+import { completeStep, createUser } from '../../../client/onboarding';
 import { revokeOldTokens } from '../../../client/tokens';
 import type { Hub, HubSpec, HubStatus } from '../../../kinds/index';
 import { API_NOT_LOADED_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../limits';
 import { ensureAnalytics, ensureCoreSettings, initialCoreDifference } from './core-settings';
-import { type CredentialServices, ownerCredentials } from './credentials';
+import { type CredentialServices, type OwnerCredentials, ownerCredentials } from './credentials';
 import { InterruptedOnboarding } from './interrupted-onboarding';
 import { type OwnerSession, OwnerSessions, type SessionServices } from './owner-sessions';
 import { RejectedCredentials, type Stuck } from './rejected-credentials';
@@ -92,8 +92,7 @@ export class Bootstrap {
       );
     },
 
-    CreateUser: (context) =>
-      this.withCredentials(context, true, (credentials) => this.createOwner(context, credentials)),
+    CreateUser: (context) => this.withCredentials(context, true, (owner) => this.createOwner(context, owner)),
 
     SetCoreConfig: (context) =>
       this.asOwner(context, async ({ rest, connection, login }) => {
@@ -141,6 +140,11 @@ export class Bootstrap {
     return this.states[state](context);
   }
 
+  /** For the status: the digest of the credentials that the hub rejected; null: none. */
+  rejectedDigest(hub: Hub): string | null {
+    return this.rejectedCredentials.digest(hub);
+  }
+
   private probe(context: BootstrapContext): Promise<Health> {
     return this.sessions.withRest(context, undefined, async (rest) => {
       const health = await probeHealth(rest);
@@ -152,14 +156,14 @@ export class Bootstrap {
   private async withCredentials(
     { hub, spec }: BootstrapContext,
     mayGenerate: boolean,
-    use: (credentials: Credentials) => Step | Promise<Step>,
+    use: (owner: OwnerCredentials) => Step | Promise<Step>,
   ): Promise<Step> {
     const found = await ownerCredentials(this.services, hub, spec, mayGenerate);
-    if ('credentials' in found) return use(found.credentials);
+    if ('credentials' in found) return use(found);
     return { type: 'stuck', reason: 'MissingCredentials', message: found.missing };
   }
 
-  private createOwner(context: BootstrapContext, credentials: Credentials): Promise<Step> {
+  private createOwner(context: BootstrapContext, { credentials, digest }: OwnerCredentials): Promise<Step> {
     const { hub, spec, forced } = context;
     const { username } = credentials;
     const { language, ownerName: name = username } = spec.bootstrap;
@@ -176,13 +180,13 @@ export class Bootstrap {
       } catch (error) {
         if (!(error instanceof UserExists)) throw error;
       }
-      const rejected = forced ? undefined : this.rejectedCredentials.find(hub, credentials);
+      const rejected = forced ? undefined : this.rejectedCredentials.find(hub, digest);
       if (rejected) return rejected;
       try {
         await this.interrupted.finish(context, owner, rest);
         return next('SetCoreConfig', `Created the owner ${username} (attempt 2).`);
       } catch (error) {
-        if (error instanceof LoginFailed) return this.rejectedCredentials.record(hub, credentials, error);
+        if (error instanceof LoginFailed) return this.rejectedCredentials.record(hub, digest, error);
         throw error;
       }
     });
@@ -190,8 +194,8 @@ export class Bootstrap {
 
   private asOwner(context: BootstrapContext, use: (session: OwnerSession) => Promise<Step>): Promise<Step> {
     const { hub, forced } = context;
-    return this.withCredentials(context, false, async (credentials) => {
-      const rejected = forced ? undefined : this.rejectedCredentials.find(hub, credentials);
+    return this.withCredentials(context, false, async ({ credentials, digest }) => {
+      const rejected = forced ? undefined : this.rejectedCredentials.find(hub, digest);
       if (rejected) return rejected;
       try {
         return await this.sessions.run(context, credentials, (session) => {
@@ -199,23 +203,19 @@ export class Bootstrap {
           return use(session);
         });
       } catch (error) {
-        if (error instanceof LoginFailed) return await this.loginFailed(context, credentials, error);
+        if (error instanceof LoginFailed) return await this.loginFailed(context, digest, error);
         throw error;
       }
     });
   }
 
   /** The volume may be a new one, whose hub does not know the user. In any other case only a person can help. */
-  private async loginFailed(
-    context: BootstrapContext,
-    credentials: Credentials,
-    error: LoginFailed,
-  ): Promise<Step> {
+  private async loginFailed(context: BootstrapContext, digest: string, error: LoginFailed): Promise<Step> {
     const health = await this.probe(context);
     if (health.state === 'onboarding' && !health.done.user)
       return next('CreateUser', 'The hub is not onboarded yet.');
     // A hub that starts has not loaded its users yet.
     if (health.state !== 'onboarding' && health.state !== 'onboarded') return unreachable();
-    return this.rejectedCredentials.record(context.hub, credentials, error);
+    return this.rejectedCredentials.record(context.hub, digest, error);
   }
 }

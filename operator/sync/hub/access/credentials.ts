@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import type { Credentials } from '../../../client/onboarding';
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
@@ -10,7 +10,13 @@ import type { Services } from '../../services';
 import { ensureOwnerReference } from '../owner-reference';
 
 /** The owner's credentials, or a sentence that says what is missing. */
-export type CredentialsFound = { readonly credentials: Credentials } | { readonly missing: string };
+export type CredentialsFound = OwnerCredentials | { readonly missing: string };
+
+export interface OwnerCredentials {
+  readonly credentials: Credentials;
+  /** Identifies the credentials and does not reveal them: its key is known only to readers of the Secret. */
+  readonly digest: string;
+}
 
 export type CredentialServices = Pick<Services, 'applier' | 'cache' | 'cluster' | 'secrets'>;
 
@@ -49,8 +55,9 @@ export async function ownerCredentials(
       missing: `The Secret ${secretName} needs values under the keys ${usernameKey} and ${passwordKey}.`,
     };
   }
+  const { uid = '' } = services.cache.get(builtin.Secret.kind, namespace, secretName)?.metadata ?? {};
   // The hub stores user names in lower case, without surrounding blanks.
-  return { credentials: { username: username.trim().toLowerCase(), password } };
+  return withDigest({ username: username.trim().toLowerCase(), password }, uid);
 }
 
 /**
@@ -82,7 +89,7 @@ async function generate(
   const { namespace } = hub.metadata;
   const credentials = { username: GENERATED_USER, password: randomBytes(24).toString('base64url') };
   try {
-    await services.cluster.request({
+    const { metadata } = await services.cluster.request<ClusterObject>({
       method: 'POST',
       path: pathOf(builtin.Secret, namespace),
       body: {
@@ -97,10 +104,15 @@ async function generate(
         stringData: credentials,
       },
     });
+    return withDigest(credentials, metadata.uid ?? '');
   } catch (error) {
     // Created by the last reconcile and not in the cache yet.
     if (isConflict(error)) return { missing: `The Secret ${secretName} was created a moment ago.` };
     throw error;
   }
-  return { credentials };
+}
+
+function withDigest(credentials: Credentials, secretUid: string): OwnerCredentials {
+  const hmac = createHmac('sha256', secretUid).update(`${credentials.username}\n${credentials.password}`);
+  return { credentials, digest: `hmac-sha256:${hmac.digest('hex')}` };
 }

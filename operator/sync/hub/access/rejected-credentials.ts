@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto';
 import type { LoginFailed } from '../../../client/errors';
-import type { Credentials } from '../../../client/onboarding';
 import type { Hub } from '../../../kinds/index';
 import type { Cache } from '../../../runtime/cache';
 import { PerHub } from '../per-hub';
@@ -13,33 +11,44 @@ export interface Stuck {
 }
 
 /**
- * Credentials that a hub has rejected. They are not sent again while they stay the same (rules.md, "Bootstrap"): every
- * attempt is two failed logins, which count towards a ban.
+ * Credentials that a hub has rejected, by their digest. They are not sent again while they stay the same (rules.md,
+ * "Bootstrap"): every attempt is two failed logins, which count towards a ban. The digest is in the status, so that a
+ * restart of the operator costs no attempt either.
  */
 export class RejectedCredentials {
-  private readonly entries: PerHub<{ readonly digest: string; readonly stuck: Stuck }>;
+  /** What the status may not show yet; null: the hub has accepted credentials since. */
+  private readonly entries: PerHub<{ readonly digest: string; readonly stuck: Stuck } | null>;
 
   constructor(cache: Pick<Cache, 'get'>) {
     this.entries = new PerHub(cache);
   }
 
-  record(hub: Hub, credentials: Credentials, error: LoginFailed): Stuck {
-    const message = `${error.message}: correct the Secret with the owner's credentials. Unchanged credentials are sent again only when the annotation reconcile-requested-at is set.`;
-    const stuck = { type: 'stuck', reason: 'LoginFailed', message } as const;
-    this.entries.set(hub, { digest: digestOf(credentials), stuck });
+  record(hub: Hub, digest: string, error: LoginFailed): Stuck {
+    const stuck = loginFailed(error.message);
+    this.entries.set(hub, { digest, stuck });
     return stuck;
   }
 
-  find(hub: Hub, credentials: Credentials): Stuck | undefined {
-    const known = this.entries.get(hub);
-    return known?.digest === digestOf(credentials) ? known.stuck : undefined;
+  /** Whether these credentials were rejected. */
+  find(hub: Hub, digest: string): Stuck | undefined {
+    if (digest !== this.digest(hub)) return undefined;
+    return this.entries.get(hub)?.stuck ?? loginFailed('the hub has rejected these credentials');
   }
 
+  /** The hub has accepted credentials. */
   clear(hub: Hub): void {
-    this.entries.delete(hub);
+    this.entries.set(hub, null);
+  }
+
+  /** For the status: the digest of the credentials that were rejected last; null: none. */
+  digest(hub: Hub): string | null {
+    const entry = this.entries.get(hub);
+    const { rejectedCredentials = null } = hub.status?.bootstrap ?? {};
+    return entry === undefined ? rejectedCredentials : (entry?.digest ?? null);
   }
 }
 
-function digestOf({ username, password }: Credentials): string {
-  return createHash('sha256').update(`${username}\n${password}`).digest('hex');
+function loginFailed(cause: string): Stuck {
+  const message = `${cause}: correct the Secret with the owner's credentials. Unchanged credentials are sent again only when the annotation reconcile-requested-at is set.`;
+  return { type: 'stuck', reason: 'LoginFailed', message };
 }

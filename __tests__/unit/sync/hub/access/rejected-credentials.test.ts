@@ -1,23 +1,38 @@
 import { LoginFailed } from '../../../../../operator/client/errors';
-import type { Hub } from '../../../../../operator/kinds/index';
 import { RejectedCredentials } from '../../../../../operator/sync/hub/access/rejected-credentials';
+import { aHub } from '../../fixtures';
 
-const hub = (name: string) => ({ metadata: { namespace: 'home', name, uid: name } }) as Hub;
-const credentials = { username: 'ada', password: 'wrong' };
+const villa = aHub();
+const cabin = aHub({ metadata: { name: 'cabin', uid: 'uid-of-cabin' } });
+const hubs = [villa, cabin];
+const cache = {
+  get: (_kind: string, _namespace: string, name: string) =>
+    hubs.find(({ metadata }) => metadata.name === name) as never,
+};
 
 describe('RejectedCredentials', () => {
   test('finds the credentials that a hub rejected, for that hub and while they are unchanged', () => {
-    const refusals = new RejectedCredentials({ get: (_kind, _namespace, name) => hub(name) as never });
-    const stuck = refusals.record(hub('hub-1'), credentials, new LoginFailed('no'));
+    const rejected = new RejectedCredentials(cache);
+    const stuck = rejected.record(villa, 'digest', new LoginFailed('no'));
     expect(stuck).toMatchObject({
       reason: 'LoginFailed',
       message: expect.stringMatching(/^no: correct the Secret/),
     });
-    expect(refusals.find(hub('hub-1'), { ...credentials })).toEqual(stuck);
-    expect(refusals.find(hub('hub-1'), { ...credentials, password: 'right' })).toBeUndefined();
-    expect(refusals.find(hub('hub-1'), { ...credentials, username: 'eve' })).toBeUndefined();
-    expect(refusals.find(hub('hub-2'), credentials)).toBeUndefined();
-    refusals.clear(hub('hub-1'));
-    expect(refusals.find(hub('hub-1'), credentials)).toBeUndefined();
+    expect(rejected.find(villa, 'digest')).toEqual(stuck);
+    expect(rejected.find(villa, 'another digest')).toBeUndefined();
+    expect(rejected.find(cabin, 'digest')).toBeUndefined();
+    rejected.clear(villa);
+    expect(rejected.find(villa, 'digest')).toBeUndefined();
+    expect(rejected.digest(villa)).toBeNull();
+  });
+
+  test('finds them in the status after a restart, until the hub accepts credentials', () => {
+    const hub = aHub({ status: { bootstrap: { rejectedCredentials: 'digest' } } });
+    const rejected = new RejectedCredentials(cache);
+    expect(rejected.find(hub, 'digest')).toMatchObject({ reason: 'LoginFailed' });
+    expect(rejected.digest(hub)).toBe('digest');
+    rejected.clear(hub);
+    expect(rejected.find(hub, 'digest')).toBeUndefined();
+    expect(rejected.digest(hub)).toBeNull();
   });
 });
