@@ -26,6 +26,8 @@ export const STOP_DEADLINE = 20 * SECOND;
 
 /** The pod of the hub is not ready, or the hub does not answer. */
 export const POD_NOT_READY_REQUEUE = 10 * SECOND;
+/** A child whose Hub is not usable: between these two. A change of the Hub enqueues it at once; this is the fallback. */
+export const HUB_NOT_READY_POLL = [5 * MINUTE, 10 * MINUTE] as const;
 /** The API of the hub is not loaded. */
 export const API_NOT_LOADED_REQUEUE = 5 * SECOND;
 /** A floor or a label of an area is not ready. */

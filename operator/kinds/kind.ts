@@ -28,6 +28,11 @@ export interface KindDefinition<Spec extends Schema = Schema, Status extends Sch
    * Undefined: none yet.
    */
   identity?(resource: Resource<Infer<Spec>, Infer<Status>>): string | undefined;
+  /**
+   * The parts of its status that matter to the resources that refer to it: a change of one enqueues them, as does a
+   * change of its spec. Absent: readiness, and all of the status but the conditions.
+   */
+  dependentStatus?(resource: Resource<Infer<Spec>, Infer<Status>>): unknown;
   /** Kinds of objects that its sync module creates and owns; a change to one reconciles the owner. */
   readonly owns?: readonly string[];
   /** Permissions of its sync module beyond reading its own kind and writing its status. */

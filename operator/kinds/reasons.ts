@@ -178,6 +178,16 @@ export const readyReasons = {
   },
 } as const satisfies Record<string, Documented>;
 
+/** Reasons that a child reports because of the state of its Hub. */
+export const hubStateReasons = [
+  'HubNotFound',
+  'HubNotReady',
+  'HubUnreachable',
+  'HubBanned',
+  'TokenNotAvailable',
+  'TokenRejected',
+] as const satisfies readonly (keyof typeof readyReasons)[];
+
 export interface ConditionDescription {
   readonly kinds: Kinds;
   readonly meaning: string;

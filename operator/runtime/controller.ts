@@ -92,7 +92,11 @@ export class Controller {
     }
     if (change.type !== 'modified' || predicate(change.previous, object)) this.queue.add(key, priority);
     const modified = change.type === 'modified';
-    if (modified && isDeepStrictEqual(dependentView(change.previous), dependentView(object))) return;
+    if (
+      modified &&
+      isDeepStrictEqual(dependentView(definition, change.previous), dependentView(definition, object))
+    )
+      return;
     // Resources may still refer to the former identity.
     const states = modified ? [object, change.previous] : [object];
     const names = states.flatMap((state) => [state.metadata.name, definition.identity?.(state)]);
@@ -268,14 +272,19 @@ function predicate(before: CustomResource, after: CustomResource): boolean {
   return finalizerRemoved || !isDeepStrictEqual(parts(before), parts(after));
 }
 
-/** The parts of a resource that its dependents may use: existence, spec, readiness, status. */
-function dependentView(resource: CustomResource): unknown {
+/** The parts of a resource that its dependents may use: existence, spec and status. */
+function dependentView(definition: KindDefinition, resource: CustomResource): unknown {
+  const { generation, deletionTimestamp, uid } = resource.metadata;
+  const status = definition.dependentStatus?.(resource) ?? defaultDependentStatus(resource);
+  return [uid, generation, deletionTimestamp, status];
+}
+
+function defaultDependentStatus(resource: CustomResource): unknown {
   const {
     conditions: _,
     observedGeneration: __,
     lastHandledReconcileAt: ___,
     ...status
   } = resource.status ?? {};
-  const { generation, deletionTimestamp } = resource.metadata;
-  return [generation, deletionTimestamp, isReady(resource), status];
+  return [isReady(resource), status];
 }

@@ -1,6 +1,7 @@
 import type { Condition } from '../kinds/condition';
 import type { ConditionType, ReadyReason, Reason } from '../kinds/reasons';
 import type { EventSpec } from './event-spec';
+import type { Priority } from './priority';
 
 /**
  * The outcome of a reconcile. A sync module that lacks a prerequisite returns `waiting`, which requeues after a fixed
@@ -35,6 +36,8 @@ export interface Waiting extends Common {
   readonly type: 'Waiting';
   /** Milliseconds until the next reconcile. A change of a dependency comes sooner. */
   readonly after: number;
+  /** Of the next reconcile; default: change. */
+  readonly priority?: Priority;
 }
 
 /** Only the user or the hub can help. Reconciled again when one of them changes something, and at resync. */
@@ -61,7 +64,7 @@ export const waiting = (
   reason: ReadyReason,
   message: string,
   after: number,
-  details: Details = {},
+  details: Details & { priority?: Priority } = {},
 ): Waiting => ({
   type: 'Waiting',
   reason,

@@ -237,9 +237,11 @@ export class Reconciler<R extends CustomResource> {
   }
 }
 
-function resultOf({ type, after }: Outcome): Result {
+function resultOf(outcome: Outcome): Result {
+  const { after, type } = outcome;
   if (type === 'Stalled') return { type: 'stalled', ...(after !== undefined && { after }) };
-  return after === undefined ? { type: 'resync' } : { type: 'requeue', after, priority: 'change' };
+  if (after === undefined) return { type: 'resync' };
+  return { type: 'requeue', after, priority: (type === 'Waiting' && outcome.priority) || 'change' };
 }
 
 /** A duplicate gets no finalizer until the conflict is resolved: it has no object in the hub. */

@@ -1,19 +1,27 @@
 import type { CustomResource } from '../kinds/resource';
 import { conditionOf } from './conditions';
+import { hub } from '../kinds/hub';
+import { hubStateReasons } from '../kinds/reasons';
 import type { EventSpec } from './event-spec';
 import type { Outcome } from './outcome';
 
 /**
  * The event of a transition (rules.md, "Status and conditions"): the resource became ready, stopped being ready, or is
- * stalled for another reason. `before` is the resource as it was read.
+ * stalled for another reason. `before` is the resource as it was read. What children report of the state of their Hub
+ * is no event of theirs: the Hub has it, and it may have hundreds of children.
  */
 export function transitionEvents(
   before: CustomResource,
   { type, reason, message, events = [] }: Outcome,
 ): EventSpec[] {
   const previous = conditionOf(before, 'Ready');
+  const isChild = before.kind !== hub.kind;
+  if (isChild && isHubState(reason)) return [];
   if (type === 'Ready') {
-    const reported = previous?.status === 'True' || events.some((event) => event.type === 'Normal');
+    const reported =
+      previous?.status === 'True' ||
+      (isChild && isHubState(previous?.reason)) ||
+      events.some((event) => event.type === 'Normal');
     return reported ? [] : [{ type: 'Normal', reason, message }];
   }
   const sameReason = previous?.reason === reason;
@@ -22,3 +30,6 @@ export function transitionEvents(
   if (sameReason && previous.status === 'False') return [];
   return [{ type: 'Warning', reason, message }];
 }
+
+const isHubState = (reason: string | undefined): boolean =>
+  (hubStateReasons as readonly unknown[]).includes(reason);

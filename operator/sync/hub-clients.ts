@@ -1,11 +1,11 @@
 import type { HubAccess, HubClient } from '../client/hub-client';
 import { HubClientCache } from '../client/hub-client-cache';
 import { hub as definition, type Hub } from '../kinds';
+import { isUsable } from '../kinds/hub';
 import { objectNames } from '../kinds/object-names';
 import { defaulted } from '../kinds/schema';
-import { DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../limits';
+import { DEPENDENCY_REQUEUE, HUB_NOT_READY_POLL } from '../limits';
 import { type Outcome, waiting } from '../runtime/outcome';
-import { conditionOf } from '../runtime/conditions';
 import { resolveAccess } from './hub/access/token';
 import { HealthMonitor } from './hub/health/health-monitor';
 import { secretValues } from './hub-secrets';
@@ -50,14 +50,14 @@ export class HubClients {
     return this.services.cache.get<Hub>('Hub', namespace, name);
   }
 
-  /** "A missing prerequisite is not an error": which one is missing, or the client. */
+  /** The client of a hub that can be used, or the outcome of a resource that waits for what is missing. */
   async reach(namespace: string, name: string): Promise<Reached> {
     const hub = this.find(namespace, name);
     if (!hub)
       return {
         outcome: waiting(
           'HubNotFound',
-          `Waiting for the Hub ${name}: there is none of that name.`,
+          `Waiting for the Hub ${name}: it does not exist.`,
           DEPENDENCY_REQUEUE,
         ),
       };
@@ -66,12 +66,7 @@ export class HubClients {
       const message = `Waiting for the API token of the Hub ${name}: ${found.missing}`;
       return { outcome: waiting('TokenNotAvailable', message, DEPENDENCY_REQUEUE) };
     }
-    if (!isUsable(hub)) {
-      const words = conditionOf(hub, 'Ready')?.message ?? 'it has not been looked at yet.';
-      return {
-        outcome: waiting('HubNotReady', `Waiting for the Hub ${name}: ${words}`, POD_NOT_READY_REQUEUE),
-      };
-    }
+    if (!isUsable(hub)) return { outcome: hubNotReady(name) };
     return { hub, client: await this.withRedaction(hub, found.access) };
   }
 
@@ -101,7 +96,12 @@ export class HubClients {
 }
 
 /**
- * Whether the hub runs and has accepted the token. The condition `Ready` does not decide: a mistake in the Hub's spec
- * does not keep a hub that runs from being used by its children.
+ * A constant message: what the Hub reports of a restart would otherwise be written to each of its children. Its change
+ * enqueues them; the poll is for a change that was missed.
  */
-export const isUsable = ({ status }: Hub): boolean => status?.url !== undefined && status.phase === 'Running';
+function hubNotReady(name: string): Outcome {
+  const [shortest, longest] = HUB_NOT_READY_POLL;
+  const after = shortest + Math.random() * (longest - shortest);
+  const message = `Waiting for the Hub ${name}. Its conditions say what it waits for.`;
+  return waiting('HubNotReady', message, after, { priority: 'resync' });
+}

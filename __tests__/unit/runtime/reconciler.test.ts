@@ -431,11 +431,14 @@ describe('Reconciler', () => {
 
   describe('events', () => {
     const steps: [string, Outcome, string[]][] = [
-      ['first wait: nothing happened yet', waiting('HubNotFound', 'none', 1), []],
+      ['first wait: nothing happened yet', waiting('NamespaceTerminating', 'none', 1), []],
       ['ready', ready('AutomationGenerated', 'ok'), ['Normal AutomationGenerated']],
       ['ready again', ready('AutomationGenerated', 'still ok'), []],
-      ['not ready any more', waiting('HubUnreachable', 'gone', 1), ['Warning HubUnreachable']],
+      ['not ready any more', waiting('HubFailed', 'gone', 1), ['Warning HubFailed']],
       ['still not', waiting('HubNotReady', 'starts', 1), []],
+      ['the state of its Hub', waiting('HubUnreachable', 'gone', 1), []],
+      ['ready again after that', ready('AutomationGenerated', 'ok'), []],
+      ['the state of its Hub again', waiting('HubNotReady', 'gone', 1), []],
       ['stalled', stalled('RejectedByHub', 'no'), ['Warning RejectedByHub']],
       ['stalled for the same reason', stalled('RejectedByHub', 'no, again'), []],
       ['stalled for another', stalled('InvalidSpec', 'no'), ['Warning InvalidSpec']],

@@ -98,6 +98,8 @@ export const hub = defineKind({
       ...secretReferences(...secrets, backups?.passwordSecretRef?.name),
     ];
   },
+  // Progress of bootstrap and backups concerns no child: a Hub with hundreds of them would wake them for nothing.
+  dependentStatus: (resource) => [isUsable(resource), resource.status?.url, resource.status?.version],
   owns: [
     'PersistentVolumeClaim',
     'StatefulSet',
@@ -111,6 +113,13 @@ export const hub = defineKind({
   ],
   access,
 });
+
+/**
+ * Whether the hub runs and has accepted the token. The condition `Ready` does not decide: a mistake in the Hub's spec
+ * does not keep a hub that runs from being used by its children.
+ */
+export const isUsable = ({ status: observed }: Resource<unknown, Infer<typeof status>>): boolean =>
+  observed?.url !== undefined && observed.phase === 'Running';
 
 export type Hub = Resource<Infer<typeof spec>, Infer<typeof status>>;
 export type HubSpec = Defaulted<typeof spec>;
