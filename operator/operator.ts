@@ -161,10 +161,10 @@ export class HubOperator extends OperatorAdapter {
   private watchReferenced(kind: 'Secret' | 'ConfigMap'): void {
     this.cache.watch<ClusterObject>(builtin[kind], {
       metadataOnly: true,
-      onChange: ({ type, object }) => {
-        if (type === 'deleted' && kind === 'Secret') this.secrets.forget(object);
-        this.controller.onReferenced(kind, object);
-        this.controller.onOwned(object);
+      onChange: (change) => {
+        if (change.type === 'deleted' && kind === 'Secret') this.secrets.forget(change.object);
+        this.controller.onReferenced(kind, change.object);
+        this.controller.onOwned(change);
       },
     });
   }
@@ -172,7 +172,7 @@ export class HubOperator extends OperatorAdapter {
   private watchOwned(kind: Builtin): void {
     this.cache.watch<ClusterObject>(builtin[kind], {
       labelSelector: `app.kubernetes.io/managed-by=${FIELD_MANAGER}`,
-      onChange: ({ object }) => this.controller.onOwned(object),
+      onChange: (change) => this.controller.onOwned(change),
     });
   }
 

@@ -34,7 +34,8 @@ const condition = {
       maxLength: 32768,
     },
   },
-  required: ['type', 'status', 'observedGeneration', 'lastTransitionTime', 'reason', 'message'],
+  // As in metav1.Condition: conditions of other controllers may lack observedGeneration.
+  required: ['type', 'status', 'lastTransitionTime', 'reason', 'message'],
 } as const satisfies Schema;
 
 export const conditions = {

@@ -83,14 +83,12 @@ export class Controller {
     const { object } = change;
     const key = objectKeyOf(object);
     const priority = change.type === 'added' && isSettled(object) ? 'resync' : 'change';
-    if (change.type === 'deleted') {
-      this.dependencies.remove(key);
-      this.enqueueAll(this.identities.remove(key), priority);
-    } else {
-      this.dependencies.set(key, this.references(definition, object));
-      this.indexIdentity(definition, key, object, priority);
+    try {
+      this.index(definition, key, change, priority);
+    } finally {
+      // Also when the definition throws on this resource: its reconcile reports what is wrong.
+      if (change.type !== 'modified' || predicate(change.previous, object)) this.queue.add(key, priority);
     }
-    if (change.type !== 'modified' || predicate(change.previous, object)) this.queue.add(key, priority);
     const modified = change.type === 'modified';
     if (
       modified &&
@@ -110,14 +108,11 @@ export class Controller {
     this.enqueueDependents(objectKey(kind, namespace, name), this.deliveryPriority());
   }
 
-  /** A generated object changed: enqueues its owner. */
-  onOwned({ metadata: { labels, namespace = '' } }: ClusterObject): void {
-    const owner = labels?.[this.options.ownerLabel];
-    const dot = owner?.indexOf('.') ?? -1;
-    if (!owner || dot < 0) return;
-    const kind = owner.slice(0, dot);
-    if (this.options.kinds.has(kind))
-      this.requeue(kind, namespace, owner.slice(dot + 1), this.deliveryPriority());
+  /** A generated object changed: enqueues its owner, and the former one if that changed. */
+  onOwned(change: Change<ClusterObject>): void {
+    const states = change.type === 'modified' ? [change.object, change.previous] : [change.object];
+    const owners = new Set(states.flatMap((state) => this.ownersOf(state)));
+    this.enqueueAll(owners, this.deliveryPriority());
   }
 
   /** Enqueues a resource. */
@@ -194,6 +189,21 @@ export class Controller {
     return this.backoff.next(key, isServerUnavailable(error) ? API_SERVER_RETRY : undefined);
   }
 
+  /** By the owner reference and by the label: a retained volume has only the label. */
+  private ownersOf({
+    metadata: { labels, namespace = '', ownerReferences = [] },
+  }: ClusterObject): ObjectKey[] {
+    const label = labels?.[this.options.ownerLabel] ?? '';
+    const dot = label.indexOf('.');
+    const owners = [
+      { kind: label.slice(0, Math.max(0, dot)), name: label.slice(dot + 1) },
+      ...ownerReferences.filter(({ controller }) => controller),
+    ];
+    return owners
+      .filter(({ kind }) => this.options.kinds.has(kind))
+      .map(({ kind, name }) => objectKey(kind, namespace, name));
+  }
+
   /** A hub and its children: a hub that hangs delays no other. The Hub itself does not wait behind its children. */
   private partitionOf(key: ObjectKey): string {
     const { kind, namespace } = parseObjectKey(key);
@@ -202,6 +212,21 @@ export class Controller {
     return resource
       ? `${namespace}/${this.options.kinds.get(kind)!.definition.hubName(resource)}`
       : namespace;
+  }
+
+  private index(
+    definition: KindDefinition,
+    key: ObjectKey,
+    { type, object }: Change<CustomResource>,
+    priority: Priority,
+  ): void {
+    if (type === 'deleted') {
+      this.dependencies.remove(key);
+      this.enqueueAll(this.identities.remove(key), priority);
+    } else {
+      this.dependencies.set(key, this.references(definition, object));
+      this.indexIdentity(definition, key, object, priority);
+    }
   }
 
   private references(definition: KindDefinition, resource: CustomResource): ObjectKey[] {

@@ -5,4 +5,9 @@ export interface EventSpec {
   readonly type: 'Normal' | 'Warning';
   readonly reason: EventReason;
   readonly message: string;
+  /**
+   * Stands for the message when repeated events are counted: for a message with a part that is different each time.
+   * Default: the message.
+   */
+  readonly series?: string;
 }

@@ -41,7 +41,7 @@ export class EventWriter {
     const id = seriesId(resource, event);
     const known = this.series.get(id);
     this.series.delete(id);
-    if (known && (await this.count(resource, known, now))) {
+    if (known && (await this.count(resource, event, known, now))) {
       known.lastAt = lastAt;
       this.series.set(id, known);
       return;
@@ -62,14 +62,23 @@ export class EventWriter {
   }
 
   /** Counts a repetition on the event's object. False when the object does not exist any more: it lives for an hour. */
-  private async count(resource: CustomResource, series: Series, now: number): Promise<boolean> {
+  private async count(
+    resource: CustomResource,
+    event: EventSpec,
+    series: Series,
+    now: number,
+  ): Promise<boolean> {
     series.count += 1;
     try {
       await this.cluster.request({
         method: 'PATCH',
         path: pathOf(builtin.Event, resource.metadata.namespace, series.name),
         contentType: 'application/merge-patch+json',
-        body: { count: series.count, lastTimestamp: timestamp(now) },
+        body: {
+          message: truncate(event.message, LONGEST_MESSAGE),
+          count: series.count,
+          lastTimestamp: timestamp(now),
+        },
       });
       return true;
     } catch (error) {
@@ -112,7 +121,10 @@ export class EventWriter {
   }
 }
 
-function seriesId({ metadata }: CustomResource, { type, reason, message }: EventSpec): string {
-  const parts = [metadata.uid, type, reason, message];
+function seriesId(
+  { metadata }: CustomResource,
+  { type, reason, message, series = message }: EventSpec,
+): string {
+  const parts = [metadata.uid, type, reason, series];
   return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 16);
 }

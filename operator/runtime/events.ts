@@ -4,7 +4,7 @@ import type { Logger } from '../log';
 import type { EventSpec } from './event-spec';
 import type { EventWriter } from './event-writer';
 
-/** A resource may have this many events at once and one more every REFILL. Further ones are only logged. */
+/** A resource may have this many events of a type at once and one more every REFILL. Further ones are only logged. */
 const BURST = 25;
 const REFILL = 60_000;
 /** Events that wait to be written. While the API server is unavailable, further ones are only logged. */
@@ -30,7 +30,7 @@ export class EventRecorder {
   /** The event that is being written. */
   private current: { readonly uid: string; readonly written: Promise<void> } | undefined;
   private running: Promise<void> | undefined;
-  /** Budgets of events by uid, in the order of their last use, the oldest first. */
+  /** Budgets by type and uid, so that Normal events leave that of Warnings alone; the least recently used first. */
   private readonly buckets = new Map<string, Bucket>();
 
   constructor(
@@ -43,7 +43,7 @@ export class EventRecorder {
   record(resource: CustomResource, event: EventSpec): void {
     const fields = fieldsOf({ resource, event });
     this.log.info({ ...fields, message: event.message }, 'recorded event');
-    if (!this.takeToken(resource.metadata.uid)) return;
+    if (!this.takeToken(`${event.type} ${resource.metadata.uid}`)) return;
     if (this.pending.length >= QUEUE_LIMIT) {
       this.log.warn(fields, 'dropped event: too many events wait to be written');
       return;
@@ -84,24 +84,24 @@ export class EventRecorder {
     }
   }
 
-  private takeToken(uid: string): boolean {
+  private takeToken(key: string): boolean {
     const now = this.clock.monotonic();
     this.forgetFull(now);
-    const bucket = this.buckets.get(uid) ?? { tokens: BURST, refilledAt: now };
+    const bucket = this.buckets.get(key) ?? { tokens: BURST, refilledAt: now };
     const refill = Math.floor((now - bucket.refilledAt) / REFILL);
     bucket.tokens = Math.min(BURST, bucket.tokens + refill);
     bucket.refilledAt += refill * REFILL;
-    this.buckets.delete(uid);
-    this.buckets.set(uid, bucket);
+    this.buckets.delete(key);
+    this.buckets.set(key, bucket);
     if (bucket.tokens === 0) return false;
     bucket.tokens -= 1;
     return true;
   }
 
   private forgetFull(now: number): void {
-    for (const [uid, { refilledAt }] of this.buckets) {
+    for (const [key, { refilledAt }] of this.buckets) {
       if (now - refilledAt <= BURST * REFILL) break;
-      this.buckets.delete(uid);
+      this.buckets.delete(key);
     }
   }
 }

@@ -140,11 +140,17 @@ export class Reconciler<R extends CustomResource> {
     return { type: 'gone' };
   }
 
-  /** Only the condition is written (rules.md, "Suspend and dry-run"). */
+  /**
+   * Only the condition is written (rules.md, "Suspend and dry-run"). `observedGeneration` of the status stays: nothing
+   * was done for this generation.
+   */
   private async reconcileSuspended(resource: R): Promise<Result> {
-    await this.write(resource, (previous, generation, at) =>
-      conditionsWhileSuspended(previous, generation, at),
-    );
+    const { generation } = resource.metadata;
+    const at = timestamp(this.options.clock.now());
+    await this.status.write(resource, (status) => ({
+      ...status,
+      conditions: conditionsWhileSuspended(status.conditions ?? [], generation, at),
+    }));
     return { type: 'resync' };
   }
 
@@ -217,7 +223,7 @@ export class Reconciler<R extends CustomResource> {
     conditions: (previous: readonly Condition[], generation: number, at: string) => Condition[],
     fields: Readonly<Record<string, unknown>> = {},
   ): Promise<R> {
-    const generation = resource.metadata.generation ?? 0;
+    const { generation } = resource.metadata;
     const at = timestamp(this.options.clock.now());
     return this.status.write(resource, (status) => ({
       ...status,

@@ -175,7 +175,7 @@ async function killedAfterEach(
   for (let n = 1; ; n++) {
     let writes = 0;
     const concerns = ({ method, path, body }: Crossing) => {
-      const told = (body as { regarding?: { name?: string } } | undefined)?.regarding?.name;
+      const told = (body as { involvedObject?: { name?: string } } | undefined)?.involvedObject?.name;
       return method !== 'GET' && (path.split('/').includes(name(n)) || told === name(n));
     };
     const strike: CrashPoint = {

@@ -37,7 +37,10 @@ const ours = (fields: CommonStatus = {}) => ({
 });
 
 /** Another controller that writes a condition of its own, by server-side apply. */
-const applyTheirs = (name: string, ...conditions: ReturnType<typeof condition>[]) =>
+const applyTheirs = (
+  name: string,
+  ...conditions: Omit<ReturnType<typeof condition>, 'observedGeneration'>[]
+) =>
   applyAs<CustomResource>(
     cluster,
     'somebody',

@@ -169,8 +169,39 @@ describe('Controller', () => {
     desk.since();
     const owned = (owner: string) =>
       widget({ metadata: { name: 'child', labels: { 'example.org/owner': owner } } });
-    for (const owner of ['Widget.a', 'Stranger.a', 'nonsense']) desk.controller.onOwned(owned(owner));
-    desk.controller.onOwned(widget());
+    for (const owner of ['Widget.a', 'Stranger.a', 'nonsense'])
+      desk.controller.onOwned({ type: 'added', object: owned(owner) });
+    desk.controller.onOwned({ type: 'added', object: widget() });
+    await settle();
+    expect(desk.since()).toEqual(['home/a']);
+  });
+
+  test('the owner of a generated object is enqueued when somebody removes its label or its owner reference', async () => {
+    const desk = new Desk();
+    await desk.see('a');
+    desk.since();
+    const object = widget({ metadata: { name: 'generated' } });
+    const labelled = widget({ metadata: { name: 'generated', labels: { 'example.org/owner': 'Widget.a' } } });
+    desk.controller.onOwned({ type: 'modified', object, previous: labelled });
+    await settle();
+    expect(desk.since()).toEqual(['home/a']);
+    const reference = {
+      apiVersion: 'example.org/v1',
+      kind: 'Widget',
+      name: 'a',
+      uid: 'uid-a',
+      controller: true,
+    };
+    const owned = widget({ metadata: { name: 'generated', ownerReferences: [reference] } });
+    desk.controller.onOwned({ type: 'modified', object, previous: owned });
+    await settle();
+    expect(desk.since()).toEqual(['home/a']);
+  });
+
+  test('a resource whose references cannot be computed is reconciled all the same', async () => {
+    const desk = new Desk();
+    const uses = 'not a list' as unknown as string[];
+    await expect(desk.see('a', { spec: { uses } })).rejects.toThrow(TypeError);
     await settle();
     expect(desk.since()).toEqual(['home/a']);
   });
@@ -200,7 +231,10 @@ describe('Controller', () => {
       const desk = new Desk({ workers: 1, started: false });
       await desk.see('a', { ...asItWas, spec: { uses: ['used'] } });
       desk.controller.onReferenced('Widget', widget({ metadata: { name: 'used' } }));
-      desk.controller.onOwned(widget({ metadata: { labels: { 'example.org/owner': 'Widget.a' } } }));
+      desk.controller.onOwned({
+        type: 'added',
+        object: widget({ metadata: { labels: { 'example.org/owner': 'Widget.a' } } }),
+      });
       await desk.see('edited', { status: { observedGeneration: 1 }, metadata: { generation: 2 } });
       desk.controller.queue.start();
       await settle();

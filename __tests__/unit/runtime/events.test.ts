@@ -60,7 +60,11 @@ describe('EventRecorder', () => {
       await clock.advance(60_000);
     }
     expect(written()).toEqual(['POST 1', 'PATCH 2', 'PATCH 3']);
-    expect(cluster.writes[2]?.body).toEqual({ count: 3, lastTimestamp: '2026-01-01T00:02:00Z' });
+    expect(cluster.writes[2]?.body).toEqual({
+      message: 'gone',
+      count: 3,
+      lastTimestamp: '2026-01-01T00:02:00Z',
+    });
   });
 
   test('another message, and another resource of the name, are another event', async () => {
@@ -69,6 +73,32 @@ describe('EventRecorder', () => {
     await record('still gone');
     await record('gone', widget({ metadata: { uid: 'another' } }));
     expect(written()).toEqual(['POST 1', 'POST 1', 'POST 1']);
+  });
+
+  test('events of one series are counted, with the message of the last one', async () => {
+    const { cluster, recorder, written } = setup();
+    for (const id of ['1', '2'])
+      recorder.record(widget(), {
+        type: 'Normal',
+        reason: 'ReloadSuccessful',
+        message: `Reloaded (ReloadID ${id}).`,
+        series: 'reloaded',
+      });
+    await recorder.drain();
+    expect(written()).toEqual(['POST 1', 'PATCH 2']);
+    expect(cluster.writes[1]?.body).toMatchObject({ message: 'Reloaded (ReloadID 2).' });
+  });
+
+  test('Normal events without end leave the budget of Warnings alone', async () => {
+    const { cluster, record, recorder } = setup();
+    for (let reload = 0; reload < 100; reload++)
+      recorder.record(widget(), {
+        type: 'Normal',
+        reason: 'ReloadSuccessful',
+        message: `Reloaded ${reload}.`,
+      });
+    await record('gone');
+    expect(cluster.writes.at(-1)?.body).toMatchObject({ type: 'Warning', message: 'gone' });
   });
 
   test('a new series begins when the last repetition is long ago, or when the server has dropped the event', async () => {

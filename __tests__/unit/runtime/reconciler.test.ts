@@ -223,6 +223,22 @@ describe('Reconciler', () => {
       expect(bench.present?.status?.lastHandledReconcileAt).toBeUndefined();
     });
 
+    test('while suspended the status does not claim the new generation', async () => {
+      const bench = new Bench(widget());
+      await bench.reconcile();
+      expect(bench.present?.status?.observedGeneration).toBe(1);
+      const { status } = bench.present!;
+      bench.present = widget({
+        spec: { suspend: true },
+        metadata: { generation: 2 },
+        ...(status && { status }),
+      });
+      await bench.reconcile();
+      expect(bench.condition('Suspended')).toMatchObject({ status: 'True', observedGeneration: 2 });
+      expect(bench.condition('Ready')).toMatchObject({ status: 'True', observedGeneration: 1 });
+      expect(bench.present.status?.observedGeneration).toBe(1);
+    });
+
     test('while suspended a deletion is carried out', async () => {
       const remove = jest.fn(removable);
       const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [FINALIZER] };

@@ -114,8 +114,8 @@ function detailsOf<R extends Child, S extends ConfigEntitySpec>(
 
 function reloadEvent({ ok }: ReloadResult, { message }: { readonly message: string }): EventSpec {
   return ok
-    ? { type: 'Normal', reason: 'ReloadSuccessful', message }
-    : { type: 'Warning', reason: 'ReloadFailed', message };
+    ? { type: 'Normal', reason: 'ReloadSuccessful', message, series: 'ReloadSuccessful' }
+    : { type: 'Warning', reason: 'ReloadFailed', message, series: 'ReloadFailed' };
 }
 
 /** The annotation `dry-run` (rules.md, "Suspend and dry-run"). */
