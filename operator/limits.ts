@@ -19,6 +19,8 @@ export const SLOW_RECONCILE = SECOND;
 export const HANGING_RECONCILE = 10 * SECOND;
 /** A reconcile awaits at most one answer of the hub (30 s). One that takes much longer is abandoned. */
 export const RECONCILE_TIMEOUT = 2 * MINUTE;
+/** An error of the API server that lasts this long is reported in the conditions. */
+export const TRANSIENT_FAILURE_REPORT = MINUTE;
 /** SIGTERM finishes the reconciles that are running within this time. */
 export const STOP_DEADLINE = 20 * SECOND;
 

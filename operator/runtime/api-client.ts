@@ -40,10 +40,14 @@ export const isGone = (error: unknown): boolean => error instanceof ApiError && 
 export const isNamespaceTerminating = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.causes.includes('NamespaceTerminating');
 
+/** An admission webhook that gives no answer: it concerns the objects that it is registered for, and no others. */
+const isWebhookFailure = ({ status, message }: ApiError): boolean =>
+  status === 500 && message.includes('failed calling webhook');
+
 /** The server is not there or not itself, for whoever asks: one that has lost its etcd still answers, with 5xx or 429. */
 export const isServerUnavailable = (error: unknown): boolean =>
   error instanceof ApiServerUnreachable ||
-  (error instanceof ApiError && (error.status === 429 || error.status >= 500));
+  (error instanceof ApiError && (error.status === 429 || error.status >= 500) && !isWebhookFailure(error));
 
 /** Says something of the moment, nothing of what was asked for: the same request may well succeed soon. */
 export const isTransient = (error: unknown): boolean => isServerUnavailable(error) || isConflict(error);

@@ -34,11 +34,11 @@ export function conditionsAfter(
 /** The conditions after an unexpected error; the reconcile is retried with backoff. */
 export function conditionsAfterError(
   previous: readonly Condition[],
-  error: Error,
+  message: string,
   generation: number,
   at: string,
 ): Condition[] {
-  const failure = { reason: 'InternalError', message: error.message } as const;
+  const failure = { reason: 'InternalError', message } as const;
   return changed(
     previous,
     {

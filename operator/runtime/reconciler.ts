@@ -4,7 +4,7 @@ import { DeadlineExceeded, withDeadline } from '../deadline';
 import { errorOf, OperationalError } from '../errors';
 import type { Condition } from '../kinds/condition';
 import type { CustomResource } from '../kinds/resource';
-import { RECONCILE_TIMEOUT } from '../limits';
+import { RECONCILE_TIMEOUT, TRANSIENT_FAILURE_REPORT } from '../limits';
 import type { Logger } from '../log';
 import { NameConflict, ObjectRejected } from './apply';
 import { conditionsAfter, conditionsAfterError, conditionsWhileSuspended } from './conditions';
@@ -69,6 +69,9 @@ export class Reconciler<R extends CustomResource> {
   /** Keys whose sync module is running, and since when. It may still be after its reconcile was abandoned. */
   private readonly inFlight = new Map<ObjectKey, number>();
 
+  /** Keys whose reconciles fail by transient errors, and since when. */
+  private readonly failingSince = new Map<ObjectKey, number>();
+
   constructor(private readonly options: ReconcilerOptions<R>) {
     this.status = new StatusWriter(options.cluster, options.type, options.recordWrite);
   }
@@ -84,21 +87,56 @@ export class Reconciler<R extends CustomResource> {
   async reconcile(key: ObjectKey): Promise<Result> {
     const log = this.options.log.child({ ...parseObjectKey(key), reconcileID: randomUUID() });
     try {
-      const resource = this.options.read(key);
-      if (!resource) return { type: 'gone' };
-      if (this.inFlight.has(key))
-        throw new StillRunning('the previous reconcile was abandoned and is still running');
-      if (resource.metadata.deletionTimestamp) return await this.finalize(resource, log);
-      if (resource.spec.suspend) return await this.reconcileSuspended(resource);
-      const owner = this.options.conflictingOwner(resource);
-      if (owner) return await this.updateStatus(resource, duplicate(owner), log);
-      const owned = await this.withFinalizer(resource);
-      return await this.updateStatus(owned, await this.attempt(owned, log), log);
+      const result = await this.reconcileLatest(key, log);
+      this.failingSince.delete(key);
+      return result;
     } catch (thrown) {
-      const error = errorOf(thrown);
-      log[isTransient(error) ? 'warn' : 'error']({ error }, 'reconcile failed');
-      return { type: 'retry', error, atLeast: error instanceof ApiError ? (error.retryAfter ?? 0) : 0 };
+      return await this.handleError(key, errorOf(thrown), log);
     }
+  }
+
+  private async reconcileLatest(key: ObjectKey, log: Logger): Promise<Result> {
+    const resource = this.options.read(key);
+    if (!resource) return { type: 'gone' };
+    if (this.inFlight.has(key))
+      throw new StillRunning('the previous reconcile was abandoned and is still running');
+    if (resource.metadata.deletionTimestamp) return this.finalize(resource, log);
+    if (resource.spec.suspend) return this.reconcileSuspended(resource);
+    const owner = this.options.conflictingOwner(resource);
+    if (owner) return this.updateStatus(resource, duplicate(owner), log);
+    const owned = await this.withFinalizer(resource);
+    return this.updateStatus(owned, await this.attempt(owned, log), log);
+  }
+
+  private async handleError(key: ObjectKey, error: Error, log: Logger): Promise<Result> {
+    log[isTransient(error) ? 'warn' : 'error']({ error }, 'reconcile failed');
+    try {
+      if (this.isReportable(key, error)) await this.writeFailure(key, error);
+    } catch (reason) {
+      log.warn({ error: reason }, 'could not write the failure to the status');
+    }
+    return { type: 'retry', error, atLeast: error instanceof ApiError ? (error.retryAfter ?? 0) : 0 };
+  }
+
+  /** A transient error says nothing about the resource, until it has lasted. */
+  private isReportable(key: ObjectKey, error: Error): boolean {
+    if (this.options.leaderSignal.aborted || error instanceof StillRunning) return false;
+    if (!isTransient(error)) return this.failingSince.delete(key) || true;
+    const now = this.options.clock.monotonic();
+    const since = this.failingSince.get(key) ?? now;
+    this.failingSince.set(key, since);
+    return now - since >= TRANSIENT_FAILURE_REPORT;
+  }
+
+  private async writeFailure(key: ObjectKey, error: Error): Promise<void> {
+    const resource = this.options.read(key);
+    if (!resource) return;
+    const message = isTransient(error)
+      ? `The API server has failed for more than ${TRANSIENT_FAILURE_REPORT / 1_000} s: ${error.message}`
+      : error.message;
+    await this.write(resource, (previous, generation, at) =>
+      conditionsAfterError(previous, message, generation, at),
+    );
   }
 
   private async withFinalizer(resource: R): Promise<R> {
@@ -166,13 +204,7 @@ export class Reconciler<R extends CustomResource> {
       if (isNamespaceTerminating(thrown))
         return waiting('NamespaceTerminating', thrown.message, NAMESPACE_TERMINATING_REQUEUE);
       if (thrown instanceof ObjectRejected) return stalled('InvalidSpec', thrown.message);
-      const error = errorOf(thrown);
-      // It says nothing about the resource: the conditions stay as they are.
-      if (isTransient(error) || this.options.leaderSignal.aborted) throw error;
-      await this.write(resource, (previous, generation, at) =>
-        conditionsAfterError(previous, error, generation, at),
-      ).catch((reason: unknown) => log.warn({ error: reason }, 'could not write the failure to the status'));
-      throw error;
+      throw thrown;
     }
   }
 

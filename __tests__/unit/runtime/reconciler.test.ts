@@ -370,6 +370,46 @@ describe('Reconciler', () => {
       expect(bench.log.at('error')).toEqual([]);
     });
 
+    test('an API server that fails for a minute is reported in the conditions, once', async () => {
+      const bench = new Bench(widget());
+      bench.sync = () => Promise.reject(new ApiError(500, 'InternalError', 'etcd is gone'));
+      await bench.reconcile();
+      await bench.clock.advance(59_999);
+      await bench.reconcile();
+      expect(bench.cluster.writes).toEqual([]);
+      await bench.clock.advance(1);
+      for (let retry = 0; retry < 3; retry++) await bench.reconcile();
+      expect(bench.cluster.writes).toHaveLength(1);
+      expect(bench.condition('Ready')).toMatchObject({
+        status: 'False',
+        message: 'The API server has failed for more than 60 s: etcd is gone',
+      });
+      expect(bench.condition('Reconciling')?.status).toBe('True');
+    });
+
+    test('failures of the API server with a success in between are not reported', async () => {
+      const bench = new Bench(widget());
+      await bench.reconcile();
+      const { sync } = bench;
+      const { length } = bench.cluster.writes;
+      for (let round = 0; round < 5; round++) {
+        bench.sync = () => Promise.reject(new ApiError(500, 'InternalError', 'etcd is gone'));
+        await bench.reconcile();
+        await bench.clock.advance(40_000);
+        bench.sync = sync;
+        await bench.reconcile();
+      }
+      expect(bench.cluster.writes).toHaveLength(length);
+    });
+
+    test('an admission webhook that does not answer is reported at once', async () => {
+      const bench = new Bench(widget());
+      const message = 'Internal error occurred: failed calling webhook "w.example.org": connection refused';
+      bench.sync = () => Promise.reject(new ApiError(500, 'InternalError', message));
+      expect(await bench.reconcile()).toMatchObject({ type: 'retry' });
+      expect(bench.condition('Ready')).toMatchObject({ status: 'False', message });
+    });
+
     test('a missing permission is named in the status', async () => {
       const bench = new Bench(widget());
       bench.sync = () => Promise.reject(new ApiError(403, 'Forbidden', 'secrets "x" is forbidden'));
