@@ -75,7 +75,8 @@ export async function until<T>(
   probe: () => T | Promise<T>,
   timeoutMs = 180_000,
 ): Promise<Exclude<T, undefined | false>> {
-  const deadline = Date.now() + timeoutMs;
+  const began = Date.now();
+  const deadline = began + timeoutMs;
   for (;;) {
     let why = 'the answer was no';
     try {
@@ -85,7 +86,8 @@ export async function until<T>(
       why = error instanceof Error ? error.message : String(error);
     }
     if (Date.now() > deadline) throw new Error(`not within ${timeoutMs / 1000} s: ${description} (${why})`);
-    await sleep(100);
+    // What takes long is asked less often: others want the processor meanwhile.
+    await sleep(Math.min(Math.max(50, (Date.now() - began) / 20), 250));
   }
 }
 
