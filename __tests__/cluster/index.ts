@@ -73,7 +73,7 @@ afterAll(async () => {
 export async function until<T>(
   description: string,
   probe: () => T | Promise<T>,
-  timeoutMs = 180_000,
+  timeoutMs = 120_000,
 ): Promise<Exclude<T, undefined | false>> {
   const began = Date.now();
   const deadline = began + timeoutMs;
@@ -87,7 +87,7 @@ export async function until<T>(
     }
     if (Date.now() > deadline) throw new Error(`not within ${timeoutMs / 1000} s: ${description} (${why})`);
     // What takes long is asked less often: others want the processor meanwhile.
-    await sleep(Math.min(Math.max(50, (Date.now() - began) / 20), 250));
+    await sleep(Math.min(Math.max(50, (Date.now() - began) / 15), 500));
   }
 }
 

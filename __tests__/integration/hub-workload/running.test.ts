@@ -165,7 +165,7 @@ test('a claim that is deleted under a hub that runs is told, and the rest goes o
   });
   expect(told).toMatchObject({
     status: 'False',
-    message: expect.stringMatching(/^villa-config is being deleted.*the pod villa-0 goes: make a backup/),
+    message: expect.stringMatching(/^villa-config is being deleted.*the pod villa-0 ends: make a backup/),
   });
   await home.change('hub', 'villa', { service: { port: 8080 } });
   await until('the Service has its port', async () =>
