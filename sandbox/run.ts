@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, ApiServerUnreachable } from '../operator/runtime/api-client';
@@ -21,12 +22,14 @@ const samples = join(repository, 'samples');
 /** A first start on a small board takes minutes; one that takes longer will not end. */
 const READY_TIMEOUT = 5 * 60_000;
 const POLL = 500;
+const LAST_LINES = 10;
 
 /** `make run`: cluster, hub, operator and samples on this machine, until Ctrl-C; with ONCE=1 only until all is Ready. */
 async function main(): Promise<void> {
   const sandbox = await startSandbox({ hubs: true });
   const interrupted = untilInterrupted();
   const homes = new Homes(sandbox.kubeconfig);
+  let failed = false;
   try {
     const operator = await start(sandbox, homes, interrupted);
     const states = await homes.list();
@@ -37,10 +40,14 @@ async function main(): Promise<void> {
     const events = followEvents(sandbox);
     await Promise.race([interrupted, operatorEnded(operator)]);
     events.kill();
+  } catch (error) {
+    // Its logs are the evidence; Ctrl-C needs none.
+    failed = !(error instanceof Interrupted);
+    throw error;
   } finally {
     homes.close();
     await removeRunFile();
-    await sandbox.stop();
+    await sandbox.stop({ keep: failed });
   }
 }
 
@@ -64,7 +71,11 @@ async function start(sandbox: Sandbox, homes: Homes, interrupted: Promise<void>)
       {
         title: 'Waiting until everything is Ready',
         run: (report) =>
-          Promise.race([untilReady(homes, report), refusedBy(interrupted), operatorEnded(operator)]),
+          Promise.race([
+            untilReady(homes, operator, report),
+            refusedBy(interrupted),
+            operatorEnded(operator),
+          ]),
       },
     ],
     defaultProgress(),
@@ -72,7 +83,7 @@ async function start(sandbox: Sandbox, homes: Homes, interrupted: Promise<void>)
   return operator;
 }
 
-async function untilReady(homes: Homes, report: Report): Promise<void> {
+async function untilReady(homes: Homes, operator: OperatorProcess, report: Report): Promise<void> {
   const deadline = Date.now() + READY_TIMEOUT;
   for (;;) {
     const states = await listed(homes, report);
@@ -85,7 +96,8 @@ async function untilReady(homes: Homes, report: Report): Promise<void> {
     if (Date.now() > deadline) {
       throw new SandboxFailure(
         `Not everything became Ready within ${READY_TIMEOUT / 60_000} minutes: ${waiting.map(sentence).join('; ')}`,
-        'Start again with LOG_LEVEL=debug, and look at the log of the operator and of the hub’s containers.',
+        'Look at the logs of the operator and of the hub’s containers, which stay until the next start. LOG_LEVEL=debug logs more.',
+        { logFile: operator.process.logFile },
       );
     }
     await sleep(POLL);
@@ -105,17 +117,28 @@ async function listed(homes: Homes, report: Report): Promise<ResourceState[]> {
 
 const sentence = ({ kind, name, words }: ResourceState): string => `${kind} ${name} ${words}`;
 
+class Interrupted extends SandboxFailure {
+  constructor() {
+    super('Interrupted before everything was Ready.', 'Everything that was started is stopped.');
+  }
+}
+
 async function refusedBy(interrupted: Promise<void>): Promise<never> {
   await interrupted;
-  throw new SandboxFailure(
-    'Interrupted before everything was Ready.',
-    'Everything that was started is stopped.',
-  );
+  throw new Interrupted();
 }
 
 async function operatorEnded({ process: { exited, logFile } }: OperatorProcess): Promise<never> {
   const code = await exited;
-  throw new SandboxFailure(`The operator ended with exit code ${code}.`, 'See its log.', { logFile });
+  throw new SandboxFailure(
+    `The operator ended with exit code ${code}.`,
+    'Its last lines are below. The logs and data of this run stay until the next start.',
+    { logFile, tellingLines: await lastLines(logFile) },
+  );
+}
+
+async function lastLines(file: string): Promise<string[]> {
+  return (await readFile(file, 'utf8')).trimEnd().split('\n').slice(-LAST_LINES);
 }
 
 async function show(
