@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import { explain } from '../sandbox/failure';
+import { formatError } from '../sandbox/sandbox-error';
 import { benchAutomations } from './automations';
 import { benchHubs } from './hubs';
 import { benchRuntime, type Figures } from './runtime';
@@ -40,7 +40,7 @@ async function main(name: string): Promise<void> {
 main(process.argv[2] ?? 'runtime').then(
   () => process.exit(),
   (error: unknown) => {
-    console.error(explain(error));
+    console.error(formatError(error));
     process.exit(1);
   },
 );

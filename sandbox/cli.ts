@@ -1,4 +1,4 @@
-import { explain } from './failure';
+import { formatError } from './sandbox-error';
 import { startSandbox } from './index';
 import { untilInterrupted } from './interrupt';
 import { removeRunFile, writeRunFile } from './run-file';
@@ -22,7 +22,7 @@ Ctrl-C stops it and removes its data.`);
 }
 
 main().catch((error: unknown) => {
-  console.error(`\n${explain(error)}`);
+  console.error(`\n${formatError(error)}`);
   // Steps beside the failed one may still run; their processes end with this one.
   process.exit(1);
 });

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
-import { stepFailure } from './failure';
+import { stepError } from './sandbox-error';
 import { exitOf, spawnTethered } from './process';
 
 export interface Command {
@@ -17,7 +17,7 @@ export interface Command {
   readonly onLine?: (line: string) => void;
 }
 
-/** Runs a command to its end and returns what it wrote to standard output; throws a `SandboxFailure` when it fails. */
+/** Runs a command to its end and returns what it wrote to standard output; throws a `SandboxError` when it fails. */
 export async function runCommand({ step, command, cwd, env, logFile, onLine }: Command): Promise<string> {
   await mkdir(dirname(logFile), { recursive: true });
   const log = createWriteStream(logFile, { flags: 'a' });
@@ -36,6 +36,6 @@ export async function runCommand({ step, command, cwd, env, logFile, onLine }: C
   }
   const code = await exitOf(keeper);
   await new Promise((resolve) => log.end(resolve));
-  if (code !== 0) throw stepFailure(step, printed.stderr || printed.stdout, logFile);
+  if (code !== 0) throw stepError(step, printed.stderr || printed.stdout, logFile);
   return printed.stdout;
 }

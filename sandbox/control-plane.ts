@@ -4,7 +4,7 @@ import { get as httpsGet } from 'node:https';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runCommand } from './command';
-import { SandboxFailure, stepFailure } from './failure';
+import { SandboxError, stepError } from './sandbox-error';
 import { writeKubeconfig } from './kubeconfig';
 import { freePorts } from './ports';
 import { SandboxProcess } from './process';
@@ -171,7 +171,7 @@ export class ControlPlane {
       if (!process.running) throw await this.startFailure(component, process);
       if (Date.now() > deadline) {
         const hint = 'Is the machine very busy? Its log says what it waits for.';
-        throw new SandboxFailure(
+        throw new SandboxError(
           `${component} runs but does not serve after ${READY_TIMEOUT / 1000} s.`,
           hint,
           {
@@ -183,8 +183,8 @@ export class ControlPlane {
     }
   }
 
-  private async startFailure(component: Component, process: SandboxProcess): Promise<SandboxFailure> {
-    return stepFailure(`Starting ${component}`, await readFile(process.logFile, 'utf8'), process.logFile);
+  private async startFailure(component: Component, process: SandboxProcess): Promise<SandboxError> {
+    return stepError(`Starting ${component}`, await readFile(process.logFile, 'utf8'), process.logFile);
   }
 
   /** Whether it does what the ones that start after it need. */

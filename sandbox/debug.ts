@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { explain, SandboxFailure } from './failure';
+import { formatError, SandboxError } from './sandbox-error';
 import { type ClusterAccess, installOperator, operatorEnvironment } from './operator-process';
 import { runFile } from './run-file';
 
@@ -19,11 +19,11 @@ async function startedSandbox(): Promise<ClusterAccess> {
   try {
     return JSON.parse(await readFile(runFile(), 'utf8')) as ClusterAccess;
   } catch {
-    throw new SandboxFailure('No sandbox is running.', 'Start one in another terminal: make sandbox HUBS=1');
+    throw new SandboxError('No sandbox is running.', 'Start one in another terminal: make sandbox HUBS=1');
   }
 }
 
 main().catch((error: unknown) => {
-  console.error(`\n${explain(error)}`);
+  console.error(`\n${formatError(error)}`);
   process.exit(1);
 });

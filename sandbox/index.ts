@@ -4,11 +4,11 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { ControlPlane } from './control-plane';
-import { makeRunDirectory } from './directory';
+import { makeRunDirectory } from './run-directory';
 import type { HubSoftware } from './hub-software';
 import { type NodeOptions, startNode } from './node';
 import { defaultProgress, type ProgressMode, type Report, runSteps } from './progress';
-import { provide } from './provisions';
+import { ensureDependencies } from './dependencies';
 import { tether } from './tether';
 
 export interface SandboxOptions {
@@ -41,7 +41,7 @@ export interface Sandbox {
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const mode = options.progress ?? defaultProgress();
-  const { kube, hubSoftware } = await provide(mode, options.hubs ?? false);
+  const { kube, hubSoftware } = await ensureDependencies(mode, options.hubs ?? false);
 
   const directory = options.directory === undefined ? await makeRunDirectory() : resolve(options.directory);
   const places = { cluster: join(directory, 'cluster'), node: join(directory, 'node') };

@@ -1,6 +1,6 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runsDirectory } from './directory';
+import { runsDirectory } from './run-directory';
 import type { Sandbox } from './index';
 
 /** Where programs find the run that was started last. */

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, ApiServerUnreachable } from '../operator/runtime/api-client';
-import { explain, SandboxFailure } from './failure';
-import { Homes, type ResourceState } from './homes';
+import { formatError, SandboxError } from './sandbox-error';
+import { ResourceStates, type ResourceState } from './resource-states';
 import { type Sandbox, startSandbox } from './index';
 import { untilInterrupted } from './interrupt';
 import {
@@ -28,11 +28,11 @@ const LAST_LINES = 10;
 async function main(): Promise<void> {
   const sandbox = await startSandbox({ hubs: true });
   const interrupted = untilInterrupted();
-  const homes = new Homes(sandbox.kubeconfig);
+  const resourceStates = new ResourceStates(sandbox.kubeconfig);
   let failed = false;
   try {
-    const operator = await start(sandbox, homes, interrupted);
-    const states = await homes.list();
+    const operator = await start(sandbox, resourceStates, interrupted);
+    const states = await resourceStates.list();
     await writeRunFile(sandbox, runFacts(operator, states));
     await show(sandbox, operator, states);
     if (process.env['ONCE'] === '1') return;
@@ -45,13 +45,17 @@ async function main(): Promise<void> {
     failed = !(error instanceof Interrupted);
     throw error;
   } finally {
-    homes.close();
+    resourceStates.close();
     await removeRunFile();
     await sandbox.stop({ keep: failed });
   }
 }
 
-async function start(sandbox: Sandbox, homes: Homes, interrupted: Promise<void>): Promise<OperatorProcess> {
+async function start(
+  sandbox: Sandbox,
+  resourceStates: ResourceStates,
+  interrupted: Promise<void>,
+): Promise<OperatorProcess> {
   let operator!: OperatorProcess;
   await runSteps(
     [
@@ -72,7 +76,7 @@ async function start(sandbox: Sandbox, homes: Homes, interrupted: Promise<void>)
         title: 'Waiting until everything is Ready',
         run: (report) =>
           Promise.race([
-            untilReady(homes, operator, report),
+            untilReady(resourceStates, operator, report),
             refusedBy(interrupted),
             operatorEnded(operator),
           ]),
@@ -83,10 +87,14 @@ async function start(sandbox: Sandbox, homes: Homes, interrupted: Promise<void>)
   return operator;
 }
 
-async function untilReady(homes: Homes, operator: OperatorProcess, report: Report): Promise<void> {
+async function untilReady(
+  resourceStates: ResourceStates,
+  operator: OperatorProcess,
+  report: Report,
+): Promise<void> {
   const deadline = Date.now() + READY_TIMEOUT;
   for (;;) {
-    const states = await listed(homes, report);
+    const states = await listed(resourceStates, report);
     const waiting = states.filter(({ ready }) => !ready);
     if (states.length > 0 && waiting.length === 0) return;
     const [first] = waiting;
@@ -94,7 +102,7 @@ async function untilReady(homes: Homes, operator: OperatorProcess, report: Repor
       `${states.length - waiting.length} of ${states.length} Ready${first ? `; ${sentence(first)}` : ''}`,
     );
     if (Date.now() > deadline) {
-      throw new SandboxFailure(
+      throw new SandboxError(
         `Not everything became Ready within ${READY_TIMEOUT / 60_000} minutes: ${waiting.map(sentence).join('; ')}`,
         'Look at the logs of the operator and of the hub’s containers, which stay until the next start. LOG_LEVEL=debug logs more.',
         { logFile: operator.process.logFile },
@@ -105,9 +113,9 @@ async function untilReady(homes: Homes, operator: OperatorProcess, report: Repor
 }
 
 /** For a moment after new kinds were installed the API server cannot list them yet. */
-async function listed(homes: Homes, report: Report): Promise<ResourceState[]> {
+async function listed(resourceStates: ResourceStates, report: Report): Promise<ResourceState[]> {
   try {
-    return await homes.list();
+    return await resourceStates.list();
   } catch (error) {
     if (!(error instanceof ApiError || error instanceof ApiServerUnreachable)) throw error;
     report(error.message);
@@ -115,9 +123,9 @@ async function listed(homes: Homes, report: Report): Promise<ResourceState[]> {
   }
 }
 
-const sentence = ({ kind, name, words }: ResourceState): string => `${kind} ${name} ${words}`;
+const sentence = ({ kind, name, message: words }: ResourceState): string => `${kind} ${name} ${words}`;
 
-class Interrupted extends SandboxFailure {
+class Interrupted extends SandboxError {
   constructor() {
     super('Interrupted before everything was Ready.', 'Everything that was started is stopped.');
   }
@@ -130,7 +138,7 @@ async function refusedBy(interrupted: Promise<void>): Promise<never> {
 
 async function operatorEnded({ process: { exited, logFile } }: OperatorProcess): Promise<never> {
   const code = await exited;
-  throw new SandboxFailure(
+  throw new SandboxError(
     `The operator ended with exit code ${code}.`,
     'Its last lines are below. The logs and data of this run stay until the next start.',
     { logFile, tellingLines: await lastLines(logFile) },
@@ -198,7 +206,7 @@ function followEvents(sandbox: Sandbox) {
 main().then(
   () => process.exit(0),
   (error: unknown) => {
-    console.error(`\n${explain(error)}`);
+    console.error(`\n${formatError(error)}`);
     process.exit(1);
   },
 );

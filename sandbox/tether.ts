@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cached } from './cache';
-import { SandboxFailure, stepFailure } from './failure';
+import { SandboxError, stepError } from './sandbox-error';
 import { buildArguments, goEnvironment, goModule, sourceKey } from './go-module';
 
 let binary: Promise<string> | undefined;
@@ -22,14 +22,14 @@ async function build(): Promise<string> {
     }).catch((error: NodeJS.ErrnoException & { stderr?: string }) => {
       throw error.code === 'ENOENT'
         ? noGo()
-        : stepFailure('Building the process keeper with Go', error.stderr ?? '');
+        : stepError('Building the process keeper with Go', error.stderr ?? '');
     });
   });
   return join(folder, 'tether');
 }
 
-function noGo(): SandboxFailure {
-  return new SandboxFailure(
+function noGo(): SandboxError {
+  return new SandboxError(
     'Go is not installed: the command `go` was not found.',
     'Install Go 1.26 or newer from https://go.dev/dl/ and see that `go version` works in this terminal.',
   );

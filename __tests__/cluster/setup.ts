@@ -1,4 +1,4 @@
-import { explain } from '../../sandbox/failure';
+import { formatError } from '../../sandbox/sandbox-error';
 import { type Sandbox, startSandbox } from '../../sandbox';
 import { bundleOperator, installOperator, operatorKubeconfig } from '../../sandbox/operator-process';
 
@@ -15,7 +15,7 @@ declare global {
 export default async function setup(): Promise<void> {
   const hubs = process.env['HUB_SANDBOX_HUBS'] !== 'false';
   const sandbox = await startSandbox({ hubs, progress: 'plain' }).catch((error: unknown) => {
-    throw new Error(explain(error));
+    throw new Error(formatError(error));
   });
   globalThis.hubSandbox = sandbox;
   await Promise.all([bundleOperator(), installOperator(sandbox)]);

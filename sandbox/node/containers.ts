@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { V1Container, V1ContainerStatus, V1Pod, V1Probe } from '@kubernetes/client-node';
 import type { HubSoftware } from '../hub-software';
 import { commandLine, mapPath, mapValues, startsHub, variables, type Mount } from './environment';
-import { logSize, terminationMessage } from './termination';
+import { logSize, terminationMessage } from './termination-message';
 import { MissingReference, type Lookup } from './lookup';
 import { verdicts } from './probes';
 import { ContainerProcess } from './process';

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { CoreV1Event, V1Pod } from '@kubernetes/client-node';
-import { MERGE_PATCH, type Cluster } from './cluster';
+import { MERGE_PATCH, type NodeCache } from './node-cache';
 import { COMPONENT, NODE_NAME } from './names';
-import { keepTrying } from './retry';
+import { retry } from './retry';
 
 /** Events about pods, in the kubelet's reasons. The same one again only raises the count, as everywhere. */
 export class PodEvents {
   private readonly written = new Map<string, { name: string; count: number }>();
   private queue = Promise.resolve();
 
-  constructor(private readonly cluster: Cluster) {}
+  constructor(private readonly cluster: NodeCache) {}
 
   record(pod: V1Pod, type: 'Normal' | 'Warning', reason: string, message: string): void {
     // One after another: a second one of the same must find the first one's name.
@@ -26,7 +26,7 @@ export class PodEvents {
       known.count++;
       const body = { count: known.count, lastTimestamp: new Date() };
       const patch = () => core.patchNamespacedEvent({ name: known.name, namespace, body }, MERGE_PATCH);
-      await keepTrying(what, patch, signal, log);
+      await retry(what, patch, signal, log);
       return;
     }
     const name = `${podName}.${randomUUID().slice(0, 13)}`;
@@ -43,7 +43,7 @@ export class PodEvents {
       lastTimestamp: new Date(),
       count: 1,
     };
-    await keepTrying(what, () => core.createNamespacedEvent({ namespace, body }), signal, log);
+    await retry(what, () => core.createNamespacedEvent({ namespace, body }), signal, log);
   }
 
   /** Nothing more is said about this pod. */

@@ -16,15 +16,15 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KubernetesObject } from '@kubernetes/client-node';
 import type { HubSoftware } from '../hub-software';
-import { Cluster } from './cluster';
+import { NodeCache } from './node-cache';
 import { PodEvents } from './events';
-import { registerNode } from './machine';
+import { registerNode } from './node-object';
 import { Pods } from './pods';
 import { Ports } from './ports';
 import { Provisioner } from './provisioner';
 import { pause } from './pause';
 import { Scheduler } from './scheduler';
-import { ServiceUrls } from './services';
+import { ServiceUrls } from './service-urls';
 
 export { URL_ANNOTATION } from './names';
 
@@ -54,7 +54,7 @@ export async function startNode(options: NodeOptions): Promise<{ stop(): Promise
   // Everything that waits listens to it, which is no leak.
   setMaxListeners(0, signal);
   let log = options.log;
-  const cluster = new Cluster(kubeconfig, signal, (line) => log?.(line));
+  const cluster = new NodeCache(kubeconfig, signal, (line) => log?.(line));
   const { caches } = cluster;
   const places = { pods: join(directory, 'pods'), volumes: join(directory, 'volumes') };
   for (const place of Object.values(places)) mkdirSync(place, { recursive: true });
@@ -69,7 +69,7 @@ export async function startNode(options: NodeOptions): Promise<{ stop(): Promise
     directory: places.pods,
     tether,
     hubSoftware,
-    listening: (namespace: string) => urls.seeAll(namespace),
+    listening: (namespace: string) => urls.updateAll(namespace),
   };
   const node = await registerNode(cluster);
   const scheduler = new Scheduler(cluster, node, events);
@@ -82,18 +82,18 @@ export async function startNode(options: NodeOptions): Promise<{ stop(): Promise
   caches.configMaps.on('change', sourceChanged('configMap'));
   caches.secrets.on('change', sourceChanged('secret'));
   caches.claims.on('change', (claim) => {
-    provisioner.seeClaim(claim);
-    scheduler.seeAll();
+    provisioner.claimChanged(claim);
+    scheduler.claimChanged();
   });
   for (const change of ['add', 'update'] as const) {
-    caches.volumes.on(change, (volume) => provisioner.seeVolume(volume));
-    caches.services.on(change, (service) => urls.see(service));
+    caches.volumes.on(change, (volume) => provisioner.volumeChanged(volume));
+    caches.services.on(change, (service) => urls.update(service));
     caches.pods.on(change, (pod) => {
-      scheduler.see(pod);
-      pods.see(pod);
+      scheduler.podChanged(pod);
+      pods.podChanged(pod);
     });
   }
-  caches.pods.on('delete', (pod) => pods.gone(pod));
+  caches.pods.on('delete', (pod) => pods.podDeleted(pod));
   await cluster.start();
   void heartbeat(cluster);
 
@@ -107,6 +107,6 @@ export async function startNode(options: NodeOptions): Promise<{ stop(): Promise
   };
 }
 
-async function heartbeat(cluster: Cluster): Promise<void> {
+async function heartbeat(cluster: NodeCache): Promise<void> {
   while (await pause(HEARTBEAT_INTERVAL, cluster.signal)) await registerNode(cluster);
 }

@@ -4,24 +4,24 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { V1Container, V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
 import type { HubSoftware } from '../hub-software';
-import type { Cluster } from './cluster';
+import type { NodeCache } from './node-cache';
 import { ContainerRunner, type ContainerHost, type RestartPolicy } from './containers';
 import type { PodEvents } from './events';
 import { MissingReference } from './lookup';
 import { NODE_ADDRESS } from './names';
 import type { Ports } from './ports';
 import { pause, pauseAfter } from './pause';
-import { describe, keepTrying } from './retry';
+import { describe, retry } from './retry';
 import { podStatus } from './status';
 import { StatusWriter } from './status-writer';
-import { notUnderstood } from './understood';
+import { unsupportedField } from './unsupported';
 import { PodVolumes } from './volumes';
 
 /** A pod may ask for minutes (a hub does); nobody wants to wait for that here. */
 const LONGEST_GRACE_SECONDS = 20;
 
 export interface PodHost {
-  cluster: Cluster;
+  cluster: NodeCache;
   events: PodEvents;
   ports: Ports;
   /** Where pods' directories are. */
@@ -142,7 +142,7 @@ export class PodRun {
     await this.status.written();
     const body = { gracePeriodSeconds: 0, preconditions: { uid } };
     const request = () => cluster.core.deleteNamespacedPod({ name, namespace, body });
-    await keepTrying(`deletion of pod ${namespace}/${name}`, request, cluster.signal, cluster.log);
+    await retry(`deletion of pod ${namespace}/${name}`, request, cluster.signal, cluster.log);
   }
 
   private get graceSeconds(): number {
@@ -199,7 +199,7 @@ export class PodRun {
   }
 
   private isRefused(): boolean {
-    const refusal = notUnderstood(this.latest);
+    const refusal = unsupportedField(this.latest);
     if (!refusal) return false;
     for (const runner of [...this.init, ...this.main]) runner.wait('SandboxUnsupported', refusal);
     this.host.events.record(this.latest, 'Warning', 'SandboxUnsupported', refusal);
@@ -238,7 +238,7 @@ export class PodRun {
     const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name: podName, uid };
     const body = { spec: { audiences: audience ? [audience] : [], boundObjectRef, expirationSeconds } };
     const request = () => core.createNamespacedServiceAccountToken({ name, namespace, body });
-    const made = await keepTrying(`token of service account ${namespace}/${name}`, request, signal, log);
+    const made = await retry(`token of service account ${namespace}/${name}`, request, signal, log);
     if (!made?.status) throw new MissingReference(`no token for serviceaccount "${name}"`);
     return made.status.token;
   }

@@ -1,23 +1,23 @@
 /** Which pods run: starts those that are bound to the node, stops those that are to go. */
 import type { V1Pod } from '@kubernetes/client-node';
-import type { Cluster } from './cluster';
+import type { NodeCache } from './node-cache';
 import type { PodEvents } from './events';
 import { NODE_ADDRESS, NODE_NAME, POD_NETWORK } from './names';
 import { PodRun, type PodHost } from './pod';
-import { keepTrying } from './retry';
+import { retry } from './retry';
 
 export class Pods {
   private readonly runs = new Map<string, PodRun>();
 
   constructor(
-    private readonly cluster: Cluster,
+    private readonly cluster: NodeCache,
     private readonly events: PodEvents,
     private readonly podHost: PodHost,
     private readonly refreshDelayMs: number,
   ) {}
 
   /** A pod as it is now. */
-  see(pod: V1Pod): void {
+  podChanged(pod: V1Pod): void {
     if (pod.spec?.nodeName !== NODE_NAME) return;
     const run = this.runs.get(podKey(pod));
     if (!run) this.start(pod);
@@ -29,7 +29,7 @@ export class Pods {
   }
 
   /** A pod that was deleted, by us or by force. */
-  gone(pod: V1Pod): void {
+  podDeleted(pod: V1Pod): void {
     const run = this.runs.get(podKey(pod));
     if (run && run.identity.uid === pod.metadata?.uid) this.end(run, () => run.stop(0));
   }
@@ -68,7 +68,7 @@ export class Pods {
     if (deletionTimestamp) {
       const body = { gracePeriodSeconds: 0, preconditions: { uid } };
       const request = () => core.deleteNamespacedPod({ name, namespace, body });
-      void keepTrying(`deletion of pod ${namespace}/${name}`, request, signal, log);
+      void retry(`deletion of pod ${namespace}/${name}`, request, signal, log);
       return;
     }
     if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') return;
@@ -92,7 +92,7 @@ export class Pods {
     this.events.forget(run.identity.uid);
     await run.tidyUp();
     const next = this.cluster.caches.pods.get(run.identity.name, run.identity.namespace);
-    if (next && next.metadata?.uid !== run.identity.uid) this.see(next);
+    if (next && next.metadata?.uid !== run.identity.uid) this.podChanged(next);
   }
 
   private address(pod: V1Pod): string {

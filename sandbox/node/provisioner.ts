@@ -2,21 +2,21 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { V1PersistentVolume, V1PersistentVolumeClaim } from '@kubernetes/client-node';
-import { MERGE_PATCH, type Cluster } from './cluster';
-import { KeyedWork } from './keyed-work';
+import { MERGE_PATCH, type NodeCache } from './node-cache';
+import { KeyedQueue } from './keyed-queue';
 import { PROVISIONER, STORAGE_CLASS } from './names';
-import { describe, keepTrying } from './retry';
+import { describe, retry } from './retry';
 
 const PROVISIONED_BY = 'pv.kubernetes.io/provisioned-by';
 
 export class Provisioner {
-  private readonly work: KeyedWork;
+  private readonly work: KeyedQueue;
 
   constructor(
-    private readonly cluster: Cluster,
+    private readonly cluster: NodeCache,
     private readonly directory: string,
   ) {
-    this.work = new KeyedWork((error) => cluster.log(`volumes: ${describe(error)}`));
+    this.work = new KeyedQueue((error) => cluster.log(`volumes: ${describe(error)}`));
   }
 
   async createStorageClass(): Promise<void> {
@@ -31,12 +31,12 @@ export class Provisioner {
       reclaimPolicy: 'Delete',
       volumeBindingMode: 'Immediate',
     };
-    await keepTrying('storage class', () => storage.createStorageClass({ body }), signal, log);
+    await retry('storage class', () => storage.createStorageClass({ body }), signal, log);
   }
 
-  seeClaim({ metadata }: V1PersistentVolumeClaim): void {
+  claimChanged({ metadata }: V1PersistentVolumeClaim): void {
     const { name = '', namespace = '' } = metadata ?? {};
-    this.work.ask(`claim ${namespace}/${name}`, async () => {
+    this.work.add(`claim ${namespace}/${name}`, async () => {
       const claim = this.cluster.caches.claims.get(name, namespace);
       const { storageClassName, volumeName, volumeMode = 'Filesystem' } = claim?.spec ?? {};
       if (!claim || storageClassName !== STORAGE_CLASS || claim.metadata?.deletionTimestamp) return;
@@ -45,9 +45,9 @@ export class Provisioner {
     });
   }
 
-  seeVolume({ metadata }: V1PersistentVolume): void {
+  volumeChanged({ metadata }: V1PersistentVolume): void {
     const { name = '' } = metadata ?? {};
-    this.work.ask(`volume ${name}`, async () => {
+    this.work.add(`volume ${name}`, async () => {
       const volume = this.cluster.caches.volumes.get(name);
       const ours = volume?.metadata?.annotations?.[PROVISIONED_BY] === PROVISIONER;
       if (!volume || !ours || volume.metadata?.deletionTimestamp) return;
@@ -73,7 +73,7 @@ export class Provisioner {
         storageClassName: STORAGE_CLASS,
       },
     };
-    await keepTrying(
+    await retry(
       `volume of claim ${namespace}/${name}`,
       () => core.createPersistentVolume({ body }),
       signal,
@@ -97,9 +97,9 @@ export class Provisioner {
     if (claim.status?.capacity?.storage === storage) return;
     const what = `size of claim ${namespace}/${name}`;
     const volume = { name: claim.spec?.volumeName ?? '', body: { spec: { capacity: { storage } } } };
-    await keepTrying(what, () => core.patchPersistentVolume(volume, MERGE_PATCH), signal, log);
+    await retry(what, () => core.patchPersistentVolume(volume, MERGE_PATCH), signal, log);
     const status = { name, namespace, body: { status: { capacity: { storage } } } };
-    await keepTrying(
+    await retry(
       what,
       () => core.patchNamespacedPersistentVolumeClaimStatus(status, MERGE_PATCH),
       signal,
@@ -112,7 +112,7 @@ export class Provisioner {
     const { name = '' } = volume.metadata ?? {};
     const path = volume.spec?.hostPath?.path;
     if (path) await rm(path, { recursive: true, force: true });
-    await keepTrying(`deletion of volume ${name}`, () => core.deletePersistentVolume({ name }), signal, log);
+    await retry(`deletion of volume ${name}`, () => core.deletePersistentVolume({ name }), signal, log);
   }
 }
 

@@ -7,7 +7,7 @@ export type Log = (line: string) => void;
  * Asks the API server until it answers, however long it is away. `undefined` when the object is gone or already as
  * wanted (404, 409), when the server refuses (logged), or when the signal ended it.
  */
-export async function keepTrying<T>(
+export async function retry<T>(
   what: string,
   request: () => Promise<T>,
   signal: AbortSignal,

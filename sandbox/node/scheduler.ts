@@ -1,34 +1,34 @@
 import type { V1Node, V1Pod } from '@kubernetes/client-node';
-import { MERGE_PATCH, type Cluster } from './cluster';
+import { MERGE_PATCH, type NodeCache } from './node-cache';
 import type { PodEvents } from './events';
-import { KeyedWork } from './keyed-work';
+import { KeyedQueue } from './keyed-queue';
 import { NODE_NAME } from './names';
-import { describe, keepTrying } from './retry';
-import { unschedulable, wantsNode } from './scheduling';
+import { describe, retry } from './retry';
+import { unschedulable, wantsNode } from './node-predicates';
 
 /** Binds pods to the node, or says on them why not. */
 export class Scheduler {
-  private readonly work: KeyedWork;
+  private readonly work: KeyedQueue;
 
   constructor(
-    private readonly cluster: Cluster,
+    private readonly cluster: NodeCache,
     private readonly node: V1Node,
     private readonly events: PodEvents,
   ) {
-    this.work = new KeyedWork((error) => cluster.log(`scheduling: ${describe(error)}`));
+    this.work = new KeyedQueue((error) => cluster.log(`scheduling: ${describe(error)}`));
   }
 
-  see({ metadata }: V1Pod): void {
+  podChanged({ metadata }: V1Pod): void {
     const { name = '', namespace = '' } = metadata ?? {};
-    this.work.ask(`${namespace}/${name}`, async () => {
+    this.work.add(`${namespace}/${name}`, async () => {
       const pod = this.cluster.caches.pods.get(name, namespace);
       if (pod && wantsNode(pod)) await this.schedule(pod);
     });
   }
 
   /** A claim changed: pods that wait for it may be bound now. */
-  seeAll(): void {
-    for (const pod of this.cluster.caches.pods.list()) if (wantsNode(pod)) this.see(pod);
+  claimChanged(): void {
+    for (const pod of this.cluster.caches.pods.list()) if (wantsNode(pod)) this.podChanged(pod);
   }
 
   private async schedule(pod: V1Pod): Promise<void> {
@@ -38,7 +38,7 @@ export class Scheduler {
     if (problem) return this.refuse(pod, problem);
     const body = { metadata: { name, uid }, target: { apiVersion: 'v1', kind: 'Node', name: NODE_NAME } };
     const request = () => core.createNamespacedPodBinding({ name, namespace, body });
-    const bound = await keepTrying(`binding of pod ${namespace}/${name}`, request, signal, log);
+    const bound = await retry(`binding of pod ${namespace}/${name}`, request, signal, log);
     const message = `Successfully assigned ${namespace}/${name} to ${NODE_NAME}`;
     if (bound) this.events.record(pod, 'Normal', 'Scheduled', message);
   }
@@ -59,7 +59,7 @@ export class Scheduler {
     const others = conditions.filter(({ type }) => type !== 'PodScheduled');
     const body = { metadata: { uid }, status: { conditions: [...others, condition] } };
     const request = () => core.patchNamespacedPodStatus({ name, namespace, body }, MERGE_PATCH);
-    await keepTrying(`status of pod ${namespace}/${name}`, request, signal, log);
+    await retry(`status of pod ${namespace}/${name}`, request, signal, log);
     this.events.record(pod, 'Warning', 'FailedScheduling', message);
   }
 }

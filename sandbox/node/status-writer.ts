@@ -1,6 +1,6 @@
 import type { V1Pod, V1PodCondition, V1PodStatus } from '@kubernetes/client-node';
-import { MERGE_PATCH, type Cluster } from './cluster';
-import { keepTrying } from './retry';
+import { MERGE_PATCH, type NodeCache } from './node-cache';
+import { retry } from './retry';
 
 /** Writes a pod's status when it differs from what was written last; changes that come together are one write. */
 export class StatusWriter {
@@ -10,7 +10,7 @@ export class StatusWriter {
   private writing: Promise<void> | undefined;
 
   constructor(
-    private readonly cluster: Cluster,
+    private readonly cluster: NodeCache,
     private readonly pod: V1Pod,
     private readonly status: (previous: V1PodCondition[], now: Date) => V1PodStatus,
   ) {
@@ -40,7 +40,7 @@ export class StatusWriter {
       // The uid is a precondition: a pod of the same name that was recreated must not get it.
       const body = { metadata: { uid }, status };
       const patch = () => core.patchNamespacedPodStatus({ name, namespace, body }, MERGE_PATCH);
-      await keepTrying(`status of pod ${namespace}/${name}`, patch, signal, log);
+      await retry(`status of pod ${namespace}/${name}`, patch, signal, log);
       this.lastWritten = text;
       this.conditions = status.conditions ?? [];
     }

@@ -14,12 +14,12 @@ export interface ResourceState {
   readonly name: string;
   readonly ready: boolean;
   /** Reason and message of its condition `Ready`. */
-  readonly words: string;
+  readonly message: string;
   readonly resource: CustomResource;
 }
 
 /** Reads the resources of all kinds, in all namespaces, with the rights of a kubeconfig. */
-export class Homes {
+export class ResourceStates {
   private readonly cluster: ApiClient;
 
   constructor(kubeconfig: string) {
@@ -49,5 +49,5 @@ function stateOf(kind: string, resource: CustomResource): ResourceState {
   const condition = conditionOf(resource, 'Ready');
   const ready = condition?.status === 'True' && condition.observedGeneration === generation;
   const words = condition ? `${condition.reason}: ${condition.message}` : 'not looked at yet';
-  return { kind, namespace, name, ready, words, resource };
+  return { kind, namespace, name, ready, message: words, resource };
 }

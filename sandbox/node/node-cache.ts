@@ -15,7 +15,7 @@ export const MERGE_PATCH = setHeaderOptions(
   'application/merge-patch+json' satisfies PatchStrategy,
 );
 
-export class Cluster {
+export class NodeCache {
   readonly core: CoreV1Api;
   readonly storage: StorageV1Api;
   readonly caches;

@@ -1,9 +1,9 @@
 /**
  * A fault that a person can mend. `message` is one sentence that says what is wrong, `hint` what to do about it; the
- * rest is evidence. Commands print it with `explain`, without a stack.
+ * rest is evidence. Commands print it with `formatError`, without a stack.
  */
-export class SandboxFailure extends Error {
-  override readonly name = 'SandboxFailure';
+export class SandboxError extends Error {
+  override readonly name = 'SandboxError';
 
   constructor(
     message: string,
@@ -62,14 +62,14 @@ function diagnose(output: string): Diagnosis | undefined {
 }
 
 /** A step that failed, from what it printed: says which step, why in plain words where that is known, and what to do. */
-export function stepFailure(step: string, output: string, logFile?: string): SandboxFailure {
+export function stepError(step: string, output: string, logFile?: string): SandboxError {
   const diagnosis = diagnose(output);
   const lines = output.trimEnd().split('\n');
   // The reason may stand far above the last line: a server that gives up prints a stack.
   const tellingLines = diagnosis
     ? lines.filter((line) => diagnosis.pattern.test(line)).slice(0, 3)
     : lines.slice(-8);
-  return new SandboxFailure(
+  return new SandboxError(
     diagnosis ? `${step} failed: ${diagnosis.reason}.` : `${step} failed.`,
     diagnosis?.hint ?? startAgain,
     { tellingLines, ...(logFile !== undefined && { logFile }) },
@@ -77,8 +77,8 @@ export function stepFailure(step: string, output: string, logFile?: string): San
 }
 
 /** For a terminal. What a person cannot mend is a bug, so that one keeps its stack. */
-export function explain(error: unknown): string {
-  const failure = error instanceof SandboxFailure ? error : systemFailure(error);
+export function formatError(error: unknown): string {
+  const failure = error instanceof SandboxError ? error : systemFailure(error);
   if (!failure) return error instanceof Error ? (error.stack ?? error.message) : String(error);
   const { tellingLines = [], logFile } = failure.evidence;
   return [
@@ -90,7 +90,7 @@ export function explain(error: unknown): string {
 }
 
 /** An error of the operating system, such as a full disk, wherever it struck. */
-function systemFailure(error: unknown): SandboxFailure | undefined {
+function systemFailure(error: unknown): SandboxError | undefined {
   const isOfSystem = error instanceof Error && 'syscall' in error;
-  return isOfSystem && diagnose(error.message) ? stepFailure('The sandbox', error.message) : undefined;
+  return isOfSystem && diagnose(error.message) ? stepError('The sandbox', error.message) : undefined;
 }

@@ -1,11 +1,11 @@
 import type { V1Container, V1Pod, V1PodSpec } from '@kubernetes/client-node';
-import { notUnderstood } from '../../../../sandbox/node/understood';
+import { unsupportedField } from '../../../../sandbox/node/unsupported';
 
 const pod = (spec: Partial<V1PodSpec>): V1Pod => ({ spec: { containers: [{ name: 'hub' }], ...spec } });
 const withContainer = (container: Partial<V1Container>) =>
   pod({ containers: [{ name: 'hub', ...container }] });
 
-test('all that a hub pod asks for is understood', () => {
+test('everything that a hub pod asks for is supported', () => {
   const probe = { httpGet: { path: '/', port: 'http', scheme: 'HTTP' }, periodSeconds: 1, timeoutSeconds: 1 };
   const hub: V1Container = {
     name: 'hub',
@@ -34,7 +34,7 @@ test('all that a hub pod asks for is understood', () => {
       { name: 'kube-api-access', projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } },
     ],
   };
-  expect(notUnderstood({ spec })).toBeUndefined();
+  expect(unsupportedField({ spec })).toBeUndefined();
 });
 
 test.each<[string, V1Pod]>([
@@ -88,9 +88,9 @@ test.each<[string, V1Pod]>([
   ['spec.containers[*].ports', withContainer({ ports: [{ containerPort: 1 }, { containerPort: 2 }] })],
   ['spec.initContainers[init].lifecycle', pod({ initContainers: [{ name: 'init', lifecycle: {} }] })],
 ])('%s is refused by name', (field, given) => {
-  expect(notUnderstood(given)).toMatch(new RegExp(`^${field.replace(/[[\].*]/g, '\\$&')}: `));
+  expect(unsupportedField(given)).toMatch(new RegExp(`^${field.replace(/[[\].*]/g, '\\$&')}: `));
 });
 
 test('what is off or empty is not asked for', () => {
-  expect(notUnderstood(pod({ hostPID: false, hostAliases: [] }))).toBeUndefined();
+  expect(unsupportedField(pod({ hostPID: false, hostAliases: [] }))).toBeUndefined();
 });

@@ -2,12 +2,12 @@
  * Work that goes by a key: never twice at once for one key, and once more when it was asked for meanwhile, because what
  * it read at its beginning may be old by then. Its work must read the newest object itself.
  */
-export class KeyedWork {
+export class KeyedQueue {
   private readonly running = new Map<string, { again: boolean }>();
 
   constructor(private readonly failed: (error: unknown) => void) {}
 
-  ask(key: string, work: () => Promise<void>): void {
+  add(key: string, work: () => Promise<void>): void {
     const running = this.running.get(key);
     if (running) running.again = true;
     else void this.run(key, work).catch(this.failed);

@@ -1,16 +1,16 @@
-import { KeyedWork } from '../../../../sandbox/node/keyed-work';
+import { KeyedQueue } from '../../../../sandbox/node/keyed-queue';
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 function work() {
   const errors: unknown[] = [];
-  return { keyed: new KeyedWork((error) => errors.push(error)), errors };
+  return { keyed: new KeyedQueue((error) => errors.push(error)), errors };
 }
 
 test('what is asked for while it runs is done once more, not beside it and not twice', async () => {
   const { keyed } = work();
   const finish: (() => void)[] = [];
-  const ask = () => keyed.ask('a', () => new Promise<void>((resolve) => finish.push(resolve)));
+  const ask = () => keyed.add('a', () => new Promise<void>((resolve) => finish.push(resolve)));
   ask();
   ask();
   ask();
@@ -27,11 +27,11 @@ test('what is asked for while it runs is done once more, not beside it and not t
 test('keys do not wait for each other, and a failure is told and ends nothing', async () => {
   const { keyed, errors } = work();
   const done: string[] = [];
-  keyed.ask('stuck', () => new Promise(() => undefined));
-  keyed.ask('a', () => Promise.reject(new Error('no')));
-  keyed.ask('b', async () => void done.push('b'));
+  keyed.add('stuck', () => new Promise(() => undefined));
+  keyed.add('a', () => Promise.reject(new Error('no')));
+  keyed.add('b', async () => void done.push('b'));
   await settle();
-  keyed.ask('a', async () => void done.push('a'));
+  keyed.add('a', async () => void done.push('a'));
   await settle();
   expect(done).toEqual(['b', 'a']);
   expect(errors).toEqual([new Error('no')]);

@@ -88,7 +88,7 @@ const PROJECTIONS = ['configMap', 'downwardAPI', 'secret', 'serviceAccountToken'
 const VALUE_SOURCES = ['configMapKeyRef', 'fieldRef', 'secretKeyRef'];
 
 /** The first thing that the sandbox cannot give this pod, as `spec.x.y: why`; `undefined` when it can give all. */
-export function notUnderstood(pod: V1Pod): string | undefined {
+export function unsupportedField(pod: V1Pod): string | undefined {
   return findings(pod.spec ?? { containers: [] }).next().value ?? undefined;
 }
 

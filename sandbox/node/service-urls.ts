@@ -1,7 +1,7 @@
 import type { V1Service } from '@kubernetes/client-node';
-import { MERGE_PATCH, type Cluster } from './cluster';
+import { MERGE_PATCH, type NodeCache } from './node-cache';
 import { URL_ANNOTATION } from './names';
-import { keepTrying } from './retry';
+import { retry } from './retry';
 
 /**
  * Writes on each Service where on this machine the pod behind it listens: there is no network of pods here. The URL
@@ -9,11 +9,11 @@ import { keepTrying } from './retry';
  */
 export class ServiceUrls {
   constructor(
-    private readonly cluster: Cluster,
+    private readonly cluster: NodeCache,
     private readonly listening: (namespace: string, selector: Record<string, string>) => number | undefined,
   ) {}
 
-  see(service: V1Service): void {
+  update(service: V1Service): void {
     const { core, signal, log } = this.cluster;
     const { name = '', namespace = '', annotations, deletionTimestamp } = service.metadata ?? {};
     const selector = service.spec?.selector ?? {};
@@ -23,11 +23,11 @@ export class ServiceUrls {
     if (port === undefined || annotations?.[URL_ANNOTATION] === url) return;
     const body = { metadata: { annotations: { [URL_ANNOTATION]: url } } };
     const request = () => core.patchNamespacedService({ name, namespace, body }, MERGE_PATCH);
-    void keepTrying(`URL of service ${namespace}/${name}`, request, signal, log);
+    void retry(`URL of service ${namespace}/${name}`, request, signal, log);
   }
 
   /** A pod of this namespace has got its port. */
-  seeAll(namespace: string): void {
-    for (const service of this.cluster.caches.services.list(namespace)) this.see(service);
+  updateAll(namespace: string): void {
+    for (const service of this.cluster.caches.services.list(namespace)) this.update(service);
   }
 }

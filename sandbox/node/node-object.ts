@@ -1,13 +1,13 @@
 import { arch, cpus, platform, totalmem } from 'node:os';
 import type { V1Node } from '@kubernetes/client-node';
-import { MERGE_PATCH, type Cluster } from './cluster';
+import { MERGE_PATCH, type NodeCache } from './node-cache';
 import { NODE_ADDRESS, NODE_NAME } from './names';
-import { keepTrying } from './retry';
+import { retry } from './retry';
 
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64' };
 
 /** This machine as a Node. Its readiness is written once and again, never judged: that controller is off. */
-export function machine(now: Date): V1Node {
+export function nodeObject(now: Date): V1Node {
   const resources = { cpu: String(cpus().length), memory: `${Math.floor(totalmem() / 1024)}Ki`, pods: '110' };
   const architecture = ARCHITECTURES[arch()] ?? arch();
   return {
@@ -54,14 +54,14 @@ export function machine(now: Date): V1Node {
 }
 
 /** Creates the Node when it is not there, and says that it is ready. */
-export async function registerNode(cluster: Cluster): Promise<V1Node> {
+export async function registerNode(cluster: NodeCache): Promise<V1Node> {
   const { core, signal, log } = cluster;
-  const body = machine(new Date());
-  await keepTrying('node', () => core.createNode({ body }), signal, log);
+  const body = nodeObject(new Date());
+  await retry('node', () => core.createNode({ body }), signal, log);
   // The API server gives every new node a not-ready taint, for a controller that is off here.
   const untaint = () => core.patchNode({ name: NODE_NAME, body: { spec: { taints: null } } }, MERGE_PATCH);
-  await keepTrying('node', untaint, signal, log);
+  await retry('node', untaint, signal, log);
   const ready = () => core.patchNodeStatus({ name: NODE_NAME, body: { status: body.status } }, MERGE_PATCH);
-  await keepTrying('node', ready, signal, log);
+  await retry('node', ready, signal, log);
   return body;
 }

@@ -4,7 +4,7 @@ import { type ProgressMode, type Report, runSteps } from './progress';
 import { tether } from './tether';
 
 /** What is slow to get, and is there once it was got. */
-export interface Provisions {
+export interface Dependencies {
   /** The path of the binary of go/cmd/kube. */
   readonly kube: string;
   /** Only when asked for. */
@@ -12,7 +12,7 @@ export interface Provisions {
 }
 
 /** Builds and downloads what the cache does not have: the first waits for the processor, the second for the network. */
-export async function provide(mode: ProgressMode, hubs: boolean): Promise<Provisions> {
+export async function ensureDependencies(mode: ProgressMode, hubs: boolean): Promise<Dependencies> {
   // First, since the others need it, and alone, since it tells in a second when there is no Go.
   await tether();
   let kube = '';

@@ -1,4 +1,4 @@
-import { explain, SandboxFailure, stepFailure } from '../../../sandbox/failure';
+import { formatError, SandboxError, stepError } from '../../../sandbox/sandbox-error';
 
 test.each([
   ['write /x: no space left on device', 'Building failed: the disk is full.'],
@@ -22,19 +22,19 @@ test.each([
   ['verifying module: checksum mismatch', 'Building failed: what was downloaded is not what was expected.'],
   ['main.go:3:1: syntax error', 'Building failed.'],
 ])('%s', (output, sentence) => {
-  const failure = stepFailure('Building', output);
+  const failure = stepError('Building', output);
   expect(failure.message).toBe(sentence);
   expect(failure.hint).toMatch(/\.$/);
 });
 
 test('a full disk is named before the download that it broke', () => {
   const output = 'error sending request\nno space left on device';
-  expect(stepFailure('Building', output).message).toContain('the disk is full');
+  expect(stepError('Building', output).message).toContain('the disk is full');
 });
 
 test('is explained by sentence, hint, last lines and log, without a stack', () => {
   const output = Array.from({ length: 50 }, (_, index) => `line ${index}`).join('\n');
-  const text = explain(stepFailure('Building the control plane', output, '/cache/kube.log'));
+  const text = formatError(stepError('Building the control plane', output, '/cache/kube.log'));
   expect(text).toMatch(/^Building the control plane failed\.\n/);
   expect(text).toContain('  | line 49');
   expect(text).not.toContain('line 40\n');
@@ -44,7 +44,7 @@ test('is explained by sentence, hint, last lines and log, without a stack', () =
 
 test('an error of the operating system is explained too, a bug keeps its stack', () => {
   const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { syscall: 'write' });
-  expect(explain(full)).toMatch(/^The sandbox failed: the disk is full\.\n/);
-  expect(explain(new Error('undefined is not a function'))).toContain('    at ');
-  expect(explain(new SandboxFailure('No.', 'Yes.'))).toBe('No.\nYes.');
+  expect(formatError(full)).toMatch(/^The sandbox failed: the disk is full\.\n/);
+  expect(formatError(new Error('undefined is not a function'))).toContain('    at ');
+  expect(formatError(new SandboxError('No.', 'Yes.'))).toBe('No.\nYes.');
 });

@@ -1,5 +1,5 @@
 import type { V1Pod, V1PodSpec } from '@kubernetes/client-node';
-import { unschedulable, wantsNode } from '../../../../sandbox/node/scheduling';
+import { unschedulable, wantsNode } from '../../../../sandbox/node/node-predicates';
 
 const node = {
   metadata: { labels: { 'kubernetes.io/hostname': 'sandbox' } },
