@@ -175,6 +175,13 @@ export interface HubSpec {
   readonly ingress?: HubSpecIngress;
 
   /**
+   * True: the entities of automations, scenes and scripts carry the label `Managed by Hub Operator` in the hub, so that people see what is defined in Kubernetes, and a resource that is restored without its status recognizes its object. False: the label is removed. Default true.
+   *
+   * @schema HubSpec#markManaged
+   */
+  readonly markManaged?: boolean;
+
+  /**
    * The NetworkPolicy `<hub>`, which allows only the operator and `from` to reach the hub’s pod. Default: none.
    *
    * @schema HubSpec#networkPolicy
@@ -249,6 +256,7 @@ export function toJson_HubSpec(obj: HubSpec | undefined): Record<string, any> | 
     'imagePullPolicy': obj.imagePullPolicy,
     'imagePullSecrets': obj.imagePullSecrets?.map(y => toJson_HubSpecImagePullSecrets(y)),
     'ingress': toJson_HubSpecIngress(obj.ingress),
+    'markManaged': obj.markManaged,
     'networkPolicy': toJson_HubSpecNetworkPolicy(obj.networkPolicy),
     'podTemplate': obj.podTemplate,
     'resources': toJson_HubSpecResources(obj.resources),

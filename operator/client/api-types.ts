@@ -140,6 +140,14 @@ export interface RegistryEntity {
   /** Name and icon from the definition, without a person's changes. */
   readonly original_name: string | null;
   readonly original_icon?: string | null;
+  /** Label ids. */
+  readonly labels?: readonly string[];
+}
+
+/** An entry of the label registry. */
+export interface LabelRecord {
+  readonly label_id: string;
+  readonly name: string;
 }
 
 /** Data of `entity_registry_updated`. */

@@ -8,6 +8,7 @@ import type {
   EntityRegistryUpdated,
   HttpConfig,
   HubUser,
+  LabelRecord,
   IssueEvent,
   PersonRecord,
   RegistryEntity,
@@ -74,6 +75,12 @@ export interface Commands {
     void
   >;
 
+  'config/label_registry/list': Command<NoFields, readonly LabelRecord[]>;
+  'config/label_registry/create': Command<
+    { readonly name: string; readonly icon: string; readonly color: string; readonly description: string },
+    LabelRecord
+  >;
+
   'repairs/list_issues': Command<NoFields, { readonly issues: readonly RepairIssue[] }>;
 
   'automation/config': Command<{ readonly entity_id: string }, { readonly config: EntityPayload }>;
@@ -95,6 +102,7 @@ export interface Streams {
 export interface Events {
   entity_registry_updated: EntityRegistryUpdated;
   repairs_issue_registry_updated: IssueEvent;
+  label_registry_updated: { readonly label_id: string };
   component_loaded: { readonly component: string };
   homeassistant_started: object;
 }

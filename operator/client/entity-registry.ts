@@ -73,6 +73,11 @@ export class EntityRegistry {
     });
   }
 
+  /** Replaces the labels of an entity. */
+  async setLabels(entityId: string, labels: readonly string[]): Promise<void> {
+    await this.connection.command('config/entity_registry/update', { entity_id: entityId, labels });
+  }
+
   /** @throws HubRejected `invalid_info`: the new entity id is taken */
   async rename(entityId: string, newEntityId: string): Promise<void> {
     await this.connection.command('config/entity_registry/update', {

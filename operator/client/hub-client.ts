@@ -5,6 +5,7 @@ import { LoadedComponents } from './loaded-components';
 import { HubConnection } from './connection';
 import { EntityRegistry } from './entity-registry';
 import { HubFailed } from './errors';
+import { LabelRegistry } from './label-registry';
 import { OwnReloadTracker } from './own-reload-tracker';
 import { Reloads } from './reloads';
 import { RepairIssues } from './repair-issues';
@@ -36,6 +37,7 @@ export class HubClient {
   readonly connection: HubConnection;
   readonly entities: ConfigEntities;
   readonly entityRegistry: EntityRegistry;
+  readonly labels: LabelRegistry;
   readonly repairIssues: RepairIssues;
   readonly components: LoadedComponents;
   readonly reloads: Reloads;
@@ -53,6 +55,7 @@ export class HubClient {
     const ownReloads = new OwnReloadTracker(clock);
     this.entities = new ConfigEntities(this.rest, this.connection, ownReloads);
     this.entityRegistry = new EntityRegistry(this.connection);
+    this.labels = new LabelRegistry(this.connection);
     this.repairIssues = new RepairIssues(this.connection);
     this.components = new LoadedComponents(this.rest, this.connection);
     this.events = new HubEvents(this.connection, ownReloads);

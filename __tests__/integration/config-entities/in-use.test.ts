@@ -2,9 +2,9 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HubClient } from '../../../operator/client/hub-client';
 import { callService } from '../../../operator/client/services';
-import { freshNamespace } from '../../cluster';
+import { freshNamespace, mustKubectl } from '../../cluster';
 import { automation, configuration, Home, hub, scene, script } from '../../cluster/home';
-import { startTestOperator } from '../../cluster/operator';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
 const OWN_SECTIONS = `
 automation: !include_dir_merge_list my_automations
@@ -17,10 +17,11 @@ script:
 describe('Ready of a config entity', () => {
   let home: Home;
   let client: HubClient;
+  let operator: TestOperator;
 
   beforeAll(async () => {
     home = new Home(await freshNamespace('in-use'));
-    await startTestOperator(home.namespace);
+    operator = await startTestOperator(home.namespace);
     await home.apply(hub('villa'), configuration('villa', OWN_SECTIONS));
     await home.ready('hub', 'villa', {}, 90_000);
     client = await home.client('villa');
@@ -68,5 +69,41 @@ describe('Ready of a config entity', () => {
     await writeFile(file, text);
     await callService(client.rest, 'automation', 'reload');
     await home.ready('hubautomation', 'alone');
+  });
+
+  test('a resource that was restored without status knows its object again by the label in the hub', async () => {
+    await home.apply(
+      automation('villa', 'restored'),
+      scene('villa', 'restored'),
+      script('villa', 'restored'),
+    );
+    for (const kind of ['hubautomation', 'hubscene', 'hubscript']) await home.ready(kind, 'restored');
+    const label = 'managed_by_hub_operator';
+    const labelled = async () =>
+      (await client.connection.command('config/entity_registry/list'))
+        .filter(({ labels }) => labels?.includes(label))
+        .map(({ unique_id: id }) => id);
+    expect((await labelled()).filter((id) => id === 'restored')).toHaveLength(3);
+    await operator.stop();
+    for (const kind of ['hubautomation', 'hubscene', 'hubscript']) {
+      const finalizers = JSON.stringify({ metadata: { finalizers: null } });
+      await mustKubectl(['patch', kind, 'restored', '--type=merge', `--patch=${finalizers}`], home);
+      await home.delete(kind, 'restored');
+    }
+    await operator.start();
+    await home.apply(
+      automation('villa', 'restored'),
+      scene('villa', 'restored'),
+      script('villa', 'restored'),
+    );
+    for (const kind of ['hubautomation', 'hubscene', 'hubscript']) {
+      await home.ready(kind, 'restored', {}, 60_000);
+      expect((await home.get(kind, 'restored')).status).not.toHaveProperty('adopted');
+      await home.delete(kind, 'restored');
+    }
+    expect(await labelled()).not.toContain('restored');
+    for (const kind of ['automation', 'scene', 'script'] as const) {
+      await expect(client.entities.read(kind, 'restored')).resolves.toBeUndefined();
+    }
   });
 });

@@ -45,6 +45,14 @@ const spec = {
         },
       },
     },
+    markManaged: {
+      type: 'boolean',
+      description:
+        'True: the entities of automations, scenes and scripts carry the label `Managed by Hub Operator` in the hub, so ' +
+        'that people see what is defined in Kubernetes, and a resource that is restored without its status recognizes its ' +
+        'object. False: the label is removed. Default true.',
+      default: true,
+    },
     delivery: {
       type: 'string',
       description:

@@ -4,6 +4,7 @@ import { userAnnotations } from '../../kinds/annotations';
 import { FINALIZER_TRY } from '../../limits';
 import type { Child } from '../child';
 import type { Services } from '../services';
+import { unmark } from './ownership-label';
 import { payloadHash } from './payload';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { HubContexts } from './hub-contexts';
@@ -118,6 +119,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     const removeAll = async () => {
       for (const id of ids) {
         const stillWanted = () => this.ownerOf(id, resource) === undefined;
+        if (stillWanted()) await unmark(client, this.entityType.type, id);
         await client.entities.remove(this.entityType.type, id, { timeout: FINALIZER_TRY, stillWanted });
         this.contexts.of(client, resource).cache.answeredAt = clock.monotonic();
       }

@@ -1,6 +1,7 @@
 import { HubFailed, HubRejected } from '../../client/errors';
 import type { RegistryEntity } from '../../client/api-types';
 import type { HubClient } from '../../client/hub-client';
+import type { Hub } from '../../kinds';
 import {
   FINALIZER_TRY,
   MIN_WRITE_INTERVAL,
@@ -23,6 +24,7 @@ import { hasJustFailed, loadPolicyOf, nextLoadStep } from './load';
 import { type Observation, observe } from './observe';
 import { Operations } from './operations';
 import { formerIds, isAccepted, isNew, ownedId, ownsId, shouldDelete } from './ownership';
+import { isCreatedByOperator, markEntity, unmark } from './ownership-label';
 import { payloadHash } from './payload';
 
 /**
@@ -85,6 +87,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     if (ids.length > 0 && !context.dryRun && !(await this.operations.ensureRemoved(resource, client, ids))) {
       return waiting(reason, `The ${type} ${ids.join(', ')} is being removed from the hub.`, FINALIZER_TRY);
     }
+    if (id !== undefined && !isDeleted && !context.dryRun) await unmark(client, type, id);
     this.contexts.of(client, resource).cache.delete(resource.metadata.uid);
     if (ids.length === 0 || !context.dryRun) return [];
     const message = `The ${type} ${ids.join(', ')} stays in the hub: nothing is sent with the annotation dry-run.`;
@@ -130,15 +133,17 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
 
   /**
    * Records the id in status before anything is sent to the hub, so that a crash in between leaves no object that belongs
-   * to nobody. An object that a person made is adopted; one that another resource made is taken over. The object under a
+   * to nobody. An object that a person made is adopted; one that the operator made is taken over. The object under a
    * former id goes once the new one is in use: the hub may reject the new one.
    */
-  private acquire(work: EntityWork<R, S>, observation: Observation): Outcome {
+  private async acquire(work: EntityWork<R, S>, observation: Observation): Promise<Outcome> {
     const { resource, id, spec, cached } = work;
     const { idField, type } = this.entityType;
     const exists = observation.type !== 'Absent';
     const owner = exists ? this.operations.ownerOf(id, resource) : undefined;
-    const adopted = owner ? owner.status?.['adopted'] === true : exists;
+    const { entity } = observation;
+    const isOurs = !owner && entity !== undefined && (await isCreatedByOperator(work.client, entity));
+    const adopted = owner ? owner.status?.['adopted'] === true : exists && !isOurs;
     const events: EventSpec[] = [];
     if (adopted && !owner) {
       const message = `The hub already had the ${type} ${id}: it now belongs to this resource.`;
@@ -264,6 +269,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     const state = (entity && (await this.entityType.ensureState?.(work, entity, isInUse))) ?? {};
     if (state.mayNotCorrect !== undefined) return this.report(work, state.mayNotCorrect);
     const events = state.corrected === undefined ? [] : [this.corrected(state.corrected)];
+    if (isInUse && entity) await this.mark(work, entity);
     const carriedOut = { ...state.status, ...(isInUse && { formerIds: null }) };
     return this.finish(
       work,
@@ -288,6 +294,20 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     if (former === undefined || !/^_\d+$/.test(entity.entity_id.replace(former, ''))) return entity;
     await client.entityRegistry.rename(entity.entity_id, former);
     return { ...entity, entity_id: former };
+  }
+
+  /** `Hub.spec.markManaged`. A hub without labels keeps the object all the same. */
+  private async mark({ client, resource }: EntityWork<R, S>, entity: RegistryEntity): Promise<void> {
+    const { namespace } = resource.metadata;
+    const hub = this.services.cache.get<Hub>('Hub', namespace, resource.spec.hubRef.name);
+    const mark = resource.status?.['adopted'] ? 'adopted' : 'managed';
+    try {
+      await markEntity(client, entity, hub?.spec.markManaged === false ? 'none' : mark);
+    } catch (error) {
+      if (!(error instanceof HubRejected)) throw error;
+      const fields = { kind: resource.kind, namespace, name: resource.metadata.name, error };
+      this.services.log.warn(fields, 'cannot label entity');
+    }
   }
 
   /** The result of the operation is in the outcome, and counts no more. */

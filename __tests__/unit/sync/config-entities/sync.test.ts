@@ -42,6 +42,9 @@ class Bench {
   validationError: string | undefined;
   state = 'on';
   entityId: string;
+  /** Of the entity. */
+  labels: readonly string[] = ['kitchen'];
+  markManaged: boolean | undefined;
   /** As `get_entries` of the entity registry does; its `list` does not. */
   showsIcons = true;
   /** Changes with each load. */
@@ -67,7 +70,7 @@ class Bench {
       metrics: { driftFound: () => undefined },
       cache: {
         ofHub: (kind: string) => [this.resource].filter((each) => each.kind === kind),
-        get: () => this.resource,
+        get: (kind: string) => (kind === 'Hub' ? { spec: { markManaged: this.markManaged } } : this.resource),
       },
       requeue: () => this.requeued++,
     } as unknown as Services;
@@ -133,6 +136,7 @@ class Bench {
   private hub(): HubClient {
     const entity = () => ({
       entity_id: this.entityId,
+      labels: this.labels,
       disabled_by: null,
       original_name: this.running?.['name'],
       ...(this.showsIcons && { original_icon: this.running?.['icon'] ?? null }),
@@ -153,11 +157,19 @@ class Bench {
         find,
         findNow: find,
         onChange: () => undefined,
+        setLabels: (_id: string, labels: readonly string[]) => {
+          this.labels = labels;
+          return Promise.resolve();
+        },
         rename: (from: string, to: string) => {
           this.asked.push(`rename ${from} to ${to}`);
           this.entityId = to;
           return Promise.resolve();
         },
+      },
+      labels: {
+        find: (name: string) => Promise.resolve(LABEL_IDS[name]),
+        ensure: ({ name }: { name: string }) => Promise.resolve(LABEL_IDS[name]),
       },
       repairIssues: {
         validationErrorOf: () => Promise.resolve(this.validationError),
@@ -210,6 +222,11 @@ class Bench {
     } as unknown as HubClient;
   }
 }
+
+const LABEL_IDS: Readonly<Record<string, string>> = {
+  'Managed by Hub Operator': 'managed',
+  'Adopted by Hub Operator': 'adopted',
+};
 
 const SCENE = {
   hubRef: { name: 'villa' },
@@ -406,6 +423,8 @@ describe('ConfigEntitySync', () => {
       expect(bench.count('remove')).toBe(0);
       expect(bench.status['formerIds']).toEqual(['old']);
       await bench.remove({ dryRun: false });
+      await settle();
+      await settle();
       expect(bench.asked).toEqual(expect.arrayContaining(['remove new', 'remove old']));
     });
 
@@ -421,6 +440,49 @@ describe('ConfigEntitySync', () => {
       ]);
       await bench.reconcileUntilReady();
       expect(bench.count('remove')).toBe(0);
+    });
+  });
+
+  describe('the label of the entity', () => {
+    const ours = { alias: 'Made by the operator', triggers: [], actions: [] };
+
+    test('is set beside the labels of the household, and taken away when the resource is deleted', async () => {
+      const bench = automationBench();
+      await bench.reconcileUntilReady();
+      expect(bench.labels).toEqual(['kitchen', 'managed']);
+      await bench.remove({ dryRun: false });
+      await settle();
+      expect(bench.labels).toEqual(['kitchen']);
+      expect(bench.count('remove')).toBe(1);
+    });
+
+    test('is taken away when the Hub says markManaged: false', async () => {
+      const bench = automationBench();
+      await bench.reconcileUntilReady();
+      bench.markManaged = false;
+      await bench.reconcile();
+      expect(bench.labels).toEqual(['kitchen']);
+    });
+
+    test('lets a resource that was restored without status know its object again', async () => {
+      const bench = automationBench();
+      Object.assign(bench, { stored: ours, running: ours, labels: ['managed'] });
+      expect((await bench.reconcile()).events).toEqual([]);
+      await bench.reconcileUntilReady();
+      expect(bench.status).not.toHaveProperty('adopted');
+    });
+
+    test.each([
+      ['a person made', []],
+      ['was adopted before', ['managed', 'adopted']],
+    ])('leaves an object that %s adopted', async (_, labels) => {
+      const bench = automationBench();
+      Object.assign(bench, { stored: ours, running: ours, labels });
+      await bench.reconcileUntilReady();
+      expect(bench.status).toMatchObject({ adopted: true });
+      expect(bench.labels).toEqual(['managed', 'adopted']);
+      await bench.remove({ dryRun: false });
+      expect([bench.count('remove'), bench.labels]).toEqual([0, []]);
     });
   });
 

@@ -1,0 +1,66 @@
+import type { RegistryEntity } from '../../client/api-types';
+import type { ConfigEntityKind } from '../../client/config-entity';
+import { HubError } from '../../client/errors';
+import type { HubClient } from '../../client/hub-client';
+import type { LabelDefinition } from '../../client/label-registry';
+
+// Labels tell the household which entities are managed, and a resource that was restored without status which are its own.
+
+const MANAGED: LabelDefinition = {
+  name: 'Managed by Hub Operator',
+  icon: 'mdi:kubernetes',
+  color: 'indigo',
+  description: 'Defined in Kubernetes. Changes that are made here are reverted.',
+};
+
+/** Beside the first one: deleting the resource leaves what a person made. */
+const ADOPTED: LabelDefinition = {
+  name: 'Adopted by Hub Operator',
+  icon: 'mdi:kubernetes',
+  color: 'blue-grey',
+  description: 'Existed before it was defined in Kubernetes.',
+};
+
+/** Which labels of ours an entity should have. */
+export type Mark = 'none' | 'managed' | 'adopted';
+
+const LABELS: Readonly<Record<Mark, readonly LabelDefinition[]>> = {
+  none: [],
+  managed: [MANAGED],
+  adopted: [MANAGED, ADOPTED],
+};
+
+/** Whether the labels say that the operator created the entity. */
+export async function isCreatedByOperator({ labels }: HubClient, entity: RegistryEntity): Promise<boolean> {
+  const has = async ({ name }: LabelDefinition) => {
+    const id = await labels.find(name);
+    return id !== undefined && (entity.labels ?? []).includes(id);
+  };
+  return (await has(MANAGED)) && !(await has(ADOPTED));
+}
+
+/** Gives the entity the labels of the mark and takes other labels of ours away. The household's labels stay. */
+export async function markEntity(client: HubClient, entity: RegistryEntity, mark: Mark): Promise<void> {
+  const { labels = [], entity_id: entityId } = entity;
+  const ours = await Promise.all([MANAGED, ADOPTED].map(({ name }) => client.labels.find(name)));
+  const desired = await Promise.all(LABELS[mark].map((label) => client.labels.ensure(label)));
+  const isSame =
+    ours.every((id) => id === undefined || labels.includes(id) === desired.includes(id)) &&
+    desired.every((id) => labels.includes(id));
+  if (isSame) return;
+  const others = labels.filter((id) => !ours.includes(id));
+  await client.entityRegistry.setLabels(entityId, [...others, ...desired]);
+}
+
+/**
+ * Takes our labels from an object that the operator removes or leaves: the hub restores the labels of a deleted entity when
+ * a person creates one with its id. Best effort: the removal does not depend on it.
+ */
+export async function unmark(client: HubClient, kind: ConfigEntityKind, id: string): Promise<void> {
+  try {
+    const entity = await client.entityRegistry.find(kind, id);
+    if (entity?.labels?.length) await markEntity(client, entity, 'none');
+  } catch (error) {
+    if (!(error instanceof HubError)) throw error;
+  }
+}
