@@ -2142,6 +2142,13 @@ export interface HubAutomationSpec {
   readonly trace?: HubAutomationSpecTrace;
 
   /**
+   * Variables for templates in triggers, by name; they may not use states. Written as a template or a plain value. Default: none.
+   *
+   * @schema HubAutomationSpec#triggerVariables
+   */
+  readonly triggerVariables?: any;
+
+  /**
    * Triggers, in the syntax of Home Assistant: each entry has the key `trigger` (such as `state`, `sun`, `time`) and the keys of that type. At least one is needed, unless `useBlueprint` is set. Quote states such as "on", "off", "yes" and "no": kubectl reads them as booleans.
    *
    * @schema HubAutomationSpec#triggers
@@ -2186,6 +2193,7 @@ export function toJson_HubAutomationSpec(obj: HubAutomationSpec | undefined): Re
     'mode': obj.mode,
     'suspend': obj.suspend,
     'trace': toJson_HubAutomationSpecTrace(obj.trace),
+    'triggerVariables': obj.triggerVariables,
     'triggers': obj.triggers?.map(y => y),
     'useBlueprint': toJson_HubAutomationSpecUseBlueprint(obj.useBlueprint),
     'variables': obj.variables,
@@ -4629,6 +4637,13 @@ export interface HubScriptSpec {
   readonly suspend?: boolean;
 
   /**
+   * Traces of past runs. Absent: the defaults of the hub.
+   *
+   * @schema HubScriptSpec#trace
+   */
+  readonly trace?: HubScriptSpecTrace;
+
+  /**
    * Creates it from a blueprint in the hub, instead of triggers, actions or a sequence. Absent: no blueprint.
    *
    * @schema HubScriptSpec#useBlueprint
@@ -4664,6 +4679,7 @@ export function toJson_HubScriptSpec(obj: HubScriptSpec | undefined): Record<str
     'mode': obj.mode,
     'sequence': obj.sequence?.map(y => y),
     'suspend': obj.suspend,
+    'trace': toJson_HubScriptSpecTrace(obj.trace),
     'useBlueprint': toJson_HubScriptSpecUseBlueprint(obj.useBlueprint),
     'variables': obj.variables,
   };
@@ -4829,6 +4845,34 @@ export enum HubScriptSpecMode {
   /** parallel */
   PARALLEL = "parallel",
 }
+
+/**
+ * Traces of past runs. Absent: the defaults of the hub.
+ *
+ * @schema HubScriptSpecTrace
+ */
+export interface HubScriptSpecTrace {
+  /**
+   * Number of traces that are kept. Absent: 5, the default of the hub.
+   *
+   * @schema HubScriptSpecTrace#storedTraces
+   */
+  readonly storedTraces?: number;
+}
+
+/**
+ * Converts an object of type 'HubScriptSpecTrace' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubScriptSpecTrace(obj: HubScriptSpecTrace | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'storedTraces': obj.storedTraces,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
  * Creates it from a blueprint in the hub, instead of triggers, actions or a sequence. Absent: no blueprint.

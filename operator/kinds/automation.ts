@@ -57,17 +57,10 @@ const spec = {
       maxItems: 1000,
     },
     ...runFields,
-    trace: {
-      type: 'object',
-      description: 'Traces of past runs. Absent: the defaults of the hub.',
-      properties: {
-        storedTraces: {
-          type: 'integer',
-          description: 'Number of traces that are kept. Absent: 5, the default of the hub.',
-          minimum: 0,
-          maximum: 1000,
-        },
-      },
+    triggerVariables: {
+      ...freeObject,
+      description:
+        'Variables for templates in triggers, by name; they may not use states. Written as a template or a plain value. Default: none.',
     },
     initialState: {
       type: 'boolean',

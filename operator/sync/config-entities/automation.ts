@@ -28,16 +28,16 @@ export const automations: EntityType<HubAutomation, HubAutomationSpec> = {
 
 /** The automation in the form of the hub's config API, which refuses unknown keys. */
 export function automationPayload(spec: HubAutomationSpec): EntityPayload {
-  const { triggers, conditions, actions, trace } = spec;
+  const { triggers, conditions, actions, triggerVariables } = spec;
   const none = spec.useBlueprint ? undefined : [];
   return defined({
     ...runPayload(spec),
     triggers: triggers ?? none,
     conditions: conditions ?? none,
     actions: actions ?? none,
+    trigger_variables: triggerVariables,
     // Off at every start of the hub (rules.md, "Disabled automations").
     initial_state: spec.enabled ? spec.initialState : false,
-    trace: trace?.storedTraces === undefined ? undefined : { stored_traces: trace.storedTraces },
   });
 }
 

@@ -9,8 +9,14 @@ export function defined(fields: Readonly<Record<string, unknown>>): EntityPayloa
 
 /** What automations and scripts have in common, under the hub's own key names. */
 export function runPayload(spec: HubAutomationSpec | HubScriptSpec): EntityPayload {
-  const { alias, description, mode, max, maxExceeded, variables, useBlueprint } = spec;
-  const run = { mode, max, max_exceeded: maxExceeded };
+  const { alias, description, mode, max, maxExceeded, variables, trace, useBlueprint } = spec;
+  const stored = trace?.storedTraces;
+  const run = {
+    mode,
+    max,
+    max_exceeded: maxExceeded,
+    trace: stored === undefined ? undefined : { stored_traces: stored },
+  };
   if (!useBlueprint) return defined({ alias, description, ...run, variables });
   return defined({
     alias,

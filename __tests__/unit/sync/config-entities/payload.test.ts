@@ -40,6 +40,7 @@ describe('automationPayload', () => {
       conditions: [{ condition: 'state', entity_id: 'a.b', state: 'on' }],
       description: 'at sunset',
       variables: { x: 1 },
+      triggerVariables: { room: 'kitchen' },
     } as const;
     expect(automationPayload(automationSpec(fields))).toEqual({
       alias: 'Lamp',
@@ -52,6 +53,7 @@ describe('automationPayload', () => {
       max_exceeded: 'silent',
       initial_state: true,
       variables: { x: 1 },
+      trigger_variables: { room: 'kitchen' },
       trace: { stored_traces: 0 },
     });
   });
@@ -79,13 +81,16 @@ describe('automationPayload', () => {
 describe('scriptPayload', () => {
   test('it has all fields of the spec under the names of the hub', () => {
     const fields = { who: { name: 'Who', required: true, selector: { entity: { domain: 'light' } } } };
-    expect(scriptPayload(scriptSpec({ fields, icon: 'mdi:moon', description: 'off' }))).toEqual({
+    expect(
+      scriptPayload(scriptSpec({ fields, icon: 'mdi:moon', description: 'off', trace: { storedTraces: 3 } })),
+    ).toEqual({
       alias: 'Night',
       description: 'off',
       icon: 'mdi:moon',
       fields,
       mode: 'single',
       max_exceeded: 'warning',
+      trace: { stored_traces: 3 },
       sequence: [{ delay: 1 }],
     });
   });
