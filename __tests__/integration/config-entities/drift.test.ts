@@ -41,7 +41,7 @@ test('an automation that somebody changed or removed', async () => {
   await client.entities.write('automation', 'lights', { alias: 'Mine now', triggers: [], actions: [] });
   await isBack('automation', 'lights', { alias: 'The automation lights' });
   await home.ready('hubautomation', 'lights');
-  await tells('HubAutomation', 'lights', /^Warning DriftDetected: .*alias: "Mine now"/);
+  await tells('HubAutomation', 'lights', /^Warning DriftDetected: .*alias: hub has "Mine now"/);
   expect(await drifts('kind="HubAutomation",action="corrected"')).toBe(1);
 
   await client.entities.remove('automation', 'lights');
@@ -128,7 +128,7 @@ test('is only reported where the policy says so, and follows the next change of 
     status: 'False',
     reason: 'DriftDetected',
   });
-  expect(message).toContain('alias: "Mine" → "The automation watched"');
+  expect(message).toContain('alias: hub has "Mine", resource says "The automation watched"');
   expect(await client.entities.read('automation', 'watched')).toMatchObject({ alias: 'Mine' });
   expect(await drifts('kind="HubAutomation",action="reported"')).toBe(1);
   await home.change('hubautomation', 'watched', { mode: 'restart' });

@@ -6,6 +6,8 @@ import type { ReloadResult } from '../../client/reloads';
 
 /** A write, a reload, or both, of one resource. It outlives the reconcile that started it. */
 export interface Operation {
+  /** The correction that it makes, see {@link Correction}. */
+  readonly correction?: string | undefined;
   /** Of the payload that it writes or reloads. A write sends the latest payload and updates this. */
   hash: string;
   /** The hub has accepted the write. */
@@ -41,6 +43,16 @@ export interface WriteFailure {
   readonly message: string;
 }
 
+/** Differences that were corrected and came back. */
+export interface Correction {
+  /** The payload and the differences. */
+  readonly key: string;
+  /** Corrections of just these in a row. */
+  readonly count: number;
+  /** Of the last one. */
+  readonly at: number;
+}
+
 /** What the hub holds of a resource as far as is known, by the source of that knowledge; `at`: since when. */
 export type Observed =
   /** Somebody else may have changed it since it was last observed. With `before`: it is one of many, and probably not. */
@@ -68,6 +80,9 @@ export interface CachedEntity {
   formerEntityId?: string | undefined;
   rejection?: Rejection | undefined;
   failure?: WriteFailure | undefined;
+  correction?: Correction | undefined;
+  /** The hub could not expand the blueprint of the payload. */
+  blueprintMissing?: boolean;
   /** When the last write began or, once the hub has accepted it, ended. */
   lastWriteAt?: number;
   /** When the last reload for it failed; undefined: none failed, or a new attempt may succeed. */
@@ -146,10 +161,24 @@ function clearFailures(cached: CachedEntity): void {
  */
 export function recordObserved(cached: CachedEntity, source: KnownSource, hash: string, now: number): void {
   const { observed } = cached;
+  if (source === 'live' || source === 'file') cached.correction = undefined; // it has lasted
   const isSame = 'hash' in observed && observed.hash === hash;
   if (isSame && (observed.source === source || (source === 'file' && observed.source !== 'live'))) {
     if (source !== 'write') return;
   }
   cached.observed = { source, hash, at: now };
   if (source === 'write') cached.revision = undefined;
+}
+
+/** Corrections count together within this time (milliseconds): later, a person may just make the same change again. */
+const CORRECTION_WINDOW = 3_600_000;
+
+export function countCorrection(cached: CachedEntity, key: string, now: number): void {
+  cached.correction = { key, count: correctionsOf(cached, key, now) + 1, at: now };
+}
+
+/** How often these differences were corrected in vain of late. */
+export function correctionsOf({ correction }: CachedEntity, key: string, now: number): number {
+  const counts = correction?.key === key && now - correction.at < CORRECTION_WINDOW;
+  return counts ? correction.count : 0;
 }

@@ -1,6 +1,5 @@
-import type { EntityPayload } from '../../client/config-entity';
 import type { RegistryEntity } from '../../client/api-types';
-import { HubFailed } from '../../client/errors';
+import { expandBlueprint } from './blueprint';
 import type { EntityWork, LiveConfig } from './entity-type';
 
 /** What the hub shows of a running automation or script: all of it, with blueprints expanded. */
@@ -15,22 +14,6 @@ export async function readLiveConfig(
   // The hub shows the definition of one that it has disabled as invalid, too.
   const error = await work.client.repairIssues.validationErrorOf(entity.entity_id);
   if (error !== undefined) return { type: 'Invalid', error };
-  const desired = await expand(kind, work);
+  const desired = await expandBlueprint(kind, work);
   return desired ? { type: 'Whole', actual, desired } : { type: 'Part', matches: true };
-}
-
-/** The payload as the hub would show it; undefined: it uses a blueprint that the hub cannot expand. */
-async function expand(
-  kind: 'automation' | 'script',
-  { client, payload }: EntityWork,
-): Promise<EntityPayload | undefined> {
-  const { use_blueprint: use, ...own } = payload;
-  if (!use) return payload;
-  try {
-    const blueprint = use as { path: string; input: object };
-    return { ...(await client.entities.expandedBlueprint(kind, blueprint)), ...own };
-  } catch (error) {
-    if (error instanceof HubFailed) return undefined; // the hub answers a write with the reason
-    throw error;
-  }
 }

@@ -8,7 +8,7 @@ import { unmark } from './ownership-label';
 import { payloadHash } from './payload';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { HubContexts } from './hub-contexts';
-import { type Operation, recordObserved, type Removal } from './entity-cache';
+import { countCorrection, type Operation, recordObserved, type Removal } from './entity-cache';
 import { USUAL_LOAD_TIME } from './load';
 
 /**
@@ -22,16 +22,20 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     private readonly contexts: HubContexts,
   ) {}
 
-  /** Writes the desired payload, then reloads if the kind and its spec ask for it. */
-  write(work: EntityWork<R, S>): void {
-    this.start(work, async (operation) => {
+  /**
+   * Writes the desired payload, then reloads if the kind and its spec ask for it.
+   *
+   * @param correction key of the differences that it corrects; absent: they are not counted
+   */
+  write(work: EntityWork<R, S>, correction?: string): void {
+    this.start(work, correction, async (operation) => {
       const written = await this.writeLatest(work, operation);
       if (this.entityType.reloads && written?.autoReload) await this.reloadNow(work, operation);
     });
   }
 
   reload(work: EntityWork<R, S>): void {
-    this.start(work, (operation) => this.reloadNow(work, operation));
+    this.start(work, undefined, (operation) => this.reloadNow(work, operation));
   }
 
   /**
@@ -69,9 +73,13 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     return undefined;
   }
 
-  private start(work: EntityWork<R, S>, run: (operation: Operation) => Promise<void>): void {
+  private start(
+    work: EntityWork<R, S>,
+    correction: string | undefined,
+    run: (operation: Operation) => Promise<void>,
+  ): void {
     const { cached, resource, client, hash } = work;
-    const operation: Operation = { hash, wrote: false, ended: false };
+    const operation: Operation = { correction, hash, wrote: false, ended: false };
     cached.operation = operation;
     void run(operation)
       .catch((error: unknown) => (operation.error = errorOf(error)))
@@ -104,6 +112,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     cached.lastWriteAt = now;
     cached.failure = undefined;
     recordObserved(cached, 'write', operation.hash, now);
+    if (operation.correction !== undefined) countCorrection(cached, operation.correction, now);
     this.contexts.of(client, resource).cache.answeredAt = now;
     return written;
   }

@@ -14,18 +14,24 @@ import { type Outcome, stalled, type Waiting, waiting } from '../../runtime/outc
 import { conditionOf } from '../../runtime/conditions';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Child, ChildModule } from '../child';
+import { hubErrorOutcome } from '../hub-errors';
 import type { Services } from '../services';
 import { type Accepted, disabledAsInvalid, dryRun, inProgress, notLoaded, readyOutcome } from './conditions';
 import { type Difference, formatDiff } from './diff';
-import { invalidate, recordObserved } from './entity-cache';
+import { correctionsOf, invalidate, recordObserved } from './entity-cache';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { HubContexts } from './hub-contexts';
 import { hasJustFailed, loadPolicyOf, nextLoadStep } from './load';
 import { type Observation, observe } from './observe';
 import { Operations } from './operations';
 import { formerIds, isAccepted, isNew, ownedId, ownsId, shouldDelete } from './ownership';
+import { blueprintAppeared, blueprintRecheck } from './blueprint';
+import { withHint } from './rejection-hint';
 import { isCreatedByOperator, markEntity, unmark } from './ownership-label';
 import { payloadHash } from './payload';
+
+/** After so many corrections that did not last, the operator stops writing. */
+const MAX_EQUAL_CORRECTIONS = 3;
 
 /**
  * Reconciles automations, scenes or scripts: the id is recorded in status, the payload written when the hub has another
@@ -67,9 +73,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
       case 'NotLoaded':
         return this.ensureLoaded(work, observation);
       case 'Invalid':
-        return this.finish(work, { observation }, (accepted) =>
-          disabledAsInvalid(entityType, work, observation.error, accepted),
-        );
+        return this.onInvalid(work, observation);
       case 'InUse':
         return this.ensureInUse(work, observation);
     }
@@ -115,13 +119,13 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
    *
    * @throws the operation's error, unless the hub rejected the payload
    */
-  private recordResult({ cached, hash }: EntityWork<R, S>): void {
+  private recordResult({ cached, hash, payload }: EntityWork<R, S>): void {
     const { operation, failure } = cached;
     if (!operation?.ended || (operation.error === undefined && operation.hash === hash)) return;
     cached.operation = undefined;
     const { error, hash: sent } = operation;
     if (error instanceof HubRejected) {
-      cached.rejection = { hash: sent, error, at: this.services.clock.monotonic() };
+      cached.rejection = { hash: sent, error: withHint(error, payload), at: this.services.clock.monotonic() };
       return;
     }
     if (error instanceof HubFailed) {
@@ -174,28 +178,45 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
   }
 
   /** Writes the payload, unless the drift may only be reported or the hub has just rejected the same payload. */
-  private correct(
+  private async correct(
     work: EntityWork<R, S>,
     type: 'Absent' | 'Different',
     differences: readonly Difference[],
-  ): Outcome {
+  ): Promise<Outcome> {
     const { client, cached, spec, hash } = work;
     const now = this.services.clock.monotonic();
     const drifted = this.isDrift(work);
+    const text = formatDiff(differences, client.rest.redact);
     const change =
-      type === 'Different'
-        ? `Somebody changed it in the hub (${formatDiff(differences)})`
-        : 'Somebody removed it from the hub';
-    if (drifted && spec.driftPolicy === 'Warn') return this.report(work, `${change}.`);
-    const { rejection } = cached;
-    if (rejection?.hash === hash && now - rejection.at < REJECTED_WRITE_RETRY_INTERVAL) throw rejection.error;
+      type === 'Different' ? `Somebody changed it in the hub (${text})` : 'Somebody removed it from the hub';
+    if (drifted && spec.driftPolicy === 'Warn')
+      return this.report(work, `${change}. driftPolicy is Warn: it stays so.`);
+    const rejected = await this.stillRejected(work, now);
+    if (rejected) return rejected;
+    const correction = type === 'Different' ? `${hash} ${JSON.stringify(differences)}` : undefined;
+    if (correction !== undefined && correctionsOf(cached, correction, now) >= MAX_EQUAL_CORRECTIONS) {
+      return this.report(
+        work,
+        `The hub or somebody undoes each correction (${text}): it is not corrected again for an hour. ` +
+          'Take the value of the hub over into the spec, or report a value that the hub rewrites.',
+      );
+    }
     const pause = (cached.lastWriteAt ?? -Infinity) + writeInterval(work) - now;
     if (pause > 0) return inProgress(this.entityType, work, pause);
     cached.lastWriteAt = now;
-    this.operations.write(work);
+    this.operations.write(work, correction);
     if (!drifted) return inProgress(this.entityType, work);
-    const event = this.corrected(client.rest.redact(`${change}: it is put back.`));
+    const event = this.corrected(`${change}: it is put back.`);
     return inProgress(this.entityType, work, undefined, { events: [event] });
+  }
+
+  /** The outcome while the hub would reject the payload again; undefined: it may be sent. */
+  private async stillRejected(work: EntityWork<R, S>, now: number): Promise<Outcome | undefined> {
+    const { cached, hash } = work;
+    const { rejection } = cached;
+    if (rejection?.hash !== hash || now - rejection.at >= REJECTED_WRITE_RETRY_INTERVAL) return undefined;
+    if (await blueprintAppeared(this.entityType.type, work)) return undefined;
+    return hubErrorOutcome(rejection.error, 'object', blueprintRecheck(work));
   }
 
   /** The hub had accepted the desired payload, and no write of ours replaced it. */
@@ -203,6 +224,21 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     const { observed } = work.cached;
     const isReplaced = 'hash' in observed && observed.hash !== work.hash;
     return isAccepted(this.entityType, work) && !isReplaced;
+  }
+
+  /** The hub disabled the payload. A blueprint that was imported since is used after a reload. */
+  private async onInvalid(
+    work: EntityWork<R, S>,
+    observation: Observation & { readonly type: 'Invalid' },
+  ): Promise<Outcome> {
+    if (await blueprintAppeared(this.entityType.type, work)) {
+      this.operations.reload(work);
+      return inProgress(this.entityType, work);
+    }
+    return this.finish(work, { observation }, (accepted) => ({
+      ...disabledAsInvalid(this.entityType, work, observation.error, accepted),
+      ...blueprintRecheck(work),
+    }));
   }
 
   private async ensureLoaded(work: EntityWork<R, S>, observation: Observation): Promise<Outcome> {
@@ -267,7 +303,9 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     const entity = isInUse ? await this.replaceFormer(work, observation.entity) : observation.entity;
     if (entity === 'in progress') return inProgress(this.entityType, work);
     const state = (entity && (await this.entityType.ensureState?.(work, entity, isInUse))) ?? {};
-    if (state.mayNotCorrect !== undefined) return this.report(work, state.mayNotCorrect);
+    if (state.mayNotCorrect !== undefined) {
+      return this.report(work, `${state.mayNotCorrect} driftPolicy is Warn: it stays so.`);
+    }
     const events = state.corrected === undefined ? [] : [this.corrected(state.corrected)];
     if (isInUse && entity) await this.mark(work, entity);
     const carriedOut = { ...state.status, ...(isInUse && { formerIds: null }) };
@@ -326,11 +364,11 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     return { type: 'Warning', reason: 'DriftDetected', message };
   }
 
-  /** `driftPolicy: Warn` (rules.md, "Drift"). */
-  private report({ resource, client }: EntityWork<R, S>, change: string): Outcome {
+  /** Drift that is not corrected (rules.md, "Drift"). */
+  private report({ resource }: EntityWork<R, S>, message: string): Outcome {
     const isReported = conditionOf(resource, 'Ready')?.reason === 'DriftDetected';
     if (!isReported) this.services.metrics.driftFound(this.entityType.definition.kind, 'reported');
-    return stalled('DriftDetected', client.rest.redact(`${change} driftPolicy is Warn: it stays so.`));
+    return stalled('DriftDetected', message);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { EntityPayload } from '../../../../operator/client/config-entity';
+import { redactor } from '../../../../operator/client/redact';
 import { diff, formatDiff } from '../../../../operator/sync/config-entities/diff';
 import { scenes } from '../../../../operator/sync/config-entities/scene';
 import fc from '../../../fast-check';
@@ -145,9 +146,33 @@ describe('diff', () => {
 });
 
 describe('formatDiff', () => {
-  test('each difference is in one line, with long values cut', () => {
-    const text = formatDiff(diff({ alias: 'A', max: 3 }, { alias: 'B', description: 'x'.repeat(80) }));
-    expect(text).toBe(`alias: "A" → "B", description: absent → "${'x'.repeat(58)}…, max: 3 → absent`);
+  const plain = (text: string) => text;
+
+  test('each difference says what the hub has and what the resource says, with long values cut', () => {
+    const text = formatDiff(diff({ alias: 'A', max: 3 }, { alias: 'B', description: 'x'.repeat(80) }), plain);
+    expect(text).toBe(
+      `alias: hub has "A", resource says "B"; description: hub has nothing, resource says "${'x'.repeat(58)}…; ` +
+        'max: hub has 3, resource says nothing',
+    );
+  });
+
+  test('a default that the hub leaves out is named only if nothing else differs', () => {
+    const defaults = { conditions: [], mode: 'single', description: '' };
+    expect(formatDiff(diff({ alias: 'A' }, { alias: 'B', ...defaults }), plain)).toBe(
+      'alias: hub has "A", resource says "B"',
+    );
+    expect(formatDiff(diff({}, { mode: 'single' }), plain)).toBe(
+      'mode: hub has nothing, resource says "single"',
+    );
+    expect(formatDiff(diff({ mode: 'queued' }, {}), plain)).toContain('queued');
+  });
+
+  test('a secret across the cut leaves no part of itself', () => {
+    const secret = 'correct-horse-battery-staple';
+    for (let before = 0; before < 80; before++) {
+      const text = formatDiff(diff({ alias: 'x'.repeat(before) + secret }, {}), redactor([secret]));
+      expect(text).not.toContain(secret.slice(0, 4));
+    }
   });
 });
 

@@ -1,6 +1,7 @@
 import type { EntityPayload } from '../../../../operator/client/config-entity';
 import { HubFailed, HubRejected } from '../../../../operator/client/errors';
 import type { HubClient } from '../../../../operator/client/hub-client';
+import { redactor } from '../../../../operator/client/redact';
 import type { ReloadResult } from '../../../../operator/client/reloads';
 import type { HubEventListener } from '../../../../operator/client/hub-events';
 import { REJECTED_WRITE_RETRY_INTERVAL, RESYNC, MIN_WRITE_INTERVAL } from '../../../../operator/limits';
@@ -37,11 +38,18 @@ class Bench {
   running: EntityPayload | undefined;
   loads = true;
   writeError: Error | undefined;
+  /** What the hub makes of a payload. */
+  rewrite = (payload: EntityPayload): EntityPayload => payload;
+  /** What a blueprint comes to; undefined: the hub does not have it. */
+  blueprint: EntityPayload | undefined;
+  secrets: readonly string[] = [];
+  readonly drifts: string[] = [];
   reloadError: string | undefined;
   /** Why the hub has disabled what it runs. */
   validationError: string | undefined;
   state = 'on';
   entityId: string;
+  initialTurnOffs = 0;
   /** Of the entity. */
   labels: readonly string[] = ['kitchen'];
   markManaged: boolean | undefined;
@@ -67,7 +75,7 @@ class Bench {
     const services = {
       clock: this.clock,
       log: silentLog,
-      metrics: { driftFound: () => undefined },
+      metrics: { driftFound: (_kind: string, action: string) => this.drifts.push(action) },
       cache: {
         ofHub: (kind: string) => [this.resource].filter((each) => each.kind === kind),
         get: (kind: string) => (kind === 'Hub' ? { spec: { markManaged: this.markManaged } } : this.resource),
@@ -144,7 +152,8 @@ class Bench {
     const find = () => Promise.resolve(this.running && entity());
     const load = () => {
       if (!this.loads) return;
-      this.running = this.stored;
+      const { use_blueprint: use, ...own } = this.stored ?? {};
+      this.running = use ? { ...this.blueprint, ...own } : this.stored;
       this.loadCount += 1;
     };
     return {
@@ -178,6 +187,10 @@ class Bench {
       entities: {
         isWriting: () => false,
         running: () => Promise.resolve(this.running),
+        expandedBlueprint: () =>
+          this.blueprint
+            ? Promise.resolve(this.blueprint)
+            : Promise.reject(new HubFailed('no such blueprint')),
         read: () => {
           this.asked.push('read');
           return Promise.resolve(this.stored);
@@ -185,7 +198,7 @@ class Bench {
         write: (_kind: string, id: string, payload: () => EntityPayload) => {
           this.asked.push('write', `write ${id}`);
           if (this.writeError) return Promise.reject(this.writeError);
-          this.stored = payload();
+          this.stored = this.rewrite(payload());
           load();
           return Promise.resolve(true);
         },
@@ -199,13 +212,22 @@ class Bench {
           this.asked.push('reload');
           const message = this.reloadError;
           if (message !== undefined)
-            return Promise.resolve({ ok: false, reason: 'ReloadFailed', message, reloadId: 'r' });
+            return Promise.resolve({
+              ok: false,
+              reason: 'ReloadFailed',
+              message,
+              reloadId: `id-${this.count('reload')}`,
+            });
           load();
-          return Promise.resolve({ ok: true, reloadId: 'r', startedAt: this.clock.now() });
+          return Promise.resolve({
+            ok: true,
+            reloadId: `id-${this.count('reload')}`,
+            startedAt: this.clock.now(),
+          });
         },
       },
       rest: {
-        redact: (text: string) => text,
+        redact: (text: string) => redactor(this.secrets)(text),
         get: () =>
           Promise.resolve({
             state: this.state,
@@ -419,7 +441,7 @@ describe('ConfigEntitySync', () => {
       bench.writeError = new HubRejected('400', 'Message malformed');
       await bench.reconcile();
       await bench.reconcile();
-      await expect(bench.reconcile()).rejects.toThrow('Message malformed');
+      expect((await bench.reconcile()).message).toContain('Message malformed');
       expect(bench.count('remove')).toBe(0);
       expect(bench.status['formerIds']).toEqual(['old']);
       await bench.remove({ dryRun: false });
@@ -484,6 +506,144 @@ describe('ConfigEntitySync', () => {
       await bench.remove({ dryRun: false });
       expect([bench.count('remove'), bench.labels]).toEqual([0, []]);
     });
+  });
+
+  describe('driftPolicy Warn', () => {
+    const watched = (spec: object = {}) =>
+      new Bench(automations, { ...AUTOMATION, driftPolicy: 'Warn', ...spec });
+    async function expectStays(bench: Bench, text: RegExp): Promise<void> {
+      for (let count = 0; count < 3; count++) {
+        const outcome = await bench.reconcile();
+        expect(outcome).toMatchObject({ type: 'Stalled', reason: 'DriftDetected' });
+        expect(outcome.message).toMatch(text);
+        await bench.clock.advance(60_000);
+      }
+      expect(bench.drifts).toEqual(['reported']);
+      expect([bench.count('write'), bench.count('turn_off')]).toEqual([1, bench.initialTurnOffs]);
+    }
+
+    test('a change is reported once and kept, however often it is reconciled', async () => {
+      const bench = watched();
+      await bench.reconcileUntilReady();
+      bench.stored = bench.running = { ...bench.stored, alias: 'Mine' };
+      await expectStays(bench, /alias: hub has "Mine", resource says "Dim"/);
+    });
+
+    test('a removal is reported once and kept', async () => {
+      const bench = watched();
+      await bench.reconcileUntilReady();
+      bench.stored = bench.running = undefined;
+      await expectStays(bench, /Somebody removed it/);
+    });
+
+    test('an automation that was switched on is reported once and kept', async () => {
+      const bench = watched({ enabled: false });
+      await bench.reconcileUntilReady();
+      bench.initialTurnOffs = bench.count('turn_off');
+      bench.state = 'on';
+      await expectStays(bench, /Somebody switched it on/);
+      expect(bench.state).toBe('on');
+    });
+  });
+
+  test('a correction that the hub undoes three times is not made again, and the difference is reported', async () => {
+    const bench = automationBench();
+    bench.rewrite = (payload) => ({ ...payload, actions: [{ delay: '00:00:01' }] });
+    for (let minute = 0; minute < 30; minute++) {
+      await bench.reconcile();
+      await bench.clock.advance(60_000);
+    }
+    const outcome = await bench.reconcile();
+    expect(outcome).toMatchObject({ type: 'Stalled', reason: 'DriftDetected' });
+    expect(outcome.message).toContain('actions: hub has [{"delay":"00:00:01"}], resource says [{"delay":1}]');
+    expect(bench.count('write')).toBe(4); // the first one corrects nothing
+    bench.rewrite = (payload) => payload;
+    bench.edit({ alias: 'Another' });
+    await bench.reconcileUntilReady();
+  });
+
+  test('a correction that lasts is made again as often as it is needed', async () => {
+    const bench = automationBench();
+    await bench.reconcileUntilReady();
+    for (let time = 0; time < 10; time++) {
+      bench.stored = bench.running = { ...bench.stored, alias: 'Mine' };
+      await bench.clock.advance(MIN_WRITE_INTERVAL);
+      await bench.reconcileUntilReady();
+    }
+    expect(bench.stored).toMatchObject({ alias: 'Dim' });
+    expect(bench.drifts).toHaveLength(10);
+  });
+
+  describe('a blueprint that is imported later', () => {
+    const uses = { ...COMMON, useBlueprint: { path: 'motion.yaml', input: {} } };
+    const blueprint = { triggers: [], actions: [] };
+
+    test('is used although the hub rejected the automation before', async () => {
+      const bench = new Bench(automations, uses);
+      bench.writeError = new HubRejected('400', 'Unable to find motion.yaml');
+      await bench.reconcile();
+      await bench.reconcile();
+      expect(await bench.reconcile()).toMatchObject({ reason: 'RejectedByHub', after: 60_000 });
+      bench.writeError = undefined;
+      bench.blueprint = blueprint;
+      await bench.clock.advance(60_000);
+      await bench.reconcileUntilReady();
+      expect(bench.count('write')).toBe(2);
+    });
+
+    test('is reloaded for an automation that the hub disabled for want of it', async () => {
+      const bench = new Bench(automations, uses);
+      bench.blueprint = blueprint;
+      await bench.reconcileUntilReady();
+      const reloads = bench.count('reload');
+      bench.blueprint = undefined;
+      bench.validationError = 'Unable to find motion.yaml';
+      expect(await bench.reconcile()).toMatchObject({ reason: 'RejectedByHub', after: 60_000 });
+      bench.blueprint = blueprint;
+      await bench.reconcile();
+      bench.validationError = undefined;
+      await bench.reconcileUntilReady();
+      expect(bench.count('reload')).toBe(reloads + 1);
+    });
+  });
+
+  test('a secret of the hub is in no outcome: drift, dry run, invalid and rejected definitions quote it masked', async () => {
+    const secret = 'hunter2-and-more';
+    const told: string[] = [];
+    const tell = (outcome: Outcome) => told.push(JSON.stringify(outcome));
+    const bench = automationBench();
+    bench.secrets = [secret];
+    await bench.reconcileUntilReady();
+    const own = bench.stored;
+    bench.stored = bench.running = { ...own, actions: [{ password: secret, padding: 'x'.repeat(40) }] };
+    tell(await bench.reconcile({ dryRun: true }));
+    await bench.clock.advance(MIN_WRITE_INTERVAL);
+    tell(await bench.reconcile());
+    bench.stored = bench.running = own;
+    bench.validationError = `${'x'.repeat(490)}${secret}`;
+    tell(await bench.reconcile());
+    tell(await bench.reconcile());
+    const watched = new Bench(automations, { ...AUTOMATION, driftPolicy: 'Warn' });
+    watched.secrets = [secret];
+    await watched.reconcileUntilReady();
+    watched.stored = watched.running = { ...watched.stored, description: `${'x'.repeat(50)}${secret}` };
+    tell(await watched.reconcile());
+    expect(told.join()).toMatch(/DryRun.*Somebody changed.*RejectedByHub.*driftPolicy is Warn/s);
+    for (let length = 4; length <= secret.length; length++)
+      expect(told.join()).not.toContain(secret.slice(0, length));
+  });
+
+  test('condition and event of a reload have the ReloadID of the reload that served the write', async () => {
+    const bench = automationBench();
+    const outcome = await bench.reconcileUntilReady();
+    bench.edit({ alias: 'Another' });
+    await bench.clock.advance(MIN_WRITE_INTERVAL);
+    const second = await bench.reconcileUntilReady();
+    for (const [index, { events, conditions }] of [outcome, second].entries()) {
+      const message = `Reloaded (ReloadID id-${index + 1}).`;
+      expect(events).toEqual([{ type: 'Normal', reason: 'ReloadSuccessful', message }]);
+      expect(conditions?.['ReloadReady']).toMatchObject({ message });
+    }
   });
 
   describe('enabled', () => {
@@ -596,7 +756,9 @@ describe('ConfigEntitySync', () => {
       Object.assign(bench, { running: { ...bench.running, alias: 'Bright' } });
       bench.stored = bench.running;
       bench.signal({ type: 'reconnected' });
-      expect((await bench.reconcile({ dryRun: true })).message).toContain('alias: "Bright" → "Dim"');
+      expect((await bench.reconcile({ dryRun: true })).message).toContain(
+        'alias: hub has "Bright", resource says "Dim"',
+      );
       expect(bench.count('write')).toBe(1);
     });
 

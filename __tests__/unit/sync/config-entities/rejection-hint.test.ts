@@ -1,0 +1,25 @@
+import { HubRejected } from '../../../../operator/client/errors';
+import { withHint } from '../../../../operator/sync/config-entities/rejection-hint';
+
+const rejected = (message: string) => new HubRejected('400', message);
+const payload = { triggers: [{ trigger: 'state', to: true }], actions: [{ enabled: false }] };
+
+describe('withHint', () => {
+  test.each(["Message malformed: expected str at 'to'", "expected str at 'triggers[0].to'"])(
+    'a boolean where the hub wants a string gets the hint to quote it: %s',
+    (message) => {
+      expect(withHint(rejected(message), payload).message).toBe(
+        `${message}. Quote on, off, yes and no in "to": YAML reads them as booleans.`,
+      );
+    },
+  );
+
+  test.each([
+    ['there is no boolean', "Message malformed: expected str at 'trigger'"],
+    ['another type is expected', "Message malformed: expected int at 'to'"],
+    ['the message names no place', 'Message malformed'],
+  ])('where %s the message stays', (_, message) => {
+    const error = rejected(message);
+    expect(withHint(error, payload)).toBe(error);
+  });
+});
