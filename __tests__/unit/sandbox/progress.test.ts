@@ -13,6 +13,7 @@ afterEach(() => {
 });
 
 test('for a log, each step says when it starts and how long it took', async () => {
+  jest.useFakeTimers();
   await runSteps(
     [
       { title: 'Build', run: async () => 'version 1' },
@@ -49,6 +50,7 @@ test('for a log, a long step shows every half minute how far it is', async () =>
 });
 
 test('a step that fails says so and ends the run', async () => {
+  jest.useFakeTimers();
   const never = jest.fn();
   const steps = [
     { title: 'Build', run: () => Promise.reject(new Error('broken')) },
