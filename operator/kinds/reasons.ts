@@ -101,6 +101,12 @@ export const readyReasons = {
     meaning: 'This version of the operator does not implement the kind or the field yet.',
     action: 'Remove the field, or wait for a later version.',
   },
+  ApiServerError: {
+    kinds: ['Hub'],
+    meaning:
+      'The API server failed at an object of this Hub, for example because an admission webhook does not respond. It is retried every 30 s, and the hub is used meanwhile.',
+    action: 'Read the message, and repair the webhook or the API server.',
+  },
   InternalError: {
     kinds: 'all',
     meaning: 'An unexpected failure. It is retried with exponential backoff.',

@@ -4,7 +4,14 @@ import { isDeepStrictEqual } from 'node:util';
 import type { OwnerReference } from '../kinds/resource';
 import { type ClusterObject, pathOf, type ResourceType } from './objects';
 import type { CustomResource } from '../kinds/resource';
-import { type ApiClient, ApiError, isConflict, isNotFound, type Query } from './api-client';
+import {
+  type ApiClient,
+  ApiError,
+  isConflict,
+  isNamespaceTerminating,
+  isNotFound,
+  type Query,
+} from './api-client';
 
 /** Owner of the fields of what we make, in server-side apply. */
 export const FIELD_MANAGER = 'hub-operator';
@@ -24,6 +31,15 @@ export class NameConflict extends OperationalError {
 /** The API server does not take the desired object, in its own words; another try will not help. */
 export class ObjectRejected extends OperationalError {
   override readonly name = 'ObjectRejected';
+
+  /** @param forbidden by a quota, a policy or a missing permission, which may change while the object does not */
+  constructor(
+    message: string,
+    options?: ErrorOptions,
+    readonly forbidden = false,
+  ) {
+    super(message, options);
+  }
 }
 
 export interface ApplyOptions {
@@ -137,7 +153,7 @@ export class Applier {
       });
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      throw new ObjectRejected(error.message, { cause: error });
+      throw new ObjectRejected(error.message, { cause: error }, error.status === 403);
     }
   }
 
@@ -204,6 +220,7 @@ const isRefusal = (error: unknown): error is ApiError =>
   error instanceof ApiError &&
   (error.status === 400 ||
     error.status === 422 ||
+    (error.status === 403 && !isNamespaceTerminating(error)) ||
     error.message.startsWith('failed to create typed patch object'));
 
 export function ownerReferenceTo(owner: CustomResource): OwnerReference {

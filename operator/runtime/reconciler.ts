@@ -6,19 +6,19 @@ import type { Condition } from '../kinds/condition';
 import type { CustomResource } from '../kinds/resource';
 import { RECONCILE_TIMEOUT, TRANSIENT_FAILURE_REPORT } from '../limits';
 import type { Logger } from '../log';
-import { NameConflict, ObjectRejected } from './apply';
+import { errorOutcome } from './error-outcome';
 import { conditionsAfter, conditionsAfterError, conditionsWhileSuspended } from './conditions';
 import type { EventSpec } from './event-spec';
 import type { EventRecorder } from './events';
 import type { Finalizer } from './finalizer';
 import { type ObjectKey, objectKeyOf, parseObjectKey } from './object-key';
 import type { ResourceType } from './objects';
-import { type Outcome, stalled, waiting } from './outcome';
+import { type Outcome, stalled } from './outcome';
 import type { Priority } from './priority';
 import { StatusWriter } from './status';
 import type { ReconcileContext, SyncModule } from './sync-module';
 import { transitionEvents } from './transition-events';
-import { type ApiClient, ApiError, isNamespaceTerminating, isTransient } from './api-client';
+import { type ApiClient, ApiError, isTransient } from './api-client';
 
 /** How a reconcile ended, and with that when the resource is reconciled next. A change of it comes sooner in any case. */
 export type Result =
@@ -56,9 +56,6 @@ export interface ReconcilerOptions<R extends CustomResource> {
 class StillRunning extends OperationalError {
   override readonly name = 'StillRunning';
 }
-
-const NAME_CONFLICT_REQUEUE = 5_000;
-const NAMESPACE_TERMINATING_REQUEUE = 5_000;
 
 /**
  * Reconciles the resources of one kind: reads the resource, runs its sync module, writes status and events. What all
@@ -196,14 +193,8 @@ export class Reconciler<R extends CustomResource> {
     try {
       return await this.withTimeout(resource, log, (context) => this.options.module.sync(resource, context));
     } catch (thrown) {
-      if (thrown instanceof NameConflict) {
-        return thrown.transient
-          ? waiting('NameConflict', thrown.message, NAME_CONFLICT_REQUEUE)
-          : stalled('NameConflict', thrown.message);
-      }
-      if (isNamespaceTerminating(thrown))
-        return waiting('NamespaceTerminating', thrown.message, NAMESPACE_TERMINATING_REQUEUE);
-      if (thrown instanceof ObjectRejected) return stalled('InvalidSpec', thrown.message);
+      const outcome = errorOutcome(thrown);
+      if (outcome) return outcome;
       throw thrown;
     }
   }

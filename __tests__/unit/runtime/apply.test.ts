@@ -1,3 +1,4 @@
+import { ApiError } from '../../../operator/runtime/api-client';
 import { Applier, contains, NameConflict } from '../../../operator/runtime/apply';
 import type { ClusterObject } from '../../../operator/runtime/objects';
 import { builtin } from '../../../operator/runtime/types';
@@ -108,3 +109,22 @@ describe('whose object it is', () => {
     expect(await meet(metadata)).toBe(expected);
   });
 });
+
+test.each([
+  [400, [], true, false],
+  [422, [], true, false],
+  [403, [], true, true],
+  [403, ['NamespaceTerminating'], false, false],
+  [500, [], false, false],
+])(
+  'HTTP %s with the causes %j rejects the object: %s, forbids it: %s',
+  async (status, causes, rejects, forbids) => {
+    const error = new ApiError(status, 'No', 'exceeded quota', undefined, causes);
+    const { apply } = setup(() => {
+      throw error;
+    });
+    const thrown: unknown = await apply({}).catch((reason: unknown) => reason);
+    if (rejects) expect(thrown).toMatchObject({ name: 'ObjectRejected', forbidden: forbids, cause: error });
+    else expect(thrown).toBe(error);
+  },
+);

@@ -1,12 +1,11 @@
 import { objectNames } from '../../kinds/object-names';
-import { NameConflict, ObjectRejected } from '../../runtime/apply';
-import { type Outcome, stalled, waiting } from '../../runtime/outcome';
+import { DEPENDENCY_REQUEUE } from '../../limits';
+import { ApiError, isConflict } from '../../runtime/api-client';
+import { errorOutcome } from '../../runtime/error-outcome';
+import { type Outcome, waiting } from '../../runtime/outcome';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
 import { type Found, type HubContext, type HubStep, isOutcome } from './steps';
-
-/** An object that is being deleted is gone soon. */
-const TERMINATING_RETRY_INTERVAL = 5_000;
 
 /** A step that ensures an object of the workload. */
 export interface WorkloadStep<
@@ -29,10 +28,11 @@ export function continueOnFailure<Needs extends HubContext, Adds extends Found>(
   return {
     name,
     async run(context) {
-      const result = await run(context).catch(failureOutcome);
+      const hubRuns = () => hasStatefulSet(services, context);
+      const result = await run(context).catch((error: unknown) => failureOutcome(error, hubRuns()));
       if (!isOutcome(result)) return result;
       const found = present(context);
-      if (!hasStatefulSet(services, context)) {
+      if (!hubRuns()) {
         const phase = result.type === 'Stalled' ? 'Failed' : 'Pending';
         return { ...result, status: { phase, ...result.status } };
       }
@@ -42,14 +42,12 @@ export function continueOnFailure<Needs extends HubContext, Adds extends Found>(
   };
 }
 
-/** The same as the runtime would make of the error if it were not caught here. */
-function failureOutcome(error: unknown): Outcome {
-  if (error instanceof NameConflict)
-    return error.transient
-      ? waiting('NameConflict', error.message, TERMINATING_RETRY_INTERVAL)
-      : stalled('NameConflict', error.message);
-  if (error instanceof ObjectRejected) return stalled('InvalidSpec', error.message);
-  throw error;
+/** Of a hub that runs, also errors that say nothing about the Hub: those of a webhook that does not respond. */
+function failureOutcome(error: unknown, hubRuns: boolean): Outcome {
+  const outcome = errorOutcome(error);
+  if (outcome) return outcome;
+  if (!hubRuns || !(error instanceof ApiError) || isConflict(error)) throw error;
+  return waiting('ApiServerError', `The API server failed: ${error.message}`, DEPENDENCY_REQUEUE);
 }
 
 function hasStatefulSet(

@@ -1,3 +1,4 @@
+import { ApiError } from '../../../../operator/runtime/api-client';
 import { NameConflict, ObjectRejected } from '../../../../operator/runtime/apply';
 import { type Outcome, ready, stalled } from '../../../../operator/runtime/outcome';
 import { continueOnFailure, type WorkloadStep } from '../../../../operator/sync/hub/continue-on-failure';
@@ -56,6 +57,41 @@ describe('continueOnFailure', () => {
       type: 'Waiting',
       after: 5_000,
       status: { phase: 'Pending' },
+    });
+  });
+
+  test.each([
+    [
+      new ApiError(500, 'InternalError', 'failed calling webhook "webhook.cert-manager.io"'),
+      /^The API server failed: failed calling/,
+    ],
+    [new ApiError(403, 'Forbidden', 'secrets is forbidden'), /forbidden/],
+  ])('reports an error of the API server while the hub runs: %s', async (failure, message) => {
+    const end = jest.fn();
+    expect(await reconcile(failure, true, end)).toMatchObject({
+      type: 'Waiting',
+      reason: 'ApiServerError',
+      after: 30_000,
+      message: expect.stringMatching(message),
+      status: { phase: 'Running' },
+    });
+    expect(end).toHaveBeenCalled();
+  });
+
+  test('throws an error of the API server where no hub runs, and a conflict', async () => {
+    const unavailable = new ApiError(500, 'InternalError', 'no');
+    await expect(reconcile(unavailable, false)).rejects.toThrow(unavailable);
+    const conflict = new ApiError(409, 'Conflict', 'no');
+    await expect(reconcile(conflict)).rejects.toThrow(conflict);
+  });
+
+  test('reports a quota and retries', async () => {
+    const quota = new ObjectRejected('exceeded quota', {}, true);
+    expect(await reconcile(quota, false)).toMatchObject({
+      type: 'Stalled',
+      reason: 'InvalidSpec',
+      after: 30_000,
+      status: { phase: 'Failed' },
     });
   });
 

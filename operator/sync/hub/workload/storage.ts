@@ -3,7 +3,6 @@ import { objectNames } from '../../../kinds/object-names';
 import { DEPENDENCY_REQUEUE } from '../../../limits';
 import { ObjectRejected } from '../../../runtime/apply';
 import type { ConditionValue } from '../../../runtime/outcome';
-import { ApiError } from '../../../runtime/api-client';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import type { WorkloadStep } from '../continue-on-failure';
@@ -102,9 +101,8 @@ async function applyClaim(
     return { claim, condition: await storageReady(services, claim, problems) };
   } catch (error) {
     // An admission plugin answers 403 where the class cannot expand its volumes.
-    const rejected = error instanceof ObjectRejected || (error instanceof ApiError && error.status === 403);
     const size = present && requestOf(present);
-    if (!rejected || size === undefined) throw error;
+    if (!(error instanceof ObjectRejected) || size === undefined) throw error;
     // `retain` takes effect all the same.
     const claim = await apply(claimSpec({ ...desired, size }, present));
     return { claim, condition: mismatch(...problems, error.message) };

@@ -17,6 +17,8 @@ import { aHub, aHubContext, services } from '../../fixtures';
 const HOUR = 3_600_000;
 /** Children that write to the hub while their Hub is connected. */
 const CHILDREN = 3;
+/** Reconciles are at least this far apart here. */
+const MIN_DELAY = 300_000;
 /** Restarts of the operator within the day. */
 const RESTARTS = 4;
 
@@ -119,7 +121,7 @@ async function day(afterEachTime: () => void = () => undefined): Promise<void> {
     afterEachTime();
     hub = { ...hub, status: { ...hub.status, ...context.status, ...status } as HubStatus };
     // A child whose token is rejected requeues its Hub.
-    const delay = wasRejected ? 1_000 : Math.max(after ?? RESYNC, 1_000);
+    const delay = wasRejected ? 1_000 : Math.max(after ?? RESYNC, MIN_DELAY);
     clock.freeze(delay);
     elapsed += delay;
   }

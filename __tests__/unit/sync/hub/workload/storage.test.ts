@@ -1,5 +1,4 @@
-import { ApiError } from '../../../../../operator/runtime/api-client';
-import type { ApplyOptions, Manifest } from '../../../../../operator/runtime/apply';
+import { type ApplyOptions, type Manifest, ObjectRejected } from '../../../../../operator/runtime/apply';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
 import type { Claim } from '../../../../../operator/sync/hub/owned-objects';
 import { claimSpec, differences, ensureStorage } from '../../../../../operator/sync/hub/workload/storage';
@@ -65,7 +64,7 @@ describe('ensureStorage', () => {
     const applied: { manifest: Manifest; options: ApplyOptions }[] = [];
     const apply = <T extends ClusterObject>(_: unknown, manifest: Manifest, options: ApplyOptions) => {
       if (sizeOf(manifest['spec'] as ReturnType<typeof claimSpec>) !== '5Gi')
-        return Promise.reject(new ApiError(403, 'Forbidden', 'the class must support resize'));
+        return Promise.reject(new ObjectRejected('the class must support resize', {}, true));
       applied.push({ manifest, options });
       return Promise.resolve(present as ClusterObject as T);
     };
