@@ -100,6 +100,7 @@ export class HubOperator extends OperatorAdapter {
       ownerLabel: `${API_GROUP}/owner`,
     });
     this.leader = settings.leaderElection ? this.candidate() : undefined;
+    metrics.setLeader(settings.leaseName, false);
   }
 
   /** Begins to watch and, as soon as this process is the leader, to work. `ended` tells how it went out. */
@@ -198,7 +199,7 @@ export class HubOperator extends OperatorAdapter {
     await this.cache.stop();
   }
 
-  /** What went to a hub first: passes then say in status what became of it. */
+  /** Drains hub writes first, so that status records their result. */
   private async finish(): Promise<void> {
     await this.atMost(DRAIN_DEADLINE, this.modules.drain());
     await this.controller.queue.stop();

@@ -134,6 +134,7 @@ test('a leader that is killed, and one whose way to the server is cut, are follo
   const one = await start('one', { kubeconfig: await throughProxy() });
   await until('one leads', async () => (await leads(one)) === 1);
   const two = await start('two');
+  expect(await two.page('/metrics')).toContain(`leader_election_master_status{name="${namespace}"} 0`);
   await put(namespace, 'first', 'Title of the first.');
   await until('one works', () => right(namespace, new Map([['first', 'Title of the first.']])));
 

@@ -8,6 +8,7 @@ import { type Outcome, ready, stalled, waiting } from '../../../operator/runtime
 import { Reconciler, type Result } from '../../../operator/runtime/reconciler';
 import type { ReconcileContext, SyncModule } from '../../../operator/runtime/sync-module';
 import { ApiError, type ApiRequest, ApiServerUnreachable } from '../../../operator/runtime/api-client';
+import { kstatusViolations } from '../../cluster/kstatus';
 import { ManualClock, settle } from '../manual-clock';
 import { FakeApiClient, notFound } from './fake-api-client';
 import { widget, type Widget, widgets } from './objects';
@@ -24,6 +25,7 @@ class Bench {
   readonly passes: ReconcileContext[] = [];
   readonly happened: string[] = [];
   conflictingOwner: ObjectKey | undefined;
+  readError: Error | undefined;
   sync: (context: ReconcileContext) => Promise<Outcome> = () =>
     Promise.resolve(ready('AutomationGenerated', 'In sync.'));
   readonly cluster = new FakeApiClient(this.clock, (request) => this.serve(request));
@@ -50,7 +52,10 @@ class Bench {
       events: this.recorder,
       finalizer: new Finalizer(this.cluster, widgets, FINALIZER),
       module: { sync, ...(remove && { remove }) },
-      read: () => this.present,
+      read: () => {
+        if (this.readError) throw this.readError;
+        return this.present;
+      },
       conflictingOwner: () => this.conflictingOwner,
       recordWrite: (resource) => (this.present = resource),
       annotations,
@@ -61,6 +66,7 @@ class Bench {
   async reconcile(): Promise<Result> {
     const result = await this.reconciler.reconcile('Widget/home/a');
     await this.recorder.drain();
+    expect(this.present?.status ? kstatusViolations(this.present) : []).toEqual([]);
     return result;
   }
 
@@ -345,11 +351,7 @@ describe('Reconciler', () => {
         throw new TypeError('not even a promise');
       };
       expect(await bench.reconcile()).toMatchObject({ type: 'retry' });
-      Object.defineProperty(bench, 'present', {
-        get: () => {
-          throw new Error('the store is broken');
-        },
-      });
+      bench.readError = new Error('the store is broken');
       expect(await bench.reconcile()).toMatchObject({
         type: 'retry',
         error: { message: 'the store is broken' },
