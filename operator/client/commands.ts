@@ -64,6 +64,7 @@ export interface Commands {
     { readonly entity_ids: readonly string[] },
     Readonly<Record<string, RegistryEntity | null>>
   >;
+  'config/entity_registry/remove': Command<{ readonly entity_id: string }, void>;
   'config/entity_registry/update': Command<
     {
       readonly entity_id: string;

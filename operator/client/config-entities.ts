@@ -1,95 +1,139 @@
+import type { Clock } from '../clock';
 import type { HubConnection } from './connection';
-import { HubRejected, HubUnreachable, NotFound } from './errors';
+import type { EntityRegistry } from './entity-registry';
+import { HubFailed, HubRejected, HubUnreachable, NotFound } from './errors';
 import { SerialQueue } from './serial-queue';
 import type { OwnReloadTracker } from './own-reload-tracker';
 import { WRITE_TIMEOUT, type RestClient } from './rest';
+import { callService } from './services';
 import { type ConfigEntityKind, type EntityPayload } from './config-entity';
 
 export interface RemoveOptions {
-  /** Milliseconds that the hub may take once it was asked. */
-  readonly timeout?: number;
-  /** Asked when its turn has come; false: nothing is sent. */
+  /** Asked when the request leaves the queue; false: nothing is sent. */
   readonly stillWanted?: () => boolean;
 }
 
 /**
- * Automations, scenes and scripts of one hub. The hub parses and writes the whole file each time, so parallel writes
- * gain nothing: each file has a queue with one write in flight; files go in parallel. When the hub does not answer one,
- * all that wait behind it fail as well.
+ * Automations, scenes and scripts of one hub. The hub parses and writes the whole file for each write, so parallel writes
+ * gain nothing: each file has a queue with one write in flight; the files are written in parallel. A reload of ours takes
+ * its turn in the same queue, since one that overlaps a removal brings the removed entity back. When the hub does not
+ * answer a request, all that wait behind it fail as well.
  */
 export class ConfigEntities {
-  private readonly rest: RestClient;
-  private readonly connection: HubConnection;
-  private readonly ownReloads: OwnReloadTracker;
   private readonly queues: Readonly<Record<ConfigEntityKind, SerialQueue>>;
+  private cutAt = -Infinity;
 
-  constructor(rest: RestClient, connection: HubConnection, ownReloads: OwnReloadTracker) {
-    this.rest = rest;
-    this.connection = connection;
-    this.ownReloads = ownReloads;
+  constructor(
+    private readonly rest: RestClient,
+    private readonly connection: HubConnection,
+    private readonly registry: EntityRegistry,
+    private readonly ownReloads: OwnReloadTracker,
+    private readonly clock: Clock,
+  ) {
     const failFast = (error: unknown) => error instanceof HubUnreachable;
     this.queues = {
-      automation: new SerialQueue({ failFast }),
-      scene: new SerialQueue({ failFast }),
-      script: new SerialQueue({ failFast }),
+      automation: new SerialQueue({ clock, failFast }),
+      scene: new SerialQueue({ clock, failFast }),
+      script: new SerialQueue({ clock, failFast }),
     };
   }
 
-  /** Whether writes to that kind's file are under way or wait. */
+  /** Whether writes to that kind's file are in flight or queued. */
   isWriting(kind: ConfigEntityKind): boolean {
     return this.queues[kind].busy;
   }
 
-  /** Sends no write any more; resolves when those under way have ended. */
+  /** When a write last got no answer, by the monotonic clock: the hub may carry it out later. */
+  get lastCutAt(): number {
+    return this.cutAt;
+  }
+
+  /** Starts no further request; resolves when those in flight have ended. */
   async drain(): Promise<void> {
     await Promise.all(Object.values(this.queues).map((queue) => queue.close()));
   }
 
+  /** Reloads the kind's component while no write of ours is in flight, ahead of those that are queued. */
+  async reload(kind: ConfigEntityKind): Promise<void> {
+    await this.queues[kind].runNext(async () => {
+      this.ownReloads.expect(kind);
+      try {
+        await callService(this.rest, kind, 'reload');
+      } catch (error) {
+        // A reload that failed midway was announced before; any other never came that far.
+        if (!(error instanceof HubFailed)) this.ownReloads.cancel(kind);
+        throw error;
+      }
+    });
+  }
+
   /**
-   * Creates or replaces one; without `id` in the body. Idempotent. The hub then reloads it by itself, in the
-   * background and without telling: that it was accepted does not mean that it runs.
+   * Creates or replaces an object. Idempotent. The hub then reloads it in the background: that it accepted the payload
+   * does not mean that it is in use.
    *
-   * @param body a function is asked for it when its turn has come; undefined: nothing is to be written any more, and
-   *   the answer is false
-   * @throws HubRejected the hub's validation text
+   * @param payload a function is called when the request leaves the queue; undefined: nothing is written any more
+   * @returns whether it was written
+   * @throws HubRejected with the hub's validation error
    */
   write(
     kind: ConfigEntityKind,
     id: string,
-    body: EntityPayload | (() => EntityPayload | undefined),
+    payload: EntityPayload | (() => EntityPayload | undefined),
   ): Promise<boolean> {
     return this.queues[kind].run(async () => {
-      const wanted = typeof body === 'function' ? body() : body;
-      if (!wanted) return false;
+      const desired = typeof payload === 'function' ? payload() : payload;
+      if (!desired) return false;
       this.ownReloads.expect(kind, id);
       try {
-        await this.rest.post(configPath(kind, id), wanted, { timeout: WRITE_TIMEOUT });
+        await this.rest.post(configPath(kind, id), desired, { timeout: WRITE_TIMEOUT });
         return true;
       } catch (error) {
+        if (error instanceof HubUnreachable) this.cutAt = this.clock.monotonic();
         this.ownReloads.cancel(kind, id);
         throw error;
       }
     });
   }
 
-  /** What the file says; undefined: nothing of that id. Costs the hub up to 0.4 s with 500 in the file. */
+  /** The object in the hub's file; undefined: the file has none. Takes the hub up to 0.4 s with 500 objects. */
   async read(kind: ConfigEntityKind, id: string): Promise<EntityPayload | undefined> {
     return unlessUnknown(this.rest.get<EntityPayload>(configPath(kind, id), { timeout: WRITE_TIMEOUT }));
   }
 
-  /** Removes one, with its entity. False: it was not there. */
-  remove(kind: ConfigEntityKind, id: string, options: RemoveOptions = {}): Promise<boolean> {
-    const { timeout = WRITE_TIMEOUT, stillWanted = () => true } = options;
+  /**
+   * Removes an object from the hub's file; the hub then unregisters its entity. See `entity-removal.ts` for what that
+   * leaves behind.
+   *
+   * @returns whether the file had the object
+   */
+  remove(
+    kind: ConfigEntityKind,
+    id: string,
+    { stillWanted = () => true }: RemoveOptions = {},
+  ): Promise<boolean> {
     return this.queues[kind].run(async () => {
       if (!stillWanted()) return false;
-      const removal = this.rest.delete<{ result: string }>(configPath(kind, id), { timeout });
+      const removal = this.rest.delete<{ result: string }>(configPath(kind, id), { timeout: WRITE_TIMEOUT });
       return (await unlessUnknown(removal)) !== undefined;
     });
   }
 
+  /** Unregisters the entity of an object that the hub's file does not have. Its state goes, and an automation stops. */
+  async removeRegistration(
+    kind: ConfigEntityKind,
+    id: string,
+    { stillWanted = () => true }: RemoveOptions = {},
+  ): Promise<void> {
+    await this.queues[kind].run(async () => {
+      const entity = await this.registry.findNow(kind, id);
+      if (!entity || (await this.read(kind, id)) || !stillWanted()) return;
+      await this.registry.remove(entity.entity_id);
+    });
+  }
+
   /**
-   * What runs under an entity id, out of the hub's memory; undefined: no such entity, or a disabled one. Secrets are
-   * resolved and blueprints expanded. For automations and scripts; the hub offers nothing like it for scenes.
+   * The live config of an automation or script, from the hub's memory, with secrets resolved and blueprints expanded;
+   * undefined: no such entity, or a disabled one. The hub offers no such command for scenes.
    */
   async running(entityId: string): Promise<EntityPayload | undefined> {
     const kind = entityId.slice(0, entityId.indexOf('.')) as 'automation' | 'script';
@@ -100,7 +144,7 @@ export class ConfigEntities {
   }
 
   /**
-   * What a blueprint of the hub comes to with these inputs. The keys of a definition that uses it go over these.
+   * Expands a blueprint with these inputs. The keys of a definition that uses it override those of the result.
    *
    * @throws HubFailed there is no such blueprint, or an input is missing
    */

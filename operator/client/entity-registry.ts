@@ -1,4 +1,5 @@
 import { FollowedCollection } from './collection';
+import { NotFound } from './errors';
 import type { HubConnection } from './connection';
 import type { ConfigEntityKind } from './config-entity';
 import type { EntityRegistryUpdated, RegistryEntity } from './api-types';
@@ -84,6 +85,15 @@ export class EntityRegistry {
       entity_id: entityId,
       new_entity_id: newEntityId,
     });
+  }
+
+  /** Removes the entry and the state of an entity; the hub stops an automation. Not found: it was removed before. */
+  async remove(entityId: string): Promise<void> {
+    try {
+      await this.connection.command('config/entity_registry/remove', { entity_id: entityId });
+    } catch (error) {
+      if (!(error instanceof NotFound)) throw error;
+    }
   }
 
   /** Calls `listener` when a known entity was removed, renamed, disabled or enabled. */

@@ -4,8 +4,8 @@ import { ConfigEntities } from './config-entities';
 import { LoadedComponents } from './loaded-components';
 import { HubConnection } from './connection';
 import { EntityRegistry } from './entity-registry';
-import { HubFailed } from './errors';
 import { LabelRegistry } from './label-registry';
+import { EntityRemoval } from './entity-removal';
 import { OwnReloadTracker } from './own-reload-tracker';
 import { Reloads } from './reloads';
 import { RepairIssues } from './repair-issues';
@@ -31,7 +31,7 @@ export interface HubClientOptions extends HubAccess {
   readonly assertLeader?: (() => void) | undefined;
 }
 
-/** Everything that we do with one hub through its API. Nothing is sent before the first use. */
+/** The API of one hub. Nothing is sent before the first use. */
 export class HubClient {
   readonly rest: RestClient;
   readonly connection: HubConnection;
@@ -41,6 +41,7 @@ export class HubClient {
   readonly repairIssues: RepairIssues;
   readonly components: LoadedComponents;
   readonly reloads: Reloads;
+  readonly removal: EntityRemoval;
   readonly events: HubEvents;
   private readonly token: string;
   private redact: Redact;
@@ -53,9 +54,9 @@ export class HubClient {
     this.rest = new RestClient({ ...options, authBackoff, redact: (text) => this.redact(text) });
     this.connection = new HubConnection({ rest: this.rest, token, authBackoff, clock, log });
     const ownReloads = new OwnReloadTracker(clock);
-    this.entities = new ConfigEntities(this.rest, this.connection, ownReloads);
     this.entityRegistry = new EntityRegistry(this.connection);
     this.labels = new LabelRegistry(this.connection);
+    this.entities = new ConfigEntities(this.rest, this.connection, this.entityRegistry, ownReloads, clock);
     this.repairIssues = new RepairIssues(this.connection);
     this.components = new LoadedComponents(this.rest, this.connection);
     this.events = new HubEvents(this.connection, ownReloads);
@@ -63,17 +64,18 @@ export class HubClient {
       clock,
       log,
       isLoaded: async (component) => (await listComponents(this.rest)).includes(component),
-      reload: (component) => this.reload(component, ownReloads),
+      reload: (component) => this.reload(component),
       isWriting: (component) => isConfigEntityKind(component) && this.entities.isWriting(component),
     });
+    this.removal = new EntityRemoval(this, clock);
   }
 
-  /** From now on these values are masked in every text of the hub, instead of those given before. */
+  /** Replaces the values that are masked in every text of the hub. The token is always masked. */
   setSecrets(secrets: Iterable<string>): void {
     this.redact = redactor([this.token, ...secrets]);
   }
 
-  /** Begins no write any more; resolves when what is under way has ended, reloads for it included. */
+  /** Starts no further write; resolves when those in flight have ended, with the reloads that they ask for. */
   async drain(): Promise<void> {
     await this.entities.drain();
     await this.reloads.idle();
@@ -85,16 +87,10 @@ export class HubClient {
     this.rest.close();
   }
 
-  private async reload(component: string, ownReloads: OwnReloadTracker): Promise<void> {
-    const kind = CONFIG_ENTITY_KINDS.find((each) => each === component);
-    if (kind) ownReloads.expect(kind);
-    try {
-      await callService(this.rest, component, 'reload');
-    } catch (error) {
-      // One that failed in the middle was announced before; all else never came that far.
-      if (kind && !(error instanceof HubFailed)) ownReloads.cancel(kind);
-      throw error;
-    }
+  private reload(component: string): Promise<void> {
+    return isConfigEntityKind(component)
+      ? this.entities.reload(component)
+      : callService(this.rest, component, 'reload');
   }
 }
 

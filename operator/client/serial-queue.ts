@@ -1,5 +1,8 @@
+import type { Clock } from '../clock';
+
 export interface SerialQueueOptions {
-  /** Whether after this failure the tasks that wait would only fail alike, one after another: they end with it too. */
+  readonly clock: Clock;
+  /** Whether all queued tasks fail with this error of the one before them, since they would fail alike. */
   readonly failFast?: (error: unknown) => boolean;
 }
 
@@ -8,50 +11,97 @@ interface QueuedTask {
   readonly fail: (error: unknown) => void;
 }
 
-/** Runs tasks one after another, in the order in which they came; a failed one does not hold up the next. */
+/** Tasks that come after a pause of this length (milliseconds) are a batch of their own. */
+const BATCH_GAP = 2_000;
+/** Of so many tasks in a row, the last one is of the oldest batch: newer ones delay it, but not for ever. */
+const OLDEST_BATCH_SHARE = 4;
+
+/**
+ * Runs tasks one after another; a failed task does not stop the next. Within a batch tasks keep their order. The newest
+ * batch goes first: in a burst of hundreds of writes, what a person changes afterwards does not wait for all of them.
+ */
 export class SerialQueue {
+  private readonly clock: Clock;
   private readonly failFast: (error: unknown) => boolean;
-  private waiting: QueuedTask[] = [];
+  /** Oldest first; none is empty. */
+  private batches: QueuedTask[][] = [];
+  /** To run before all batches. */
+  private next: QueuedTask[] = [];
+  private lastAddedAt = -Infinity;
+  private started = 0;
   private running: Promise<void> | undefined;
   private closed = false;
 
-  constructor({ failFast = () => false }: SerialQueueOptions = {}) {
+  constructor({ clock, failFast = () => false }: SerialQueueOptions) {
+    this.clock = clock;
     this.failFast = failFast;
   }
 
-  /** Whether a task runs or waits. */
+  /** Whether a task is running or queued. */
   get busy(): boolean {
-    return this.running !== undefined || this.waiting.length > 0;
+    return this.running !== undefined || this.next.length + this.batches.length > 0;
   }
 
+  /** Runs the task in its turn. */
   run<T>(task: () => Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
+    return this.add(task, (queued) => {
       if (this.closed) return;
+      const now = this.clock.monotonic();
+      const batch = now - this.lastAddedAt <= BATCH_GAP ? this.batches.at(-1) : undefined;
+      if (batch) batch.push(queued);
+      else this.batches.push([queued]);
+      this.lastAddedAt = now;
+    });
+  }
+
+  /** Runs the task as soon as the running one has ended, also after {@link close}. */
+  runNext<T>(task: () => Promise<T>): Promise<T> {
+    return this.add(task, (queued) => this.next.push(queued));
+  }
+
+  /**
+   * Starts no further task of {@link run}, and resolves when the running one has ended. Queued tasks, and those that
+   * come later, never settle: nothing is to follow from them while the process stops.
+   */
+  async close(): Promise<void> {
+    this.closed = true;
+    this.batches = [];
+    await this.running;
+  }
+
+  private add<T>(task: () => Promise<T>, enqueue: (queued: QueuedTask) => void): Promise<T> {
+    return new Promise((resolve, reject) => {
       const start = async () => {
         try {
           resolve(await task());
         } catch (error) {
           reject(error);
-          if (this.failFast(error)) for (const { fail } of this.waiting.splice(0)) fail(error);
+          if (this.failFast(error)) this.failAll(error);
         }
       };
-      this.waiting.push({ start, fail: reject });
-      this.running ??= this.work();
+      enqueue({ start, fail: reject });
+      if (this.busy) this.running ??= this.work();
     });
   }
 
-  /**
-   * Begins no task any more, and resolves when the one that runs has ended. Tasks that wait, or come later, are never
-   * answered: nothing became of them, and whoever stops has nobody left to tell.
-   */
-  async close(): Promise<void> {
-    this.closed = true;
-    this.waiting = [];
-    await this.running;
+  private failAll(error: unknown): void {
+    const queued = [...this.next, ...this.batches.flat()];
+    this.next = [];
+    this.batches = [];
+    for (const { fail } of queued) fail(error);
   }
 
   private async work(): Promise<void> {
-    for (let next = this.waiting.shift(); next; next = this.waiting.shift()) await next.start();
+    for (let task = this.take(); task; task = this.take()) await task.start();
     this.running = undefined;
+  }
+
+  private take(): QueuedTask | undefined {
+    const first = this.next.shift();
+    if (first) return first;
+    const batch = ++this.started % OLDEST_BATCH_SHARE === 0 ? this.batches[0] : this.batches.at(-1);
+    const task = batch?.shift();
+    if (batch?.length === 0) this.batches = this.batches.filter((each) => each !== batch);
+    return task;
   }
 }

@@ -8,6 +8,7 @@ import { unmark } from './ownership-label';
 import { payloadHash } from './payload';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { HubContexts } from './hub-contexts';
+import { ownedId } from './ownership';
 import { countCorrection, type Operation, recordObserved, type Removal } from './entity-cache';
 import { USUAL_LOAD_TIME } from './load';
 
@@ -73,6 +74,15 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     return undefined;
   }
 
+  /** Another resource owns this object, or this one owns it again since its id was changed back. */
+  private isOwned(id: string, resource: R): boolean {
+    const { kind, metadata } = resource;
+    const current = this.services.cache.get<R>(kind, metadata.namespace, metadata.name);
+    const isSame = current?.metadata.uid === metadata.uid && !current.metadata.deletionTimestamp;
+    const isOwnedAgain = isSame && ownedId(this.entityType, current) === id;
+    return isOwnedAgain || this.ownerOf(id, resource) !== undefined;
+  }
+
   private start(
     work: EntityWork<R, S>,
     correction: string | undefined,
@@ -127,9 +137,10 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     const removal: Removal = { ids, startedAt: clock.monotonic(), ended: false };
     const removeAll = async () => {
       for (const id of ids) {
-        const stillWanted = () => this.ownerOf(id, resource) === undefined;
+        const stillWanted = () => !this.isOwned(id, resource);
         if (stillWanted()) await unmark(client, this.entityType.type, id);
-        await client.entities.remove(this.entityType.type, id, { timeout: FINALIZER_TRY, stillWanted });
+        const reload = this.entityType.spec(resource).autoReload;
+        await client.removal.remove(this.entityType.type, id, { stillWanted, reload });
         this.contexts.of(client, resource).cache.answeredAt = clock.monotonic();
       }
     };

@@ -202,9 +202,11 @@ class Bench {
           load();
           return Promise.resolve(true);
         },
+      },
+      removal: {
         remove: (_kind: string, id: string) => {
           this.asked.push('remove', `remove ${id}`);
-          return Promise.resolve(true);
+          return Promise.resolve();
         },
       },
       reloads: {

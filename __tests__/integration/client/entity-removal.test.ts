@@ -1,0 +1,110 @@
+import { request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { HubClient } from '../../../operator/client/hub-client';
+import { callService } from '../../../operator/client/services';
+import { systemClock } from '../../../operator/clock';
+import { until } from '../../cluster';
+import { startOnboardedHub, type OnboardedHub } from '../../cluster/onboarded-hub';
+import { silentLog } from '../../cluster/silent-log';
+
+const OTHERS = 100;
+const ROUNDS = Number(process.env['ROUNDS'] ?? 12);
+const definition = (alias: string) => ({
+  alias,
+  triggers: [{ trigger: 'time', at: '20:00:00' }],
+  conditions: [],
+  actions: [{ delay: 1 }],
+  mode: 'single',
+});
+
+let started: OnboardedHub;
+let client: HubClient;
+
+beforeAll(async () => {
+  started = await startOnboardedHub();
+  client = new HubClient({
+    url: started.hub.url,
+    token: started.token,
+    clock: systemClock,
+    log: silentLog,
+  });
+  const others = Array.from({ length: OTHERS }, (_, n) => ({
+    id: `other_${n}`,
+    ...definition(`Other ${n}`),
+  }));
+  await writeFile(path.join(started.hub.configDir, 'automations.yaml'), JSON.stringify(others));
+  await callService(client.rest, 'automation', 'reload');
+});
+
+afterAll(async () => {
+  client.close();
+  await started.hub.dispose();
+});
+
+/** A client that is killed `delay` milliseconds after it sent the request. */
+async function cutDelete(id: string, delay: number): Promise<void> {
+  const headers = { Authorization: `Bearer ${started.token}` };
+  const url = `${started.hub.url}/api/config/automation/config/${id}`;
+  const outgoing = request(url, { method: 'DELETE', headers });
+  outgoing.on('error', () => undefined);
+  outgoing.on('response', (response) => response.resume());
+  outgoing.end();
+  await sleep(delay);
+  outgoing.destroy();
+}
+
+async function create(id: string): Promise<void> {
+  await client.entities.write('automation', id, definition(id));
+  await until('it is loaded', () => client.entityRegistry.find('automation', id));
+}
+
+const isRegistered = async (id: string) =>
+  (await client.entityRegistry.findNow('automation', id)) !== undefined;
+
+async function leftovers(ids: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const id of ids)
+    if ((await isRegistered(id)) || (await client.entities.read('automation', id))) found.push(id);
+  return found;
+}
+
+const wanted = { stillWanted: () => true, reload: true };
+
+describe('EntityRemoval', () => {
+  test('leaves nothing of an automation whose DELETE was cut in any moment before', async () => {
+    const ids = Array.from({ length: ROUNDS }, (_, n) => `cut_${n}`);
+    let leftByCut = 0;
+    for (const id of ids) {
+      await create(id);
+      await cutDelete(id, (5 * (ids.indexOf(id) + 1)) % 60);
+      const isGone = await until('the file is written or the request lost', async () => {
+        await sleep(300);
+        return { read: await client.entities.read('automation', id) };
+      });
+      if (!isGone.read && (await isRegistered(id))) leftByCut += 1;
+      await client.removal.remove('automation', id, wanted);
+    }
+    expect(leftByCut).toBeGreaterThan(0); // else this test shows nothing
+    expect(await leftovers(ids)).toEqual([]);
+  }, 300_000);
+
+  test('leaves nothing of an automation that is deleted while somebody reloads', async () => {
+    const ids = Array.from({ length: ROUNDS }, (_, n) => `reloaded_${n}`);
+    for (const id of ids) {
+      await create(id);
+      const reload = callService(client.rest, 'automation', 'reload');
+      await client.removal.remove('automation', id, wanted);
+      await reload;
+    }
+    expect(await leftovers(ids)).toEqual([]);
+  }, 300_000);
+
+  test('leaves nothing of automations that are removed beside each other', async () => {
+    const ids = Array.from({ length: ROUNDS }, (_, n) => `many_${n}`);
+    for (const id of ids) await create(id);
+    await Promise.all(ids.map((id) => client.removal.remove('automation', id, wanted)));
+    expect(await leftovers(ids)).toEqual([]);
+  }, 300_000);
+});
