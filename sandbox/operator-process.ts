@@ -1,11 +1,15 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Sandbox } from './index';
 import { readCluster, writeKubeconfig } from './kubeconfig';
 import { URL_ANNOTATION } from './node';
 import { freePort } from './ports';
 import { SandboxProcess } from './process';
+
+const ESTABLISHED_ATTEMPTS = 20;
+const ESTABLISHED_RETRY = 500;
 
 export const repository = join(__dirname, '..');
 
@@ -40,13 +44,7 @@ export async function bundleOperator(): Promise<void> {
 /** Installs what `dist/` holds but for the Deployment: in a sandbox the operator is a process, not a pod. */
 export async function installOperator(sandbox: ClusterAccess): Promise<void> {
   await sandboxKubectl(sandbox, ['apply', '--server-side', '-f', join(repository, 'dist', 'crds.k8s.yaml')]);
-  await sandboxKubectl(sandbox, [
-    'wait',
-    '--for=condition=Established',
-    '-f',
-    join(repository, 'dist', 'crds.k8s.yaml'),
-    '--timeout=30s',
-  ]);
+  await waitUntilEstablished(sandbox);
   await sandboxKubectl(sandbox, [
     'apply',
     '--server-side',
@@ -61,6 +59,21 @@ export async function installOperator(sandbox: ClusterAccess): Promise<void> {
     'hub-operator',
     '--replicas=0',
   ]);
+}
+
+/** `kubectl wait` fails on a definition that has no conditions yet: it is asked again. */
+async function waitUntilEstablished(sandbox: ClusterAccess): Promise<void> {
+  const definitions = join(repository, 'dist', 'crds.k8s.yaml');
+  const wait = ['wait', '--for=condition=Established', '-f', definitions, '--timeout=120s'];
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await sandboxKubectl(sandbox, wait);
+      return;
+    } catch (error) {
+      if (attempt === ESTABLISHED_ATTEMPTS) throw error;
+      await sleep(ESTABLISHED_RETRY);
+    }
+  }
 }
 
 /** A kubeconfig of the operator's own service account: it runs with exactly the role that is shipped. */

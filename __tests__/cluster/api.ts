@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import https from 'node:https';
-import { json } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 import { kubeconfig } from '.';
 
 // Tests look at objects several times a second; a kubectl process for each look would cost more than what is tested.
@@ -154,7 +154,8 @@ async function send(method: string, path: string, body: object | undefined, acce
   outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${path}: no answer within 30 s`)));
   outgoing.end(body && JSON.stringify(body));
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
-  return { status: response.statusCode ?? 0, body: await json(response) };
+  // Parsed here: objects from outside of jest's context differ from those of the tests in their prototypes.
+  return { status: response.statusCode ?? 0, body: JSON.parse(await text(response)) };
 }
 
 let access: { readonly server: string } | undefined;

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { kubectl, mustKubectl, until } from '.';
+import { getObject } from './api';
 
 /** Definitions of others, as they ship: Go keeps their modules in its own cache. */
 const modules = {
@@ -24,7 +25,18 @@ export type Definitions = keyof typeof modules;
 export async function install(definitions: Definitions): Promise<void> {
   const files = await filesOf(definitions);
   await mustKubectl(['apply', '--server-side', ...files]);
-  await mustKubectl(['wait', '--for=condition=Established', '--timeout=180s', ...files]);
+  // `kubectl wait` fails on a definition that has no conditions yet.
+  for (const name of modules[definitions].names) await established(name);
+}
+
+async function established(name: string): Promise<void> {
+  const [group, plural] = name.split('_');
+  await until(`${plural} are established`, async () => {
+    const { status } = (await getObject('customresourcedefinition', '', `${plural}.${group}`)) as {
+      status?: { conditions?: readonly { type: string; status: string }[] };
+    };
+    return status?.conditions?.some((each) => each.type === 'Established' && each.status === 'True');
+  });
 }
 
 /** Removes them, and all objects of these kinds with them. */

@@ -3,7 +3,7 @@ import axios, { type AxiosResponse } from 'axios';
 import https from 'node:https';
 import { kinds } from '../../operator/kinds';
 import { GROUP_VERSION } from '../../operator/kinds/group';
-import { freshNamespace, kubeconfig, mustKubectl } from '../cluster';
+import { freshNamespace, kubeconfig } from '../cluster';
 import type { Sample } from './full';
 import { plainPath } from './places';
 
@@ -24,11 +24,8 @@ export class ApiServer {
     readonly namespace: string,
   ) {}
 
-  /** Installs the CRDs of `dist/` and makes a namespace for the test file. */
+  /** Makes a namespace for the test file. The sandbox has the CRDs of `dist/`. */
   static async withKinds(): Promise<ApiServer> {
-    await mustKubectl(['apply', '--server-side', '--force-conflicts', '-f', 'dist/crds.k8s.yaml']);
-    const crds = kinds.map(({ plural }) => `crd/${plural}.${GROUP_VERSION.split('/')[0]}`);
-    await mustKubectl(['wait', '--for=condition=Established', '--timeout=30s', ...crds]);
     const namespace = await freshNamespace('schema');
 
     const config = new KubeConfig();
