@@ -27,7 +27,7 @@ export class HubClientCache {
    * The client of a hub. It stays the same as long as address and token do; otherwise the old one is closed and
    * whoever holds it sees its calls fail as unreachable.
    *
-   * @param key `namespace/name`
+   * @param key `namespace/name/uid`
    * @param secrets values to mask in the hub's texts from now on; absent: as before
    */
   get(key: string, access: HubAccess, secrets?: Iterable<string>): HubClient {

@@ -8,6 +8,7 @@ import type { Outcome, Waiting } from '../runtime/outcome';
 import type { CustomResource } from '../kinds/resource';
 import type { ReconcileContext, SyncModule } from '../runtime/sync-module';
 import type { HubClients } from './hub-clients';
+import { PerHub } from './hub/per-hub';
 import { hubErrorOutcome } from './hub-errors';
 import type { Services } from './services';
 
@@ -32,7 +33,7 @@ export function childModule<R extends Child>(
   module: ChildModule<R>,
 ): SyncModule<R> {
   /** Hubs that did not respond to a finalizer, and until when the others of that hub are skipped. */
-  const skippedUntil = new Map<string, number>();
+  const skippedUntil = new PerHub<number>(services.cache);
 
   return {
     async sync(resource, context) {
@@ -56,8 +57,7 @@ export function childModule<R extends Child>(
       if (!hub || hub.metadata.deletionTimestamp) return []; // the hub and its objects go with it
       const contacted = await hubs.contact(hub);
       if ('missing' in contacted) return [cleanupSkipped(contacted.missing)];
-      const key = `${namespace}/${name}`;
-      if ((skippedUntil.get(key) ?? 0) > services.clock.monotonic())
+      if ((skippedUntil.get(hub) ?? 0) > services.clock.monotonic())
         return [cleanupSkipped(`The hub of the Hub ${name} did not respond a moment ago.`)];
       try {
         return await withDeadline({ clock: services.clock, delay: FINALIZER_TRY, error: tooLate }, () =>
@@ -65,7 +65,7 @@ export function childModule<R extends Child>(
         );
       } catch (error) {
         if (!(error instanceof HubUnreachable)) throw error;
-        skippedUntil.set(key, services.clock.monotonic() + FINALIZER_SKIP);
+        skippedUntil.set(hub, services.clock.monotonic() + FINALIZER_SKIP);
         return [cleanupSkipped(error.message)];
       }
     },

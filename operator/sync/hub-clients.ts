@@ -10,7 +10,6 @@ import { resolveAccess } from './hub/access/token';
 import { HealthMonitor } from './hub/health/health-monitor';
 import { secretValues } from './hub-secrets';
 import type { Services } from './services';
-import { objectKeyOf } from '../runtime/object-key';
 
 /** The client of a hub, or the sentence that says what is missing to have one. */
 export type Contacted = { readonly client: HubClient } | { readonly missing: string };
@@ -28,12 +27,12 @@ export class HubClients {
 
   constructor(private readonly services: Services) {
     this.hubs = new HubClientCache(services);
-    this.healthMonitor = new HealthMonitor(services, (hub) => this.hubs.forget(objectKeyOf(hub)));
+    this.healthMonitor = new HealthMonitor(services, (hub) => this.hubs.forget(clientKey(hub)));
   }
 
   /** The client of a hub; the same one as long as address and token stay. */
   client(hub: Hub, access: HubAccess): HubClient {
-    return this.hubs.get(objectKeyOf(hub), access);
+    return this.hubs.get(clientKey(hub), access);
   }
 
   /** Those of all hubs that were talked to. */
@@ -105,3 +104,6 @@ function hubNotReady(name: string): Outcome {
   const message = `Waiting for the Hub ${name}. Its conditions say what it waits for.`;
   return waiting('HubNotReady', message, after, { priority: 'resync' });
 }
+
+/** With the uid: a Hub that is created again under the name of a deleted one has another client. */
+const clientKey = ({ metadata: { namespace, name, uid } }: Hub): string => `${namespace}/${name}/${uid}`;

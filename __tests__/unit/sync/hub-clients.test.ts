@@ -1,5 +1,6 @@
 import type { Hub } from '../../../operator/kinds';
-import type { ReconcileContext } from '../../../operator/runtime/sync-module';
+import { HubUnreachable } from '../../../operator/client/errors';
+import type { ReconcileContext, SyncModule } from '../../../operator/runtime/sync-module';
 import { type Child, childModule } from '../../../operator/sync/child';
 import { HubClients } from '../../../operator/sync/hub-clients';
 import type { Services } from '../../../operator/sync/services';
@@ -9,16 +10,24 @@ import { ManualClock } from '../manual-clock';
 let secrets: Map<string, ReadonlyMap<string, string>>;
 let phase: string;
 let ready: 'True' | 'False';
+let uid: string;
+let hubExists: boolean;
+let clock: ManualClock;
 let services: Services;
 let hubs: HubClients;
 
 beforeEach(() => {
   ready = 'True';
   phase = 'Running';
-  secrets = new Map([['villa-api-token', new Map([['token', 'the-token']])]]);
-  const hub = () =>
+  secrets = new Map(
+    ['villa', 'cabin'].map((name) => [`${name}-api-token`, new Map([['token', 'the-token']])]),
+  );
+  uid = '1';
+  hubExists = true;
+  clock = new ManualClock();
+  const hub = (name: string) =>
     ({
-      metadata: { namespace: 'home', name: 'villa' },
+      metadata: { namespace: 'home', name, uid: `${name}-${uid}` },
       spec: {},
       status: {
         phase,
@@ -27,13 +36,19 @@ beforeEach(() => {
       },
     }) as unknown as Hub;
   services = {
-    clock: new ManualClock(),
+    clock,
     log: silentLog,
     settings: { hubSourceAddress: '', allowLocalHubs: false },
     secrets: { get: (_: string, name: string) => Promise.resolve(secrets.get(name)) },
     cache: {
       get: (kind: string, _: string, name: string) =>
-        kind === 'Hub' ? hub() : secrets.has(name) ? { metadata: { name } } : undefined,
+        kind === 'Hub'
+          ? hubExists
+            ? hub(name)
+            : undefined
+          : secrets.has(name)
+            ? { metadata: { name } }
+            : undefined,
     },
     assertLeader: () => undefined,
   } as unknown as Services;
@@ -69,24 +84,71 @@ describe('HubClients', () => {
     for (phase of ['Pending', 'Failed', 'Unknown'])
       expect(await hubs.reach('home', 'villa')).toMatchObject({ outcome: { reason: 'HubNotReady' } });
   });
+
+  test('do not advise to create a Secret that the bootstrap creates', async () => {
+    secrets.clear();
+    const reached = await hubs.reach('home', 'villa');
+    expect(reached).toMatchObject({
+      outcome: {
+        reason: 'TokenNotAvailable',
+        message:
+          'Waiting for the API token of the Hub villa: The Secret villa-api-token does not exist yet. The bootstrap creates it.',
+      },
+    });
+  });
+
+  test('give a Hub that was created again another client than the deleted one', async () => {
+    const access = { url: 'http://127.0.0.1:9', token: 'the-token' };
+    const first = hubs.client(hubs.find('home', 'villa')!, access);
+    uid = '2';
+    expect(hubs.client(hubs.find('home', 'villa')!, access)).not.toBe(first);
+  });
 });
 
 describe('childModule', () => {
-  const child = {
-    metadata: { namespace: 'home', name: 'lights', uid: 'u' },
-    spec: { hubRef: { name: 'villa' } },
-  } as unknown as Child;
+  const childOf = (name: string) =>
+    ({
+      metadata: { namespace: 'home', name: 'lights', uid: 'u' },
+      spec: { hubRef: { name } },
+    }) as unknown as Child;
   let removed: number;
-  const remove = () => {
-    const module = childModule<Child>(services, hubs, {
-      sync: () => Promise.reject(new Error('not asked')),
-      remove: () => Promise.resolve((removed++, [])),
-    });
-    return module.remove!(child, {} as ReconcileContext);
-  };
+  let failure: Error | undefined;
+  let module: SyncModule<Child>;
+  const remove = (name = 'villa') => module.remove!(childOf(name), {} as ReconcileContext);
 
   beforeEach(() => {
     removed = 0;
+    failure = undefined;
+    module = childModule<Child>(services, hubs, {
+      sync: () => Promise.reject(new Error('not asked')),
+      remove: () => {
+        removed++;
+        return failure ? Promise.reject(failure) : Promise.resolve([]);
+      },
+    });
+  });
+
+  test('skips the removals of a hub that did not respond for 30 s, and those of no other hub', async () => {
+    failure = new HubUnreachable('no');
+    expect(await remove()).toMatchObject([{ reason: 'CleanupSkipped' }]);
+    failure = undefined;
+    await clock.advance(29_000);
+    expect(await remove()).toMatchObject([{ reason: 'CleanupSkipped' }]);
+    expect(removed).toBe(1);
+    expect(await remove('cabin')).toEqual([]);
+    expect(removed).toBe(2);
+    await clock.advance(1_001);
+    expect(await remove()).toEqual([]);
+    expect(removed).toBe(3);
+  });
+
+  test('waits for a Hub that does not exist, and does not poll for it', async () => {
+    hubExists = false;
+    const outcome = await module.sync(childOf('villa'), {} as ReconcileContext);
+    expect(outcome).toMatchObject({ type: 'Waiting', reason: 'HubNotFound' });
+    expect(outcome.after).toBeGreaterThanOrEqual(30_000);
+    expect(await remove()).toEqual([]);
+    expect(removed).toBe(0);
   });
 
   test('removes the object although the Hub is not Ready, since its hub may respond', async () => {

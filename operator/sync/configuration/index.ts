@@ -2,7 +2,8 @@ import { configuration as definition, type HubConfiguration } from '../../kinds'
 import { operatorAnnotations } from '../../kinds/annotations';
 import { objectNames } from '../../kinds/object-names';
 import { defaulted } from '../../kinds/schema';
-import { ready, stalled } from '../../runtime/outcome';
+import { DEPENDENCY_REQUEUE } from '../../limits';
+import { ready, stalled, waiting } from '../../runtime/outcome';
 import type { SyncModule } from '../../runtime/sync-module';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
@@ -38,6 +39,11 @@ export function configurationModule(services: Services): SyncModule<HubConfigura
       const status = { configHash: hash };
       const refusal = await refusalOf(services, resource, hash);
       if (refusal) return stalled('CheckFailed', refusal, { status });
+      const { name } = spec.hubRef;
+      if (!services.cache.get('Hub', resource.metadata.namespace, name))
+        return waiting('HubNotFound', `Waiting for the Hub ${name}: it does not exist.`, DEPENDENCY_REQUEUE, {
+          status,
+        });
       return ready(
         'ConfigurationGenerated',
         'The configuration is generated; a change of it restarts the hub.',

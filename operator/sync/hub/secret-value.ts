@@ -6,6 +6,13 @@ import type { Services } from '../services';
 /** A value of a Secret, or a sentence that says what is missing. */
 export type SecretValue = { readonly value: string } | { readonly missing: string };
 
+/** `byBootstrap`: the operator creates the Secret itself. */
+export interface SecretReference {
+  readonly name: string;
+  readonly key: string;
+  readonly byBootstrap?: boolean;
+}
+
 /**
  * Reads a value of a Secret that a Hub names. That of an external hub is read only if it has the label
  * `<group>/hub: <name of the Hub>`. Otherwise anybody who may write Hubs could have any Secret of the namespace sent to a
@@ -14,11 +21,14 @@ export type SecretValue = { readonly value: string } | { readonly missing: strin
 export async function secretValue(
   services: Pick<Services, 'cache' | 'secrets'>,
   hub: Hub,
-  { name, key }: { name: string; key: string },
+  { name, key, byBootstrap = false }: SecretReference,
 ): Promise<SecretValue> {
   const { namespace } = hub.metadata;
   const known = services.cache.get(builtin.Secret.kind, namespace, name);
-  if (!known) return { missing: `The Secret ${name} does not exist: create it.` };
+  if (!known)
+    return {
+      missing: `The Secret ${name} does not exist${byBootstrap ? ' yet. The bootstrap creates it.' : ': create it.'}`,
+    };
   if (hub.spec.external && known.metadata.labels?.[HUB_LABEL] !== hub.metadata.name) {
     return {
       missing: `The Secret ${name} lacks the label ${HUB_LABEL}: ${hub.metadata.name}, so it is not read. Add the label.`,

@@ -34,7 +34,11 @@ export async function resolveAccess(
   const token = await secretValue(
     services,
     hub,
-    external?.tokenSecretRef ?? { name: tokenSecretName(hub, spec), key: TOKEN_KEY },
+    external?.tokenSecretRef ?? {
+      name: tokenSecretName(hub, spec),
+      key: TOKEN_KEY,
+      byBootstrap: spec.bootstrap.enabled,
+    },
   );
   if ('missing' in token) return token;
   const { hubSourceAddress, allowLocalHubs: allowLocal } = services.settings;

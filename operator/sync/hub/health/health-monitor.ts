@@ -6,7 +6,6 @@ import type { Hub } from '../../../kinds/index';
 import { HEALTH_CHECK_INTERVAL, HEALTH_CHECK_TIMEOUT } from '../../../limits';
 import { Timer } from '../../../timer';
 import type { Services } from '../../services';
-import { objectKeyOf } from '../../../runtime/object-key';
 
 interface Watch {
   readonly hub: Hub;
@@ -22,7 +21,7 @@ interface Watch {
  * of a hub"), although an open WebSocket survives all of them.
  */
 export class HealthMonitor {
-  /** By namespace and name: a Hub that is created again takes the place of the deleted one. */
+  /** By uid: the watch of a deleted Hub ends by itself, also when one of its name was created again. */
   private readonly watches = new Map<string, Watch>();
 
   /** @param onGone called when a watched Hub was deleted */
@@ -33,10 +32,10 @@ export class HealthMonitor {
 
   /** Watches a hub from now on, in place of an earlier watch of the same Hub. */
   watch(hub: Hub, client: HubClient, fingerprint: string): void {
-    const key = objectKeyOf(hub);
-    this.watches.get(key)?.timer.clear();
+    const { uid } = hub.metadata;
+    this.watches.get(uid)?.timer.clear();
     const watch = { hub, client, fingerprint, timer: new Timer(this.services.clock) };
-    this.watches.set(key, watch);
+    this.watches.set(uid, watch);
     this.schedule(watch);
   }
 
@@ -55,7 +54,7 @@ export class HealthMonitor {
     if (this.services.cache.get<Hub>('Hub', namespace, name)?.metadata.uid !== uid) return this.forget(watch);
     const options = { timeout: HEALTH_CHECK_TIMEOUT };
     const fingerprint = await getConfig(client.rest, options).then(stateFingerprint, stateFingerprint);
-    if (this.watches.get(objectKeyOf(hub)) !== watch) return;
+    if (this.watches.get(uid) !== watch) return;
     // The reconcile starts a new watch. Where it ends before that, this one still has to notice a deleted Hub.
     if (fingerprint !== watch.fingerprint) this.services.requeue('Hub', namespace, name);
     watch.fingerprint = fingerprint;
@@ -63,7 +62,7 @@ export class HealthMonitor {
   }
 
   private forget({ hub }: Watch): void {
-    this.watches.delete(objectKeyOf(hub));
+    this.watches.delete(hub.metadata.uid);
     this.onGone(hub);
   }
 }

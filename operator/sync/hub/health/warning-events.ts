@@ -12,6 +12,14 @@ export interface Event {
   readonly message?: string;
 }
 
+interface EventList {
+  readonly items: readonly Event[];
+  readonly metadata?: { readonly continue?: string };
+}
+
+const PAGE_SIZE = 500;
+const MAX_PAGES = 10;
+
 /** Reasons of events that report a completed step: earlier warnings are outdated. */
 const COMPLETED_REASONS = new Set(['Scheduled', 'Pulled', 'Created', 'Started', 'SuccessfulCreate']);
 /** Reasons of events that report progress and no problem. */
@@ -25,12 +33,20 @@ export async function latestWarning(
   { cluster }: Pick<Services, 'cluster'>,
   { metadata }: ClusterObject,
 ): Promise<string | undefined> {
-  const { items } = await cluster.request<{ items: Event[] }>({
-    method: 'GET',
-    path: pathOf(builtin.Event, metadata.namespace),
-    query: { fieldSelector: `involvedObject.uid=${metadata.uid}`, limit: 100 },
-  });
-  return newestWarning(items);
+  const events: Event[] = [];
+  let next: string | undefined;
+  // The server lists the oldest first.
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const list = await cluster.request<EventList>({
+      method: 'GET',
+      path: pathOf(builtin.Event, metadata.namespace),
+      query: { fieldSelector: `involvedObject.uid=${metadata.uid}`, limit: PAGE_SIZE, continue: next },
+    });
+    events.push(...list.items);
+    next = list.metadata?.continue || undefined;
+    if (next === undefined) break;
+  }
+  return newestWarning(events);
 }
 
 /** The newest event that reports a problem, unless a step was completed after it. */

@@ -125,4 +125,15 @@ describe('HealthMonitor', () => {
     monitor.close();
     expect(clock.pendingTimers).toBe(0);
   });
+
+  test('watches a Hub that was created again beside the deleted one of its name, until it notices the deletion', async () => {
+    monitor.watch(hub, client, stateFingerprint(config));
+    const again = { ...hub, metadata: { ...hub.metadata, uid: '2' } };
+    present = again;
+    monitor.watch(again, client, stateFingerprint(config));
+    await clock.advance(INTERVAL);
+    expect(gone).toEqual(['1']);
+    expect(requests).toEqual(['/api/config']);
+    expect(clock.pendingTimers).toBe(1);
+  });
 });

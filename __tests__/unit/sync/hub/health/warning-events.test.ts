@@ -1,4 +1,10 @@
-import { type Event, newestWarning } from '../../../../../operator/sync/hub/health/warning-events';
+import type { ApiRequest } from '../../../../../operator/runtime/api-client';
+import {
+  type Event,
+  latestWarning,
+  newestWarning,
+} from '../../../../../operator/sync/hub/health/warning-events';
+import { services } from '../../fixtures';
 
 const at = (minute: number, reason: string, message = ''): Event => ({
   metadata: { creationTimestamp: `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z` },
@@ -42,4 +48,16 @@ describe('newestWarning', () => {
       'Unhealthy: no answer',
     ],
   ])('is that of %s', (_, events, words) => expect(newestWarning(events)).toBe(words));
+});
+
+describe('latestWarning', () => {
+  test('is the newest of all pages, since the server lists the oldest first', async () => {
+    const pages = new Map<unknown, object>([
+      [undefined, { items: [at(0, 'FailedMount', 'a')], metadata: { continue: 'page 2' } }],
+      ['page 2', { items: [at(5, 'FailedMount', 'b')], metadata: {} }],
+    ]);
+    const cluster = { request: ({ query }: ApiRequest) => Promise.resolve(pages.get(query?.['continue'])) };
+    const pod = { metadata: { namespace: 'home', name: 'villa-0', uid: '1' } };
+    expect(await latestWarning(services({ cluster: cluster as never }), pod)).toBe('FailedMount: b');
+  });
 });
