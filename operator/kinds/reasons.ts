@@ -288,6 +288,10 @@ export const otherConditions = {
         meaning: 'Three restarts in 30 minutes did not help.',
         action: 'Remove the operator’s address from `ip_bans.yaml` on the volume and restart the hub.',
       },
+      OperatorAddressUnknown: {
+        meaning: 'The operator does not know its own address: `POD_IP` is not set.',
+        action: 'Set the environment variable `POD_IP` of the operator, as the shipped Deployment does.',
+      },
       RestartDidNotHelp: {
         meaning: 'The hub sees the operator under another address than `POD_IP`.',
         action: 'Remove that address from `ip_bans.yaml` on the volume and restart the hub.',

@@ -1,5 +1,12 @@
 import { getConfig } from '../../../client/core';
-import { HubBanned, HubError, HubFailed, HubRejected, TokenRejected } from '../../../client/errors';
+import {
+  HubBanned,
+  HubError,
+  HubFailed,
+  HubRejected,
+  HubUnreachable,
+  TokenRejected,
+} from '../../../client/errors';
 import type { HubClient } from '../../../client/hub-client';
 import { revokeOldTokens } from '../../../client/tokens';
 import { DEPENDENCY_REQUEUE } from '../../../limits';
@@ -81,9 +88,14 @@ export class Connector {
       const located = await this.locate(context);
       return isOutcome(located) ? located : await this.connectWithToken(context, located);
     } catch (error) {
-      if (error instanceof HubBanned) return this.banRecovery.recover(context, error.message);
-      if (error instanceof HubError) return hubErrorOutcome(error, 'state', phaseUnknown);
-      throw error;
+      if (error instanceof HubBanned) {
+        if (conditionOf(context.hub, 'BootstrapReady')?.status === 'False')
+          context.conditions['BootstrapReady'] = bootstrapBanned;
+        return this.banRecovery.recover(context, error.message);
+      }
+      if (!(error instanceof HubError)) throw error;
+      const restarting = error instanceof HubUnreachable && this.banRecovery.restartInProgress(context.hub);
+      return restarting || hubErrorOutcome(error, 'state', phaseUnknown);
     }
   }
 
@@ -211,6 +223,13 @@ function reportOverriddenSettings({ hub, conditions, events }: HubContext, field
 }
 
 const phaseUnknown = { status: { phase: 'Unknown' } };
+
+/** `BootstrapReady` of a hub that has banned the operator before it was bootstrapped. */
+const bootstrapBanned: ConditionValue = {
+  status: 'False',
+  reason: 'InProgress',
+  message: 'The bootstrap continues when the hub has lifted its ban of the operator.',
+};
 
 /** `BackupConfigured` while no token works. */
 const noToken: ConditionValue = {

@@ -22,6 +22,8 @@ import { NOT_BANNED, UNBAN_CONTAINER } from '../workload/init-scripts';
 import type { HubContext } from '../steps';
 
 const WINDOW_MINUTES = BAN_WINDOW / 60_000;
+/** A hub that does not respond for longer after its restart has another fault. */
+const RESTART_DURATION = 2 * 60_000;
 
 /**
  * Restarts a hub that has banned the operator; the init container `unban-operator-ip` then removes the operator's
@@ -41,17 +43,15 @@ export class BanRecovery {
     const { hub, spec } = context;
     const { podIp } = this.services.settings;
     if (!spec.banRecovery.enabled) {
-      const message = `${sentence(ban)} banRecovery.enabled is false: ${MANUAL_STEPS}`;
+      const message = `${sentence(ban)} banRecovery.enabled is false: ${manualSteps(podIp)}`;
       // A failure from before it was switched off is outdated.
       const conditions = { BanRecoveryFailed: null };
       return waiting('HubBanned', message, DEPENDENCY_REQUEUE, { ...phaseUnknown, conditions });
     }
-    if (!podIp)
-      return stopped(
-        context,
-        'RestartDidNotHelp',
-        `The operator does not know its own address, because POD_IP is not set: ${MANUAL_STEPS}`,
-      );
+    if (!podIp) {
+      const message = `${sentence(ban)} The operator does not know its own address, because POD_IP is not set: ${manualSteps(podIp)}`;
+      return stopped(context, 'OperatorAddressUnknown', message);
+    }
     const pod = this.podOf(hub);
     if (!pod || pod.metadata.deletionTimestamp) return this.restarting(ban);
     const pendingRestart = this.pendingRestart.get(hub);
@@ -62,7 +62,7 @@ export class BanRecovery {
     const history = banHistoryOf(hub.status ?? {});
     const ineffective = restartIneffective(pod, history);
     if (ineffective) {
-      const message = `The restart did not lift the ban: ${ineffective}. The hub sees the operator under another address: ${MANUAL_STEPS}`;
+      const message = `The restart did not lift the ban: ${ineffective}. The hub sees the operator under another address than ${podIp}: ${manualSteps('that address')}`;
       return stopped(context, 'RestartDidNotHelp', message);
     }
     const decision = decideBanRestart(history, this.services.clock.now());
@@ -70,7 +70,7 @@ export class BanRecovery {
       case 'cooldown':
         return this.inCooldown(ban, history, decision.after);
       case 'exhausted': {
-        const message = `${BAN_RESTARTS} restarts in ${WINDOW_MINUTES} minutes did not lift the ban: ${MANUAL_STEPS}`;
+        const message = `${BAN_RESTARTS} restarts in ${WINDOW_MINUTES} minutes did not lift the ban on ${podIp}: ${manualSteps(podIp)}`;
         return { ...stopped(context, 'RestartLimitExceeded', message), after: decision.after };
       }
       case 'restart': {
@@ -79,6 +79,15 @@ export class BanRecovery {
         return this.scheduleRestart(decision.history, ban);
       }
     }
+  }
+
+  /** The outcome for a hub that does not respond because it is being restarted; undefined: it is not. */
+  restartInProgress(hub: Hub): Outcome | undefined {
+    const { lastRestart, window } = banHistoryOf(hub.status ?? {});
+    // An answer since then would have closed the window.
+    const isRecent =
+      window !== undefined && this.services.clock.now() - (lastRestart ?? -Infinity) < RESTART_DURATION;
+    return isRecent ? this.restarting('the hub had banned the operator') : undefined;
   }
 
   /** The hub accepted the token: this ends the window, but not the cooldown. */
@@ -140,8 +149,8 @@ export class BanRecovery {
   }
 }
 
-const MANUAL_STEPS =
-  'remove the address of the operator from ip_bans.yaml on the volume and restart the hub.';
+const manualSteps = (address: string): string =>
+  `remove ${address || 'the address of the operator'} from ip_bans.yaml on the volume and restart the hub.`;
 const phaseUnknown = { status: { phase: 'Unknown' } };
 
 /** An error's text as a sentence. */

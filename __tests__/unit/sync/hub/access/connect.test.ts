@@ -177,4 +177,30 @@ describe('Connector', () => {
       message: expect.stringContaining('its configuration or its storage is broken'),
     });
   });
+
+  test('reports a restart that lifts a ban while the hub does not respond', async () => {
+    server.routes.set('GET /api/config', text(503, ''));
+    const restartedAt = (secondsAgo: number) => {
+      const time = new Date(clock.now() - secondsAgo * 1_000).toISOString();
+      hub = {
+        ...hub,
+        status: { ...hub.status, lastSelfUnban: time, banWindow: { startedAt: time, restarts: 1 } },
+      };
+    };
+    restartedAt(20);
+    expect((await reconcile()).outcome).toMatchObject({ reason: 'HubBanned', status: { phase: 'Unknown' } });
+    restartedAt(121);
+    expect((await reconcile()).outcome).toMatchObject({ reason: 'HubUnreachable' });
+  });
+
+  test('says of a bootstrap that was in progress that it waits for the end of a ban', async () => {
+    const before = { type: 'BootstrapReady', status: 'False', reason: 'InProgress', message: 'Onboarding.' };
+    hub = { ...hub, status: { conditions: [before as never] } };
+    server.routes.set('GET /api/config', text(403, '403: Forbidden'));
+    server.routes.set('GET /manifest.json', text(403, '403: Forbidden'));
+    const { context } = await reconcile();
+    expect(context.conditions['BootstrapReady']).toMatchObject({
+      message: 'The bootstrap continues when the hub has lifted its ban of the operator.',
+    });
+  });
 });

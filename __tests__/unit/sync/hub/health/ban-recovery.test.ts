@@ -11,13 +11,15 @@ import { ManualClock } from '../../../manual-clock';
 const clock = new ManualClock();
 const pod = { metadata: { name: 'h-0', uid: 'pod-1', creationTimestamp: '2025-12-31T00:00:00Z' } };
 let deleted: string[];
+let settings: { podIp: string };
 let unban: BanRecovery;
 
 beforeEach(() => {
   deleted = [];
+  settings = { podIp: '10.0.0.1' };
   const services = {
     clock,
-    settings: { podIp: '10.0.0.1' },
+    settings,
     cache: { get: (kind: string) => (kind === 'Pod' ? pod : undefined) },
     cluster: {
       request: ({ method, path }: { method: string; path: string }) => deleted.push(`${method} ${path}`),
@@ -76,5 +78,20 @@ describe('BanRecovery', () => {
 
   test('removes its condition when it is switched off', async () => {
     expect(await reconcile({}, false)).toMatchObject({ conditions: { BanRecoveryFailed: null } });
+  });
+
+  test('names the address that is to be removed by hand', async () => {
+    const at = new Date(clock.now() - 6 * 60_000).toISOString();
+    const outcome = await reconcile({ lastSelfUnban: at, banWindow: { startedAt: at, restarts: 3 } });
+    expect(outcome.message).toMatch(/did not lift the ban on 10\.0\.0\.1: remove 10\.0\.0\.1 from ip_bans/);
+  });
+
+  test('restarts nothing while the operator does not know its own address, and says so', async () => {
+    settings.podIp = '';
+    expect(await reconcile({})).toMatchObject({
+      message: expect.stringContaining('POD_IP is not set'),
+      conditions: { BanRecoveryFailed: { status: 'True', reason: 'OperatorAddressUnknown' } },
+    });
+    expect(deleted).toEqual([]);
   });
 });
