@@ -26,6 +26,9 @@ const core = {
 /** Automations by id. */
 const automations = new Map();
 const counts = { rest: 0, commands: 0, writes: 0 };
+/** Ids of labels by entity id. */
+const labelsOf = new Map();
+const labels = [];
 /** What tells each subscriber. */
 const subscribers = new Set();
 
@@ -35,6 +38,7 @@ const entityOf = (id) => ({
   platform: 'automation',
   disabled_by: null,
   original_name: id,
+  labels: labelsOf.get(`automation.${id.replaceAll('-', '_')}`) ?? [],
 });
 const entities = () => [...automations.keys()].map(entityOf);
 const bodyOf = (entityId) => {
@@ -104,6 +108,17 @@ const commands = {
   'config/entity_registry/list': entities,
   'config/entity_registry/get_entries': ({ entity_ids: ids }) =>
     Object.fromEntries(ids.map((id) => [id, entities().find((entity) => entity.entity_id === id) ?? null])),
+  'config/entity_registry/update': ({ entity_id: id, labels: present }) => {
+    if (present) labelsOf.set(id, present);
+    return { entity_entry: entities().find((entity) => entity.entity_id === id) ?? null };
+  },
+  'config/label_registry/list': () => labels,
+  'config/label_registry/create': ({ name }) => {
+    const label = { label_id: name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_'), name };
+    labels.push(label);
+    return label;
+  },
+  'repairs/list_issues': () => ({ issues: [] }),
   'automation/config': ({ entity_id: id }) => bodyOf(id) && { config: bodyOf(id) },
   supported_features: () => null,
   unsubscribe_events: () => null,

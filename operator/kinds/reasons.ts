@@ -102,9 +102,9 @@ export const readyReasons = {
     action: 'Remove the field, or wait for a later version.',
   },
   ApiServerError: {
-    kinds: ['Hub'],
+    kinds: 'all',
     meaning:
-      'The API server failed at an object of this Hub, for example because an admission webhook does not respond. It is retried every 30 s, and the hub is used meanwhile.',
+      'The API server has failed for more than a minute, or an admission webhook does not respond. It is retried, and a hub that runs is used meanwhile.',
     action: 'Read the message, and repair the webhook or the API server.',
   },
   InternalError: {

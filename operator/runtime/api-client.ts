@@ -41,8 +41,8 @@ export const isNamespaceTerminating = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.causes.includes('NamespaceTerminating');
 
 /** An admission webhook that gives no answer: it concerns the objects that it is registered for, and no others. */
-const isWebhookFailure = ({ status, message }: ApiError): boolean =>
-  status === 500 && message.includes('failed calling webhook');
+export const isWebhookFailure = (error: unknown): boolean =>
+  error instanceof ApiError && error.status === 500 && error.message.includes('failed calling webhook');
 
 /** The server is not there or not itself, for whoever asks: one that has lost its etcd still answers, with 5xx or 429. */
 export const isServerUnavailable = (error: unknown): boolean =>

@@ -1,3 +1,4 @@
+import type { ReadyReason } from '../kinds/reasons';
 import type { Condition } from '../kinds/condition';
 import type { CustomResource } from '../kinds/resource';
 import { truncate } from '../truncate';
@@ -34,11 +35,10 @@ export function conditionsAfter(
 /** The conditions after an unexpected error; the reconcile is retried with backoff. */
 export function conditionsAfterError(
   previous: readonly Condition[],
-  message: string,
+  failure: { readonly reason: ReadyReason; readonly message: string },
   generation: number,
   at: string,
 ): Condition[] {
-  const failure = { reason: 'InternalError', message } as const;
   return changed(
     previous,
     {

@@ -3,6 +3,7 @@ import { type Clock, timestamp } from '../clock';
 import { DeadlineExceeded, withDeadline } from '../deadline';
 import { errorOf, OperationalError } from '../errors';
 import type { Condition } from '../kinds/condition';
+import type { ReadyReason } from '../kinds/reasons';
 import type { CustomResource } from '../kinds/resource';
 import { RECONCILE_TIMEOUT, TRANSIENT_FAILURE_REPORT } from '../limits';
 import type { Logger } from '../log';
@@ -18,7 +19,7 @@ import type { Priority } from './priority';
 import { StatusWriter } from './status';
 import type { ReconcileContext, SyncModule } from './sync-module';
 import { transitionEvents } from './transition-events';
-import { type ApiClient, ApiError, isTransient } from './api-client';
+import { type ApiClient, ApiError, isTransient, isWebhookFailure } from './api-client';
 
 /** How a reconcile ended, and with that when the resource is reconciled next. A change of it comes sooner in any case. */
 export type Result =
@@ -128,11 +129,8 @@ export class Reconciler<R extends CustomResource> {
   private async writeFailure(key: ObjectKey, error: Error): Promise<void> {
     const resource = this.options.read(key);
     if (!resource) return;
-    const message = isTransient(error)
-      ? `The API server has failed for more than ${TRANSIENT_FAILURE_REPORT / 1_000} s: ${error.message}`
-      : error.message;
     await this.write(resource, (previous, generation, at) =>
-      conditionsAfterError(previous, message, generation, at),
+      conditionsAfterError(previous, failureOf(error), generation, at),
     );
   }
 
@@ -264,6 +262,19 @@ export class Reconciler<R extends CustomResource> {
   private emit(resource: R, events: readonly EventSpec[]): void {
     for (const event of events) this.options.events.record(resource, event);
   }
+}
+
+function failureOf(error: Error): { readonly reason: ReadyReason; readonly message: string } {
+  const { message } = error;
+  if (isTransient(error)) {
+    const duration = `${TRANSIENT_FAILURE_REPORT / 1_000} s`;
+    return {
+      reason: 'ApiServerError',
+      message: `The API server has failed for more than ${duration}: ${message}`,
+    };
+  }
+  if (isWebhookFailure(error)) return { reason: 'ApiServerError', message };
+  return { reason: 'InternalError', message };
 }
 
 function resultOf(outcome: Outcome): Result {

@@ -64,7 +64,7 @@ describe('conditionsAfter', () => {
 
   test('an error is reported, and Reconciling says that it is retried', () => {
     const before = conditionsAfter([], stalled('InvalidSpec', 'no'), 1, T1);
-    const after = byType(conditionsAfterError(before, 'boom', 2, T2));
+    const after = byType(conditionsAfterError(before, { reason: 'InternalError', message: 'boom' }, 2, T2));
     expect(after['Ready']).toMatchObject({ status: 'False', reason: 'InternalError', message: 'boom' });
     expect(after['Reconciling']).toMatchObject({ status: 'True', reason: 'InternalError' });
     expect(after['Stalled']).toBeUndefined();

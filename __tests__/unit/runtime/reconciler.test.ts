@@ -384,6 +384,7 @@ describe('Reconciler', () => {
       expect(bench.cluster.writes).toHaveLength(1);
       expect(bench.condition('Ready')).toMatchObject({
         status: 'False',
+        reason: 'ApiServerError',
         message: 'The API server has failed for more than 60 s: etcd is gone',
       });
       expect(bench.condition('Reconciling')?.status).toBe('True');
@@ -409,7 +410,7 @@ describe('Reconciler', () => {
       const message = 'Internal error occurred: failed calling webhook "w.example.org": connection refused';
       bench.sync = () => Promise.reject(new ApiError(500, 'InternalError', message));
       expect(await bench.reconcile()).toMatchObject({ type: 'retry' });
-      expect(bench.condition('Ready')).toMatchObject({ status: 'False', message });
+      expect(bench.condition('Ready')).toMatchObject({ status: 'False', reason: 'ApiServerError', message });
     });
 
     test('a missing permission is named in the status', async () => {
