@@ -2114,14 +2114,14 @@ export interface HubAutomationSpec {
   readonly max?: number;
 
   /**
-   * Level at which the hub logs a start beyond `max`; silent logs nothing. Default warning, which with `useBlueprint` keeps the level of the blueprint.
+   * Level at which the hub logs a start beyond `max`; silent logs nothing. Absent: warning, or the level of the blueprint.
    *
    * @schema HubAutomationSpec#maxExceeded
    */
   readonly maxExceeded?: HubAutomationSpecMaxExceeded;
 
   /**
-   * What happens when it is started while it still runs. single (default): the new start is ignored. restart: the old run is stopped. queued: the new run starts after the old one. parallel: both run. With `useBlueprint`, single keeps the mode of the blueprint.
+   * What happens when it is started while it still runs. single: the new start is ignored. restart: the old run is stopped. queued: the new run starts after the old one. parallel: both run. Absent: single, or the mode of the blueprint.
    *
    * @schema HubAutomationSpec#mode
    */
@@ -2256,7 +2256,7 @@ export function toJson_HubAutomationSpecHubRef(obj: HubAutomationSpecHubRef | un
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Level at which the hub logs a start beyond `max`; silent logs nothing. Default warning, which with `useBlueprint` keeps the level of the blueprint.
+ * Level at which the hub logs a start beyond `max`; silent logs nothing. Absent: warning, or the level of the blueprint.
  *
  * @schema HubAutomationSpecMaxExceeded
  */
@@ -2272,7 +2272,7 @@ export enum HubAutomationSpecMaxExceeded {
 }
 
 /**
- * What happens when it is started while it still runs. single (default): the new start is ignored. restart: the old run is stopped. queued: the new run starts after the old one. parallel: both run. With `useBlueprint`, single keeps the mode of the blueprint.
+ * What happens when it is started while it still runs. single: the new start is ignored. restart: the old run is stopped. queued: the new run starts after the old one. parallel: both run. Absent: single, or the mode of the blueprint.
  *
  * @schema HubAutomationSpecMode
  */
@@ -4609,14 +4609,14 @@ export interface HubScriptSpec {
   readonly max?: number;
 
   /**
-   * Level at which the hub logs a start beyond `max`; silent logs nothing. Default warning, which with `useBlueprint` keeps the level of the blueprint.
+   * Level at which the hub logs a start beyond `max`; silent logs nothing. Absent: warning, or the level of the blueprint.
    *
    * @schema HubScriptSpec#maxExceeded
    */
   readonly maxExceeded?: HubScriptSpecMaxExceeded;
 
   /**
-   * What happens when it is started while it still runs. single (default): the new start is ignored. restart: the old run is stopped. queued: the new run starts after the old one. parallel: both run. With `useBlueprint`, single keeps the mode of the blueprint.
+   * What happens when it is started while it still runs. single: the new start is ignored. restart: the old run is stopped. queued: the new run starts after the old one. parallel: both run. Absent: single, or the mode of the blueprint.
    *
    * @schema HubScriptSpec#mode
    */
@@ -4815,7 +4815,7 @@ export function toJson_HubScriptSpecHubRef(obj: HubScriptSpecHubRef | undefined)
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Level at which the hub logs a start beyond `max`; silent logs nothing. Default warning, which with `useBlueprint` keeps the level of the blueprint.
+ * Level at which the hub logs a start beyond `max`; silent logs nothing. Absent: warning, or the level of the blueprint.
  *
  * @schema HubScriptSpecMaxExceeded
  */
@@ -4831,7 +4831,7 @@ export enum HubScriptSpecMaxExceeded {
 }
 
 /**
- * What happens when it is started while it still runs. single (default): the new start is ignored. restart: the old run is stopped. queued: the new run starts after the old one. parallel: both run. With `useBlueprint`, single keeps the mode of the blueprint.
+ * What happens when it is started while it still runs. single: the new start is ignored. restart: the old run is stopped. queued: the new run starts after the old one. parallel: both run. Absent: single, or the mode of the blueprint.
  *
  * @schema HubScriptSpecMode
  */

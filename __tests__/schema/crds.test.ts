@@ -1,5 +1,5 @@
 import { kinds } from '../../operator/kinds';
-import { API_GROUP } from '../../operator/kinds/group';
+import { API_GROUP, GROUP_VERSION } from '../../operator/kinds/group';
 import { kubectl, mustKubectl } from '../cluster';
 import { ApiServer } from './api-server';
 import { fullSample } from './full';
@@ -57,6 +57,37 @@ test('kubectl explain says what a field does and what it can be', async () => {
   const explained = await mustKubectl(['explain', 'hubautomation.spec.mode']);
   expect(explained).toContain('What happens when it is started while it still runs.');
   expect(explained).toMatch(/single.*restart.*queued.*parallel/s);
+});
+
+test('kubectl apply, client-side and server-side, changes a list of templates and objects', async () => {
+  const manifest = (template: string) => ({
+    apiVersion: GROUP_VERSION,
+    kind: 'HubAutomation',
+    metadata: { name: 'templates', namespace },
+    spec: {
+      hubRef: { name: 'home' },
+      alias: 'Templates',
+      triggers: [{ trigger: 'sun', event: 'sunset' }],
+      conditions: [template, { condition: 'sun', after: 'sunset' }],
+      actions: [{ delay: 1 }, template],
+    },
+  });
+  for (const flags of [[], ['--server-side', '--force-conflicts'], []]) {
+    for (const template of ['{{ true }}', '{{ false }}']) {
+      await mustKubectl(['apply', ...flags, '-f', '-'], { input: JSON.stringify(manifest(template)) });
+      const stored = await mustKubectl(
+        ['get', 'haauto', 'templates', '-o', 'jsonpath={.spec.conditions[0]}'],
+        {
+          namespace,
+        },
+      );
+      expect(stored).toBe(template);
+    }
+  }
+  expect(await mustKubectl(['explain', 'hubautomation.spec.conditions'])).toContain(
+    'Conditions that must hold',
+  );
+  await mustKubectl(['delete', 'haauto', 'templates'], { namespace });
 });
 
 test('kubectl get home lists the resources of all kinds', async () => {

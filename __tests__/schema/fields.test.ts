@@ -178,6 +178,56 @@ describe('values as people write them', () => {
     expect(valueAt(object!, 'spec.triggers')).toEqual(triggers);
   });
 
+  const lists: [kind: string, list: string][] = [
+    ['HubAutomation', 'conditions'],
+    ['HubAutomation', 'actions'],
+    ['HubScript', 'sequence'],
+  ];
+
+  test.each(lists)('%s.spec.%s keeps templates as strings beside objects', async (kind, list) => {
+    const items = ['{{ is_state("sun.sun", "above_horizon") }}', { delay: 1, deep: [null, 'x'] }];
+    const { object, refusals } = await api.create(changed(fullSample(kind), { [`spec.${list}`]: items }));
+    expect(refusals).toEqual([]);
+    expect(valueAt(object!, `spec.${list}`)).toEqual(items);
+  });
+
+  test.each([
+    ['HubAutomation', 'actions', undefined, 'Required value'],
+    ['HubAutomation', 'actions', [], 'at least 1 items'],
+    ['HubScript', 'sequence', undefined, 'Required value'],
+    ['HubScript', 'sequence', [], 'at least 1 items'],
+  ])('%s.spec.%s is needed without a blueprint (%j)', async (kind, list, items, because) => {
+    const without = { 'spec.useBlueprint': undefined, [`spec.${list}`]: items };
+    const verdict = await api.create(changed(fullSample(kind), without));
+    expect({ ...verdict, named: names(verdict, `spec.${list}`, because) }).toMatchObject({ named: true });
+    const withBlueprint = await api.create(changed(fullSample(kind), { [`spec.${list}`]: items }));
+    expect(withBlueprint).toMatchObject({ refusals: [] });
+  });
+
+  test('the mode beside a blueprint is stored only if it is written', async () => {
+    const absent = { 'spec.mode': undefined, 'spec.max': undefined, 'spec.maxExceeded': undefined };
+    const { object } = await api.create(changed(fullSample('HubAutomation'), absent));
+    expect(valueAt(object!, 'spec.mode')).toBeUndefined();
+    expect(valueAt(object!, 'spec.maxExceeded')).toBeUndefined();
+    const single = { 'spec.mode': 'single', 'spec.max': undefined };
+    const { object: written } = await api.create(changed(fullSample('HubAutomation'), single));
+    expect(valueAt(written!, 'spec.mode')).toBe('single');
+  });
+
+  test('a condition of another controller needs no observedGeneration', async () => {
+    const conditions = [
+      {
+        type: 'Audited',
+        status: 'True',
+        lastTransitionTime: '2026-11-20T10:00:00Z',
+        reason: 'Yes',
+        message: '',
+      },
+    ];
+    const stored = { 'metadata.name': 'stored', 'status.conditions': conditions };
+    expect(await api.updateStatus(changed(fullSample('HubScene'), stored))).toMatchObject({ refusals: [] });
+  });
+
   test('a quantity may be a number', async () => {
     const hub = changed(fullSample('Hub'), { 'spec.resources.limits': { cpu: 2, memory: '2Gi' } });
     expect(await api.create(hub)).toMatchObject({ refusals: [] });

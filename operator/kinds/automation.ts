@@ -6,8 +6,10 @@ import {
   freeObject,
   maxNeedsMode,
   neededWithoutBlueprint,
+  objectOrTemplate,
   quoteStates,
   runFields,
+  triggersNeeded,
 } from './entity';
 import { effectiveId } from './ids';
 import type { Resource } from './resource';
@@ -44,7 +46,7 @@ const spec = {
       description:
         'Conditions that must hold when a trigger fires, in the syntax of Home Assistant: each entry has the key ' +
         `\`condition\` (such as \`state\`, \`time\`, \`template\`). All must pass. Default: none. ${quoteStates}`,
-      items: freeObject,
+      items: objectOrTemplate,
       maxItems: 1000,
     },
     actions: {
@@ -53,7 +55,7 @@ const spec = {
         'Actions, run in order, in the syntax of Home Assistant: `action` (such as `light.turn_on`) with `target` and ' +
         '`data`, or `delay`, `choose`, `if`, `repeat` and so on. At least one is needed, unless `useBlueprint` is set. ' +
         quoteStates,
-      items: freeObject,
+      items: objectOrTemplate,
       maxItems: 1000,
     },
     ...runFields,
@@ -82,11 +84,8 @@ const spec = {
     },
   },
   required: ['hubRef', 'alias'],
-  'x-kubernetes-validations': [
-    maxNeedsMode,
-    neededWithoutBlueprint('triggers', 'a trigger'),
-    neededWithoutBlueprint('actions', 'an action'),
-  ],
+  anyOf: neededWithoutBlueprint('actions'),
+  'x-kubernetes-validations': [maxNeedsMode, triggersNeeded],
 } as const satisfies Schema;
 
 const status = configEntityStatusWith({

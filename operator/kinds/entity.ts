@@ -27,6 +27,12 @@ export const freeObject = {
   'x-kubernetes-preserve-unknown-fields': true,
 } as const satisfies Schema;
 
+/**
+ * An object in the syntax of Home Assistant, or a template as a string (`'{{ … }}'`, short for a template condition). No
+ * schema type stands for both; a list with such items is invisible to CEL.
+ */
+export const objectOrTemplate = { 'x-kubernetes-preserve-unknown-fields': true } as const satisfies Schema;
+
 /** An id of an automation, a scene or a script. Ids made in the hub's UI are digits: they fit as `metadata.name`. */
 export const configId = {
   type: 'string',
@@ -41,11 +47,10 @@ export const runFields = {
   mode: {
     type: 'string',
     description:
-      'What happens when it is started while it still runs. single (default): the new start is ignored. restart: the ' +
-      'old run is stopped. queued: the new run starts after the old one. parallel: both run. With `useBlueprint`, single ' +
-      'keeps the mode of the blueprint.',
+      'What happens when it is started while it still runs. single: the new start is ignored. restart: the ' +
+      'old run is stopped. queued: the new run starts after the old one. parallel: both run. Absent: single, or the ' +
+      'mode of the blueprint.',
     enum: ['single', 'restart', 'queued', 'parallel'],
-    default: 'single',
   },
   max: {
     type: 'integer',
@@ -57,10 +62,9 @@ export const runFields = {
   maxExceeded: {
     type: 'string',
     description:
-      'Level at which the hub logs a start beyond `max`; silent logs nothing. Default warning, which with ' +
-      '`useBlueprint` keeps the level of the blueprint.',
+      'Level at which the hub logs a start beyond `max`; silent logs nothing. Absent: warning, or the level of the ' +
+      'blueprint.',
     enum: ['silent', 'info', 'warning', 'error'],
-    default: 'warning',
   },
   trace: {
     type: 'object',
@@ -75,6 +79,18 @@ export const runFields = {
     },
   },
   variables: { ...freeObject, description: 'Variables for all templates, by name. Default: none.' },
+  trace: {
+    type: 'object',
+    description: 'Traces of past runs. Absent: the defaults of the hub.',
+    properties: {
+      storedTraces: {
+        type: 'integer',
+        description: 'Number of traces that are kept. Absent: 5, the default of the hub.',
+        minimum: 0,
+        maximum: 1000,
+      },
+    },
+  },
   useBlueprint: {
     type: 'object',
     description:
@@ -99,11 +115,18 @@ export const maxNeedsMode = {
   fieldPath: '.max',
 } as const satisfies CelRule;
 
-/** A list must not be empty, unless a blueprint has it. `item` is the word for one entry. */
-export function neededWithoutBlueprint<const Name extends string>(list: Name, item: string) {
-  return {
-    rule: `has(self.useBlueprint) || (has(self.${list}) && size(self.${list}) > 0)`,
-    message: `${list} needs at least one entry: add ${item}, or set useBlueprint`,
-    fieldPath: `.${list}`,
-  } as const satisfies CelRule;
+/** `triggers` must not be empty, unless a blueprint has them. */
+export const triggersNeeded = {
+  rule: 'has(self.useBlueprint) || (has(self.triggers) && size(self.triggers) > 0)',
+  message: 'triggers needs at least one entry: add a trigger, or set useBlueprint',
+  fieldPath: '.triggers',
+} as const satisfies CelRule;
+
+/** The list must not be empty, unless a blueprint has it. For lists that CEL cannot see. */
+export function neededWithoutBlueprint<const Name extends string>(list: Name) {
+  return [
+    // The API server names the field of the first alternative.
+    { required: [list], properties: { [list]: { minItems: 1 } } },
+    { required: ['useBlueprint'] },
+  ] as const satisfies Schema['anyOf'];
 }

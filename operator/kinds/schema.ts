@@ -28,6 +28,11 @@ export interface Schema {
   readonly properties?: Readonly<Record<string, Field>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: Schema;
+  /** Alternatives, one of which must hold. A structural schema allows only value validations here. */
+  readonly anyOf?: readonly {
+    readonly required: readonly string[];
+    readonly properties?: Readonly<Record<string, Pick<Schema, 'minItems'>>>;
+  }[];
   readonly minProperties?: number;
   readonly maxProperties?: number;
   readonly 'x-kubernetes-preserve-unknown-fields'?: true;

@@ -4,6 +4,7 @@ import {
   autoReload,
   configId,
   freeObject,
+  objectOrTemplate,
   icon,
   maxNeedsMode,
   neededWithoutBlueprint,
@@ -52,7 +53,7 @@ const spec = {
         'Actions, run in order, in the syntax of Home Assistant: `action` (such as `light.turn_on`) with `target` and ' +
         '`data`, or `delay`, `choose`, `if`, `repeat` and so on. At least one is needed, unless `useBlueprint` is set. ' +
         quoteStates,
-      items: freeObject,
+      items: objectOrTemplate,
       maxItems: 1000,
     },
     fields: {
@@ -84,10 +85,15 @@ const spec = {
     },
   },
   required: ['hubRef', 'alias'],
-  'x-kubernetes-validations': [maxNeedsMode, neededWithoutBlueprint('sequence', 'an action')],
+  anyOf: neededWithoutBlueprint('sequence'),
+  'x-kubernetes-validations': [maxNeedsMode],
 } as const satisfies Schema;
 
 const status = configEntityStatusWith({
+  mode: {
+    type: 'string',
+    description: 'Mode in which the script runs. Absent: that of its blueprint.',
+  },
   scriptId: { type: 'string', description: 'Id of the script in the hub.' },
   entityId: {
     type: 'string',
@@ -113,7 +119,7 @@ export const script = defineChild({
   columns: [
     hubColumn,
     { name: 'Alias', type: 'string', jsonPath: '.spec.alias' },
-    { name: 'Mode', type: 'string', jsonPath: '.spec.mode' },
+    { name: 'Mode', type: 'string', jsonPath: '.status.mode' },
     readyColumn,
   ],
   identity: scriptId,

@@ -1,4 +1,5 @@
 import { kinds } from '../../../operator/kinds';
+import { triggersNeeded } from '../../../operator/kinds/entity';
 import type { RuleCase } from './rule-case';
 
 const children = kinds.map(({ kind }) => kind).filter((kind) => kind !== 'Hub');
@@ -56,24 +57,14 @@ export const childRules: readonly RuleCase[] = [
     good: [{ 'spec.mode': 'parallel' }, { 'spec.mode': undefined, 'spec.max': undefined }],
     bad: [{ 'spec.mode': 'single' }, { 'spec.mode': 'restart' }, { 'spec.mode': undefined }],
   })),
-  ...['triggers', 'actions'].map((field) => ({
-    kind: 'HubAutomation',
-    says: `${field} needs at least one entry`,
-    field: `spec.${field}`,
-    good: [{ 'spec.useBlueprint': undefined }, { [`spec.${field}`]: undefined }, { [`spec.${field}`]: [] }],
-    bad: [
-      { 'spec.useBlueprint': undefined, [`spec.${field}`]: undefined },
-      { 'spec.useBlueprint': undefined, [`spec.${field}`]: [] },
-    ],
-  })),
   {
-    kind: 'HubScript',
-    says: 'sequence needs at least one entry',
-    field: 'spec.sequence',
-    good: [{ 'spec.useBlueprint': undefined }, { 'spec.sequence': undefined }],
+    kind: 'HubAutomation',
+    says: triggersNeeded.message,
+    field: 'spec.triggers',
+    good: [{ 'spec.useBlueprint': undefined }, { 'spec.triggers': undefined }, { 'spec.triggers': [] }],
     bad: [
-      { 'spec.useBlueprint': undefined, 'spec.sequence': [] },
-      { 'spec.useBlueprint': undefined, 'spec.sequence': undefined },
+      { 'spec.useBlueprint': undefined, 'spec.triggers': undefined },
+      { 'spec.useBlueprint': undefined, 'spec.triggers': [] },
     ],
   },
   {

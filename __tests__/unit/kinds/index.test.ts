@@ -1,4 +1,5 @@
 import { area, automation, floor, hub, integration, kinds, scene, script } from '../../../operator/kinds';
+import { specRules } from '../../../operator/kinds/hub/rules';
 import { columnsOf } from '../../../operator/kinds/columns';
 import type { Schema } from '../../../operator/kinds/schema';
 import { resource } from '../resource';
@@ -152,5 +153,20 @@ describe('claims', () => {
     const spec = { hubRef, domain: 'sun' };
     expect(integration.identity!(resource('home', spec))).toBeUndefined();
     expect(integration.identity!(resource('home', spec, { status: { entryID: 'x' } }))).toBe('x');
+  });
+});
+
+describe('specRules', () => {
+  const { version, image, hostNetwork } = hub.spec.properties;
+
+  test.each([
+    ['version', `'${version.default}'`],
+    ['image', `'${image.default}'`],
+    ['hostNetwork', String(hostNetwork.default)],
+  ])('an external Hub may have the %s that the API server fills in', (field, literal) => {
+    const [, accepted = ''] = new RegExp(`self\\.${field} in \\[(.*?)\\]`).exec(
+      specRules.externalHasNoWorkload.rule,
+    )!;
+    expect(accepted.split(', ')).toContain(literal);
   });
 });

@@ -111,8 +111,8 @@ describe('serverDefaults', () => {
 
   test('keeps those of scalars of the first level', () => {
     expect(serverDefaults(automation.spec).properties).toMatchObject({
-      mode: { default: 'single' },
       enabled: { default: true },
+      driftPolicy: { default: 'Correct' },
     });
   });
 

@@ -1,5 +1,5 @@
 import type { CelRule } from '../schema';
-import { workload } from './workload';
+import type { workload } from './workload';
 
 /**
  * The CEL rules over several fields of a Hub, by name. Each name is also that of its case in
@@ -19,13 +19,28 @@ const workloadFields = [
   'networkPolicy',
 ] as const;
 
+/**
+ * Every default that the API server ever filled in for these fields. Objects in clusters keep the default of their time,
+ * so a new default is added here and no old one removed.
+ */
+const persistedDefaults = {
+  version: ['stable'],
+  image: ['ghcr.io/home-assistant/home-assistant'],
+  hostNetwork: [false],
+} as const satisfies Partial<Record<keyof typeof workload, readonly unknown[]>>;
+
 /** True of a spec that asks for nothing that only a hub run by the operator has. Defaults ask for nothing. */
 const noWorkload = [
-  `self.version == '${workload.version.default}'`,
-  `self.image == '${workload.image.default}'`,
-  '!self.hostNetwork',
+  ...Object.entries(persistedDefaults).map(
+    ([field, values]) => `self.${field} in [${values.map(literal).join(', ')}]`,
+  ),
   ...workloadFields.map((field) => `!has(self.${field})`),
 ].join(' && ');
+
+/** A value as CEL writes it. */
+function literal(value: string | boolean): string {
+  return typeof value === 'string' ? `'${value}'` : String(value);
+}
 
 /** Suffixes of the names of Secrets that hold something else than the API token; see `objectNames`. */
 const takenSuffixes = ['-admin', '-secrets', '-operator', '-tls'];

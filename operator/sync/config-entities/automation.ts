@@ -3,7 +3,7 @@ import { stateOf } from '../../client/states';
 import { automation as definition, type HubAutomation, type HubAutomationSpec } from '../../kinds';
 import { effectiveId } from '../../kinds/ids';
 import { defaulted } from '../../kinds/schema';
-import { defined, runPayload } from './payload';
+import { defined, invalidItem, runPayload } from './payload';
 import type { EntityType, StateCorrection, EntityWork } from './entity-type';
 import { isNew } from './ownership';
 import { readLiveConfig } from './live-config';
@@ -20,6 +20,8 @@ export const automations: EntityType<HubAutomation, HubAutomationSpec> = {
   reloads: true,
   id: effectiveId,
   spec: (resource) => defaulted(definition.spec, resource.spec),
+  validate: ({ conditions, actions }) =>
+    invalidItem('conditions', conditions) ?? invalidItem('actions', actions),
   payload: automationPayload,
   readLive: (work, entity) => readLiveConfig('automation', work, entity),
   shouldEnable: ({ spec, resource }) => spec.enabled && resource.status?.enabled === false,

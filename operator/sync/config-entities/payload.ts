@@ -9,25 +9,40 @@ export function defined(fields: Readonly<Record<string, unknown>>): EntityPayloa
 
 /** What automations and scripts have in common, under the hub's own key names. */
 export function runPayload(spec: HubAutomationSpec | HubScriptSpec): EntityPayload {
-  const { alias, description, mode, max, maxExceeded, variables, trace, useBlueprint } = spec;
-  const stored = trace?.storedTraces;
-  const run = {
-    mode,
-    max,
-    max_exceeded: maxExceeded,
-    trace: stored === undefined ? undefined : { stored_traces: stored },
-  };
-  if (!useBlueprint) return defined({ alias, description, ...run, variables });
+  const { alias, description, max, maxExceeded, variables, trace, useBlueprint } = spec;
   return defined({
     alias,
     description,
-    ...run,
+    mode: modeOf(spec),
+    max,
     // The payload overrides the blueprint; a default must not.
-    mode: mode === 'single' ? undefined : mode,
-    max_exceeded: maxExceeded === 'warning' ? undefined : maxExceeded,
+    max_exceeded: maxExceeded ?? (useBlueprint ? undefined : 'warning'),
     variables,
-    use_blueprint: { path: useBlueprint.path, input: useBlueprint.input ?? {} },
+    trace: trace?.storedTraces === undefined ? undefined : { stored_traces: trace.storedTraces },
+    use_blueprint: useBlueprint && { path: useBlueprint.path, input: useBlueprint.input ?? {} },
   });
+}
+
+/** The mode that is sent to the hub; undefined: that of the blueprint. */
+export function modeOf({
+  mode,
+  useBlueprint,
+}: Pick<HubScriptSpec, 'mode' | 'useBlueprint'>): string | undefined {
+  return mode ?? (useBlueprint ? undefined : 'single');
+}
+
+/**
+ * What is wrong with a list whose items the schema cannot check, in a sentence; undefined: nothing. The hub accepts
+ * objects, and strings as templates.
+ */
+export function invalidItem(field: string, items: readonly unknown[] = []): string | undefined {
+  const index = items.findIndex((item) => typeof item !== 'string' && !isObject(item));
+  if (index < 0) return undefined;
+  return `${field}[${index}] is ${JSON.stringify(items[index])}: write an object, or a template in quotes such as '{{ … }}'.`;
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** `sha256:<hex>` of a payload, regardless of the order of its keys. */

@@ -1,7 +1,7 @@
 import { type HubScript, type HubScriptSpec, script as definition } from '../../kinds';
 import { scriptId } from '../../kinds/ids';
 import { defaulted } from '../../kinds/schema';
-import { defined, runPayload } from './payload';
+import { defined, invalidItem, modeOf, runPayload } from './payload';
 import type { EntityType } from './entity-type';
 import { readLiveConfig } from './live-config';
 import type { EntityPayload } from '../../client/config-entity';
@@ -15,7 +15,9 @@ export const scripts: EntityType<HubScript, HubScriptSpec> = {
   reloads: false,
   id: scriptId,
   spec: (resource) => defaulted(definition.spec, resource.spec),
+  validate: ({ sequence }) => invalidItem('sequence', sequence),
   payload: scriptPayload,
+  status: (spec) => ({ mode: modeOf(spec) ?? null }),
   readLive: (work, entity) => readLiveConfig('script', work, entity),
 };
 

@@ -8,7 +8,7 @@ import {
 } from '../../../../operator/kinds';
 import { defaulted } from '../../../../operator/kinds/schema';
 import { automationPayload } from '../../../../operator/sync/config-entities/automation';
-import { payloadHash } from '../../../../operator/sync/config-entities/payload';
+import { invalidItem, payloadHash } from '../../../../operator/sync/config-entities/payload';
 import { scenePayload } from '../../../../operator/sync/config-entities/scene';
 import { scriptPayload } from '../../../../operator/sync/config-entities/script';
 
@@ -76,6 +76,26 @@ describe('automationPayload', () => {
     const { triggers: _, actions: __, ...spec } = automationSpec({ useBlueprint: use });
     expect(automationPayload(spec)).toEqual({ alias: 'Lamp', use_blueprint: use });
   });
+
+  test('mode and level that are written override those of a blueprint, also when they are the usual ones', () => {
+    const written = { mode: 'single', maxExceeded: 'warning' } as const;
+    const { triggers: _, actions: __, ...spec } = automationSpec({ useBlueprint: use, ...written });
+    expect(automationPayload(spec)).toEqual({
+      alias: 'Lamp',
+      mode: 'single',
+      max_exceeded: 'warning',
+      use_blueprint: use,
+    });
+  });
+
+  test('templates as strings are sent as they are written', () => {
+    const template = '{{ is_state("sun.sun", "above_horizon") }}';
+    const spec = automationSpec({ conditions: [template], actions: [template, { delay: 1 }] });
+    expect(automationPayload(spec)).toMatchObject({
+      conditions: [template],
+      actions: [template, { delay: 1 }],
+    });
+  });
 });
 
 describe('scriptPayload', () => {
@@ -127,6 +147,19 @@ describe('scenePayload', () => {
         'cover.b': { state: 'closed' },
       },
     });
+  });
+});
+
+describe('invalidItem', () => {
+  test.each([[null], [5], [true], [['{{ true }}']]])('%j is neither an object nor a template', (item) => {
+    expect(invalidItem('actions', [{ delay: 1 }, item])).toBe(
+      `actions[1] is ${JSON.stringify(item)}: write an object, or a template in quotes such as '{{ … }}'.`,
+    );
+  });
+
+  test('objects and strings are valid, and so is an absent list', () => {
+    expect(invalidItem('actions', [{}, '{{ true }}'])).toBeUndefined();
+    expect(invalidItem('actions', undefined)).toBeUndefined();
   });
 });
 
