@@ -70,7 +70,8 @@ async function start(
       },
       {
         title: 'Applying samples/',
-        run: async () => void (await sandboxKubectl(sandbox, ['apply', '--server-side', '-f', samples])),
+        // Client-side, as people then apply their changes: a second apply of another kind would warn.
+        run: async () => void (await sandboxKubectl(sandbox, ['apply', '-f', samples])),
       },
       {
         title: 'Waiting until everything is Ready',

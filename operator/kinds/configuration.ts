@@ -26,8 +26,8 @@ const spec = {
       type: 'string',
       description:
         'Content of the hub’s `configuration.yaml`. Missing includes of automations.yaml, scenes.yaml and scripts.yaml ' +
-        'are appended, also beside sections of your own; the rest is kept as written. Up to 512 Ki characters. ' +
-        'Default: empty.',
+        'are appended, also beside sections of your own; the rest is kept as written. Home Assistant ignores `http:` here ' +
+        'since 2026.8 (`NotYetSupported`). Up to 512 Ki characters. Default: empty.',
       maxLength: 524288,
       default: '',
     },
@@ -55,15 +55,17 @@ const spec = {
     reloadStrategy: {
       type: 'string',
       description:
-        'How a change gets into the running hub. auto (default): sections that the hub can reload are reloaded, others ' +
-        'restart it. hot-reload: only reload; what needs a restart is named in the condition `RestartPending`. ' +
-        'restart: every change restarts it.',
+        'How a change is loaded by the running hub. auto (default): sections that the hub can reload are reloaded, others ' +
+        'restart it. hot-reload: only reload. restart: every change restarts it. Reloading is not implemented yet: ' +
+        'auto restarts the hub, and hot-reload is reported (`NotYetSupported`).',
       enum: ['auto', 'hot-reload', 'restart'],
       default: 'auto',
     },
     recorder: {
       type: 'object',
-      description: 'The hub’s history database. Overrides the `recorder:` section of `configuration`.',
+      description:
+        'The hub’s history database. Overrides the `recorder:` section of `configuration`. Not implemented yet, and ' +
+        'reported (`NotYetSupported`). Absent: as `configuration` says.',
       properties: {
         enabled: {
           type: 'boolean',

@@ -5,7 +5,8 @@ import { isMap, isScalar, parseDocument, type Scalar } from 'yaml';
 const INCLUDES = { automation: 'automations.yaml', scene: 'scenes.yaml', script: 'scripts.yaml' } as const;
 
 export type Generated =
-  | { readonly type: 'configuration'; readonly text: string }
+  /** `sections`: names of the user's top-level sections. */
+  | { readonly type: 'configuration'; readonly text: string; readonly sections: readonly string[] }
   /** `message`: what is wrong, and where. */
   | { readonly type: 'invalid'; readonly message: string };
 
@@ -29,9 +30,10 @@ export function generateConfiguration(text: string): Generated {
   const lines = Object.entries(INCLUDES)
     .filter(([section, file]) => !includes(sections, section, file))
     .map(([section, file]) => `${freeKey(sections, section)}: !include ${file}\n`);
-  if (lines.length === 0) return { type: 'configuration', text };
+  const names = [...sections.keys()].map(String);
+  if (lines.length === 0) return { type: 'configuration', text, sections: names };
   const separator = text === '' || text.endsWith('\n') ? '' : '\n';
-  return { type: 'configuration', text: `${text}${separator}${lines.join('')}` };
+  return { type: 'configuration', text: `${text}${separator}${lines.join('')}`, sections: names };
 }
 
 /** The values of the top-level keys. */

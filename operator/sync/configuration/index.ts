@@ -1,4 +1,4 @@
-import { configuration as definition, type HubConfiguration } from '../../kinds';
+import { configuration as definition, type Hub, type HubConfiguration } from '../../kinds';
 import { operatorAnnotations } from '../../kinds/annotations';
 import { objectNames } from '../../kinds/object-names';
 import { defaulted } from '../../kinds/schema';
@@ -9,6 +9,7 @@ import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
 import { refusalOf } from './check-verdict';
 import { configHash, generateConfiguration } from './generate';
+import { unsupportedParts } from './unsupported';
 
 /** Generates the hub's configuration into a ConfigMap, which needs no running hub. The Hub mounts it. */
 export function configurationModule(services: Services): SyncModule<HubConfiguration> {
@@ -40,10 +41,13 @@ export function configurationModule(services: Services): SyncModule<HubConfigura
       const refusal = await refusalOf(services, resource, hash);
       if (refusal) return stalled('CheckFailed', refusal, { status });
       const { name } = spec.hubRef;
-      if (!services.cache.get('Hub', resource.metadata.namespace, name))
+      const hub = services.cache.get<Hub>('Hub', resource.metadata.namespace, name);
+      if (!hub)
         return waiting('HubNotFound', `Waiting for the Hub ${name}: it does not exist.`, DEPENDENCY_REQUEUE, {
           status,
         });
+      const unsupported = unsupportedParts(spec, generated.sections, hub.status?.version);
+      if (unsupported.length > 0) return stalled('NotYetSupported', unsupported.join(' '), { status });
       return ready(
         'ConfigurationGenerated',
         'The configuration is generated; a change of it restarts the hub.',
