@@ -3,7 +3,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 NODE_LEAST := 20.19.0
-IMAGE ?= ghcr.io/hub-operator/hub-operator:latest
+# The image that dist/ names, unless IMAGE names another one.
+SHIPPED_IMAGE = $(shell sed -n 's/^ *image: //p' dist/operator.k8s.yaml)
 
 .PHONY: help
 help: ## This list
@@ -53,16 +54,18 @@ bundle: node_modules/.ready ## The operator as one file, build/operator.cjs
 	@node operator/bundle.mjs
 
 .PHONY: image
-image: bundle ## The operator's image, IMAGE=name:tag
-	@docker build --tag $(IMAGE) .
+image: bundle ## The operator's image, under the name that dist/ asks for (IMAGE=registry/name:tag: another one)
+	@docker build --tag $(or $(IMAGE),$(SHIPPED_IMAGE)) .
 
 .PHONY: deploy
-deploy: ## Installs dist/ into the cluster of the current context, after asking
+deploy: ## Installs dist/ into the cluster of the current context, after asking (IMAGE=…: with that image)
 	@context=$$(kubectl config current-context) || { echo "kubectl has no current context: choose one with kubectl config use-context."; exit 1; }; \
 	echo "This installs the kinds and the operator into the cluster of the context:"; echo; echo "  $$context"; echo; \
+	echo "with the image $(or $(IMAGE),$(SHIPPED_IMAGE)), which the cluster must be able to pull."; echo; \
 	read -r -p "Go on? [y/N] " answer; \
 	[[ "$$answer" == y || "$$answer" == Y ]] || { echo "Nothing was changed."; exit 1; }; \
-	kubectl apply --server-side -f dist/crds.k8s.yaml && kubectl apply --server-side -f dist/operator.k8s.yaml
+	kubectl apply --server-side -f dist/crds.k8s.yaml && \
+	sed 's#^\( *image: \).*#\1$(or $(IMAGE),$(SHIPPED_IMAGE))#' dist/operator.k8s.yaml | kubectl apply --server-side -f -
 
 .PHONY: clean
 clean: ## Removes what was built and what runs left here; not the cache of the sandbox

@@ -2030,7 +2030,7 @@ export function toJson_HubAutomationProps(obj: HubAutomationProps | undefined): 
  */
 export interface HubAutomationSpec {
   /**
-   * Actions, run in order, in the syntax of Home Assistant: `action` (such as `light.turn_on`) with `target` and `data`, or `delay`, `choose`, `if`, `repeat` and so on. At least one is needed, unless `useBlueprint` is set. Quote states such as "on", "off", "yes" and "no": kubectl reads them as booleans.
+   * Actions, run in order, in the syntax of Home Assistant: `action` (such as `light.turn_on`) with `target` and `data`, or `delay`, `choose`, `if`, `repeat` and so on; or a template in quotes as a condition. At least one is needed, unless `useBlueprint` is set. Quote states such as "on", "off", "yes" and "no": kubectl reads them as booleans.
    *
    * @schema HubAutomationSpec#actions
    */
@@ -2051,7 +2051,7 @@ export interface HubAutomationSpec {
   readonly autoReload?: boolean;
 
   /**
-   * Conditions that must hold when a trigger fires, in the syntax of Home Assistant: each entry has the key `condition` (such as `state`, `time`, `template`). All must pass. Default: none. Quote states such as "on", "off", "yes" and "no": kubectl reads them as booleans.
+   * Conditions that must hold when a trigger fires, in the syntax of Home Assistant: each entry has the key `condition` (such as `state`, `time`, `template`), or is a template in quotes. All must pass. Default: none. Quote states such as "on", "off", "yes" and "no": kubectl reads them as booleans.
    *
    * @schema HubAutomationSpec#conditions
    */
@@ -2642,7 +2642,7 @@ export function toJson_HubConfigurationProps(obj: HubConfigurationProps | undefi
  */
 export interface HubConfigurationSpec {
   /**
-   * Content of the hub’s `configuration.yaml`. Missing includes of automations.yaml, scenes.yaml and scripts.yaml are appended, also beside sections of your own; the rest is kept as written. Up to 512 Ki characters. Default: empty.
+   * Content of the hub’s `configuration.yaml`. Missing includes of automations.yaml, scenes.yaml and scripts.yaml are appended, also beside sections of your own; the rest is kept as written. Home Assistant ignores `http:` here since 2026.8 (`NotYetSupported`). Up to 512 Ki characters. Default: empty.
    *
    * @schema HubConfigurationSpec#configuration
    */
@@ -2663,14 +2663,14 @@ export interface HubConfigurationSpec {
   readonly hubRef: HubConfigurationSpecHubRef;
 
   /**
-   * The hub’s history database. Overrides the `recorder:` section of `configuration`.
+   * The hub’s history database. Overrides the `recorder:` section of `configuration`. Not implemented yet, and reported (`NotYetSupported`). Absent: as `configuration` says.
    *
    * @schema HubConfigurationSpec#recorder
    */
   readonly recorder?: HubConfigurationSpecRecorder;
 
   /**
-   * How a change gets into the running hub. auto (default): sections that the hub can reload are reloaded, others restart it. hot-reload: only reload; what needs a restart is named in the condition `RestartPending`. restart: every change restarts it.
+   * How a change is loaded by the running hub. auto (default): sections that the hub can reload are reloaded, others restart it. hot-reload: only reload. restart: every change restarts it. Reloading is not implemented yet: auto restarts the hub, and hot-reload is reported (`NotYetSupported`).
    *
    * @schema HubConfigurationSpec#reloadStrategy
    */
@@ -2732,7 +2732,7 @@ export function toJson_HubConfigurationSpecHubRef(obj: HubConfigurationSpecHubRe
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The hub’s history database. Overrides the `recorder:` section of `configuration`.
+ * The hub’s history database. Overrides the `recorder:` section of `configuration`. Not implemented yet, and reported (`NotYetSupported`). Absent: as `configuration` says.
  *
  * @schema HubConfigurationSpecRecorder
  */
@@ -2784,7 +2784,7 @@ export function toJson_HubConfigurationSpecRecorder(obj: HubConfigurationSpecRec
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * How a change gets into the running hub. auto (default): sections that the hub can reload are reloaded, others restart it. hot-reload: only reload; what needs a restart is named in the condition `RestartPending`. restart: every change restarts it.
+ * How a change is loaded by the running hub. auto (default): sections that the hub can reload are reloaded, others restart it. hot-reload: only reload. restart: every change restarts it. Reloading is not implemented yet: auto restarts the hub, and hot-reload is reported (`NotYetSupported`).
  *
  * @schema HubConfigurationSpecReloadStrategy
  */
@@ -4623,7 +4623,7 @@ export interface HubScriptSpec {
   readonly mode?: HubScriptSpecMode;
 
   /**
-   * Actions, run in order, in the syntax of Home Assistant: `action` (such as `light.turn_on`) with `target` and `data`, or `delay`, `choose`, `if`, `repeat` and so on. At least one is needed, unless `useBlueprint` is set. Quote states such as "on", "off", "yes" and "no": kubectl reads them as booleans.
+   * Actions, run in order, in the syntax of Home Assistant: `action` (such as `light.turn_on`) with `target` and `data`, or `delay`, `choose`, `if`, `repeat` and so on; or a template in quotes as a condition. At least one is needed, unless `useBlueprint` is set. Quote states such as "on", "off", "yes" and "no": kubectl reads them as booleans.
    *
    * @schema HubScriptSpec#sequence
    */

@@ -60,11 +60,6 @@ async function expectRefused(place: Place, because: RegExp, ...values: readonly 
   }
 }
 
-test.each(places.map((place) => [`${place.kind} ${place.path}`, place] as const))(
-  'the full sample has %s',
-  (_, place) => expect(sampleAt(place)).toBeDefined(),
-);
-
 describe('choices', () => {
   test.each(where(({ enum: choices }) => choices !== undefined))('%s', async (_, place) => {
     await expectAccepted(place, ...place.schema.enum!);

@@ -66,18 +66,6 @@ export const runFields = {
       'blueprint.',
     enum: ['silent', 'info', 'warning', 'error'],
   },
-  trace: {
-    type: 'object',
-    description: 'Traces of past runs. Absent: the defaults of the hub.',
-    properties: {
-      storedTraces: {
-        type: 'integer',
-        description: 'Number of traces that are kept. Absent: 5, the default of the hub.',
-        minimum: 0,
-        maximum: 1000,
-      },
-    },
-  },
   variables: { ...freeObject, description: 'Variables for all templates, by name. Default: none.' },
   trace: {
     type: 'object',
