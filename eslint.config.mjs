@@ -94,6 +94,14 @@ export default tseslint.config(
     files: ['__tests__/**'],
     plugins: { jest },
     rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: [
+            { name: 'fast-check', message: 'Import __tests__/fast-check.ts: it takes the seed of SEED.' },
+          ],
+        },
+      ],
       'jest/consistent-test-it': ['error', { fn: 'test', withinDescribe: 'test' }],
       'jest/no-alias-methods': 'error',
       'jest/no-commented-out-tests': 'error',

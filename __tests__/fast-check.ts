@@ -1,3 +1,4 @@
+// eslint-disable-next-line no-restricted-imports -- the one place that configures it
 import fc from 'fast-check';
 import { seed } from './seed';
 
