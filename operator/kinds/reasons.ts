@@ -68,8 +68,9 @@ export const readyReasons = {
     action: 'Correct the field.',
   },
   DuplicateId: {
-    kinds: 'all but Hub',
-    meaning: 'An older resource owns the same object in the hub. This one takes over when that is deleted.',
+    kinds: 'all',
+    meaning:
+      'An older resource owns the same object in the hub, or an older Hub has the same `external.url`. This one takes over when that is deleted.',
     action: 'Delete one of the two, or change the id or name.',
   },
   NameConflict: {

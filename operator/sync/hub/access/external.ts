@@ -1,7 +1,7 @@
 import { getConfig } from '../../../client/core';
 import { HubBanned, HubError, TokenRejected } from '../../../client/errors';
 import { hasLocalHost } from '../../../client/local-address';
-import type { HubSpec } from '../../../kinds/index';
+import type { Hub, HubSpec } from '../../../kinds/index';
 import { DEPENDENCY_REQUEUE } from '../../../limits';
 import { type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import type { HubClients } from '../../hub-clients';
@@ -31,6 +31,15 @@ export function externalStep(services: Services, hubs: HubClients): HubStep<HubC
         context.problem = stalled('NotSupportedByExternalHub', message);
       }
       const url = new URL(external.url).origin;
+      const owner = olderHubOf(services, hub, url);
+      if (owner) {
+        const { namespace, name } = owner.metadata;
+        const message = `The Hub ${namespace}/${name} is older and has the same external.url. Two Hubs would overwrite each other's settings: delete one of them.`;
+        return stalled('DuplicateId', message, {
+          after: DEPENDENCY_REQUEUE,
+          status: { phase: 'Failed', url: null },
+        });
+      }
       status['url'] = url;
       const found = await resolveAccess(services, hub, spec, url);
       if ('missing' in found) {
@@ -78,6 +87,24 @@ export function invalidUrl({ url }: Pick<External, 'url'>, allowLocal: boolean):
   if (!allowLocal && hasLocalHost(parsed))
     return 'external.url is invalid: a loopback or link-local address leads to the operator itself, not to a hub.';
   return undefined;
+}
+
+/** An older Hub with this address: the hub belongs to that one. */
+function olderHubOf({ cache }: Pick<Services, 'cache'>, hub: Hub, url: string): Hub | undefined {
+  const others = [...cache.list<Hub>('Hub')].filter(
+    ({ metadata, spec }) =>
+      metadata.uid !== hub.metadata.uid &&
+      !metadata.deletionTimestamp &&
+      spec.external !== undefined &&
+      URL.canParse(spec.external.url) &&
+      new URL(spec.external.url).origin === url,
+  );
+  return others.find((other) => isOlder(other, hub));
+}
+
+function isOlder({ metadata: a }: Hub, { metadata: b }: Hub): boolean {
+  const [timeA, timeB] = [a.creationTimestamp ?? '', b.creationTimestamp ?? ''];
+  return timeA === timeB ? a.uid < b.uid : timeA < timeB;
 }
 
 function errorOutcome(error: HubError): Outcome {

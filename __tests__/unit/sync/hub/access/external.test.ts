@@ -1,4 +1,8 @@
-import { invalidUrl } from '../../../../../operator/sync/hub/access/external';
+import type { Hub } from '../../../../../operator/kinds';
+import type { Outcome } from '../../../../../operator/runtime/outcome';
+import type { HubClients } from '../../../../../operator/sync/hub-clients';
+import { externalStep, invalidUrl } from '../../../../../operator/sync/hub/access/external';
+import { aHub, aHubContext, services } from '../../fixtures';
 
 describe('invalidUrl', () => {
   test.each(['http://192.168.1.10:8123', 'https://hub.home.arpa', 'http://hub/', 'http://[fd00::10]:8123'])(
@@ -33,5 +37,51 @@ describe('invalidUrl', () => {
   test('accepts a local address where a setting allows it, and nothing else in addition', () => {
     expect(invalidUrl({ url: 'http://127.0.0.1:8123' }, true)).toBeUndefined();
     expect(invalidUrl({ url: 'http://u:p@127.0.0.1:8123' }, true)).toContain('credentials');
+  });
+});
+
+describe('externalStep', () => {
+  const external = { url: 'http://box:8123/', tokenSecretRef: { name: 'token', key: 'token' } };
+  const hubAt = (createdAt: string, fields: { uid: string; namespace?: string; url?: string }) => {
+    const { uid, namespace = 'home', url = external.url } = fields;
+    const metadata = { uid, namespace, name: `hub-${uid}`, creationTimestamp: createdAt };
+    return aHub({ metadata, spec: { external: { ...external, url } } });
+  };
+  const younger = hubAt('2026-01-02T00:00:00Z', { uid: 'b' });
+
+  async function reconcile(hub: Hub, ...others: Hub[]) {
+    const cache = {
+      get: () => undefined,
+      *list() {
+        yield* [hub, ...others] as never[];
+      },
+    };
+    const hubs = { client: () => undefined, healthMonitor: {} };
+    const step = externalStep(services({ cache, secrets: {} }), hubs as unknown as HubClients);
+    return (await step.run(aHubContext(hub))) as Outcome;
+  }
+
+  test('gives a hub to the oldest Hub with its address, in whatever namespace', async () => {
+    const older = hubAt('2026-01-01T00:00:00Z', { uid: 'c', namespace: 'office', url: 'http://BOX:8123' });
+    expect(await reconcile(younger, older)).toMatchObject({
+      type: 'Stalled',
+      reason: 'DuplicateId',
+      after: 30_000,
+      message: expect.stringContaining('The Hub office/hub-c is older'),
+    });
+    expect(await reconcile(older, younger)).toMatchObject({ reason: 'TokenNotAvailable' });
+  });
+
+  test('gives it to the smaller uid of two Hubs that were created in the same second', async () => {
+    const twin = hubAt('2026-01-02T00:00:00Z', { uid: 'a' });
+    expect(await reconcile(younger, twin)).toMatchObject({ reason: 'DuplicateId' });
+    expect(await reconcile(twin, younger)).toMatchObject({ reason: 'TokenNotAvailable' });
+  });
+
+  test('gives it to a younger Hub when the older is another hub, or is being deleted', async () => {
+    const other = hubAt('2026-01-01T00:00:00Z', { uid: 'c', url: 'http://another:8123' });
+    const leaving = hubAt('2026-01-01T00:00:00Z', { uid: 'd' });
+    const deleted = { ...leaving, metadata: { ...leaving.metadata, deletionTimestamp: 'now' } };
+    expect(await reconcile(younger, other, deleted)).toMatchObject({ reason: 'TokenNotAvailable' });
   });
 });
