@@ -48,6 +48,21 @@ describe('citations', () => {
     expect(named.filter(({ path }) => !existsSync(join(repository, path)))).toEqual([]);
   });
 
+  test('every function that the page on the architecture names exists', () => {
+    const page = files.get('docs/contributing/architecture.md')!;
+    const sources = [...sourceFiles('operator').values()];
+    const named = [...page.matchAll(/`(?:(\w+)\.)?(\w+)\(\)`/g)].map(([name, owner, member]) => ({
+      name,
+      exists: sources.some((text) =>
+        owner
+          ? text.includes(`class ${owner}`) && new RegExp(`\\b${member}[(<]`).test(text)
+          : new RegExp(`function ${member}\\b`).test(text),
+      ),
+    }));
+    expect(named.length).toBeGreaterThan(15);
+    expect(named.filter(({ exists }) => !exists)).toEqual([]);
+  });
+
   test('every link of a page leads to a file', () => {
     const pages = [...files].filter(([name]) => name.endsWith('.md'));
     const links = pages.flatMap(([page, text]) =>
