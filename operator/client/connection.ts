@@ -64,8 +64,8 @@ type ConnectionState =
     };
 
 /**
- * The one WebSocket to a hub. Opens at first use. After a loss it reconnects (at once, then after 1, 2, … 5 s; after a
- * rejected token when its backoff allows) and restores all subscriptions, until it is closed. While reconnecting fails,
+ * The one WebSocket to a hub. Opens at first use. After a loss it reconnects (at once, then after 1, 2, … 5 s; a rejected
+ * token is sent again only when its `AuthBackoff` admits it) and restores all subscriptions, until it is closed. While reconnecting fails,
  * all methods throw the last failure at once.
  *
  * Methods throw only errors of `errors.ts`, and what `assertLeader` of its {@link RestClient} throws.
@@ -219,16 +219,21 @@ export class HubConnection {
 
   private async connect(): Promise<Connection> {
     this.authBackoff.admit();
-    const socket = await openSocket(this.rest, this.token, this.clock, this.log);
-    if (this.isClosed) {
-      terminate(socket);
-      throw closedError();
+    try {
+      const socket = await openSocket(this.rest, this.token, this.clock, this.log);
+      if (this.isClosed) {
+        terminate(socket);
+        throw closedError();
+      }
+      return this.attach(await createConnection({ createSocket: () => Promise.resolve(socket) }));
+    } catch (error) {
+      if (error instanceof TokenRejected) this.authBackoff.recordRejection(error);
+      else this.authBackoff.recordNoAnswer();
+      throw error;
     }
-    return this.attach(await createConnection({ createSocket: () => Promise.resolve(socket) }));
   }
 
   private handleFailure(error: unknown): void {
-    if (error instanceof TokenRejected) this.authBackoff.recordRejection(error);
     if (this.state.phase === 'opening') this.state = { phase: 'idle' };
     if (this.state.phase === 'lost')
       this.state = { phase: 'lost', ...(error instanceof HubError && { error }) };
@@ -264,8 +269,7 @@ export class HubConnection {
 
   /** @param attempt how many attempts since the loss have failed */
   private scheduleReconnect(attempt: number): void {
-    const delay = Math.max(Math.min(attempt * 1_000, MAX_RECONNECT_DELAY), this.authBackoff.remaining);
-    this.reconnect.set(delay, () => {
+    this.reconnect.set(Math.min(attempt * 1_000, MAX_RECONNECT_DELAY), () => {
       this.open().catch(() => {
         if (!this.isClosed) this.scheduleReconnect(attempt + 1); // the state tells the callers why
       });

@@ -14,6 +14,14 @@ export abstract class HubError extends OperationalError {
  */
 export class HubUnreachable extends HubError {
   override readonly name = 'HubUnreachable';
+
+  /** @param isDown the connection was refused, or a proxy has no hub behind it: the hub does not run */
+  constructor(
+    message: string,
+    readonly isDown = false,
+  ) {
+    super(message);
+  }
 }
 
 /** What answers at the hub's address is not Home Assistant: a redirect, an HTML page, another program's manifest. */

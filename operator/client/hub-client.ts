@@ -44,13 +44,15 @@ export class HubClient {
   readonly removal: EntityRemoval;
   readonly events: HubEvents;
   private readonly token: string;
+  private readonly authBackoff: AuthBackoff;
   private redact: Redact;
 
   constructor(options: HubClientOptions) {
     const { token, clock, log } = options;
     this.token = token;
     this.redact = redactor([token, ...(options.secrets ?? [])]);
-    const authBackoff = new AuthBackoff(clock);
+    const authBackoff = new AuthBackoff(clock, () => this.rest.isDown());
+    this.authBackoff = authBackoff;
     this.rest = new RestClient({ ...options, authBackoff, redact: (text) => this.redact(text) });
     this.connection = new HubConnection({ rest: this.rest, token, authBackoff, clock, log });
     const ownReloads = new OwnReloadTracker(clock);
@@ -82,6 +84,7 @@ export class HubClient {
   }
 
   close(): void {
+    this.authBackoff.close();
     this.reloads.close();
     this.connection.close();
     this.rest.close();

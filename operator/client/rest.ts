@@ -148,6 +148,16 @@ export class RestClient {
     }
   }
 
+  /** Whether nothing listens at the address, or a proxy there has no hub behind it. Needs no token. */
+  async isDown(): Promise<boolean> {
+    try {
+      await this.get('/manifest.json', { token: null });
+      return false;
+    } catch (error) {
+      return error instanceof HubUnreachable && error.isDown;
+    }
+  }
+
   /** Before a token goes to an untrusted address: shows that a hub is there. @throws NotHomeAssistant, HubUnreachable, … */
   async verifyIsHub(): Promise<void> {
     await this.identityCheck?.verify();
@@ -162,15 +172,23 @@ export class RestClient {
   private async call<T>(method: Method, path: string, body: unknown, options: CallOptions = {}): Promise<T> {
     const ownToken = options.token === undefined && this.token !== undefined;
     if (ownToken || options.token != null) await this.verifyIsHub();
-    if (ownToken) this.authBackoff.admit();
-    const response = await this.send(method, path, body, options);
-    if (response.status >= 200 && response.status < 300) {
-      if (ownToken) this.authBackoff.recordSuccess();
-      return parse(response) as T;
+    if (!ownToken)
+      return this.parsed(await this.send(method, path, body, options), path, options.token != null);
+    this.authBackoff.admit();
+    try {
+      const answer = await this.parsed<T>(await this.send(method, path, body, options), path, true);
+      this.authBackoff.recordSuccess();
+      return answer;
+    } catch (error) {
+      if (error instanceof TokenRejected) this.authBackoff.recordRejection(error);
+      else this.authBackoff.recordNoAnswer();
+      throw error;
     }
-    const error = await this.errorOf(response, path, ownToken || options.token != null);
-    if (ownToken && error instanceof TokenRejected) this.authBackoff.recordRejection(error);
-    throw error;
+  }
+
+  private async parsed<T>(response: AxiosResponse<string>, path: string, withToken: boolean): Promise<T> {
+    if (response.status >= 200 && response.status < 300) return parse(response) as T;
+    throw await this.errorOf(response, path, withToken);
   }
 
   private async send(
@@ -199,7 +217,8 @@ export class RestClient {
       const reason = abort.signal.aborted
         ? `no answer within ${timeout / 1000} s`
         : describeNetworkError(error);
-      const failure = new HubUnreachable(`${this.address.url} cannot be reached: ${reason}`);
+      const isDown = error.code === 'ECONNREFUSED';
+      const failure = new HubUnreachable(`${this.address.url} cannot be reached: ${reason}`, isDown);
       this.identityCheck?.invalidateOn(failure);
       throw failure;
     } finally {
@@ -240,7 +259,7 @@ export class RestClient {
       case 502:
       case 503:
       case 504:
-        return new HubUnreachable(`${this.address.url} is not available (HTTP ${status})`);
+        return new HubUnreachable(`${this.address.url} is not available (HTTP ${status})`, status !== 429);
       default:
         return status >= 500 ? new HubFailed(text) : new HubRejected(String(status), text);
     }

@@ -1,55 +1,91 @@
-import { TokenRejected } from '../../../operator/client/errors';
 import { AuthBackoff } from '../../../operator/client/auth-backoff';
+import { TokenRejected } from '../../../operator/client/errors';
 import { ManualClock } from '../manual-clock';
 
 const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const rejection = new TokenRejected('revoked');
+
+let clock: ManualClock;
+let isDown: boolean;
+let backoff: AuthBackoff;
+
+beforeEach(() => {
+  clock = new ManualClock();
+  isDown = false;
+  backoff = new AuthBackoff(clock, () => Promise.resolve(isDown));
+});
+
+async function restartHub(): Promise<void> {
+  isDown = true;
+  await clock.advance(20_000);
+  isDown = false;
+}
+
+/** Uses the rejected token every second, as hundreds of resources do; resolves with the number of failed logins. */
+async function failedLogins(milliseconds: number, restarts: (second: number) => boolean): Promise<number> {
+  let failed = 0;
+  for (let second = 0; second < milliseconds / 1_000; second++) {
+    isDown = restarts(second);
+    try {
+      backoff.admit();
+      failed += 1;
+      backoff.recordRejection(rejection);
+    } catch (error) {
+      expect(error).toBeInstanceOf(TokenRejected);
+    }
+    await clock.advance(1_000);
+  }
+  return failed;
+}
 
 describe('AuthBackoff', () => {
-  let clock: ManualClock;
-  let gate: AuthBackoff;
-  const rejection = new TokenRejected('revoked');
-
-  beforeEach(() => {
-    clock = new ManualClock();
-    gate = new AuthBackoff(clock);
+  test('admits all uses until a rejection', () => {
+    for (let use = 0; use < 100; use++) expect(() => backoff.admit()).not.toThrow();
   });
 
-  test('lets everything pass until a rejection', () => {
-    for (let use = 0; use < 100; use++) expect(() => gate.admit()).not.toThrow();
+  test('costs one failed login in 24 hours for a revoked token, while the hub runs', async () => {
+    expect(await failedLogins(24 * HOUR, () => false)).toBe(1);
   });
 
-  test('lets one use pass after 5 minutes, then after 10', async () => {
-    gate.recordRejection(rejection);
-    await clock.advance(5 * MINUTE - 1);
-    expect(() => gate.admit()).toThrow('revoked');
-    await clock.advance(1);
-    gate.admit();
-    expect(() => gate.admit()).toThrow(TokenRejected);
-    gate.recordRejection(rejection);
-    expect(gate.remaining).toBe(10 * MINUTE);
+  test('costs one more failed login for a restart of the hub', async () => {
+    expect(await failedLogins(HOUR, (second) => second >= 600 && second < 630)).toBe(2);
   });
 
-  test('counts uses that were rejected together once', () => {
-    for (let use = 0; use < 4; use++) gate.admit();
-    for (let use = 0; use < 4; use++) gate.recordRejection(rejection);
-    expect(gate.remaining).toBe(5 * MINUTE);
+  test('costs 10 failed logins in 24 hours while the hub restarts every minute, each after a restart', async () => {
+    expect(await failedLogins(24 * HOUR, (second) => second % 60 < 20)).toBe(10);
   });
 
-  test('waits six hours at most', async () => {
-    for (let times = 0; times < 30; times++) {
-      await clock.advance(gate.remaining);
-      gate.admit();
-      gate.recordRejection(rejection);
-    }
-    expect(gate.remaining).toBe(6 * 60 * MINUTE);
-  });
-
-  test('is open again once the token is accepted', async () => {
-    gate.recordRejection(rejection);
+  test('admits a single use after a restart until it is answered', async () => {
+    backoff.recordRejection(rejection);
+    await restartHub();
     await clock.advance(5 * MINUTE);
-    gate.admit();
-    gate.recordSuccess();
-    expect(() => gate.admit()).not.toThrow();
-    expect(() => gate.admit()).not.toThrow();
+    backoff.admit();
+    expect(() => backoff.admit()).toThrow('revoked');
+    backoff.recordNoAnswer();
+    expect(() => backoff.admit()).not.toThrow();
+  });
+
+  test('counts uses that were rejected together once', async () => {
+    for (let use = 0; use < 4; use++) backoff.recordRejection(rejection);
+    await restartHub();
+    await clock.advance(5 * MINUTE);
+    expect(() => backoff.admit()).not.toThrow();
+  });
+
+  test('admits all uses again once the token is accepted', async () => {
+    backoff.recordRejection(rejection);
+    await restartHub();
+    await clock.advance(5 * MINUTE);
+    backoff.admit();
+    backoff.recordSuccess();
+    for (let use = 0; use < 4; use++) expect(() => backoff.admit()).not.toThrow();
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  test('asks the hub nothing more once it is closed', () => {
+    backoff.recordRejection(rejection);
+    backoff.close();
+    expect(clock.pendingTimers).toBe(0);
   });
 });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../../operator/clock';
+import { AuthBackoff } from '../../../operator/client/auth-backoff';
 import { HubConnection } from '../../../operator/client/connection';
 import {
   HubBanned,
@@ -25,9 +26,10 @@ function open({
   clock = systemClock,
   url = hub.url,
   assertLeader = () => undefined,
+  authBackoff = new AuthBackoff(clock),
 } = {}): HubConnection {
-  const rest = new RestClient({ url, clock, redact: redactor(['hunter2']), assertLeader: assertLeader });
-  const connection = new HubConnection({ rest, token, clock, log: silentLog });
+  const rest = new RestClient({ url, clock, redact: redactor(['hunter2']), assertLeader });
+  const connection = new HubConnection({ rest, token, authBackoff, clock, log: silentLog });
   opened.push(connection, rest);
   return connection;
 }
@@ -294,20 +296,23 @@ describe('a lost connection', () => {
     expect(hub.connects).toBe(1);
   });
 
-  test('comes back with a revoked token only when its gate opens', async () => {
+  test('sends a rejected token again only after the hub was down', async () => {
     const clock = new ManualClock();
-    const connection = open({ clock });
+    let isDown = false;
+    const authBackoff = new AuthBackoff(clock, () => Promise.resolve(isDown));
+    const connection = open({ clock, authBackoff });
     await connection.command('get_config');
     hub.token = 'another';
     for (const client of hub.clients) client.terminate();
     await until(() => !connection.connected);
     await clock.advance(1);
     await until(() => hub.connects === 2 && hub.clients.size === 0);
-    await clock.advance(4 * 60_000);
+    await clock.advance(60 * 60_000);
     await expect(connection.command('get_config')).rejects.toThrow(TokenRejected);
     expect(hub.connects).toBe(2);
     hub.token = 'good-token';
-    await clock.advance(60_000);
+    isDown = true;
+    await clock.advance(10_000);
     await until(() => connection.connected);
   });
 });

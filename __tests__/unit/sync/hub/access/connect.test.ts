@@ -145,7 +145,9 @@ describe('Connector', () => {
     answers['auth/current_user'] = ({ succeed }) => succeed({ name: 'Ada', is_admin: false });
     server.routes.set('GET /api/config', text(401, '401: Unauthorized'));
     expect((await reconcile()).outcome).toMatchObject({ reason: 'TokenRejected' });
-    clock.freeze(24 * 3_600_000);
+    jest.spyOn(client.rest, 'isDown').mockResolvedValue(true); // the hub restarts
+    await clock.advance(5_000);
+    clock.freeze(5 * 60_000);
     server.routes.set('GET /api/config', json(200, config));
     expect((await reconcile()).outcome).toMatchObject({
       reason: 'TokenRejected',
