@@ -33,6 +33,10 @@ export interface Commands {
   analytics: Command<NoFields, { readonly preferences: AnalyticsPreferences }>;
   'analytics/preferences': Command<{ readonly preferences: AnalyticsPreferences }, void>;
   'http/config': Command<NoFields, HttpConfig>;
+  'persistent_notification/get': Command<
+    NoFields,
+    readonly { readonly notification_id: string; readonly message: string }[]
+  >;
 
   'auth/current_user': Command<NoFields, HubUser>;
   /** `lifespan` in days. The result is the token, which the hub never shows again. */

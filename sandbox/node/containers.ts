@@ -7,7 +7,7 @@ import type { HubSoftware } from '../hub-software';
 import { commandLine, mapPath, mapValues, startsHub, variables, type Mount } from './environment';
 import { logSize, terminationMessage } from './termination-message';
 import { MissingReference, type Lookup } from './lookup';
-import { verdicts } from './probes';
+import { type ProbeTarget, verdicts } from './probes';
 import { ContainerProcess } from './process';
 import { pause } from './pause';
 import { waitingStatus } from './status';
@@ -43,6 +43,8 @@ export interface ContainerHost {
 export class ContainerRunner {
   status: V1ContainerStatus;
   private process: ContainerProcess | undefined;
+  /** A command in this container, once it has been started. */
+  private command: ProbeTarget['command'] = (line) => ({ line, environment: {}, workingDirectory: '/' });
   private readonly files: {
     log: string;
     termination: string;
@@ -168,12 +170,23 @@ export class ContainerRunner {
     const values = variables(container, host.pod(), baseVariables(host, venv, files.home), host.lookup);
     const command = commandLine(container, values, mounts, { hass, emptyConfiguration: files.configuration });
     const workingDirectory = workingDir ? mapPath(workingDir, mounts) : files.home;
+    const environment = mapValues(values, mounts);
+    const ports = container.ports?.map(({ containerPort }) => String(containerPort)) ?? [];
+    this.command = (probe) => ({
+      // The pod's one port stands for whatever port the probe names.
+      line: commandLine({ name: container.name, command: [...probe] }, values, mounts, {
+        hass,
+        emptyConfiguration: files.configuration,
+      }).map((part) => (ports.includes(part) ? String(host.port) : part)),
+      environment,
+      workingDirectory,
+    });
     for (const directory of [files.home, files.configuration]) mkdirSync(directory, { recursive: true });
     return () =>
       new ContainerProcess({
         tether: host.tether,
         command,
-        environment: mapValues(values, mounts),
+        environment,
         workingDirectory,
         logFile: files.log,
         pidFile: files.pid,
@@ -210,7 +223,8 @@ export class ContainerRunner {
   }
 
   private verdicts(kind: string, probe: V1Probe, signal: AbortSignal): AsyncGenerator<boolean> {
-    return verdicts(probe, this.host.port, signal, (problem) =>
+    const target = { port: this.host.port, command: this.command };
+    return verdicts(probe, target, signal, (problem) =>
       this.host.event('Warning', 'Unhealthy', `${kind} probe failed: ${problem}`),
     );
   }

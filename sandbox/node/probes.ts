@@ -1,4 +1,5 @@
-/** Startup, readiness and liveness probes, asked at 127.0.0.1. */
+/** Startup, readiness and liveness probes, asked at 127.0.0.1 or by a command. */
+import { execFile } from 'node:child_process';
 import { get } from 'node:http';
 import { connect } from 'node:net';
 import type { V1HTTPGetAction, V1Probe } from '@kubernetes/client-node';
@@ -6,13 +7,24 @@ import { pause } from './pause';
 
 const ADDRESS = '127.0.0.1';
 
+/** The container that is probed. */
+export interface ProbeTarget {
+  readonly port: number;
+  /** What a command of the container gets. */
+  readonly command: (command: readonly string[]) => {
+    readonly line: readonly string[];
+    readonly environment: Readonly<Record<string, string>>;
+    readonly workingDirectory: string;
+  };
+}
+
 /**
  * The probe's verdicts, one each time a threshold is reached, at the probe's own pace, until the signal ends it.
  * `onFailure` gets each failure in the kubelet's words. The pod's one port stands for whatever port the probe names.
  */
 export async function* verdicts(
   probe: V1Probe,
-  port: number,
+  target: ProbeTarget,
   signal: AbortSignal,
   onFailure: (problem: string) => void,
 ): AsyncGenerator<boolean> {
@@ -21,7 +33,7 @@ export async function* verdicts(
   let inARow = 0;
   if (!(await pause(initialDelaySeconds * 1000, signal))) return;
   do {
-    const problem = await ask(probe, port, signal);
+    const problem = await ask(probe, target, signal);
     if (signal.aborted) return;
     if (problem !== undefined) onFailure(problem);
     const answer = problem === undefined;
@@ -32,12 +44,31 @@ export async function* verdicts(
 }
 
 /** Asks once: what is wrong, or `undefined` when nothing is. */
-export function ask(probe: V1Probe, port: number, signal: AbortSignal): Promise<string | undefined> {
-  const { httpGet, tcpSocket, timeoutSeconds = 1 } = probe;
+export function ask(probe: V1Probe, target: ProbeTarget, signal: AbortSignal): Promise<string | undefined> {
+  const { exec, httpGet, tcpSocket, timeoutSeconds = 1 } = probe;
+  const { port } = target;
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutSeconds * 1000)]);
-  const answer = httpGet ? askHttp(httpGet, port, limit) : tcpSocket ? askTcp(port, limit) : undefined;
+  const answer = exec
+    ? runCommand(exec.command ?? [], target, limit)
+    : httpGet
+      ? askHttp(httpGet, port, limit)
+      : tcpSocket
+        ? askTcp(port, limit)
+        : undefined;
   // A path or a header that cannot be sent at all.
   return Promise.resolve(answer).catch(said);
+}
+
+/** Healthy when the command ends with 0; else its output says why not. */
+function runCommand(command: readonly string[], target: ProbeTarget, signal: AbortSignal) {
+  const { line, environment, workingDirectory } = target.command(command);
+  const [program = '', ...args] = line;
+  return new Promise<string | undefined>((resolve) => {
+    const options = { env: environment, cwd: workingDirectory, signal };
+    execFile(program, args, options, (error, stdout, stderr) =>
+      resolve(error ? (stdout + stderr).trim() || said(error) : undefined),
+    );
+  });
 }
 
 function askHttp({ path = '/', httpHeaders = [] }: V1HTTPGetAction, port: number, signal: AbortSignal) {

@@ -63,6 +63,7 @@ const CONTAINER_FIELDS: (keyof V1Container)[] = [
 ];
 
 const PROBE_FIELDS: (keyof V1Probe)[] = [
+  'exec',
   'failureThreshold',
   'httpGet',
   'initialDelaySeconds',

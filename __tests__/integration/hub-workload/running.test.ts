@@ -200,7 +200,7 @@ describe('a pod that does not run', () => {
   });
 
   test('the probe’s words, and probes can be replaced', async () => {
-    const probe = { httpGet: { path: '/nothing-here' }, periodSeconds: 1 };
+    const probe = { httpGet: { path: '/nothing-here', port: 'http' }, periodSeconds: 1 };
     await home.change('hub', 'cabin', { podTemplate: lightPod({ readinessProbe: probe }) });
     await says('cabin', /^Pod cabin-0 is starting: Unhealthy: Readiness probe failed: .*404/);
     await home.change('hub', 'cabin', {

@@ -65,11 +65,11 @@ test('without a podTemplate a hub has time to start and to stop, and no right in
     spec,
   } as Template) as unknown as Record<
     'startupProbe' | 'readinessProbe' | 'livenessProbe',
-    { periodSeconds: number; failureThreshold: number; httpGet: object }
+    { periodSeconds: number; failureThreshold: number; exec: { command: string[] } }
   >;
   expect(startupProbe.periodSeconds * startupProbe.failureThreshold).toBeGreaterThanOrEqual(3_600);
   for (const probe of [startupProbe, readinessProbe, livenessProbe])
-    expect(probe.httpGet).toMatchObject({ path: '/manifest.json' });
+    expect(probe.exec.command.at(-1)).toBe('8123');
 });
 
 test('version: a digest', async () => {
@@ -153,7 +153,7 @@ test('podTemplate is merged last, by Kubernetes’ merge keys, and what is remov
           ],
           ports: [{ name: 'homekit', containerPort: 21063 }],
           volumeMounts: [{ name: 'media', mountPath: '/media' }],
-          livenessProbe: { exec: { command: ['true'] } },
+          livenessProbe: { tcpSocket: { port: 'http' } },
           resources: { limits: { memory: '512Mi' } },
         },
         { name: 'sidecar', image: 'example.org/sidecar' },
@@ -191,9 +191,9 @@ test('podTemplate is merged last, by Kubernetes’ merge keys, and what is remov
     '/hub-operator/secrets',
     '/media',
   ]);
-  expect(hub['livenessProbe']).toMatchObject({ exec: { command: ['true'] }, periodSeconds: 30 });
-  expect(hub['livenessProbe']).not.toHaveProperty('httpGet');
-  expect(hub['readinessProbe']).toMatchObject({ httpGet: { path: '/manifest.json' } });
+  expect(hub['livenessProbe']).toMatchObject({ tcpSocket: { port: 'http' }, periodSeconds: 30 });
+  expect(hub['livenessProbe']).not.toHaveProperty('exec');
+  expect(hub['readinessProbe']).toHaveProperty('exec');
 
   await home.change('hub', 'villa', { podTemplate: null });
   await home.change('hub', 'villa', { podTemplate: nowhere() });

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PREPARE_CONFIG } from '../../../operator/sync/hub/workload/init-scripts';
@@ -20,7 +20,7 @@ const FIRST = [
 const SECOND = `logger:\n  default: warning\n${INCLUDES}`;
 
 let directory: string;
-let places: { config: string; configuration: string; secrets: string; verdict: string };
+let places: { config: string; configuration: string; secrets: string; verdict: string; allow: string };
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'prepare-'));
@@ -30,6 +30,7 @@ beforeAll(async () => {
     configuration: place('configuration'),
     secrets: place('secrets'),
     verdict: place('verdict'),
+    allow: place('allow-downgrade'),
   };
   await mkdir(places.config);
 });
@@ -42,8 +43,8 @@ async function start(
 ): Promise<{ code: number; verdict: string }> {
   await mount(places.configuration, configuration);
   await mount(places.secrets, secrets);
-  const { config, configuration: generated, secrets: secretsPlace, verdict } = places;
-  const { code } = await runPython(PREPARE_CONFIG, config, generated, secretsPlace, verdict);
+  const { config, configuration: generated, secrets: secretsPlace, verdict, allow } = places;
+  const { code } = await runPython(PREPARE_CONFIG, config, generated, secretsPlace, verdict, allow);
   return { code, verdict: await readFile(verdict, 'utf8') };
 }
 
@@ -153,4 +154,72 @@ test('the check quotes what it refuses; no secret leaves with it', async () => {
   const { verdict } = await start({ 'configuration.yaml': broken }, { 'secrets.yaml': secrets });
   expect(verdict).toMatch(/latitude.*\*\*\*/s);
   expect(verdict).not.toContain('hunter2');
+});
+
+describe('after a power loss', () => {
+  const generated = { 'configuration.yaml': SECOND, 'lights.yaml': '[3]\n' };
+  const own = (name: string) => join(places.config, 'hub-operator', name);
+
+  test.each([
+    ['is empty', ''],
+    ['is cut off', '["configuration.yam'],
+    ['is no list of names', '{"configuration.yaml": 1}'],
+  ])('a list of written files that %s is kept aside, and the start goes on', async (_, torn) => {
+    await start(generated);
+    await writeFile(own('written.json'), torn);
+    const { code } = await start({ 'configuration.yaml': SECOND });
+    expect(code).toBe(0);
+    expect(await readFile(own('written.json.broken'), 'utf8')).toBe(torn);
+    expect(JSON.parse(await readFile(own('written.json'), 'utf8'))).toEqual(['configuration.yaml']);
+    // Known from the last good configuration: it goes, and nothing of ours is taken for the user's.
+    expect(exists('lights.yaml')).toBe(false);
+    expect(exists('lights.yaml.before-hub-operator')).toBe(false);
+  });
+
+  test('a mark of the check that is empty means another check', async () => {
+    await start(generated);
+    await truncate(own('checked'));
+    expect(await start(generated)).toEqual({ code: 0, verdict: 'The configuration was checked.' });
+  });
+
+  test('the last good configuration survives a kill between its two renames', async () => {
+    await start(generated);
+    await rename(own('last-good'), own('last-good.old'));
+    await mkdir(own('last-good.new'));
+    const { code, verdict } = await start({ 'configuration.yaml': `logger: [\n${INCLUDES}` });
+    expect(code).toBe(0);
+    expect(verdict).toContain('so the last good one stays');
+    expect(await content('lights.yaml')).toBe('[3]\n');
+  });
+});
+
+describe('of another version', () => {
+  const generated = { 'configuration.yaml': SECOND };
+  const ran = (version: string) => writeFile(join(places.config, '.HA_VERSION'), version);
+  afterEach(() => rm(places.allow, { force: true }));
+
+  test('an image that is older than what ran on the volume is refused, and nothing is written', async () => {
+    await start(generated);
+    await ran('2999.1.0\n');
+    const { code, verdict } = await start({ 'configuration.yaml': `# new\n${SECOND}` });
+    expect(code).toBe(1);
+    expect(verdict).toMatch(
+      /^2999\.1\.0 has run on this volume, and \S+ may not be able to read what a newer version has written\. Set spec\.version to 2999\.1\.0 or later/,
+    );
+    expect(await content('configuration.yaml')).toBe(SECOND);
+  });
+
+  test('it may start when the Hub allows it', async () => {
+    await ran('2999.1.0');
+    await writeFile(places.allow, 'true');
+    expect(await start(generated)).toMatchObject({ code: 0 });
+  });
+
+  test.each(['2020.1.0', 'odd', ''])(
+    'one that is newer, or cannot be compared, may start: %j',
+    async (version) => {
+      await ran(version);
+      expect(await start(generated)).toMatchObject({ code: 0 });
+    },
+  );
 });

@@ -75,3 +75,18 @@ test('without bans, or without an address, there is nothing to do', async () => 
   expect(await unban()).toMatchObject({ code: 0 });
   expect(await readFile(files.bans, 'utf8')).toBe(others);
 });
+
+test('bytes that are no UTF-8 stay, and the address goes all the same', async () => {
+  const odd = Buffer.concat([Buffer.from('# caf'), Buffer.from([0xe9, 0x0a])]);
+  await writeFile(files.bans, Buffer.concat([odd, Buffer.from(ban('10.0.0.5') + ban('10.0.0.6'))]));
+  await writeFile(files.address, '10.0.0.5');
+  expect(await unban()).toMatchObject({ code: 0 });
+  expect(await readFile(files.bans)).toEqual(Buffer.concat([odd, Buffer.from(`\n${ban('10.0.0.6')}`)]));
+});
+
+test('an address that is none keeps no hub from starting', async () => {
+  await writeFile(files.bans, ban('10.0.0.5'));
+  await writeFile(files.address, 'nowhere');
+  expect(await unban()).toMatchObject({ code: 0 });
+  expect(await readFile(files.bans, 'utf8')).toBe(ban('10.0.0.5'));
+});

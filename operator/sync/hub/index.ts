@@ -9,6 +9,7 @@ import type { Services } from '../services';
 import { Connector } from './access/connect';
 import { externalStep } from './access/external';
 import { ensureBackupSchedule } from './backup';
+import { checkClusterBans, type WithBans } from './health/cluster-bans';
 import { continueOnFailure } from './continue-on-failure';
 import { addExposure } from './exposure/index';
 import { checkTrustedProxies } from './exposure/trusted-proxies';
@@ -25,6 +26,7 @@ export function hubModule(services: Services, hubs: HubClients): SyncModule<Hub>
   const steps = workloadSteps(services)
     .add({ name: 'bootstrap', run: (context) => connector.connect(context) })
     .add(checkTrustedProxies)
+    .add(checkClusterBans(services))
     .add(backup);
 
   return {
@@ -69,6 +71,7 @@ async function dryRun(services: Services, context: HubContext): Promise<Outcome>
   });
 }
 
-function readyOutcome({ core, url }: Authenticated): Outcome {
-  return ready('HubRunning', `Home Assistant ${core.version} answers at ${url} (${core.state}).`);
+function readyOutcome({ core, url, banNotice }: Authenticated & Partial<WithBans>): Outcome {
+  const message = `Home Assistant ${core.version} answers at ${url} (${core.state}).`;
+  return ready('HubRunning', banNotice ? `${message} ${banNotice}` : message);
 }

@@ -55,10 +55,7 @@ test.each<[string, V1Pod]>([
     'spec.containers[hub].securityContext.privileged',
     withContainer({ securityContext: { privileged: true } }),
   ],
-  [
-    'spec.containers[hub].readinessProbe.exec',
-    withContainer({ readinessProbe: { exec: { command: ['x'] } } }),
-  ],
+  ['spec.containers[hub].readinessProbe.grpc', withContainer({ readinessProbe: { grpc: { port: 1 } } })],
   [
     'spec.containers[hub].livenessProbe.httpGet.scheme',
     withContainer({ livenessProbe: { httpGet: { port: 1, scheme: 'HTTPS' } } }),

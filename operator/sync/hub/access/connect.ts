@@ -31,6 +31,7 @@ import {
   type WithClaim,
 } from '../steps';
 import { recordRanVersion } from '../workload/downgrade';
+import { OLDER_VERSION } from '../workload/init-scripts';
 import {
   bootstrapCompleted,
   bootstrapDisabled,
@@ -123,6 +124,8 @@ export class Connector {
     if (spec.backup && !conditionOf(hub, 'BackupConfigured'))
       context.conditions['BackupConfigured'] = noToken;
     const pod = await podState(this.services, hub);
+    if (!pod.ready && pod.message.includes(OLDER_VERSION))
+      return stalled('DowngradeRefused', pod.message, { status: { phase: 'Failed' } });
     if (!pod.ready) return podNotReady(hub, this.services.clock, pod.message);
     if (!url) return podNotReady(hub, this.services.clock, 'The address of the hub is not known yet.');
     const found = await resolveAccess(this.services, hub, spec, url);

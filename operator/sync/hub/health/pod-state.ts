@@ -23,7 +23,11 @@ interface ContainerStatus {
 
 /** The fields of a pod that are used here. */
 export interface Pod extends ClusterObject {
+  readonly spec?: { readonly hostNetwork?: boolean };
   readonly status?: {
+    readonly hostIP?: string;
+    readonly hostIPs?: readonly { readonly ip: string }[];
+    readonly podIP?: string;
     readonly phase?: string;
     readonly reason?: string;
     readonly message?: string;

@@ -2,19 +2,24 @@ import type { Hub, HubSpec } from '../../../kinds/index';
 import { operatorAnnotations } from '../../../kinds/annotations';
 import { objectNames } from '../../../kinds/object-names';
 import { HUB_CONTAINER, HUB_PORT } from '../owned-objects';
-import { PREPARE_CONFIG, PREPARE_CONTAINER, UNBAN_CONTAINER, UNBAN_OPERATOR_IP } from './init-scripts';
+import { ALLOW_DOWNGRADE_KEY, OPERATOR_IP_KEY } from './init-values';
+import { PREPARE_CONFIG, PREPARE_CONTAINER, PROBE, UNBAN_CONTAINER, UNBAN_OPERATOR_IP } from './init-scripts';
 
 /** Paths in the pod. The scripts get each of them as an argument. */
 const CONFIG = '/config';
 const CONFIGURATION = '/hub-operator/configuration';
 const SECRETS = '/hub-operator/secrets';
-const OPERATOR_IP = '/hub-operator/operator-ip';
+const INIT_VALUES = '/hub-operator/operator-ip';
+const TERMINATION_LOG = '/dev/termination-log';
 
 /** The hub's own timeouts for a stop add up to 210 s. A hub that is killed sooner can lose its database. */
 const GRACE_SECONDS = 240;
 
-/** Unlike `/api/config` this path is no failed login, and the hub answers it as soon as it serves. */
-const alive = { httpGet: { path: '/manifest.json', port: 'http' } };
+/**
+ * A command in the container: an `httpGet` comes from the address of the node, which the hub may have banned for what
+ * came through it (rules.md, "Ban recovery").
+ */
+const alive = { exec: { command: ['python3', '-I', '-S', '-c', PROBE, String(HUB_PORT)] } };
 
 export interface PodHashes {
   /** Copied from the generated ConfigMap. */
@@ -56,11 +61,21 @@ export function podTemplate(
         {
           name: PREPARE_CONTAINER,
           ...common,
-          command: ['python3', '-c', PREPARE_CONFIG, CONFIG, CONFIGURATION, SECRETS, '/dev/termination-log'],
+          command: [
+            'python3',
+            '-c',
+            PREPARE_CONFIG,
+            CONFIG,
+            CONFIGURATION,
+            SECRETS,
+            TERMINATION_LOG,
+            `${INIT_VALUES}/${ALLOW_DOWNGRADE_KEY}`,
+          ],
           volumeMounts: [
             { name: 'config', mountPath: CONFIG },
             { name: 'configuration', mountPath: CONFIGURATION, readOnly: true },
             { name: 'secrets', mountPath: SECRETS, readOnly: true },
+            { name: 'operator-ip', mountPath: INIT_VALUES, readOnly: true },
           ],
         },
         {
@@ -71,12 +86,12 @@ export function podTemplate(
             '-c',
             UNBAN_OPERATOR_IP,
             `${CONFIG}/ip_bans.yaml`,
-            `${OPERATOR_IP}/ip`,
-            '/dev/termination-log',
+            `${INIT_VALUES}/${OPERATOR_IP_KEY}`,
+            TERMINATION_LOG,
           ],
           volumeMounts: [
             { name: 'config', mountPath: CONFIG },
-            { name: 'operator-ip', mountPath: OPERATOR_IP, readOnly: true },
+            { name: 'operator-ip', mountPath: INIT_VALUES, readOnly: true },
           ],
         },
       ],
@@ -88,7 +103,7 @@ export function podTemplate(
           ports: [{ name: 'http', containerPort: HUB_PORT, protocol: 'TCP' }],
           ...(spec.resources && { resources: spec.resources }),
           // A database migration can take most of an hour, and nothing answers meanwhile.
-          startupProbe: { ...alive, periodSeconds: 2, timeoutSeconds: 2, failureThreshold: 1800 },
+          startupProbe: { ...alive, periodSeconds: 2, timeoutSeconds: 5, failureThreshold: 1800 },
           readinessProbe: { ...alive, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 },
           livenessProbe: { ...alive, periodSeconds: 30, timeoutSeconds: 10, failureThreshold: 6 },
           volumeMounts: [

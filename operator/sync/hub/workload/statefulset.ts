@@ -6,11 +6,11 @@ import { stalled, waiting } from '../../../runtime/outcome';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import type { WorkloadStep } from '../continue-on-failure';
-import { selectorOf, type StatefulSet } from '../owned-objects';
+import { HUB_CONTAINER, selectorOf, type StatefulSet } from '../owned-objects';
 import { type HubContext, requeueAfter, type WithClaim } from '../steps';
 import { refuseDowngrade } from './downgrade';
-import { mergePodTemplate, NotMergeable } from './merge';
-import { ensureOperatorIp } from './operator-ip';
+import { mergePodTemplate, NotMergeable, type PodTemplate } from './merge';
+import { ensureInitValues } from './init-values';
 import { type PodHashes, podTemplate } from './pod-template';
 import { lostPart } from './protected-parts';
 import { hashesOf, Rollouts } from './rollout';
@@ -29,7 +29,7 @@ export function ensureStatefulSet(
     async run(context) {
       const { hub, spec, status } = context;
       // First: it lifts a ban of a hub that runs, whatever else is refused.
-      await ensureOperatorIp(services, hub);
+      await ensureInitValues(services, hub);
       if (context.claimConflict) return context.claimConflict;
       const refusal = context.claim && refuseDowngrade(hub, spec, context.claim);
       if (refusal) return stalled('DowngradeRefused', refusal);
@@ -78,12 +78,13 @@ export function statefulSet(
   const selector = selectorOf(hub);
   const own = podTemplate(hub, spec, { ...selector, ...ownerLabels }, hashes);
   try {
-    const template = mergePodTemplate(own, spec.podTemplate ?? {});
-    const lost = lostPart(own, template);
+    const merged = mergePodTemplate(own, spec.podTemplate ?? {});
+    const lost = lostPart(own, merged);
     if (lost)
       return {
         problem: `spec.podTemplate changes ${lost}, which the operator needs: remove that field from spec.podTemplate.`,
       };
+    const template = withImageOfHub(own, merged);
     const manifest = {
       apiVersion: 'apps/v1',
       kind: 'StatefulSet',
@@ -104,4 +105,26 @@ export function statefulSet(
     if (error instanceof NotMergeable) return { problem: `spec.podTemplate.${error.message}.` };
     throw error;
   }
+}
+
+/**
+ * Where `spec.podTemplate` gives the hub another image, our init containers run in that one as well: they compare its
+ * version with the one on the volume, and check the configuration with it.
+ */
+function withImageOfHub(own: PodTemplate, merged: PodTemplate): PodTemplate {
+  const containersOf = (template: PodTemplate, list: 'containers' | 'initContainers') =>
+    (template['spec'] as Record<typeof list, readonly Container[]>)[list];
+  const imageIn = (template: PodTemplate) =>
+    containersOf(template, 'containers').find(({ name }) => name === HUB_CONTAINER)?.image;
+  const [standard, image] = [imageIn(own), imageIn(merged)];
+  const ours = new Set(containersOf(own, 'initContainers').map(({ name }) => name));
+  const initContainers = containersOf(merged, 'initContainers').map((container) =>
+    ours.has(container.name) && container.image === standard ? { ...container, image } : container,
+  );
+  return { ...merged, spec: { ...(merged['spec'] as object), initContainers } };
+}
+
+interface Container {
+  readonly name: string;
+  readonly image?: string;
 }

@@ -139,4 +139,13 @@ describe('statefulSet', () => {
       'own',
     ]);
   });
+
+  test('runs the init containers in the image that the hub gets, since they compare its version', () => {
+    const result = workload(container('hub', { image: 'own/hub:1' }));
+    if (!('manifest' in result)) throw new Error(result.problem);
+    const { template } = result.manifest['spec'] as {
+      template: { spec: { initContainers: { image: string }[] } };
+    };
+    expect(template.spec.initContainers.map(({ image }) => image)).toEqual(['own/hub:1', 'own/hub:1']);
+  });
 });

@@ -1,0 +1,46 @@
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { freshNamespace, until } from '../../cluster';
+import { Home } from '../../cluster/home';
+import { startTestOperator } from '../../cluster/operator';
+import { startHub } from '../../cluster/onboarded-volume';
+
+/** From where the node asks its probes, which is not the address that it gives as its own here. */
+const LOCAL = '127.0.0.1';
+
+let home: Home;
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('node-ban'));
+  await startTestOperator(home.namespace);
+  await startHub(home, 'h');
+});
+
+describe('a hub that has banned the address of its node', () => {
+  test('stays ready, and Ready names the address and the way out', async () => {
+    const { hostIP } = (await home.get('pod', 'h-0')).status as { hostIP: string };
+    for (const address of [LOCAL, hostIP])
+      await appendFile(
+        join(await home.volumeOf('h'), 'ip_bans.yaml'),
+        `\n${address}:\n  banned_at: '2026-11-20T22:14:37+00:00'\n`,
+      );
+    await home.delete('pod', 'h-0');
+    const message = await until(
+      'Ready says it',
+      async () => {
+        const ready = await home.condition('hub', 'h');
+        if (ready?.status === 'True' && ready.message.includes('has banned')) return ready.message;
+        throw new Error(`${ready?.reason}: ${ready?.message}`);
+      },
+      120_000,
+    );
+    expect(message).toContain(`The hub has banned ${hostIP} of the cluster`);
+    expect(message).toContain('Remove it from ip_bans.yaml');
+    const url = (await home.get('hub', 'h')).status?.['url'] as string;
+    // The visitor at that address is refused: it is the hub's decision, and the pod is ready all the same.
+    expect((await fetch(`${url}/manifest.json`)).status).toBe(403);
+    expect((await home.get('pod', 'h-0')).status).toMatchObject({
+      containerStatuses: [expect.objectContaining({ ready: true, restartCount: 0 })],
+    });
+  });
+});

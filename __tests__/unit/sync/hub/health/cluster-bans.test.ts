@@ -1,0 +1,70 @@
+import { HubUnreachable } from '../../../../../operator/client/errors';
+import type { HubClient } from '../../../../../operator/client/hub-client';
+import type { ClusterObject } from '../../../../../operator/runtime/objects';
+import { checkClusterBans, isOfCluster } from '../../../../../operator/sync/hub/health/cluster-bans';
+import type { Pod } from '../../../../../operator/sync/hub/health/pod-state';
+import { aHubContext, services } from '../../fixtures';
+
+const pod = (verdict = '', spec: Pod['spec'] = {}): Pod => ({
+  metadata: { name: 'villa-0' },
+  spec,
+  status: {
+    hostIP: '192.168.1.10',
+    hostIPs: [{ ip: '192.168.1.10' }, { ip: 'fd00::10' }],
+    podIP: '10.88.0.53',
+    initContainerStatuses: [
+      { name: 'unban-operator-ip', state: { terminated: { exitCode: 0, message: verdict } } },
+    ],
+  },
+});
+
+/** What the step finds when the hub shows these notifications, or fails to. */
+async function noticeOf(present: Pod, notifications: object[] | Error) {
+  const command = () =>
+    notifications instanceof Error ? Promise.reject(notifications) : Promise.resolve(notifications);
+  const client = { connection: { command } } as unknown as HubClient;
+  const given = services({ cache: { get: <T extends ClusterObject>() => present as ClusterObject as T } });
+  const context = { ...aHubContext(), url: 'http://h', client, core: {} as never };
+  const result = await checkClusterBans(given).run(context);
+  return 'banNotice' in result ? result.banNotice : result;
+}
+
+describe('checkClusterBans', () => {
+  test('names an address of the cluster that was banned when the hub started', async () => {
+    const verdict = '10.88.0.7 is not among the bans; banned are 203.0.113.9, 10.88.0.1';
+    expect(await noticeOf(pod(verdict), [])).toMatch(/^The hub has banned 10\.88\.0\.1 of the cluster/);
+  });
+
+  test('names one that the hub has banned since', async () => {
+    const notice = { notification_id: 'ip-ban', message: 'Too many login attempts from 192.168.1.10' };
+    expect(await noticeOf(pod(), [{ notification_id: 'x', message: '10.88.0.2' }, notice])).toMatch(
+      /^The hub has banned 192\.168\.1\.10 of the cluster/,
+    );
+  });
+
+  test('says nothing of visitors from elsewhere', async () => {
+    expect(await noticeOf(pod('x; banned are 203.0.113.9, 192.168.1.11'), [])).toBeUndefined();
+  });
+
+  test('does without notifications that cannot be read', async () => {
+    const verdict = 'x; banned are 10.88.0.1';
+    expect(await noticeOf(pod(verdict), new HubUnreachable('gone'))).toContain('10.88.0.1');
+  });
+});
+
+describe('isOfCluster', () => {
+  test.each([
+    ['10.88.200.1', true],
+    ['10.89.0.1', false],
+    ['192.168.1.10', true],
+    ['fd00::10', true],
+    ['fd00::11', false],
+  ])('says of %s: %s', (address, expected) => {
+    expect(isOfCluster(address, pod())).toBe(expected);
+  });
+
+  test('knows only the node where the pod shares its network', () => {
+    const onHost = pod('', { hostNetwork: true });
+    expect([isOfCluster('192.168.1.10', onHost), isOfCluster('10.88.0.1', onHost)]).toEqual([true, false]);
+  });
+});

@@ -1,0 +1,67 @@
+import { BlockList, isIP, isIPv4 } from 'node:net';
+import { lastBannedAddress } from '../../../client/ban-notice';
+import { HubError } from '../../../client/errors';
+import { objectNames } from '../../../kinds/object-names';
+import { builtin } from '../../../runtime/types';
+import type { Services } from '../../services';
+import type { Authenticated, Found, HubContext, HubStep } from '../steps';
+import { BANNED_ARE, UNBAN_CONTAINER } from '../workload/init-scripts';
+import type { Pod } from './pod-state';
+
+/** Stage: the bans of the hub have been looked at. */
+export interface WithBans extends Found {
+  /** What visitors who come through the cluster meet; undefined: no address of the cluster is banned. */
+  readonly banNotice: string | undefined;
+}
+
+/**
+ * Looks for addresses of the cluster among the hub's bans: its node, or a proxy. Behind such an address are many
+ * visitors, and the wrong passwords of one of them lock all of them out (rules.md, "Ban recovery").
+ */
+export function checkClusterBans({
+  cache,
+}: Pick<Services, 'cache'>): HubStep<HubContext & Authenticated, WithBans> {
+  return {
+    name: 'bans',
+    async run({ hub, client, reconcile }) {
+      const { namespace, name } = hub.metadata;
+      const pod = cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
+      if (!pod) return { banNotice: undefined };
+      const last = await lastBannedAddress(client.connection).catch((error: unknown) => {
+        if (!(error instanceof HubError)) throw error;
+        reconcile.log.debug({ error }, 'could not read the notifications of the hub');
+        return undefined;
+      });
+      const banned = new Set([...bansAtStart(pod), ...(last === undefined ? [] : [last])]);
+      return { banNotice: noticeOf([...banned].filter((address) => isOfCluster(address, pod))) };
+    },
+  };
+}
+
+/** The bans that the init container has left, from its termination message. */
+function bansAtStart({ status }: Pod): readonly string[] {
+  const unban = status?.initContainerStatuses?.find(({ name }) => name === UNBAN_CONTAINER);
+  const [, list = ''] = unban?.state?.terminated?.message?.split(BANNED_ARE) ?? [];
+  return list.split(/[,\s]+/).filter((word) => isIP(word) > 0);
+}
+
+/** The node of the pod, or what shares the pod's network: nodes and proxies reach the pod from there. */
+export function isOfCluster(address: string, { spec, status }: Pod): boolean {
+  const nodes = [status?.hostIP, ...(status?.hostIPs ?? []).map(({ ip }) => ip)];
+  if (nodes.includes(address)) return true;
+  const podIp = status?.podIP;
+  if (!podIp || spec?.hostNetwork || isIPv4(podIp) !== isIPv4(address)) return false;
+  const network = new BlockList();
+  if (isIPv4(podIp)) network.addSubnet(podIp, 16, 'ipv4');
+  else network.addSubnet(podIp, 64, 'ipv6');
+  return network.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
+}
+
+function noticeOf(addresses: readonly string[]): string | undefined {
+  if (addresses.length === 0) return undefined;
+  return (
+    `The hub has banned ${addresses.join(' and ')} of the cluster, a node or a proxy: everybody who comes through there ` +
+    'gets 403. Remove it from ip_bans.yaml on the volume and delete the pod of the hub. Visitors keep their own addresses ' +
+    'with spec.service.externalTrafficPolicy: Local, or with trusted_proxies in the http section of the HubConfiguration.'
+  );
+}
