@@ -124,7 +124,7 @@ async function create(bench: HubBench, { namespace, name }: Place): Promise<void
   await bench.create(namespace, 'Hub', name, {
     version: '2026.11.0',
     bootstrap: { enabled: false },
-    podTemplate: { spec: { terminationGracePeriodSeconds: 1, containers: [container] } },
+    podTemplate: { spec: { containers: [container] } },
   });
   for (let index = 0; index < AUTOMATIONS; index++) {
     await bench.create(namespace, 'HubAutomation', `${name}-${index}`, {

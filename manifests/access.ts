@@ -1,27 +1,33 @@
-import { ApiObject } from 'cdk8s';
+import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 import { kinds } from '../operator/kinds';
 import { API_GROUP } from '../operator/kinds/group';
 import type { AccessRule } from '../operator/kinds/kind';
 import { NAMESPACE, OPERATOR } from './names';
 
-/** Who may do what: the operator, as little as its kinds need; people, through the cluster's own roles. */
-export class Access extends Construct {
-  constructor(scope: Construct) {
-    super(scope, 'access');
-    const account = { kind: 'ServiceAccount', name: OPERATOR, namespace: NAMESPACE };
+const account = { kind: 'ServiceAccount', name: OPERATOR, namespace: NAMESPACE };
 
-    new ApiObject(this, 'cluster-role', {
-      ...rbac('ClusterRole'),
-      metadata: { name: OPERATOR },
-      rules: operatorRules().map(policyRule),
-    });
-    new ApiObject(this, 'cluster-role-binding', {
-      ...rbac('ClusterRoleBinding'),
-      metadata: { name: OPERATOR },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: OPERATOR },
-      subjects: [account],
-    });
+/** Where the operator works: in all namespaces, or in those that {@link WatchedNamespace} was applied to. */
+export type Scope = 'cluster' | 'namespaced';
+
+/** The rights of the operator, as few as its kinds need, and those of people, through the cluster's own roles. */
+export class Access extends Construct {
+  constructor(parent: Construct, scope: Scope) {
+    super(parent, 'access');
+
+    if (scope === 'cluster') {
+      new ApiObject(this, 'cluster-role', {
+        ...rbac('ClusterRole'),
+        metadata: { name: OPERATOR },
+        rules: operatorRules().map(policyRule),
+      });
+      new ApiObject(this, 'cluster-role-binding', {
+        ...rbac('ClusterRoleBinding'),
+        metadata: { name: OPERATOR },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: OPERATOR },
+        subjects: [account],
+      });
+    }
     new ApiObject(this, 'leader-role', {
       ...rbac('Role'),
       metadata: { name: `${OPERATOR}-leader`, namespace: NAMESPACE },
@@ -42,6 +48,24 @@ export class Access extends Construct {
   }
 }
 
+/** The operator's rights in one namespace, which `kubectl apply --namespace` names. */
+export class WatchedNamespace extends Chart {
+  constructor(app: Construct) {
+    super(app, 'watched-namespace');
+    new ApiObject(this, 'role', {
+      ...rbac('Role'),
+      metadata: { name: OPERATOR },
+      rules: operatorRules().map(policyRule),
+    });
+    new ApiObject(this, 'role-binding', {
+      ...rbac('RoleBinding'),
+      metadata: { name: OPERATOR },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: OPERATOR },
+      subjects: [account],
+    });
+  }
+}
+
 const ours = kinds.map(({ plural }) => plural);
 
 const leaderRule: AccessRule = {
@@ -55,8 +79,6 @@ export function operatorRules(): readonly AccessRule[] {
   return merged([
     { apiGroup: API_GROUP, resources: ours, verbs: ['get', 'list', 'watch', 'patch'] },
     { apiGroup: API_GROUP, resources: ours.map((plural) => `${plural}/status`), verbs: ['patch'] },
-    // Some clusters let only those name an owner who may change the owner's finalizers.
-    { apiGroup: API_GROUP, resources: ours.map((plural) => `${plural}/finalizers`), verbs: ['update'] },
     { apiGroup: '', resources: ['events'], verbs: ['create', 'patch'] },
     ...kinds.flatMap(({ access }) => access),
   ]);

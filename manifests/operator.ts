@@ -14,12 +14,13 @@ import {
 } from 'cdk8s-plus-28';
 import type { Construct } from 'constructs';
 import { OPERATOR_LABELS } from '../operator/kinds/object-names';
-import { Access } from './access';
+import { Access, type Scope } from './access';
 import { NAMESPACE, OPERATOR } from './names';
 
 export interface OperatorProps {
   /** Image of the operator with its tag. */
   readonly image: string;
+  readonly scope: Scope;
 }
 
 const labels = OPERATOR_LABELS;
@@ -31,8 +32,8 @@ const HEALTH_PORT = 8080;
 
 /** The operator's namespace, account, roles, pod and Service. It is admitted under Pod Security `restricted`. */
 export class Operator extends Chart {
-  constructor(scope: Construct, { image }: OperatorProps) {
-    super(scope, 'operator');
+  constructor(app: Construct, { image, scope }: OperatorProps) {
+    super(app, scope === 'cluster' ? 'operator' : 'operator-namespaced');
 
     new ApiObject(this, 'namespace', {
       apiVersion: 'v1',
@@ -47,7 +48,7 @@ export class Operator extends Chart {
 
     const metadata = { name: OPERATOR, namespace: NAMESPACE, labels };
     new ApiObject(this, 'account', { apiVersion: 'v1', kind: 'ServiceAccount', metadata });
-    new Access(this);
+    new Access(this, scope);
 
     const deployment = new Deployment(this, 'deployment', {
       metadata,
@@ -72,6 +73,7 @@ export class Operator extends Chart {
         POD_IP: EnvValue.fromFieldRef(EnvFieldPaths.POD_IP),
         POD_NAME: EnvValue.fromFieldRef(EnvFieldPaths.POD_NAME),
         POD_NAMESPACE: EnvValue.fromFieldRef(EnvFieldPaths.POD_NAMESPACE),
+        ...(scope === 'namespaced' && { WATCH_NAMESPACES: EnvValue.fromValue('default') }),
       },
       liveness: Probe.fromHttpGet('/healthz', { port: HEALTH_PORT, periodSeconds: Duration.seconds(20) }),
       readiness: Probe.fromHttpGet('/readyz', { port: HEALTH_PORT, periodSeconds: Duration.seconds(5) }),

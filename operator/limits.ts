@@ -60,6 +60,8 @@ export const FINALIZER_SKIP = 30 * SECOND;
 
 /** A new hash must be this old before it reaches the pod template: a burst of changes causes one rollout. */
 export const ROLLOUT_DEBOUNCE = 3 * SECOND;
+/** Steady changes do not hold a rollout back for longer than this. */
+export const ROLLOUT_DEBOUNCE_LIMIT = 30 * SECOND;
 
 // --- Ban: rules.md, "Ban recovery" ---
 

@@ -44,7 +44,6 @@ export const lightHub = (name: string, spec: Part = {}, container: Part = {}, po
 
 export const lightPod = (container: Part = {}, { containers = [], ...pod }: Part = {}) => ({
   spec: {
-    terminationGracePeriodSeconds: 1,
     ...pod,
     containers: [lightContainer(container), ...(containers as Part[])],
   },

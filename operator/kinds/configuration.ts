@@ -154,8 +154,7 @@ export const configuration = defineChild({
   access: [
     { apiGroup: '', resources: ['configmaps'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
     { apiGroup: '', resources: ['secrets'], verbs: ['get', 'list', 'watch'] },
-    // A changed annotation of the pod makes the kubelet refresh the mounted configuration within a second.
-    { apiGroup: '', resources: ['pods'], verbs: ['get', 'list', 'watch', 'patch'] },
+    { apiGroup: '', resources: ['pods'], verbs: ['get', 'list', 'watch'] },
   ],
 });
 

@@ -28,6 +28,8 @@ export function transitionEvents(
   // Waiting for the reason that it was ready for is progress: an edit is being applied.
   if (type === 'Waiting' && (sameReason || previous?.status !== 'True')) return [];
   if (sameReason && previous.status === 'False') return [];
+  // The module reports the transition itself: it was asked for.
+  if (events.some((event) => event.reason === reason)) return [];
   return [{ type: 'Warning', reason, message }];
 }
 

@@ -1,3 +1,4 @@
+import { Yaml } from 'cdk8s';
 import { merged, operatorRules } from '../../../manifests/access';
 import { kinds } from '../../../operator/kinds';
 
@@ -31,4 +32,31 @@ test('the operator’s role has no wildcard, and no way into a pod', () => {
   const rules = JSON.stringify(operatorRules());
   expect(rules).not.toContain('*');
   expect(rules).not.toMatch(/exec|attach|portforward|escalate|impersonate|bind/);
+});
+
+test('the operator’s role has no verb that nothing uses', () => {
+  const rules = operatorRules();
+  expect(rules.some(({ resources }) => resources.some((resource) => resource.endsWith('/finalizers')))).toBe(
+    false,
+  );
+  expect(rules.find(({ resources }) => resources.includes('pods'))?.verbs).not.toContain('patch');
+});
+
+describe('the namespaced variant', () => {
+  const synthesized = (name: string) =>
+    Yaml.load(`dist/${name}.k8s.yaml`) as { kind: string; rules?: unknown }[];
+
+  test('has no rights in the whole cluster but those of people', () => {
+    const kindsOf = (name: string) => synthesized(name).map(({ kind }) => kind);
+    expect(kindsOf('operator')).toContain('ClusterRoleBinding');
+    expect(kindsOf('operator-namespaced')).not.toContain('ClusterRoleBinding');
+  });
+
+  test('gives the operator the same rights in a namespace that it has in the cluster otherwise', () => {
+    const [role] = synthesized('watched-namespace');
+    const clusterRole = synthesized('operator').find(({ kind }) => kind === 'ClusterRole');
+    expect(role).toMatchObject({ kind: 'Role', metadata: { name: 'hub-operator' } });
+    expect(role).not.toHaveProperty('metadata.namespace');
+    expect(role!.rules).toEqual(clusterRole!.rules);
+  });
 });

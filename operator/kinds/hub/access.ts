@@ -1,12 +1,16 @@
 import type { AccessRule } from '../kind';
 
+/**
+ * `delete` is also needed where the operator deletes nothing: with the admission plugin OwnerReferencesPermissionEnforcement
+ * (OpenShift has it) only those may set the owner of an object who may delete the object.
+ */
 const manage = ['get', 'list', 'watch', 'create', 'patch', 'delete'] as const;
 
 /** Permissions to create and maintain a hub. */
 export const access = [
   { apiGroup: '', resources: ['persistentvolumeclaims', 'services', 'configmaps', 'secrets'], verbs: manage },
-  // Patched to refresh mounted volumes, deleted to lift a ban. No exec.
-  { apiGroup: '', resources: ['pods'], verbs: ['get', 'list', 'watch', 'patch', 'delete'] },
+  // Deleted to lift a ban. No exec.
+  { apiGroup: '', resources: ['pods'], verbs: ['get', 'list', 'watch', 'delete'] },
   // Warnings of the cluster: a volume that cannot be mounted, a probe that fails.
   { apiGroup: '', resources: ['events'], verbs: ['list'] },
   { apiGroup: 'apps', resources: ['statefulsets'], verbs: manage },

@@ -63,12 +63,15 @@ async function dryRun(services: Services, context: HubContext): Promise<Outcome>
       ready('DryRun', 'The hub runs elsewhere and is not contacted: nothing was compared.'),
     );
   const applier = new DryRunApplier(services.cluster, API_GROUP);
-  return workloadSteps({ ...services, applier }).run(context, () => {
+  const outcome = await workloadSteps({ ...services, applier }).run(context, () => {
     const { differences } = applier;
     if (differences.length === 0)
       return ready('DryRun', 'Nothing in the cluster would change. The hub is not contacted.');
     return stalled('DryRun', `${differences.join(' ')} Remove the annotation to apply it.`);
   });
+  // Nothing that the steps wait for happens in a dry-run, such as the end of a debounce.
+  const { after, ...untimed } = outcome;
+  return outcome.type === 'Waiting' ? outcome : (untimed as Outcome);
 }
 
 function readyOutcome({ core, url, banNotice }: Authenticated & Partial<WithBans>): Outcome {

@@ -2,6 +2,7 @@ import { HubBanned, HubError, HubRejected, HubUnreachable } from '../../../clien
 import { type Clock, timestamp } from '../../../clock';
 import type { Hub } from '../../../kinds/index';
 import { BOOTSTRAP_RETRY, DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../limits';
+import { conditionOf } from '../../../runtime/conditions';
 import { type ConditionValue, type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import type { HubContext } from '../steps';
 import { Bootstrap, type BootstrapServices, type BootstrapState, type Step } from './bootstrap';
@@ -51,13 +52,18 @@ export class BootstrapRunner {
   }
 }
 
-/** `PodNotReady`. A bootstrap that is done is not started again for it. */
-export function podNotReady(hub: Hub, clock: Clock, message: string): Outcome {
+/**
+ * `PodNotReady`. A bootstrap that is done is not started again for it. The replacement of a pod that was ready is a Normal
+ * event: somebody asked for it.
+ */
+export function podNotReady(hub: Hub, clock: Clock, message: string, isReplacement = false): Outcome {
   const details =
     hub.status?.bootstrap?.state === 'Done'
       ? { status: { phase: 'Pending' } }
       : inProgress(hub, clock, 'WaitForHealth', message);
-  return waiting('PodNotReady', message, POD_NOT_READY_REQUEUE, details);
+  const isNews = isReplacement && conditionOf(hub, 'Ready')?.status === 'True';
+  const events = isNews ? [{ type: 'Normal', reason: 'PodNotReady', message } as const] : [];
+  return waiting('PodNotReady', message, POD_NOT_READY_REQUEUE, { ...details, events });
 }
 
 /**

@@ -126,7 +126,7 @@ export class Connector {
     const pod = await podState(this.services, hub);
     if (!pod.ready && pod.message.includes(OLDER_VERSION))
       return stalled('DowngradeRefused', pod.message, { status: { phase: 'Failed' } });
-    if (!pod.ready) return podNotReady(hub, this.services.clock, pod.message);
+    if (!pod.ready) return podNotReady(hub, this.services.clock, pod.message, pod.isReplacement);
     if (!url) return podNotReady(hub, this.services.clock, 'The address of the hub is not known yet.');
     const found = await resolveAccess(this.services, hub, spec, url);
     if ('missing' in found) return this.replaceToken(context, url, tokenMissing(found.missing));

@@ -14,6 +14,8 @@ interface TerminatedState {
 
 interface ContainerStatus {
   readonly name: string;
+  readonly started?: boolean;
+  readonly restartCount?: number;
   readonly state?: {
     readonly waiting?: { readonly reason?: string; readonly message?: string };
     readonly terminated?: TerminatedState;
@@ -41,7 +43,14 @@ export interface Pod extends ClusterObject {
   };
 }
 
-export type PodState = { readonly ready: true } | { readonly ready: false; readonly message: string };
+export type PodState =
+  | { readonly ready: true }
+  | {
+      readonly ready: false;
+      readonly message: string;
+      /** The pod is being replaced, as after a change of the Hub or a deletion of the pod: no fault of the hub. */
+      readonly isReplacement: boolean;
+    };
 
 type PodServices = Pick<Services, 'cluster' | 'secrets' | 'cache'>;
 
@@ -52,7 +61,7 @@ export async function podState(services: PodServices, { metadata }: Hub): Promis
   if (pod && isReadyPod(pod)) return { ready: true };
   const message = pod ? await notReadyMessage(services, pod) : await missingPodMessage(services, metadata);
   const redact = await hubRedactor(services, { metadata });
-  return { ready: false, message: redact(message) };
+  return { ready: false, message: redact(message), isReplacement: pod !== undefined && isReplacement(pod) };
 }
 
 async function notReadyMessage(services: PodServices, pod: Pod): Promise<string> {
@@ -83,6 +92,18 @@ function isReadyPod({ metadata, status }: Pod): boolean {
   if (metadata.deletionTimestamp) return false;
   return status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false;
 }
+
+/** It is being deleted, or it is the next one and has not failed. A pod that lost its node is none. */
+function isReplacement(pod: Pod): boolean {
+  const { metadata, status } = pod;
+  const isLost = status?.conditions?.some(
+    ({ type, status: value }) => type === 'Ready' && value === 'Unknown',
+  );
+  return metadata.deletionTimestamp ? !isLost : podProblem(pod) === undefined && !hasStarted(pod);
+}
+
+const hasStarted = ({ status }: Pod): boolean =>
+  status?.containerStatuses?.some(({ started, restartCount = 0 }) => started || restartCount > 0) ?? false;
 
 /** Why the pod is not ready, as its own status says. Undefined: the status does not say. */
 export function podProblem({ metadata: { name, deletionTimestamp }, status = {} }: Pod): string | undefined {
@@ -124,6 +145,8 @@ function containerProblem({ name, state = {}, lastState }: ContainerStatus): str
     failed.exitCode !== 0 &&
     (!reason || reason === 'CrashLoopBackOff' || STARTING_REASONS.has(reason))
   ) {
+    if (failed.reason === 'OOMKilled')
+      return `Container ${name} was killed because it needed more memory than its limit (OOMKilled): raise spec.resources.limits.memory.`;
     const why = failed.message?.trim() || (failed.reason === 'Error' ? '' : failed.reason);
     return `Container ${name} ended with ${failed.exitCode}${why ? `: ${why}` : ''}`;
   }

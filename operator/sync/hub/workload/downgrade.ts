@@ -1,5 +1,6 @@
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { operatorAnnotations, userAnnotations } from '../../../kinds/annotations';
+import { FIELD_MANAGER } from '../../../runtime/apply';
 import { pathOf } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
@@ -35,8 +36,14 @@ export async function recordRanVersion(
   await cluster.request({
     method: 'PATCH',
     path: pathOf(builtin.PersistentVolumeClaim, namespace, name),
-    contentType: 'application/merge-patch+json',
-    body: { metadata: { uid, annotations: { [operatorAnnotations.ranVersion]: version } } },
+    // A manager of its own: the claim may be the user's, and of ours this is one field beside the applied manifest.
+    query: { fieldManager: `${FIELD_MANAGER}-ran-version`, force: true },
+    contentType: 'application/apply-patch+yaml',
+    body: {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name, uid, annotations: { [operatorAnnotations.ranVersion]: version } },
+    },
   });
 }
 

@@ -13,7 +13,7 @@ const INIT_VALUES = '/hub-operator/operator-ip';
 const TERMINATION_LOG = '/dev/termination-log';
 
 /** The hub's own timeouts for a stop add up to 210 s. A hub that is killed sooner can lose its database. */
-const GRACE_SECONDS = 240;
+export const GRACE_SECONDS = 240;
 
 /**
  * A command in the container: an `httpGet` comes from the address of the node, which the hub may have banned for what
@@ -37,6 +37,8 @@ export function podTemplate(
 ) {
   const common = {
     image: imageOf(spec),
+    // Also of the init containers: a quota of limits refuses a pod with a container that has none.
+    ...(spec.resources && { resources: spec.resources }),
     ...(spec.imagePullPolicy && { imagePullPolicy: spec.imagePullPolicy }),
     // The last lines of a crashed container are then in the status of the pod, and from there in that of the Hub.
     terminationMessagePolicy: 'FallbackToLogsOnError',
@@ -101,7 +103,6 @@ export function podTemplate(
           ...common,
           env: [{ name: 'TZ', value: spec.timezone }],
           ports: [{ name: 'http', containerPort: HUB_PORT, protocol: 'TCP' }],
-          ...(spec.resources && { resources: spec.resources }),
           // A database migration can take most of an hour, and nothing answers meanwhile.
           startupProbe: { ...alive, periodSeconds: 2, timeoutSeconds: 5, failureThreshold: 1800 },
           readinessProbe: { ...alive, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 },

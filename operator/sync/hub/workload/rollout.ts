@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Hub } from '../../../kinds/index';
 import { operatorAnnotations } from '../../../kinds/annotations';
 import { objectNames } from '../../../kinds/object-names';
-import { ROLLOUT_DEBOUNCE } from '../../../limits';
+import { ROLLOUT_DEBOUNCE, ROLLOUT_DEBOUNCE_LIMIT } from '../../../limits';
 import type { Manifest } from '../../../runtime/apply';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
@@ -10,9 +10,13 @@ import type { StatefulSet } from '../owned-objects';
 import { PerHub } from '../per-hub';
 import type { PodHashes } from './pod-template';
 
+/** A template that differs from the applied one. Times are of the monotonic clock. */
 interface PendingTemplate {
   readonly digest: string;
+  /** Stable since then. */
   readonly since: number;
+  /** The first difference was seen then. */
+  readonly first: number;
 }
 
 /**
@@ -55,9 +59,11 @@ export class Rollouts {
     }
     const digest = createHash('sha256').update(JSON.stringify(desired)).digest('hex');
     const before = this.pending.get(hub);
-    const since = before?.digest === digest ? before.since : clock.now();
-    this.pending.set(hub, { digest, since });
-    return Math.max(0, since + ROLLOUT_DEBOUNCE - clock.now());
+    const now = clock.monotonic();
+    const since = before?.digest === digest ? before.since : now;
+    const first = before?.first ?? now;
+    this.pending.set(hub, { digest, since, first });
+    return Math.max(0, Math.min(since + ROLLOUT_DEBOUNCE, first + ROLLOUT_DEBOUNCE_LIMIT) - now);
   }
 }
 

@@ -11,7 +11,7 @@ import { type HubContext, requeueAfter, type WithClaim } from '../steps';
 import { refuseDowngrade } from './downgrade';
 import { mergePodTemplate, NotMergeable, type PodTemplate } from './merge';
 import { ensureInitValues } from './init-values';
-import { type PodHashes, podTemplate } from './pod-template';
+import { GRACE_SECONDS, type PodHashes, podTemplate } from './pod-template';
 import { lostPart } from './protected-parts';
 import { hashesOf, Rollouts } from './rollout';
 
@@ -83,6 +83,11 @@ export function statefulSet(
     if (lost)
       return {
         problem: `spec.podTemplate changes ${lost}, which the operator needs: remove that field from spec.podTemplate.`,
+      };
+    const { terminationGracePeriodSeconds: grace } = merged['spec'] as Record<string, unknown>;
+    if (typeof grace !== 'number' || grace < GRACE_SECONDS)
+      return {
+        problem: `spec.podTemplate.spec.terminationGracePeriodSeconds is ${String(grace)}, and a hub that is killed before it has stopped can lose its database: set it to ${GRACE_SECONDS} or more, or remove it.`,
       };
     const template = withImageOfHub(own, merged);
     const manifest = {

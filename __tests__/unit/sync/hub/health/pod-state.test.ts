@@ -52,6 +52,18 @@ describe('podProblem', () => {
       'Container hub: ImagePullBackOff: Back-off pulling image "x"',
     ],
     [
+      'killed for its memory, by the reason instead of the log’s last line',
+      pod({
+        containerStatuses: [
+          container(
+            { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 10s' } },
+            { terminated: { exitCode: 137, reason: 'OOMKilled', message: 'Killed\n' } },
+          ),
+        ],
+      }),
+      'Container hub was killed because it needed more memory than its limit (OOMKilled): raise spec.resources.limits.memory.',
+    ],
+    [
       'crashing, by the message of its container instead of the back-off',
       pod({
         containerStatuses: [
@@ -62,11 +74,6 @@ describe('podProblem', () => {
         ],
       }),
       'Container hub ended with 1: no',
-    ],
-    [
-      'killed for its memory',
-      pod({ containerStatuses: [container({ terminated: { exitCode: 137, reason: 'OOMKilled' } })] }),
-      'Container hub ended with 137: OOMKilled',
     ],
     [
       'starting after an init container failed once',

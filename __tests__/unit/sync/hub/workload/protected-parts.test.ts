@@ -148,4 +148,21 @@ describe('statefulSet', () => {
     };
     expect(template.spec.initContainers.map(({ image }) => image)).toEqual(['own/hub:1', 'own/hub:1']);
   });
+
+  test.each([1, 239, null])('refuses a grace period in which a hub cannot stop: %j', (seconds) => {
+    expect(workload({ spec: { terminationGracePeriodSeconds: seconds } })).toEqual({
+      problem: expect.stringMatching(/terminationGracePeriodSeconds is .* set it to 240 or more/),
+    });
+  });
+
+  test('gives the resources of the hub to the init containers too, for a namespace with a quota', () => {
+    const object = aHub({ spec: { resources: { limits: { memory: '1Gi' } } } });
+    const result = statefulSet(object, defaulted(definition.spec, object.spec), { config: 'sha256:1' }, {});
+    if (!('manifest' in result)) throw new Error(result.problem);
+    const { template } = result.manifest['spec'] as {
+      template: { spec: Record<'containers' | 'initContainers', { resources?: unknown }[]> };
+    };
+    for (const { resources } of [...template.spec.initContainers, ...template.spec.containers])
+      expect(resources).toEqual({ limits: { memory: '1Gi' } });
+  });
 });

@@ -42,4 +42,21 @@ describe('Rollouts', () => {
     expect(subject.debounceRemaining(hub, set('a'), template('a'))).toBe(0);
     expect(subject.debounceRemaining(hub, set('a'), template('c'))).toBe(3_000);
   });
+
+  test('do not wait for longer when the clock on the wall is set back', async () => {
+    const { rollouts: subject, clock } = rollouts();
+    subject.debounceRemaining(hub, set('a'), template('b'));
+    clock.set(-3_600_000);
+    await clock.advance(3_000);
+    expect(subject.debounceRemaining(hub, set('a'), template('b'))).toBe(0);
+  });
+
+  test('apply a template that changes all the time after 30 s', async () => {
+    const { rollouts: subject, clock } = rollouts();
+    for (let second = 0; second < 30; second++) {
+      expect(subject.debounceRemaining(hub, set('a'), template(`b${second}`))).toBeGreaterThan(0);
+      await clock.advance(1_000);
+    }
+    expect(subject.debounceRemaining(hub, set('a'), template('last'))).toBe(0);
+  });
 });
