@@ -53,7 +53,13 @@ async function make(partial: string, text: string): Promise<void> {
   const mounted = { configuration: join(partial, 'configuration'), secrets: join(partial, 'secrets') };
   for (const directory of [config, ...Object.values(mounted)]) await mkdir(directory, { recursive: true });
   await writeFile(join(mounted.configuration, 'configuration.yaml'), text);
-  const places = [config, mounted.configuration, mounted.secrets, join(partial, 'verdict')];
+  const places = [
+    config,
+    mounted.configuration,
+    mounted.secrets,
+    join(partial, 'verdict'),
+    join(partial, 'no'),
+  ];
   const { code, output } = await runPython(PREPARE_CONFIG, ...places);
   if (code !== 0) throw new Error(`the default configuration of the tests is not accepted: ${output}`);
   const hub = await HubProcess.create(config);

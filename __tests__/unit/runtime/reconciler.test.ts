@@ -497,6 +497,13 @@ describe('Reconciler', () => {
       ['still not', waiting('HubNotReady', 'starts', 1), []],
       ['the state of its Hub', waiting('HubUnreachable', 'gone', 1), []],
       ['ready again after that', ready('AutomationGenerated', 'ok'), []],
+      [
+        'not ready any more, as somebody asked for',
+        waiting('HubFailed', 'gone', 1, {
+          events: [{ type: 'Normal', reason: 'HubFailed' as never, message: 'gone' }],
+        }),
+        ['Normal HubFailed'],
+      ],
       ['the state of its Hub again', waiting('HubNotReady', 'gone', 1), []],
       ['stalled', stalled('RejectedByHub', 'no'), ['Warning RejectedByHub']],
       ['stalled for the same reason', stalled('RejectedByHub', 'no, again'), []],

@@ -1,4 +1,6 @@
-import { podProblem, type Pod } from '../../../../../operator/sync/hub/health/pod-state';
+import type { ClusterObject } from '../../../../../operator/runtime/objects';
+import { podProblem, podState, type Pod } from '../../../../../operator/sync/hub/health/pod-state';
+import { aHub, services } from '../../fixtures';
 
 const pod = (status: Pod['status'], metadata: object = {}): Pod => ({
   metadata: { name: 'villa-0', ...metadata },
@@ -86,4 +88,31 @@ describe('podProblem', () => {
       undefined,
     ],
   ])('describes a pod that is %s', (_, object, words) => expect(podProblem(object)).toBe(words));
+});
+
+describe('podState', () => {
+  const unknown = { conditions: [{ type: 'Ready', status: 'Unknown' }] };
+  test.each<[string, Pod, boolean]>([
+    ['that is being deleted', pod({}, { deletionTimestamp: 'now' }), true],
+    ['that starts in place of another', pod({ containerStatuses: [container({ waiting: {} })] }), true],
+    ['whose node is lost', pod(unknown, { deletionTimestamp: 'now' }), false],
+    ['that failed', pod({ phase: 'Failed' }), false],
+    [
+      'whose container ended',
+      pod({ containerStatuses: [{ ...container({ terminated: { exitCode: 1 } }), restartCount: 1 }] }),
+      false,
+    ],
+    [
+      'that was ready and stopped answering',
+      pod({ containerStatuses: [{ ...container({}), started: true }] }),
+      false,
+    ],
+  ])('tells a replacement from a fault: a pod %s', async (_, present, isReplacement) => {
+    const given = services({
+      cache: { get: <T extends ClusterObject>() => present as ClusterObject as T },
+      cluster: { request: <T>() => Promise.resolve({ items: [] } as T) },
+      secrets: { get: () => Promise.resolve(undefined) },
+    });
+    expect(await podState(given, aHub())).toMatchObject({ ready: false, isReplacement });
+  });
 });
