@@ -155,8 +155,11 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     }
     const former = ownedId(this.entityType, resource);
     const leftovers = formerIds(resource).filter((each) => each !== id);
-    if (former !== undefined && shouldDelete(resource, spec)) leftovers.push(former);
-    else if (former !== undefined) {
+    cached.formerEntityId = undefined;
+    if (former !== undefined && shouldDelete(resource, spec)) {
+      leftovers.push(former);
+      cached.formerEntityId = resource.status?.['entityId'] as string | undefined;
+    } else if (former !== undefined) {
       const message =
         `The ${type} ${former} stays in the hub beside ${id}, ` +
         `${spec.deletionPolicy ? 'as deletionPolicy is Orphan' : 'since it was adopted'}: remove it in the hub if it is not wanted.`;
@@ -164,7 +167,6 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     }
     cached.observed = { source: 'status', at: this.services.clock.monotonic() };
     cached.removal = undefined;
-    cached.formerEntityId ??= resource.status?.['entityId'] as string | undefined;
     return inProgress(this.entityType, work, 0, {
       status: {
         [idField]: id,
@@ -330,8 +332,13 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     const former = cached.formerEntityId;
     cached.formerEntityId = undefined;
     if (former === undefined || !/^_\d+$/.test(entity.entity_id.replace(former, ''))) return entity;
-    await client.entityRegistry.rename(entity.entity_id, former);
-    return { ...entity, entity_id: former };
+    try {
+      await client.entityRegistry.rename(entity.entity_id, former);
+      return { ...entity, entity_id: former };
+    } catch (error) {
+      if (error instanceof HubRejected) return entity; // another entity took it
+      throw error;
+    }
   }
 
   /** `Hub.spec.markManaged`. A hub without labels keeps the object all the same. */

@@ -49,6 +49,7 @@ class Bench {
   validationError: string | undefined;
   state = 'on';
   entityId: string;
+  takenEntityId: string | undefined;
   initialTurnOffs = 0;
   /** Of the entity. */
   labels: readonly string[] = ['kitchen'];
@@ -174,6 +175,7 @@ class Bench {
         },
         rename: (from: string, to: string) => {
           this.asked.push(`rename ${from} to ${to}`);
+          if (to === this.takenEntityId) return Promise.reject(new HubRejected('invalid_info', 'taken'));
           this.entityId = to;
           return Promise.resolve();
         },
@@ -438,6 +440,13 @@ describe('ConfigEntitySync', () => {
       ]);
       expect(bench.status).toMatchObject({ automationId: 'new', entityId: 'automation.dim' });
       expect(bench.status).not.toHaveProperty('formerIds');
+    });
+
+    test('keeps its own entity id where the former one is taken', async () => {
+      const bench = await renamed();
+      bench.takenEntityId = 'automation.dim';
+      await bench.reconcileUntilReady();
+      expect(bench.status).toMatchObject({ automationId: 'new', entityId: 'automation.dim_2' });
     });
 
     test('keeps the old object while the hub rejects the new one', async () => {
