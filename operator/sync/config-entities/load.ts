@@ -45,7 +45,7 @@ const STEPS: Readonly<Record<LoadPolicy, (cached: CachedEntity, now: number) => 
   HubReportsLoad: waitForHub,
 };
 
-/** Nothing tells that the hub failed to load it, and each check reads the hub's file: the checks become rarer. */
+/** The hub does not report a failed load, and each check reads its file: the checks become rarer. */
 function waitForHub(cached: CachedEntity, now: number): LoadStep {
   const { lastWriteAt = -Infinity, observed } = cached;
   const waited = now - lastWriteAt;

@@ -4,7 +4,7 @@ import { HubError } from '../../client/errors';
 import type { HubClient } from '../../client/hub-client';
 import type { LabelDefinition } from '../../client/label-registry';
 
-// Labels tell the household which entities are managed, and a resource that was restored without status which are its own.
+// Labels show the household which entities are managed. By them a resource that was restored without status recognizes its own.
 
 const MANAGED: LabelDefinition = {
   name: 'Managed by Hub Operator',

@@ -11,7 +11,7 @@ import type { Services } from '../services';
  * Why the hub would not load the configuration of this hash, in the words of its own check at the start of the present
  * pod; undefined: it does, or no pod has been started with it yet.
  */
-export async function refusalOf(
+export async function checkFailureOf(
   services: Services,
   { metadata: { namespace }, spec: { hubRef } }: HubConfiguration,
   hash: string,

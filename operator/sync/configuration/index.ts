@@ -7,7 +7,7 @@ import { ready, stalled, waiting } from '../../runtime/outcome';
 import type { SyncModule } from '../../runtime/sync-module';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
-import { refusalOf } from './check-verdict';
+import { checkFailureOf } from './check-verdict';
 import { configHash, generateConfiguration } from './generate';
 import { unsupportedParts } from './unsupported';
 
@@ -38,8 +38,8 @@ export function configurationModule(services: Services): SyncModule<HubConfigura
         { owner: resource },
       );
       const status = { configHash: hash };
-      const refusal = await refusalOf(services, resource, hash);
-      if (refusal) return stalled('CheckFailed', refusal, { status });
+      const failure = await checkFailureOf(services, resource, hash);
+      if (failure) return stalled('CheckFailed', failure, { status });
       const { name } = spec.hubRef;
       const hub = services.cache.get<Hub>('Hub', resource.metadata.namespace, name);
       if (!hub)
