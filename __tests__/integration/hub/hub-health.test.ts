@@ -53,10 +53,11 @@ describe('a hub that answers no more, or answers as another', () => {
     await until(
       'the liveness probe has it restarted',
       async () => (await hubPid(home, 'h').catch(() => before)) !== before,
+      420_000, // six failed probes, and the grace period of a process that does not end
     );
     await home.ready('hub', 'h');
     await running(await home.client('h'));
-  });
+  }, 600_000);
 
   test('is in safe mode: it is told, and over when it is restarted', async () => {
     const { rest } = await home.client('h');
