@@ -2030,7 +2030,7 @@ export function toJson_HubAutomationProps(obj: HubAutomationProps | undefined): 
  */
 export interface HubAutomationSpec {
   /**
-   * Actions, run in order, in the syntax of Home Assistant: `action` (such as `light.turn_on`) with `target` and `data`, or `delay`, `choose`, `if`, `repeat` and so on; or a template in quotes as a condition. At least one is needed, unless `useBlueprint` is set. Quote states such as "on", "off", "yes" and "no": kubectl reads them as booleans.
+   * Actions, run in order, in the syntax of Home Assistant: `action` (such as `light.turn_on`) with `target` and `data`, or `delay`, `choose`, `if`, `repeat` and so on. At least one is needed, unless `useBlueprint` is set. Quote states such as "on", "off", "yes" and "no": kubectl reads them as booleans.
    *
    * @schema HubAutomationSpec#actions
    */
@@ -4623,7 +4623,7 @@ export interface HubScriptSpec {
   readonly mode?: HubScriptSpecMode;
 
   /**
-   * Actions, run in order, in the syntax of Home Assistant: `action` (such as `light.turn_on`) with `target` and `data`, or `delay`, `choose`, `if`, `repeat` and so on; or a template in quotes as a condition. At least one is needed, unless `useBlueprint` is set. Quote states such as "on", "off", "yes" and "no": kubectl reads them as booleans.
+   * Actions, run in order, in the syntax of Home Assistant: `action` (such as `light.turn_on`) with `target` and `data`, or `delay`, `choose`, `if`, `repeat` and so on. At least one is needed, unless `useBlueprint` is set. Quote states such as "on", "off", "yes" and "no": kubectl reads them as booleans.
    *
    * @schema HubScriptSpec#sequence
    */

@@ -53,7 +53,7 @@ const spec = {
       type: 'array',
       description:
         'Actions, run in order, in the syntax of Home Assistant: `action` (such as `light.turn_on`) with `target` and ' +
-        '`data`, or `delay`, `choose`, `if`, `repeat` and so on; or a template in quotes as a condition. At least one is needed, unless `useBlueprint` is set. ' +
+        '`data`, or `delay`, `choose`, `if`, `repeat` and so on. At least one is needed, unless `useBlueprint` is set. ' +
         quoteStates,
       items: objectOrTemplate,
       maxItems: 1000,

@@ -28,8 +28,8 @@ export const freeObject = {
 } as const satisfies Schema;
 
 /**
- * An object in the syntax of Home Assistant, or a template as a string (`'{{ … }}'`, short for a template condition). No
- * schema type stands for both; a list with such items is invisible to CEL.
+ * An object in the syntax of Home Assistant, or a template as a string (`'{{ … }}'`, short for a template condition). The
+ * hub decides where it accepts a string. No schema type stands for both; a list with such items is invisible to CEL.
  */
 export const objectOrTemplate = { 'x-kubernetes-preserve-unknown-fields': true } as const satisfies Schema;
 

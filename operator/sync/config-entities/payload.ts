@@ -32,13 +32,13 @@ export function modeOf({
 }
 
 /**
- * What is wrong with a list whose items the schema cannot check, in a sentence; undefined: nothing. The hub accepts
- * objects, and strings as templates.
+ * What is wrong with a list whose items the schema cannot check, in a sentence; undefined: nothing. Strings are templates;
+ * the hub decides where it accepts one.
  */
 export function invalidItem(field: string, items: readonly unknown[] = []): string | undefined {
   const index = items.findIndex((item) => typeof item !== 'string' && !isObject(item));
   if (index < 0) return undefined;
-  return `${field}[${index}] is ${JSON.stringify(items[index])}: write an object, or a template in quotes such as '{{ … }}'.`;
+  return `${field}[${index}] is ${JSON.stringify(items[index])}: write an object, or a template in quotes where the hub accepts one.`;
 }
 
 function isObject(value: unknown): boolean {

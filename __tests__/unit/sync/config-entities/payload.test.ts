@@ -153,7 +153,7 @@ describe('scenePayload', () => {
 describe('invalidItem', () => {
   test.each([[null], [5], [true], [['{{ true }}']]])('%j is neither an object nor a template', (item) => {
     expect(invalidItem('actions', [{ delay: 1 }, item])).toBe(
-      `actions[1] is ${JSON.stringify(item)}: write an object, or a template in quotes such as '{{ … }}'.`,
+      `actions[1] is ${JSON.stringify(item)}: write an object, or a template in quotes where the hub accepts one.`,
     );
   });
 
