@@ -139,9 +139,9 @@ export interface RegistryEntity {
   readonly disabled_by: string | null;
   /** Name and icon from the definition, without a person's changes. */
   readonly original_name: string | null;
-  readonly original_icon?: string | null;
+  readonly original_icon?: string | null | undefined;
   /** Label ids. */
-  readonly labels?: readonly string[];
+  readonly labels?: readonly string[] | undefined;
 }
 
 /** An entry of the label registry. */

@@ -3,10 +3,13 @@ import { NotHomeAssistant } from './errors';
 import { type CallOptions, WRITE_TIMEOUT, type RestClient } from './rest';
 import { type CoreConfig, type CoreConfigUpdate, type AnalyticsPreferences } from './api-types';
 
+/** Versions are like `2026.11.0` or `2026.12.0.dev20261101`; this one goes into status. */
+const MAX_VERSION_LENGTH = 64;
+
 /** Also the cheapest call that shows whether our token is good. @throws TokenRejected; NotHomeAssistant for an answer of no hub */
 export async function getConfig(rest: RestClient, options?: CallOptions): Promise<CoreConfig> {
   const answer = await rest.get<CoreConfig | undefined | null>('/api/config', options);
-  if (typeof answer?.version !== 'string')
+  if (typeof answer?.version !== 'string' || answer.version.length > MAX_VERSION_LENGTH)
     throw new NotHomeAssistant(`${rest.address.url} does not say its version, as a hub would`);
   return answer;
 }

@@ -102,9 +102,12 @@ export class EntityRegistry {
     return () => void this.listeners.delete(listener);
   }
 
+  /** The list has no icons, so the entries of the three kinds are read once more; those of all others are dropped. */
   private async list(): Promise<EntityIndex> {
     const index = new EntityIndex();
-    for (const entity of await this.connection.command('config/entity_registry/list')) index.set(entity);
+    const all = await this.connection.command('config/entity_registry/list');
+    const entityIds = all.filter((entity) => kindOf(entity)).map(({ entity_id: entityId }) => entityId);
+    if (entityIds.length > 0) await this.refresh(index, entityIds);
     return index;
   }
 
@@ -114,7 +117,7 @@ export class EntityRegistry {
     });
     for (const [entityId, entity] of Object.entries(entries)) {
       index.delete(entityId);
-      if (entity) index.set(entity);
+      if (entity && kindOf(entity)) index.set(picked(entity));
     }
   }
 
@@ -122,8 +125,8 @@ export class EntityRegistry {
     const { action, entity_id: entityId, old_entity_id: formerId, changes = {} } = data;
     const known = this.entities.lastKnown?.byId(formerId ?? entityId);
     if (action === 'remove') this.entities.change((index) => index.delete(entityId));
-    else this.entities.invalidate(entityId);
-    if (formerId !== undefined) this.entities.invalidate(formerId);
+    else if (isOfKind(entityId)) this.entities.invalidate(entityId);
+    if (formerId !== undefined && isOfKind(formerId)) this.entities.invalidate(formerId);
     const isRelevant = action === 'remove' || formerId !== undefined || 'disabled_by' in changes;
     const kind = known && kindOf(known);
     if (!isRelevant || !kind) return;
@@ -135,6 +138,15 @@ function kindOf({ platform, entity_id: entityId }: RegistryEntity): ConfigEntity
   const kinds = Object.keys(PLATFORMS) as ConfigEntityKind[];
   return kinds.find((kind) => PLATFORMS[kind] === platform && entityId.startsWith(`${kind}.`));
 }
+
+/** Only what is used is kept: a hub may have thousands of entities, with options of any size. */
+function picked(entity: RegistryEntity): RegistryEntity {
+  const { entity_id, unique_id, platform, disabled_by, original_name, original_icon, labels } = entity;
+  return { entity_id, unique_id, platform, disabled_by, original_name, original_icon, labels };
+}
+
+const isOfKind = (entityId: string): boolean =>
+  Object.keys(PLATFORMS).some((kind) => entityId.startsWith(`${kind}.`));
 
 function uniqueKey({ entity_id: entityId, platform, unique_id: uniqueId }: RegistryEntity): string {
   return key(entityId.slice(0, entityId.indexOf('.')), platform, uniqueId);

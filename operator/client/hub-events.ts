@@ -33,10 +33,9 @@ const TRIGGERS = [
   event('automation', 'automation_reloaded'),
   event('scene', 'scene_reloaded'),
   event('script', ['service_registered', 'service_removed'], { domain: 'script' }),
-  ...['automation', 'homeassistant'].flatMap((domain) =>
-    ['turn_on', 'toggle'].map((service) =>
-      event('automations-turned-on', 'call_service', { domain, service }),
-    ),
+  // `homeassistant.turn_on` calls the service of each domain that it concerns, which is announced as well.
+  ...['turn_on', 'toggle'].map((service) =>
+    event('automations-turned-on', 'call_service', { domain: 'automation', service }),
   ),
   event('component-loaded', 'component_loaded'),
   event('device-added', 'device_registry_updated', { action: 'create' }),

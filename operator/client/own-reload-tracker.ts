@@ -6,7 +6,7 @@ const OVERDUE = 30_000;
 
 interface ExpectedReloads {
   pending: number;
-  lastAt: number;
+  readonly lastAt: number;
 }
 
 /**
@@ -27,24 +27,27 @@ export class OwnReloadTracker {
    * @param id of the automation that is written: the announcement names it. Those of scenes and scripts do not.
    */
   expect(kind: ConfigEntityKind, id?: string): void {
-    const entry = this.entry(kind, id);
-    entry.pending += 1;
-    entry.lastAt = this.clock.monotonic();
+    this.dropOverdue();
+    const name = nameOf(kind, id);
+    const pending = (this.entries.get(name)?.pending ?? 0) + 1;
+    this.entries.delete(name); // the map is in the order of `lastAt`
+    this.entries.set(name, { pending, lastAt: this.clock.monotonic() });
   }
 
-  /** It was refused or failed. Should the reload come nevertheless, it is taken for somebody else's. */
+  /** The write or reload was rejected or failed. If its reload comes nevertheless, it counts as somebody else's. */
   cancel(kind: ConfigEntityKind, id?: string): void {
-    const entry = this.entry(kind, id);
-    entry.pending = Math.max(0, entry.pending - 1);
+    this.takeOne(nameOf(kind, id));
   }
 
-  /** The hub has announced a reload. Answers whether it is ours. */
+  /** The hub has announced a reload. @returns whether it is one of ours */
   consume(kind: ConfigEntityKind, id?: string): boolean {
-    const entry = this.entry(kind, id);
-    if (this.clock.monotonic() - entry.lastAt > OVERDUE) entry.pending = 0;
-    if (entry.pending === 0) return false;
-    entry.pending -= 1;
-    return true;
+    this.dropOverdue();
+    return this.takeOne(nameOf(kind, id));
+  }
+
+  /** How many entries are kept: only those of reloads that are still expected. */
+  get size(): number {
+    return this.entries.size;
   }
 
   /** Announcements were missed. */
@@ -52,10 +55,22 @@ export class OwnReloadTracker {
     this.entries.clear();
   }
 
-  private entry(kind: ConfigEntityKind, id?: string): ExpectedReloads {
-    const name = kind === 'automation' && id !== undefined ? `${kind} ${id}` : kind;
-    let entry = this.entries.get(name);
-    if (!entry) this.entries.set(name, (entry = { pending: 0, lastAt: this.clock.monotonic() }));
-    return entry;
+  private takeOne(name: string): boolean {
+    const entry = this.entries.get(name);
+    if (!entry) return false;
+    entry.pending -= 1;
+    if (entry.pending === 0) this.entries.delete(name);
+    return true;
   }
+
+  private dropOverdue(): void {
+    for (const [name, { lastAt }] of this.entries) {
+      if (this.clock.monotonic() - lastAt <= OVERDUE) return;
+      this.entries.delete(name);
+    }
+  }
+}
+
+function nameOf(kind: ConfigEntityKind, id: string | undefined): string {
+  return kind === 'automation' && id !== undefined ? `${kind} ${id}` : kind;
 }

@@ -23,7 +23,11 @@ export const REQUEST_TIMEOUT = 10_000;
 /** Config writes and reloads parse whole files: up to a second with 500 automations, more on a small board. */
 export const WRITE_TIMEOUT = 30_000;
 
-const MAX_RESPONSE_SIZE = 64 * 1024 * 1024;
+/** Bytes. The registry of a hub with 10,000 entities has about 8 MiB. */
+export const MAX_RESPONSE_SIZE = 32 * 1024 * 1024;
+/** Of an address that a person wrote: it must not exhaust the memory of the operator. */
+export const MAX_UNTRUSTED_RESPONSE_SIZE = 4 * 1024 * 1024;
+export const MAX_UNTRUSTED_MESSAGE_SIZE = 12 * 1024 * 1024;
 const MAX_MESSAGE_LENGTH = 1_000;
 // The hub closes idle connections after more than a minute; ours go first, so that no request meets a dead one.
 const KEEP_ALIVE_TIMEOUT = 20_000;
@@ -114,7 +118,7 @@ export class RestClient {
       httpsAgent: this.agent,
       maxRedirects: 0,
       proxy: false,
-      maxContentLength: MAX_RESPONSE_SIZE,
+      maxContentLength: options.untrusted ? MAX_UNTRUSTED_RESPONSE_SIZE : MAX_RESPONSE_SIZE,
       responseType: 'text',
       transformResponse: [],
       validateStatus: () => true,

@@ -3,7 +3,14 @@ import type { HaWebSocket } from 'home-assistant-js-websocket';
 import type { Clock } from '../clock';
 import type { Logger } from '../log';
 import { HubBanned, type HubError, HubUnreachable, TokenRejected } from './errors';
-import { connectionOptions, describeNetworkError, type HubAddress, type RestClient } from './rest';
+import {
+  MAX_RESPONSE_SIZE,
+  MAX_UNTRUSTED_MESSAGE_SIZE,
+  connectionOptions,
+  describeNetworkError,
+  type HubAddress,
+  type RestClient,
+} from './rest';
 
 /** How long the upgrade and the authentication may take, each. */
 export const HANDSHAKE_TIMEOUT = 10_000;
@@ -45,6 +52,7 @@ export async function openSocket(
   const socket = new HubSocket(webSocketUrl(rest.address), {
     handshakeTimeout: HANDSHAKE_TIMEOUT,
     perMessageDeflate: false,
+    maxPayload: rest.address.untrusted ? MAX_UNTRUSTED_MESSAGE_SIZE : MAX_RESPONSE_SIZE,
     ...(rest.address.ca !== undefined && { ca: rest.address.ca }),
     ...connectionOptions(rest.address),
   });

@@ -43,6 +43,37 @@ async function tell(data: object): Promise<void> {
 }
 
 describe('EntityRegistry', () => {
+  test('keeps only the picked fields of automations, scenes and scripts of a hub with 10,000 entities', async () => {
+    const others = Array.from({ length: 10_000 }, (_, n) => ({
+      entity_id: `sensor.s${n}`,
+      unique_id: `s${n}`,
+      platform: 'mqtt',
+      disabled_by: null,
+      options: { any: 'x'.repeat(500) },
+    }));
+    const scene = {
+      entity_id: 'scene.porch',
+      unique_id: 'porch',
+      platform: 'homeassistant',
+      disabled_by: null,
+      original_name: 'Porch',
+    };
+    hub.onCommand = (command) => {
+      const { type } = command.message;
+      if (type === 'config/entity_registry/list') command.succeed([...others, scene]);
+      else if (type === 'config/entity_registry/get_entries')
+        command.succeed({ 'scene.porch': { ...scene, original_icon: 'mdi:lamp', options: { any: 'y' } } });
+      else command.succeed();
+    };
+    expect(await client.entityRegistry.find('scene', 'porch')).toEqual({
+      ...scene,
+      original_icon: 'mdi:lamp',
+      labels: undefined,
+    });
+    const read = hub.commands.filter(({ type }) => type === 'config/entity_registry/get_entries');
+    expect(read.map((message) => message['entity_ids'])).toEqual([['scene.porch']]);
+  });
+
   test('finds by kind and id, with one list for all who ask', async () => {
     const found = await Promise.all([
       registry.find('automation', 'porch'),

@@ -1,3 +1,4 @@
+import { getConfig } from '../../../operator/client/core';
 import { NotHomeAssistant, HubUnreachable } from '../../../operator/client/errors';
 import { HubClient } from '../../../operator/client/hub-client';
 import { systemClock } from '../../../operator/clock';
@@ -35,6 +36,30 @@ const failureOf = async (call: Promise<unknown>): Promise<Error> =>
 const tokensSeen = () => server.requests.filter(({ headers }) => headers.authorization !== undefined);
 
 describe('an address that a person wrote', () => {
+  test('may not answer with 64 MiB, over HTTP or over the WebSocket', async () => {
+    let sent = 0;
+    server.routes.set('GET /api/config', (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const chunk = ' '.repeat(1024 * 1024);
+      const write = () => {
+        while (sent < 64 && !response.destroyed) {
+          sent += 1;
+          if (!response.write(chunk)) return void response.once('drain', write);
+        }
+      };
+      write();
+    });
+    expect(await failureOf(client.rest.get('/api/config'))).toBeInstanceOf(HubUnreachable);
+    expect(sent).toBeLessThan(32);
+    server.onCommand = (command) => command.succeed('x'.repeat(64 * 1024 * 1024));
+    expect(await failureOf(client.connection.command('get_config'))).toBeInstanceOf(HubUnreachable);
+  });
+
+  test('may not give a version of any length, which would go into status', async () => {
+    server.routes.set('GET /api/config', json(200, { version: '1'.repeat(65) }));
+    expect(await failureOf(getConfig(client.rest))).toBeInstanceOf(NotHomeAssistant);
+  });
+
   test('gets the token after it has shown to be a hub', async () => {
     await client.rest.get('/api/config');
     await client.rest.get('/api/config');
