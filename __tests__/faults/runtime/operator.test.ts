@@ -50,15 +50,15 @@ async function list<T extends ClusterObject>(type: ResourceType, namespace: stri
   return (await truth.request<{ items: T[] }>({ method: 'GET', path: pathOf(type, namespace) })).items;
 }
 
-/** Throws unless each configuration is Ready as it is now and has its one ConfigMap with its contents. */
+/** Throws unless each configuration waits, as it is now, for its Hub and has its one ConfigMap with its contents. */
 async function right(namespace: string, titles: ReadonlyMap<string, string>): Promise<true> {
   const resources = await list<CustomResource>(configurations, namespace);
   expect(resources.map(({ metadata }) => metadata.name).sort()).toEqual([...titles.keys()].sort());
   for (const resource of resources) {
     const { metadata, status } = resource;
-    expect([status?.observedGeneration, conditionOf(resource, 'Ready')?.status]).toEqual([
+    expect([status?.observedGeneration, conditionOf(resource, 'Ready')?.reason]).toEqual([
       metadata.generation,
-      'True',
+      'HubNotFound',
     ]);
   }
   const made = (await list<ConfigMap>(builtin.ConfigMap, namespace)).filter(

@@ -304,6 +304,7 @@ test('an unchanged Hub writes nothing', async () => {
     );
   };
   await pass('first');
+  await operator.calm(); // events are written in the background
   const before = await versions();
   const patches = () => operator.metric('rest_client_requests_total', 'method="PATCH"');
   const sent = await patches();
@@ -328,9 +329,11 @@ test('suspend: nothing is changed until it ends', async () => {
 
 test('changes that follow each other at once are one rollout', async () => {
   const { generation } = (await set()).metadata;
-  await home.change('hub', 'villa', { timezone: 'Europe/Oslo' });
-  await home.change('hub', 'villa', { hostNetwork: true });
-  await home.apply(configuration('villa', 'logger:\n  default: info\n'));
+  await Promise.all([
+    home.change('hub', 'villa', { timezone: 'Europe/Oslo' }),
+    home.change('hub', 'villa', { hostNetwork: true }),
+    home.change('hubconfiguration', 'villa', { configuration: 'logger:\n  default: info\n' }),
+  ]);
   await becomes(
     (t) => [hubContainer(t)['env'], t.spec['hostNetwork']],
     [[{ name: 'TZ', value: 'Europe/Oslo' }], true],
@@ -366,7 +369,8 @@ test('secrets and configuration that change together are one rollout, and both a
 test('dry-run: what would be changed is said, and nothing is done', async () => {
   const objects = async () =>
     (await home.list('persistentvolumeclaim,statefulset,service,ingress')).map(
-      ({ metadata }) => metadata.resourceVersion,
+      // The status of a StatefulSet may still follow its last rollout.
+      ({ metadata }) => metadata.generation ?? metadata.resourceVersion,
     );
   const before = await objects();
   await home.annotate('hub', 'villa', 'hub-operator.dev/dry-run=true');
