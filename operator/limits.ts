@@ -39,6 +39,12 @@ export const DEPENDENCY_REQUEUE = 30 * SECOND;
 /** The hub rejected or failed a step of the bootstrap: rules.md, "Bootstrap". */
 export const BOOTSTRAP_RETRY = 2 * SECOND;
 
+/**
+ * An object of the desired name that belongs to something else is looked at again after this: it is to be taken over
+ * within 5 s of its deletion, and not every kind of object is watched.
+ */
+export const NAME_CONFLICT_RETRY = 3 * SECOND;
+
 // --- Writes to the hub: rules.md, "Only differences are written" and "Reload" ---
 
 /** Writes of one object are at least this far apart. The first one is sent at once, and the last one wins. */

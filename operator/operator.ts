@@ -8,7 +8,8 @@ import type { KindDefinition } from './kinds/kind';
 import { STOP_DEADLINE } from './limits';
 import type { Logger } from './log';
 import type { Metrics } from './metrics';
-import { Applier, FIELD_MANAGER } from './runtime/apply';
+import { Applier } from './runtime/apply';
+import { FIELD_MANAGER } from './runtime/ownership';
 import { Cache, hubKey } from './runtime/cache';
 import { type ControlledKind, Controller } from './runtime/controller';
 import { EventWriter } from './runtime/event-writer';
@@ -44,6 +45,7 @@ export class HubOperator extends OperatorAdapter {
   readonly ended: Promise<End>;
   private readonly cluster: ApiClient;
   private readonly cache: Cache;
+  private readonly applier: Applier;
   private readonly secrets: SecretReader;
   private readonly controller: Controller;
   private readonly events: EventRecorder;
@@ -72,13 +74,14 @@ export class HubOperator extends OperatorAdapter {
       onFailure: (type) => metrics.watchFailed(type.kind),
     });
     metrics.observeCache(() => this.cache.sizes());
+    this.applier = new Applier(this.cluster, this.cache, API_GROUP);
     this.secrets = new SecretReader(this.cluster, this.cache);
     const eventWriter = new EventWriter(this.cluster, clock, settings.podName);
     this.events = new EventRecorder(eventWriter, clock, log);
     this.modules = syncModules({
       cluster: this.cluster,
       cache: this.cache,
-      applier: new Applier(this.cluster, API_GROUP),
+      applier: this.applier,
       secrets: this.secrets,
       clock,
       log,
@@ -165,7 +168,7 @@ export class HubOperator extends OperatorAdapter {
       onChange: (change) => {
         if (change.type === 'deleted' && kind === 'Secret') this.secrets.forget(change.object);
         this.controller.onReferenced(kind, change.object);
-        this.controller.onOwned(change);
+        this.onOwned(change);
       },
     });
   }
@@ -173,8 +176,13 @@ export class HubOperator extends OperatorAdapter {
   private watchOwned(kind: Builtin): void {
     this.cache.watch<ClusterObject>(builtin[kind], {
       labelSelector: `app.kubernetes.io/managed-by=${FIELD_MANAGER}`,
-      onChange: (change) => this.controller.onOwned(change),
+      onChange: (change) => this.onOwned(change),
     });
+  }
+
+  private onOwned(change: Change<ClusterObject>): void {
+    if (change.type === 'deleted') this.applier.forget(change.object);
+    this.controller.onOwned(change);
   }
 
   private async lead(): Promise<void> {

@@ -1,46 +1,11 @@
-import { OperationalError } from '../errors';
 import { createHash } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
-import type { OwnerReference } from '../kinds/resource';
-import { type ClusterObject, pathOf, type ResourceType } from './objects';
 import type { CustomResource } from '../kinds/resource';
-import {
-  type ApiClient,
-  ApiError,
-  isConflict,
-  isNamespaceTerminating,
-  isNotFound,
-  type Query,
-} from './api-client';
-
-/** Owner of the fields of what we make, in server-side apply. */
-export const FIELD_MANAGER = 'hub-operator';
-
-/** An object that exists under the name that we need and is not ours; it is never forced. */
-export class NameConflict extends OperationalError {
-  override readonly name = 'NameConflict';
-  constructor(
-    message: string,
-    /** The object is on its way out: it is enough to wait. */
-    readonly transient: boolean,
-  ) {
-    super(message);
-  }
-}
-
-/** The API server does not take the desired object, in its own words; another try will not help. */
-export class ObjectRejected extends OperationalError {
-  override readonly name = 'ObjectRejected';
-
-  /** @param forbidden by a quota, a policy or a missing permission, which may change while the object does not */
-  constructor(
-    message: string,
-    options?: ErrorOptions,
-    readonly forbidden = false,
-  ) {
-    super(message, options);
-  }
-}
+import { type ApiClient, isConflict, isNotFound, type Query } from './api-client';
+import { NameConflict, rejectionOf } from './apply-errors';
+import type { Cache } from './cache';
+import { type ObjectKey, objectKey, objectKeyOf } from './object-key';
+import { type ClusterObject, pathOf, type ResourceType } from './objects';
+import { controllerOf, FIELD_MANAGER, ownerReferenceTo, Ownership } from './ownership';
 
 export interface ApplyOptions {
   /** The resource that the object belongs to. */
@@ -52,29 +17,38 @@ export interface ApplyOptions {
 /** The desired object, in full. */
 export type Manifest = ClusterObject & Readonly<Record<string, unknown>>;
 
+interface Applied {
+  readonly hash: string;
+  readonly uid: string | undefined;
+  readonly resourceVersion: string | undefined;
+}
+
 /** Makes objects in the cluster equal to the desired ones. */
 export class Applier {
-  /**
-   * The desired fields of each object as the server returned them after our last apply. It normalises values (`1000m`
-   * becomes `1`) and others add to lists, so its result counts as equal to the desired object.
-   */
-  private readonly lastObserved = new Map<string, unknown>();
-  private readonly ownerLabel: string;
+  /** What was applied last, by this process. */
+  private readonly lastApplied = new Map<ObjectKey, Applied>();
+  private readonly ownership: Ownership;
   private readonly lastAppliedAnnotation: string;
 
   constructor(
     private readonly cluster: ApiClient,
+    private readonly cache: Pick<Cache, 'get' | 'recordWrite' | 'watches'>,
     /** API group of our kinds, which prefixes our labels and annotations. */
     group: string,
   ) {
-    this.ownerLabel = `${group}/owner`;
+    this.ownership = new Ownership(group);
     this.lastAppliedAnnotation = `${group}/last-applied-hash`;
   }
 
   /**
-   * "Equal is not written": the object is read, and applied (server-side, forced for our fields) only if it lacks
-   * something that is desired or still has something that was desired before. Answers with the object as it is then.
-   * Throws {@link NameConflict} for an object of somebody else, {@link ObjectRejected} when the API server does not take it.
+   * Applies the desired object (server-side, forced for our fields), unless it is equal: this process applied the same
+   * before, and nothing about the object has changed since. Then nothing is sent for an object that is in the cache.
+   * Applying an equal object is harmless: the server writes nothing, and its version stays.
+   *
+   * Answers with the object as it is then; of a kind that is watched by its metadata, perhaps with that alone.
+   *
+   * @throws NameConflict an object of that name belongs to something else
+   * @throws ObjectRejected the API server does not accept the object
    */
   async apply<T extends ClusterObject>(
     type: ResourceType,
@@ -82,21 +56,17 @@ export class Applier {
     options: ApplyOptions,
   ): Promise<T> {
     const body = this.withOwnership(desired, options);
-    const path = pathOf(type, body.metadata.namespace, body.metadata.name);
-    const present = await this.find<T>(type, body.metadata.namespace!, body.metadata.name);
-    if (present) {
-      this.assertOurs(type, present, options.owner);
-      const sameHash = this.lastAppliedHashOf(present) === this.lastAppliedHashOf(body);
-      if (
-        sameHash &&
-        (contains(present, body) || isDeepStrictEqual(shownOf(present, body), this.lastObserved.get(path)))
-      )
-        return present;
-    }
-    const result = await this.send<T>(path, body, present);
-    if (contains(result, body)) this.lastObserved.delete(path);
-    else this.lastObserved.set(path, shownOf(result, body));
-    return result;
+    const { name, namespace = '' } = body.metadata;
+    const present = await this.read<T>(type, namespace, name);
+    if (present) this.assertOurs(type, present, options.owner);
+    const key = objectKey(type.kind, namespace, name);
+    const hash = this.lastAppliedHashOf(body)!;
+    if (present && isUnchanged(present, hash, this.lastApplied.get(key))) return present;
+    const applied = await this.send<T>(pathOf(type, namespace, name), body, present);
+    const { uid, resourceVersion } = applied.metadata;
+    this.lastApplied.set(key, { hash, uid, resourceVersion });
+    this.cache.recordWrite({ ...applied, kind: type.kind });
+    return applied;
   }
 
   /** Lets the API server check what {@link apply} would write, and writes nothing. */
@@ -108,12 +78,12 @@ export class Applier {
     await this.send(pathOf(type, namespace, name), body, present, { dryRun: 'All' });
   }
 
-  /** Whether `present` was last applied as this desired object. */
+  /** Whether the last object applied to `present`, by whichever process, was equal to the desired one. */
   matchesLastApplied(present: ClusterObject, desired: Manifest, options: ApplyOptions): boolean {
     return this.lastAppliedHashOf(present) === this.lastAppliedHashOf(this.withOwnership(desired, options));
   }
 
-  /** Deletes what {@link apply} made for this owner. An object of somebody else stays. */
+  /** Deletes what {@link apply} created for this owner. An object of somebody else stays. */
   async remove(type: ResourceType, owner: CustomResource, name: string): Promise<void> {
     const { namespace } = owner.metadata;
     const present = await this.find(type, namespace, name);
@@ -125,9 +95,36 @@ export class Applier {
         body: { preconditions: { uid: present.metadata.uid } },
       });
     } catch (error) {
-      // It is gone, or another object has its name, which the next reconcile handles.
+      // Deleted meanwhile, or another object by now, which the next reconcile handles.
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
+  }
+
+  /** An object was deleted: what was applied to it is remembered no longer. */
+  forget(object: ClusterObject): void {
+    this.lastApplied.delete(objectKeyOf(object));
+  }
+
+  /** The object as the API server has it now. */
+  find<T extends ClusterObject>(type: ResourceType, namespace: string, name: string): Promise<T | undefined> {
+    return this.cluster.find<T>(type, namespace, name);
+  }
+
+  labels(owner: CustomResource): Record<string, string> {
+    return this.ownership.labels(owner);
+  }
+
+  isOurs(object: ClusterObject, owner: CustomResource): boolean {
+    return this.ownership.isOwnedBy(object, owner);
+  }
+
+  /** The object that is to be changed. One that is not in the cache may be another's, or too new. */
+  protected async read<T extends ClusterObject>(
+    type: ResourceType,
+    namespace: string,
+    name: string,
+  ): Promise<T | undefined> {
+    return this.cache.get<T>(type.kind, namespace, name) ?? (await this.find<T>(type, namespace, name));
   }
 
   /** @throws ObjectRejected */
@@ -141,7 +138,7 @@ export class Applier {
       return await this.cluster.request<T>({
         method: 'PATCH',
         path,
-        // Not forced onto one that appears between our look and our write: it is somebody else's.
+        // Not forced onto one that appears between our read and our write: it is somebody else's.
         query: {
           fieldManager: FIELD_MANAGER,
           force: present !== undefined,
@@ -152,14 +149,8 @@ export class Applier {
         body: present ? { ...body, metadata: { ...body.metadata, uid: present.metadata.uid } } : body,
       });
     } catch (error) {
-      if (!isRefusal(error)) throw error;
-      throw new ObjectRejected(error.message, { cause: error }, error.status === 403);
+      throw rejectionOf(error) ?? error;
     }
-  }
-
-  /** The object as it is now. */
-  find<T extends ClusterObject>(type: ResourceType, namespace: string, name: string): Promise<T | undefined> {
-    return this.cluster.find<T>(type, namespace, name);
   }
 
   private withOwnership(desired: Manifest, { owner, ownerReference = true }: ApplyOptions): ClusterObject {
@@ -175,88 +166,40 @@ export class Applier {
     return { ...desired, metadata: { ...metadata, annotations } };
   }
 
-  /** Tells that something was desired before and is not any more, which {@link contains} cannot see. */
   private lastAppliedHashOf(object: ClusterObject): string | undefined {
     return object.metadata.annotations?.[this.lastAppliedAnnotation];
   }
 
-  /** What every object of an owner is found by. */
-  labels(owner: CustomResource): Record<string, string> {
-    return {
-      'app.kubernetes.io/managed-by': FIELD_MANAGER,
-      [this.ownerLabel]: `${owner.kind}.${owner.metadata.name}`,
-    };
-  }
-
-  /** Whether the owner controls the object or, where nobody does, its labels name the owner. */
-  isOurs({ metadata }: ClusterObject, owner: CustomResource): boolean {
-    const controller = metadata.ownerReferences?.find((reference) => reference.controller);
-    if (controller) return controller.uid === owner.metadata.uid;
-    return metadata.labels?.[this.ownerLabel] === this.labels(owner)[this.ownerLabel];
-  }
-
   private assertOurs(type: ResourceType, present: ClusterObject, owner: CustomResource): void {
-    const controller = present.metadata.ownerReferences?.find((reference) => reference.controller);
+    const { deletionTimestamp, name, namespace } = present.metadata;
     const ours = this.isOurs(present, owner);
-    const formerOwner = controller?.kind === owner.kind && controller.name === owner.metadata.name;
-    if (present.metadata.deletionTimestamp || (!ours && formerOwner)) {
-      throw new NameConflict(
-        `${type.kind} ${present.metadata.namespace}/${present.metadata.name} of the time before is still being deleted.`,
-        true,
-      );
+    const what = `${type.kind} ${namespace}/${name}`;
+    if (deletionTimestamp || (!ours && this.isOrphaned(present))) {
+      throw new NameConflict(`${what} is being deleted. It is created again when it is gone.`, true);
     }
     if (ours) return;
+    const controller = controllerOf(present);
     throw new NameConflict(
-      `${type.kind} ${present.metadata.namespace}/${present.metadata.name} exists and does not belong to ${owner.kind} ${owner.metadata.name}` +
+      `${what} exists and does not belong to ${owner.kind} ${owner.metadata.name}` +
         (controller ? ` but to ${controller.kind} ${controller.name}` : '') +
         '. Delete or rename it, or give this resource another name.',
       false,
     );
   }
+
+  /** Whether the resource of ours that controls the object is gone, so that the garbage collector deletes the object. */
+  private isOrphaned(present: ClusterObject): boolean {
+    const controller = controllerOf(present);
+    if (!controller || !this.cache.watches(controller.kind)) return false;
+    const owner = this.cache.get(controller.kind, present.metadata.namespace ?? '', controller.name);
+    return owner?.metadata.uid !== controller.uid;
+  }
 }
 
-/** A field that the schema does not know ends in a 500, as if the server were at fault. */
-const isRefusal = (error: unknown): error is ApiError =>
-  error instanceof ApiError &&
-  (error.status === 400 ||
-    error.status === 422 ||
-    (error.status === 403 && !isNamespaceTerminating(error)) ||
-    error.message.startsWith('failed to create typed patch object'));
-
-export function ownerReferenceTo(owner: CustomResource): OwnerReference {
-  const { apiVersion, kind, metadata } = owner;
-  // No blockOwnerDeletion: it would ask for the right to update finalizers of the owner.
-  return { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true };
+function isUnchanged({ metadata }: ClusterObject, hash: string, lastApplied: Applied | undefined): boolean {
+  return (
+    lastApplied?.hash === hash &&
+    lastApplied.uid === metadata.uid &&
+    lastApplied.resourceVersion === metadata.resourceVersion
+  );
 }
-
-/** The part of `present` at the places that `desired` speaks of; a list of another length is shown whole. */
-function shownOf(present: unknown, desired: unknown): unknown {
-  if (Array.isArray(desired) && Array.isArray(present) && present.length === desired.length) {
-    return present.map((item, index) => shownOf(item, desired[index]));
-  }
-  if (isRecord(desired) && isRecord(present)) {
-    return Object.fromEntries(Object.keys(desired).map((key) => [key, shownOf(present[key], desired[key])]));
-  }
-  return present;
-}
-
-/** Whether `present` has all that `desired` says. Lists must agree item by item; what the server added does not matter. */
-export function contains(present: unknown, desired: unknown): boolean {
-  if (Array.isArray(desired)) {
-    return (
-      Array.isArray(present) &&
-      present.length === desired.length &&
-      desired.every((item, index) => contains(present[index], item))
-    );
-  }
-  if (isRecord(desired)) {
-    return (
-      isRecord(present) &&
-      Object.entries(desired).every(([key, value]) => value === undefined || contains(present[key], value))
-    );
-  }
-  return present === desired;
-}
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -45,6 +45,10 @@ export class Cache {
     for (const informer of informers) informer.start();
   }
 
+  watches(kind: string): boolean {
+    return this.informers.has(kind);
+  }
+
   get<T extends ClusterObject>(kind: string, namespace: string, name: string): T | undefined {
     const key = objectKey(kind, namespace, name);
     for (const { store } of this.of(kind)) {

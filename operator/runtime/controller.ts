@@ -40,7 +40,7 @@ export interface ControllerOptions {
   readonly read: (key: ObjectKey) => CustomResource | undefined;
   readonly workers: number;
   readonly workersPerHub: number;
-  /** Label of generated objects: `<kind>.<name>` of the owner. */
+  /** Label of generated objects: `<kind>.<name>` of their owner. */
   readonly ownerLabel: string;
 }
 

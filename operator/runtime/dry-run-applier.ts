@@ -13,6 +13,15 @@ export class DryRunApplier extends Applier {
   /** One sentence for each object that would be written. */
   readonly differences: string[] = [];
 
+  /** Contents are compared, and the cache has those of Secrets and ConfigMaps not. */
+  protected override read<T extends ClusterObject>(
+    type: ResourceType,
+    namespace: string,
+    name: string,
+  ): Promise<T | undefined> {
+    return this.find<T>(type, namespace, name);
+  }
+
   override async remove(type: ResourceType, owner: CustomResource, name: string): Promise<void> {
     const present = await this.find(type, owner.metadata.namespace, name);
     if (present && !present.metadata.deletionTimestamp && this.isOurs(present, owner)) {
@@ -27,7 +36,7 @@ export class DryRunApplier extends Applier {
   ): Promise<T> {
     const result = await super.send<T>(path, body, present, { dryRun: 'All' });
     const what = `${body.kind} ${body.metadata.name}`;
-    if (!present) this.differences.push(`${what} would be made.`);
+    if (!present) this.differences.push(`${what} would be created.`);
     else {
       const fields = differences(contentOf(present), contentOf(result), '', body.kind === 'Secret');
       const shown =

@@ -27,6 +27,11 @@ export function normalize<T extends ClusterObject>(
     const { [LAST_APPLIED]: _, ...annotations } = transformed.metadata.annotations;
     metadata['annotations'] = annotations;
   }
-  const normalized = { ...transformed, apiVersion: apiVersionOf(type), kind: type.kind, metadata };
+  const normalized = {
+    ...(metadataOnly ? ({} as T) : transformed), // the answer to a write of ours has the contents, too
+    apiVersion: apiVersionOf(type),
+    kind: type.kind,
+    metadata,
+  };
   return freeze ? deepFreeze(normalized) : normalized;
 }

@@ -48,13 +48,12 @@ export class Store<T extends ClusterObject> {
   }
 
   /**
-   * Takes the server's answer to a write of ours, before the watch brings it. An object that is not here was deleted,
-   * or replaced by another of its name, while the answer was on its way.
+   * Takes the server's answer to a write of ours, before the watch brings it. An object that is not here is a new one if
+   * the watch has not come to its version yet; otherwise it was deleted while the answer was on its way.
    */
   recordWrite(object: T): Change<T>[] {
-    return this.objects.get(objectKeyOf(object))?.metadata.uid === object.metadata.uid
-      ? this.put(object)
-      : [];
+    const isKnown = this.objects.get(objectKeyOf(object))?.metadata.uid === object.metadata.uid;
+    return isKnown || versionOf(object) > this.latestVersion ? this.put(object) : [];
   }
 
   /** `object` is its last state, as a DELETED event carries it, with the resource version of the deletion. */

@@ -1,8 +1,13 @@
-import { Applier, FIELD_MANAGER, type Manifest, NameConflict } from '../../../operator/runtime/apply';
-import type { ClusterObject } from '../../../operator/runtime/objects';
+import { Applier, type Manifest } from '../../../operator/runtime/apply';
+import { NameConflict } from '../../../operator/runtime/apply-errors';
+import { FIELD_MANAGER } from '../../../operator/runtime/ownership';
+import type { ClusterObject, ResourceType } from '../../../operator/runtime/objects';
 import type { CustomResource } from '../../../operator/kinds/resource';
 import type { ApiClient } from '../../../operator/runtime/api-client';
 import { builtin } from '../../../operator/runtime/types';
+import { systemClock } from '../../../operator/clock';
+import { Cache } from '../../../operator/runtime/cache';
+import { silentLog } from '../../cluster/silent-log';
 import { freshNamespace, until } from '../../cluster';
 import { adminCluster, applyAs } from '../../cluster/admin-cluster';
 import { createFloor } from './floors';
@@ -20,6 +25,7 @@ interface StatefulSet extends ClusterObject {
 let namespace: string;
 let cluster: ApiClient;
 let applier: Applier;
+let cache: Cache;
 let owner: CustomResource;
 /** Methods of the requests so far. */
 const sent: string[] = [];
@@ -29,9 +35,21 @@ beforeAll(async () => {
   namespace = await freshNamespace('applier');
   cluster = adminCluster({ onResponse: (method) => sent.push(method) });
   owner = await createFloor(cluster, namespace, 'owner');
+  cache = new Cache({
+    cluster: adminCluster(),
+    clock: systemClock,
+    log: silentLog,
+    namespaces: [namespace],
+    freeze: true,
+    onFailure: () => undefined,
+  });
+  cache.watch(builtin.ConfigMap, { metadataOnly: true, onChange: () => undefined });
+  cache.watch(builtin.StatefulSet, { onChange: () => undefined });
+  await cache.waitForCacheSync();
 });
+afterAll(() => cache.stop());
 beforeEach(() => {
-  applier = new Applier(cluster, GROUP);
+  applier = new Applier(cluster, cache, GROUP);
   sent.length = 0;
 });
 
@@ -42,148 +60,166 @@ const configMap = (name: string, data: Record<string, string>): Manifest => ({
   data,
 });
 
+/** Waits until the watch has brought what others wrote. */
+const caughtUp = (type: ResourceType, name: string) =>
+  until(`the cache has the present ${type.kind} ${name}`, async () => {
+    const present = await applier.find(type, namespace, name);
+    const cached = cache.get(type.kind, namespace, name);
+    return present !== undefined && cached?.metadata.resourceVersion === present.metadata.resourceVersion;
+  });
+
 const apply = (manifest: Manifest, ownerReference = true) =>
   applier.apply<ConfigMap>(builtin.ConfigMap, manifest, { owner, ownerReference });
 
-test('what is there is not written again, whether this process wrote it or one before', async () => {
-  const first = await apply(configMap('equal', { a: '1' }));
-  const second = await apply(configMap('equal', { a: '1' }));
-  applier = new Applier(cluster, GROUP);
-  await apply(configMap('equal', { a: '1' }));
-  expect(patches()).toBe(1);
-  expect(second.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
-});
-
-test('a workload whose values the server writes in its own way settles, also while its status changes', async () => {
-  const labels = { app: 'settles' };
-  const resources = { requests: { cpu: '1000m', memory: '1024Mi' } };
-  const workload: Manifest = {
-    apiVersion: 'apps/v1',
-    kind: 'StatefulSet',
-    metadata: { name: 'settles', namespace },
-    spec: {
-      replicas: 0,
-      serviceName: 'settles',
-      selector: { matchLabels: labels },
-      template: {
-        metadata: { labels },
-        spec: { containers: [{ name: 'main', image: 'main', resources, ports: [{ containerPort: 80 }] }] },
-      },
-    },
-  };
-  const workloadApply = () => applier.apply(builtin.StatefulSet, workload, { owner });
-  await workloadApply();
-  const annotations = { 'somebody.example/else': 'was here' };
-  await applyAs(cluster, 'somebody', builtin.StatefulSet, {
-    apiVersion: 'apps/v1',
-    kind: 'StatefulSet',
-    metadata: { name: 'settles', namespace, annotations },
-  });
-  // Its controller writes the status, and with it the resource version.
-  await until('its controller has seen it', async () => {
-    const present = await applier.find<StatefulSet>(builtin.StatefulSet, namespace, 'settles');
-    return (
-      present?.status?.observedGeneration === present?.metadata.generation && present?.status?.currentRevision
-    );
-  });
-  await workloadApply();
-  sent.length = 0;
-  await workloadApply();
-  expect(sent).toEqual(['GET']);
-  // A new process asks once, which changes nothing; its controller may write once more between the two looks.
-  await until('a new process leaves it as it is', async () => {
-    const before = await workloadApply();
-    applier = new Applier(cluster, GROUP);
-    sent.length = 0;
-    const after = await workloadApply();
-    await workloadApply();
+describe('Applier', () => {
+  test('an equal object is not sent again; a new process applies it once, which changes nothing', async () => {
+    const first = await apply(configMap('equal', { a: '1' }));
+    const second = await apply(configMap('equal', { a: '1' }));
+    applier = new Applier(cluster, cache, GROUP);
     expect(patches()).toBe(1);
-    expect(after.metadata.annotations).toMatchObject(annotations);
-    return after.metadata.resourceVersion === before.metadata.resourceVersion;
+    const third = await apply(configMap('equal', { a: '1' }));
+    await apply(configMap('equal', { a: '1' }));
+    expect(patches()).toBe(2);
+    expect(second.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
+    expect(third.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
   });
-});
 
-test('what somebody changed of ours is put back; what they added stays theirs', async () => {
-  await apply(configMap('shared', { ours: '1' }));
-  await cluster.request({
-    method: 'PATCH',
-    path: `/api/v1/namespaces/${namespace}/configmaps/shared`,
-    query: { fieldManager: 'kubectl-edit' },
-    contentType: 'application/merge-patch+json',
-    body: {
-      metadata: { annotations: { theirs: 'yes' }, labels: { app: 'changed', theirs: 'yes' } },
-      data: { ours: '2', theirs: '3' },
-    },
+  test('a workload whose values the server writes in its own way settles, also while its status changes', async () => {
+    const labels = { app: 'settles' };
+    const resources = { requests: { cpu: '1000m', memory: '1024Mi' } };
+    const workload: Manifest = {
+      apiVersion: 'apps/v1',
+      kind: 'StatefulSet',
+      metadata: { name: 'settles', namespace },
+      spec: {
+        replicas: 0,
+        serviceName: 'settles',
+        selector: { matchLabels: labels },
+        template: {
+          metadata: { labels },
+          spec: { containers: [{ name: 'main', image: 'main', resources, ports: [{ containerPort: 80 }] }] },
+        },
+      },
+    };
+    const workloadApply = () => applier.apply(builtin.StatefulSet, workload, { owner });
+    await workloadApply();
+    const annotations = { 'somebody.example/else': 'was here' };
+    await applyAs(cluster, 'somebody', builtin.StatefulSet, {
+      apiVersion: 'apps/v1',
+      kind: 'StatefulSet',
+      metadata: { name: 'settles', namespace, annotations },
+    });
+    // Its controller writes the status, and with it the resource version.
+    await until('its controller has seen it', async () => {
+      const present = await applier.find<StatefulSet>(builtin.StatefulSet, namespace, 'settles');
+      return (
+        present?.status?.observedGeneration === present?.metadata.generation &&
+        present?.status?.currentRevision
+      );
+    });
+    await caughtUp(builtin.StatefulSet, 'settles');
+    await workloadApply();
+    sent.length = 0;
+    await workloadApply();
+    expect(sent).toEqual([]);
+    // A new process asks once, which changes nothing; its controller may write once more between the two looks.
+    await until('a new process leaves it as it is', async () => {
+      const before = await workloadApply();
+      applier = new Applier(cluster, cache, GROUP);
+      sent.length = 0;
+      const after = await workloadApply();
+      await workloadApply();
+      expect(patches()).toBe(1);
+      expect(after.metadata.annotations).toMatchObject(annotations);
+      return after.metadata.resourceVersion === before.metadata.resourceVersion;
+    });
   });
-  const { data, metadata } = await apply(configMap('shared', { ours: '1' }));
-  expect(data).toEqual({ ours: '1', theirs: '3' });
-  expect(metadata.labels).toMatchObject({ app: 'test', theirs: 'yes' });
-  expect(metadata.annotations).toMatchObject({ theirs: 'yes' });
-});
 
-test('what is not wanted any more goes, what is not ours stays', async () => {
-  await apply(configMap('smaller', { a: '1', b: '2' }));
-  const theirs = {
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { name: 'smaller', namespace },
-    data: { c: '3' },
-  };
-  await applyAs(cluster, 'somebody', builtin.ConfigMap, theirs);
-  expect((await apply(configMap('smaller', { a: '1' }))).data).toEqual({ a: '1', c: '3' });
-});
+  test('what somebody changed of ours is put back; what they added stays theirs', async () => {
+    await apply(configMap('shared', { ours: '1' }));
+    await cluster.request({
+      method: 'PATCH',
+      path: `/api/v1/namespaces/${namespace}/configmaps/shared`,
+      query: { fieldManager: 'kubectl-edit' },
+      contentType: 'application/merge-patch+json',
+      body: {
+        metadata: { annotations: { theirs: 'yes' }, labels: { app: 'changed', theirs: 'yes' } },
+        data: { ours: '2', theirs: '3' },
+      },
+    });
+    await caughtUp(builtin.ConfigMap, 'shared');
+    const { data, metadata } = await apply(configMap('shared', { ours: '1' }));
+    expect(data).toEqual({ ours: '1', theirs: '3' });
+    expect(metadata.labels).toMatchObject({ app: 'test', theirs: 'yes' });
+    expect(metadata.annotations).toMatchObject({ theirs: 'yes' });
+  });
 
-test('an object of somebody else is a conflict and stays as it is', async () => {
-  const before = await applyAs<ConfigMap>(
-    cluster,
-    'user',
-    builtin.ConfigMap,
-    configMap('foreign', { theirs: '1' }),
-  );
-  const conflict = await apply(configMap('foreign', { ours: '1' })).catch((error: unknown) => error);
-  expect(conflict).toBeInstanceOf(NameConflict);
-  expect((conflict as Error).message).toContain(`${namespace}/foreign`);
-  const after = await applier.find<ConfigMap>(builtin.ConfigMap, namespace, 'foreign');
-  expect(after).toEqual(before);
-});
+  test('what is not wanted any more goes, what is not ours stays', async () => {
+    await apply(configMap('smaller', { a: '1', b: '2' }));
+    const theirs = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'smaller', namespace },
+      data: { c: '3' },
+    };
+    await applyAs(cluster, 'somebody', builtin.ConfigMap, theirs);
+    expect((await apply(configMap('smaller', { a: '1' }))).data).toEqual({ a: '1', c: '3' });
+  });
 
-test('one that appears between the look and the write is not taken over either', async () => {
-  await applyAs(cluster, 'user', builtin.ConfigMap, configMap('race', { key: 'theirs' }));
-  const find = jest.spyOn(cluster, 'find').mockResolvedValueOnce(undefined);
-  await expect(apply(configMap('race', { key: 'ours' }))).rejects.toMatchObject({ status: 409 });
-  find.mockRestore();
-  const present = await applier.find<ConfigMap>(builtin.ConfigMap, namespace, 'race');
-  expect(present?.data).toEqual({ key: 'theirs' });
-});
+  test('an object of somebody else is a conflict and stays as it is', async () => {
+    const before = await applyAs<ConfigMap>(
+      cluster,
+      'user',
+      builtin.ConfigMap,
+      configMap('foreign', { theirs: '1' }),
+    );
+    const conflict = await apply(configMap('foreign', { ours: '1' })).catch((error: unknown) => error);
+    expect(conflict).toBeInstanceOf(NameConflict);
+    expect((conflict as Error).message).toContain(`${namespace}/foreign`);
+    const after = await applier.find<ConfigMap>(builtin.ConfigMap, namespace, 'foreign');
+    expect(after).toEqual(before);
+  });
 
-test('one that was deleted and recreated between the read and the write is not changed', async () => {
-  const first = await apply(configMap('anew', { a: '1' }));
-  await cluster.request({ method: 'DELETE', path: `/api/v1/namespaces/${namespace}/configmaps/anew` });
-  await applyAs(cluster, 'user', builtin.ConfigMap, configMap('anew', { a: 'theirs' }));
-  const find = jest.spyOn(cluster, 'find').mockResolvedValueOnce(first);
-  await expect(apply(configMap('anew', { a: '2' }))).rejects.toMatchObject({ status: 409 });
-  find.mockRestore();
-});
+  test('one that appears between the read and the write is not taken over either', async () => {
+    await applyAs(cluster, 'user', builtin.ConfigMap, configMap('race', { key: 'theirs' }));
+    const get = jest.spyOn(cache, 'get').mockReturnValueOnce(undefined);
+    const find = jest.spyOn(cluster, 'find').mockResolvedValueOnce(undefined);
+    await expect(apply(configMap('race', { key: 'ours' }))).rejects.toMatchObject({ status: 409 });
+    get.mockRestore();
+    find.mockRestore();
+    const present = await applier.find<ConfigMap>(builtin.ConfigMap, namespace, 'race');
+    expect(present?.data).toEqual({ key: 'theirs' });
+  });
 
-test('the owner reference is added and removed as desired, and no other owner is lost', async () => {
-  const owners = (object: ClusterObject) =>
-    (object.metadata.ownerReferences ?? []).map(({ uid }) => uid).sort();
-  const {
-    metadata: { uid },
-  } = await applyAs<ConfigMap>(cluster, 'user', builtin.ConfigMap, configMap('other', {}));
-  const other = { apiVersion: 'v1', kind: 'ConfigMap', name: 'other', uid };
-  const name = 'retained';
-  const first = await apply(configMap(name, {}));
-  expect(owners(first)).toEqual([owner.metadata.uid]);
-  const metadata = { name, namespace, ownerReferences: [{ ...other, uid: uid!, controller: false }] };
-  await applyAs(cluster, 'somebody', builtin.ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata });
-  expect(owners(await apply(configMap(name, {}), false))).toEqual([uid]);
-  expect(owners(await apply(configMap(name, {}), true))).toEqual([uid, owner.metadata.uid].sort());
-});
+  test('one that was deleted and recreated between the read and the write is not changed', async () => {
+    const first = await apply(configMap('anew', { a: '1' }));
+    await cluster.request({ method: 'DELETE', path: `/api/v1/namespaces/${namespace}/configmaps/anew` });
+    await applyAs(cluster, 'user', builtin.ConfigMap, configMap('anew', { a: 'theirs' }));
+    const get = jest.spyOn(cache, 'get').mockReturnValueOnce(first);
+    await expect(apply(configMap('anew', { a: '2' }))).rejects.toMatchObject({ status: 409 });
+    get.mockRestore();
+  });
 
-test('fields are ours under one name, and a wrong field is refused', async () => {
-  const made = await apply(configMap('named', { a: '1' }));
-  const managers = (made.metadata as { managedFields?: { manager: string }[] }).managedFields;
-  expect(managers?.map(({ manager }) => manager)).toEqual([FIELD_MANAGER]);
-  await expect(apply({ ...configMap('named', {}), typo: true })).rejects.toThrow(/typo/);
+  test('the owner reference is added and removed as desired, and no other owner is lost', async () => {
+    const owners = (object: ClusterObject) =>
+      (object.metadata.ownerReferences ?? []).map(({ uid }) => uid).sort();
+    const {
+      metadata: { uid },
+    } = await applyAs<ConfigMap>(cluster, 'user', builtin.ConfigMap, configMap('other', {}));
+    const other = { apiVersion: 'v1', kind: 'ConfigMap', name: 'other', uid };
+    const name = 'retained';
+    const first = await apply(configMap(name, {}));
+    expect(owners(first)).toEqual([owner.metadata.uid]);
+    const metadata = { name, namespace, ownerReferences: [{ ...other, uid: uid!, controller: false }] };
+    await applyAs(cluster, 'somebody', builtin.ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata });
+    expect(owners(await apply(configMap(name, {}), false))).toEqual([uid]);
+    expect(owners(await apply(configMap(name, {}), true))).toEqual([uid, owner.metadata.uid].sort());
+  });
+
+  test('fields are ours under one name, and a wrong field is refused', async () => {
+    const made = await apply(configMap('named', { a: '1' }));
+    const managers = (made.metadata as { managedFields?: { manager: string }[] }).managedFields;
+    expect(managers?.map(({ manager }) => manager)).toEqual([FIELD_MANAGER]);
+    await expect(apply({ ...configMap('named', {}), typo: true })).rejects.toThrow(/typo/);
+  });
 });

@@ -1,5 +1,5 @@
 import { RECONCILE_TIMEOUT } from '../../../operator/limits';
-import { NameConflict } from '../../../operator/runtime/apply';
+import { NameConflict } from '../../../operator/runtime/apply-errors';
 import { EventWriter } from '../../../operator/runtime/event-writer';
 import { EventRecorder } from '../../../operator/runtime/events';
 import { Finalizer } from '../../../operator/runtime/finalizer';
@@ -481,10 +481,10 @@ describe('Reconciler', () => {
     test('an object of another owner stalls the resource, and one that is being deleted is waited for', async () => {
       const bench = new Bench(widget());
       bench.sync = () => Promise.reject(new NameConflict('taken', false));
-      expect(await bench.reconcile()).toEqual({ type: 'stalled' });
+      expect(await bench.reconcile()).toEqual({ type: 'stalled', after: 3_000 });
       expect(bench.condition('Stalled')).toMatchObject({ reason: 'NameConflict', message: 'taken' });
       bench.sync = () => Promise.reject(new NameConflict('still going', true));
-      expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 5_000, priority: 'change' });
+      expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 3_000, priority: 'change' });
     });
   });
 

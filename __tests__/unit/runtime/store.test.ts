@@ -115,10 +115,19 @@ describe('Store', () => {
 
   test('an answer to a write does not bring back what went, or what was recreated under the name', () => {
     const store = new Store<Thing>();
+    store.observeVersion('6'); // its deletion
     expect(store.recordWrite(thing('a', 5))).toEqual([]);
-    store.put(thing('a', 6, 0, 'another'));
+    store.put(thing('a', 8, 0, 'another'));
+    store.observeVersion('8');
     expect(store.recordWrite(thing('a', 7))).toEqual([]);
-    expect(store.get('Thing/home/a')).toEqual(thing('a', 6, 0, 'another'));
+    expect(store.get('Thing/home/a')).toEqual(thing('a', 8, 0, 'another'));
+  });
+
+  test('an answer to the write of a new object is told before the watch brings it', () => {
+    const store = new Store<Thing>();
+    store.replace([], '4');
+    expect(names(store.recordWrite(thing('a', 5)))).toEqual(['added a']);
+    expect(store.put(thing('a', 5))).toEqual([]);
   });
 
   test('an object that was deleted and recreated while nobody looked is told as two changes', () => {

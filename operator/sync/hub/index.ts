@@ -62,7 +62,7 @@ async function dryRun(services: Services, context: HubContext): Promise<Outcome>
     return Steps.none().run(context, () =>
       ready('DryRun', 'The hub runs elsewhere and is not contacted: nothing was compared.'),
     );
-  const applier = new DryRunApplier(services.cluster, API_GROUP);
+  const applier = new DryRunApplier(services.cluster, services.cache, API_GROUP);
   const outcome = await workloadSteps({ ...services, applier }).run(context, () => {
     const { differences } = applier;
     if (differences.length === 0)

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../../operator/runtime/api-client';
-import { NameConflict, ObjectRejected } from '../../../../operator/runtime/apply';
+import { NameConflict, ObjectRejected } from '../../../../operator/runtime/apply-errors';
 import { type Outcome, ready, stalled } from '../../../../operator/runtime/outcome';
 import { continueOnFailure, type WorkloadStep } from '../../../../operator/sync/hub/continue-on-failure';
 import { type HubContext, Steps, type WithAddress } from '../../../../operator/sync/hub/steps';
@@ -55,7 +55,7 @@ describe('continueOnFailure', () => {
     });
     expect(await reconcile(new NameConflict('It is being deleted.', true), false)).toMatchObject({
       type: 'Waiting',
-      after: 5_000,
+      after: 3_000,
       status: { phase: 'Pending' },
     });
   });

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { Credentials } from '../../../client/onboarding';
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
-import { ownerReferenceTo } from '../../../runtime/apply';
+import { ownerReferenceTo } from '../../../runtime/ownership';
 import { type ClusterObject, pathOf } from '../../../runtime/objects';
 import { isConflict } from '../../../runtime/api-client';
 import { builtin } from '../../../runtime/types';

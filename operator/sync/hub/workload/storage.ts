@@ -1,7 +1,7 @@
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
 import { DEPENDENCY_REQUEUE } from '../../../limits';
-import { ObjectRejected } from '../../../runtime/apply';
+import { ObjectRejected } from '../../../runtime/apply-errors';
 import type { ConditionValue } from '../../../runtime/outcome';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';

@@ -1,4 +1,5 @@
-import { type ApplyOptions, type Manifest, ObjectRejected } from '../../../../../operator/runtime/apply';
+import type { ApplyOptions, Manifest } from '../../../../../operator/runtime/apply';
+import { ObjectRejected } from '../../../../../operator/runtime/apply-errors';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
 import type { Claim } from '../../../../../operator/sync/hub/owned-objects';
 import { claimSpec, differences, ensureStorage } from '../../../../../operator/sync/hub/workload/storage';

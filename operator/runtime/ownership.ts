@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import type { CustomResource, OwnerReference } from '../kinds/resource';
+import type { ClusterObject } from './objects';
+
+/** Value of the label `app.kubernetes.io/managed-by`, and field manager, of what the operator creates. */
+export const FIELD_MANAGER = 'hub-operator';
+
+/** Longest value of a label. */
+const LONGEST_LABEL = 63;
+const HASH_LENGTH = 10;
+
+/**
+ * Who owns the objects that the operator creates (rules.md, "Server-side apply"): the resource that controls it by its
+ * owner reference or, where nobody controls it (`retain`), the one that its label names.
+ */
+export class Ownership {
+  private readonly label: string;
+
+  constructor(group: string) {
+    this.label = `${group}/owner`;
+  }
+
+  /** The labels that every object of an owner is found by. */
+  labels(owner: CustomResource): Record<string, string> {
+    return {
+      'app.kubernetes.io/managed-by': FIELD_MANAGER,
+      [this.label]: labelValue(owner.kind, owner.metadata.name),
+    };
+  }
+
+  isOwnedBy(object: ClusterObject, owner: CustomResource): boolean {
+    const controller = controllerOf(object);
+    if (controller) return controller.uid === owner.metadata.uid;
+    return object.metadata.labels?.[this.label] === labelValue(owner.kind, owner.metadata.name);
+  }
+}
+
+export const controllerOf = ({ metadata }: ClusterObject): OwnerReference | undefined =>
+  metadata.ownerReferences?.find(({ controller }) => controller);
+
+export function ownerReferenceTo(owner: CustomResource): OwnerReference {
+  const { apiVersion, kind, metadata } = owner;
+  // No blockOwnerDeletion: it would ask for the right to update finalizers of the owner.
+  return { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true };
+}
+
+/** `<kind>.<name>`; the end of a name that is too long for a label is replaced by its hash. */
+function labelValue(kind: string, name: string): string {
+  const value = `${kind}.${name}`;
+  if (value.length <= LONGEST_LABEL) return value;
+  const hash = createHash('sha256').update(value).digest('hex').slice(0, HASH_LENGTH);
+  return `${value.slice(0, LONGEST_LABEL - 1 - HASH_LENGTH)}-${hash}`;
+}
