@@ -1,7 +1,12 @@
-import type { Cache } from '../../../operator/runtime/cache';
+import { PassThrough } from 'node:stream';
+import { Applier } from '../../../operator/runtime/apply';
+import { Cache } from '../../../operator/runtime/cache';
 import { SecretReader } from '../../../operator/runtime/secrets';
 import { ManualClock } from '../manual-clock';
+import { builtin } from '../../../operator/runtime/types';
+import { silentLog } from '../../cluster/silent-log';
 import { FakeApiClient, notFound } from './fake-api-client';
+import { widget } from './objects';
 
 const metadata = (resourceVersion: string) => ({ name: 'keys', namespace: 'home', resourceVersion });
 const secret = (resourceVersion: string, value: string) => ({
@@ -25,40 +30,118 @@ function setup() {
   return { state, cluster, reader, password };
 }
 
-test('one that did not change is read once', async () => {
-  const { cluster, password, state } = setup();
-  expect([await password(), await password()]).toEqual(['hunter2', 'hunter2']);
-  expect(cluster.requests).toHaveLength(1);
-  state.told = '2';
-  state.served = secret('2', 'hunter3');
-  expect(await password()).toBe('hunter3');
-  expect(cluster.requests).toHaveLength(2);
-});
+describe('SecretReader', () => {
+  test('one that did not change is read once', async () => {
+    const { cluster, password, state } = setup();
+    expect([await password(), await password()]).toEqual(['hunter2', 'hunter2']);
+    expect(cluster.requests).toHaveLength(1);
+    state.told = '2';
+    state.served = secret('2', 'hunter3');
+    expect(await password()).toBe('hunter3');
+    expect(cluster.requests).toHaveLength(2);
+  });
 
-test('one that is not there costs no request', async () => {
-  const { cluster, password, state } = setup();
-  state.told = undefined;
-  expect(await password()).toBeUndefined();
-  expect(cluster.requests).toEqual([]);
-});
-
-test('the values of one that went are kept no longer', async () => {
-  const { cluster, password, reader } = setup();
-  await password();
-  reader.forget({ metadata: metadata('2') });
-  await password(); // with the same resource version, it would come from memory
-  expect(cluster.requests).toHaveLength(2);
-});
-
-test('the values of one that goes while it is read are not kept', async () => {
-  const { cluster, password, reader, state } = setup();
-  cluster.handler = () => {
+  test('one that is not there costs no request', async () => {
+    const { cluster, password, state } = setup();
     state.told = undefined;
+    expect(await password()).toBeUndefined();
+    expect(cluster.requests).toEqual([]);
+  });
+
+  test('the values of one that went are kept no longer', async () => {
+    const { cluster, password, reader } = setup();
+    await password();
     reader.forget({ metadata: metadata('2') });
-    return state.served;
-  };
-  expect(await password()).toBe('hunter2');
-  state.told = '1';
-  await password(); // with the same resource version, it would come from memory
-  expect(cluster.requests).toHaveLength(2);
+    await password(); // of one recreated, it would be asked for again
+    expect(cluster.requests).toHaveLength(2);
+  });
+
+  test('the values of one that goes while it is read are not kept', async () => {
+    const { cluster, password, reader, state } = setup();
+    cluster.handler = () => {
+      state.told = undefined;
+      reader.forget({ metadata: metadata('2') });
+      return state.served;
+    };
+    expect(await password()).toBe('hunter2');
+    state.told = '1';
+    await password(); // it would be read from memory if it had been kept
+    expect(cluster.requests).toHaveLength(2);
+  });
+
+  describe('after a write of ours, while the watch is silent', () => {
+    async function silentWatch(present: readonly object[]) {
+      const clock = new ManualClock();
+      const server = new Map<string, string>();
+      let version = 10;
+      const cluster = new FakeApiClient(clock, ({ method, query, body }) => {
+        if (query?.['watch']) {
+          const stream = new PassThrough();
+          for (const object of present) stream.write(`${JSON.stringify({ type: 'ADDED', object })}\n`);
+          const annotations = { 'k8s.io/initial-events-end': 'true' };
+          const end = { metadata: { resourceVersion: String(version), annotations } };
+          stream.write(`${JSON.stringify({ type: 'BOOKMARK', object: end })}\n`);
+          return stream;
+        }
+        if (method === 'GET' && !server.has('keys') && present.length === 0) throw notFound();
+        if (method === 'GET') return { ...secret(String(version), server.get('keys') ?? 'before') };
+        const { stringData } = body as { stringData: { password: string } };
+        server.set('keys', stringData.password);
+        version += 1;
+        return {
+          ...secret(String(version), stringData.password),
+          metadata: { ...metadata(String(version)), uid: 'uid' },
+        };
+      });
+      const cache = new Cache({
+        cluster,
+        clock,
+        log: silentLog,
+        namespaces: [],
+        freeze: true,
+        onFailure: () => undefined,
+      });
+      cache.watch(builtin.Secret, { metadataOnly: true, onChange: () => undefined });
+      await cache.waitForCacheSync();
+      const applier = new Applier(cluster, cache, 'example.org');
+      const write = (password: string) =>
+        applier.apply(
+          builtin.Secret,
+          {
+            apiVersion: 'v1',
+            kind: 'Secret',
+            metadata: { name: 'keys', namespace: 'home' },
+            stringData: { password },
+          },
+          { owner: widget() },
+        );
+      const reader = new SecretReader(cluster, cache);
+      const password = async () => (await reader.get('home', 'keys'))?.get('password');
+      return { cache, password, write };
+    }
+
+    const ours = () => {
+      const labels = { 'example.org/owner': 'Widget.a' };
+      return { ...secret('5', 'before'), metadata: { ...metadata('5'), uid: 'uid', labels } };
+    };
+
+    test('a changed Secret is read anew', async () => {
+      const { cache, password, write } = await silentWatch([ours()]);
+      expect(await password()).toBe('before');
+      await write('sesame');
+      expect(await password()).toBe('sesame');
+      await cache.stop();
+    });
+
+    test('a new Secret exists, and the cache has none of its values', async () => {
+      const { cache, password, write } = await silentWatch([]);
+      expect(await password()).toBeUndefined();
+      await write('sesame');
+      expect(await password()).toBe('sesame');
+      const kept = JSON.stringify([...cache.list('Secret')]);
+      expect(kept).toContain('keys');
+      expect(kept).not.toMatch(/"(data|stringData)"|sesame/);
+      await cache.stop();
+    });
+  });
 });

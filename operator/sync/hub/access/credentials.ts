@@ -89,7 +89,7 @@ async function generate(
   const { namespace } = hub.metadata;
   const credentials = { username: GENERATED_USER, password: randomBytes(24).toString('base64url') };
   try {
-    const { metadata } = await services.cluster.request<ClusterObject>({
+    const secret = await services.cluster.request<ClusterObject>({
       method: 'POST',
       path: pathOf(builtin.Secret, namespace),
       body: {
@@ -104,7 +104,8 @@ async function generate(
         stringData: credentials,
       },
     });
-    return withDigest(credentials, metadata.uid ?? '');
+    services.cache.recordWrite({ ...secret, kind: builtin.Secret.kind });
+    return withDigest(credentials, secret.metadata.uid ?? '');
   } catch (error) {
     // Created by the last reconcile and not in the cache yet.
     if (isConflict(error)) return { missing: `The Secret ${secretName} was created a moment ago.` };
