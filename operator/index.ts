@@ -7,7 +7,8 @@ import { HubOperator } from './operator';
 import { ProbeServer } from './runtime/probes';
 import { readSettings, settingsHelp, SettingsRefused } from './settings';
 
-/** Settings → wiring → start; ends with 0 after SIGTERM or SIGINT, 1 when the lease was lost or nothing could start. */
+/** Settings → wiring → start; ends with 0 after SIGTERM or SIGINT, 1 when the lease was lost, nothing could
+ * start or the operator has a fault. */
 async function main(args: readonly string[]): Promise<number> {
   if (args.includes('--help')) {
     process.stdout.write(`${settingsHelp()}\n`);
@@ -32,15 +33,19 @@ async function main(args: readonly string[]): Promise<number> {
       void operator.stop();
     });
   }
-  process.on('unhandledRejection', (error) =>
-    log.error({ error }, 'unhandled rejection: please report this'),
-  );
+  let failed = false;
+  process.on('unhandledRejection', (error) => {
+    log.error({ error }, 'fault of the operator: stopping, please report this');
+    if (failed) process.exit(1); // the stop fails, too
+    failed = true;
+    void operator.stop();
+  });
   log.info({ version, port: probes.port, ...settings }, 'starting the operator');
   await operator.start();
   const end = await operator.ended;
   await probes.close();
   log.info({ end }, 'operator ended');
-  return end === 'stopped' ? 0 : 1;
+  return end === 'stopped' && !failed ? 0 : 1;
 }
 
 main(process.argv.slice(2)).then(

@@ -21,8 +21,12 @@ export const HANGING_RECONCILE = 10 * SECOND;
 export const RECONCILE_TIMEOUT = 2 * MINUTE;
 /** An error of the API server that lasts this long is reported in the conditions. */
 export const TRANSIENT_FAILURE_REPORT = MINUTE;
-/** SIGTERM finishes the reconciles that are running within this time. */
+/** SIGTERM finishes the writes to hubs that answer, and what they lead to in status, within this time. */
 export const STOP_DEADLINE = 20 * SECOND;
+/** Writes to a hub that does not answer within this time are not waited for: another replica leads within 5 s. */
+export const STOP_HUB_TIMEOUT = 1 * SECOND;
+/** Reconciles that still run this long after the last write are aborted: they wait for a hub. */
+export const STOP_RECONCILE_GRACE = 1 * SECOND;
 
 // --- Waiting: rules.md, "Waiting is not an error" ---
 

@@ -5,7 +5,7 @@ import { kinds } from './kinds';
 import { finalizerOf, userAnnotations } from './kinds/annotations';
 import { API_GROUP, API_VERSION } from './kinds/group';
 import type { KindDefinition } from './kinds/kind';
-import { STOP_DEADLINE } from './limits';
+import { STOP_DEADLINE, STOP_RECONCILE_GRACE } from './limits';
 import type { Logger } from './log';
 import type { Metrics } from './metrics';
 import { Applier } from './runtime/apply';
@@ -34,8 +34,6 @@ export type End = 'stopped' | 'lost';
 
 /** The lease is renewed over a connection of its own, by requests that end before the renew deadline. */
 const LEASE_REQUEST_TIMEOUT = 5_000;
-/** The rest of the time to stop is for the reconciles in progress. */
-const DRAIN_DEADLINE = (3 / 4) * STOP_DEADLINE;
 
 /**
  * Registers a watch for every kind; each handler hands what it sees to the controller, which works it by the kind's
@@ -209,8 +207,8 @@ export class HubOperator extends OperatorAdapter {
 
   /** Drains hub writes first, so that status records their result. */
   private async finish(): Promise<void> {
-    await this.atMost(DRAIN_DEADLINE, this.modules.drain());
-    await this.controller.queue.stop();
+    await this.modules.drain();
+    await this.atMost(STOP_RECONCILE_GRACE, this.controller.queue.stop());
     await this.events.drain();
   }
 

@@ -45,7 +45,7 @@ export class TestOperator {
   private killed = false;
 
   constructor(
-    private readonly namespace: string,
+    readonly namespace: string,
     private readonly options: TestOperatorOptions,
   ) {}
 
@@ -62,7 +62,7 @@ export class TestOperator {
       kubectl: JSON.parse(process.env['HUB_SANDBOX_KUBECTL']!) as [string, ...string[]],
     };
     this.current = await startOperator(cluster, {
-      name: `operator-${this.namespace}`,
+      name: `${this.options.settings?.['POD_NAME'] ?? 'operator'}-${this.namespace}`,
       kubeconfig: this.options.kubeconfig ?? process.env['HUB_SANDBOX_OPERATOR_KUBECONFIG']!,
       settings: {
         WATCH_NAMESPACES: this.namespace,

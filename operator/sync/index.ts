@@ -11,8 +11,8 @@ import type { Services } from './services';
 export interface SyncModules {
   of(kind: string): SyncModule<CustomResource>;
   /**
-   * Starts no further write to a hub. Resolves when those in progress have ended and their reconciles know the result.
-   * The caller sets a deadline: a hub may hang.
+   * Starts no further write to a hub. Resolves when those in progress have ended and their reconciles know the result, or
+   * a hub does not answer. The caller sets a deadline: a busy hub may take long.
    */
   drain(): Promise<void>;
   /** Closes the connections to all hubs. */

@@ -6,6 +6,7 @@ import { HubContexts } from './hub-contexts';
 import { scenes } from './scene';
 import { scripts } from './script';
 import { ConfigEntitySync } from './sync';
+import { whileResponsive } from './while-responsive';
 
 /** Milliseconds between two checks whether status has the results of all operations. */
 const DRAIN_POLL_INTERVAL = 50;
@@ -19,11 +20,18 @@ export function configEntityModules(services: Services, hubs: HubClients) {
       HubScene: childModule(services, hubs, new ConfigEntitySync(scenes, services, contexts)),
       HubScript: childModule(services, hubs, new ConfigEntitySync(scripts, services, contexts)),
     },
-    /** Resolves when no write is in progress and status has the result of each. */
+    /** Resolves when no write is in progress and status has the result of each; those of a hub that hangs are left. */
     async drain() {
-      await Promise.all(hubs.all.map((client) => client.drain()));
-      while (hubs.all.some((client) => contexts.hasUnrecordedResults(client)))
-        await services.clock.sleep(DRAIN_POLL_INTERVAL);
+      const { clock } = services;
+      await Promise.all(
+        hubs.all.map(async (client) => {
+          await whileResponsive(client, clock, client.drain());
+          const recorded = async () => {
+            while (contexts.hasUnrecordedResults(client)) await clock.sleep(DRAIN_POLL_INTERVAL);
+          };
+          await whileResponsive(client, clock, recorded());
+        }),
+      );
     },
   };
 }

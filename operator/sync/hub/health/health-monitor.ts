@@ -26,7 +26,7 @@ export class HealthMonitor {
 
   /** @param onGone called when a watched Hub was deleted */
   constructor(
-    private readonly services: Pick<Services, 'clock' | 'cache' | 'requeue'>,
+    private readonly services: Pick<Services, 'clock' | 'cache' | 'log' | 'requeue'>,
     private readonly onGone: (hub: Hub) => void,
   ) {}
 
@@ -49,6 +49,16 @@ export class HealthMonitor {
   }
 
   private async check(watch: Watch): Promise<void> {
+    try {
+      await this.poll(watch);
+    } catch (error) {
+      const { namespace, name } = watch.hub.metadata;
+      this.services.log.error({ kind: 'Hub', namespace, name, error }, 'health check of a hub failed');
+      this.schedule(watch);
+    }
+  }
+
+  private async poll(watch: Watch): Promise<void> {
     const { hub, client } = watch;
     const { namespace, name, uid } = hub.metadata;
     if (this.services.cache.get<Hub>('Hub', namespace, name)?.metadata.uid !== uid) return this.forget(watch);

@@ -9,6 +9,7 @@ import type { HubClient } from '../../../../../operator/client/hub-client';
 import type { Hub } from '../../../../../operator/kinds/index';
 import type { Cache } from '../../../../../operator/runtime/cache';
 import { HealthMonitor, stateFingerprint } from '../../../../../operator/sync/hub/health/health-monitor';
+import { RecordingLog } from '../../../runtime/recording-log';
 import { ManualClock } from '../../../manual-clock';
 
 const config = { version: '2026.11.0', state: 'RUNNING', recovery_mode: false, safe_mode: false };
@@ -23,6 +24,7 @@ let requests: string[];
 let present: Hub | undefined;
 let gone: string[];
 let requeued: string[];
+let log: RecordingLog;
 
 const client = {
   rest: {
@@ -40,13 +42,23 @@ beforeEach(() => {
   present = hub;
   [requests, gone, requeued] = [[], [], []];
   const cache = { get: () => present } as unknown as Cache;
-  monitor = new HealthMonitor({ clock, cache, requeue: (...id) => requeued.push(id.join('/')) }, (deleted) =>
-    gone.push(deleted.metadata.uid),
-  );
+  log = new RecordingLog();
+  const requeue = (...id: unknown[]) => requeued.push(id.join('/'));
+  monitor = new HealthMonitor({ clock, cache, log, requeue }, (deleted) => gone.push(deleted.metadata.uid));
 });
 afterEach(() => monitor.close());
 
 describe('HealthMonitor', () => {
+  test('goes on after an error that it does not know, and logs it', async () => {
+    monitor.watch(hub, client, stateFingerprint(config));
+    answer = new TypeError('no such field');
+    await clock.advance(INTERVAL);
+    expect(log.at('error')).toEqual(['health check of a hub failed']);
+    answer = new HubBanned();
+    await clock.advance(INTERVAL);
+    expect(requeued).toEqual(['Hub/home/h']);
+  });
+
   test('asks every ten seconds and requeues nothing while the answer is the same', async () => {
     monitor.watch(hub, client, stateFingerprint(config));
     await clock.advance(3 * INTERVAL);

@@ -1,0 +1,27 @@
+import type { HubClient } from '../../client/hub-client';
+import type { Clock } from '../../clock';
+import { STOP_HUB_TIMEOUT } from '../../limits';
+
+/** Resolves when `work` has ended, or at the first question that the hub does not answer in time. */
+export async function whileResponsive(
+  client: Pick<HubClient, 'rest'>,
+  clock: Clock,
+  work: Promise<unknown>,
+): Promise<void> {
+  const ended = new AbortController();
+  const unresponsive = (async () => {
+    while (!ended.signal.aborted) {
+      const asked = client.rest.get('/manifest.json', { token: null, timeout: STOP_HUB_TIMEOUT });
+      if (
+        !(await asked.then(
+          () => true,
+          () => false,
+        ))
+      )
+        return;
+      await clock.sleep(STOP_HUB_TIMEOUT, ended.signal).catch(() => undefined); // the work has ended
+    }
+  })();
+  await Promise.race([work, unresponsive]);
+  ended.abort();
+}
