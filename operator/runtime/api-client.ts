@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import type { Clock } from '../clock';
 import { CombinedSignal } from '../combined-signal';
 import { truncate } from '../truncate';
+import { parseJson } from './json';
 import { type ClusterObject, pathOf, type ResourceType } from './objects';
 
 /** The API server refused a request: HTTP status, and reason and message of the `metav1.Status` that it sent. */
@@ -126,7 +127,7 @@ export class ApiClient {
 
   async request<T>(request: ApiRequest): Promise<T> {
     const { data } = await this.authenticated(request, 'text');
-    const body = parseJson(data);
+    const body = parseAnswer(data);
     // Only something between us and the server answers in another language.
     if (body === undefined)
       throw new ApiServerUnreachable(`${nameOf(request)}: the answer is not JSON: ${truncate(data, 200)}`);
@@ -279,7 +280,7 @@ function apiError(
   { status, statusText, headers }: AxiosResponse,
   body: string,
 ): ApiError {
-  const answer = (parseJson(body) ?? {}) as StatusAnswer;
+  const answer = (parseAnswer(body) ?? {}) as StatusAnswer;
   const retryAfter = Number(headers['retry-after']);
   // What names the uid of an object that was recreated since is refused as invalid; it is a conflict like any other.
   const replaced = status === 422 && answer.details?.causes?.[0]?.field === 'metadata.uid';
@@ -293,9 +294,9 @@ function apiError(
 }
 
 /** Undefined for what is not JSON: proxies answer in plain text. */
-function parseJson(body: string): unknown {
+function parseAnswer(body: string): unknown {
   try {
-    return JSON.parse(body);
+    return parseJson(body);
   } catch {
     return undefined;
   }

@@ -12,6 +12,7 @@ import { conditionsAfter, conditionsAfterError, conditionsWhileSuspended } from 
 import type { EventSpec } from './event-spec';
 import type { EventRecorder } from './events';
 import type { Finalizer } from './finalizer';
+import { type UnsafeInteger, unsafeIntegers } from './json';
 import { type ObjectKey, objectKeyOf, parseObjectKey } from './object-key';
 import type { ResourceType } from './objects';
 import { type Outcome, stalled } from './outcome';
@@ -102,6 +103,8 @@ export class Reconciler<R extends CustomResource> {
     if (resource.spec.suspend) return this.reconcileSuspended(resource);
     const owner = this.options.conflictingOwner(resource);
     if (owner) return this.updateStatus(resource, duplicate(owner), log);
+    const [unsafe] = unsafeIntegers(resource.spec, 'spec');
+    if (unsafe) return this.updateStatus(resource, unsafeInteger(unsafe), log);
     const owned = await this.withFinalizer(resource);
     return this.updateStatus(owned, await this.attempt(owned, log), log);
   }
@@ -275,6 +278,14 @@ function failureOf(error: Error): { readonly reason: ReadyReason; readonly messa
   }
   if (isWebhookFailure(error)) return { reason: 'ApiServerError', message };
   return { reason: 'InternalError', message };
+}
+
+/** The hub would get another number: a JavaScript number holds integers up to 2^53 exactly. */
+function unsafeInteger({ path, digits }: UnsafeInteger): Outcome {
+  return stalled(
+    'InvalidSpec',
+    `${path} is the integer ${digits}, which is beyond 2^53 and would lose digits. Quote it: "${digits}".`,
+  );
 }
 
 function resultOf(outcome: Outcome): Result {

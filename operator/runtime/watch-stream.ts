@@ -3,6 +3,7 @@ import type { Clock } from '../clock';
 import { messageOf } from '../errors';
 import { Timer } from '../timer';
 import { ApiError, ApiServerUnreachable } from './api-client';
+import { parseJson } from './json';
 
 /** An event of a watch. The ERROR event of the protocol is thrown instead. */
 export interface WatchEvent<T> {
@@ -60,7 +61,7 @@ export async function* watchEvents<T>(
 function parseEvent<T>(line: string): WatchEvent<T> {
   let event: WatchEvent<T> | { readonly type: 'ERROR'; readonly object: unknown };
   try {
-    event = JSON.parse(line) as typeof event;
+    event = parseJson(line) as typeof event;
   } catch (error) {
     throw new ApiServerUnreachable('the watch sent a line that is not JSON', { cause: error });
   }

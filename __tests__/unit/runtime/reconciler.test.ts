@@ -1,4 +1,5 @@
 import { RECONCILE_TIMEOUT } from '../../../operator/limits';
+import { parseJson } from '../../../operator/runtime/json';
 import { NameConflict } from '../../../operator/runtime/apply-errors';
 import { EventWriter } from '../../../operator/runtime/event-writer';
 import { EventRecorder } from '../../../operator/runtime/events';
@@ -476,6 +477,19 @@ describe('Reconciler', () => {
       bench.sync = () => Promise.reject(new Error('boom'));
       await bench.reconcile();
       expect(bench.clock.pendingTimers).toBe(0);
+    });
+
+    test('an integer beyond 2^53 is refused with its path and the advice to quote it', async () => {
+      const spec = parseJson('{"actions": [{"data": {"chat_id": 9007199254740993}}]}') as object;
+      const bench = new Bench(widget({ spec }));
+      bench.sync = () => Promise.reject(new Error('not to be called'));
+      expect(await bench.reconcile()).toEqual({ type: 'stalled' });
+      expect(bench.condition('Ready')).toMatchObject({
+        reason: 'InvalidSpec',
+        message:
+          'spec.actions[0].data.chat_id is the integer 9007199254740993, which is beyond 2^53 and would lose digits. ' +
+          'Quote it: "9007199254740993".',
+      });
     });
 
     test('an object of another owner stalls the resource, and one that is being deleted is waited for', async () => {

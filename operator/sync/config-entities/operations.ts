@@ -2,6 +2,7 @@ import type { HubClient } from '../../client/hub-client';
 import { errorOf } from '../../errors';
 import { userAnnotations } from '../../kinds/annotations';
 import { FINALIZER_TRY } from '../../limits';
+import { unsafeIntegers } from '../../runtime/json';
 import type { Child } from '../child';
 import type { Services } from '../services';
 import { unmark } from './ownership-label';
@@ -159,7 +160,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     const current = this.services.cache.get<R>(kind, metadata.namespace, metadata.name);
     if (current?.metadata.uid !== metadata.uid || current?.metadata.deletionTimestamp) return undefined;
     const isHeld = current.spec.suspend || current.metadata.annotations?.[userAnnotations.dryRun] === 'true';
-    return isHeld ? undefined : current;
+    return isHeld || unsafeIntegers(current.spec, 'spec').length > 0 ? undefined : current;
   }
 
   private requeue({ kind, metadata }: R): void {

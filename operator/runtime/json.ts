@@ -1,0 +1,41 @@
+/**
+ * Marks an integer that a JavaScript number cannot hold; its digits follow. No key or value that a person writes begins
+ * with this: it is made of characters for private use.
+ */
+const MARK = '\u{F0000}integer:';
+
+/** What may be such an integer: 16 digits in a row or, from 2^63 on, the exponent that the API server writes. */
+const CANDIDATE = /\d{16}|e\+\d\d/;
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g;
+
+/**
+ * `JSON.parse`, except that integers beyond 2^53 are not rounded in silence: each becomes a marked string, which
+ * {@link unsafeIntegers} finds. A text without such an integer costs one search more than `JSON.parse`.
+ *
+ * @throws SyntaxError
+ */
+export function parseJson(text: string): unknown {
+  return JSON.parse(CANDIDATE.test(text) ? text.replace(STRING_OR_NUMBER, markUnsafe) : text);
+}
+
+function markUnsafe(token: string): string {
+  if (token.startsWith('"')) return token;
+  const value = Number(token);
+  return Number.isInteger(value) && !Number.isSafeInteger(value) ? JSON.stringify(MARK + token) : token;
+}
+
+export interface UnsafeInteger {
+  /** `spec.actions[0].data.chat_id` */
+  readonly path: string;
+  /** As the API server wrote it. */
+  readonly digits: string;
+}
+
+/** The integers in `value`, found at `path`, that are beyond 2^53: whoever reads them would read another number. */
+export function unsafeIntegers(value: unknown, path: string): UnsafeInteger[] {
+  if (typeof value === 'string')
+    return value.startsWith(MARK) ? [{ path, digits: value.slice(MARK.length) }] : [];
+  if (Array.isArray(value)) return value.flatMap((item, index) => unsafeIntegers(item, `${path}[${index}]`));
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, part]) => unsafeIntegers(part, `${path}.${key}`));
+}
