@@ -24,7 +24,7 @@ export default tseslint.config(
       '@typescript-eslint/restrict-template-expressions': 'off',
       '@typescript-eslint/no-unused-vars': ['error', { varsIgnorePattern: '^_', argsIgnorePattern: '^_' }],
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
-      'import-x/no-cycle': 'error',
+      // Import cycles: __tests__/unit/repository/import-cycles.test.ts, which also follows types and takes no minutes.
       'no-restricted-syntax': [
         'error',
         { selector: 'PrivateIdentifier', message: 'Declare a private member with the keyword `private`.' },

@@ -116,7 +116,7 @@ export class HubBench {
     const path = `/api/v1/namespaces/${namespace}/pods/${hub}-0`;
     const { metadata } = await this.cluster.request<CustomResource>({ method: 'GET', path });
     const pods = join(this.sandbox.directory, 'node', 'pods');
-    const directory = (await readdir(pods)).find((name) => name.endsWith(metadata.uid!))!;
+    const directory = (await readdir(pods)).find((name) => name.endsWith(metadata.uid))!;
     return Number(await readFile(join(pods, directory, 'hub.pid'), 'utf8'));
   }
 

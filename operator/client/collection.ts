@@ -64,9 +64,9 @@ export class FollowedCollection<State> {
   }
 
   private read(): Promise<void> {
-    const { refresh } = this.source;
-    return this.isCurrent && refresh && this.state !== undefined
-      ? this.refreshStale(this.state, refresh.bind(this.source))
+    const { source } = this;
+    return this.isCurrent && source.refresh && this.state !== undefined
+      ? this.refreshStale(this.state, source.refresh.bind(source))
       : this.fetch();
   }
 

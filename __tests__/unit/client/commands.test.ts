@@ -2,7 +2,7 @@ import type { HubConnection } from '../../../operator/client/connection';
 import type { BackupConfig } from '../../../operator/client/api-types';
 
 /** Never called: the compiler is what checks it. An error that is expected and does not come is an error itself. */
-export async function compiles(connection: HubConnection): Promise<BackupConfig> {
+async function compiles(connection: HubConnection): Promise<BackupConfig> {
   await connection.command('get_config');
   await connection.command('backup/config/update', { retention: { copies: 3, days: null } });
   await connection.subscribeEvents('component_loaded', ({ component }) => component.length);

@@ -514,7 +514,7 @@ describe('Reconciler', () => {
       [
         'not ready any more, as somebody asked for',
         waiting('HubFailed', 'gone', 1, {
-          events: [{ type: 'Normal', reason: 'HubFailed' as never, message: 'gone' }],
+          events: [{ type: 'Normal', reason: 'HubFailed', message: 'gone' }],
         }),
         ['Normal HubFailed'],
       ],

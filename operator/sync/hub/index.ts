@@ -70,7 +70,7 @@ async function dryRun(services: Services, context: HubContext): Promise<Outcome>
     return stalled('DryRun', `${differences.join(' ')} Remove the annotation to apply it.`);
   });
   // Nothing that the steps wait for happens in a dry-run, such as the end of a debounce.
-  const { after, ...untimed } = outcome;
+  const { after: _after, ...untimed } = outcome;
   return outcome.type === 'Waiting' ? outcome : (untimed as Outcome);
 }
 

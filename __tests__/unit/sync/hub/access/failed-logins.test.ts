@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { TokenRejected } from '../../../../../operator/client/errors';
 import type { HubClient } from '../../../../../operator/client/hub-client';
-import type { Hub, HubStatus } from '../../../../../operator/kinds/index';
+import type { Hub } from '../../../../../operator/kinds/index';
 import { RESYNC } from '../../../../../operator/limits';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
 import { HubClients } from '../../../../../operator/sync/hub-clients';
@@ -119,7 +119,7 @@ async function day(afterEachTime: () => void = () => undefined): Promise<void> {
     const wasRejected = !isOutcome(result) && (await writeChildren(result.client));
     const { status, after } = isOutcome(result) ? result : { status: undefined, after: undefined };
     afterEachTime();
-    hub = { ...hub, status: { ...hub.status, ...context.status, ...status } as HubStatus };
+    hub = { ...hub, status: { ...hub.status, ...context.status, ...status } };
     // A child whose token is rejected requeues its Hub.
     const delay = wasRejected ? 1_000 : Math.max(after ?? RESYNC, MIN_DELAY);
     clock.freeze(delay);
