@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { parseJson, unsafeIntegers } from '../../../operator/runtime/json';
+import fc from '../../fast-check';
 
 const found = (text: string) => unsafeIntegers(parseJson(text), 'spec');
 
