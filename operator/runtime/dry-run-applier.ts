@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { truncate } from '../truncate';
+import type { ApiClient } from './api-client';
 import { Applier } from './apply';
+import type { Cache } from './cache';
 import type { ClusterObject, ResourceType } from './objects';
 import type { CustomResource } from '../kinds/resource';
 
@@ -12,6 +14,16 @@ const LONGEST_VALUE = 60;
 export class DryRunApplier extends Applier {
   /** One sentence for each object that would be written. */
   readonly differences: string[] = [];
+
+  constructor(cluster: ApiClient, cache: Pick<Cache, 'get' | 'watches'>, group: string) {
+    // The answer to a dry run is stored nowhere: the cache must not learn it.
+    const readOnly: Pick<Cache, 'get' | 'watches' | 'recordWrite'> = {
+      get: (...object) => cache.get(...object),
+      watches: (...kind) => cache.watches(...kind),
+      recordWrite: (object) => object,
+    };
+    super(cluster, readOnly, group);
+  }
 
   /** Contents are compared, and the cache has those of Secrets and ConfigMaps not. */
   protected override read<T extends ClusterObject>(
