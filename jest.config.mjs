@@ -38,7 +38,7 @@ const project = (name, extra = {}) => ({
 export default {
   rootDir: import.meta.dirname,
   // A machine that does something else as well is slow: what counts is that a state is reached.
-  testTimeout: 300_000,
+  testTimeout: 600_000,
   testSequencer: '<rootDir>/__tests__/runner/longest-first.mjs',
   reporters: ['default', '<rootDir>/__tests__/runner/keep-on-failure.mjs'],
   projects: [

@@ -7,7 +7,7 @@ type Settings = Readonly<Record<string, unknown>>;
 
 /** Resolves once the hub has started up completely. */
 export function running(client: HubClient): Promise<unknown> {
-  return until('the hub runs', async () => (await getConfig(client.rest)).state === 'RUNNING', 60_000);
+  return until('the hub runs', async () => (await getConfig(client.rest)).state === 'RUNNING');
 }
 
 /**
@@ -23,17 +23,13 @@ export async function changeHttpSettings(client: HubClient, changes: Settings): 
   const config = { ...settings, server_port: port, ...changes };
   const { restart } = await connection.command('http/config/configure', { config });
   if (!restart) throw new Error('the hub takes the settings without a restart: it had them before');
-  await until(
-    'the hub runs with the new settings',
-    async () => {
-      const present = await connection.command('http/config');
-      if (present.active_config_type === 'pending') await connection.command('http/config/promote');
-      const kept = Object.entries(changes).every(([key, value]) =>
-        isDeepStrictEqual((present.stable as Settings)[key], value),
-      );
-      return kept && present.active_config_type === 'stable';
-    },
-    60_000,
-  );
+  await until('the hub runs with the new settings', async () => {
+    const present = await connection.command('http/config');
+    if (present.active_config_type === 'pending') await connection.command('http/config/promote');
+    const kept = Object.entries(changes).every(([key, value]) =>
+      isDeepStrictEqual((present.stable as Settings)[key], value),
+    );
+    return kept && present.active_config_type === 'stable';
+  });
   await running(client);
 }

@@ -73,7 +73,7 @@ afterAll(async () => {
 export async function until<T>(
   description: string,
   probe: () => T | Promise<T>,
-  timeoutMs = 120_000,
+  timeoutMs = 240_000,
 ): Promise<Exclude<T, undefined | false>> {
   const began = Date.now();
   const deadline = began + timeoutMs;

@@ -50,7 +50,8 @@ export function kstatusViolations({ metadata, status = {} }: Reconciled): string
     observedGeneration === undefined || observedGeneration <= generation,
     `status.observedGeneration is ${observedGeneration}, the generation ${generation}`,
   );
-  if (ready?.status === 'True' && ready.observedGeneration === generation) {
+  // A dry-run compares and acts on nothing: what was observed before stays as it was.
+  if (ready?.status === 'True' && ready.reason !== 'DryRun' && ready.observedGeneration === generation) {
     demand(
       observedGeneration === generation,
       `Ready=True with status.observedGeneration ${observedGeneration} of ${generation}`,

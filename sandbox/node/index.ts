@@ -30,7 +30,7 @@ export { URL_ANNOTATION } from './names';
 
 // Milliseconds.
 const HEARTBEAT_INTERVAL = 60_000;
-const REFRESH_DELAY = 2000;
+const REFRESH_DELAY = 5_000;
 const STOP_GRACE_SECONDS = 10;
 
 export interface NodeOptions {
@@ -41,7 +41,7 @@ export interface NodeOptions {
   hubSoftware: HubSoftware;
   /** Path of the tether program. */
   tether: string;
-  /** After how long a changed ConfigMap or Secret reaches volumes when the pod itself does not change. Default 2 s. */
+  /** After how long a changed ConfigMap or Secret reaches volumes when the pod itself does not change. Default 5 s. */
   refreshDelayMs?: number;
   log?: (line: string) => void;
 }

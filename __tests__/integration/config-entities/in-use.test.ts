@@ -23,7 +23,7 @@ describe('Ready of a config entity', () => {
     home = new Home(await freshNamespace('in-use'));
     operator = await startTestOperator(home.namespace);
     await home.apply(hub('villa'), configuration('villa', OWN_SECTIONS));
-    await home.ready('hub', 'villa', {}, 90_000);
+    await home.ready('hub', 'villa');
     client = await home.client('villa');
   });
 
@@ -97,7 +97,7 @@ describe('Ready of a config entity', () => {
       script('villa', 'restored'),
     );
     for (const kind of ['hubautomation', 'hubscene', 'hubscript']) {
-      await home.ready(kind, 'restored', {}, 60_000);
+      await home.ready(kind, 'restored');
       expect((await home.get(kind, 'restored')).status).not.toHaveProperty('adopted');
       await home.delete(kind, 'restored');
     }

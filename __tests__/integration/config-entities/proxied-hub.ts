@@ -19,6 +19,6 @@ export async function proxiedHub(home: Home, name: string): Promise<HubProxy> {
   );
   const proxy = await HubProxy.start(url);
   await home.annotate('service', name, `${PROXIED}=${proxy.url}`);
-  await home.ready('hub', name, {}, 90_000);
+  await home.ready('hub', name);
   return proxy;
 }

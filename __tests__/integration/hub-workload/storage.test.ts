@@ -220,7 +220,7 @@ test('a claim serves one Hub: a second one is told so, and gets no pod and no ho
   await home.change('hub', 'house', { storage: { retain: true } });
   await home.delete('hub', 'house');
   await home.annotate('hub', 'lodger', 'hub-operator.dev/reconcile-requested-at=now');
-  await until('it has a StatefulSet', () => home.exists('statefulset', 'lodger'), 60_000);
+  await until('it has a StatefulSet', () => home.exists('statefulset', 'lodger'));
 });
 
 test('existingClaim may name the claim that the Hub has made, which outlives the Hub from then on', async () => {

@@ -60,7 +60,7 @@ beforeAll(async () => {
 
 test(`applied in the order of seed ${seed}, everything becomes Ready`, async () => {
   const all = ['hub,hubconfiguration,hubautomation', '--all'];
-  const waiting = await kubectl(['wait', '--for=condition=Ready', '--timeout=90s', ...all], home);
+  const waiting = await kubectl(['wait', '--for=condition=Ready', '--timeout=240s', ...all], home);
   expect(waiting).toMatchObject({ code: 0 });
   client = await home.client('villa');
 });
@@ -73,7 +73,7 @@ test('what it waited for on the way were states, never errors', async () => {
   }
   const waits = {
     Hub: ['WaitingForConfiguration', 'PodNotReady', 'ApiNotLoaded', 'Bootstrapping', 'HubRunning'],
-    HubConfiguration: ['ConfigurationGenerated'],
+    HubConfiguration: ['HubNotFound', 'HubNotReady', 'ConfigurationGenerated'],
     HubAutomation: ['HubNotFound', 'TokenNotAvailable', 'HubNotReady', 'AutomationGenerated'],
   };
   for (const [kind, known] of Object.entries(waits)) {

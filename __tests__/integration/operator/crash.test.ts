@@ -69,7 +69,7 @@ async function throughAll(strikes: CrashPoint[], done: () => Promise<boolean>): 
       if (points.length > 0) throw new Error(`still to come: ${left()}`);
       return done();
     },
-    150_000,
+    480_000,
   );
 }
 

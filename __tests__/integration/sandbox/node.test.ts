@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { V1Container, V1PersistentVolume, V1Pod, V1PodSpec } from '@kubernetes/client-node';
 import { URL_ANNOTATION } from '../../../sandbox/node/names';
 import { freshNamespace, kubectl, mustKubectl, sandboxDirectory, until } from '../../cluster';
-import { getObject, listObjects } from '../../cluster/api';
+import { getObject, listObjects, patchObject } from '../../cluster/api';
 
 // The development node, seen from outside: with kubectl, over HTTP, and on the disk.
 
@@ -78,11 +78,12 @@ const answers = (url: string) =>
     () => false,
   );
 const eventsOf = async (name: string) => {
-  const { items } = await read<{ items: { reason: string; message: string }[] }>(
-    'events',
-    `--field-selector=involvedObject.name=${name}`,
-  );
-  return items.map(({ reason, message }) => `${reason}: ${message}`);
+  const { items } = await read<{
+    items: { involvedObject: { name: string }; reason: string; message: string }[];
+  }>('events');
+  return items
+    .filter(({ involvedObject }) => involvedObject.name === name)
+    .map(({ reason, message }) => `${reason}: ${message}`);
 };
 
 test('a hub: claim, configuration, readiness, address, crash and end', async () => {
@@ -133,7 +134,7 @@ open(termination, 'w').write('prepared by ' + os.environ['POD'])`;
     configMap('generated', { 'configuration.yaml': 'frontend:\nhomeassistant:\n  name: Sandbox\n' }),
   );
 
-  await ready('hub-0', 90_000);
+  await ready('hub-0');
   const first = await podNamed('hub-0');
   expect(first.status?.phase).toBe('Running');
   expect(first.status?.initContainerStatuses?.[0]?.state?.terminated?.message).toBe('prepared by hub-0');
@@ -216,7 +217,7 @@ test('a changed ConfigMap reaches a volume late, and at once when the pod itself
   await apply(configMap('page', { 'index.html': 'new' }));
   let nudges = 0;
   await until('the nudged pod shows the new page', async () => {
-    await mustKubectl(['annotate', '--overwrite', 'pod', 'nudged', `nudge=${nudges++}`], { namespace });
+    await patchObject('pod', namespace, 'nudged', { metadata: { annotations: { nudge: `${nudges++}` } } });
     return (await content('nudged')) === 'new';
   });
   await until('the other one shows it later', async () => (await content('patient')) === 'new');
@@ -275,7 +276,7 @@ test('what is missing is waited for, and named', async () => {
 });
 
 test('what the node does not know it refuses, naming the field', async () => {
-  const main = { ...server(), livenessProbe: { exec: { command: ['true'] } } };
+  const main = { ...server(), livenessProbe: { grpc: { port: 9000 } } };
   await apply(pod('odd', { containers: [main], volumes: [{ name: 'data', emptyDir: {} }] }));
   const waiting = await until('the pod is refused', async () => {
     const { containerStatuses = [] } = (await podNamed('odd')).status ?? {};
@@ -283,7 +284,7 @@ test('what the node does not know it refuses, naming the field', async () => {
   });
   expect(waiting).toEqual({
     reason: 'SandboxUnsupported',
-    message: 'spec.containers[main].livenessProbe.exec: not in the sandbox',
+    message: 'spec.containers[main].livenessProbe.grpc: not in the sandbox',
   });
 });
 
