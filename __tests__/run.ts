@@ -32,7 +32,7 @@ const GIB = 2 ** 30;
 /** A test file needs up to 1.2 GB: one or two hubs, an operator, jest's worker. The cluster needs 2 GB. */
 const CLUSTER_WORKERS = Math.max(
   2,
-  Math.min(3 * availableParallelism(), 12, Math.floor((totalmem() / GIB - 3) / 1.2)),
+  Math.min(2 * availableParallelism(), 12, Math.floor((totalmem() / GIB - 3) / 1.2)),
 );
 const UNIT_WORKERS = Math.max(1, availableParallelism() - 1);
 
