@@ -384,7 +384,7 @@ test('dry-run: what would be changed is said, and nothing is done', async () => 
     /StatefulSet villa would be changed: .*env\[0\].value "Europe\/Oslo" → "America\/Lima"/,
   );
   expect(message).toMatch(/Service villa would be changed: spec.ports\[0\].port 8123 → 80\./);
-  expect(message).toMatch(/Ingress villa would be made\./);
+  expect(message).toMatch(/Ingress villa would be created\./);
   expect(await objects()).toEqual(before);
   await home.change('hub', 'villa', { timezone: 'Europe/Oslo', service: null, ingress: null });
   await home.ready('hub', 'villa', { status: 'True', reason: 'DryRun' });
