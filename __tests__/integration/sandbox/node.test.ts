@@ -212,7 +212,7 @@ test('a changed ConfigMap reaches a volume late, and at once when the pod itself
     'node/pods',
     `${namespace}_frozen_${(await podNamed('frozen')).metadata?.uid}/main.log`,
   );
-  const subPath = await until('the file of the subPath', () => readFileSync(log, 'utf8').trim());
+  const subPath = await until('the file of the subPath', () => readFileSync(log, 'utf8').trim() || undefined);
 
   await apply(configMap('page', { 'index.html': 'new' }));
   let nudges = 0;

@@ -1,6 +1,5 @@
 import { HubUnreachable } from '../../../../../operator/client/errors';
 import type { HubClient } from '../../../../../operator/client/hub-client';
-import type { ClusterObject } from '../../../../../operator/runtime/objects';
 import { checkClusterBans, isOfCluster } from '../../../../../operator/sync/hub/health/cluster-bans';
 import type { Pod } from '../../../../../operator/sync/hub/health/pod-state';
 import { aHubContext, services } from '../../fixtures';
@@ -23,7 +22,7 @@ async function noticeOf(present: Pod, notifications: object[] | Error) {
   const command = () =>
     notifications instanceof Error ? Promise.reject(notifications) : Promise.resolve(notifications);
   const client = { connection: { command } } as unknown as HubClient;
-  const given = services({ cache: { get: <T extends ClusterObject>() => present as ClusterObject as T } });
+  const given = services({ cache: { get: () => present as never } });
   const context = { ...aHubContext(), url: 'http://h', client, core: {} as never };
   const result = await checkClusterBans(given).run(context);
   return 'banNotice' in result ? result.banNotice : result;

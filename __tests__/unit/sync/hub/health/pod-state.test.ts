@@ -1,4 +1,3 @@
-import type { ClusterObject } from '../../../../../operator/runtime/objects';
 import { podProblem, podState, type Pod } from '../../../../../operator/sync/hub/health/pod-state';
 import { aHub, services } from '../../fixtures';
 
@@ -109,7 +108,7 @@ describe('podState', () => {
     ],
   ])('tells a replacement from a fault: a pod %s', async (_, present, isReplacement) => {
     const given = services({
-      cache: { get: <T extends ClusterObject>() => present as ClusterObject as T },
+      cache: { get: () => present as never },
       cluster: { request: <T>() => Promise.resolve({ items: [] } as T) },
       secrets: { get: () => Promise.resolve(undefined) },
     });

@@ -1,5 +1,4 @@
 import { ApiError, type ApiRequest } from '../../../../../operator/runtime/api-client';
-import type { ClusterObject } from '../../../../../operator/runtime/objects';
 import { releaseRetained } from '../../../../../operator/sync/hub/workload/retain';
 import { silentLog } from '../../../../cluster/silent-log';
 import { aHub, services } from '../../fixtures';
@@ -19,7 +18,7 @@ async function deleted(storage: object, failure?: ApiError) {
   const requests: ApiRequest[] = [];
   const given = services({
     applier: {
-      find: <T extends ClusterObject>(_: unknown, namespace: string, name: string) =>
+      find: (_: unknown, namespace: string, name: string) =>
         Promise.resolve({
           metadata: {
             namespace,
@@ -28,7 +27,7 @@ async function deleted(storage: object, failure?: ApiError) {
             resourceVersion: '7',
             ownerReferences: [other, owner],
           },
-        } as ClusterObject as T),
+        } as never),
     },
     cluster: {
       request: <T>(request: ApiRequest) => {

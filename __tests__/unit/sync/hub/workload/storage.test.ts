@@ -69,7 +69,7 @@ describe('ensureStorage', () => {
       applied.push({ manifest, options });
       return Promise.resolve(present as ClusterObject as T);
     };
-    const find = <T extends ClusterObject>() => Promise.resolve(present as ClusterObject as T);
+    const find = () => Promise.resolve(present as never);
     const given = services({
       applier: { apply, find, isOurs: () => true },
       cache: { get: () => undefined, list: function* () {} },
