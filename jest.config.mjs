@@ -14,6 +14,8 @@ const esmPackages = [
 const common = {
   rootDir: import.meta.dirname,
   testEnvironment: 'node',
+  // Data of running sandboxes is not searched for modules and snapshots.
+  modulePathIgnorePatterns: ['<rootDir>/.sandbox/', '<rootDir>/build/'],
   transform: {
     '^.+\\.(t|m?j)sx?$': [
       '@swc/jest',
