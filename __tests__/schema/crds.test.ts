@@ -19,119 +19,121 @@ beforeAll(async () => {
   for (const { kind } of kinds) await api.store(fullSample(kind));
 });
 
-test('the API server takes every CRD without a warning', async () => {
-  const { stderr, code } = await kubectl([
-    'apply',
-    '--server-side',
-    '--force-conflicts',
-    '--validate=strict',
-    '--dry-run=server',
-    '-f',
-    'dist/crds.k8s.yaml',
-  ]);
-  expect(stderr).not.toContain('Warning');
-  expect(code).toBe(0);
-});
+describe('the custom resource definitions', () => {
+  test('the API server takes every CRD without a warning', async () => {
+    const { stderr, code } = await kubectl([
+      'apply',
+      '--server-side',
+      '--force-conflicts',
+      '--validate=strict',
+      '--dry-run=server',
+      '-f',
+      'dist/crds.k8s.yaml',
+    ]);
+    expect(stderr).not.toContain('Warning');
+    expect(code).toBe(0);
+  });
 
-test.each(kinds.map(({ plural }) => plural))('%s is established and structural', async (plural) => {
-  const crd = JSON.parse(await mustKubectl(['get', 'crd', `${plural}.${API_GROUP}`, '-o', 'json'])) as Crd;
-  const statusOf = (type: string) =>
-    crd.status.conditions.find((condition) => condition.type === type)?.status;
-  expect([statusOf('Established'), statusOf('NamesAccepted')]).toEqual(['True', 'True']);
-  expect(statusOf('NonStructuralSchema') ?? 'False').toBe('False');
-});
+  test.each(kinds.map(({ plural }) => plural))('%s is established and structural', async (plural) => {
+    const crd = JSON.parse(await mustKubectl(['get', 'crd', `${plural}.${API_GROUP}`, '-o', 'json'])) as Crd;
+    const statusOf = (type: string) =>
+      crd.status.conditions.find((condition) => condition.type === type)?.status;
+    expect([statusOf('Established'), statusOf('NamesAccepted')]).toEqual(['True', 'True']);
+    expect(statusOf('NonStructuralSchema') ?? 'False').toBe('False');
+  });
 
-test.each(kinds.map(({ singular, kind }) => [singular, kind]))(
-  'kubectl explain %s shows every field',
-  async (singular, kind) => {
-    const explained = await mustKubectl(['explain', `${singular}.spec`, '--recursive']);
-    const fields = places.filter((place) => place.kind === kind && place.path.startsWith('spec.'));
-    for (const { path } of fields) {
-      const name = path.split('.').pop()!.replaceAll('[]', '');
-      if (name !== '*') expect(explained).toMatch(new RegExp(`^ +${name}\t`, 'm'));
-    }
-  },
-);
-
-test('kubectl explain says what a field does and what it can be', async () => {
-  const explained = await mustKubectl(['explain', 'hubautomation.spec.mode']);
-  expect(explained).toContain('What happens when it is started while it still runs.');
-  expect(explained).toMatch(/single.*restart.*queued.*parallel/s);
-});
-
-test('kubectl apply, client-side and server-side, changes a list of templates and objects', async () => {
-  const manifest = (template: string) => ({
-    apiVersion: GROUP_VERSION,
-    kind: 'HubAutomation',
-    metadata: { name: 'templates', namespace },
-    spec: {
-      hubRef: { name: 'home' },
-      alias: 'Templates',
-      triggers: [{ trigger: 'sun', event: 'sunset' }],
-      conditions: [template, { condition: 'sun', after: 'sunset' }],
-      actions: [{ delay: 1 }, template],
+  test.each(kinds.map(({ singular, kind }) => [singular, kind]))(
+    'kubectl explain %s shows every field',
+    async (singular, kind) => {
+      const explained = await mustKubectl(['explain', `${singular}.spec`, '--recursive']);
+      const fields = places.filter((place) => place.kind === kind && place.path.startsWith('spec.'));
+      for (const { path } of fields) {
+        const name = path.split('.').pop()!.replaceAll('[]', '');
+        if (name !== '*') expect(explained).toMatch(new RegExp(`^ +${name}\t`, 'm'));
+      }
     },
-  });
-  for (const flags of [[], ['--server-side', '--force-conflicts'], []]) {
-    for (const template of ['{{ true }}', '{{ false }}']) {
-      await mustKubectl(['apply', ...flags, '-f', '-'], { input: JSON.stringify(manifest(template)) });
-      const stored = await mustKubectl(
-        ['get', 'haauto', 'templates', '-o', 'jsonpath={.spec.conditions[0]}'],
-        {
-          namespace,
-        },
-      );
-      expect(stored).toBe(template);
-    }
-  }
-  expect(await mustKubectl(['explain', 'hubautomation.spec.conditions'])).toContain(
-    'Conditions that must hold',
   );
-  await mustKubectl(['delete', 'haauto', 'templates'], { namespace });
-});
 
-test('kubectl get home lists the resources of all kinds', async () => {
-  const listed = await mustKubectl(['get', 'home', '-o', 'name'], { namespace });
-  const names = kinds.map(({ kind }) => `${kind.toLowerCase()}.${API_GROUP}/sample`);
-  expect(listed.trim().split('\n').sort()).toEqual(names.sort());
-});
-
-test.each([
-  ['hub', 'NAME PHASE READY VERSION URL AGE'],
-  ['hubcfg', 'NAME HUB STRATEGY READY LAST RELOAD AGE'],
-  ['hubsec', 'NAME HUB SECRETS READY AGE'],
-  ['haauto', 'NAME HUB READY AGE'],
-  ['haauto -o wide', 'NAME HUB ALIAS ENABLED READY AGE REASON STATUS'],
-  ['hasc', 'NAME HUB NAME ENTITIES READY AGE'],
-  ['hascp', 'NAME HUB ALIAS MODE READY AGE'],
-  ['haint', 'NAME HUB DOMAIN TITLE STATE READY AGE'],
-  ['hafl', 'NAME HUB NAME LEVEL READY AGE'],
-  ['halb', 'NAME HUB NAME COLOR READY AGE'],
-  ['haar', 'NAME HUB NAME FLOOR READY AGE'],
-  ['hacr', 'NAME HUB CATEGORY REPOSITORY REF PHASE READY AGE'],
-])('kubectl get %s has the columns %s', async (what, columns) => {
-  const [header] = (await mustKubectl(['get', ...what.split(' ')], { namespace })).split('\n');
-  expect(header!.trim().split(/\s+/).join(' ')).toBe(columns);
-});
-
-test.each(kinds.map(({ plural }) => plural))(
-  'kubectl get %s -o wide ends with reason and message of Ready',
-  async (plural) => {
-    const [header] = (await mustKubectl(['get', plural, '-o', 'wide'], { namespace })).split('\n');
-    expect(header).toMatch(/ READY .* REASON +STATUS *$/);
-  },
-);
-
-test('resources can be selected by their Hub', async () => {
-  const of = (hub: string) =>
-    mustKubectl(['get', 'haauto', '-o', 'name', `--field-selector=spec.hubRef.name=${hub}`], { namespace });
-  expect(await of('home')).toContain('sample');
-  expect(await of('other')).toBe('');
-});
-
-test('a status is written apart from the spec', async () => {
-  const stored = await mustKubectl(['get', 'haauto', 'sample', '-o', 'jsonpath={.spec.alias}:{.status}'], {
-    namespace,
+  test('kubectl explain says what a field does and what it can be', async () => {
+    const explained = await mustKubectl(['explain', 'hubautomation.spec.mode']);
+    expect(explained).toContain('What happens when it is started while it still runs.');
+    expect(explained).toMatch(/single.*restart.*queued.*parallel/s);
   });
-  expect(stored).toBe('Movie night:');
+
+  test('kubectl apply, client-side and server-side, changes a list of templates and objects', async () => {
+    const manifest = (template: string) => ({
+      apiVersion: GROUP_VERSION,
+      kind: 'HubAutomation',
+      metadata: { name: 'templates', namespace },
+      spec: {
+        hubRef: { name: 'home' },
+        alias: 'Templates',
+        triggers: [{ trigger: 'sun', event: 'sunset' }],
+        conditions: [template, { condition: 'sun', after: 'sunset' }],
+        actions: [{ delay: 1 }, template],
+      },
+    });
+    for (const flags of [[], ['--server-side', '--force-conflicts'], []]) {
+      for (const template of ['{{ true }}', '{{ false }}']) {
+        await mustKubectl(['apply', ...flags, '-f', '-'], { input: JSON.stringify(manifest(template)) });
+        const stored = await mustKubectl(
+          ['get', 'haauto', 'templates', '-o', 'jsonpath={.spec.conditions[0]}'],
+          {
+            namespace,
+          },
+        );
+        expect(stored).toBe(template);
+      }
+    }
+    expect(await mustKubectl(['explain', 'hubautomation.spec.conditions'])).toContain(
+      'Conditions that must hold',
+    );
+    await mustKubectl(['delete', 'haauto', 'templates'], { namespace });
+  });
+
+  test('kubectl get home lists the resources of all kinds', async () => {
+    const listed = await mustKubectl(['get', 'home', '-o', 'name'], { namespace });
+    const names = kinds.map(({ kind }) => `${kind.toLowerCase()}.${API_GROUP}/sample`);
+    expect(listed.trim().split('\n').sort()).toEqual(names.sort());
+  });
+
+  test.each([
+    ['hub', 'NAME PHASE READY VERSION URL AGE'],
+    ['hubcfg', 'NAME HUB STRATEGY READY LAST RELOAD AGE'],
+    ['hubsec', 'NAME HUB SECRETS READY AGE'],
+    ['haauto', 'NAME HUB READY AGE'],
+    ['haauto -o wide', 'NAME HUB ALIAS ENABLED READY AGE REASON STATUS'],
+    ['hasc', 'NAME HUB NAME ENTITIES READY AGE'],
+    ['hascp', 'NAME HUB ALIAS MODE READY AGE'],
+    ['haint', 'NAME HUB DOMAIN TITLE STATE READY AGE'],
+    ['hafl', 'NAME HUB NAME LEVEL READY AGE'],
+    ['halb', 'NAME HUB NAME COLOR READY AGE'],
+    ['haar', 'NAME HUB NAME FLOOR READY AGE'],
+    ['hacr', 'NAME HUB CATEGORY REPOSITORY REF PHASE READY AGE'],
+  ])('kubectl get %s has the columns %s', async (what, columns) => {
+    const [header] = (await mustKubectl(['get', ...what.split(' ')], { namespace })).split('\n');
+    expect(header!.trim().split(/\s+/).join(' ')).toBe(columns);
+  });
+
+  test.each(kinds.map(({ plural }) => plural))(
+    'kubectl get %s -o wide ends with reason and message of Ready',
+    async (plural) => {
+      const [header] = (await mustKubectl(['get', plural, '-o', 'wide'], { namespace })).split('\n');
+      expect(header).toMatch(/ READY .* REASON +STATUS *$/);
+    },
+  );
+
+  test('resources can be selected by their Hub', async () => {
+    const of = (hub: string) =>
+      mustKubectl(['get', 'haauto', '-o', 'name', `--field-selector=spec.hubRef.name=${hub}`], { namespace });
+    expect(await of('home')).toContain('sample');
+    expect(await of('other')).toBe('');
+  });
+
+  test('a status is written apart from the spec', async () => {
+    const stored = await mustKubectl(['get', 'haauto', 'sample', '-o', 'jsonpath={.spec.alias}:{.status}'], {
+      namespace,
+    });
+    expect(stored).toBe('Movie night:');
+  });
 });

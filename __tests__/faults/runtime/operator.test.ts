@@ -81,84 +81,86 @@ async function throughProxy(): Promise<string> {
   return path;
 }
 
-test(`under a storm of refusals and resets (seed ${seed}) the world gets right, nothing is made twice, and calm is calm`, async () => {
-  const namespace = await freshNamespace('storm');
-  const operator = await startTestOperator(namespace, { kubeconfig: await throughProxy() });
-  await until('it leads', async () => (await operator.log()).includes('"became leader"'));
-  const faults: Fault[] = [
-    { type: 'answer', status: 500 },
-    { type: 'answer', status: 503 },
-    { type: 'answer', status: 409 },
-    { type: 'answer', status: 429, headers: { 'Retry-After': '1' } },
-    { type: 'reset' },
-    { type: 'slow', milliseconds: 300 },
-  ];
-  const random = randomNumbers();
-  // The lease is left alone: whoever loses it ends, as it should.
-  proxy.fault = ({ url }) =>
-    url?.includes('/leases') || random() < 0.7 ? undefined : faults[Math.floor(random() * faults.length)];
-  const titles = new Map<string, string>();
-  for (let round = 0; round < 30; round++) {
-    const name = `hub-${round % 12}`;
-    titles.set(name, `Title ${round} of ${name}.`);
-    await put(namespace, name, titles.get(name)!);
-    if (round % 5 === 0) proxy.resetStreams();
-    if (round % 7 === 6) {
-      await truth.request({ method: 'DELETE', path: pathOf(configurations, namespace, name) });
-      titles.delete(name);
+describe('the operator under faults of the API server', () => {
+  test(`under a storm of refusals and resets (seed ${seed}) the world gets right, nothing is made twice, and calm is calm`, async () => {
+    const namespace = await freshNamespace('storm');
+    const operator = await startTestOperator(namespace, { kubeconfig: await throughProxy() });
+    await until('it leads', async () => (await operator.log()).includes('"became leader"'));
+    const faults: Fault[] = [
+      { type: 'answer', status: 500 },
+      { type: 'answer', status: 503 },
+      { type: 'answer', status: 409 },
+      { type: 'answer', status: 429, headers: { 'Retry-After': '1' } },
+      { type: 'reset' },
+      { type: 'slow', milliseconds: 300 },
+    ];
+    const random = randomNumbers();
+    // The lease is left alone: whoever loses it ends, as it should.
+    proxy.fault = ({ url }) =>
+      url?.includes('/leases') || random() < 0.7 ? undefined : faults[Math.floor(random() * faults.length)];
+    const titles = new Map<string, string>();
+    for (let round = 0; round < 30; round++) {
+      const name = `hub-${round % 12}`;
+      titles.set(name, `Title ${round} of ${name}.`);
+      await put(namespace, name, titles.get(name)!);
+      if (round % 5 === 0) proxy.resetStreams();
+      if (round % 7 === 6) {
+        await truth.request({ method: 'DELETE', path: pathOf(configurations, namespace, name) });
+        titles.delete(name);
+      }
     }
-  }
-  await sleep(1_000);
-  proxy.fault = () => undefined;
-  await until('the world is right', () => right(namespace, titles));
+    await sleep(1_000);
+    proxy.fault = () => undefined;
+    await until('the world is right', () => right(namespace, titles));
 
-  const before = proxy.requests.length;
-  await sleep(3_000);
-  // One for each watch, and those that its sixteen workers and its lease keep for the next request: none is leaked.
-  expect(await proxy.connections()).toBeLessThanOrEqual(proxy.openWatches + 18);
-  const writes = proxy.requests.slice(before).filter((each) => !/^GET|leases/.test(each));
-  expect(writes).toEqual([]);
-  const log = await operator.log();
-  expect(log).not.toContain('unhandled rejection');
-  expect(await operator.stop()).toBe(0);
-});
+    const before = proxy.requests.length;
+    await sleep(3_000);
+    // One for each watch, and those that its sixteen workers and its lease keep for the next request: none is leaked.
+    expect(await proxy.connections()).toBeLessThanOrEqual(proxy.openWatches + 18);
+    const writes = proxy.requests.slice(before).filter((each) => !/^GET|leases/.test(each));
+    expect(writes).toEqual([]);
+    const log = await operator.log();
+    expect(log).not.toContain('unhandled rejection');
+    expect(await operator.stop()).toBe(0);
+  });
 
-test('a leader that is killed, and one whose way to the server is cut, are followed by the other', async () => {
-  const namespace = await freshNamespace('takeover');
-  const start = async (name: string, options = {}) => {
-    const operator = await startTestOperator(namespace, { ...options, settings: { POD_NAME: name } });
-    await until(`${name} is warm`, async () => (await operator.page('/readyz')) === 'ok\n');
-    return operator;
-  };
-  const leads = (operator: TestOperator) => operator.metric('leader_election_master_status');
-  const one = await start('one', { kubeconfig: await throughProxy() });
-  await until('one leads', async () => (await leads(one)) === 1);
-  const two = await start('two');
-  expect(await two.page('/metrics')).toContain(`leader_election_master_status{name="${namespace}"} 0`);
-  await put(namespace, 'first', 'Title of the first.');
-  await until('one works', () => right(namespace, new Map([['first', 'Title of the first.']])));
+  test('a leader that is killed, and one whose way to the server is cut, are followed by the other', async () => {
+    const namespace = await freshNamespace('takeover');
+    const start = async (name: string, options = {}) => {
+      const operator = await startTestOperator(namespace, { ...options, settings: { POD_NAME: name } });
+      await until(`${name} is warm`, async () => (await operator.page('/readyz')) === 'ok\n');
+      return operator;
+    };
+    const leads = (operator: TestOperator) => operator.metric('leader_election_master_status');
+    const one = await start('one', { kubeconfig: await throughProxy() });
+    await until('one leads', async () => (await leads(one)) === 1);
+    const two = await start('two');
+    expect(await two.page('/metrics')).toContain(`leader_election_master_status{name="${namespace}"} 0`);
+    await put(namespace, 'first', 'Title of the first.');
+    await until('one works', () => right(namespace, new Map([['first', 'Title of the first.']])));
 
-  // Cut off: it ends by itself, before the other begins.
-  proxy.fault = () => ({ type: 'silence' });
-  proxy.freezeStreams();
-  const cutAt = Date.now();
-  expect(await one.ended).not.toBe(0);
-  expect(await leads(two)).toBe(0);
-  await until('two leads', async () => (await leads(two)) === 1);
-  expect(Date.now() - cutAt).toBeLessThan(45_000);
-  const titles = new Map([
-    ['first', 'Title of the first.'],
-    ['second', 'Title of the second.'],
-  ]);
-  await put(namespace, 'second', titles.get('second')!);
-  await until('two works', () => right(namespace, titles));
+    // Cut off: it ends by itself, before the other begins.
+    proxy.fault = () => ({ type: 'silence' });
+    proxy.freezeStreams();
+    const cutAt = Date.now();
+    expect(await one.ended).not.toBe(0);
+    expect(await leads(two)).toBe(0);
+    await until('two leads', async () => (await leads(two)) === 1);
+    expect(Date.now() - cutAt).toBeLessThan(45_000);
+    const titles = new Map([
+      ['first', 'Title of the first.'],
+      ['second', 'Title of the second.'],
+    ]);
+    await put(namespace, 'second', titles.get('second')!);
+    await until('two works', () => right(namespace, titles));
 
-  // Killed.
-  const three = await start('three');
-  const killedAt = Date.now();
-  await two.kill();
-  await until('three leads', async () => (await leads(three)) === 1);
-  expect(Date.now() - killedAt).toBeLessThan(45_000);
-  await put(namespace, 'first', 'Another title of the first.');
-  await until('three works', () => right(namespace, titles.set('first', 'Another title of the first.')));
+    // Killed.
+    const three = await start('three');
+    const killedAt = Date.now();
+    await two.kill();
+    await until('three leads', async () => (await leads(three)) === 1);
+    expect(Date.now() - killedAt).toBeLessThan(45_000);
+    await put(namespace, 'first', 'Another title of the first.');
+    await until('three works', () => right(namespace, titles.set('first', 'Another title of the first.')));
+  });
 });

@@ -49,57 +49,59 @@ const eventually = (write: () => Promise<unknown>) =>
   until('it was written', async () => (await write()) !== undefined);
 const agree = () => until('the store is the server’s list', () => mirror.agree(truth));
 
-test('the API server is killed and comes back', async () => {
-  await Promise.all([put('changed', '1'), put('deleted', '1')]);
-  mirror = new Mirror(kubeConfig, builtin.ConfigMap, namespace);
-  await agree();
-  await sandbox.controlPlane.kill('kube-apiserver');
-  await until('the loss is noticed', () => mirror.failures.length > 1);
-  await sandbox.controlPlane.start('kube-apiserver');
-  await eventually(() => put('changed', '2'));
-  await eventually(() => remove('deleted'));
-  await eventually(() => put('created', '1'));
-  await agree();
-});
-
-test('etcd is killed and comes back', async () => {
-  mirror = new Mirror(kubeConfig, builtin.ConfigMap, namespace);
-  await agree();
-  await sandbox.controlPlane.kill('etcd');
-  await sandbox.controlPlane.start('etcd');
-  await eventually(() => put('changed', '3'));
-  await eventually(() => put('after-etcd', '1'));
-  await agree();
-});
-
-test('etcd is restored from a backup: its objects go back in time, and the store with them', async () => {
-  const clock = new ManualClock();
-  const data = join(directory, 'cluster', 'etcd');
-  const backup = join(directory, 'backup');
-  await eventually(() => put('at-backup', '1'));
-  await sandbox.controlPlane.stop('kube-apiserver');
-  await sandbox.controlPlane.stop('etcd');
-  await cp(data, backup, { recursive: true });
-  await sandbox.controlPlane.start('etcd');
-  await sandbox.controlPlane.start('kube-apiserver');
-  await eventually(() => put('at-backup', '2'));
-  await eventually(() => put('since-backup', '1'));
-  for (let time = 0; time < 50; time++) await put('busy', String(time)); // the old history is longer than the new one
-  mirror = new Mirror(kubeConfig, builtin.ConfigMap, namespace, { clock });
-  await agree();
-
-  await sandbox.controlPlane.kill('kube-apiserver');
-  await sandbox.controlPlane.kill('etcd');
-  await rm(data, { recursive: true });
-  await cp(backup, data, { recursive: true });
-  await sandbox.controlPlane.start('etcd');
-  await sandbox.controlPlane.start('kube-apiserver');
-  // The server lets a watch wait that asks for a version of the future. Only its silence tells.
-  await until('the store is the server’s list', async () => {
-    await clock.advance(10_000);
-    return mirror.agree(truth);
+describe('Informer over restarts of the API server', () => {
+  test('the API server is killed and comes back', async () => {
+    await Promise.all([put('changed', '1'), put('deleted', '1')]);
+    mirror = new Mirror(kubeConfig, builtin.ConfigMap, namespace);
+    await agree();
+    await sandbox.controlPlane.kill('kube-apiserver');
+    await until('the loss is noticed', () => mirror.failures.length > 1);
+    await sandbox.controlPlane.start('kube-apiserver');
+    await eventually(() => put('changed', '2'));
+    await eventually(() => remove('deleted'));
+    await eventually(() => put('created', '1'));
+    await agree();
   });
-  expect(mirror.told).toEqual(
-    expect.arrayContaining(['deleted since-backup', 'deleted busy', 'modified at-backup']),
-  );
+
+  test('etcd is killed and comes back', async () => {
+    mirror = new Mirror(kubeConfig, builtin.ConfigMap, namespace);
+    await agree();
+    await sandbox.controlPlane.kill('etcd');
+    await sandbox.controlPlane.start('etcd');
+    await eventually(() => put('changed', '3'));
+    await eventually(() => put('after-etcd', '1'));
+    await agree();
+  });
+
+  test('etcd is restored from a backup: its objects go back in time, and the store with them', async () => {
+    const clock = new ManualClock();
+    const data = join(directory, 'cluster', 'etcd');
+    const backup = join(directory, 'backup');
+    await eventually(() => put('at-backup', '1'));
+    await sandbox.controlPlane.stop('kube-apiserver');
+    await sandbox.controlPlane.stop('etcd');
+    await cp(data, backup, { recursive: true });
+    await sandbox.controlPlane.start('etcd');
+    await sandbox.controlPlane.start('kube-apiserver');
+    await eventually(() => put('at-backup', '2'));
+    await eventually(() => put('since-backup', '1'));
+    for (let time = 0; time < 50; time++) await put('busy', String(time)); // the old history is longer than the new one
+    mirror = new Mirror(kubeConfig, builtin.ConfigMap, namespace, { clock });
+    await agree();
+
+    await sandbox.controlPlane.kill('kube-apiserver');
+    await sandbox.controlPlane.kill('etcd');
+    await rm(data, { recursive: true });
+    await cp(backup, data, { recursive: true });
+    await sandbox.controlPlane.start('etcd');
+    await sandbox.controlPlane.start('kube-apiserver');
+    // The server lets a watch wait that asks for a version of the future. Only its silence tells.
+    await until('the store is the server’s list', async () => {
+      await clock.advance(10_000);
+      return mirror.agree(truth);
+    });
+    expect(mirror.told).toEqual(
+      expect.arrayContaining(['deleted since-backup', 'deleted busy', 'modified at-backup']),
+    );
+  });
 });

@@ -62,55 +62,60 @@ const isAlive = (pid: number) => {
   }
 };
 
-test('the API server goes away: pods run on, and what happened meanwhile is told when it is back', async () => {
-  await create('steady');
-  await create('crashing');
-  const steady = await running('steady', 0);
-  const crashing = await running('crashing', 0);
-  await sandbox.controlPlane.kill('kube-apiserver');
-  process.kill(pidOf(crashing), 'SIGKILL');
-  const before = pidOf(crashing);
-  await until(
-    'the crashed process was started again',
-    () => existsSync(file(crashing, 'main.pid')) && pidOf(crashing) !== before,
-  );
-  await sandbox.controlPlane.start('kube-apiserver');
+describe('the node of the sandbox under faults', () => {
+  test('the API server goes away: pods run on, and what happened meanwhile is told when it is back', async () => {
+    await create('steady');
+    await create('crashing');
+    const steady = await running('steady', 0);
+    const crashing = await running('crashing', 0);
+    await sandbox.controlPlane.kill('kube-apiserver');
+    process.kill(pidOf(crashing), 'SIGKILL');
+    const before = pidOf(crashing);
+    await until(
+      'the crashed process was started again',
+      () => existsSync(file(crashing, 'main.pid')) && pidOf(crashing) !== before,
+    );
+    await sandbox.controlPlane.start('kube-apiserver');
 
-  await running('crashing', 1);
-  expect(statusOf(await read('steady'))).toEqual(statusOf(steady));
-  await create('late');
-  await running('late', 0);
-  await core.deleteNamespacedPod({ name: 'late', namespace });
-  await until('the watch tells of deletions too', () =>
-    read('late').then(
-      () => false,
-      () => true,
-    ),
-  );
-});
+    await running('crashing', 1);
+    expect(statusOf(await read('steady'))).toEqual(statusOf(steady));
+    await create('late');
+    await running('late', 0);
+    await core.deleteNamespacedPod({ name: 'late', namespace });
+    await until('the watch tells of deletions too', () =>
+      read('late').then(
+        () => false,
+        () => true,
+      ),
+    );
+  });
 
-test('a stopped node leaves no process; started again it runs the pods that are still there', async () => {
-  await create('staying');
-  await create('leaving');
-  const staying = await running('staying', 0);
-  const leaving = await running('leaving', 0);
-  const pids = [pidOf(staying), pidOf(leaving)];
-  await node.stop();
-  expect(pids.filter(isAlive)).toEqual([]);
-  await core.deleteNamespacedPod({ name: 'leaving', namespace, gracePeriodSeconds: 0 });
-  node = await start();
-  await running('staying', 1);
-  expect(isAlive(pidOf(leaving))).toBe(false);
-});
+  test('a stopped node leaves no process; started again it runs the pods that are still there', async () => {
+    await create('staying');
+    await create('leaving');
+    const staying = await running('staying', 0);
+    const leaving = await running('leaving', 0);
+    const pids = [pidOf(staying), pidOf(leaving)];
+    await node.stop();
+    expect(pids.filter(isAlive)).toEqual([]);
+    await core.deleteNamespacedPod({ name: 'leaving', namespace, gracePeriodSeconds: 0 });
+    node = await start();
+    await running('staying', 1);
+    expect(isAlive(pidOf(leaving))).toBe(false);
+  });
 
-test('a hub that wants to be started again is, in the same container', async () => {
-  writeFileSync(
-    hass,
-    '#!/bin/sh\n[ -e "$HOME/again" ] || { touch "$HOME/again"; exit 100; }\nwhile :; do sleep 1; done\n',
-  );
-  chmodSync(hass, 0o755);
-  await create('hub', { name: 'main', image: 'hub' });
-  const pod = await running('hub', 0);
-  await until('it was started again', () => existsSync(file(pod, 'home/main/again')) && isAlive(pidOf(pod)));
-  expect(statusOf(await read('hub'))).toEqual(statusOf(pod));
+  test('a hub that wants to be started again is, in the same container', async () => {
+    writeFileSync(
+      hass,
+      '#!/bin/sh\n[ -e "$HOME/again" ] || { touch "$HOME/again"; exit 100; }\nwhile :; do sleep 1; done\n',
+    );
+    chmodSync(hass, 0o755);
+    await create('hub', { name: 'main', image: 'hub' });
+    const pod = await running('hub', 0);
+    await until(
+      'it was started again',
+      () => existsSync(file(pod, 'home/main/again')) && isAlive(pidOf(pod)),
+    );
+    expect(statusOf(await read('hub'))).toEqual(statusOf(pod));
+  });
 });

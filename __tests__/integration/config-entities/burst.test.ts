@@ -43,91 +43,100 @@ const versions = async () =>
     .map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`)
     .sort();
 
-test('30 automations at once are 30 writes and a few reloads, with scenes and scripts beside them', async () => {
-  const traffic = await watchTraffic(client);
-  await home.apply(...many(30, automation), ...many(10, sceneWithIcon), ...many(10, script));
-  await allReady();
-  await operator.calm(); // our own sweep finds nothing to do
-  // A reload of ours that is taken for somebody else's has every scene read.
-  expect(sceneReads()).toEqual([]);
-  expect(traffic.automationWrites.sort()).toEqual(
-    many(30, automation)
-      .map(({ metadata }) => metadata.name)
-      .sort(),
-  );
-  expect(traffic.automationReloads).toBeGreaterThan(0);
-  expect(traffic.automationReloads).toBeLessThanOrEqual(10); // a slow machine leaves longer pauses between the writes
-  expect(traffic.sceneReloads).toBeLessThanOrEqual(13);
-  expect(traffic.scriptReloads).toBe(10);
-  expect(await operator.metric('hub_operator_drift_total')).toBe(0);
-});
-
-test('a restart of the operator with all unchanged writes nothing', async () => {
-  const traffic = await watchTraffic(client);
-  const before = await versions();
-  await operator.stop();
-  await operator.start();
-  await until('all were looked at', async () => {
-    const passes = await Promise.all(
-      ['HubAutomation', 'HubScene', 'HubScript'].map((kind) =>
-        operator.metric('controller_runtime_reconcile_total', `controller="${kind}",result="success"`),
-      ),
+describe('a burst of automations', () => {
+  test('30 automations at once are 30 writes and a few reloads, with scenes and scripts beside them', async () => {
+    const traffic = await watchTraffic(client);
+    await home.apply(...many(30, automation), ...many(10, sceneWithIcon), ...many(10, script));
+    await allReady();
+    await operator.calm(); // our own sweep finds nothing to do
+    // A reload of ours that is taken for somebody else's has every scene read.
+    expect(sceneReads()).toEqual([]);
+    expect(traffic.automationWrites.sort()).toEqual(
+      many(30, automation)
+        .map(({ metadata }) => metadata.name)
+        .sort(),
     );
-    return passes[0]! >= 30 && passes[1]! >= 10 && passes[2]! >= 10;
+    expect(traffic.automationReloads).toBeGreaterThan(0);
+    expect(traffic.automationReloads).toBeLessThanOrEqual(10); // a slow machine leaves longer pauses between the writes
+    expect(traffic.sceneReloads).toBeLessThanOrEqual(13);
+    expect(traffic.scriptReloads).toBe(10);
+    expect(await operator.metric('hub_operator_drift_total')).toBe(0);
   });
-  await operator.calm();
-  expect(await versions()).toEqual(before);
-  expect(sceneReads()).toEqual([]);
-  expect(traffic).toEqual({ automationWrites: [], automationReloads: 0, sceneReloads: 0, scriptReloads: 0 });
-});
 
-test('many edits to one are written at once, then every 2 s, and the last one wins', async () => {
-  const traffic = await watchTraffic(client);
-  const began = Date.now();
-  let edits = 0;
-  for (; Date.now() - began < 5_000; edits++) {
-    await home.change('hubautomation', 'n0', { description: `edit ${edits}` });
-    if (edits === 0) {
-      await until('the first is written', () => traffic.automationWrites.length === 1, 1_500);
+  test('a restart of the operator with all unchanged writes nothing', async () => {
+    const traffic = await watchTraffic(client);
+    const before = await versions();
+    await operator.stop();
+    await operator.start();
+    await until('all were looked at', async () => {
+      const passes = await Promise.all(
+        ['HubAutomation', 'HubScene', 'HubScript'].map((kind) =>
+          operator.metric('controller_runtime_reconcile_total', `controller="${kind}",result="success"`),
+        ),
+      );
+      return passes[0]! >= 30 && passes[1]! >= 10 && passes[2]! >= 10;
+    });
+    await operator.calm();
+    expect(await versions()).toEqual(before);
+    expect(sceneReads()).toEqual([]);
+    expect(traffic).toEqual({
+      automationWrites: [],
+      automationReloads: 0,
+      sceneReloads: 0,
+      scriptReloads: 0,
+    });
+  });
+
+  test('many edits to one are written at once, then every 2 s, and the last one wins', async () => {
+    const traffic = await watchTraffic(client);
+    const began = Date.now();
+    let edits = 0;
+    for (; Date.now() - began < 5_000; edits++) {
+      await home.change('hubautomation', 'n0', { description: `edit ${edits}` });
+      if (edits === 0) {
+        await until('the first is written', () => traffic.automationWrites.length === 1, 1_500);
+      }
     }
-  }
-  await home.ready('hubautomation', 'n0');
-  expect(edits).toBeGreaterThan(8);
-  expect(await client.entities.read('automation', 'n0')).toMatchObject({ description: `edit ${edits - 1}` });
-  expect(traffic.automationWrites.length).toBeLessThanOrEqual(Math.ceil((Date.now() - began) / 2_000) + 1);
-  expect(new Set(traffic.automationWrites)).toEqual(new Set(['n0']));
-});
+    await home.ready('hubautomation', 'n0');
+    expect(edits).toBeGreaterThan(8);
+    expect(await client.entities.read('automation', 'n0')).toMatchObject({
+      description: `edit ${edits - 1}`,
+    });
+    expect(traffic.automationWrites.length).toBeLessThanOrEqual(Math.ceil((Date.now() - began) / 2_000) + 1);
+    expect(new Set(traffic.automationWrites)).toEqual(new Set(['n0']));
+  });
 
-test('all of them deleted at once are gone, from the hub too', async () => {
-  for (const kind of KINDS.split(',')) await home.delete(kind, '--all', '--wait=false');
-  await until('all are gone', async () => (await home.list(KINDS)).length === 0);
-  for (const kind of ['automation', 'scene', 'script'] as const) {
-    expect(await client.entities.read(kind, 'n7')).toBeUndefined();
-  }
-  const entities = await client.connection.command('config/entity_registry/list');
-  expect(entities.filter(({ entity_id }) => /^(automation|scene|script)\./.test(entity_id))).toEqual([]);
-});
+  test('all of them deleted at once are gone, from the hub too', async () => {
+    for (const kind of KINDS.split(',')) await home.delete(kind, '--all', '--wait=false');
+    await until('all are gone', async () => (await home.list(KINDS)).length === 0);
+    for (const kind of ['automation', 'scene', 'script'] as const) {
+      expect(await client.entities.read(kind, 'n7')).toBeUndefined();
+    }
+    const entities = await client.connection.command('config/entity_registry/list');
+    expect(entities.filter(({ entity_id }) => /^(automation|scene|script)\./.test(entity_id))).toEqual([]);
+  });
 
-test('SIGTERM in the middle of a burst: what went to the hub is finished, and stands in status', async () => {
-  const all = many(30, automation);
-  const isWrite = (what: string) => what.startsWith('POST /api/config/automation/');
-  const sent: string[] = [];
-  proxy.fault = (what) => void (isWrite(what) && sent.push(what));
-  const before = proxy.passed.length;
-  const accepted = () => proxy.passed.slice(before).filter(({ what }) => isWrite(what));
-  await home.apply(...all);
-  await until('some are written', () => accepted().length >= 5);
-  const began = Date.now();
-  expect(await operator.stop()).toBe(0);
-  expect(Date.now() - began).toBeLessThan(30_000); // the grace of its pod
-  expect(sent.length).toBeLessThan(all.length);
-  expect(accepted().map(({ what }) => what)).toEqual(sent); // none was cut off
-  expect(accepted().every(({ status }) => status === 200)).toBe(true);
-  const told = (await home.list('hubautomations')).filter(({ status }) => status?.['appliedHash']);
-  expect(told.map(({ metadata }) => metadata.name).sort()).toEqual(
-    sent.map((what) => what.slice(what.lastIndexOf('/') + 1)).sort(),
-  );
-  await operator.start();
-  await allReady();
-  expect(sent).toHaveLength(all.length); // nothing twice
+  test('SIGTERM in the middle of a burst: what went to the hub is finished, and stands in status', async () => {
+    const all = many(30, automation);
+    const isWrite = (what: string) => what.startsWith('POST /api/config/automation/');
+    const sent: string[] = [];
+    proxy.fault = (what) => void (isWrite(what) && sent.push(what));
+    const before = proxy.passed.length;
+    const accepted = () => proxy.passed.slice(before).filter(({ what }) => isWrite(what));
+    await home.apply(...all);
+    await until('some are written', () => accepted().length >= 5);
+    const began = Date.now();
+    expect(await operator.stop()).toBe(0);
+    expect(Date.now() - began).toBeLessThan(30_000); // the grace of its pod
+    expect(sent.length).toBeLessThan(all.length);
+    expect(accepted().map(({ what }) => what)).toEqual(sent); // none was cut off
+    expect(accepted().every(({ status }) => status === 200)).toBe(true);
+    const told = (await home.list('hubautomations')).filter(({ status }) => status?.['appliedHash']);
+    expect(told.map(({ metadata }) => metadata.name).sort()).toEqual(
+      sent.map((what) => what.slice(what.lastIndexOf('/') + 1)).sort(),
+    );
+    await operator.start();
+    await allReady();
+    expect(sent).toHaveLength(all.length); // nothing twice
+  });
 });

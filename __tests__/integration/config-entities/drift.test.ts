@@ -35,128 +35,130 @@ const tells = (kind: string, name: string, text: RegExp) =>
     return true;
   });
 
-test('an automation that somebody changed or removed', async () => {
-  await home.apply(automation('villa', 'lights'));
-  await home.ready('hubautomation', 'lights');
-  await client.entities.write('automation', 'lights', { alias: 'Mine now', triggers: [], actions: [] });
-  await isBack('automation', 'lights', { alias: 'The automation lights' });
-  await home.ready('hubautomation', 'lights');
-  await tells('HubAutomation', 'lights', /^Warning DriftDetected: .*alias: hub has "Mine now"/);
-  expect(await drifts('kind="HubAutomation",action="corrected"')).toBe(1);
+describe('drift of automations, scenes and scripts', () => {
+  test('an automation that somebody changed or removed', async () => {
+    await home.apply(automation('villa', 'lights'));
+    await home.ready('hubautomation', 'lights');
+    await client.entities.write('automation', 'lights', { alias: 'Mine now', triggers: [], actions: [] });
+    await isBack('automation', 'lights', { alias: 'The automation lights' });
+    await home.ready('hubautomation', 'lights');
+    await tells('HubAutomation', 'lights', /^Warning DriftDetected: .*alias: hub has "Mine now"/);
+    expect(await drifts('kind="HubAutomation",action="corrected"')).toBe(1);
 
-  await client.entities.remove('automation', 'lights');
-  await isBack('automation', 'lights', { alias: 'The automation lights' });
-  await home.ready('hubautomation', 'lights');
-  expect(await drifts('kind="HubAutomation",action="corrected"')).toBe(2);
-});
-
-test('a scene and a script that somebody changed or removed', async () => {
-  await home.apply(scene('villa', 'film'), script('villa', 'night'));
-  await home.ready('hubscene', 'film');
-  await home.ready('hubscript', 'night');
-  // Neither the name nor the entities change: nothing that the hub would show.
-  const entities = { 'light.sofa': { state: 'on', brightness: 255 } };
-  await client.entities.write('scene', 'film', { name: 'The scene film', entities });
-  await client.entities.write('script', 'night', { alias: 'The script night', sequence: [] });
-  await isBack('scene', 'film', { entities: { 'light.sofa': { state: 'on', brightness: 20 } } });
-  await isBack('script', 'night', { sequence: [{ delay: { seconds: 1 } }] });
-  await home.ready('hubscene', 'film');
-  await home.ready('hubscript', 'night');
-
-  await client.entities.remove('scene', 'film');
-  await client.entities.remove('script', 'night');
-  await isBack('scene', 'film', { name: 'The scene film' });
-  await isBack('script', 'night', { alias: 'The script night' });
-  await home.ready('hubscene', 'film');
-  await home.ready('hubscript', 'night');
-  await tells('HubScene', 'film', /^Warning DriftDetected: Somebody removed it/);
-});
-
-test('the file edited by hand, and reloaded', async () => {
-  await home.apply(automation('villa', 'edited'), automation('villa', 'neighbour'));
-  await home.ready('hubautomation', 'edited');
-  await home.ready('hubautomation', 'neighbour');
-  const file = join(await home.volumeOf('villa'), 'automations.yaml');
-  const text = await readFile(file, 'utf8');
-  await writeFile(file, text.replaceAll('The automation edited', 'Edited by hand'));
-  await callService(client.rest, 'automation', 'reload');
-  await isBack('automation', 'edited', { alias: 'The automation edited' });
-  await home.ready('hubautomation', 'edited');
-  await tells('HubAutomation', 'edited', /^Warning DriftDetected/);
-  expect((await home.events('HubAutomation', 'neighbour')).join()).not.toContain('DriftDetected');
-});
-
-test('the files edited by hand while the hub is down', async () => {
-  await home.apply(automation('villa', 'offline'), scene('villa', 'offline'));
-  await home.ready('hubautomation', 'offline');
-  await home.ready('hubscene', 'offline');
-  const pid = await hubPid(home, 'villa');
-  process.kill(pid, 'SIGSTOP'); // it does nothing any more, and does not come back before it is killed
-  for (const [file, kind] of [
-    ['automations.yaml', 'automation'],
-    ['scenes.yaml', 'scene'],
-  ] as const) {
-    const path = join(await home.volumeOf('villa'), file);
-    const text = await readFile(path, 'utf8');
-    const changed = text
-      .replaceAll(`The ${kind} offline`, 'Edited offline')
-      .replaceAll('brightness: 20', 'brightness: 99');
-    expect(changed).not.toBe(text);
-    await writeFile(path, changed);
-  }
-  process.kill(pid, 'SIGKILL');
-  const wanted = [
-    ['automation', { alias: 'The automation offline' }],
-    ['scene', { name: 'The scene offline', entities: { 'light.sofa': { state: 'on', brightness: 20 } } }],
-  ] as const;
-  for (const [kind, body] of wanted) {
-    await until(`the ${kind} is back`, async () => {
-      expect(await client.entities.read(kind, 'offline')).toMatchObject(body);
-      return true;
-    });
-    await home.ready(`hub${kind}`, 'offline');
-  }
-  await tells('HubAutomation', 'offline', /^Warning DriftDetected: .*Edited offline/);
-  await tells('HubScene', 'offline', /^Warning DriftDetected: .*Edited offline/);
-});
-
-test('is only reported where the policy says so, and follows the next change of the spec', async () => {
-  await home.apply(automation('villa', 'watched', { driftPolicy: 'Warn' }));
-  await home.ready('hubautomation', 'watched');
-  await client.entities.write('automation', 'watched', { alias: 'Mine', triggers: [], actions: [] });
-  const { message } = await home.ready('hubautomation', 'watched', {
-    status: 'False',
-    reason: 'DriftDetected',
+    await client.entities.remove('automation', 'lights');
+    await isBack('automation', 'lights', { alias: 'The automation lights' });
+    await home.ready('hubautomation', 'lights');
+    expect(await drifts('kind="HubAutomation",action="corrected"')).toBe(2);
   });
-  expect(message).toContain('alias: hub has "Mine", resource says "The automation watched"');
-  expect(await client.entities.read('automation', 'watched')).toMatchObject({ alias: 'Mine' });
-  expect(await drifts('kind="HubAutomation",action="reported"')).toBe(1);
-  await home.change('hubautomation', 'watched', { mode: 'restart' });
-  await home.ready('hubautomation', 'watched');
-  await isBack('automation', 'watched', { alias: 'The automation watched', mode: 'restart' });
-});
 
-test('one that is to be off is switched off again', async () => {
-  await home.apply(automation('villa', 'off', { enabled: false }));
-  await home.ready('hubautomation', 'off');
-  const entity_id = String((await home.get('hubautomation', 'off')).status!['entityId']);
-  expect(await stateOf(client.rest, entity_id)).toBe('off');
-  await callService(client.rest, 'homeassistant', 'toggle', { entity_id });
-  await until('it is off', async () => (await stateOf(client.rest, entity_id)) === 'off');
-  await tells('HubAutomation', 'off', /^Warning DriftDetected: Somebody switched it on/);
-});
+  test('a scene and a script that somebody changed or removed', async () => {
+    await home.apply(scene('villa', 'film'), script('villa', 'night'));
+    await home.ready('hubscene', 'film');
+    await home.ready('hubscript', 'night');
+    // Neither the name nor the entities change: nothing that the hub would show.
+    const entities = { 'light.sofa': { state: 'on', brightness: 255 } };
+    await client.entities.write('scene', 'film', { name: 'The scene film', entities });
+    await client.entities.write('script', 'night', { alias: 'The script night', sequence: [] });
+    await isBack('scene', 'film', { entities: { 'light.sofa': { state: 'on', brightness: 20 } } });
+    await isBack('script', 'night', { sequence: [{ delay: { seconds: 1 } }] });
+    await home.ready('hubscene', 'film');
+    await home.ready('hubscript', 'night');
 
-test('our own writes, reloads and removals are none', async () => {
-  const before = await drifts('');
-  const names = Array.from({ length: 8 }, (_, index) => `own-${index}`);
-  await home.apply(...names.flatMap((name) => [automation('villa', name), scene('villa', name)]));
-  for (const name of names) await home.ready('hubautomation', name);
-  for (const name of names) await home.ready('hubscene', name);
-  await home.apply(...names.map((name) => automation('villa', name, { mode: 'restart' })));
-  for (const name of names) await home.ready('hubautomation', name);
-  for (const name of names) await home.delete('hubscene', name, '--wait=false');
-  await until('the scenes are gone', async () =>
-    (await home.list('hubscenes')).every(({ metadata }) => !names.includes(metadata.name)),
-  );
-  expect(await drifts('')).toBe(before);
+    await client.entities.remove('scene', 'film');
+    await client.entities.remove('script', 'night');
+    await isBack('scene', 'film', { name: 'The scene film' });
+    await isBack('script', 'night', { alias: 'The script night' });
+    await home.ready('hubscene', 'film');
+    await home.ready('hubscript', 'night');
+    await tells('HubScene', 'film', /^Warning DriftDetected: Somebody removed it/);
+  });
+
+  test('the file edited by hand, and reloaded', async () => {
+    await home.apply(automation('villa', 'edited'), automation('villa', 'neighbour'));
+    await home.ready('hubautomation', 'edited');
+    await home.ready('hubautomation', 'neighbour');
+    const file = join(await home.volumeOf('villa'), 'automations.yaml');
+    const text = await readFile(file, 'utf8');
+    await writeFile(file, text.replaceAll('The automation edited', 'Edited by hand'));
+    await callService(client.rest, 'automation', 'reload');
+    await isBack('automation', 'edited', { alias: 'The automation edited' });
+    await home.ready('hubautomation', 'edited');
+    await tells('HubAutomation', 'edited', /^Warning DriftDetected/);
+    expect((await home.events('HubAutomation', 'neighbour')).join()).not.toContain('DriftDetected');
+  });
+
+  test('the files edited by hand while the hub is down', async () => {
+    await home.apply(automation('villa', 'offline'), scene('villa', 'offline'));
+    await home.ready('hubautomation', 'offline');
+    await home.ready('hubscene', 'offline');
+    const pid = await hubPid(home, 'villa');
+    process.kill(pid, 'SIGSTOP'); // it does nothing any more, and does not come back before it is killed
+    for (const [file, kind] of [
+      ['automations.yaml', 'automation'],
+      ['scenes.yaml', 'scene'],
+    ] as const) {
+      const path = join(await home.volumeOf('villa'), file);
+      const text = await readFile(path, 'utf8');
+      const changed = text
+        .replaceAll(`The ${kind} offline`, 'Edited offline')
+        .replaceAll('brightness: 20', 'brightness: 99');
+      expect(changed).not.toBe(text);
+      await writeFile(path, changed);
+    }
+    process.kill(pid, 'SIGKILL');
+    const wanted = [
+      ['automation', { alias: 'The automation offline' }],
+      ['scene', { name: 'The scene offline', entities: { 'light.sofa': { state: 'on', brightness: 20 } } }],
+    ] as const;
+    for (const [kind, body] of wanted) {
+      await until(`the ${kind} is back`, async () => {
+        expect(await client.entities.read(kind, 'offline')).toMatchObject(body);
+        return true;
+      });
+      await home.ready(`hub${kind}`, 'offline');
+    }
+    await tells('HubAutomation', 'offline', /^Warning DriftDetected: .*Edited offline/);
+    await tells('HubScene', 'offline', /^Warning DriftDetected: .*Edited offline/);
+  });
+
+  test('is only reported where the policy says so, and follows the next change of the spec', async () => {
+    await home.apply(automation('villa', 'watched', { driftPolicy: 'Warn' }));
+    await home.ready('hubautomation', 'watched');
+    await client.entities.write('automation', 'watched', { alias: 'Mine', triggers: [], actions: [] });
+    const { message } = await home.ready('hubautomation', 'watched', {
+      status: 'False',
+      reason: 'DriftDetected',
+    });
+    expect(message).toContain('alias: hub has "Mine", resource says "The automation watched"');
+    expect(await client.entities.read('automation', 'watched')).toMatchObject({ alias: 'Mine' });
+    expect(await drifts('kind="HubAutomation",action="reported"')).toBe(1);
+    await home.change('hubautomation', 'watched', { mode: 'restart' });
+    await home.ready('hubautomation', 'watched');
+    await isBack('automation', 'watched', { alias: 'The automation watched', mode: 'restart' });
+  });
+
+  test('one that is to be off is switched off again', async () => {
+    await home.apply(automation('villa', 'off', { enabled: false }));
+    await home.ready('hubautomation', 'off');
+    const entity_id = String((await home.get('hubautomation', 'off')).status!['entityId']);
+    expect(await stateOf(client.rest, entity_id)).toBe('off');
+    await callService(client.rest, 'homeassistant', 'toggle', { entity_id });
+    await until('it is off', async () => (await stateOf(client.rest, entity_id)) === 'off');
+    await tells('HubAutomation', 'off', /^Warning DriftDetected: Somebody switched it on/);
+  });
+
+  test('our own writes, reloads and removals are none', async () => {
+    const before = await drifts('');
+    const names = Array.from({ length: 8 }, (_, index) => `own-${index}`);
+    await home.apply(...names.flatMap((name) => [automation('villa', name), scene('villa', name)]));
+    for (const name of names) await home.ready('hubautomation', name);
+    for (const name of names) await home.ready('hubscene', name);
+    await home.apply(...names.map((name) => automation('villa', name, { mode: 'restart' })));
+    for (const name of names) await home.ready('hubautomation', name);
+    for (const name of names) await home.delete('hubscene', name, '--wait=false');
+    await until('the scenes are gone', async () =>
+      (await home.list('hubscenes')).every(({ metadata }) => !names.includes(metadata.name)),
+    );
+    expect(await drifts('')).toBe(before);
+  });
 });

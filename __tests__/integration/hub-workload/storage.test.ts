@@ -42,203 +42,207 @@ const aClaim = (name: string, spec: object = {}) => ({
   spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '2Gi' } }, ...spec },
 });
 
-test('a claim of its own, which goes with the Hub', async () => {
-  await home.apply(idleHub('cottage', { storage: { size: '1Gi' } }), configuration('cottage'));
-  await storageReady('cottage', { status: 'True', reason: 'Bound' });
-  expect(await sizeOf('cottage-config')).toEqual(['1Gi', '1Gi']);
-  expect(await ownersOf('cottage-config')).toEqual(['cottage']);
-  await home.delete('hub', 'cottage');
-  await isGone('persistentvolumeclaim', 'cottage-config');
-  expect(await home.exists('hubconfiguration', 'cottage')).toBe(true);
-});
-
-test('retain is switched both ways; a retained volume outlives the Hub and is found again', async () => {
-  await home.apply(idleHub('lodge', { storage: { size: '1Gi' } }), configuration('lodge'));
-  await storageReady('lodge', { reason: 'Bound', status: 'True' });
-  expect(await ownersOf('lodge-config')).toEqual(['lodge']);
-  await home.change('hub', 'lodge', { storage: { retain: true } });
-  await until('nobody owns it', async () => (await ownersOf('lodge-config')).length === 0);
-  await home.change('hub', 'lodge', { storage: { retain: false } });
-  await until('the Hub owns it', async () => (await ownersOf('lodge-config')).length === 1);
-  await home.change('hub', 'lodge', { storage: { retain: true } });
-  await until('nobody owns it', async () => (await ownersOf('lodge-config')).length === 0);
-  await writeFile(join(await home.volumeOf('lodge'), 'kept.txt'), 'a year of history');
-
-  await home.delete('hub', 'lodge');
-  await isGone('statefulset', 'lodge');
-  expect((await claim('lodge-config')).metadata).not.toHaveProperty('deletionTimestamp');
-  await home.apply(idleHub('lodge', { storage: { size: '1Gi', retain: false } }));
-  await until('the new Hub owns it', async () => (await ownersOf('lodge-config')).length === 1);
-  expect(await readFile(join(await home.volumeOf('lodge'), 'kept.txt'), 'utf8')).toBe('a year of history');
-});
-
-test('a larger size expands the volume; a smaller one is refused loudly and changes nothing', async () => {
-  await home.apply(idleHub('barn', { storage: { size: '1Gi' } }), configuration('barn'));
-  await storageReady('barn', { reason: 'Bound', status: 'True' });
-  await home.change('hub', 'barn', { storage: { size: '3Gi' } });
-  await storageReady('barn', { reason: 'Bound', status: 'True', message: 'barn-config is bound (3Gi).' });
-  expect(await sizeOf('barn-config')).toEqual(['3Gi', '3Gi']);
-
-  await home.change('hub', 'barn', { storage: { size: '2Gi' }, timezone: 'Europe/Rome' });
-  const { message } = await storageReady('barn', { reason: 'Mismatch', status: 'False' });
-  expect(message).toBe(
-    'barn-config has 3Gi, and a volume cannot shrink to 2Gi: set storage.size to 3Gi or more.',
-  );
-  expect(await sizeOf('barn-config')).toEqual(['3Gi', '3Gi']);
-  // The rest goes on.
-  await until('the other change is made', async () =>
-    JSON.stringify((await home.get('statefulset', 'barn')).spec).includes('Europe/Rome'),
-  );
-  await home.change('hub', 'barn', { storage: { size: '3072Mi' } });
-  await storageReady('barn', { reason: 'Bound', status: 'True' });
-});
-
-test('an expansion is Expanding until the volume has followed, and says so when the class cannot', async () => {
-  const classOf = (name: string, allowVolumeExpansion: boolean) => ({
-    apiVersion: 'storage.k8s.io/v1',
-    kind: 'StorageClass',
-    metadata: { name: `${home.namespace}-${name}` },
-    provisioner: 'example.org/nobody',
-    allowVolumeExpansion,
+describe('storage of a Hub', () => {
+  test('a claim of its own, which goes with the Hub', async () => {
+    await home.apply(idleHub('cottage', { storage: { size: '1Gi' } }), configuration('cottage'));
+    await storageReady('cottage', { status: 'True', reason: 'Bound' });
+    expect(await sizeOf('cottage-config')).toEqual(['1Gi', '1Gi']);
+    expect(await ownersOf('cottage-config')).toEqual(['cottage']);
+    await home.delete('hub', 'cottage');
+    await isGone('persistentvolumeclaim', 'cottage-config');
+    expect(await home.exists('hubconfiguration', 'cottage')).toBe(true);
   });
-  const volumeOf = (name: string) => ({
-    apiVersion: 'v1',
-    kind: 'PersistentVolume',
-    metadata: { name: `${home.namespace}-${name}` },
-    spec: {
-      accessModes: ['ReadWriteOnce'],
-      capacity: { storage: '1Gi' },
-      hostPath: { path: '/nowhere' },
-      storageClassName: `${home.namespace}-${name}`,
-      claimRef: { namespace: home.namespace, name: `${name}-config` },
-    },
+
+  test('retain is switched both ways; a retained volume outlives the Hub and is found again', async () => {
+    await home.apply(idleHub('lodge', { storage: { size: '1Gi' } }), configuration('lodge'));
+    await storageReady('lodge', { reason: 'Bound', status: 'True' });
+    expect(await ownersOf('lodge-config')).toEqual(['lodge']);
+    await home.change('hub', 'lodge', { storage: { retain: true } });
+    await until('nobody owns it', async () => (await ownersOf('lodge-config')).length === 0);
+    await home.change('hub', 'lodge', { storage: { retain: false } });
+    await until('the Hub owns it', async () => (await ownersOf('lodge-config')).length === 1);
+    await home.change('hub', 'lodge', { storage: { retain: true } });
+    await until('nobody owns it', async () => (await ownersOf('lodge-config')).length === 0);
+    await writeFile(join(await home.volumeOf('lodge'), 'kept.txt'), 'a year of history');
+
+    await home.delete('hub', 'lodge');
+    await isGone('statefulset', 'lodge');
+    expect((await claim('lodge-config')).metadata).not.toHaveProperty('deletionTimestamp');
+    await home.apply(idleHub('lodge', { storage: { size: '1Gi', retain: false } }));
+    await until('the new Hub owns it', async () => (await ownersOf('lodge-config')).length === 1);
+    expect(await readFile(join(await home.volumeOf('lodge'), 'kept.txt'), 'utf8')).toBe('a year of history');
   });
-  await home.apply(classOf('slow', true), classOf('rigid', false), volumeOf('slow'), volumeOf('rigid'));
-  for (const name of ['slow', 'rigid']) {
-    await home.apply(
-      idleHub(name, { storage: { size: '1Gi', storageClassName: `${home.namespace}-${name}` } }),
-      configuration(name),
+
+  test('a larger size expands the volume; a smaller one is refused loudly and changes nothing', async () => {
+    await home.apply(idleHub('barn', { storage: { size: '1Gi' } }), configuration('barn'));
+    await storageReady('barn', { reason: 'Bound', status: 'True' });
+    await home.change('hub', 'barn', { storage: { size: '3Gi' } });
+    await storageReady('barn', { reason: 'Bound', status: 'True', message: 'barn-config is bound (3Gi).' });
+    expect(await sizeOf('barn-config')).toEqual(['3Gi', '3Gi']);
+
+    await home.change('hub', 'barn', { storage: { size: '2Gi' }, timezone: 'Europe/Rome' });
+    const { message } = await storageReady('barn', { reason: 'Mismatch', status: 'False' });
+    expect(message).toBe(
+      'barn-config has 3Gi, and a volume cannot shrink to 2Gi: set storage.size to 3Gi or more.',
     );
-  }
-  for (const name of ['slow', 'rigid']) {
-    await storageReady(name, { reason: 'Bound', status: 'True' });
-    await home.change('hub', name, { storage: { size: '2Gi' } });
-  }
-  expect((await storageReady('slow', { reason: 'Expanding', status: 'False' })).message).toMatch(
-    /^slow-config grows from 1Gi to 2Gi\./,
-  );
-  expect((await storageReady('rigid', { reason: 'Mismatch', status: 'False' })).message).toMatch(
-    /storageclass that provisions the pvc must support resize/,
-  );
-  // What the volume driver would say.
-  await mustKubectl(
-    [
-      'patch',
-      'pvc',
-      'slow-config',
-      '--subresource=status',
-      '--type=merge',
-      '--patch={"status":{"capacity":{"storage":"2Gi"}}}',
-    ],
-    {
-      namespace: home.namespace,
-    },
-  );
-  await storageReady('slow', { reason: 'Bound', status: 'True' });
-  // A refused expansion keeps nothing else from taking effect.
-  await home.change('hub', 'rigid', { storage: { retain: true } });
-  await until('nobody owns it', async () => (await ownersOf('rigid-config')).length === 0);
-  await storageReady('rigid', { reason: 'Mismatch', status: 'False' });
-  // An expansion that came to nothing is taken back.
-  await home.change('hub', 'rigid', { storage: { size: '1Gi' } });
-  await storageReady('rigid', { reason: 'Bound', status: 'True' });
-  await mustKubectl(['delete', 'storageclass', `${home.namespace}-slow`, `${home.namespace}-rigid`]);
-  await mustKubectl(['delete', 'pv', '--wait=false', `${home.namespace}-slow`, `${home.namespace}-rigid`]);
-});
+    expect(await sizeOf('barn-config')).toEqual(['3Gi', '3Gi']);
+    // The rest goes on.
+    await until('the other change is made', async () =>
+      JSON.stringify((await home.get('statefulset', 'barn')).spec).includes('Europe/Rome'),
+    );
+    await home.change('hub', 'barn', { storage: { size: '3072Mi' } });
+    await storageReady('barn', { reason: 'Bound', status: 'True' });
+  });
 
-test('a claim of that name that somebody made is used as it is, and where it differs is told', async () => {
-  await home.apply(aClaim('hut-config', { accessModes: ['ReadWriteMany'] }));
-  await until('it is bound', async () => (await claim('hut-config')).status?.['phase'] === 'Bound');
-  const { resourceVersion } = (await claim('hut-config')).metadata;
-  await home.apply(
-    idleHub('hut', { storage: { size: '1Gi', storageClassName: 'fast' } }),
-    configuration('hut'),
-  );
-  const { message } = await storageReady('hut', { reason: 'Mismatch', status: 'False' });
-  expect(message).toMatch(/storage class "sandbox", not "fast"/);
-  expect(message).toMatch(/access modes ReadWriteMany, not ReadWriteOnce/);
-  expect(message).toMatch(/has 2Gi, and a volume cannot shrink to 1Gi/);
-  await home.ready('hub', 'hut', { status: 'False', reason: 'PodNotReady' });
-  await home.delete('hub', 'hut');
-  await isGone('statefulset', 'hut');
-  expect((await claim('hut-config')).metadata).toMatchObject({ resourceVersion });
-});
+  test('an expansion is Expanding until the volume has followed, and says so when the class cannot', async () => {
+    const classOf = (name: string, allowVolumeExpansion: boolean) => ({
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'StorageClass',
+      metadata: { name: `${home.namespace}-${name}` },
+      provisioner: 'example.org/nobody',
+      allowVolumeExpansion,
+    });
+    const volumeOf = (name: string) => ({
+      apiVersion: 'v1',
+      kind: 'PersistentVolume',
+      metadata: { name: `${home.namespace}-${name}` },
+      spec: {
+        accessModes: ['ReadWriteOnce'],
+        capacity: { storage: '1Gi' },
+        hostPath: { path: '/nowhere' },
+        storageClassName: `${home.namespace}-${name}`,
+        claimRef: { namespace: home.namespace, name: `${name}-config` },
+      },
+    });
+    await home.apply(classOf('slow', true), classOf('rigid', false), volumeOf('slow'), volumeOf('rigid'));
+    for (const name of ['slow', 'rigid']) {
+      await home.apply(
+        idleHub(name, { storage: { size: '1Gi', storageClassName: `${home.namespace}-${name}` } }),
+        configuration(name),
+      );
+    }
+    for (const name of ['slow', 'rigid']) {
+      await storageReady(name, { reason: 'Bound', status: 'True' });
+      await home.change('hub', name, { storage: { size: '2Gi' } });
+    }
+    expect((await storageReady('slow', { reason: 'Expanding', status: 'False' })).message).toMatch(
+      /^slow-config grows from 1Gi to 2Gi\./,
+    );
+    expect((await storageReady('rigid', { reason: 'Mismatch', status: 'False' })).message).toMatch(
+      /storageclass that provisions the pvc must support resize/,
+    );
+    // What the volume driver would say.
+    await mustKubectl(
+      [
+        'patch',
+        'pvc',
+        'slow-config',
+        '--subresource=status',
+        '--type=merge',
+        '--patch={"status":{"capacity":{"storage":"2Gi"}}}',
+      ],
+      {
+        namespace: home.namespace,
+      },
+    );
+    await storageReady('slow', { reason: 'Bound', status: 'True' });
+    // A refused expansion keeps nothing else from taking effect.
+    await home.change('hub', 'rigid', { storage: { retain: true } });
+    await until('nobody owns it', async () => (await ownersOf('rigid-config')).length === 0);
+    await storageReady('rigid', { reason: 'Mismatch', status: 'False' });
+    // An expansion that came to nothing is taken back.
+    await home.change('hub', 'rigid', { storage: { size: '1Gi' } });
+    await storageReady('rigid', { reason: 'Bound', status: 'True' });
+    await mustKubectl(['delete', 'storageclass', `${home.namespace}-slow`, `${home.namespace}-rigid`]);
+    await mustKubectl(['delete', 'pv', '--wait=false', `${home.namespace}-slow`, `${home.namespace}-rigid`]);
+  });
 
-test('existingClaim: a missing one is named, and used when it appears; it is never touched', async () => {
-  await home.apply(idleHub('shed', { storage: { existingClaim: 'attic' } }), configuration('shed'));
-  const { message } = await storageReady('shed', { reason: 'Mismatch', status: 'False' });
-  expect(message).toBe('The PersistentVolumeClaim attic of storage.existingClaim does not exist: create it.');
-  await until('the pod asks for it', async () =>
-    JSON.stringify((await home.get('statefulset', 'shed')).spec).includes('"claimName":"attic"'),
-  );
-  await home.apply(aClaim('attic'));
-  await until('it is bound', async () => (await claim('attic')).status?.['phase'] === 'Bound');
-  const { metadata } = await claim('attic');
-  await home.annotate('hub', 'shed', 'hub-operator.dev/reconcile-requested-at=now');
-  await storageReady('shed', { reason: 'Bound', status: 'True' });
-  expect(await home.exists('persistentvolumeclaim', 'shed-config')).toBe(false);
-  await home.delete('hub', 'shed');
-  await isGone('statefulset', 'shed');
-  expect((await claim('attic')).metadata).toEqual(metadata);
-});
+  test('a claim of that name that somebody made is used as it is, and where it differs is told', async () => {
+    await home.apply(aClaim('hut-config', { accessModes: ['ReadWriteMany'] }));
+    await until('it is bound', async () => (await claim('hut-config')).status?.['phase'] === 'Bound');
+    const { resourceVersion } = (await claim('hut-config')).metadata;
+    await home.apply(
+      idleHub('hut', { storage: { size: '1Gi', storageClassName: 'fast' } }),
+      configuration('hut'),
+    );
+    const { message } = await storageReady('hut', { reason: 'Mismatch', status: 'False' });
+    expect(message).toMatch(/storage class "sandbox", not "fast"/);
+    expect(message).toMatch(/access modes ReadWriteMany, not ReadWriteOnce/);
+    expect(message).toMatch(/has 2Gi, and a volume cannot shrink to 1Gi/);
+    await home.ready('hub', 'hut', { status: 'False', reason: 'PodNotReady' });
+    await home.delete('hub', 'hut');
+    await isGone('statefulset', 'hut');
+    expect((await claim('hut-config')).metadata).toMatchObject({ resourceVersion });
+  });
 
-test('retain that was set while the Hub was suspended is honoured by its deletion', async () => {
-  await home.apply(idleHub('loft', { storage: { size: '1Gi' } }), configuration('loft'));
-  await storageReady('loft', { reason: 'Bound', status: 'True' });
-  expect(await ownersOf('loft-config')).toEqual(['loft']);
-  await home.change('hub', 'loft', { suspend: true });
-  await home.change('hub', 'loft', { storage: { retain: true } });
-  expect(await ownersOf('loft-config')).toEqual(['loft']);
-  await home.delete('hub', 'loft');
-  await isGone('statefulset', 'loft');
-  expect((await claim('loft-config')).metadata).not.toHaveProperty('deletionTimestamp');
-  expect(await ownersOf('loft-config')).toEqual([]);
-});
+  test('existingClaim: a missing one is named, and used when it appears; it is never touched', async () => {
+    await home.apply(idleHub('shed', { storage: { existingClaim: 'attic' } }), configuration('shed'));
+    const { message } = await storageReady('shed', { reason: 'Mismatch', status: 'False' });
+    expect(message).toBe(
+      'The PersistentVolumeClaim attic of storage.existingClaim does not exist: create it.',
+    );
+    await until('the pod asks for it', async () =>
+      JSON.stringify((await home.get('statefulset', 'shed')).spec).includes('"claimName":"attic"'),
+    );
+    await home.apply(aClaim('attic'));
+    await until('it is bound', async () => (await claim('attic')).status?.['phase'] === 'Bound');
+    const { metadata } = await claim('attic');
+    await home.annotate('hub', 'shed', 'hub-operator.dev/reconcile-requested-at=now');
+    await storageReady('shed', { reason: 'Bound', status: 'True' });
+    expect(await home.exists('persistentvolumeclaim', 'shed-config')).toBe(false);
+    await home.delete('hub', 'shed');
+    await isGone('statefulset', 'shed');
+    expect((await claim('attic')).metadata).toEqual(metadata);
+  });
 
-test('a claim serves one Hub: a second one is told so, and gets no pod and no hold on the claim', async () => {
-  await home.apply(idleHub('house', { storage: { size: '1Gi' } }), configuration('house'));
-  await storageReady('house', { reason: 'Bound', status: 'True' });
-  await home.apply(
-    idleHub('lodger', { storage: { existingClaim: 'house-config' } }),
-    configuration('lodger'),
-  );
-  const { message } = await home.ready('hub', 'lodger', { status: 'False', reason: 'NameConflict' });
-  expect(message).toContain('The PersistentVolumeClaim house-config serves the Hub house');
-  expect(await home.exists('statefulset', 'lodger')).toBe(false);
-  expect(await ownersOf('house-config')).toEqual(['house']);
-  // It moves in when the other one has gone and has left the volume.
-  await home.change('hub', 'house', { storage: { retain: true } });
-  await home.delete('hub', 'house');
-  await home.annotate('hub', 'lodger', 'hub-operator.dev/reconcile-requested-at=now');
-  await until('it has a StatefulSet', () => home.exists('statefulset', 'lodger'));
-});
+  test('retain that was set while the Hub was suspended is honoured by its deletion', async () => {
+    await home.apply(idleHub('loft', { storage: { size: '1Gi' } }), configuration('loft'));
+    await storageReady('loft', { reason: 'Bound', status: 'True' });
+    expect(await ownersOf('loft-config')).toEqual(['loft']);
+    await home.change('hub', 'loft', { suspend: true });
+    await home.change('hub', 'loft', { storage: { retain: true } });
+    expect(await ownersOf('loft-config')).toEqual(['loft']);
+    await home.delete('hub', 'loft');
+    await isGone('statefulset', 'loft');
+    expect((await claim('loft-config')).metadata).not.toHaveProperty('deletionTimestamp');
+    expect(await ownersOf('loft-config')).toEqual([]);
+  });
 
-test('existingClaim may name the claim that the Hub has made, which outlives the Hub from then on', async () => {
-  await home.apply(idleHub('cabin', { storage: { size: '1Gi' } }), configuration('cabin'));
-  await storageReady('cabin', { reason: 'Bound', status: 'True' });
-  expect(await ownersOf('cabin-config')).toEqual(['cabin']);
-  await home.change('hub', 'cabin', { storage: { existingClaim: 'cabin-config' } });
-  await until('nobody owns it', async () => (await ownersOf('cabin-config')).length === 0);
-  await home.delete('hub', 'cabin');
-  await isGone('statefulset', 'cabin');
-  expect((await claim('cabin-config')).metadata).not.toHaveProperty('deletionTimestamp');
-});
+  test('a claim serves one Hub: a second one is told so, and gets no pod and no hold on the claim', async () => {
+    await home.apply(idleHub('house', { storage: { size: '1Gi' } }), configuration('house'));
+    await storageReady('house', { reason: 'Bound', status: 'True' });
+    await home.apply(
+      idleHub('lodger', { storage: { existingClaim: 'house-config' } }),
+      configuration('lodger'),
+    );
+    const { message } = await home.ready('hub', 'lodger', { status: 'False', reason: 'NameConflict' });
+    expect(message).toContain('The PersistentVolumeClaim house-config serves the Hub house');
+    expect(await home.exists('statefulset', 'lodger')).toBe(false);
+    expect(await ownersOf('house-config')).toEqual(['house']);
+    // It moves in when the other one has gone and has left the volume.
+    await home.change('hub', 'house', { storage: { retain: true } });
+    await home.delete('hub', 'house');
+    await home.annotate('hub', 'lodger', 'hub-operator.dev/reconcile-requested-at=now');
+    await until('it has a StatefulSet', () => home.exists('statefulset', 'lodger'));
+  });
 
-test('class and modes cannot be changed', async () => {
-  await expect(home.change('hub', 'barn', { storage: { storageClassName: 'other' } })).rejects.toThrow(
-    /storageClassName cannot be changed/,
-  );
-  await expect(home.change('hub', 'barn', { storage: { accessModes: ['ReadWriteMany'] } })).rejects.toThrow(
-    /accessModes cannot be changed/,
-  );
+  test('existingClaim may name the claim that the Hub has made, which outlives the Hub from then on', async () => {
+    await home.apply(idleHub('cabin', { storage: { size: '1Gi' } }), configuration('cabin'));
+    await storageReady('cabin', { reason: 'Bound', status: 'True' });
+    expect(await ownersOf('cabin-config')).toEqual(['cabin']);
+    await home.change('hub', 'cabin', { storage: { existingClaim: 'cabin-config' } });
+    await until('nobody owns it', async () => (await ownersOf('cabin-config')).length === 0);
+    await home.delete('hub', 'cabin');
+    await isGone('statefulset', 'cabin');
+    expect((await claim('cabin-config')).metadata).not.toHaveProperty('deletionTimestamp');
+  });
+
+  test('class and modes cannot be changed', async () => {
+    await expect(home.change('hub', 'barn', { storage: { storageClassName: 'other' } })).rejects.toThrow(
+      /storageClassName cannot be changed/,
+    );
+    await expect(home.change('hub', 'barn', { storage: { accessModes: ['ReadWriteMany'] } })).rejects.toThrow(
+      /accessModes cannot be changed/,
+    );
+  });
 });

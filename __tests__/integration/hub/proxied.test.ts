@@ -33,36 +33,38 @@ beforeAll(async () => {
 afterAll(() => proxy?.stop());
 
 // One hub lives through these in order.
-test('a hub that has not loaded its API is waited for', async () => {
-  const { message } = await home.ready('hub', 'h', { status: 'False', reason: 'ApiNotLoaded' });
-  const { phase, bootstrap } = (await status()) as { phase: string; bootstrap: { lastAttempt: string } };
-  expect(phase).toBe('Pending');
-  expect(bootstrap).toMatchObject({ state: 'WaitForAPIReady', message });
-  expect(Math.abs(Date.parse(bootstrap.lastAttempt) - Date.now())).toBeLessThan(180_000);
-  expect(await home.condition('hub', 'h', 'BootstrapReady')).toMatchObject({
-    status: 'False',
-    reason: 'InProgress',
-    message,
+describe('a hub behind a proxy', () => {
+  test('a hub that has not loaded its API is waited for', async () => {
+    const { message } = await home.ready('hub', 'h', { status: 'False', reason: 'ApiNotLoaded' });
+    const { phase, bootstrap } = (await status()) as { phase: string; bootstrap: { lastAttempt: string } };
+    expect(phase).toBe('Pending');
+    expect(bootstrap).toMatchObject({ state: 'WaitForAPIReady', message });
+    expect(Math.abs(Date.parse(bootstrap.lastAttempt) - Date.now())).toBeLessThan(180_000);
+    expect(await home.condition('hub', 'h', 'BootstrapReady')).toMatchObject({
+      status: 'False',
+      reason: 'InProgress',
+      message,
+    });
+    answering({});
+    await home.ready('hub', 'h');
   });
-  answering({});
-  await home.ready('hub', 'h');
-});
 
-test('a 403 or 429 that is no ban restarts nothing', async () => {
-  const { uid } = (await home.get('pod', 'h-0')).metadata;
-  for (const [answer, reason] of [
-    [403, 'ApiNotLoaded'],
-    [429, 'HubUnreachable'],
-  ] as const) {
-    answering({ 'GET /api/config': answer });
-    await home.ready('hub', 'h', { status: 'False', reason });
-    const asked = proxy.passed.length;
-    await home.annotate('hub', 'h', `hub-operator.dev/reconcile-requested-at=${answer}`);
-    await until('it was asked again', () => proxy.passed.length > asked);
-  }
-  answering({});
-  await home.ready('hub', 'h');
-  expect((await home.get('pod', 'h-0')).metadata.uid).toBe(uid);
-  expect(await status()).not.toHaveProperty('selfUnbanCount');
-  expect(await home.condition('hub', 'h', 'BanRecoveryFailed')).toBeUndefined();
+  test('a 403 or 429 that is no ban restarts nothing', async () => {
+    const { uid } = (await home.get('pod', 'h-0')).metadata;
+    for (const [answer, reason] of [
+      [403, 'ApiNotLoaded'],
+      [429, 'HubUnreachable'],
+    ] as const) {
+      answering({ 'GET /api/config': answer });
+      await home.ready('hub', 'h', { status: 'False', reason });
+      const asked = proxy.passed.length;
+      await home.annotate('hub', 'h', `hub-operator.dev/reconcile-requested-at=${answer}`);
+      await until('it was asked again', () => proxy.passed.length > asked);
+    }
+    answering({});
+    await home.ready('hub', 'h');
+    expect((await home.get('pod', 'h-0')).metadata.uid).toBe(uid);
+    expect(await status()).not.toHaveProperty('selfUnbanCount');
+    expect(await home.condition('hub', 'h', 'BanRecoveryFailed')).toBeUndefined();
+  });
 });

@@ -58,140 +58,147 @@ beforeAll(async () => {
   for (const object of order) await home.apply(object);
 });
 
-test(`applied in the order of seed ${seed}, everything becomes Ready`, async () => {
-  const all = ['hub,hubconfiguration,hubautomation', '--all'];
-  const waiting = await kubectl(['wait', '--for=condition=Ready', '--timeout=240s', ...all], home);
-  expect(waiting).toMatchObject({ code: 0 });
-  client = await home.client('villa');
-});
-
-test('what it waited for on the way were states, never errors', async () => {
-  const reasons = new Map<string, Set<string>>();
-  for (const { kind, outcome, reason } of await operator.outcomes()) {
-    expect(outcome).not.toBe('Stalled');
-    reasons.set(kind, (reasons.get(kind) ?? new Set()).add(reason));
-  }
-  const waits = {
-    Hub: ['WaitingForConfiguration', 'PodNotReady', 'ApiNotLoaded', 'Bootstrapping', 'HubRunning'],
-    HubConfiguration: ['HubNotFound', 'HubNotReady', 'ConfigurationGenerated'],
-    HubAutomation: ['HubNotFound', 'TokenNotAvailable', 'HubNotReady', 'AutomationGenerated'],
-  };
-  for (const [kind, known] of Object.entries(waits)) {
-    expect(known).toEqual(expect.arrayContaining([...(reasons.get(kind) ?? ['none at all'])]));
-  }
-  expect(reasons.get('HubAutomation')).toContain('TokenNotAvailable');
-  expect(await operator.metric('controller_runtime_reconcile_total')).toBeGreaterThan(10);
-  expect(await operator.metric('controller_runtime_reconcile_errors_total')).toBe(0);
-  expect(await operator.metric('controller_runtime_reconcile_total', 'result="error"')).toBe(0);
-});
-
-test('the conditions say it in the words of the specification', async () => {
-  expect(await home.condition('hub', 'villa')).toMatchObject({ status: 'True', reason: 'HubRunning' });
-  expect(await home.condition('hub', 'villa', 'BootstrapReady')).toMatchObject({
-    status: 'True',
-    reason: 'Completed',
+describe('a home that is applied at once', () => {
+  test(`applied in the order of seed ${seed}, everything becomes Ready`, async () => {
+    const all = ['hub,hubconfiguration,hubautomation', '--all'];
+    const waiting = await kubectl(['wait', '--for=condition=Ready', '--timeout=240s', ...all], home);
+    expect(waiting).toMatchObject({ code: 0 });
+    client = await home.client('villa');
   });
-  expect(await home.condition('hub', 'villa', 'StorageReady')).toMatchObject({
-    status: 'True',
-    reason: 'Bound',
+
+  test('what it waited for on the way were states, never errors', async () => {
+    const reasons = new Map<string, Set<string>>();
+    for (const { kind, outcome, reason } of await operator.outcomes()) {
+      expect(outcome).not.toBe('Stalled');
+      reasons.set(kind, (reasons.get(kind) ?? new Set()).add(reason));
+    }
+    const waits = {
+      Hub: ['WaitingForConfiguration', 'PodNotReady', 'ApiNotLoaded', 'Bootstrapping', 'HubRunning'],
+      HubConfiguration: ['HubNotFound', 'HubNotReady', 'ConfigurationGenerated'],
+      HubAutomation: ['HubNotFound', 'TokenNotAvailable', 'HubNotReady', 'AutomationGenerated'],
+    };
+    for (const [kind, known] of Object.entries(waits)) {
+      expect(known).toEqual(expect.arrayContaining([...(reasons.get(kind) ?? ['none at all'])]));
+    }
+    expect(reasons.get('HubAutomation')).toContain('TokenNotAvailable');
+    expect(await operator.metric('controller_runtime_reconcile_total')).toBeGreaterThan(10);
+    expect(await operator.metric('controller_runtime_reconcile_errors_total')).toBe(0);
+    expect(await operator.metric('controller_runtime_reconcile_total', 'result="error"')).toBe(0);
   });
-  expect(await home.condition('hub', 'villa', 'Reconciling')).toBeUndefined();
-  expect((await home.get('hub', 'villa')).status).toMatchObject({ phase: 'Running', version: HUB_VERSION });
-  const reload = await home.condition('hubautomation', 'wake-up', 'ReloadReady');
-  expect(reload).toMatchObject({ status: 'True', reason: 'ReloadSuccessful' });
-  const [told] = (await home.events('HubAutomation', 'wake-up')).filter((event) =>
-    event.includes('ReloadSuccessful'),
-  );
-  expect(told).toMatch(/^Normal ReloadSuccessful: .*ReloadID [0-9a-f-]{36}/);
-});
 
-test('the hub is set up as the Hub says', async () => {
-  expect(await getConfig(client.rest)).toMatchObject({
-    location_name: 'Villa Hill',
-    latitude: 48.2082,
-    longitude: 16.3738,
-    elevation: 151,
-    unit_system: { length: 'mi' },
-    currency: 'CHF',
-    country: 'AT',
-    language: 'de',
-    time_zone: 'Europe/Vienna',
-    recovery_mode: false,
-  });
-  expect(await getAnalytics(client.connection)).toMatchObject({ base: true, usage: true, statistics: true });
-  expect(await currentUser(client.connection)).toMatchObject({ name: 'Grace', is_owner: true });
-  const steps = await client.rest.get<{ step: string; done: boolean }[]>('/api/onboarding');
-  expect(steps.map(({ step, done }) => `${step} ${done}`)).toEqual([
-    'user true',
-    'core_config true',
-    'analytics true',
-    'integration true',
-  ]);
-});
-
-test('the hub has the automations as they were applied', async () => {
-  expect(await client.entities.read('automation', 'wake-up')).toEqual({
-    id: 'wake-up',
-    alias: 'The automation wake-up',
-    description: 'Light before the alarm',
-    triggers: [
-      { trigger: 'time', at: '06:45:00' },
-      { trigger: 'homeassistant', event: 'start' },
-    ],
-    conditions: [{ condition: 'time', weekday: ['mon', 'tue'] }],
-    actions: [
-      { delay: { minutes: 5 } },
-      { action: 'persistent_notification.create', data: { message: '0123 on "x"' } },
-    ],
-    mode: 'queued',
-    max: 3,
-    max_exceeded: 'silent',
-    variables: { level: 0, dim: false },
-  });
-  expect(await client.entities.read('automation', 'good_night_2')).toBeDefined();
-  expect(await stateOf(client.rest, await entityOf('wake-up'))).toBe('on');
-  expect(await stateOf(client.rest, await entityOf('away'))).toBe('off');
-});
-
-test('the generated configuration keeps the text and gains the includes', async () => {
-  const { data } = await home.get('configmap', 'villa-configuration');
-  expect(data!['configuration.yaml']).toBe(
-    '# of Grace\nlogger:\n  default: warning\n' +
-      'automation: !include automations.yaml\nscene: !include scenes.yaml\nscript: !include scripts.yaml\n',
-  );
-});
-
-test('all that was made belongs to the resource that it was made for', async () => {
-  const made = await home.list('persistentvolumeclaims,statefulsets,services,configmaps,secrets');
-  const owners = made
-    .filter(({ metadata }) => metadata.name !== 'kube-root-ca.crt')
-    .map(({ kind, metadata: { name, ownerReferences = [] } }) => {
-      const owner = ownerReferences.map((reference) => `${reference.kind} ${reference.name}`).join();
-      return `${kind} ${name} of ${owner}`;
+  test('the conditions say it in the words of the specification', async () => {
+    expect(await home.condition('hub', 'villa')).toMatchObject({ status: 'True', reason: 'HubRunning' });
+    expect(await home.condition('hub', 'villa', 'BootstrapReady')).toMatchObject({
+      status: 'True',
+      reason: 'Completed',
     });
-  expect(owners.sort()).toEqual([
-    'ConfigMap villa-configuration of HubConfiguration villa',
-    'ConfigMap villa-operator-ip of Hub villa',
-    'PersistentVolumeClaim villa-config of Hub villa',
-    'Secret villa-admin of Hub villa',
-    'Secret villa-api-token of Hub villa',
-    'Service villa of Hub villa',
-    'StatefulSet villa of Hub villa',
-  ]);
-  expect((await home.get('configmap', 'villa-operator-ip')).data!['ip']).toMatch(/^127\.0\.0\.\d$/);
-});
+    expect(await home.condition('hub', 'villa', 'StorageReady')).toMatchObject({
+      status: 'True',
+      reason: 'Bound',
+    });
+    expect(await home.condition('hub', 'villa', 'Reconciling')).toBeUndefined();
+    expect((await home.get('hub', 'villa')).status).toMatchObject({ phase: 'Running', version: HUB_VERSION });
+    const reload = await home.condition('hubautomation', 'wake-up', 'ReloadReady');
+    expect(reload).toMatchObject({ status: 'True', reason: 'ReloadSuccessful' });
+    const [told] = (await home.events('HubAutomation', 'wake-up')).filter((event) =>
+      event.includes('ReloadSuccessful'),
+    );
+    expect(told).toMatch(/^Normal ReloadSuccessful: .*ReloadID [0-9a-f-]{36}/);
+  });
 
-test('no secret value is anywhere but in Secrets', async () => {
-  const values = [
-    await home.secret('villa-api-token', 'token'),
-    await home.secret('villa-admin', 'password'),
-  ];
-  const everything = await home.list(
-    'hubs,hubconfigurations,hubautomations,statefulsets,pods,services,configmaps,events.events.k8s.io',
-  );
-  const told = [JSON.stringify(everything), await operator.log(), await operator.page('/metrics')];
-  expect(told.every((text) => text.length > 1_000)).toBe(true);
-  for (const value of values) expect(told.filter((text) => text.includes(value))).toEqual([]);
-});
+  test('the hub is set up as the Hub says', async () => {
+    expect(await getConfig(client.rest)).toMatchObject({
+      location_name: 'Villa Hill',
+      latitude: 48.2082,
+      longitude: 16.3738,
+      elevation: 151,
+      unit_system: { length: 'mi' },
+      currency: 'CHF',
+      country: 'AT',
+      language: 'de',
+      time_zone: 'Europe/Vienna',
+      recovery_mode: false,
+    });
+    expect(await getAnalytics(client.connection)).toMatchObject({
+      base: true,
+      usage: true,
+      statistics: true,
+    });
+    expect(await currentUser(client.connection)).toMatchObject({ name: 'Grace', is_owner: true });
+    const steps = await client.rest.get<{ step: string; done: boolean }[]>('/api/onboarding');
+    expect(steps.map(({ step, done }) => `${step} ${done}`)).toEqual([
+      'user true',
+      'core_config true',
+      'analytics true',
+      'integration true',
+    ]);
+  });
 
-const entityOf = async (name: string) => String((await home.get('hubautomation', name)).status!['entityId']);
+  test('the hub has the automations as they were applied', async () => {
+    expect(await client.entities.read('automation', 'wake-up')).toEqual({
+      id: 'wake-up',
+      alias: 'The automation wake-up',
+      description: 'Light before the alarm',
+      triggers: [
+        { trigger: 'time', at: '06:45:00' },
+        { trigger: 'homeassistant', event: 'start' },
+      ],
+      conditions: [{ condition: 'time', weekday: ['mon', 'tue'] }],
+      actions: [
+        { delay: { minutes: 5 } },
+        { action: 'persistent_notification.create', data: { message: '0123 on "x"' } },
+      ],
+      mode: 'queued',
+      max: 3,
+      max_exceeded: 'silent',
+      variables: { level: 0, dim: false },
+    });
+    expect(await client.entities.read('automation', 'good_night_2')).toBeDefined();
+    expect(await stateOf(client.rest, await entityOf('wake-up'))).toBe('on');
+    expect(await stateOf(client.rest, await entityOf('away'))).toBe('off');
+  });
+
+  test('the generated configuration keeps the text and gains the includes', async () => {
+    const { data } = await home.get('configmap', 'villa-configuration');
+    expect(data!['configuration.yaml']).toBe(
+      '# of Grace\nlogger:\n  default: warning\n' +
+        'automation: !include automations.yaml\nscene: !include scenes.yaml\nscript: !include scripts.yaml\n',
+    );
+  });
+
+  test('all that was made belongs to the resource that it was made for', async () => {
+    const made = await home.list('persistentvolumeclaims,statefulsets,services,configmaps,secrets');
+    const owners = made
+      .filter(({ metadata }) => metadata.name !== 'kube-root-ca.crt')
+      .map(({ kind, metadata: { name, ownerReferences = [] } }) => {
+        const owner = ownerReferences.map((reference) => `${reference.kind} ${reference.name}`).join();
+        return `${kind} ${name} of ${owner}`;
+      });
+    expect(owners.sort()).toEqual([
+      'ConfigMap villa-configuration of HubConfiguration villa',
+      'ConfigMap villa-operator-ip of Hub villa',
+      'PersistentVolumeClaim villa-config of Hub villa',
+      'Secret villa-admin of Hub villa',
+      'Secret villa-api-token of Hub villa',
+      'Service villa of Hub villa',
+      'StatefulSet villa of Hub villa',
+    ]);
+    expect((await home.get('configmap', 'villa-operator-ip')).data!['ip']).toMatch(/^127\.0\.0\.\d$/);
+  });
+
+  test('no secret value is anywhere but in Secrets', async () => {
+    const values = [
+      await home.secret('villa-api-token', 'token'),
+      await home.secret('villa-admin', 'password'),
+    ];
+    const everything = await home.list(
+      'hubs,hubconfigurations,hubautomations,statefulsets,pods,services,configmaps,events.events.k8s.io',
+    );
+    const told = [JSON.stringify(everything), await operator.log(), await operator.page('/metrics')];
+    expect(told.every((text) => text.length > 1_000)).toBe(true);
+    for (const value of values) expect(told.filter((text) => text.includes(value))).toEqual([]);
+  });
+
+  const entityOf = async (name: string) =>
+    String((await home.get('hubautomation', name)).status!['entityId']);
+});

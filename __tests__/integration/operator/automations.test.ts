@@ -46,175 +46,177 @@ const touch = async (kind: string, name: string) => {
   await until('a reconcile', async () => (await passes()) > before);
 };
 
-test('a change by kubectl apply is in the hub at once, and so is a deletion', async () => {
-  await home.apply(automation('villa', 'lights'));
-  await ready('lights');
-  await home.apply(automation('villa', 'lights', { alias: 'Lights, changed', mode: 'restart' }));
-  await hubHas('lights', { alias: 'Lights, changed', mode: 'restart' });
-  await ready('lights');
-  await remove('lights');
-  expect(await inHub('lights')).toBeUndefined();
+describe('HubAutomation', () => {
+  test('a change by kubectl apply is in the hub at once, and so is a deletion', async () => {
+    await home.apply(automation('villa', 'lights'));
+    await ready('lights');
+    await home.apply(automation('villa', 'lights', { alias: 'Lights, changed', mode: 'restart' }));
+    await hubHas('lights', { alias: 'Lights, changed', mode: 'restart' });
+    await ready('lights');
+    await remove('lights');
+    expect(await inHub('lights')).toBeUndefined();
+  });
+
+  test('switched off and on again', async () => {
+    await home.apply(automation('villa', 'switch', { initialState: true }));
+    await ready('switch');
+    await becomes('switch', 'on');
+
+    await home.change('hubautomation', 'switch', { enabled: false });
+    await becomes('switch', 'off');
+    await hubHas('switch', { initial_state: false });
+    await ready('switch');
+    const entity_id = String((await statusOf('switch'))['entityId']);
+    await callService(client.rest, 'automation', 'turn_on', { entity_id });
+    await touch('hubautomation', 'switch');
+    await becomes('switch', 'off');
+
+    await home.change('hubautomation', 'switch', { enabled: true });
+    await becomes('switch', 'on');
+    await ready('switch');
+    // While it is enabled, the household decides.
+    await callService(client.rest, 'automation', 'turn_off', { entity_id });
+    await touch('hubautomation', 'switch');
+    await sleep(500);
+    expect(await stateIn('switch')).toBe('off');
+  });
+
+  test('a changed id moves it', async () => {
+    await home.apply(automation('villa', 'moved', { id: 'first_id' }));
+    await ready('moved');
+    await home.change('hubautomation', 'moved', { id: 'second_id' });
+    await ready('moved');
+    expect(await inHub('second_id')).toBeDefined();
+    expect(await inHub('first_id')).toBeUndefined();
+    expect(await statusOf('moved')).toMatchObject({ automationId: 'second_id' });
+    await remove('moved');
+    expect(await inHub('second_id')).toBeUndefined();
+  });
+
+  test('of two with one id the older has it, until it goes', async () => {
+    await home.apply(automation('villa', 'older', { id: 'twin', alias: 'The older' }));
+    await ready('older');
+    await sleep(1_100); // ages are compared in whole seconds
+    await home.apply(automation('villa', 'younger', { id: 'twin', alias: 'The younger' }));
+    expect((await stalled('younger', 'DuplicateId')).message).toContain('HubAutomation older');
+    expect(await inHub('twin')).toMatchObject({ alias: 'The older' });
+
+    await remove('older');
+    await ready('younger');
+    await hubHas('twin', { alias: 'The younger' });
+    expect(await statusOf('younger')).not.toHaveProperty('adopted');
+    await remove('younger');
+    expect(await inHub('twin')).toBeUndefined();
+  });
+
+  test('one that a person made is adopted, and stays when the resource goes', async () => {
+    const own = { alias: 'By hand', triggers: [], actions: [] };
+    await client.entities.write('automation', 'by_hand', own);
+    await home.apply(automation('villa', 'adopter', { id: 'by_hand' }));
+    await ready('adopter');
+    await hubHas('by_hand', { alias: 'The automation adopter' });
+    expect(await statusOf('adopter')).toMatchObject({ adopted: true });
+    expect(await home.events('HubAutomation', 'adopter')).toContainEqual(
+      expect.stringMatching(/^Warning Adopted: .*by_hand/),
+    );
+    await remove('adopter');
+    expect(await inHub('by_hand')).toBeDefined();
+
+    await home.apply(automation('villa', 'adopter', { id: 'by_hand', deletionPolicy: 'Delete' }));
+    await ready('adopter');
+    await remove('adopter');
+    expect(await inHub('by_hand')).toBeUndefined();
+
+    await home.apply(automation('villa', 'orphan', { deletionPolicy: 'Orphan' }));
+    await ready('orphan');
+    await remove('orphan');
+    expect(await inHub('orphan')).toBeDefined();
+  });
+
+  test('suspended, nothing changes but a deletion', async () => {
+    await home.apply(automation('villa', 'resting'));
+    await ready('resting');
+    await home.change('hubautomation', 'resting', { suspend: true, alias: 'Not yet' });
+    await until(
+      'it is suspended',
+      async () => (await home.condition('hubautomation', 'resting', 'Suspended'))?.status === 'True',
+    );
+    expect(await inHub('resting')).toMatchObject({ alias: 'The automation resting' });
+    expect((await statusOf('resting')).conditions).toContainEqual(
+      expect.objectContaining({ type: 'Ready', status: 'True' }),
+    );
+
+    await home.change('hubautomation', 'resting', { suspend: false });
+    await hubHas('resting', { alias: 'Not yet' });
+    await ready('resting');
+    expect(await home.condition('hubautomation', 'resting', 'Suspended')).toBeUndefined();
+    await home.change('hubautomation', 'resting', { suspend: true });
+    await remove('resting');
+    expect(await inHub('resting')).toBeUndefined();
+  });
+
+  test('a dry run says what would be sent, and sends nothing', async () => {
+    await home.apply(automation('villa', 'careful'));
+    await ready('careful');
+    await home.annotate('hubautomation', 'careful', 'hub-operator.dev/dry-run=true');
+    await home.change('hubautomation', 'careful', { alias: 'Bold', mode: 'restart' });
+    expect((await stalled('careful', 'DryRun')).message).toMatch(/alias.*mode/);
+    expect(await inHub('careful')).toMatchObject({ alias: 'The automation careful', mode: 'single' });
+    await home.annotate('hubautomation', 'careful', 'hub-operator.dev/dry-run-');
+    await ready('careful');
+    await hubHas('careful', { alias: 'Bold', mode: 'restart' });
+  });
+
+  test('a full reconcile on request is echoed', async () => {
+    await home.apply(automation('villa', 'asked'));
+    await ready('asked');
+    await home.annotate('hubautomation', 'asked', 'hub-operator.dev/reconcile-requested-at=at noon');
+    await until(
+      'the request is echoed',
+      async () => (await statusOf('asked'))['lastHandledReconcileAt'] === 'at noon',
+    );
+    await ready('asked');
+  });
+
+  test('a reconcile with nothing to change writes nothing, neither to the cluster nor to the hub', async () => {
+    await home.apply(automation('villa', 'quiet'));
+    await ready('quiet');
+    for (const { metadata } of await home.list('hubautomations')) await ready(metadata.name);
+    const kinds =
+      'hubs,hubconfigurations,hubautomations,statefulsets,services,configmaps,secrets,persistentvolumeclaims,events';
+    const versions = async () =>
+      (await home.list(kinds))
+        .map(({ kind, metadata }) => `${kind} ${metadata.name} ${metadata.resourceVersion}`)
+        .sort();
+    for (const kind of ['hub', 'hubconfiguration']) await touch(kind, 'villa');
+    await touch('hubautomation', 'quiet');
+    await operator.calm();
+    const before = { versions: await versions(), hub: await writtenAt() };
+    const passes = await operator.metric('controller_runtime_reconcile_total');
+
+    // A label of the pod is no change for anybody, but makes the Hub look.
+    await mustKubectl(['annotate', 'pod', 'villa-0', 'example.org/touched=yes'], home);
+    await until(
+      'a reconcile',
+      async () => (await operator.metric('controller_runtime_reconcile_total')) > passes,
+    );
+    await operator.calm();
+    expect({ versions: await versions(), hub: await writtenAt() }).toEqual(before);
+  });
+
+  test('a kind that is not worked yet says so', async () => {
+    const floor = {
+      ...automation('villa', 'attic'),
+      kind: 'HubFloor',
+      spec: { hubRef: { name: 'villa' }, name: 'Attic' },
+    };
+    await home.apply(floor);
+    await home.ready('hubfloor', 'attic', { status: 'False', reason: 'NotYetSupported' });
+    expect(await home.condition('hubfloor', 'attic', 'Stalled')).toMatchObject({ status: 'True' });
+  });
+
+  /** When the hub last wrote its automations, in milliseconds since the epoch. */
+  async function writtenAt(): Promise<number> {
+    return (await stat(join(await home.volumeOf('villa'), 'automations.yaml'))).mtimeMs;
+  }
 });
-
-test('switched off and on again', async () => {
-  await home.apply(automation('villa', 'switch', { initialState: true }));
-  await ready('switch');
-  await becomes('switch', 'on');
-
-  await home.change('hubautomation', 'switch', { enabled: false });
-  await becomes('switch', 'off');
-  await hubHas('switch', { initial_state: false });
-  await ready('switch');
-  const entity_id = String((await statusOf('switch'))['entityId']);
-  await callService(client.rest, 'automation', 'turn_on', { entity_id });
-  await touch('hubautomation', 'switch');
-  await becomes('switch', 'off');
-
-  await home.change('hubautomation', 'switch', { enabled: true });
-  await becomes('switch', 'on');
-  await ready('switch');
-  // While it is enabled, the household decides.
-  await callService(client.rest, 'automation', 'turn_off', { entity_id });
-  await touch('hubautomation', 'switch');
-  await sleep(500);
-  expect(await stateIn('switch')).toBe('off');
-});
-
-test('a changed id moves it', async () => {
-  await home.apply(automation('villa', 'moved', { id: 'first_id' }));
-  await ready('moved');
-  await home.change('hubautomation', 'moved', { id: 'second_id' });
-  await ready('moved');
-  expect(await inHub('second_id')).toBeDefined();
-  expect(await inHub('first_id')).toBeUndefined();
-  expect(await statusOf('moved')).toMatchObject({ automationId: 'second_id' });
-  await remove('moved');
-  expect(await inHub('second_id')).toBeUndefined();
-});
-
-test('of two with one id the older has it, until it goes', async () => {
-  await home.apply(automation('villa', 'older', { id: 'twin', alias: 'The older' }));
-  await ready('older');
-  await sleep(1_100); // ages are compared in whole seconds
-  await home.apply(automation('villa', 'younger', { id: 'twin', alias: 'The younger' }));
-  expect((await stalled('younger', 'DuplicateId')).message).toContain('HubAutomation older');
-  expect(await inHub('twin')).toMatchObject({ alias: 'The older' });
-
-  await remove('older');
-  await ready('younger');
-  await hubHas('twin', { alias: 'The younger' });
-  expect(await statusOf('younger')).not.toHaveProperty('adopted');
-  await remove('younger');
-  expect(await inHub('twin')).toBeUndefined();
-});
-
-test('one that a person made is adopted, and stays when the resource goes', async () => {
-  const own = { alias: 'By hand', triggers: [], actions: [] };
-  await client.entities.write('automation', 'by_hand', own);
-  await home.apply(automation('villa', 'adopter', { id: 'by_hand' }));
-  await ready('adopter');
-  await hubHas('by_hand', { alias: 'The automation adopter' });
-  expect(await statusOf('adopter')).toMatchObject({ adopted: true });
-  expect(await home.events('HubAutomation', 'adopter')).toContainEqual(
-    expect.stringMatching(/^Warning Adopted: .*by_hand/),
-  );
-  await remove('adopter');
-  expect(await inHub('by_hand')).toBeDefined();
-
-  await home.apply(automation('villa', 'adopter', { id: 'by_hand', deletionPolicy: 'Delete' }));
-  await ready('adopter');
-  await remove('adopter');
-  expect(await inHub('by_hand')).toBeUndefined();
-
-  await home.apply(automation('villa', 'orphan', { deletionPolicy: 'Orphan' }));
-  await ready('orphan');
-  await remove('orphan');
-  expect(await inHub('orphan')).toBeDefined();
-});
-
-test('suspended, nothing changes but a deletion', async () => {
-  await home.apply(automation('villa', 'resting'));
-  await ready('resting');
-  await home.change('hubautomation', 'resting', { suspend: true, alias: 'Not yet' });
-  await until(
-    'it is suspended',
-    async () => (await home.condition('hubautomation', 'resting', 'Suspended'))?.status === 'True',
-  );
-  expect(await inHub('resting')).toMatchObject({ alias: 'The automation resting' });
-  expect((await statusOf('resting')).conditions).toContainEqual(
-    expect.objectContaining({ type: 'Ready', status: 'True' }),
-  );
-
-  await home.change('hubautomation', 'resting', { suspend: false });
-  await hubHas('resting', { alias: 'Not yet' });
-  await ready('resting');
-  expect(await home.condition('hubautomation', 'resting', 'Suspended')).toBeUndefined();
-  await home.change('hubautomation', 'resting', { suspend: true });
-  await remove('resting');
-  expect(await inHub('resting')).toBeUndefined();
-});
-
-test('a dry run says what would be sent, and sends nothing', async () => {
-  await home.apply(automation('villa', 'careful'));
-  await ready('careful');
-  await home.annotate('hubautomation', 'careful', 'hub-operator.dev/dry-run=true');
-  await home.change('hubautomation', 'careful', { alias: 'Bold', mode: 'restart' });
-  expect((await stalled('careful', 'DryRun')).message).toMatch(/alias.*mode/);
-  expect(await inHub('careful')).toMatchObject({ alias: 'The automation careful', mode: 'single' });
-  await home.annotate('hubautomation', 'careful', 'hub-operator.dev/dry-run-');
-  await ready('careful');
-  await hubHas('careful', { alias: 'Bold', mode: 'restart' });
-});
-
-test('a full reconcile on request is echoed', async () => {
-  await home.apply(automation('villa', 'asked'));
-  await ready('asked');
-  await home.annotate('hubautomation', 'asked', 'hub-operator.dev/reconcile-requested-at=at noon');
-  await until(
-    'the request is echoed',
-    async () => (await statusOf('asked'))['lastHandledReconcileAt'] === 'at noon',
-  );
-  await ready('asked');
-});
-
-test('a reconcile with nothing to change writes nothing, neither to the cluster nor to the hub', async () => {
-  await home.apply(automation('villa', 'quiet'));
-  await ready('quiet');
-  for (const { metadata } of await home.list('hubautomations')) await ready(metadata.name);
-  const kinds =
-    'hubs,hubconfigurations,hubautomations,statefulsets,services,configmaps,secrets,persistentvolumeclaims,events';
-  const versions = async () =>
-    (await home.list(kinds))
-      .map(({ kind, metadata }) => `${kind} ${metadata.name} ${metadata.resourceVersion}`)
-      .sort();
-  for (const kind of ['hub', 'hubconfiguration']) await touch(kind, 'villa');
-  await touch('hubautomation', 'quiet');
-  await operator.calm();
-  const before = { versions: await versions(), hub: await writtenAt() };
-  const passes = await operator.metric('controller_runtime_reconcile_total');
-
-  // A label of the pod is no change for anybody, but makes the Hub look.
-  await mustKubectl(['annotate', 'pod', 'villa-0', 'example.org/touched=yes'], home);
-  await until(
-    'a reconcile',
-    async () => (await operator.metric('controller_runtime_reconcile_total')) > passes,
-  );
-  await operator.calm();
-  expect({ versions: await versions(), hub: await writtenAt() }).toEqual(before);
-});
-
-test('a kind that is not worked yet says so', async () => {
-  const floor = {
-    ...automation('villa', 'attic'),
-    kind: 'HubFloor',
-    spec: { hubRef: { name: 'villa' }, name: 'Attic' },
-  };
-  await home.apply(floor);
-  await home.ready('hubfloor', 'attic', { status: 'False', reason: 'NotYetSupported' });
-  expect(await home.condition('hubfloor', 'attic', 'Stalled')).toMatchObject({ status: 'True' });
-});
-
-/** When the hub last wrote its automations, in milliseconds since the epoch. */
-async function writtenAt(): Promise<number> {
-  return (await stat(join(await home.volumeOf('villa'), 'automations.yaml'))).mtimeMs;
-}

@@ -34,47 +34,49 @@ async function file(content: string): Promise<string> {
   return path;
 }
 
-test.each([
-  [{ HTTP_PORT: 'http' }, 'hub-operator: HTTP_PORT=http: a whole number from 0 to 65535 is accepted.\n'],
-  [{ WORKERS: '0' }, 'hub-operator: WORKERS=0: a whole number from 1 to 256 is accepted.\n'],
-  [{ LEADER_ELECTION: 'maybe' }, 'hub-operator: LEADER_ELECTION=maybe: true or false is accepted.\n'],
-])('a setting that is not acceptable: %j', async (environment, stderr) => {
-  expect(await run(environment)).toEqual({ code: 1, stderr });
-});
-
-test('a flag wins over the environment, and is named when it is wrong', async () => {
-  expect(await run({ LOG_LEVEL: 'info' }, '--log-level=loud')).toEqual({
-    code: 1,
-    stderr: 'hub-operator: --log-level=loud: one of debug, info, warn, error is accepted.\n',
+describe('bad input of the operator', () => {
+  test.each([
+    [{ HTTP_PORT: 'http' }, 'hub-operator: HTTP_PORT=http: a whole number from 0 to 65535 is accepted.\n'],
+    [{ WORKERS: '0' }, 'hub-operator: WORKERS=0: a whole number from 1 to 256 is accepted.\n'],
+    [{ LEADER_ELECTION: 'maybe' }, 'hub-operator: LEADER_ELECTION=maybe: true or false is accepted.\n'],
+  ])('a setting that is not acceptable: %j', async (environment, stderr) => {
+    expect(await run(environment)).toEqual({ code: 1, stderr });
   });
-});
 
-test('a flag that does not exist is named, and those that do are listed', async () => {
-  const { code, stderr } = await run({}, '--nonsense');
-  expect(code).toBe(1);
-  expect(stderr).toMatch(/^hub-operator: .*'--nonsense'.*\n/);
-  expect(stderr).toContain('--watch-namespaces');
-});
-
-test('a port that is in use', async () => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  expect(await run({ HTTP_PORT: String(port), HTTP_ADDRESS: '127.0.0.1' })).toEqual({
-    code: 1,
-    stderr: `hub-operator: Port ${port} is in use: choose another with --http-port, or 0 for a free one.\n`,
+  test('a flag wins over the environment, and is named when it is wrong', async () => {
+    expect(await run({ LOG_LEVEL: 'info' }, '--log-level=loud')).toEqual({
+      code: 1,
+      stderr: 'hub-operator: --log-level=loud: one of debug, info, warn, error is accepted.\n',
+    });
   });
-  server.close();
-});
 
-test.each([
-  ['is not there', () => Promise.resolve('/nowhere/kubeconfig'), /\/nowhere\/kubeconfig/],
-  ['is no YAML', () => file('clusters: [\n'), /cannot be read/],
-  ['is empty', () => file(''), /cannot be read/],
-  ['names no cluster', () => file('apiVersion: v1\nkind: Config\n'), /names no cluster/],
-])('a kubeconfig that %s', async (_, path, complaint) => {
-  const { code, stderr } = await run({ KUBECONFIG: await path() });
-  expect(code).toBe(1);
-  expect(stderr).toMatch(/^hub-operator: [^\n]*\n$/);
-  expect(stderr).toMatch(complaint);
+  test('a flag that does not exist is named, and those that do are listed', async () => {
+    const { code, stderr } = await run({}, '--nonsense');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^hub-operator: .*'--nonsense'.*\n/);
+    expect(stderr).toContain('--watch-namespaces');
+  });
+
+  test('a port that is in use', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    expect(await run({ HTTP_PORT: String(port), HTTP_ADDRESS: '127.0.0.1' })).toEqual({
+      code: 1,
+      stderr: `hub-operator: Port ${port} is in use: choose another with --http-port, or 0 for a free one.\n`,
+    });
+    server.close();
+  });
+
+  test.each([
+    ['is not there', () => Promise.resolve('/nowhere/kubeconfig'), /\/nowhere\/kubeconfig/],
+    ['is no YAML', () => file('clusters: [\n'), /cannot be read/],
+    ['is empty', () => file(''), /cannot be read/],
+    ['names no cluster', () => file('apiVersion: v1\nkind: Config\n'), /names no cluster/],
+  ])('a kubeconfig that %s', async (_, path, complaint) => {
+    const { code, stderr } = await run({ KUBECONFIG: await path() });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^hub-operator: [^\n]*\n$/);
+    expect(stderr).toMatch(complaint);
+  });
 });

@@ -75,176 +75,180 @@ async function throughAll(strikes: CrashPoint[], done: () => Promise<boolean>): 
 
 const isReady = async (kind: string, name: string) => (await home.condition(kind, name))?.status === 'True';
 
-test('a bootstrap that is killed at every state ends in the same hub', async () => {
-  await home.apply(
-    hub('villa', { bootstrap: { location: { name: 'Crash site', latitude: '10.5', longitude: '-20.25' } } }),
-    configuration('villa'),
-  );
-  const strikes = [
-    state('after', 'WaitForHealth'),
-    state('after', 'WaitForAPIReady'),
-    state('after', 'CheckOnboarding'),
-    state('after', 'PerformOnboarding'),
-    secret('after', 'villa-admin'),
-    state('after', 'CreateUser'),
-    ...['SetCoreConfig', 'SetAnalytics', 'SetIntegration', 'CreateAPIToken'].flatMap((name) => [
-      state('before', name),
-      state('after', name),
-    ]),
-    secret('before', 'villa-api-token'),
-    secret('after', 'villa-api-token'),
-    state('before', 'Done'),
-    state('after', 'Done'),
-  ];
-  await throughAll(strikes, () => isReady('hub', 'villa'));
+describe('an operator that is killed', () => {
+  test('a bootstrap that is killed at every state ends in the same hub', async () => {
+    await home.apply(
+      hub('villa', {
+        bootstrap: { location: { name: 'Crash site', latitude: '10.5', longitude: '-20.25' } },
+      }),
+      configuration('villa'),
+    );
+    const strikes = [
+      state('after', 'WaitForHealth'),
+      state('after', 'WaitForAPIReady'),
+      state('after', 'CheckOnboarding'),
+      state('after', 'PerformOnboarding'),
+      secret('after', 'villa-admin'),
+      state('after', 'CreateUser'),
+      ...['SetCoreConfig', 'SetAnalytics', 'SetIntegration', 'CreateAPIToken'].flatMap((name) => [
+        state('before', name),
+        state('after', name),
+      ]),
+      secret('before', 'villa-api-token'),
+      secret('after', 'villa-api-token'),
+      state('before', 'Done'),
+      state('after', 'Done'),
+    ];
+    await throughAll(strikes, () => isReady('hub', 'villa'));
 
-  client = await home.client('villa');
-  const users = await client.connection.command('config/auth/list');
-  expect(users.filter((user) => !user.system_generated).map(({ username }) => username)).toEqual(['admin']);
-  expect(await getConfig(client.rest)).toMatchObject({
-    location_name: 'Crash site',
-    latitude: 10.5,
-    longitude: -20.25,
+    client = await home.client('villa');
+    const users = await client.connection.command('config/auth/list');
+    expect(users.filter((user) => !user.system_generated).map(({ username }) => username)).toEqual(['admin']);
+    expect(await getConfig(client.rest)).toMatchObject({
+      location_name: 'Crash site',
+      latitude: 10.5,
+      longitude: -20.25,
+    });
+    const steps = await client.rest.get<{ done: boolean }[]>('/api/onboarding');
+    expect(steps.map(({ done }) => done)).toEqual([true, true, true, true]);
+    await until('one token of ours is left', async () => {
+      const tokens = await listTokens(client.connection);
+      return tokens.filter(({ client_name }) => client_name?.startsWith('Hub Operator ')).length === 1;
+    });
+    const made = await home.list('persistentvolumeclaims,statefulsets,controllerrevisions,pods,services');
+    expect(made.map(({ kind }) => kind).sort()).toEqual([
+      'ControllerRevision',
+      'PersistentVolumeClaim',
+      'Pod',
+      'Service',
+      'StatefulSet',
+    ]);
   });
-  const steps = await client.rest.get<{ done: boolean }[]>('/api/onboarding');
-  expect(steps.map(({ done }) => done)).toEqual([true, true, true, true]);
-  await until('one token of ours is left', async () => {
-    const tokens = await listTokens(client.connection);
-    return tokens.filter(({ client_name }) => client_name?.startsWith('Hub Operator ')).length === 1;
+
+  const ofAutomation = (crossing: Crossing) => crossing.path.endsWith('/hubautomations/lights/status');
+
+  test('an automation that is killed between claim, write and note is there once', async () => {
+    const strikes: CrashPoint[] = [
+      {
+        moment: 'after',
+        at: 'the claim',
+        hits: (crossing) => ofAutomation(crossing) && statusOf(crossing)?.['automationId'] === 'lights',
+      },
+      {
+        moment: 'before',
+        at: 'the note of the write',
+        hits: (crossing) => ofAutomation(crossing) && statusOf(crossing)?.['appliedHash'] !== undefined,
+      },
+      {
+        moment: 'before',
+        at: 'Ready',
+        hits: (crossing) => ofAutomation(crossing) && statusOf(crossing)?.['entityId'] !== undefined,
+      },
+    ];
+    await home.apply(automation('villa', 'lights'));
+    await throughAll(strikes, () => isReady('hubautomation', 'lights'));
+    const entities = await client.connection.command('config/entity_registry/list');
+    expect(
+      entities.filter(({ platform }) => platform === 'automation').map(({ unique_id }) => unique_id),
+    ).toEqual(['lights']);
+    expect((await home.get('hubautomation', 'lights')).status).not.toHaveProperty('adopted');
   });
-  const made = await home.list('persistentvolumeclaims,statefulsets,controllerrevisions,pods,services');
-  expect(made.map(({ kind }) => kind).sort()).toEqual([
-    'ControllerRevision',
-    'PersistentVolumeClaim',
-    'Pod',
-    'Service',
-    'StatefulSet',
-  ]);
-});
 
-const ofAutomation = (crossing: Crossing) => crossing.path.endsWith('/hubautomations/lights/status');
-
-test('an automation that is killed between claim, write and note is there once', async () => {
-  const strikes: CrashPoint[] = [
-    {
-      moment: 'after',
-      at: 'the claim',
-      hits: (crossing) => ofAutomation(crossing) && statusOf(crossing)?.['automationId'] === 'lights',
-    },
-    {
-      moment: 'before',
-      at: 'the note of the write',
-      hits: (crossing) => ofAutomation(crossing) && statusOf(crossing)?.['appliedHash'] !== undefined,
-    },
-    {
-      moment: 'before',
-      at: 'Ready',
-      hits: (crossing) => ofAutomation(crossing) && statusOf(crossing)?.['entityId'] !== undefined,
-    },
-  ];
-  await home.apply(automation('villa', 'lights'));
-  await throughAll(strikes, () => isReady('hubautomation', 'lights'));
-  const entities = await client.connection.command('config/entity_registry/list');
-  expect(
-    entities.filter(({ platform }) => platform === 'automation').map(({ unique_id }) => unique_id),
-  ).toEqual(['lights']);
-  expect((await home.get('hubautomation', 'lights')).status).not.toHaveProperty('adopted');
-});
-
-test('a deletion that is killed before the finalizer is released ends all the same', async () => {
-  const strike: CrashPoint = {
-    moment: 'before',
-    at: 'the release of the finalizer',
-    hits: ({ method, path }) => method === 'PATCH' && path.endsWith('/hubautomations/lights'),
-  };
-  points = [strike];
-  await home.delete('hubautomation', 'lights', '--wait=false');
-  await throughAll([strike], async () => !(await home.exists('hubautomation', 'lights')));
-  expect(await client.entities.read('automation', 'lights')).toBeUndefined();
-});
-
-/**
- * Does something, and has the operator killed after its first write of that resource; then anew, after its second, and
- * so on until it has no more. Resolves with how many there were.
- */
-async function killedAfterEach(
-  name: (n: number) => string,
-  act: (n: number) => Promise<unknown>,
-  done: (n: number) => Promise<boolean>,
-): Promise<number> {
-  for (let n = 1; ; n++) {
-    let writes = 0;
-    const concerns = ({ method, path, body }: Crossing) => {
-      const told = (body as { involvedObject?: { name?: string } } | undefined)?.involvedObject?.name;
-      return method !== 'GET' && (path.split('/').includes(name(n)) || told === name(n));
-    };
+  test('a deletion that is killed before the finalizer is released ends all the same', async () => {
     const strike: CrashPoint = {
-      moment: 'after',
-      at: `write ${n}`,
-      hits: (crossing) => concerns(crossing) && ++writes === n,
+      moment: 'before',
+      at: 'the release of the finalizer',
+      hits: ({ method, path }) => method === 'PATCH' && path.endsWith('/hubautomations/lights'),
     };
     points = [strike];
-    await act(n);
-    await until(`it is done in spite of a crash after write ${n}`, async () => {
-      if (crashed) {
-        crashed = false;
-        await operator.start();
+    await home.delete('hubautomation', 'lights', '--wait=false');
+    await throughAll([strike], async () => !(await home.exists('hubautomation', 'lights')));
+    expect(await client.entities.read('automation', 'lights')).toBeUndefined();
+  });
+
+  /**
+   * Does something, and has the operator killed after its first write of that resource; then anew, after its second, and
+   * so on until it has no more. Resolves with how many there were.
+   */
+  async function killedAfterEach(
+    name: (n: number) => string,
+    act: (n: number) => Promise<unknown>,
+    done: (n: number) => Promise<boolean>,
+  ): Promise<number> {
+    for (let n = 1; ; n++) {
+      let writes = 0;
+      const concerns = ({ method, path, body }: Crossing) => {
+        const told = (body as { involvedObject?: { name?: string } } | undefined)?.involvedObject?.name;
+        return method !== 'GET' && (path.split('/').includes(name(n)) || told === name(n));
+      };
+      const strike: CrashPoint = {
+        moment: 'after',
+        at: `write ${n}`,
+        hits: (crossing) => concerns(crossing) && ++writes === n,
+      };
+      points = [strike];
+      await act(n);
+      await until(`it is done in spite of a crash after write ${n}`, async () => {
+        if (crashed) {
+          crashed = false;
+          await operator.start();
+        }
+        return done(n);
+      });
+      if (points.includes(strike)) {
+        points = [];
+        return n - 1;
       }
-      return done(n);
-    });
-    if (points.includes(strike)) {
-      points = [];
-      return n - 1;
     }
   }
-}
 
-test('an operator that is killed after any write of an automation’s life leaves it as it is to be', async () => {
-  const name = (n: number) => `nth-${n}`;
-  const first = () => name(1);
-  const has = async (id: string) => (await client.entities.read('automation', id)) !== undefined;
-  const isDone = async (which: string) => {
-    const { metadata, status } = await home.get('hubautomation', which);
-    const ready = await home.condition('hubautomation', which);
-    return ready?.status === 'True' && status?.['observedGeneration'] === metadata.generation;
-  };
-  const created = await killedAfterEach(
-    name,
-    (n) => home.apply(automation('villa', name(n))),
-    async (n) => (await isDone(name(n))) && has(name(n)),
-  );
-  expect(created).toBeGreaterThanOrEqual(3); // finalizer, claim, what came of it
-  for (let n = 1; n <= created; n++)
-    expect((await home.get('hubautomation', name(n))).status).not.toHaveProperty('adopted');
+  test('an operator that is killed after any write of an automation’s life leaves it as it is to be', async () => {
+    const name = (n: number) => `nth-${n}`;
+    const first = () => name(1);
+    const has = async (id: string) => (await client.entities.read('automation', id)) !== undefined;
+    const isDone = async (which: string) => {
+      const { metadata, status } = await home.get('hubautomation', which);
+      const ready = await home.condition('hubautomation', which);
+      return ready?.status === 'True' && status?.['observedGeneration'] === metadata.generation;
+    };
+    const created = await killedAfterEach(
+      name,
+      (n) => home.apply(automation('villa', name(n))),
+      async (n) => (await isDone(name(n))) && has(name(n)),
+    );
+    expect(created).toBeGreaterThanOrEqual(3); // finalizer, claim, what came of it
+    for (let n = 1; n <= created; n++)
+      expect((await home.get('hubautomation', name(n))).status).not.toHaveProperty('adopted');
 
-  const edited = await killedAfterEach(
-    first,
-    (n) => home.change('hubautomation', first(), { alias: `Edit ${n}` }),
-    async (n) =>
-      (await isDone(first())) &&
-      (await client.entities.read('automation', first()))?.['alias'] === `Edit ${n}`,
-  );
-  expect(edited).toBeGreaterThanOrEqual(1);
+    const edited = await killedAfterEach(
+      first,
+      (n) => home.change('hubautomation', first(), { alias: `Edit ${n}` }),
+      async (n) =>
+        (await isDone(first())) &&
+        (await client.entities.read('automation', first()))?.['alias'] === `Edit ${n}`,
+    );
+    expect(edited).toBeGreaterThanOrEqual(1);
 
-  const moved = await killedAfterEach(
-    first,
-    (n) => home.change('hubautomation', first(), { id: `moved_${n}` }),
-    async (n) => (await isDone(first())) && (await has(`moved_${n}`)),
-  );
-  expect(moved).toBeGreaterThanOrEqual(2); // claim, what came of it
-  const ids = async () =>
-    (await client.connection.command('config/entity_registry/list'))
-      .filter(({ platform }) => platform === 'automation')
-      .map(({ unique_id }) => unique_id)
-      .sort();
-  const others = Array.from({ length: created }, (_, index) => name(index + 2));
-  expect(await ids()).toEqual([`moved_${moved + 1}`, ...others].sort());
+    const moved = await killedAfterEach(
+      first,
+      (n) => home.change('hubautomation', first(), { id: `moved_${n}` }),
+      async (n) => (await isDone(first())) && (await has(`moved_${n}`)),
+    );
+    expect(moved).toBeGreaterThanOrEqual(2); // claim, what came of it
+    const ids = async () =>
+      (await client.connection.command('config/entity_registry/list'))
+        .filter(({ platform }) => platform === 'automation')
+        .map(({ unique_id }) => unique_id)
+        .sort();
+    const others = Array.from({ length: created }, (_, index) => name(index + 2));
+    expect(await ids()).toEqual([`moved_${moved + 1}`, ...others].sort());
 
-  const deleted = await killedAfterEach(
-    (n) => name(n + 1),
-    (n) => home.delete('hubautomation', name(n + 1), '--wait=false'),
-    async (n) => !(await home.exists('hubautomation', name(n + 1))),
-  );
-  expect(deleted).toBeGreaterThanOrEqual(1);
-  for (let n = 1; n <= deleted + 1; n++) expect(await has(name(n + 1))).toBe(false);
+    const deleted = await killedAfterEach(
+      (n) => name(n + 1),
+      (n) => home.delete('hubautomation', name(n + 1), '--wait=false'),
+      async (n) => !(await home.exists('hubautomation', name(n + 1))),
+    );
+    expect(deleted).toBeGreaterThanOrEqual(1);
+    for (let n = 1; n <= deleted + 1; n++) expect(await has(name(n + 1))).toBe(false);
+  });
 });

@@ -27,88 +27,92 @@ const seconds = async (work: Promise<unknown>) => {
 const gone = (kind: string, name: string) =>
   until(`${kind} ${name} is gone`, async () => !(await home.exists(kind, name)));
 
-test('a Hub that is not Ready, and whose hub answers, is rid of what is deleted', async () => {
-  const client = await home.client('villa');
-  expect(await client.entities.read('automation', 'fourth')).toBeDefined();
-  await home.change('hub', 'villa', { bootstrap: { location: { timeZone: 'Mars/Olympus_Mons' } } });
-  await home.ready('hub', 'villa', { status: 'False' });
-  await home.delete('hubautomation', 'fourth');
-  expect(await client.entities.read('automation', 'fourth')).toBeUndefined();
-  expect((await home.events('HubAutomation', 'fourth')).join()).not.toContain('Cleanup');
-  await home.change('hub', 'villa', { bootstrap: { location: null } });
-  await home.ready('hub', 'villa');
-});
-
-test('a hub that does not answer holds up no deletion', async () => {
-  await home.signal('villa', 'SIGSTOP');
-  try {
-    // "One try of at most 5 s, then all others of that hub finish without trying."
-    expect(await seconds(home.delete('hubautomation', 'first'))).toBeLessThan(25);
-    await home.delete('hubautomation', 'second');
-    expect(await home.events('HubAutomation', 'second')).toContainEqual(
-      expect.stringContaining('did not respond a moment ago'),
-    );
-    for (const name of ['first', 'second']) {
-      expect(await home.events('HubAutomation', name)).toContainEqual(
-        expect.stringMatching(/^Warning CleanupSkipped: The object may still be in the hub/),
-      );
-    }
-  } finally {
-    await home.signal('villa', 'SIGCONT');
-  }
-  await home.ready('hub', 'villa');
-});
-
-test('a deleted Hub takes all with it but what is to be retained, and its children wait', async () => {
-  const volume = (await home.get('persistentvolumeclaim', 'villa-config')).metadata.uid;
-  const password = await home.secret('villa-admin', 'password');
-  await home.delete('hub', 'villa');
-  for (const kind of [
-    'statefulset',
-    'service',
-    'configmap/villa-operator-ip',
-    'secret/villa-api-token',
-    'pod/villa-0',
-  ]) {
-    const [type = '', name = 'villa'] = kind.split('/');
-    await gone(type, name);
-  }
-  const waiting = await home.ready('hubautomation', 'third', { status: 'False', reason: 'HubNotFound' });
-  expect(waiting.message).toContain('villa');
-  expect(await home.condition('hubautomation', 'third', 'Stalled')).toBeUndefined();
-  expect(await home.exists('configmap', 'villa-configuration')).toBe(true);
-
-  await home.apply(villa);
-  await home.ready('hub', 'villa');
-  await home.ready('hubautomation', 'third');
-  expect((await home.get('persistentvolumeclaim', 'villa-config')).metadata.uid).toBe(volume);
-  expect(await home.secret('villa-admin', 'password')).toBe(password);
-  const client = await home.client('villa');
-  expect(await client.entities.read('automation', 'third')).toMatchObject({ alias: 'The automation third' });
-  expect((await home.get('hubautomation', 'third')).status).not.toHaveProperty('adopted');
-  const tokens = await listTokens(client.connection);
-  expect(tokens.filter(({ client_name }) => client_name?.startsWith('Hub Operator '))).toHaveLength(1);
-});
-
-test('what is retained can be given back to the Hub', async () => {
-  const owners = async (kind: string, name: string) =>
-    ((await home.get(kind, name)).metadata.ownerReferences ?? []).map((owner) => owner.name);
-  expect(await owners('persistentvolumeclaim', 'villa-config')).toEqual([]);
-  expect(await owners('secret', 'villa-admin')).toEqual([]);
-  await home.change('hub', 'villa', { storage: { retain: false } });
-  await until('they belong to the Hub', async () => {
-    expect(await owners('persistentvolumeclaim', 'villa-config')).toEqual(['villa']);
-    expect(await owners('secret', 'villa-admin')).toEqual(['villa']);
-    return true;
+describe('deletion', () => {
+  test('a Hub that is not Ready, and whose hub answers, is rid of what is deleted', async () => {
+    const client = await home.client('villa');
+    expect(await client.entities.read('automation', 'fourth')).toBeDefined();
+    await home.change('hub', 'villa', { bootstrap: { location: { timeZone: 'Mars/Olympus_Mons' } } });
+    await home.ready('hub', 'villa', { status: 'False' });
+    await home.delete('hubautomation', 'fourth');
+    expect(await client.entities.read('automation', 'fourth')).toBeUndefined();
+    expect((await home.events('HubAutomation', 'fourth')).join()).not.toContain('Cleanup');
+    await home.change('hub', 'villa', { bootstrap: { location: null } });
+    await home.ready('hub', 'villa');
   });
-  expect(await home.condition('hub', 'villa')).toMatchObject({ status: 'True' });
-});
 
-test('a namespace goes with everything in it while its hub is down', async () => {
-  await mustKubectl(['delete', 'namespace', home.namespace, '--wait=false']);
-  // The cluster ends the pods of a namespace before all else; this one does not even say good-bye.
-  await home.signal('villa', 'SIGKILL');
-  const end = ['wait', '--for=delete', '--timeout=60s', `namespace/${home.namespace}`];
-  expect(await kubectl(end)).toMatchObject({ code: 0 });
-  expect(await operator.metric('controller_runtime_reconcile_errors_total')).toBe(0);
+  test('a hub that does not answer holds up no deletion', async () => {
+    await home.signal('villa', 'SIGSTOP');
+    try {
+      // "One try of at most 5 s, then all others of that hub finish without trying."
+      expect(await seconds(home.delete('hubautomation', 'first'))).toBeLessThan(25);
+      await home.delete('hubautomation', 'second');
+      expect(await home.events('HubAutomation', 'second')).toContainEqual(
+        expect.stringContaining('did not respond a moment ago'),
+      );
+      for (const name of ['first', 'second']) {
+        expect(await home.events('HubAutomation', name)).toContainEqual(
+          expect.stringMatching(/^Warning CleanupSkipped: The object may still be in the hub/),
+        );
+      }
+    } finally {
+      await home.signal('villa', 'SIGCONT');
+    }
+    await home.ready('hub', 'villa');
+  });
+
+  test('a deleted Hub takes all with it but what is to be retained, and its children wait', async () => {
+    const volume = (await home.get('persistentvolumeclaim', 'villa-config')).metadata.uid;
+    const password = await home.secret('villa-admin', 'password');
+    await home.delete('hub', 'villa');
+    for (const kind of [
+      'statefulset',
+      'service',
+      'configmap/villa-operator-ip',
+      'secret/villa-api-token',
+      'pod/villa-0',
+    ]) {
+      const [type = '', name = 'villa'] = kind.split('/');
+      await gone(type, name);
+    }
+    const waiting = await home.ready('hubautomation', 'third', { status: 'False', reason: 'HubNotFound' });
+    expect(waiting.message).toContain('villa');
+    expect(await home.condition('hubautomation', 'third', 'Stalled')).toBeUndefined();
+    expect(await home.exists('configmap', 'villa-configuration')).toBe(true);
+
+    await home.apply(villa);
+    await home.ready('hub', 'villa');
+    await home.ready('hubautomation', 'third');
+    expect((await home.get('persistentvolumeclaim', 'villa-config')).metadata.uid).toBe(volume);
+    expect(await home.secret('villa-admin', 'password')).toBe(password);
+    const client = await home.client('villa');
+    expect(await client.entities.read('automation', 'third')).toMatchObject({
+      alias: 'The automation third',
+    });
+    expect((await home.get('hubautomation', 'third')).status).not.toHaveProperty('adopted');
+    const tokens = await listTokens(client.connection);
+    expect(tokens.filter(({ client_name }) => client_name?.startsWith('Hub Operator '))).toHaveLength(1);
+  });
+
+  test('what is retained can be given back to the Hub', async () => {
+    const owners = async (kind: string, name: string) =>
+      ((await home.get(kind, name)).metadata.ownerReferences ?? []).map((owner) => owner.name);
+    expect(await owners('persistentvolumeclaim', 'villa-config')).toEqual([]);
+    expect(await owners('secret', 'villa-admin')).toEqual([]);
+    await home.change('hub', 'villa', { storage: { retain: false } });
+    await until('they belong to the Hub', async () => {
+      expect(await owners('persistentvolumeclaim', 'villa-config')).toEqual(['villa']);
+      expect(await owners('secret', 'villa-admin')).toEqual(['villa']);
+      return true;
+    });
+    expect(await home.condition('hub', 'villa')).toMatchObject({ status: 'True' });
+  });
+
+  test('a namespace goes with everything in it while its hub is down', async () => {
+    await mustKubectl(['delete', 'namespace', home.namespace, '--wait=false']);
+    // The cluster ends the pods of a namespace before all else; this one does not even say good-bye.
+    await home.signal('villa', 'SIGKILL');
+    const end = ['wait', '--for=delete', '--timeout=60s', `namespace/${home.namespace}`];
+    expect(await kubectl(end)).toMatchObject({ code: 0 });
+    expect(await operator.metric('controller_runtime_reconcile_errors_total')).toBe(0);
+  });
 });

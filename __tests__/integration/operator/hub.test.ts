@@ -41,69 +41,71 @@ const replaced = async (change: () => Promise<unknown>) => {
   await running();
 };
 
-test('a first configuration that the hub would not load is told in the words of its check', async () => {
-  const said = await until('the check has spoken', async () => {
-    const condition = await home.ready('hub', 'villa', { status: 'False', reason: 'PodNotReady' });
-    return condition.message.includes('!nonsense') && condition;
+describe('Hub', () => {
+  test('a first configuration that the hub would not load is told in the words of its check', async () => {
+    const said = await until('the check has spoken', async () => {
+      const condition = await home.ready('hub', 'villa', { status: 'False', reason: 'PodNotReady' });
+      return condition.message.includes('!nonsense') && condition;
+    });
+    expect(said.message).toContain('prepare-config');
+    await home.apply(configuration('villa', withSwitch('first')));
   });
-  expect(said.message).toContain('prepare-config');
-  await home.apply(configuration('villa', withSwitch('first')));
-});
 
-test('without the owner’s credentials the bootstrap waits, and goes on when they are there', async () => {
-  await until('it waits for credentials', async () => {
-    const condition = await home.condition('hub', 'villa', 'BootstrapReady');
-    return condition?.reason === 'MissingCredentials' && condition.message.includes('Secret owner');
+  test('without the owner’s credentials the bootstrap waits, and goes on when they are there', async () => {
+    await until('it waits for credentials', async () => {
+      const condition = await home.condition('hub', 'villa', 'BootstrapReady');
+      return condition?.reason === 'MissingCredentials' && condition.message.includes('Secret owner');
+    });
+    expect(await home.condition('hubautomation', 'lights')).toMatchObject({ reason: 'TokenNotAvailable' });
+    const stringData = { username: 'Ada ', pass: 'correct horse' };
+    await home.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'owner' }, stringData });
+    await running();
+    const client = await home.client('villa');
+    expect(await currentUser(client.connection)).toMatchObject({ is_owner: true });
+    expect(await ourTokens(client)).toHaveLength(1);
+    expect(await home.exists('secret', 'villa-admin')).toBe(false);
+    await home.ready('hubautomation', 'lights');
   });
-  expect(await home.condition('hubautomation', 'lights')).toMatchObject({ reason: 'TokenNotAvailable' });
-  const stringData = { username: 'Ada ', pass: 'correct horse' };
-  await home.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'owner' }, stringData });
-  await running();
-  const client = await home.client('villa');
-  expect(await currentUser(client.connection)).toMatchObject({ is_owner: true });
-  expect(await ourTokens(client)).toHaveLength(1);
-  expect(await home.exists('secret', 'villa-admin')).toBe(false);
-  await home.ready('hubautomation', 'lights');
-});
 
-test('what is no YAML stays outside', async () => {
-  const before = await generated();
-  const pod = await podUid();
-  await home.apply(configuration('villa', 'logger: [\n'));
-  const condition = await home.ready('hubconfiguration', 'villa', {
-    status: 'False',
-    reason: 'InvalidConfiguration',
+  test('what is no YAML stays outside', async () => {
+    const before = await generated();
+    const pod = await podUid();
+    await home.apply(configuration('villa', 'logger: [\n'));
+    const condition = await home.ready('hubconfiguration', 'villa', {
+      status: 'False',
+      reason: 'InvalidConfiguration',
+    });
+    expect(condition.message).toContain('line 2');
+    expect(await generated()).toBe(before);
+    expect(await podUid()).toBe(pod);
+    expect(await home.condition('hub', 'villa')).toMatchObject({ status: 'True' });
   });
-  expect(condition.message).toContain('line 2');
-  expect(await generated()).toBe(before);
-  expect(await podUid()).toBe(pod);
-  expect(await home.condition('hub', 'villa')).toMatchObject({ status: 'True' });
-});
 
-test('a burst of changes is one rollout, and the hub runs the last of them', async () => {
-  const rollouts = async () => (await home.get('statefulset', 'villa')).metadata.generation;
-  const before = await rollouts();
-  await replaced(async () => {
-    for (const name of ['second', 'third'])
-      await home.change('hubconfiguration', 'villa', { configuration: withSwitch(name) });
+  test('a burst of changes is one rollout, and the hub runs the last of them', async () => {
+    const rollouts = async () => (await home.get('statefulset', 'villa')).metadata.generation;
+    const before = await rollouts();
+    await replaced(async () => {
+      for (const name of ['second', 'third'])
+        await home.change('hubconfiguration', 'villa', { configuration: withSwitch(name) });
+    });
+    expect(await rollouts()).toBe(before + 1);
+    expect([await isLoaded('third'), await isLoaded('first')]).toEqual([true, false]);
+    await home.ready('hubconfiguration', 'villa');
+    await home.ready('hubautomation', 'lights');
   });
-  expect(await rollouts()).toBe(before + 1);
-  expect([await isLoaded('third'), await isLoaded('first')]).toEqual([true, false]);
-  await home.ready('hubconfiguration', 'villa');
-  await home.ready('hubautomation', 'lights');
-});
 
-test('a configuration that the hub would not load leaves the last good one running', async () => {
-  await replaced(() => home.apply(configuration('villa', `${withSwitch('fourth')}logger: !nonsense x\n`)));
-  expect([await isLoaded('third'), await isLoaded('fourth')]).toEqual([true, false]);
-  const { message } = await home.ready('hubconfiguration', 'villa', {
-    status: 'False',
-    reason: 'CheckFailed',
+  test('a configuration that the hub would not load leaves the last good one running', async () => {
+    await replaced(() => home.apply(configuration('villa', `${withSwitch('fourth')}logger: !nonsense x\n`)));
+    expect([await isLoaded('third'), await isLoaded('fourth')]).toEqual([true, false]);
+    const { message } = await home.ready('hubconfiguration', 'villa', {
+      status: 'False',
+      reason: 'CheckFailed',
+    });
+    expect(message).toContain('!nonsense');
   });
-  expect(message).toContain('!nonsense');
-});
 
-test('none of this was an error', async () => {
-  expect(await operator.metric('controller_runtime_reconcile_total')).toBeGreaterThan(10);
-  expect(await operator.metric('controller_runtime_reconcile_errors_total')).toBe(0);
+  test('none of this was an error', async () => {
+    expect(await operator.metric('controller_runtime_reconcile_total')).toBeGreaterThan(10);
+    expect(await operator.metric('controller_runtime_reconcile_errors_total')).toBe(0);
+  });
 });

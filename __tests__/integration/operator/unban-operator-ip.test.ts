@@ -24,69 +24,71 @@ const ban = (address: string, eol = '\n') =>
 
 const others = `# mine\n${ban('10.0.0.7')}${ban('2001:db8::7')}`;
 
-test.each([
-  ['the only one', '10.0.0.5', ban('10.0.0.5'), '\n'],
-  ['the first', '10.0.0.5', ban('10.0.0.5') + others, `\n${others}`],
-  ['the last', '10.0.0.5', others + ban('10.0.0.5'), `${others}\n`],
-  [
-    'one in the middle',
-    '10.0.0.5',
-    ban('10.0.0.6') + ban('10.0.0.5') + others,
-    `${ban('10.0.0.6')}\n${others}`,
-  ],
-  [
-    'a comment stays',
-    '10.0.0.5',
-    `${ban('10.0.0.5')}# after\n${ban('10.0.0.6')}`,
-    `\n# after\n${ban('10.0.0.6')}`,
-  ],
-  ['IPv6, however it is written', '2001:DB8:0::5', ban('2001:db8::5') + others, `\n${others}`],
-  ['IPv6 that ends in colons', '2001:db8::', ban('2001:db8::') + others, `\n${others}`],
-  ['in quotes', '::1', ban("'::1'") + others, `\n${others}`],
-  ['twice', '10.0.0.5', ban('10.0.0.5') + ban('10.0.0.6') + ban('10.0.0.5'), `\n${ban('10.0.0.6')}\n`],
-  [
-    'lines that end as on Windows',
-    '10.0.0.5',
-    ban('10.0.0.5', '\r\n') + ban('10.0.0.6', '\r\n'),
-    `\r\n${ban('10.0.0.6', '\r\n')}`,
-  ],
-  ['not one that begins alike', '10.0.0.5', ban('10.0.0.50') + ban('10.0.0.5'), `${ban('10.0.0.50')}\n`],
-])('takes the address out: %s', async (_, address, before, after) => {
-  await writeFile(files.bans, before);
-  await writeFile(files.address, `${address}\n`);
-  expect(await unban()).toMatchObject({ code: 0 });
-  expect(await readFile(files.bans, 'utf8')).toBe(after);
-});
+describe('unban-operator-ip', () => {
+  test.each([
+    ['the only one', '10.0.0.5', ban('10.0.0.5'), '\n'],
+    ['the first', '10.0.0.5', ban('10.0.0.5') + others, `\n${others}`],
+    ['the last', '10.0.0.5', others + ban('10.0.0.5'), `${others}\n`],
+    [
+      'one in the middle',
+      '10.0.0.5',
+      ban('10.0.0.6') + ban('10.0.0.5') + others,
+      `${ban('10.0.0.6')}\n${others}`,
+    ],
+    [
+      'a comment stays',
+      '10.0.0.5',
+      `${ban('10.0.0.5')}# after\n${ban('10.0.0.6')}`,
+      `\n# after\n${ban('10.0.0.6')}`,
+    ],
+    ['IPv6, however it is written', '2001:DB8:0::5', ban('2001:db8::5') + others, `\n${others}`],
+    ['IPv6 that ends in colons', '2001:db8::', ban('2001:db8::') + others, `\n${others}`],
+    ['in quotes', '::1', ban("'::1'") + others, `\n${others}`],
+    ['twice', '10.0.0.5', ban('10.0.0.5') + ban('10.0.0.6') + ban('10.0.0.5'), `\n${ban('10.0.0.6')}\n`],
+    [
+      'lines that end as on Windows',
+      '10.0.0.5',
+      ban('10.0.0.5', '\r\n') + ban('10.0.0.6', '\r\n'),
+      `\r\n${ban('10.0.0.6', '\r\n')}`,
+    ],
+    ['not one that begins alike', '10.0.0.5', ban('10.0.0.50') + ban('10.0.0.5'), `${ban('10.0.0.50')}\n`],
+  ])('takes the address out: %s', async (_, address, before, after) => {
+    await writeFile(files.bans, before);
+    await writeFile(files.address, `${address}\n`);
+    expect(await unban()).toMatchObject({ code: 0 });
+    expect(await readFile(files.bans, 'utf8')).toBe(after);
+  });
 
-test('bans of others alone stay as they are', async () => {
-  await writeFile(files.bans, others);
-  await writeFile(files.address, '10.0.0.5');
-  expect(await unban()).toMatchObject({ code: 0 });
-  expect(await readFile(files.bans, 'utf8')).toBe(others);
-});
+  test('bans of others alone stay as they are', async () => {
+    await writeFile(files.bans, others);
+    await writeFile(files.address, '10.0.0.5');
+    expect(await unban()).toMatchObject({ code: 0 });
+    expect(await readFile(files.bans, 'utf8')).toBe(others);
+  });
 
-test('without bans, or without an address, there is nothing to do', async () => {
-  await writeFile(files.address, '10.0.0.5');
-  expect(await unban()).toMatchObject({ code: 0 });
-  expect(existsSync(files.bans)).toBe(false);
+  test('without bans, or without an address, there is nothing to do', async () => {
+    await writeFile(files.address, '10.0.0.5');
+    expect(await unban()).toMatchObject({ code: 0 });
+    expect(existsSync(files.bans)).toBe(false);
 
-  await rm(files.address);
-  await writeFile(files.bans, others);
-  expect(await unban()).toMatchObject({ code: 0 });
-  expect(await readFile(files.bans, 'utf8')).toBe(others);
-});
+    await rm(files.address);
+    await writeFile(files.bans, others);
+    expect(await unban()).toMatchObject({ code: 0 });
+    expect(await readFile(files.bans, 'utf8')).toBe(others);
+  });
 
-test('bytes that are no UTF-8 stay, and the address goes all the same', async () => {
-  const odd = Buffer.concat([Buffer.from('# caf'), Buffer.from([0xe9, 0x0a])]);
-  await writeFile(files.bans, Buffer.concat([odd, Buffer.from(ban('10.0.0.5') + ban('10.0.0.6'))]));
-  await writeFile(files.address, '10.0.0.5');
-  expect(await unban()).toMatchObject({ code: 0 });
-  expect(await readFile(files.bans)).toEqual(Buffer.concat([odd, Buffer.from(`\n${ban('10.0.0.6')}`)]));
-});
+  test('bytes that are no UTF-8 stay, and the address goes all the same', async () => {
+    const odd = Buffer.concat([Buffer.from('# caf'), Buffer.from([0xe9, 0x0a])]);
+    await writeFile(files.bans, Buffer.concat([odd, Buffer.from(ban('10.0.0.5') + ban('10.0.0.6'))]));
+    await writeFile(files.address, '10.0.0.5');
+    expect(await unban()).toMatchObject({ code: 0 });
+    expect(await readFile(files.bans)).toEqual(Buffer.concat([odd, Buffer.from(`\n${ban('10.0.0.6')}`)]));
+  });
 
-test('an address that is none keeps no hub from starting', async () => {
-  await writeFile(files.bans, ban('10.0.0.5'));
-  await writeFile(files.address, 'nowhere');
-  expect(await unban()).toMatchObject({ code: 0 });
-  expect(await readFile(files.bans, 'utf8')).toBe(ban('10.0.0.5'));
+  test('an address that is none keeps no hub from starting', async () => {
+    await writeFile(files.bans, ban('10.0.0.5'));
+    await writeFile(files.address, 'nowhere');
+    expect(await unban()).toMatchObject({ code: 0 });
+    expect(await readFile(files.bans, 'utf8')).toBe(ban('10.0.0.5'));
+  });
 });

@@ -37,41 +37,43 @@ async function events(name: string): Promise<EventList['items']> {
   ).items;
 }
 
-test('an event is found at its object, and a repetition is counted on it', async () => {
-  const record = recorder();
-  for (let time = 0; time < 3; time++) {
-    record.record(floor, {
-      type: 'Warning',
-      reason: 'HubUnreachable',
-      message: 'The hub does not answer.',
-    });
-  }
-  record.record(floor, { type: 'Normal', reason: 'AutomationGenerated', message: 'In sync.' });
-  await record.drain();
-  const found = await events('kitchen');
-  expect(found.map(({ type, reason, count }) => `${type} ${reason} ${count}`).sort()).toEqual([
-    'Normal AutomationGenerated 1',
-    'Warning HubUnreachable 3',
-  ]);
-  expect(await mustKubectl(['describe', 'hubfloor', 'kitchen'], { namespace })).toContain(
-    'The hub does not answer.',
-  );
-});
+describe('EventRecorder', () => {
+  test('an event is found at its object, and a repetition is counted on it', async () => {
+    const record = recorder();
+    for (let time = 0; time < 3; time++) {
+      record.record(floor, {
+        type: 'Warning',
+        reason: 'HubUnreachable',
+        message: 'The hub does not answer.',
+      });
+    }
+    record.record(floor, { type: 'Normal', reason: 'AutomationGenerated', message: 'In sync.' });
+    await record.drain();
+    const found = await events('kitchen');
+    expect(found.map(({ type, reason, count }) => `${type} ${reason} ${count}`).sort()).toEqual([
+      'Normal AutomationGenerated 1',
+      'Warning HubUnreachable 3',
+    ]);
+    expect(await mustKubectl(['describe', 'hubfloor', 'kitchen'], { namespace })).toContain(
+      'The hub does not answer.',
+    );
+  });
 
-test('an event that has expired begins anew', async () => {
-  const note = { type: 'Warning', reason: 'CleanupFailed', message: 'again' } as const;
-  const record = recorder();
-  record.record(floor, note);
-  await record.drain();
-  await mustKubectl(['delete', 'events', '--all'], { namespace });
-  record.record(floor, note);
-  await record.drain();
-  expect((await events('kitchen')).map(({ reason }) => reason)).toEqual(['CleanupFailed']);
-});
+  test('an event that has expired begins anew', async () => {
+    const note = { type: 'Warning', reason: 'CleanupFailed', message: 'again' } as const;
+    const record = recorder();
+    record.record(floor, note);
+    await record.drain();
+    await mustKubectl(['delete', 'events', '--all'], { namespace });
+    record.record(floor, note);
+    await record.drain();
+    expect((await events('kitchen')).map(({ reason }) => reason)).toEqual(['CleanupFailed']);
+  });
 
-test('a namespace that is gone is no error', async () => {
-  const resource = { ...floor, metadata: { ...floor.metadata, namespace: 'no-such-namespace' } };
-  const record = recorder();
-  record.record(resource, { type: 'Normal', reason: 'DriftDetected', message: '' });
-  await expect(record.drain()).resolves.toBeUndefined();
+  test('a namespace that is gone is no error', async () => {
+    const resource = { ...floor, metadata: { ...floor.metadata, namespace: 'no-such-namespace' } };
+    const record = recorder();
+    record.record(resource, { type: 'Normal', reason: 'DriftDetected', message: '' });
+    await expect(record.drain()).resolves.toBeUndefined();
+  });
 });

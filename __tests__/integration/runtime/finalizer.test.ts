@@ -34,63 +34,65 @@ const set = (name: string, finalizers: readonly string[]) =>
     body: { metadata: { finalizers } },
   });
 
-test('comes and goes beside that of another controller, and changes nothing else', async () => {
-  const before = await create('beside');
-  await set('beside', [THEIRS]);
-  const added = await finalizer.add(before);
-  expect(added.metadata.finalizers?.toSorted()).toEqual([OURS, THEIRS]);
-  expect(finalizer.isOn(added)).toBe(true);
-  expect([added.spec, added.metadata.generation]).toEqual([before.spec, before.metadata.generation]);
-  await remove('beside');
-  const left = await finalizer.release(added);
-  expect(left?.metadata.finalizers).toEqual([THEIRS]);
-  expect(finalizer.isOn(left!)).toBe(false);
-  await set('beside', []);
-  expect(await read('beside')).toBeUndefined();
-});
-
-test('the last one lets the object go', async () => {
-  const added = await finalizer.add(await create('last'));
-  await remove('last');
-  await finalizer.release(added);
-  expect(await read('last')).toBeUndefined();
-});
-
-test('goes even if somebody else has written it too', async () => {
-  const added = await finalizer.add(await create('twice'));
-  await set('twice', [THEIRS, OURS]); // kubectl edit of the list makes the editor an owner of each entry
-  await remove('twice');
-  const left = await finalizer.release(added);
-  expect(left?.metadata.finalizers).toEqual([THEIRS]);
-  await set('twice', []);
-});
-
-test('releasing what is gone is done, and makes nothing new', async () => {
-  const added = await finalizer.add(await create('gone'));
-  await remove('gone');
-  await finalizer.release(added);
-  expect(await finalizer.release(added)).toBeUndefined();
-  expect(await read('gone')).toBeUndefined();
-});
-
-test('neither call touches another object that took the name', async () => {
-  const before = await create('anew');
-  await remove('anew');
-  const anew = await finalizer.add(await create('anew'));
-  await expect(finalizer.add(before)).rejects.toMatchObject({ status: 409 });
-  expect(await finalizer.release(before)).toBeUndefined();
-  expect(await read('anew')).toEqual(anew);
-});
-
-test('adding twice writes once', async () => {
-  const first = await finalizer.add(await create('again'));
-  const second = await finalizer.add(first);
-  expect(second.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
-  await applyAs(cluster, 'user', floors, {
-    apiVersion: first.apiVersion,
-    kind: first.kind,
-    metadata: { name: 'again', namespace },
-    spec: { hubRef: { name: 'nowhere' }, name: 'changed' },
+describe('Finalizer', () => {
+  test('comes and goes beside that of another controller, and changes nothing else', async () => {
+    const before = await create('beside');
+    await set('beside', [THEIRS]);
+    const added = await finalizer.add(before);
+    expect(added.metadata.finalizers?.toSorted()).toEqual([OURS, THEIRS]);
+    expect(finalizer.isOn(added)).toBe(true);
+    expect([added.spec, added.metadata.generation]).toEqual([before.spec, before.metadata.generation]);
+    await remove('beside');
+    const left = await finalizer.release(added);
+    expect(left?.metadata.finalizers).toEqual([THEIRS]);
+    expect(finalizer.isOn(left!)).toBe(false);
+    await set('beside', []);
+    expect(await read('beside')).toBeUndefined();
   });
-  expect((await read('again'))?.metadata.finalizers).toEqual([OURS]);
+
+  test('the last one lets the object go', async () => {
+    const added = await finalizer.add(await create('last'));
+    await remove('last');
+    await finalizer.release(added);
+    expect(await read('last')).toBeUndefined();
+  });
+
+  test('goes even if somebody else has written it too', async () => {
+    const added = await finalizer.add(await create('twice'));
+    await set('twice', [THEIRS, OURS]); // kubectl edit of the list makes the editor an owner of each entry
+    await remove('twice');
+    const left = await finalizer.release(added);
+    expect(left?.metadata.finalizers).toEqual([THEIRS]);
+    await set('twice', []);
+  });
+
+  test('releasing what is gone is done, and makes nothing new', async () => {
+    const added = await finalizer.add(await create('gone'));
+    await remove('gone');
+    await finalizer.release(added);
+    expect(await finalizer.release(added)).toBeUndefined();
+    expect(await read('gone')).toBeUndefined();
+  });
+
+  test('neither call touches another object that took the name', async () => {
+    const before = await create('anew');
+    await remove('anew');
+    const anew = await finalizer.add(await create('anew'));
+    await expect(finalizer.add(before)).rejects.toMatchObject({ status: 409 });
+    expect(await finalizer.release(before)).toBeUndefined();
+    expect(await read('anew')).toEqual(anew);
+  });
+
+  test('adding twice writes once', async () => {
+    const first = await finalizer.add(await create('again'));
+    const second = await finalizer.add(first);
+    expect(second.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
+    await applyAs(cluster, 'user', floors, {
+      apiVersion: first.apiVersion,
+      kind: first.kind,
+      metadata: { name: 'again', namespace },
+      spec: { hubRef: { name: 'nowhere' }, name: 'changed' },
+    });
+    expect((await read('again'))?.metadata.finalizers).toEqual([OURS]);
+  });
 });

@@ -76,128 +76,130 @@ function recorded(refuse: (request: ApiRequest) => boolean = () => false) {
   return { cluster, seen };
 }
 
-test('streams the first list and tells each change once', async () => {
-  await put('present', { a: '1' }, { test: 'stream' });
-  const { cluster, seen } = recorded();
-  const { told, names, informer } = await follow(builtin.ConfigMap, {
-    cluster,
-    labelSelector: 'test=stream',
-  });
-  expect(seen).toEqual(['watch with list']);
-  expect(told).toEqual(['added present']);
-  await put('new', {}, { test: 'stream' });
-  await heard(told, 'added new');
-  await put('present', { a: '2' }, { test: 'stream' });
-  await heard(told, 'modified present');
-  expect(informer.store.get(objectKey('ConfigMap', namespace, 'present'))?.data).toEqual({ a: '2' });
-  await remove(builtin.ConfigMap, 'new');
-  await heard(told, 'deleted new');
-  await put('present', { a: '2' }, {}); // it leaves the selection
-  await heard(told, 'deleted present');
-  expect(names()).toEqual([]);
-  expect(told).toHaveLength(5);
-});
-
-test('lists in pages where the server cannot stream', async () => {
-  const all = Array.from({ length: 25 }, (_, index) => `page-${index}`);
-  await Promise.all(all.map((name) => put(name, {}, { test: 'pages' })));
-  const { cluster, seen } = recorded(({ query }) => query?.['sendInitialEvents'] === true);
-  const { told, names } = await follow(builtin.ConfigMap, { cluster, labelSelector: 'test=pages' });
-  expect(names()).toHaveLength(25);
-  await remove(builtin.ConfigMap, 'page-7');
-  await heard(told, 'deleted page-7');
-  expect(seen).toEqual(['watch with list', 'first page', 'next page', 'next page', 'watch']);
-});
-
-test('of Secrets knows the metadata alone, and hears of every change of their contents', async () => {
-  const secret = (password: string) =>
-    applyAs(cluster(), 'user', builtin.Secret, {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: 'password', namespace, annotations: { copy: password } },
-      stringData: { password },
+describe('Informer', () => {
+  test('streams the first list and tells each change once', async () => {
+    await put('present', { a: '1' }, { test: 'stream' });
+    const { cluster, seen } = recorded();
+    const { told, names, informer } = await follow(builtin.ConfigMap, {
+      cluster,
+      labelSelector: 'test=stream',
     });
-  await secret('hunter2');
-  const { told, informer } = await follow(builtin.Secret, { metadataOnly: true });
-  await secret('hunter3');
-  await heard(told, 'modified password');
-  const known = informer.store.get(objectKey('Secret', namespace, 'password'));
-  expect(known).toMatchObject({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'password' } });
-  expect(JSON.stringify([...informer.store.values()])).not.toContain('hunter');
-});
-
-test('keeps neither managedFields nor kubectl’s copy of the object', async () => {
-  await mustKubectl(['apply', '-f', '-'], {
-    namespace,
-    input: JSON.stringify({
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name: 'by-kubectl', annotations: { kept: 'yes' } },
-    }),
+    expect(seen).toEqual(['watch with list']);
+    expect(told).toEqual(['added present']);
+    await put('new', {}, { test: 'stream' });
+    await heard(told, 'added new');
+    await put('present', { a: '2' }, { test: 'stream' });
+    await heard(told, 'modified present');
+    expect(informer.store.get(objectKey('ConfigMap', namespace, 'present'))?.data).toEqual({ a: '2' });
+    await remove(builtin.ConfigMap, 'new');
+    await heard(told, 'deleted new');
+    await put('present', { a: '2' }, {}); // it leaves the selection
+    await heard(told, 'deleted present');
+    expect(names()).toEqual([]);
+    expect(told).toHaveLength(5);
   });
-  const { informer } = await follow(builtin.ConfigMap);
-  const { metadata } = informer.store.get(objectKey('ConfigMap', namespace, 'by-kubectl'))!;
-  expect(metadata).not.toHaveProperty('managedFields');
-  expect(metadata.annotations).toEqual({ kept: 'yes' });
-});
 
-test('an answer to a write of ours is told at once, with what somebody else wrote meanwhile, and once', async () => {
-  await put('learned', { a: '1' }, { test: 'written' });
-  const { told, informer } = await follow(builtin.ConfigMap, { labelSelector: 'test=written' });
-  const answer = await put('learned', { a: '2' }, { test: 'written' });
-  const known = informer.recordWrite(answer);
-  expect(told).toEqual(['added learned', 'modified learned']);
-  expect(known).toBe(informer.store.get(objectKey('ConfigMap', namespace, 'learned')));
-  expect(known.metadata).not.toHaveProperty('managedFields');
-  await put('after', {}, { test: 'written' });
-  await heard(told, 'added after');
-  expect(told).toEqual(['added learned', 'modified learned', 'added after']);
-});
-
-test('a change that cannot be handled does not stop the others', async () => {
-  const told: string[] = [];
-  await follow(builtin.ConfigMap, {
-    labelSelector: 'test=handled',
-    onChange: ({ object }) => {
-      if (object.metadata.name === 'bad') throw new TypeError('no such field');
-      told.push(object.metadata.name);
-    },
+  test('lists in pages where the server cannot stream', async () => {
+    const all = Array.from({ length: 25 }, (_, index) => `page-${index}`);
+    await Promise.all(all.map((name) => put(name, {}, { test: 'pages' })));
+    const { cluster, seen } = recorded(({ query }) => query?.['sendInitialEvents'] === true);
+    const { told, names } = await follow(builtin.ConfigMap, { cluster, labelSelector: 'test=pages' });
+    expect(names()).toHaveLength(25);
+    await remove(builtin.ConfigMap, 'page-7');
+    await heard(told, 'deleted page-7');
+    expect(seen).toEqual(['watch with list', 'first page', 'next page', 'next page', 'watch']);
   });
-  await put('bad', {}, { test: 'handled' });
-  await put('good', {}, { test: 'handled' });
-  await heard(told, 'good');
-});
 
-test('waits for a kind that is not installed, and finds it when it is', async () => {
-  const plural = `gadgets${Date.now().toString(36)}`;
-  const gadgets: ResourceType = { group: 'example.org', version: 'v1', plural, kind: 'Gadget' };
-  const failures: unknown[] = [];
-  const synced = follow(gadgets, { onFailure: (_, error) => failures.push(error) });
-  await until('it was refused', () => failures.length > 0);
-  expect(failures[0]).toMatchObject({ status: 404 });
-  const isSynced = await Promise.race([synced.then(() => true), sleep(0, false)]);
-  expect(isSynced).toBe(false);
-  const definition = {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.example.org` },
-    spec: {
-      group: 'example.org',
-      scope: 'Namespaced',
-      names: { plural, kind: 'Gadget' },
-      versions: [
-        { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } },
-      ],
-    },
-  };
-  await mustKubectl(['create', '-f', '-'], { input: JSON.stringify(definition) });
-  const { told, names } = await synced;
-  expect(names()).toEqual([]);
-  await applyAs(cluster(), 'user', gadgets, {
-    apiVersion: 'example.org/v1',
-    kind: 'Gadget',
-    metadata: { name: 'first', namespace },
+  test('of Secrets knows the metadata alone, and hears of every change of their contents', async () => {
+    const secret = (password: string) =>
+      applyAs(cluster(), 'user', builtin.Secret, {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'password', namespace, annotations: { copy: password } },
+        stringData: { password },
+      });
+    await secret('hunter2');
+    const { told, informer } = await follow(builtin.Secret, { metadataOnly: true });
+    await secret('hunter3');
+    await heard(told, 'modified password');
+    const known = informer.store.get(objectKey('Secret', namespace, 'password'));
+    expect(known).toMatchObject({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'password' } });
+    expect(JSON.stringify([...informer.store.values()])).not.toContain('hunter');
   });
-  await heard(told, 'added first');
-  await mustKubectl(['delete', 'crd', definition.metadata.name]);
+
+  test('keeps neither managedFields nor kubectl’s copy of the object', async () => {
+    await mustKubectl(['apply', '-f', '-'], {
+      namespace,
+      input: JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: 'by-kubectl', annotations: { kept: 'yes' } },
+      }),
+    });
+    const { informer } = await follow(builtin.ConfigMap);
+    const { metadata } = informer.store.get(objectKey('ConfigMap', namespace, 'by-kubectl'))!;
+    expect(metadata).not.toHaveProperty('managedFields');
+    expect(metadata.annotations).toEqual({ kept: 'yes' });
+  });
+
+  test('an answer to a write of ours is told at once, with what somebody else wrote meanwhile, and once', async () => {
+    await put('learned', { a: '1' }, { test: 'written' });
+    const { told, informer } = await follow(builtin.ConfigMap, { labelSelector: 'test=written' });
+    const answer = await put('learned', { a: '2' }, { test: 'written' });
+    const known = informer.recordWrite(answer);
+    expect(told).toEqual(['added learned', 'modified learned']);
+    expect(known).toBe(informer.store.get(objectKey('ConfigMap', namespace, 'learned')));
+    expect(known.metadata).not.toHaveProperty('managedFields');
+    await put('after', {}, { test: 'written' });
+    await heard(told, 'added after');
+    expect(told).toEqual(['added learned', 'modified learned', 'added after']);
+  });
+
+  test('a change that cannot be handled does not stop the others', async () => {
+    const told: string[] = [];
+    await follow(builtin.ConfigMap, {
+      labelSelector: 'test=handled',
+      onChange: ({ object }) => {
+        if (object.metadata.name === 'bad') throw new TypeError('no such field');
+        told.push(object.metadata.name);
+      },
+    });
+    await put('bad', {}, { test: 'handled' });
+    await put('good', {}, { test: 'handled' });
+    await heard(told, 'good');
+  });
+
+  test('waits for a kind that is not installed, and finds it when it is', async () => {
+    const plural = `gadgets${Date.now().toString(36)}`;
+    const gadgets: ResourceType = { group: 'example.org', version: 'v1', plural, kind: 'Gadget' };
+    const failures: unknown[] = [];
+    const synced = follow(gadgets, { onFailure: (_, error) => failures.push(error) });
+    await until('it was refused', () => failures.length > 0);
+    expect(failures[0]).toMatchObject({ status: 404 });
+    const isSynced = await Promise.race([synced.then(() => true), sleep(0, false)]);
+    expect(isSynced).toBe(false);
+    const definition = {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `${plural}.example.org` },
+      spec: {
+        group: 'example.org',
+        scope: 'Namespaced',
+        names: { plural, kind: 'Gadget' },
+        versions: [
+          { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } },
+        ],
+      },
+    };
+    await mustKubectl(['create', '-f', '-'], { input: JSON.stringify(definition) });
+    const { told, names } = await synced;
+    expect(names()).toEqual([]);
+    await applyAs(cluster(), 'user', gadgets, {
+      apiVersion: 'example.org/v1',
+      kind: 'Gadget',
+      metadata: { name: 'first', namespace },
+    });
+    await heard(told, 'added first');
+    await mustKubectl(['delete', 'crd', definition.metadata.name]);
+  });
 });

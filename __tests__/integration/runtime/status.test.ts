@@ -54,73 +54,77 @@ const applyTheirs = (
     'status',
   );
 
-test('leaves the generation alone and answers with what was written', async () => {
-  const before = await create('plain');
-  const after = await writer.write(before, () => ours());
-  expect(after.metadata.generation).toBe(before.metadata.generation);
-  expect(after.status).toEqual(ours());
-});
-
-test('what does not differ is not written', async () => {
-  const first = await writer.write(await create('equal'), () => ours());
-  const second = await writer.write(first, (status) => ({ ...status, ...ours() }));
-  expect(second.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
-});
-
-test('a field that is left out, or null, goes', async () => {
-  const first = await writer.write(await create('smaller'), () => ours({ appliedHash: 'x', adopted: true }));
-  await writer.write(first, ({ adopted: _, ...rest }) => ({ ...rest, appliedHash: null }));
-  expect((await read('smaller'))?.status).toEqual(ours());
-});
-
-test('the condition of another controller is theirs: to change, and to take away', async () => {
-  const name = 'foreign';
-  const first = await writer.write(await create(name), () => ours());
-  let present = withoutForeignConditions(await applyTheirs(name, condition('Backup')));
-  present = await writer.write(present, (status) => ({
-    ...status,
-    conditions: [condition('Ready', 'False')],
-  }));
-  expect(typesOf(present)).toEqual(['Ready']);
-  expect(typesOf(await read(name))).toEqual(['Backup', 'Ready']);
-  await applyTheirs(name, condition('Backup', 'False')); // would be a conflict if we had taken it over
-  await applyTheirs(name);
-  expect(typesOf(await read(name))).toEqual(['Ready']);
-  expect(first.metadata.uid).toBe(present.metadata.uid);
-});
-
-test('a reconcile that began before somebody’s write loses none of it, and neither its own', async () => {
-  const name = 'race';
-  const stale = await writer.write(await create(name), () => ours());
-  await cluster.request({
-    method: 'PATCH',
-    path: pathOf(floors, namespace, name, 'status'),
-    query: { fieldManager: 'kubectl-edit' },
-    contentType: 'application/merge-patch+json',
-    body: { status: { appliedHash: 'theirs' } },
+describe('StatusWriter', () => {
+  test('leaves the generation alone and answers with what was written', async () => {
+    const before = await create('plain');
+    const after = await writer.write(before, () => ours());
+    expect(after.metadata.generation).toBe(before.metadata.generation);
+    expect(after.status).toEqual(ours());
   });
-  const after = await writer.write(stale, (status) => ({ ...status, lastHandledReconcileAt: 'now' }));
-  expect(after.status).toMatchObject({ appliedHash: 'theirs', lastHandledReconcileAt: 'now' });
-});
 
-test('four writers at once lose nothing', async () => {
-  const name = 'crowd';
-  const stale = await create(name);
-  const writers = Array.from({ length: 4 }, (_, index) =>
-    writer.write(stale, (status) => ({
+  test('what does not differ is not written', async () => {
+    const first = await writer.write(await create('equal'), () => ours());
+    const second = await writer.write(first, (status) => ({ ...status, ...ours() }));
+    expect(second.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
+  });
+
+  test('a field that is left out, or null, goes', async () => {
+    const first = await writer.write(await create('smaller'), () =>
+      ours({ appliedHash: 'x', adopted: true }),
+    );
+    await writer.write(first, ({ adopted: _, ...rest }) => ({ ...rest, appliedHash: null }));
+    expect((await read('smaller'))?.status).toEqual(ours());
+  });
+
+  test('the condition of another controller is theirs: to change, and to take away', async () => {
+    const name = 'foreign';
+    const first = await writer.write(await create(name), () => ours());
+    let present = withoutForeignConditions(await applyTheirs(name, condition('Backup')));
+    present = await writer.write(present, (status) => ({
       ...status,
-      conditions: [...(status.conditions ?? []), condition(`Type${index}`)],
-    })),
-  );
-  await Promise.all(writers);
-  expect(typesOf(await read(name))).toEqual(['Type0', 'Type1', 'Type2', 'Type3']);
-});
+      conditions: [condition('Ready', 'False')],
+    }));
+    expect(typesOf(present)).toEqual(['Ready']);
+    expect(typesOf(await read(name))).toEqual(['Backup', 'Ready']);
+    await applyTheirs(name, condition('Backup', 'False')); // would be a conflict if we had taken it over
+    await applyTheirs(name);
+    expect(typesOf(await read(name))).toEqual(['Ready']);
+    expect(first.metadata.uid).toBe(present.metadata.uid);
+  });
 
-test('another resource that took the name, and one that is gone, are left alone', async () => {
-  const before = await create('anew');
-  await cluster.request({ method: 'DELETE', path: pathOf(floors, namespace, 'anew') });
-  expect(await writer.write(before, () => ours())).toBe(before);
-  const anew = await create('anew');
-  expect(await writer.write(before, () => ours())).toBe(before);
-  expect(await read('anew')).toEqual(anew);
+  test('a reconcile that began before somebody’s write loses none of it, and neither its own', async () => {
+    const name = 'race';
+    const stale = await writer.write(await create(name), () => ours());
+    await cluster.request({
+      method: 'PATCH',
+      path: pathOf(floors, namespace, name, 'status'),
+      query: { fieldManager: 'kubectl-edit' },
+      contentType: 'application/merge-patch+json',
+      body: { status: { appliedHash: 'theirs' } },
+    });
+    const after = await writer.write(stale, (status) => ({ ...status, lastHandledReconcileAt: 'now' }));
+    expect(after.status).toMatchObject({ appliedHash: 'theirs', lastHandledReconcileAt: 'now' });
+  });
+
+  test('four writers at once lose nothing', async () => {
+    const name = 'crowd';
+    const stale = await create(name);
+    const writers = Array.from({ length: 4 }, (_, index) =>
+      writer.write(stale, (status) => ({
+        ...status,
+        conditions: [...(status.conditions ?? []), condition(`Type${index}`)],
+      })),
+    );
+    await Promise.all(writers);
+    expect(typesOf(await read(name))).toEqual(['Type0', 'Type1', 'Type2', 'Type3']);
+  });
+
+  test('another resource that took the name, and one that is gone, are left alone', async () => {
+    const before = await create('anew');
+    await cluster.request({ method: 'DELETE', path: pathOf(floors, namespace, 'anew') });
+    expect(await writer.write(before, () => ours())).toBe(before);
+    const anew = await create('anew');
+    expect(await writer.write(before, () => ours())).toBe(before);
+    expect(await read('anew')).toEqual(anew);
+  });
 });

@@ -50,22 +50,24 @@ function answers({ port }: Run): Promise<boolean> {
   });
 }
 
-test('two run side by side; a killed one leaves no process and no port, Ctrl-C not even its data', async () => {
-  const [killed, interrupted] = await Promise.all([start(), start()]);
-  expect(await processesOf(killed)).not.toEqual([]);
+describe('the lifetime of a sandbox', () => {
+  test('two run side by side; a killed one leaves no process and no port, Ctrl-C not even its data', async () => {
+    const [killed, interrupted] = await Promise.all([start(), start()]);
+    expect(await processesOf(killed)).not.toEqual([]);
 
-  killed.process.kill('SIGKILL');
-  await until('nothing of it runs', async () => (await processesOf(killed)).length === 0);
-  expect(await answers(killed)).toBe(false);
-  expect(await answers(interrupted)).toBe(true);
+    killed.process.kill('SIGKILL');
+    await until('nothing of it runs', async () => (await processesOf(killed)).length === 0);
+    expect(await answers(killed)).toBe(false);
+    expect(await answers(interrupted)).toBe(true);
 
-  const written = JSON.parse(await readFile(join(runs, 'run.json'), 'utf8')) as { pid: number };
-  interrupted.process.kill('SIGINT');
-  expect(await once(interrupted.process, 'exit')).toEqual([0, null]);
-  expect(await processesOf(interrupted)).toEqual([]);
-  expect(await answers(interrupted)).toBe(false);
-  await expect(access(interrupted.directory)).rejects.toThrow('ENOENT');
-  // Whichever of the two wrote it last; the one that was killed could not remove its own.
-  const left = written.pid === killed.process.pid ? ['run.json'] : [];
-  expect((await readdir(runs)).filter((name) => name.startsWith('run.json'))).toEqual(left);
+    const written = JSON.parse(await readFile(join(runs, 'run.json'), 'utf8')) as { pid: number };
+    interrupted.process.kill('SIGINT');
+    expect(await once(interrupted.process, 'exit')).toEqual([0, null]);
+    expect(await processesOf(interrupted)).toEqual([]);
+    expect(await answers(interrupted)).toBe(false);
+    await expect(access(interrupted.directory)).rejects.toThrow('ENOENT');
+    // Whichever of the two wrote it last; the one that was killed could not remove its own.
+    const left = written.pid === killed.process.pid ? ['run.json'] : [];
+    expect((await readdir(runs)).filter((name) => name.startsWith('run.json'))).toEqual(left);
+  });
 });

@@ -86,332 +86,348 @@ const eventsOf = async (name: string) => {
     .map(({ reason, message }) => `${reason}: ${message}`);
 };
 
-test('a hub: claim, configuration, readiness, address, crash and end', async () => {
-  const prepare = `
+describe('the node of the sandbox', () => {
+  test('a hub: claim, configuration, readiness, address, crash and end', async () => {
+    const prepare = `
 import os, shutil, sys
 source, target, termination = sys.argv[1:]
 shutil.copy(source + '/configuration.yaml', target)
 open(termination, 'w').write('prepared by ' + os.environ['POD'])`;
-  const volumeMounts = [
-    { name: 'config', mountPath: '/config' },
-    { name: 'generated', mountPath: '/generated' },
-  ];
-  const manifest = { httpGet: { path: '/manifest.json', port: 'http' } };
-  const spec = {
-    initContainers: [
+    const volumeMounts = [
+      { name: 'config', mountPath: '/config' },
+      { name: 'generated', mountPath: '/generated' },
+    ];
+    const manifest = { httpGet: { path: '/manifest.json', port: 'http' } };
+    const spec = {
+      initContainers: [
+        {
+          ...python(prepare, '/generated', '/config/', '/dev/termination-log'),
+          name: 'prepare',
+          env: [{ name: 'POD', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }],
+          volumeMounts,
+        },
+      ],
+      containers: [
+        {
+          name: 'hub',
+          image: 'ghcr.io/home-assistant/home-assistant:stable',
+          ports: [{ name: 'http', containerPort: 8123 }],
+          startupProbe: { ...manifest, periodSeconds: 1, failureThreshold: 120 },
+          readinessProbe: { ...manifest, periodSeconds: 1, failureThreshold: 1 },
+          volumeMounts,
+        },
+      ],
+      volumes: [
+        { name: 'config', persistentVolumeClaim: { claimName: 'hub-config' } },
+        { name: 'generated', configMap: { name: 'generated' } },
+      ],
+    };
+    const metadata = { labels: { app: 'hub' } };
+    await apply(
       {
-        ...python(prepare, '/generated', '/config/', '/dev/termination-log'),
-        name: 'prepare',
-        env: [{ name: 'POD', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }],
-        volumeMounts,
+        apiVersion: 'apps/v1',
+        kind: 'StatefulSet',
+        metadata: { name: 'hub' },
+        spec: {
+          serviceName: 'hub',
+          selector: { matchLabels: metadata.labels },
+          template: { metadata, spec },
+        },
       },
-    ],
-    containers: [
-      {
-        name: 'hub',
-        image: 'ghcr.io/home-assistant/home-assistant:stable',
-        ports: [{ name: 'http', containerPort: 8123 }],
-        startupProbe: { ...manifest, periodSeconds: 1, failureThreshold: 120 },
-        readinessProbe: { ...manifest, periodSeconds: 1, failureThreshold: 1 },
-        volumeMounts,
-      },
-    ],
-    volumes: [
-      { name: 'config', persistentVolumeClaim: { claimName: 'hub-config' } },
-      { name: 'generated', configMap: { name: 'generated' } },
-    ],
-  };
-  const metadata = { labels: { app: 'hub' } };
-  await apply(
-    {
-      apiVersion: 'apps/v1',
-      kind: 'StatefulSet',
-      metadata: { name: 'hub' },
-      spec: { serviceName: 'hub', selector: { matchLabels: metadata.labels }, template: { metadata, spec } },
-    },
-    service('hub'),
-    claim('hub-config', '1Gi'),
-    configMap('generated', { 'configuration.yaml': 'frontend:\nhomeassistant:\n  name: Sandbox\n' }),
-  );
+      service('hub'),
+      claim('hub-config', '1Gi'),
+      configMap('generated', { 'configuration.yaml': 'frontend:\nhomeassistant:\n  name: Sandbox\n' }),
+    );
 
-  await ready('hub-0');
-  const first = await podNamed('hub-0');
-  expect(first.status?.phase).toBe('Running');
-  expect(first.status?.initContainerStatuses?.[0]?.state?.terminated?.message).toBe('prepared by hub-0');
-  const url = await urlOf('hub');
-  expect(await (await fetch(`${url}/manifest.json`)).json()).toMatchObject({ name: 'Home Assistant' });
-  await until('the endpoint slice has the pod', async () => {
-    const slices = await read<{
-      items: { endpoints?: { addresses: string[]; conditions: { ready: boolean } }[] }[];
-    }>('endpointslices');
-    const endpoints = slices.items.flatMap(({ endpoints = [] }) => endpoints);
-    return endpoints.some(
-      ({ addresses, conditions }) => conditions.ready && addresses[0] === first.status?.podIP,
+    await ready('hub-0');
+    const first = await podNamed('hub-0');
+    expect(first.status?.phase).toBe('Running');
+    expect(first.status?.initContainerStatuses?.[0]?.state?.terminated?.message).toBe('prepared by hub-0');
+    const url = await urlOf('hub');
+    expect(await (await fetch(`${url}/manifest.json`)).json()).toMatchObject({ name: 'Home Assistant' });
+    await until('the endpoint slice has the pod', async () => {
+      const slices = await read<{
+        items: { endpoints?: { addresses: string[]; conditions: { ready: boolean } }[] }[];
+      }>('endpointslices');
+      const endpoints = slices.items.flatMap(({ endpoints = [] }) => endpoints);
+      return endpoints.some(
+        ({ addresses, conditions }) => conditions.ready && addresses[0] === first.status?.podIP,
+      );
+    });
+    const { items } = await read<{ items: V1PersistentVolume[] }>('persistentvolumes');
+    const volume = items.find(({ spec }) => spec?.claimRef?.namespace === namespace);
+    const directory = volume?.spec?.hostPath?.path ?? '';
+    expect(readFileSync(join(directory, 'configuration.yaml'), 'utf8')).toContain('name: Sandbox');
+    expect(existsSync(join(directory, '.storage'))).toBe(true);
+
+    const pidFile = join(
+      sandboxDirectory(),
+      'node/pods',
+      `${namespace}_hub-0_${first.metadata?.uid}`,
+      'hub.pid',
+    );
+    process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGKILL');
+    await until('the hub was restarted and is ready', async () => {
+      const now = await podNamed('hub-0');
+      return now.status?.containerStatuses?.[0]?.restartCount === 1 && isReady(now);
+    });
+    const [hub] = (await podNamed('hub-0')).status?.containerStatuses ?? [];
+    expect(hub?.lastState?.terminated?.exitCode).toBe(137);
+    expect(hub?.containerID).not.toBe(first.status?.containerStatuses?.[0]?.containerID);
+    expect(await urlOf('hub')).toBe(url);
+
+    await remove('statefulset', 'hub');
+    await until('the pod is gone', () => isGone('hub-0'));
+    expect(await answers(url)).toBe(false);
+    expect(existsSync(directory)).toBe(true);
+    await remove('persistentvolumeclaim', 'hub-config');
+    await until('the volume and its directory are gone', async () => {
+      const { code } = await kubectl(['get', 'persistentvolume', volume?.metadata?.name ?? '']);
+      return code !== 0 && !existsSync(directory);
+    });
+  });
+
+  test('a changed ConfigMap reaches a volume late, and at once when the pod itself changes; a subPath never', async () => {
+    const volumes = [{ name: 'data', configMap: { name: 'page' } }];
+    const frozen = {
+      ...server(),
+      volumeMounts: [{ name: 'data', mountPath: '/data/', subPath: 'index.html' }],
+    };
+    frozen.command = [
+      'python3',
+      '-c',
+      'import sys, time; print(sys.argv[1], flush=True); time.sleep(999)',
+      '/data',
+    ];
+    await apply(
+      configMap('page', { 'index.html': 'old' }),
+      ...['patient', 'nudged'].flatMap((name) => [
+        pod(name, { containers: [server()], volumes }),
+        service(name),
+      ]),
+      pod('frozen', { containers: [frozen], volumes }),
+    );
+    const urls = { patient: await urlOf('patient'), nudged: await urlOf('nudged') };
+    const content = async (name: keyof typeof urls) => (await fetch(urls[name])).text();
+    for (const name of ['patient', 'nudged'] as const) {
+      await until(`${name} shows the page`, async () => (await content(name)) === 'old');
+    }
+    const log = join(
+      sandboxDirectory(),
+      'node/pods',
+      `${namespace}_frozen_${(await podNamed('frozen')).metadata?.uid}/main.log`,
+    );
+    const subPath = await until(
+      'the file of the subPath',
+      () => readFileSync(log, 'utf8').trim() || undefined,
+    );
+
+    await apply(configMap('page', { 'index.html': 'new' }));
+    let nudges = 0;
+    await until('the nudged pod shows the new page', async () => {
+      await patchObject('pod', namespace, 'nudged', { metadata: { annotations: { nudge: `${nudges++}` } } });
+      return (await content('nudged')) === 'new';
+    });
+    await until('the other one shows it later', async () => (await content('patient')) === 'new');
+    const shownAt = async (name: string) => {
+      const directory = `${namespace}_${name}_${(await podNamed(name)).metadata?.uid}`;
+      return lstatSync(join(sandboxDirectory(), 'node/pods', directory, 'volumes/data/..data')).mtimeMs;
+    };
+    expect(await shownAt('nudged')).toBeLessThan(await shownAt('patient'));
+    expect(readFileSync(subPath, 'utf8')).toBe('old');
+  });
+
+  test('what is missing is waited for, and named', async () => {
+    const env = [{ name: 'TOKEN', valueFrom: { secretKeyRef: { name: 'late', key: 'token' } } }];
+    const printing = { ...python('import os; print(os.environ["TOKEN"], flush=True)'), env };
+    await apply(
+      pod('volume', { containers: [server()], volumes: [{ name: 'data', configMap: { name: 'late' } }] }),
+      pod('variable', { containers: [printing], restartPolicy: 'Never' }),
+      pod('elsewhere', {
+        containers: [server()],
+        nodeSelector: { zigbee: 'yes' },
+        volumes: [{ name: 'data', emptyDir: {} }],
+      }),
+    );
+    const waiting = (name: string) =>
+      until(
+        `${name} waits`,
+        async () => (await podNamed(name)).status?.containerStatuses?.[0]?.state?.waiting,
+      );
+
+    expect(await waiting('volume')).toEqual({ reason: 'ContainerCreating' });
+    await until('the event names the ConfigMap', async () =>
+      (await eventsOf('volume')).some((line) => /^FailedMount: .*configmap "late" not found/.test(line)),
+    );
+    await until('the container names the Secret', async () => {
+      const { reason, message } = await waiting('variable');
+      return reason === 'CreateContainerConfigError' && message === 'secret "late" not found';
+    });
+    const scheduled = await until('the scheduler says why', async () =>
+      (await podNamed('elsewhere')).status?.conditions?.find(({ type }) => type === 'PodScheduled'),
+    );
+    expect(scheduled).toMatchObject({
+      status: 'False',
+      reason: 'Unschedulable',
+      message: "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector.",
+    });
+
+    const secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'late' },
+      stringData: { token: 'secret' },
+    };
+    await apply(configMap('late', {}), secret);
+    await ready('volume');
+    await until(
+      'the other one ran to its end',
+      async () => (await podNamed('variable')).status?.phase === 'Succeeded',
     );
   });
-  const { items } = await read<{ items: V1PersistentVolume[] }>('persistentvolumes');
-  const volume = items.find(({ spec }) => spec?.claimRef?.namespace === namespace);
-  const directory = volume?.spec?.hostPath?.path ?? '';
-  expect(readFileSync(join(directory, 'configuration.yaml'), 'utf8')).toContain('name: Sandbox');
-  expect(existsSync(join(directory, '.storage'))).toBe(true);
 
-  const pidFile = join(
-    sandboxDirectory(),
-    'node/pods',
-    `${namespace}_hub-0_${first.metadata?.uid}`,
-    'hub.pid',
-  );
-  process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGKILL');
-  await until('the hub was restarted and is ready', async () => {
-    const now = await podNamed('hub-0');
-    return now.status?.containerStatuses?.[0]?.restartCount === 1 && isReady(now);
-  });
-  const [hub] = (await podNamed('hub-0')).status?.containerStatuses ?? [];
-  expect(hub?.lastState?.terminated?.exitCode).toBe(137);
-  expect(hub?.containerID).not.toBe(first.status?.containerStatuses?.[0]?.containerID);
-  expect(await urlOf('hub')).toBe(url);
-
-  await remove('statefulset', 'hub');
-  await until('the pod is gone', () => isGone('hub-0'));
-  expect(await answers(url)).toBe(false);
-  expect(existsSync(directory)).toBe(true);
-  await remove('persistentvolumeclaim', 'hub-config');
-  await until('the volume and its directory are gone', async () => {
-    const { code } = await kubectl(['get', 'persistentvolume', volume?.metadata?.name ?? '']);
-    return code !== 0 && !existsSync(directory);
-  });
-});
-
-test('a changed ConfigMap reaches a volume late, and at once when the pod itself changes; a subPath never', async () => {
-  const volumes = [{ name: 'data', configMap: { name: 'page' } }];
-  const frozen = {
-    ...server(),
-    volumeMounts: [{ name: 'data', mountPath: '/data/', subPath: 'index.html' }],
-  };
-  frozen.command = [
-    'python3',
-    '-c',
-    'import sys, time; print(sys.argv[1], flush=True); time.sleep(999)',
-    '/data',
-  ];
-  await apply(
-    configMap('page', { 'index.html': 'old' }),
-    ...['patient', 'nudged'].flatMap((name) => [
-      pod(name, { containers: [server()], volumes }),
-      service(name),
-    ]),
-    pod('frozen', { containers: [frozen], volumes }),
-  );
-  const urls = { patient: await urlOf('patient'), nudged: await urlOf('nudged') };
-  const content = async (name: keyof typeof urls) => (await fetch(urls[name])).text();
-  for (const name of ['patient', 'nudged'] as const) {
-    await until(`${name} shows the page`, async () => (await content(name)) === 'old');
-  }
-  const log = join(
-    sandboxDirectory(),
-    'node/pods',
-    `${namespace}_frozen_${(await podNamed('frozen')).metadata?.uid}/main.log`,
-  );
-  const subPath = await until('the file of the subPath', () => readFileSync(log, 'utf8').trim() || undefined);
-
-  await apply(configMap('page', { 'index.html': 'new' }));
-  let nudges = 0;
-  await until('the nudged pod shows the new page', async () => {
-    await patchObject('pod', namespace, 'nudged', { metadata: { annotations: { nudge: `${nudges++}` } } });
-    return (await content('nudged')) === 'new';
-  });
-  await until('the other one shows it later', async () => (await content('patient')) === 'new');
-  const shownAt = async (name: string) => {
-    const directory = `${namespace}_${name}_${(await podNamed(name)).metadata?.uid}`;
-    return lstatSync(join(sandboxDirectory(), 'node/pods', directory, 'volumes/data/..data')).mtimeMs;
-  };
-  expect(await shownAt('nudged')).toBeLessThan(await shownAt('patient'));
-  expect(readFileSync(subPath, 'utf8')).toBe('old');
-});
-
-test('what is missing is waited for, and named', async () => {
-  const env = [{ name: 'TOKEN', valueFrom: { secretKeyRef: { name: 'late', key: 'token' } } }];
-  const printing = { ...python('import os; print(os.environ["TOKEN"], flush=True)'), env };
-  await apply(
-    pod('volume', { containers: [server()], volumes: [{ name: 'data', configMap: { name: 'late' } }] }),
-    pod('variable', { containers: [printing], restartPolicy: 'Never' }),
-    pod('elsewhere', {
-      containers: [server()],
-      nodeSelector: { zigbee: 'yes' },
-      volumes: [{ name: 'data', emptyDir: {} }],
-    }),
-  );
-  const waiting = (name: string) =>
-    until(`${name} waits`, async () => (await podNamed(name)).status?.containerStatuses?.[0]?.state?.waiting);
-
-  expect(await waiting('volume')).toEqual({ reason: 'ContainerCreating' });
-  await until('the event names the ConfigMap', async () =>
-    (await eventsOf('volume')).some((line) => /^FailedMount: .*configmap "late" not found/.test(line)),
-  );
-  await until('the container names the Secret', async () => {
-    const { reason, message } = await waiting('variable');
-    return reason === 'CreateContainerConfigError' && message === 'secret "late" not found';
-  });
-  const scheduled = await until('the scheduler says why', async () =>
-    (await podNamed('elsewhere')).status?.conditions?.find(({ type }) => type === 'PodScheduled'),
-  );
-  expect(scheduled).toMatchObject({
-    status: 'False',
-    reason: 'Unschedulable',
-    message: "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector.",
+  test('what the node does not know it refuses, naming the field', async () => {
+    const main = { ...server(), livenessProbe: { grpc: { port: 9000 } } };
+    await apply(pod('odd', { containers: [main], volumes: [{ name: 'data', emptyDir: {} }] }));
+    const waiting = await until('the pod is refused', async () => {
+      const { containerStatuses = [] } = (await podNamed('odd')).status ?? {};
+      return containerStatuses[0]?.state?.waiting;
+    });
+    expect(waiting).toEqual({
+      reason: 'SandboxUnsupported',
+      message: 'spec.containers[main].livenessProbe.grpc: not in the sandbox',
+    });
   });
 
-  const secret = {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name: 'late' },
-    stringData: { token: 'secret' },
-  };
-  await apply(configMap('late', {}), secret);
-  await ready('volume');
-  await until(
-    'the other one ran to its end',
-    async () => (await podNamed('variable')).status?.phase === 'Succeeded',
-  );
-});
+  test('failures: an init container is tried again, a container that fails its liveness probe is restarted', async () => {
+    // Fails at first: the file that it makes tells the second run that it is not the first.
+    const init: V1Container = {
+      name: 'init',
+      image: 'hub',
+      command: [
+        'sh',
+        '-c',
+        'if [ -e "$0" ]; then exit 0; fi; touch "$0"; echo no luck >&2; exit 3',
+        '/data/tried',
+      ],
+      terminationMessagePolicy: 'FallbackToLogsOnError',
+      volumeMounts: [{ name: 'data', mountPath: '/data' }],
+    };
+    const deaf = {
+      ...python('import time; time.sleep(999)'),
+      livenessProbe: { tcpSocket: { port: 8123 }, periodSeconds: 1, failureThreshold: 2 },
+    };
+    await apply(
+      pod('failing', {
+        initContainers: [init],
+        containers: [deaf],
+        volumes: [{ name: 'data', emptyDir: {} }],
+      }),
+    );
+    // The second run may begin before anybody looks at the pause; what came before it stays.
+    const crash = await until('the init container has failed and backed off', async () => {
+      const [status] = (await podNamed('failing')).status?.initContainerStatuses ?? [];
+      return status?.lastState?.terminated;
+    });
+    expect(crash).toMatchObject({ exitCode: 3, reason: 'Error', message: 'no luck\n' });
+    await until('the deaf container was restarted', async () => {
+      const { initContainerStatuses = [], containerStatuses = [] } = (await podNamed('failing')).status ?? {};
+      return initContainerStatuses[0]?.restartCount === 1 && (containerStatuses[0]?.restartCount ?? 0) >= 1;
+    });
+  });
 
-test('what the node does not know it refuses, naming the field', async () => {
-  const main = { ...server(), livenessProbe: { grpc: { port: 9000 } } };
-  await apply(pod('odd', { containers: [main], volumes: [{ name: 'data', emptyDir: {} }] }));
-  const waiting = await until('the pod is refused', async () => {
-    const { containerStatuses = [] } = (await podNamed('odd')).status ?? {};
-    return containerStatuses[0]?.state?.waiting;
-  });
-  expect(waiting).toEqual({
-    reason: 'SandboxUnsupported',
-    message: 'spec.containers[main].livenessProbe.grpc: not in the sandbox',
-  });
-});
-
-test('failures: an init container is tried again, a container that fails its liveness probe is restarted', async () => {
-  // Fails at first: the file that it makes tells the second run that it is not the first.
-  const init: V1Container = {
-    name: 'init',
-    image: 'hub',
-    command: [
-      'sh',
-      '-c',
-      'if [ -e "$0" ]; then exit 0; fi; touch "$0"; echo no luck >&2; exit 3',
-      '/data/tried',
-    ],
-    terminationMessagePolicy: 'FallbackToLogsOnError',
-    volumeMounts: [{ name: 'data', mountPath: '/data' }],
-  };
-  const deaf = {
-    ...python('import time; time.sleep(999)'),
-    livenessProbe: { tcpSocket: { port: 8123 }, periodSeconds: 1, failureThreshold: 2 },
-  };
-  await apply(
-    pod('failing', { initContainers: [init], containers: [deaf], volumes: [{ name: 'data', emptyDir: {} }] }),
-  );
-  // The second run may begin before anybody looks at the pause; what came before it stays.
-  const crash = await until('the init container has failed and backed off', async () => {
-    const [status] = (await podNamed('failing')).status?.initContainerStatuses ?? [];
-    return status?.lastState?.terminated;
-  });
-  expect(crash).toMatchObject({ exitCode: 3, reason: 'Error', message: 'no luck\n' });
-  await until('the deaf container was restarted', async () => {
-    const { initContainerStatuses = [], containerStatuses = [] } = (await podNamed('failing')).status ?? {};
-    return initContainerStatuses[0]?.restartCount === 1 && (containerStatuses[0]?.restartCount ?? 0) >= 1;
-  });
-});
-
-test('a deleted pod gets SIGTERM and time; a pod that is deleted by force leaves no process; the name keeps its port', async () => {
-  const script = `
+  test('a deleted pod gets SIGTERM and time; a pod that is deleted by force leaves no process; the name keeps its port', async () => {
+    const script = `
 import http.server, os, signal, sys
 def end(*_):
     open(sys.argv[1], 'w').write('ended well')
     os._exit(0)
 signal.signal(signal.SIGTERM, end)
 http.server.HTTPServer(('127.0.0.1', int(os.environ['SETUP_PORT'])), http.server.SimpleHTTPRequestHandler).serve_forever()`;
-  const main = {
-    ...python(script, '/data/termination'),
-    volumeMounts: [{ name: 'data', mountPath: '/data' }],
-  };
-  const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'words' } }];
-  const tcp = { ...main, readinessProbe: { tcpSocket: { port: 8123 }, periodSeconds: 1 } };
-  await apply(claim('words', '1Gi'), service('ending'), pod('ending', { containers: [tcp], volumes }));
-  await ready('ending');
-  const url = await urlOf('ending');
-  const { items } = await read<{ items: V1PersistentVolume[] }>('persistentvolumes');
-  const volume = items.find(
-    ({ spec }) => spec?.claimRef?.name === 'words' && spec.claimRef.namespace === namespace,
-  );
-  await remove('pod', 'ending');
-  expect(readFileSync(join(volume?.spec?.hostPath?.path ?? '', 'termination'), 'utf8')).toBe('ended well');
+    const main = {
+      ...python(script, '/data/termination'),
+      volumeMounts: [{ name: 'data', mountPath: '/data' }],
+    };
+    const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'words' } }];
+    const tcp = { ...main, readinessProbe: { tcpSocket: { port: 8123 }, periodSeconds: 1 } };
+    await apply(claim('words', '1Gi'), service('ending'), pod('ending', { containers: [tcp], volumes }));
+    await ready('ending');
+    const url = await urlOf('ending');
+    const { items } = await read<{ items: V1PersistentVolume[] }>('persistentvolumes');
+    const volume = items.find(
+      ({ spec }) => spec?.claimRef?.name === 'words' && spec.claimRef.namespace === namespace,
+    );
+    await remove('pod', 'ending');
+    expect(readFileSync(join(volume?.spec?.hostPath?.path ?? '', 'termination'), 'utf8')).toBe('ended well');
 
-  await apply(pod('ending', { containers: [tcp], volumes }));
-  await ready('ending');
-  expect(await urlOf('ending')).toBe(url);
-  expect(await answers(url)).toBe(true);
-  await remove('pod', 'ending', '--grace-period=0', '--force');
-  await until('nothing listens any more', async () => !(await answers(url)));
-});
+    await apply(pod('ending', { containers: [tcp], volumes }));
+    await ready('ending');
+    expect(await urlOf('ending')).toBe(url);
+    expect(await answers(url)).toBe(true);
+    await remove('pod', 'ending', '--grace-period=0', '--force');
+    await until('nothing listens any more', async () => !(await answers(url)));
+  });
 
-test('a pod with all that is harmless, and a sidecar that ends after the rest', async () => {
-  const resources = { requests: { cpu: '10m', memory: '16Mi' }, limits: { memory: '64Mi' } };
-  const securityContext = { runAsNonRoot: true, runAsUser: 1000, allowPrivilegeEscalation: false };
-  const mounted = { resources, securityContext, volumeMounts: [{ name: 'data', mountPath: '/data' }] };
-  const write = 'import sys, time; open(sys.argv[1], "w").close(); time.sleep(float(sys.argv[2]))';
-  const sidecar = {
-    ...python(write, '/data/sidecar', '999'),
-    ...mounted,
-    name: 'side',
-    restartPolicy: 'Always',
-  };
-  const look =
-    'import os, sys; sys.exit(0 if os.path.exists(sys.argv[1]) and os.environ["POD_IP"] == os.environ["NODE_IP"] else 1)';
-  const main = {
-    ...python(look, '/data/sidecar'),
-    ...mounted,
-    env: [
-      { name: 'POD_IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
-      { name: 'NODE_IP', valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } } },
-    ],
-  };
-  await apply(
-    pod('rich', {
-      initContainers: [sidecar],
-      containers: [main],
-      restartPolicy: 'OnFailure',
-      hostNetwork: true,
-      dnsPolicy: 'ClusterFirstWithHostNet',
-      tolerations: [{ operator: 'Exists' }],
-      topologySpreadConstraints: [
-        {
-          maxSkew: 1,
-          topologyKey: 'kubernetes.io/hostname',
-          whenUnsatisfiable: 'ScheduleAnyway',
-          labelSelector: {},
-        },
+  test('a pod with all that is harmless, and a sidecar that ends after the rest', async () => {
+    const resources = { requests: { cpu: '10m', memory: '16Mi' }, limits: { memory: '64Mi' } };
+    const securityContext = { runAsNonRoot: true, runAsUser: 1000, allowPrivilegeEscalation: false };
+    const mounted = { resources, securityContext, volumeMounts: [{ name: 'data', mountPath: '/data' }] };
+    const write = 'import sys, time; open(sys.argv[1], "w").close(); time.sleep(float(sys.argv[2]))';
+    const sidecar = {
+      ...python(write, '/data/sidecar', '999'),
+      ...mounted,
+      name: 'side',
+      restartPolicy: 'Always',
+    };
+    const look =
+      'import os, sys; sys.exit(0 if os.path.exists(sys.argv[1]) and os.environ["POD_IP"] == os.environ["NODE_IP"] else 1)';
+    const main = {
+      ...python(look, '/data/sidecar'),
+      ...mounted,
+      env: [
+        { name: 'POD_IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
+        { name: 'NODE_IP', valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } } },
       ],
-      volumes: [{ name: 'data', emptyDir: { sizeLimit: '1Mi' } }],
-    }),
-  );
-  const done = await until('it has done its work', async () => {
-    const now = await podNamed('rich');
-    return now.status?.phase === 'Succeeded' && now;
+    };
+    await apply(
+      pod('rich', {
+        initContainers: [sidecar],
+        containers: [main],
+        restartPolicy: 'OnFailure',
+        hostNetwork: true,
+        dnsPolicy: 'ClusterFirstWithHostNet',
+        tolerations: [{ operator: 'Exists' }],
+        topologySpreadConstraints: [
+          {
+            maxSkew: 1,
+            topologyKey: 'kubernetes.io/hostname',
+            whenUnsatisfiable: 'ScheduleAnyway',
+            labelSelector: {},
+          },
+        ],
+        volumes: [{ name: 'data', emptyDir: { sizeLimit: '1Mi' } }],
+      }),
+    );
+    const done = await until('it has done its work', async () => {
+      const now = await podNamed('rich');
+      return now.status?.phase === 'Succeeded' && now;
+    });
+    expect(done.status?.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Initialized', status: 'True' }),
+    );
+    await until('the sidecar was stopped', async () => {
+      const [side] = (await podNamed('rich')).status?.initContainerStatuses ?? [];
+      return side?.state?.terminated?.exitCode === 143;
+    });
   });
-  expect(done.status?.conditions).toContainEqual(
-    expect.objectContaining({ type: 'Initialized', status: 'True' }),
-  );
-  await until('the sidecar was stopped', async () => {
-    const [side] = (await podNamed('rich')).status?.initContainerStatuses ?? [];
-    return side?.state?.terminated?.exitCode === 143;
-  });
-});
 
-test('a claim that asks for more gets it', async () => {
-  await apply(claim('growing', '1Gi'));
-  const capacity = async () =>
-    (await read<{ status?: { phase?: string; capacity?: { storage: string } } }>('pvc', 'growing')).status
-      ?.capacity?.storage;
-  await until('it is bound', async () => (await capacity()) === '1Gi');
-  await apply(claim('growing', '3Gi'));
-  await until('it has grown', async () => (await capacity()) === '3Gi');
+  test('a claim that asks for more gets it', async () => {
+    await apply(claim('growing', '1Gi'));
+    const capacity = async () =>
+      (await read<{ status?: { phase?: string; capacity?: { storage: string } } }>('pvc', 'growing')).status
+        ?.capacity?.storage;
+    await until('it is bound', async () => (await capacity()) === '1Gi');
+    await apply(claim('growing', '3Gi'));
+    await until('it has grown', async () => (await capacity()) === '3Gi');
+  });
 });

@@ -19,17 +19,19 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }));
 
-test.each(['dist', 'imports'])(
-  '%s is what the sources make: run `make synth` when this fails',
-  async (name) => {
-    const contents = async (directory: string) => {
-      const files = (await readdir(directory)).sort();
-      return Promise.all(
-        files.map(async (file) => ({ file, text: await readFile(join(directory, file), 'utf8') })),
-      );
-    };
-    const [fresh, committed] = await Promise.all([contents(join(folder, name)), contents(name)]);
-    expect(committed.map(({ file }) => file)).toEqual(fresh.map(({ file }) => file));
-    for (const [index, { text }] of fresh.entries()) expect(committed[index]!.text === text).toBe(true);
-  },
-);
+describe('generated files', () => {
+  test.each(['dist', 'imports'])(
+    '%s is what the sources make: run `make synth` when this fails',
+    async (name) => {
+      const contents = async (directory: string) => {
+        const files = (await readdir(directory)).sort();
+        return Promise.all(
+          files.map(async (file) => ({ file, text: await readFile(join(directory, file), 'utf8') })),
+        );
+      };
+      const [fresh, committed] = await Promise.all([contents(join(folder, name)), contents(name)]);
+      expect(committed.map(({ file }) => file)).toEqual(fresh.map(({ file }) => file));
+      for (const [index, { text }] of fresh.entries()) expect(committed[index]!.text === text).toBe(true);
+    },
+  );
+});

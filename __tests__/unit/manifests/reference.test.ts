@@ -8,20 +8,23 @@ import { promisify } from 'node:util';
 
 const folders = ['docs/reference', 'samples'];
 
-test('docs/reference and samples are what the sources make: run `make synth` when this fails', async () => {
-  const fresh = await mkdtemp(join(tmpdir(), 'reference-'));
-  try {
-    for (const folder of folders) await cp(folder, join(fresh, folder), { recursive: true });
-    await promisify(execFile)('node_modules/.bin/tsx', ['manifests/reference.ts', fresh]);
-    for (const folder of folders) expect(await contents(join(fresh, folder))).toEqual(await contents(folder));
-  } finally {
-    await rm(fresh, { recursive: true });
+describe('reference pages', () => {
+  test('docs/reference and samples are what the sources make: run `make synth` when this fails', async () => {
+    const fresh = await mkdtemp(join(tmpdir(), 'reference-'));
+    try {
+      for (const folder of folders) await cp(folder, join(fresh, folder), { recursive: true });
+      await promisify(execFile)('node_modules/.bin/tsx', ['manifests/reference.ts', fresh]);
+      for (const folder of folders)
+        expect(await contents(join(fresh, folder))).toEqual(await contents(folder));
+    } finally {
+      await rm(fresh, { recursive: true });
+    }
+  });
+
+  async function contents(folder: string): Promise<Record<string, string>> {
+    const files = (await readdir(folder)).sort();
+    return Object.fromEntries(
+      await Promise.all(files.map(async (file) => [file, await readFile(join(folder, file), 'utf8')])),
+    );
   }
 });
-
-async function contents(folder: string): Promise<Record<string, string>> {
-  const files = (await readdir(folder)).sort();
-  return Object.fromEntries(
-    await Promise.all(files.map(async (file) => [file, await readFile(join(folder, file), 'utf8')])),
-  );
-}

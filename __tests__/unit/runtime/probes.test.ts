@@ -21,47 +21,49 @@ async function ask(path: string, answers: Partial<ProbeAnswers> = {}) {
 
 const PLAIN = 'text/plain; charset=utf-8';
 
-test.each(['/healthz', '/readyz', '/healthz?verbose'])(
-  '%s of a process that is well says so',
-  async (path) => {
-    expect(await ask(path)).toEqual([200, PLAIN, 'ok\n']);
-  },
-);
-
-test('/healthz names each problem', async () => {
-  const livenessErrors = () => ['the watch of Hub is stuck', 'a reconcile has been running for 480 s'];
-  expect(await ask('/healthz', { livenessErrors })).toEqual([
-    503,
-    PLAIN,
-    'the watch of Hub is stuck\na reconcile has been running for 480 s\n',
-  ]);
-});
-
-test('/readyz names what is waited for, in the words of the server, and nothing of its health', async () => {
-  const readiness = () => ['Hub is not listed yet: hubs is forbidden: User “op” cannot list resource'];
-  expect(await ask('/readyz', { readinessErrors: readiness, livenessErrors: () => ['ill'] })).toEqual([
-    503,
-    PLAIN,
-    'Hub is not listed yet: hubs is forbidden: User “op” cannot list resource\n',
-  ]);
-});
-
-test('/metrics is what the registry renders', async () => {
-  expect(await ask('/metrics')).toEqual([200, 'text/plain; version=0.0.4', 'up 1\n']);
-});
-
-test('/metrics that cannot be rendered are an error of this scrape alone', async () => {
-  const metrics = () => Promise.reject(new Error('no such label'));
-  expect(await ask('/metrics', { metrics })).toEqual([500, 'text/plain', 'Error: no such label\n']);
-});
-
-test('any other path says what there is', async () => {
-  expect(await ask('/')).toEqual([404, 'text/plain', '/healthz, /readyz or /metrics\n']);
-});
-
-test('a port that is taken is said in one sentence', async () => {
-  server = await ProbeServer.listen(0, '127.0.0.1', well);
-  await expect(ProbeServer.listen(server.port, '127.0.0.1', well)).rejects.toThrow(
-    `Port ${server.port} is in use: choose another with --http-port, or 0 for a free one.`,
+describe('the probes of the operator', () => {
+  test.each(['/healthz', '/readyz', '/healthz?verbose'])(
+    '%s of a process that is well says so',
+    async (path) => {
+      expect(await ask(path)).toEqual([200, PLAIN, 'ok\n']);
+    },
   );
+
+  test('/healthz names each problem', async () => {
+    const livenessErrors = () => ['the watch of Hub is stuck', 'a reconcile has been running for 480 s'];
+    expect(await ask('/healthz', { livenessErrors })).toEqual([
+      503,
+      PLAIN,
+      'the watch of Hub is stuck\na reconcile has been running for 480 s\n',
+    ]);
+  });
+
+  test('/readyz names what is waited for, in the words of the server, and nothing of its health', async () => {
+    const readiness = () => ['Hub is not listed yet: hubs is forbidden: User “op” cannot list resource'];
+    expect(await ask('/readyz', { readinessErrors: readiness, livenessErrors: () => ['ill'] })).toEqual([
+      503,
+      PLAIN,
+      'Hub is not listed yet: hubs is forbidden: User “op” cannot list resource\n',
+    ]);
+  });
+
+  test('/metrics is what the registry renders', async () => {
+    expect(await ask('/metrics')).toEqual([200, 'text/plain; version=0.0.4', 'up 1\n']);
+  });
+
+  test('/metrics that cannot be rendered are an error of this scrape alone', async () => {
+    const metrics = () => Promise.reject(new Error('no such label'));
+    expect(await ask('/metrics', { metrics })).toEqual([500, 'text/plain', 'Error: no such label\n']);
+  });
+
+  test('any other path says what there is', async () => {
+    expect(await ask('/')).toEqual([404, 'text/plain', '/healthz, /readyz or /metrics\n']);
+  });
+
+  test('a port that is taken is said in one sentence', async () => {
+    server = await ProbeServer.listen(0, '127.0.0.1', well);
+    await expect(ProbeServer.listen(server.port, '127.0.0.1', well)).rejects.toThrow(
+      `Port ${server.port} is in use: choose another with --http-port, or 0 for a free one.`,
+    );
+  });
 });

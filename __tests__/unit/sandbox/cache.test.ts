@@ -19,57 +19,59 @@ afterEach(async () => {
 
 const writeTool = (folder: string) => writeFile(join(folder, 'tool'), 'works');
 
-test('builds once and then finds it', async () => {
-  const build = jest.fn(writeTool);
-  const first = await cached('tool', 'k1', build);
-  const second = await cached('tool', 'k1', build);
-  expect(second).toBe(first);
-  expect(build).toHaveBeenCalledTimes(1);
-  expect(await readFile(join(first, 'tool'), 'utf8')).toBe('works');
-});
-
-test('a build that breaks leaves nothing, and the next start builds again', async () => {
-  const breaks = async (folder: string) => {
-    await writeTool(folder);
-    throw new Error('download broke');
-  };
-  await expect(cached('tool', 'k1', breaks)).rejects.toThrow('download broke');
-  expect(await readdir(root)).toEqual([]);
-  await cached('tool', 'k1', writeTool);
-  expect(await readdir(root)).toEqual(['tool-k1']);
-});
-
-test('nothing is visible under its name before it is complete', async () => {
-  await cached('tool', 'k1', async (folder) => {
-    await writeTool(folder);
-    expect(await readdir(root)).not.toContain('tool-k1');
+describe('the cache of the sandbox', () => {
+  test('builds once and then finds it', async () => {
+    const build = jest.fn(writeTool);
+    const first = await cached('tool', 'k1', build);
+    const second = await cached('tool', 'k1', build);
+    expect(second).toBe(first);
+    expect(build).toHaveBeenCalledTimes(1);
+    expect(await readFile(join(first, 'tool'), 'utf8')).toBe('works');
   });
-});
 
-test('two at once build once; the other waits and says so', async () => {
-  let finish!: () => void;
-  const finished = new Promise<void>((resolve) => (finish = resolve));
-  const build = jest.fn(() => finished);
-  const waits = jest.fn(() => finish());
-  const first = cached('tool', 'k1', build);
-  const second = cached('tool', 'k1', build, waits);
-  expect(await second).toBe(await first);
-  expect(build).toHaveBeenCalledTimes(1);
-  expect(waits).toHaveBeenCalled();
-});
+  test('a build that breaks leaves nothing, and the next start builds again', async () => {
+    const breaks = async (folder: string) => {
+      await writeTool(folder);
+      throw new Error('download broke');
+    };
+    await expect(cached('tool', 'k1', breaks)).rejects.toThrow('download broke');
+    expect(await readdir(root)).toEqual([]);
+    await cached('tool', 'k1', writeTool);
+    expect(await readdir(root)).toEqual(['tool-k1']);
+  });
 
-test('takes over from a killed run and removes what that had begun', async () => {
-  await mkdir(join(root, 'tool-k1.partial-abc'));
-  const lock = join(root, 'tool-k1.lock');
-  await writeFile(lock, '1');
-  const longAgo = new Date(Date.now() - 60_000);
-  await utimes(lock, longAgo, longAgo);
-  await cached('tool', 'k1', writeTool);
-  expect(await readdir(root)).toEqual(['tool-k1']);
-});
+  test('nothing is visible under its name before it is complete', async () => {
+    await cached('tool', 'k1', async (folder) => {
+      await writeTool(folder);
+      expect(await readdir(root)).not.toContain('tool-k1');
+    });
+  });
 
-test('the key tells contents apart, also where they meet', () => {
-  expect(contentKey(['ab', 'c'])).toBe(contentKey(['ab', Buffer.from('c')]));
-  expect(contentKey(['ab', 'c'])).not.toBe(contentKey(['a', 'bc']));
-  expect(contentKey(['ab', 'c'])).not.toBe(contentKey(['ab', 'c', '']));
+  test('two at once build once; the other waits and says so', async () => {
+    let finish!: () => void;
+    const finished = new Promise<void>((resolve) => (finish = resolve));
+    const build = jest.fn(() => finished);
+    const waits = jest.fn(() => finish());
+    const first = cached('tool', 'k1', build);
+    const second = cached('tool', 'k1', build, waits);
+    expect(await second).toBe(await first);
+    expect(build).toHaveBeenCalledTimes(1);
+    expect(waits).toHaveBeenCalled();
+  });
+
+  test('takes over from a killed run and removes what that had begun', async () => {
+    await mkdir(join(root, 'tool-k1.partial-abc'));
+    const lock = join(root, 'tool-k1.lock');
+    await writeFile(lock, '1');
+    const longAgo = new Date(Date.now() - 60_000);
+    await utimes(lock, longAgo, longAgo);
+    await cached('tool', 'k1', writeTool);
+    expect(await readdir(root)).toEqual(['tool-k1']);
+  });
+
+  test('the key tells contents apart, also where they meet', () => {
+    expect(contentKey(['ab', 'c'])).toBe(contentKey(['ab', Buffer.from('c')]));
+    expect(contentKey(['ab', 'c'])).not.toBe(contentKey(['a', 'bc']));
+    expect(contentKey(['ab', 'c'])).not.toBe(contentKey(['ab', 'c', '']));
+  });
 });

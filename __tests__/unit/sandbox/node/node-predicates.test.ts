@@ -34,32 +34,34 @@ const requiring = (key: string, operator: string, values?: string[]) =>
 
 const mismatch = "1 node(s) didn't match Pod's node affinity/selector";
 
-test.each<[string, V1Pod]>([
-  ['a plain pod', pod({})],
-  ['one with a bound claim', claimed('bound')],
-  ['one that selects the node', pod({ nodeSelector: { 'kubernetes.io/hostname': 'sandbox' } })],
-  ['one that requires the node', requiring('kubernetes.io/hostname', 'In', ['other', 'sandbox'])],
-  ['one that forbids another', requiring('kubernetes.io/hostname', 'NotIn', ['other'])],
-  ['one with modest requests', requesting({ cpu: '1500m', memory: '8Gi' })],
-])('%s is taken', (_, given) => {
-  expect(unschedulable(given, node, lookup)).toBeUndefined();
-});
+describe('node predicates', () => {
+  test.each<[string, V1Pod]>([
+    ['a plain pod', pod({})],
+    ['one with a bound claim', claimed('bound')],
+    ['one that selects the node', pod({ nodeSelector: { 'kubernetes.io/hostname': 'sandbox' } })],
+    ['one that requires the node', requiring('kubernetes.io/hostname', 'In', ['other', 'sandbox'])],
+    ['one that forbids another', requiring('kubernetes.io/hostname', 'NotIn', ['other'])],
+    ['one with modest requests', requesting({ cpu: '1500m', memory: '8Gi' })],
+  ])('%s is taken', (_, given) => {
+    expect(unschedulable(given, node, lookup)).toBeUndefined();
+  });
 
-test.each<[string, V1Pod, string]>([
-  ['a selector that nothing matches', pod({ nodeSelector: { zigbee: 'yes' } }), mismatch],
-  ['a requirement that nothing meets', requiring('zigbee', 'Exists'), mismatch],
-  ['a claim that is not there', claimed('none'), 'persistentvolumeclaim "none" not found'],
-  ['a claim that is not bound', claimed('pending'), 'pod has unbound immediate PersistentVolumeClaims'],
-  ['more memory than there is', requesting({ memory: '9G' }), '1 Insufficient memory'],
-  ['a device', requesting({ 'example.com/zigbee': '1' }), '1 Insufficient example.com/zigbee'],
-])('%s leaves the pod pending', (_, given, problem) => {
-  expect(unschedulable(given, node, lookup)).toBe(`0/1 nodes are available: ${problem}.`);
-});
+  test.each<[string, V1Pod, string]>([
+    ['a selector that nothing matches', pod({ nodeSelector: { zigbee: 'yes' } }), mismatch],
+    ['a requirement that nothing meets', requiring('zigbee', 'Exists'), mismatch],
+    ['a claim that is not there', claimed('none'), 'persistentvolumeclaim "none" not found'],
+    ['a claim that is not bound', claimed('pending'), 'pod has unbound immediate PersistentVolumeClaims'],
+    ['more memory than there is', requesting({ memory: '9G' }), '1 Insufficient memory'],
+    ['a device', requesting({ 'example.com/zigbee': '1' }), '1 Insufficient example.com/zigbee'],
+  ])('%s leaves the pod pending', (_, given, problem) => {
+    expect(unschedulable(given, node, lookup)).toBe(`0/1 nodes are available: ${problem}.`);
+  });
 
-test('only pods that ask the default scheduler, and may go, are looked at', () => {
-  expect(wantsNode(pod({ schedulerName: 'default-scheduler' }))).toBe(true);
-  expect(wantsNode(pod({ schedulerName: 'other' }))).toBe(false);
-  expect(wantsNode(pod({ nodeName: 'sandbox' }))).toBe(false);
-  expect(wantsNode(pod({ schedulingGates: [{ name: 'wait' }] }))).toBe(false);
-  expect(wantsNode({ ...pod({}), metadata: { deletionTimestamp: new Date() } })).toBe(false);
+  test('only pods that ask the default scheduler, and may go, are looked at', () => {
+    expect(wantsNode(pod({ schedulerName: 'default-scheduler' }))).toBe(true);
+    expect(wantsNode(pod({ schedulerName: 'other' }))).toBe(false);
+    expect(wantsNode(pod({ nodeName: 'sandbox' }))).toBe(false);
+    expect(wantsNode(pod({ schedulingGates: [{ name: 'wait' }] }))).toBe(false);
+    expect(wantsNode({ ...pod({}), metadata: { deletionTimestamp: new Date() } })).toBe(false);
+  });
 });

@@ -8,28 +8,30 @@ const directory = mkdtempSync(join(tmpdir(), 'ports-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 const file = join(directory, 'ports.json');
 
-test('a name keeps its port, also for the next sandbox', async () => {
-  const ports = new Ports(file);
-  const first = await ports.assign('home', 'hub-0');
-  expect(await ports.assign('home', 'hub-0')).toBe(first);
-  expect(await ports.assign('other', 'hub-0')).not.toBe(first);
-  expect(await new Ports(file).assign('home', 'hub-0')).toBe(first);
-});
+describe('ports of pods', () => {
+  test('a name keeps its port, also for the next sandbox', async () => {
+    const ports = new Ports(file);
+    const first = await ports.assign('home', 'hub-0');
+    expect(await ports.assign('home', 'hub-0')).toBe(first);
+    expect(await ports.assign('other', 'hub-0')).not.toBe(first);
+    expect(await new Ports(file).assign('home', 'hub-0')).toBe(first);
+  });
 
-test('names that come at once get ports of their own', async () => {
-  const ports = new Ports(join(directory, 'many.json'));
-  const assigned = await Promise.all(
-    Array.from({ length: 100 }, (_, index) => ports.assign('home', `hub-${index}`)),
-  );
-  expect(new Set(assigned).size).toBe(100);
-});
+  test('names that come at once get ports of their own', async () => {
+    const ports = new Ports(join(directory, 'many.json'));
+    const assigned = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => ports.assign('home', `hub-${index}`)),
+    );
+    expect(new Set(assigned).size).toBe(100);
+  });
 
-test('a port that somebody else took is not given', async () => {
-  const ports = new Ports(file);
-  const taken = await ports.assign('home', 'hub-0');
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(taken, '127.0.0.1', resolve));
-  const other = await ports.assign('home', 'hub-0');
-  server.close();
-  expect(other).not.toBe(taken);
+  test('a port that somebody else took is not given', async () => {
+    const ports = new Ports(file);
+    const taken = await ports.assign('home', 'hub-0');
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(taken, '127.0.0.1', resolve));
+    const other = await ports.assign('home', 'hub-0');
+    server.close();
+    expect(other).not.toBe(taken);
+  });
 });

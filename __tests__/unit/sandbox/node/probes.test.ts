@@ -37,48 +37,54 @@ const target = () => ({
   }),
 });
 
-test('HTTP: 200 to 399 is healthy, and the headers are sent', async () => {
-  answers = [200, 302, 404, 503];
-  expect(await ask(http, target(), never)).toBeUndefined();
-  expect(await ask(http, target(), never)).toBeUndefined();
-  expect(await ask(http, target(), never)).toBe('HTTP probe failed with statuscode: 404');
-  expect(await ask(http, target(), never)).toBe('HTTP probe failed with statuscode: 503');
-  expect(seen[0]).toBe('/ok probe');
-});
+describe('probes of pods', () => {
+  test('HTTP: 200 to 399 is healthy, and the headers are sent', async () => {
+    answers = [200, 302, 404, 503];
+    expect(await ask(http, target(), never)).toBeUndefined();
+    expect(await ask(http, target(), never)).toBeUndefined();
+    expect(await ask(http, target(), never)).toBe('HTTP probe failed with statuscode: 404');
+    expect(await ask(http, target(), never)).toBe('HTTP probe failed with statuscode: 503');
+    expect(seen[0]).toBe('/ok probe');
+  });
 
-test('HTTP: no answer in time, and nobody there', async () => {
-  expect(await ask({ ...http, timeoutSeconds: 0.1 }, target(), never)).toContain('context deadline exceeded');
-  server.closeAllConnections();
-  server.close();
-  expect(await ask(http, target(), never)).toContain('ECONNREFUSED');
-});
+  test('HTTP: no answer in time, and nobody there', async () => {
+    expect(await ask({ ...http, timeoutSeconds: 0.1 }, target(), never)).toContain(
+      'context deadline exceeded',
+    );
+    server.closeAllConnections();
+    server.close();
+    expect(await ask(http, target(), never)).toContain('ECONNREFUSED');
+  });
 
-test('TCP: somebody listens, or not', async () => {
-  expect(await ask({ tcpSocket: { port: 8123 } }, target(), never)).toBeUndefined();
-  server.close();
-  expect(await ask({ tcpSocket: { port: 8123 } }, target(), never)).toContain('ECONNREFUSED');
-});
+  test('TCP: somebody listens, or not', async () => {
+    expect(await ask({ tcpSocket: { port: 8123 } }, target(), never)).toBeUndefined();
+    server.close();
+    expect(await ask({ tcpSocket: { port: 8123 } }, target(), never)).toContain('ECONNREFUSED');
+  });
 
-test('a verdict needs as many answers in a row as the thresholds say', async () => {
-  answers = [200, 500, 500, 200, 200, 500, 500, 500];
-  const probe = { ...http, periodSeconds: 0.01, successThreshold: 2, failureThreshold: 3 };
-  const ending = new AbortController();
-  const told: boolean[] = [];
-  const failures: string[] = [];
-  for await (const healthy of verdicts(probe, target(), ending.signal, (problem) => failures.push(problem))) {
-    told.push(healthy);
-    if (told.length === 2) ending.abort();
-  }
-  expect(told).toEqual([true, false]);
-  expect(seen).toHaveLength(8);
-  expect(failures).toHaveLength(5);
-});
+  test('a verdict needs as many answers in a row as the thresholds say', async () => {
+    answers = [200, 500, 500, 200, 200, 500, 500, 500];
+    const probe = { ...http, periodSeconds: 0.01, successThreshold: 2, failureThreshold: 3 };
+    const ending = new AbortController();
+    const told: boolean[] = [];
+    const failures: string[] = [];
+    for await (const healthy of verdicts(probe, target(), ending.signal, (problem) =>
+      failures.push(problem),
+    )) {
+      told.push(healthy);
+      if (told.length === 2) ending.abort();
+    }
+    expect(told).toEqual([true, false]);
+    expect(seen).toHaveLength(8);
+    expect(failures).toHaveLength(5);
+  });
 
-test('a command: its exit code counts, and its output says why', async () => {
-  const command = (script: string) => ({ exec: { command: ['sh', '-c', script] }, timeoutSeconds: 5 });
-  expect(await ask(command('exit 0'), target(), never)).toBeUndefined();
-  expect(await ask(command('echo nobody; exit 3'), target(), never)).toBe('nobody');
-  expect(await ask({ ...command('sleep 60'), timeoutSeconds: 0.1 }, target(), never)).toContain(
-    'context deadline exceeded',
-  );
+  test('a command: its exit code counts, and its output says why', async () => {
+    const command = (script: string) => ({ exec: { command: ['sh', '-c', script] }, timeoutSeconds: 5 });
+    expect(await ask(command('exit 0'), target(), never)).toBeUndefined();
+    expect(await ask(command('echo nobody; exit 3'), target(), never)).toBe('nobody');
+    expect(await ask({ ...command('sleep 60'), timeoutSeconds: 0.1 }, target(), never)).toContain(
+      'context deadline exceeded',
+    );
+  });
 });

@@ -37,92 +37,100 @@ const conditionsOf = (init: V1ContainerStatus[], main: V1ContainerStatus[], give
     (statusOf(init, main, given).conditions ?? []).map(({ type, status }) => [type, status]),
   );
 
-test.each<[string, V1ContainerStatus[], V1ContainerStatus[], string, string]>([
-  ['nothing started', [waiting('init'), waiting('side')], [waiting('hub')], 'Always', 'Pending'],
-  [
-    'an init container runs',
-    [running('init', false), waiting('side')],
-    [waiting('hub')],
-    'Always',
-    'Pending',
-  ],
-  [
-    'an init container fails again and again',
-    [crashing('init'), waiting('side')],
-    [waiting('hub')],
-    'Always',
-    'Pending',
-  ],
-  [
-    'an init container failed for good',
-    [ended('init', 1), waiting('side')],
-    [waiting('hub')],
-    'Never',
-    'Failed',
-  ],
-  ['the sidecar has not started', [ended('init', 0), waiting('side')], [waiting('hub')], 'Always', 'Pending'],
-  ['the container is about to start', initDone, [waiting('hub')], 'Always', 'Pending'],
-  ['the container runs', initDone, [running('hub', false)], 'Always', 'Running'],
-  ['the container crashes', initDone, [crashing('hub')], 'Always', 'Running'],
-  ['the container ended and is to be restarted', initDone, [ended('hub', 0)], 'Always', 'Running'],
-  [
-    'its sidecar was stopped at the end',
-    [ended('init', 0), ended('side', 143)],
-    [ended('hub', 0)],
-    'Never',
-    'Succeeded',
-  ],
-  ['the container did its work', initDone, [ended('hub', 0)], 'OnFailure', 'Succeeded'],
-  ['the container failed and is tried again', initDone, [ended('hub', 1)], 'OnFailure', 'Running'],
-  ['the container failed for good', initDone, [ended('hub', 1)], 'Never', 'Failed'],
-])('%s', (_, init, main, policy, phase) => {
-  expect(statusOf(init, main, pod(policy)).phase).toBe(phase);
-});
-
-test('conditions follow the containers', () => {
-  expect(conditionsOf([waiting('init'), waiting('side')], [waiting('hub')])).toEqual({
-    PodScheduled: 'True',
-    Initialized: 'False',
-    ContainersReady: 'False',
-    Ready: 'False',
+describe('status of pods', () => {
+  test.each<[string, V1ContainerStatus[], V1ContainerStatus[], string, string]>([
+    ['nothing started', [waiting('init'), waiting('side')], [waiting('hub')], 'Always', 'Pending'],
+    [
+      'an init container runs',
+      [running('init', false), waiting('side')],
+      [waiting('hub')],
+      'Always',
+      'Pending',
+    ],
+    [
+      'an init container fails again and again',
+      [crashing('init'), waiting('side')],
+      [waiting('hub')],
+      'Always',
+      'Pending',
+    ],
+    [
+      'an init container failed for good',
+      [ended('init', 1), waiting('side')],
+      [waiting('hub')],
+      'Never',
+      'Failed',
+    ],
+    [
+      'the sidecar has not started',
+      [ended('init', 0), waiting('side')],
+      [waiting('hub')],
+      'Always',
+      'Pending',
+    ],
+    ['the container is about to start', initDone, [waiting('hub')], 'Always', 'Pending'],
+    ['the container runs', initDone, [running('hub', false)], 'Always', 'Running'],
+    ['the container crashes', initDone, [crashing('hub')], 'Always', 'Running'],
+    ['the container ended and is to be restarted', initDone, [ended('hub', 0)], 'Always', 'Running'],
+    [
+      'its sidecar was stopped at the end',
+      [ended('init', 0), ended('side', 143)],
+      [ended('hub', 0)],
+      'Never',
+      'Succeeded',
+    ],
+    ['the container did its work', initDone, [ended('hub', 0)], 'OnFailure', 'Succeeded'],
+    ['the container failed and is tried again', initDone, [ended('hub', 1)], 'OnFailure', 'Running'],
+    ['the container failed for good', initDone, [ended('hub', 1)], 'Never', 'Failed'],
+  ])('%s', (_, init, main, policy, phase) => {
+    expect(statusOf(init, main, pod(policy)).phase).toBe(phase);
   });
-  expect(conditionsOf(initDone, [running('hub', false)])).toMatchObject({
-    Initialized: 'True',
-    Ready: 'False',
+
+  test('conditions follow the containers', () => {
+    expect(conditionsOf([waiting('init'), waiting('side')], [waiting('hub')])).toEqual({
+      PodScheduled: 'True',
+      Initialized: 'False',
+      ContainersReady: 'False',
+      Ready: 'False',
+    });
+    expect(conditionsOf(initDone, [running('hub', false)])).toMatchObject({
+      Initialized: 'True',
+      Ready: 'False',
+    });
+    expect(conditionsOf(initDone, [running('hub', true)])).toMatchObject({
+      ContainersReady: 'True',
+      Ready: 'True',
+    });
   });
-  expect(conditionsOf(initDone, [running('hub', true)])).toMatchObject({
-    ContainersReady: 'True',
-    Ready: 'True',
+
+  test('what is not ready is named', () => {
+    const conditions = statusOf([ended('init', 0), waiting('side')], [waiting('hub')]).conditions ?? [];
+    expect(conditions.find(({ type }) => type === 'Initialized')?.message).toBe(
+      'containers with incomplete status: [side]',
+    );
+    expect(conditions.find(({ type }) => type === 'Ready')?.message).toBe(
+      'containers with unready status: [hub]',
+    );
   });
-});
 
-test('what is not ready is named', () => {
-  const conditions = statusOf([ended('init', 0), waiting('side')], [waiting('hub')]).conditions ?? [];
-  expect(conditions.find(({ type }) => type === 'Initialized')?.message).toBe(
-    'containers with incomplete status: [side]',
-  );
-  expect(conditions.find(({ type }) => type === 'Ready')?.message).toBe(
-    'containers with unready status: [hub]',
-  );
-});
+  test('a condition keeps its time until it changes, and those of others are kept', () => {
+    const before = new Date('2026-01-01T00:30:00Z');
+    const previous = [
+      { type: 'Ready', status: 'False', lastTransitionTime: before },
+      { type: 'Initialized', status: 'True', lastTransitionTime: before },
+      { type: 'example.com/own', status: 'True' },
+    ];
+    const view = { podIP: '10.244.0.2', startTime, init: initDone, main: [running('hub', true)] };
+    const conditions = podStatus(pod(), view, previous, now).conditions ?? [];
+    const timeOf = (type: string) =>
+      conditions.find((condition) => condition.type === type)?.lastTransitionTime;
+    expect(timeOf('Initialized')).toBe(before);
+    expect(timeOf('Ready')).toBe(now);
+    expect(conditions).toContainEqual({ type: 'example.com/own', status: 'True' });
+  });
 
-test('a condition keeps its time until it changes, and those of others are kept', () => {
-  const before = new Date('2026-01-01T00:30:00Z');
-  const previous = [
-    { type: 'Ready', status: 'False', lastTransitionTime: before },
-    { type: 'Initialized', status: 'True', lastTransitionTime: before },
-    { type: 'example.com/own', status: 'True' },
-  ];
-  const view = { podIP: '10.244.0.2', startTime, init: initDone, main: [running('hub', true)] };
-  const conditions = podStatus(pod(), view, previous, now).conditions ?? [];
-  const timeOf = (type: string) =>
-    conditions.find((condition) => condition.type === type)?.lastTransitionTime;
-  expect(timeOf('Initialized')).toBe(before);
-  expect(timeOf('Ready')).toBe(now);
-  expect(conditions).toContainEqual({ type: 'example.com/own', status: 'True' });
-});
-
-test('an init container that has done its part is ready', () => {
-  const { initContainerStatuses } = statusOf([ended('init', 0), waiting('side')], [waiting('hub')]);
-  expect(initContainerStatuses?.map(({ ready }) => ready)).toEqual([true, false]);
+  test('an init container that has done its part is ready', () => {
+    const { initContainerStatuses } = statusOf([ended('init', 0), waiting('side')], [waiting('hub')]);
+    expect(initContainerStatuses?.map(({ ready }) => ready)).toEqual([true, false]);
+  });
 });
