@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 /** What each bench measures, and what it is to reach; the page has them in this order. */
 const about: Readonly<Record<string, string>> = {
   runtime:
-    'The runtime alone: suspended resources, so that nothing but watching, queueing and comparing is paid for. To reach: idle RSS at most 160 MB with 10,000 resources (100 MB with 500), all checked after a start within 10 s without a write, p95 from a change to its status within 50 ms, idle CPU at most 1 %. `make bench N=10000`',
+    'The runtime alone: resources of a kind without a module (suspended ones in the figures of 2026-11-21), so that nothing but watching, queueing and comparing is paid for. To reach: idle RSS at most 160 MB with 10,000 resources (100 MB with 500), all checked after a start within 10 s without a write, p95 from a change to its status within 50 ms, idle CPU at most 1 %. `make bench N=10000`',
   'runtime-500': 'The same with 500 resources. `make bench N=500`',
   automations:
     'Automations against real hubs. The floor is the same POSTs, one after another, by a bare loop to a fresh hub; the hub parses and writes its whole file for each, which is where the time goes. To reach: exactly as many POSTs as automations, at most 10 reloads of ours, at most 1.15 × the floor, operator CPU under 10 % of the hub’s; after a restart no write; 100 edits within 10 s at most 6 POSTs, the last of them winning. `make bench NAME=automations`',
