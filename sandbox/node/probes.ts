@@ -3,6 +3,8 @@ import { execFile } from 'node:child_process';
 import { get } from 'node:http';
 import { connect } from 'node:net';
 import type { V1HTTPGetAction, V1Probe } from '@kubernetes/client-node';
+import { systemClock } from '../../operator/clock';
+import { CombinedSignal } from '../../operator/combined-signal';
 import { pause } from './pause';
 
 const ADDRESS = '127.0.0.1';
@@ -44,19 +46,30 @@ export async function* verdicts(
 }
 
 /** Asks once: what is wrong, or `undefined` when nothing is. */
-export function ask(probe: V1Probe, target: ProbeTarget, signal: AbortSignal): Promise<string | undefined> {
-  const { exec, httpGet, tcpSocket, timeoutSeconds = 1 } = probe;
-  const { port } = target;
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutSeconds * 1000)]);
-  const answer = exec
-    ? runCommand(exec.command ?? [], target, limit)
-    : httpGet
-      ? askHttp(httpGet, port, limit)
-      : tcpSocket
-        ? askTcp(port, limit)
-        : undefined;
-  // A path or a header that cannot be sent at all.
-  return Promise.resolve(answer).catch(said);
+export async function ask(
+  probe: V1Probe,
+  target: ProbeTarget,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { timeoutSeconds = 1 } = probe;
+  // Not AbortSignal.any with AbortSignal.timeout: Node may collect the timeout before it fires, and the probe hangs.
+  const limit = new CombinedSignal(signal);
+  const cancel = systemClock.after(timeoutSeconds * 1000, () => limit.abort(undefined));
+  try {
+    return await askOnce(probe, target, limit.signal);
+  } catch (error) {
+    return said(error as Error); // a path or a header that cannot be sent at all
+  } finally {
+    cancel();
+    limit.dispose();
+  }
+}
+
+async function askOnce({ exec, httpGet, tcpSocket }: V1Probe, target: ProbeTarget, signal: AbortSignal) {
+  if (exec) return runCommand(exec.command ?? [], target, signal);
+  if (httpGet) return askHttp(httpGet, target.port, signal);
+  if (tcpSocket) return askTcp(target.port, signal);
+  return undefined;
 }
 
 /** Healthy when the command ends with 0; else its output says why not. */

@@ -1,5 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { V1Probe } from '@kubernetes/client-node';
 import { ask, verdicts } from '../../../../sandbox/node/probes';
 
@@ -54,6 +56,18 @@ describe('probes of pods', () => {
     server.closeAllConnections();
     server.close();
     expect(await ask(http, target(), never)).toContain('ECONNREFUSED');
+  });
+
+  test('a probe ends after its timeout although garbage is collected meanwhile', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const asked = Array.from({ length: 20 }, () => ask({ ...http, timeoutSeconds: 0.3 }, target(), never));
+    while (seen.length < asked.length) await new Promise(setImmediate);
+    for (let count = 0; count < 5; count++) {
+      collect();
+      await new Promise(setImmediate);
+    }
+    for (const problem of await Promise.all(asked)) expect(problem).toContain('context deadline exceeded');
   });
 
   test('TCP: somebody listens, or not', async () => {
