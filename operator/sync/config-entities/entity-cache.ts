@@ -1,12 +1,13 @@
 import type { Clock } from '../../clock';
 import type { HubRejected } from '../../client/errors';
 import type { ReloadResult } from '../../client/reloads';
+import type { Corrected } from '../corrections';
 
 // Times are of the monotonic clock unless stated otherwise.
 
 /** A write, a reload, or both, of one resource. It outlives the reconcile that started it. */
 export interface Operation {
-  /** The correction that it makes, see {@link Correction}. */
+  /** The correction that it makes, see `sync/corrections.ts`. */
   readonly correction?: string | undefined;
   /** Of the payload that it writes or reloads. A write sends the latest payload and updates this. */
   hash: string;
@@ -43,16 +44,6 @@ export interface WriteFailure {
   readonly message: string;
 }
 
-/** Differences that were corrected and came back. */
-export interface Correction {
-  /** The payload and the differences. */
-  readonly key: string;
-  /** Corrections of just these in a row. */
-  readonly count: number;
-  /** Of the last one. */
-  readonly at: number;
-}
-
 /** What the hub holds of a resource as far as is known, by the source of that knowledge; `at`: since when. */
 export type Observed =
   /** Somebody else may have changed it since it was last observed. With `before`: it is one of many, and probably not. */
@@ -68,7 +59,7 @@ export type Observed =
 export type KnownSource = 'write' | 'file' | 'reload' | 'live';
 
 /** What is kept about one resource between reconciles. None of it is required: it only saves requests. */
-export interface CachedEntity {
+export interface CachedEntity extends Corrected {
   observed: Observed;
   /** The state of the entity when the observed payload was known to be in use. */
   revision?: string | undefined;
@@ -80,7 +71,6 @@ export interface CachedEntity {
   formerEntityId?: string | undefined;
   rejection?: Rejection | undefined;
   failure?: WriteFailure | undefined;
-  correction?: Correction | undefined;
   /** The hub could not expand the blueprint of the payload. */
   blueprintMissing?: boolean;
   /** When the last write began or, once the hub has accepted it, ended. */
@@ -168,17 +158,4 @@ export function recordObserved(cached: CachedEntity, source: KnownSource, hash: 
   }
   cached.observed = { source, hash, at: now };
   if (source === 'write') cached.revision = undefined;
-}
-
-/** Corrections count together within this time (milliseconds): later, a person may just make the same change again. */
-const CORRECTION_WINDOW = 3_600_000;
-
-export function countCorrection(cached: CachedEntity, key: string, now: number): void {
-  cached.correction = { key, count: correctionsOf(cached, key, now) + 1, at: now };
-}
-
-/** How often these differences were corrected in vain of late. */
-export function correctionsOf({ correction }: CachedEntity, key: string, now: number): number {
-  const counts = correction?.key === key && now - correction.at < CORRECTION_WINDOW;
-  return counts ? correction.count : 0;
 }

@@ -4,13 +4,14 @@ import { userAnnotations } from '../../kinds/annotations';
 import { FINALIZER_TRY } from '../../limits';
 import { unsafeIntegers } from '../../runtime/json';
 import type { Child } from '../child';
+import { countCorrection } from '../corrections';
+import { payloadHash } from '../payload-hash';
 import type { Services } from '../services';
 import { unmark } from './ownership-label';
-import { payloadHash } from './payload';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { HubContexts } from './hub-contexts';
 import { ownedId } from './ownership';
-import { countCorrection, type Operation, recordObserved, type Removal } from './entity-cache';
+import { type Operation, recordObserved, type Removal } from './entity-cache';
 import { USUAL_LOAD_TIME } from './load';
 
 /**

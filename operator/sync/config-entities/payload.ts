@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { HubAutomationSpec, HubScriptSpec } from '../../kinds';
 import type { EntityPayload } from '../../client/config-entity';
 
@@ -43,16 +42,4 @@ export function invalidItem(field: string, items: readonly unknown[] = []): stri
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** `sha256:<hex>` of a payload, regardless of the order of its keys. */
-export function payloadHash(payload: EntityPayload): string {
-  return `sha256:${createHash('sha256').update(canonical(payload)).digest('hex')}`;
-}
-
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([key, entry]) => `${JSON.stringify(key)}:${canonical(entry)}`).join(',')}}`;
 }

@@ -14,11 +14,13 @@ import { type Outcome, stalled, type Waiting, waiting } from '../../runtime/outc
 import { conditionOf } from '../../runtime/conditions';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Child, ChildModule } from '../child';
+import { correctionsOf, MAX_EQUAL_CORRECTIONS } from '../corrections';
+import { type Difference, formatDiff } from '../difference';
 import { hubErrorOutcome } from '../hub-errors';
+import { payloadHash } from '../payload-hash';
 import type { Services } from '../services';
 import { type Accepted, disabledAsInvalid, dryRun, inProgress, notLoaded, readyOutcome } from './conditions';
-import { type Difference, formatDiff } from './diff';
-import { correctionsOf, invalidate, recordObserved } from './entity-cache';
+import { invalidate, recordObserved } from './entity-cache';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { HubContexts } from './hub-contexts';
 import { hasJustFailed, loadPolicyOf, nextLoadStep } from './load';
@@ -28,10 +30,6 @@ import { formerIds, isAccepted, isNew, ownedId, ownsId, shouldDelete } from './o
 import { blueprintAppeared, blueprintRecheck } from './blueprint';
 import { withHint } from './rejection-hint';
 import { isCreatedByOperator, markEntity, unmark } from './ownership-label';
-import { payloadHash } from './payload';
-
-/** After so many corrections that did not last, the operator stops writing. */
-const MAX_EQUAL_CORRECTIONS = 3;
 
 /**
  * Reconciles automations, scenes or scripts: the id is recorded in status, the payload written when the hub has another

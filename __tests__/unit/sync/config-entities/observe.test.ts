@@ -14,7 +14,7 @@ import type {
 } from '../../../../operator/sync/config-entities/entity-type';
 import { FileReadSchedule } from '../../../../operator/sync/config-entities/file-read-schedule';
 import { observe } from '../../../../operator/sync/config-entities/observe';
-import { payloadHash } from '../../../../operator/sync/config-entities/payload';
+import { payloadHash } from '../../../../operator/sync/payload-hash';
 import { scenes } from '../../../../operator/sync/config-entities/scene';
 import { ManualClock } from '../../manual-clock';
 

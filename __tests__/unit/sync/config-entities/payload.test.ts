@@ -8,7 +8,8 @@ import {
 } from '../../../../operator/kinds';
 import { defaulted } from '../../../../operator/kinds/schema';
 import { automationPayload } from '../../../../operator/sync/config-entities/automation';
-import { invalidItem, payloadHash } from '../../../../operator/sync/config-entities/payload';
+import { invalidItem } from '../../../../operator/sync/config-entities/payload';
+import { payloadHash } from '../../../../operator/sync/payload-hash';
 import { scenePayload } from '../../../../operator/sync/config-entities/scene';
 import { scriptPayload } from '../../../../operator/sync/config-entities/script';
 

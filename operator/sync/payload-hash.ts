@@ -1,0 +1,13 @@
+import { createHash } from 'node:crypto';
+
+/** `sha256:<hex>` of a payload, regardless of the order of its keys. */
+export function payloadHash(payload: Readonly<Record<string, unknown>>): string {
+  return `sha256:${createHash('sha256').update(canonical(payload)).digest('hex')}`;
+}
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, entry]) => `${JSON.stringify(key)}:${canonical(entry)}`).join(',')}}`;
+}
