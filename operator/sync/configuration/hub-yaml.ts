@@ -1,0 +1,159 @@
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  LineCounter,
+  type Node,
+  parseDocument,
+  type Pair,
+  type Scalar,
+  visit,
+  type YAMLMap,
+} from 'yaml';
+
+/** A file in the YAML of Home Assistant. Its tags (`!secret`, `!include` …) are kept: only the hub resolves them. */
+export interface HubYaml {
+  readonly document: Document.Parsed;
+  /** Null for a file of nothing but comments. */
+  readonly root: Node | null;
+  /** What each alias refers to. */
+  readonly anchors: ReadonlyMap<Alias, Node>;
+  /** Where a character of the text is, both counted from 1. */
+  readonly positionOf: (offset: number) => Position;
+}
+
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+export interface YamlProblem {
+  /** Without a full stop: "Map keys must be unique". */
+  readonly problem: string;
+  readonly position: Position;
+}
+
+/** Characters that the hub's loader rejects wherever they are. */
+
+const NOT_PRINTABLE = /[^\t\n\r\x20-\x7E\x85\xA0-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
+
+/** Line breaks of YAML 1.1, which the hub's loader reads, and not of YAML 1.2, which is parsed here. */
+const OTHER_LINE_BREAK = /\r(?!\n)|[\x85\u2028\u2029]/;
+
+/**
+ * Parses a file as the hub's loader does, as far as its structure goes. All scalars are strings: which of them the hub
+ * takes for a boolean or a number is its own affair.
+ */
+export function parseHubYaml(text: string): HubYaml | YamlProblem {
+  const lines = new LineCounter();
+  const positionOf = (offset: number): Position => {
+    const { line, col } = lines.linePos(offset);
+    return { line, column: col };
+  };
+  const unreadable = NOT_PRINTABLE.exec(text) ?? OTHER_LINE_BREAK.exec(text);
+  if (unreadable)
+    return { problem: describeCharacter(unreadable[0]), position: positionIn(text, unreadable.index) };
+  try {
+    const document = parseDocument(text, {
+      schema: 'failsafe',
+      uniqueKeys: isSameKey,
+      lineCounter: lines,
+      prettyErrors: false,
+    });
+    const [error] = document.errors;
+    if (error) return { problem: sentenceOf(error), position: positionOf(error.pos[0]) };
+    return { document, root: document.contents, anchors: anchorsOf(document), positionOf };
+  } catch (error) {
+    // The parser is recursive, and so is the hub's.
+    if (!(error instanceof RangeError)) throw error;
+    return { problem: 'it is nested too deeply', position: { line: 1, column: 1 } };
+  }
+}
+
+/** The entries of a mapping by key, those of merged mappings (`<<: *defaults`) included, as far as keys are scalars. */
+export function entriesOf(map: YAMLMap, anchors: HubYaml['anchors'], depth = 0): Map<string, Node | null> {
+  const own = new Map<string, Node | null>();
+  const merged = new Map<string, Node | null>();
+  for (const { key, value } of map.items as Pair<Node, Node | null>[]) {
+    const name = dereference(key, anchors);
+    if (!isScalar(name)) continue;
+    if (!isMergeKey(name)) own.set(String(name.value), value);
+    else if (depth < DEEPEST_MERGE)
+      for (const [inherited, node] of mergedEntries(value, anchors, depth + 1))
+        if (!merged.has(inherited)) merged.set(inherited, node);
+  }
+  for (const [name, node] of merged) if (!own.has(name)) own.set(name, node);
+  return own;
+}
+
+/** The node itself, or the one that an alias refers to. */
+export function dereference(node: Node | null, anchors: HubYaml['anchors']): Node | null {
+  return isAlias(node) ? (anchors.get(node) ?? null) : node;
+}
+
+/** A mapping that merges itself ends here. */
+const DEEPEST_MERGE = 16;
+
+function mergedEntries(
+  value: Node | null,
+  anchors: HubYaml['anchors'],
+  depth: number,
+): Map<string, Node | null> {
+  const source = dereference(value, anchors);
+  if (isMap(source)) return entriesOf(source, anchors, depth);
+  const all = new Map<string, Node | null>();
+  if (source === null || !('items' in source)) return all;
+  for (const item of (source as { items: unknown[] }).items) {
+    const map = isNode(item) ? dereference(item, anchors) : null;
+    if (!isMap(map)) continue;
+    for (const [name, node] of entriesOf(map, anchors, depth)) if (!all.has(name)) all.set(name, node);
+  }
+  return all;
+}
+
+const isMergeKey = ({ type, value }: Scalar): boolean => type === 'PLAIN' && value === '<<';
+
+/** Several merge keys are no duplicates, and neither are the number 1 and the text "1". */
+function isSameKey(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  return isScalar(a) && isScalar(b) && !isMergeKey(a) && constructedKey(a) === constructedKey(b);
+}
+
+const constructedKey = ({ type, value }: Scalar): string =>
+  type === 'PLAIN' && NOT_TEXT.test(String(value)) ? `plain ${String(value)}` : `text ${String(value)}`;
+
+const NOT_TEXT = /^(|~|null|y|n|yes|no|on|off|true|false|[-+.\d].*)$/i;
+
+function anchorsOf(document: Document.Parsed): Map<Alias, Node> {
+  const named = new Map<string, Node>();
+  const anchors = new Map<Alias, Node>();
+  visit(document, {
+    Node(_, node) {
+      if (isAlias(node)) {
+        const target = named.get(node.source);
+        if (target) anchors.set(node, target);
+      } else if (node.anchor) named.set(node.anchor, node);
+    },
+  });
+  return anchors;
+}
+
+function sentenceOf({ code, message }: { readonly code: string; readonly message: string }): string {
+  if (code === 'MULTIPLE_DOCS') return 'a second document begins here, and the hub reads only one';
+  return message.replace(/\s+/g, ' ').replace(/[.:]\s*$/, '');
+}
+
+function describeCharacter(character: string): string {
+  const code = `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
+  return OTHER_LINE_BREAK.test(character)
+    ? `the character ${code} is a line break to the hub and to nobody else: remove it, or write it as an escape in double quotes`
+    : `the character ${code} is not allowed in YAML: remove it, or write it as an escape in double quotes`;
+}
+
+function positionIn(text: string, offset: number): Position {
+  const before = text.slice(0, offset).split('\n');
+  return { line: before.length, column: before.at(-1)!.length + 1 };
+}
