@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
-import { isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, type Node } from 'yaml';
 import { dereference, entriesOf, type HubYaml, parseHubYaml } from './hub-yaml';
 import { MARKER_SCRIPT } from './marker';
 
