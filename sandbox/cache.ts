@@ -4,30 +4,31 @@ import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-// A holder touches its lock each second. One that does not was killed; or the machine slept, and then two build the same
-// thing in folders of their own, which costs time and nothing else.
+// The holder of a lock touches it each second. A lock that is not touched belongs to a killed process or to a machine
+// that slept. In the latter case two processes build the same entry in folders of their own, which only costs time.
 const HEARTBEAT_INTERVAL = 1_000; // milliseconds
 const STALE_AFTER = 5_000;
 const POLL_INTERVAL = 250;
 
-/** Where everything that is slow to get is kept between starts. `HUB_OPERATOR_CACHE` overrides it. */
+/** The folder of builds and downloads, kept between starts. `HUB_OPERATOR_CACHE` overrides it. */
 export function cacheRoot(): string {
   const userCache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
   return process.env['HUB_OPERATOR_CACHE'] || join(userCache, 'hub-operator');
 }
 
-/** A short key of everything that an entry is made from: other content, other entry. */
+/** A key of everything that an entry is built from: the first 12 hexadecimal digits of its SHA-256. */
 export function contentKey(parts: readonly (string | Buffer)[]): string {
   const hash = createHash('sha256');
-  // With its length before it, ('ab', 'c') and ('a', 'bc') differ.
+  // The length in front of each part makes ('ab', 'c') and ('a', 'bc') differ.
   for (const part of parts) hash.update(`${part.length}:`).update(part);
   return hash.digest('hex').slice(0, 12);
 }
 
 /**
- * The folder `<cache>/<name>-<key>`, which `build` fills when it is not there yet. It appears whole or not at all: it is
- * built beside under another name and renamed at the end. Of runs beside each other one builds and the others wait. What the
- * build prints belongs in `logFile`, which is new and stays, above all when the build fails.
+ * Returns the folder `<cache>/<name>-<key>`; `build` fills it when it does not exist. It appears complete or not at
+ * all: it is built under another name and renamed at the end. Of several processes one builds and the others wait;
+ * `onWait` is called while they do. The build writes its output to `logFile`, which is empty at its start and is kept,
+ * also after a failure.
  */
 export async function cached(
   name: string,
@@ -46,7 +47,7 @@ export async function cached(
     const partial = await mkdtemp(`${entry}.partial-`);
     try {
       await build(partial, logFile);
-      // After a lock was taken over from a run that only slept, that run may have been first.
+      // The previous holder of the lock may only have slept, and may have finished first.
       if (!(await exists(entry))) await rename(partial, entry);
     } finally {
       await rm(partial, { recursive: true, force: true });
@@ -62,7 +63,7 @@ export async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** Whoever holds the lock is the only one who builds, so what lies there half built belongs to a killed run. */
+/** Only the holder of the lock builds, so any partial folder belongs to a killed process. */
 async function removeAbandoned(entry: string): Promise<void> {
   const prefix = `${basename(entry)}.partial-`;
   const names = await readdir(dirname(entry));
@@ -93,12 +94,12 @@ async function takeLock(path: string): Promise<boolean> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
-  const held = await stat(path).catch(() => undefined); // gone in between: the next attempt gets it
+  const held = await stat(path).catch(() => undefined); // released in between: the next attempt takes it
   if (held !== undefined && Date.now() - held.mtimeMs > STALE_AFTER) await rm(path, { force: true });
   return false;
 }
 
 async function touch(path: string): Promise<void> {
   const now = new Date();
-  await utimes(path, now, now).catch(() => undefined); // taken over after a sleep of the machine: see STALE_AFTER
+  await utimes(path, now, now).catch(() => undefined); // another process took it over: see STALE_AFTER
 }

@@ -3,7 +3,7 @@ import { startSandbox } from './index';
 import { untilInterrupted } from './interrupt';
 import { removeRunFile, writeRunFile } from './run-file';
 
-/** `make sandbox`: only the cluster, until Ctrl-C; with HUBS=1 also a node that runs hubs. */
+/** `make sandbox`: runs a cluster until Ctrl-C; with HUBS=1 also a node that runs hubs. */
 async function main(): Promise<void> {
   const hubs = process.env['HUBS'] === '1';
   const sandbox = await startSandbox({ hubs });
@@ -23,6 +23,6 @@ Ctrl-C stops it and removes its data.`);
 
 main().catch((error: unknown) => {
   console.error(`\n${formatError(error)}`);
-  // Steps beside the failed one may still run; their processes end with this one.
+  // Steps that run in parallel to the failed one may still run; their processes end with this one.
   process.exit(1);
 });

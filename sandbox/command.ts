@@ -6,35 +6,39 @@ import { stepError } from './sandbox-error';
 import { exitOf, spawnTethered } from './process';
 
 export interface Command {
-  /** What it is for, as the beginning of a sentence: "Installing Home Assistant". */
+  /** Its purpose, as the beginning of a sentence: "Installing Home Assistant". */
   readonly step: string;
   readonly command: readonly [program: string, ...args: string[]];
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Its whole output goes here, after what is there already. */
+  /** Its output is appended to this file. */
   readonly logFile: string;
-  /** Each line that it prints, as it comes; for showing progress. */
+  /** Called with each line that it prints, to show progress. */
   readonly onLine?: (line: string) => void;
 }
 
-/** Runs a command to its end and returns what it wrote to standard output; throws a `SandboxError` when it fails. */
+/**
+ * Runs a command to its end and returns its standard output.
+ *
+ * @throws SandboxError the exit code is not 0
+ */
 export async function runCommand({ step, command, cwd, env, logFile, onLine }: Command): Promise<string> {
   await mkdir(dirname(logFile), { recursive: true });
   const log = createWriteStream(logFile, { flags: 'a' });
   log.write(`$ ${command.join(' ')}\n`);
-  const keeper = await spawnTethered(
+  const tethered = await spawnTethered(
     { command, ...(cwd !== undefined && { cwd }), ...(env !== undefined && { env }) },
     ['pipe', 'pipe', 'pipe'],
   );
   const printed = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr'] as const) {
-    createInterface({ input: keeper[stream]! }).on('line', (line) => {
+    createInterface({ input: tethered[stream]! }).on('line', (line) => {
       printed[stream] += `${line}\n`;
       log.write(`${line}\n`);
       onLine?.(line);
     });
   }
-  const code = await exitOf(keeper);
+  const code = await exitOf(tethered);
   await new Promise((resolve) => log.end(resolve));
   if (code !== 0) throw stepError(step, printed.stderr || printed.stdout, logFile);
   return printed.stdout;

@@ -10,7 +10,7 @@ import { freePorts } from './ports';
 import { SandboxProcess } from './process';
 import type { Report } from './progress';
 
-/** In the order in which they start. */
+/** In the order of their start. */
 export const components = ['etcd', 'kube-apiserver', 'kube-controller-manager'] as const;
 export type Component = (typeof components)[number];
 
@@ -25,12 +25,12 @@ const READY_TIMEOUT = 60_000;
 const READY_POLL_INTERVAL = 50;
 
 /**
- * Kubernetes without nodes: etcd, API server and controller manager, listening on the loopback interface only. Each can
- * be stopped, killed and started again alone; it comes back on its ports and with its data.
+ * Kubernetes without nodes: etcd, API server and controller manager, which listen on the loopback interface only. Each
+ * can be stopped, killed and started alone; it keeps its ports and its data.
  */
 export class ControlPlane {
   readonly apiServer: string;
-  /** The administrator's. */
+  /** Path of the administrator's kubeconfig. */
   readonly kubeconfig: string;
   private readonly processes = new Map<Component, SandboxProcess>();
 
@@ -44,8 +44,8 @@ export class ControlPlane {
   }
 
   /**
-   * Starts all of it, empty and with new certificates, in `directory`; what was there is removed. `binary` is the one of
-   * go/cmd/kube. Resolves when pods can be created.
+   * Starts all components, empty and with new certificates, in `directory`, whose content is removed. `binary` is the
+   * path of the binary of go/cmd/kube. Resolves when pods can be created.
    */
   static async start(binary: string, directory: string, report: Report = () => {}): Promise<ControlPlane> {
     const [etcd, etcdPeer, apiServer] = (await freePorts(3)) as [number, number, number];
@@ -64,34 +64,36 @@ export class ControlPlane {
     return plane;
   }
 
-  /** Starts a component that does not run; resolves when it serves. */
+  /** Starts a component that is not running; resolves when it serves. */
   async start(component: Component): Promise<void> {
-    if (this.processes.get(component)?.running) throw new Error(`${component} runs already`);
+    if (this.processes.get(component)?.running) throw new Error(`cannot start ${component}: it is running`);
     const process = await SandboxProcess.start({
       name: component,
       command: [this.binary, component, ...this.flags(component)],
       directory: this.directory,
     });
     this.processes.set(component, process);
-    await this.serving(component, process);
+    await this.waitUntilServing(component, process);
   }
 
-  /** Ends it in good order, as an upgrade does. */
+  /** Shuts it down gracefully, as an upgrade does. */
   async stop(component: Component): Promise<void> {
     await this.processes.get(component)?.stop();
   }
 
-  /** SIGKILL, as in a crash. */
+  /** Sends SIGKILL: a crash. */
   async kill(component: Component): Promise<void> {
     await this.processes.get(component)?.kill();
   }
 
-  /** Against the order of starting, so that none loses what it needs before it ends. */
+  /**
+   * Stops all components in the reverse order of their start, so that each can reach its dependencies until it ends.
+   */
   async stopAll(): Promise<void> {
     for (const component of [...components].reverse()) await this.stop(component);
   }
 
-  /** Process ids of the components that run. */
+  /** Process ids of the running components. */
   pids(): Partial<Record<Component, number>> {
     const running = [...this.processes].filter(([, process]) => process.running);
     return Object.fromEntries(running.map(([component, process]) => [component, process.pid]));
@@ -129,7 +131,8 @@ export class ControlPlane {
           `--listen-peer-urls=${etcdPeer}`,
           `--initial-advertise-peer-urls=${etcdPeer}`,
           `--initial-cluster=default=${etcdPeer}`,
-          // A sandbox survives the crash of a process, not of the machine: three times as many writes a second.
+          // Data survives a crash of the process but not of the machine; etcd then does three times as many writes a
+          // second.
           '--unsafe-no-fsync',
         ];
       case 'kube-apiserver':
@@ -157,22 +160,22 @@ export class ControlPlane {
           `--root-ca-file=${this.identity('ca.crt')}`,
           '--leader-elect=false',
           '--use-service-account-credentials=false',
-          // Without kubelets that send heartbeats it would evict every pod.
+          // No kubelet renews the node's lease: this controller would evict every pod.
           '--controllers=*,-node-lifecycle-controller',
-          // Nobody asks it anything, and its usual port would collide with the next sandbox.
+          // Its API is not used, and its default port would collide with that of another sandbox.
           '--secure-port=0',
         ];
     }
   }
 
-  private async serving(component: Component, process: SandboxProcess): Promise<void> {
+  private async waitUntilServing(component: Component, process: SandboxProcess): Promise<void> {
     const deadline = Date.now() + READY_TIMEOUT;
-    while (!(await this.answers(component))) {
+    while (!(await this.isServing(component))) {
       if (!process.running) throw await this.startFailure(component, process);
       if (Date.now() > deadline) {
-        const hint = 'Is the machine very busy? Its log says what it waits for.';
+        const hint = 'The machine may be overloaded. Read the log.';
         throw new SandboxError(
-          `${component} runs but does not serve after ${READY_TIMEOUT / 1000} s.`,
+          `${component} is running but does not serve after ${READY_TIMEOUT / 1000} s.`,
           hint,
           {
             logFile: process.logFile,
@@ -187,15 +190,15 @@ export class ControlPlane {
     return stepError(`Starting ${component}`, await readFile(process.logFile, 'utf8'), process.logFile);
   }
 
-  /** Whether it does what the ones that start after it need. */
-  private async answers(component: Component): Promise<boolean> {
+  /** Whether the components that start after it can use it. */
+  private async isServing(component: Component): Promise<boolean> {
     switch (component) {
       case 'etcd':
         return succeeds(`http://127.0.0.1:${this.ports.etcd}/health`);
       case 'kube-apiserver':
         return succeeds(`${this.apiServer}/readyz`, await this.adminTls());
       case 'kube-controller-manager':
-        // Pods are refused until it has made this.
+        // Pods are rejected until the controller manager has created this service account.
         return succeeds(
           `${this.apiServer}/api/v1/namespaces/default/serviceaccounts/default`,
           await this.adminTls(),
@@ -217,7 +220,7 @@ interface Tls {
   readonly key: Buffer;
 }
 
-/** Whether a GET is answered with 200; a refused connection or a hang of a second is a no. */
+/** Whether a GET is answered with 200 within a second. */
 function succeeds(url: string, tls?: Tls): Promise<boolean> {
   return new Promise((resolve) => {
     const options = { agent: false as const, timeout: 1_000 };

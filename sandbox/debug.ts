@@ -4,18 +4,17 @@ import { type ClusterAccess, installOperator, operatorEnvironment } from './oper
 import { runFile } from './run-file';
 
 /**
- * The operator in this process, so that a debugger can stop in its sources, against the cluster that `make sandbox`
- * started last. `.vscode/launch.json` starts it; `node --inspect-brk --import tsx sandbox/debug.ts` does without an
- * editor.
+ * Runs the operator in this process, for a debugger, against the cluster that `make sandbox` started last.
+ * `.vscode/launch.json` starts it from an editor, `node --inspect-brk --import tsx sandbox/debug.ts` from a shell.
  */
 async function main(): Promise<void> {
-  const sandbox = await startedSandbox();
+  const sandbox = await runningSandbox();
   await installOperator(sandbox);
   Object.assign(process.env, { LOG_LEVEL: 'debug' }, await operatorEnvironment(sandbox));
   await import('../operator/index');
 }
 
-async function startedSandbox(): Promise<ClusterAccess> {
+async function runningSandbox(): Promise<ClusterAccess> {
   try {
     return JSON.parse(await readFile(runFile(), 'utf8')) as ClusterAccess;
   } catch {

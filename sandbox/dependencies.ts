@@ -3,17 +3,19 @@ import { type HubSoftware, provideHubSoftware } from './hub-software';
 import { type ProgressMode, type Report, runSteps } from './progress';
 import { tether } from './tether';
 
-/** What is slow to get, and is there once it was got. */
+/** Programs that the sandbox builds or downloads once and keeps in the cache. */
 export interface Dependencies {
   /** The path of the binary of go/cmd/kube. */
   readonly kube: string;
-  /** Only when asked for. */
+  /** Absent when no hubs were requested. */
   readonly hubSoftware?: HubSoftware;
 }
 
-/** Builds and downloads what the cache does not have: the first waits for the processor, the second for the network. */
+/**
+ * Builds and downloads what is missing in the cache, in parallel: builds wait for the CPU, downloads for the network.
+ */
 export async function ensureDependencies(mode: ProgressMode, hubs: boolean): Promise<Dependencies> {
-  // First, since the others need it, and alone, since it tells in a second when there is no Go.
+  // First, because the others run under it, and because it fails within a second when Go is not installed.
   await tether();
   let kube = '';
   let hubSoftware: HubSoftware | undefined;

@@ -5,8 +5,8 @@ import { buildArguments, goEnvironment, goModule, sourceKey } from './go-module'
 import type { Report } from './progress';
 
 /**
- * The path of the binary of `go/cmd/<command>`, built when the cache has none. Go says nothing about how far it is, but
- * it names each package that it compiles, and it can say before how many there are.
+ * Returns the path of the binary of `go/cmd/<command>`, built when the cache has none. Go prints no progress, but it
+ * names each package that it compiles, and `go list` gives their number.
  */
 export async function goBinary(command: string, title: string, report: Report): Promise<string> {
   const folder = await cached(
@@ -16,7 +16,7 @@ export async function goBinary(command: string, title: string, report: Report): 
       const go = (step: string, args: readonly string[], onLine: (line: string) => void) =>
         runCommand({ step, command: ['go', ...args], cwd: goModule, env: goEnvironment, logFile, onLine });
 
-      report('asking Go what to download');
+      report('resolving Go modules');
       let downloads = 0;
       const packages = await go(
         `Downloading the Go modules of ${title}`,
@@ -29,10 +29,11 @@ export async function goBinary(command: string, title: string, report: Report): 
 
       let compiled = 0;
       await go(`Building ${title}`, await buildArguments(command, join(partial, command)), (line) => {
-        if (!line.includes(' ')) report(`compiling, once: ${++compiled} of ${total} packages at most`);
+        if (!line.includes(' '))
+          report(`compiling (first start only): ${++compiled} of at most ${total} packages`);
       });
     },
-    () => report('another run is building it; waiting'),
+    () => report('waiting for another process that is building it'),
   );
   return join(folder, command);
 }

@@ -7,22 +7,22 @@ import { contentKey } from './cache';
 export const goModule = join(__dirname, 'go');
 
 /**
- * For every `go` call. Without cgo the same sources give the same binary with or without a C compiler; a workspace or a
- * vendor flag of the person's must not change what is built.
+ * Environment of every `go` call. Without cgo the binary does not depend on the presence of a C compiler; a workspace
+ * or flags of the developer must not change the build.
  */
 export const goEnvironment = { CGO_ENABLED: '0', GOWORK: 'off', GOFLAGS: '-mod=readonly' } as const;
 
-/** Arguments for `go` that build `cmd/<command>` to the file `output` and print each package as it is compiled. */
+/** Arguments for `go` that build `cmd/<command>` to the file `output` and print each package that is compiled. */
 export async function buildArguments(command: string, output: string): Promise<string[]> {
   const linking = ['-s', '-w', ...(await versionFlags())].join(' ');
-  // Linking drops what debuggers want; not to make it first saves a seventh of the time.
+  // The linker drops debug information (-s -w); not generating it saves a seventh of the build time.
   const compiling = 'all=-dwarf=false';
   const reproducible = ['-trimpath', '-buildvcs=false'];
   const flags = [...reproducible, `-gcflags=${compiling}`, `-ldflags=${linking}`];
   return ['build', '-v', ...flags, '-o', output, `./cmd/${command}`];
 }
 
-/** Everything that decides what `cmd/<command>` becomes, as a key for the cache. */
+/** The cache key of `cmd/<command>`: a hash of its sources, the module files, the platform and the linker flags. */
 export async function sourceKey(command: string): Promise<string> {
   const sources = join(goModule, 'cmd', command);
   const names = (await readdir(sources)).sort();
@@ -35,7 +35,7 @@ export async function sourceKey(command: string): Promise<string> {
   return contentKey([platform(), arch(), ...(await versionFlags()), ...contents]);
 }
 
-/** Kubernetes gets its version from its release script; without it servers and clients call themselves v0.0.0-master. */
+/** Sets the version as the release script of Kubernetes does; without it all components report v0.0.0-master. */
 async function versionFlags(): Promise<string[]> {
   const goMod = await readFile(join(goModule, 'go.mod'), 'utf8');
   const [, version, major, minor] = /k8s\.io\/kubernetes (v(\d+)\.(\d+)\.\d+)/.exec(goMod) ?? [];

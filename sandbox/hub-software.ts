@@ -18,24 +18,24 @@ export interface HubSoftware {
 const VERSION = '2026.11.0';
 const requirementsFile = join(__dirname, 'hub-requirements.txt');
 
-// Packages that only compile with a C++ compiler and that no test needs. But they must be importable: a hub that cannot
-// import them answers 500 to every request for its services.
+// Packages that need a C++ compiler and that no test uses. They must be importable: without them the hub answers every
+// request for its services with 500.
 const STUBS = {
   'pymicro_vad.py': 'class MicroVad: ...\n',
   'pyspeex_noise.py': 'class AudioProcessor: ...\n',
 } as const;
 
-/** Home Assistant with what it needs to run offline, installed from PyPI when the cache has none. */
+/** Returns Home Assistant with the dependencies to run offline, installed from PyPI when the cache has none. */
 export async function provideHubSoftware(report: Report): Promise<HubSoftware> {
   const { interpreter, uv } = await providePython(report);
   const requirements = await readFile(requirementsFile);
-  // The environment links to its interpreter, so another interpreter is another environment.
+  // A virtual environment links to its interpreter, so each interpreter has an environment of its own.
   const key = contentKey([platform(), arch(), interpreter, VERSION, requirements, JSON.stringify(STUBS)]);
   const venv = await cached(
     'hub',
     key,
     (partial, logFile) => install(partial, { uv, interpreter, logFile, report }),
-    () => report('another run is installing it; waiting'),
+    () => report('waiting for another process that is installing it'),
   );
   const bin = join(venv, 'bin');
   return { venv, python: join(bin, 'python'), hass: join(bin, 'hass'), version: VERSION };
@@ -49,8 +49,8 @@ async function install(
     runCommand({ step, command: [uv, ...args], logFile, onLine: downloadProgress(report) });
   const installInto = ['pip', 'install', '--python', join(venv, 'bin', 'python')];
 
-  // Relocatable, since the cache renames the folder when it is complete.
-  await run('Making a Python environment', [
+  // Relocatable, because the cache renames the folder when it is complete.
+  await run('Creating a Python environment', [
     'venv',
     '--relocatable',
     '--allow-existing',
@@ -58,11 +58,11 @@ async function install(
     interpreter,
     venv,
   ]);
-  report(`asking PyPI what Home Assistant ${VERSION} needs`);
+  report(`resolving the dependencies of Home Assistant ${VERSION}`);
   await run(`Installing Home Assistant ${VERSION}`, [...installInto, `homeassistant==${VERSION}`]);
   const sitePackages = join(venv, 'lib', 'python3.14', 'site-packages');
   const constraints = join(sitePackages, 'homeassistant', 'package_constraints.txt');
-  report('asking PyPI what its integrations need');
+  report('resolving the dependencies of its integrations');
   await run("Installing the packages of Home Assistant's integrations", [
     ...installInto,
     ...['--constraints', constraints, '--requirements', requirementsFile],
@@ -70,7 +70,7 @@ async function install(
   for (const [name, source] of Object.entries(STUBS)) await writeFile(join(sitePackages, name), source);
 }
 
-/** `uv` names each larger package with its size when its download begins, and again when it has ended. */
+/** `uv` prints the name and size of each larger package when its download begins, and its name when it has ended. */
 function downloadProgress(report: Report): (line: string) => void {
   const sizes = new Map<string, number>();
   let done = 0;

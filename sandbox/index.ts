@@ -12,11 +12,11 @@ import { ensureDependencies } from './dependencies';
 import { tether } from './tether';
 
 export interface SandboxOptions {
-  /** Where the run keeps its data and logs; a fresh folder under `.sandbox/`, removed at the end, without it. */
+  /** Folder of data and logs. Default: a new folder under `.sandbox/`, removed at the end. */
   readonly directory?: string;
-  /** `pretty` on a terminal and `plain` elsewhere, without it. */
+  /** Default: `pretty` on a terminal, `plain` elsewhere. */
   readonly progress?: ProgressMode;
-  /** Also provides Home Assistant and a node that runs it. Without it only the control plane: pods stay pending. */
+  /** Also starts a node that runs Home Assistant. Default false: only the control plane, pods stay Pending. */
   readonly hubs?: boolean;
 }
 
@@ -26,18 +26,18 @@ export interface Sandbox {
   readonly kubeconfig: string;
   /** `https://127.0.0.1:<port>` */
   readonly apiServer: string;
-  /** How a command line for kubectl begins: the person's own, or the one that was built. */
+  /** The beginning of a kubectl command line: the installed kubectl, or else the one that was built. */
   readonly kubectl: readonly [program: string, ...args: string[]];
   readonly controlPlane: ControlPlane;
   /** Only with `hubs`. */
   readonly hubSoftware?: HubSoftware;
-  /** Ends every process of the sandbox and removes its data and logs; `keep` leaves them until the next start. */
+  /** Stops every process of the sandbox and removes its data and logs; with `keep` they stay until the next start. */
   stop(options?: { readonly keep?: boolean }): Promise<void>;
 }
 
 /**
- * A Kubernetes cluster of this process's own, beside any others on the machine. What it needs is built and downloaded at
- * the first start and cached. When this process ends, in whatever way, so do all processes of the sandbox.
+ * Starts a Kubernetes cluster that belongs to this process; others may run on the same machine. Its programs are built
+ * and downloaded at the first start and cached. All its processes end with this process, also after `kill -9`.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const mode = options.progress ?? defaultProgress();
@@ -83,7 +83,7 @@ async function startLoggingNode(
   options: Omit<NodeOptions, 'tether' | 'log'>,
 ): Promise<{ stop(): Promise<void> }> {
   await mkdir(options.directory, { recursive: true });
-  // It is never ended: work that was under way when the node stopped may still say something.
+  // Never closed: work that was in flight when the node stopped may still log.
   const log = createWriteStream(join(options.directory, 'node.log'), { flags: 'a' });
   return startNode({
     ...options,

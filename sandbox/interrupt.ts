@@ -1,6 +1,8 @@
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Resolves at Ctrl-C, a SIGTERM or a closed terminal. The next one ends the process at once. */
+/**
+ * Resolves at the first SIGINT (Ctrl-C), SIGTERM or SIGHUP (closed terminal). A second signal ends the process at once.
+ */
 export function untilInterrupted(): Promise<void> {
   return new Promise((resolve) => {
     const interrupted = () => {

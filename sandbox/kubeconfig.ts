@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
-/** What proves who one is: a client certificate (PEM) or a bearer token, as of a service account. */
+/** A client certificate and its key (PEM), or a bearer token, such as that of a service account. */
 export type Credentials = { readonly certificate: string; readonly key: string } | { readonly token: string };
 
 export interface Access {
@@ -9,11 +9,11 @@ export interface Access {
   /** PEM. */
   readonly certificateAuthority: string;
   readonly credentials: Credentials;
-  /** `default` without it. */
+  /** Default: `default`. */
   readonly namespace?: string;
 }
 
-/** Writes a kubeconfig for the owner's eyes only. It carries everything in itself, so it may be copied elsewhere. */
+/** Writes a kubeconfig that only its owner can read. It refers to no other file, so it can be copied. */
 export async function writeKubeconfig(path: string, access: Access): Promise<void> {
   const { apiServer, credentials, namespace = 'default' } = access;
   const name = 'hub-sandbox';
@@ -37,11 +37,11 @@ export async function writeKubeconfig(path: string, access: Access): Promise<voi
     contexts: [{ name, context: { cluster: name, user: name, namespace } }],
     'current-context': name,
   };
-  // Every reader of kubeconfigs takes JSON, which is YAML.
+  // JSON is valid YAML, which every client accepts.
   await writeFile(path, `${JSON.stringify(kubeconfig, undefined, 2)}\n`, { mode: 0o600 });
 }
 
-/** The cluster of a kubeconfig that `writeKubeconfig` wrote, for another identity on the same cluster. */
+/** Reads the cluster of a kubeconfig that `writeKubeconfig` wrote, for another identity on the same cluster. */
 export async function readCluster(path: string): Promise<Pick<Access, 'apiServer' | 'certificateAuthority'>> {
   const kubeconfig = JSON.parse(await readFile(path, 'utf8')) as {
     clusters: [{ cluster: { server: string; 'certificate-authority-data': string } }];

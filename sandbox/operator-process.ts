@@ -13,18 +13,18 @@ const ESTABLISHED_RETRY = 500;
 
 export const repository = join(__dirname, '..');
 
-/** What of a sandbox an operator needs; another process than the sandbox's own has it from its environment. */
+/** The part of a sandbox that an operator needs; other processes read it from the run file. */
 export type ClusterAccess = Pick<Sandbox, 'kubeconfig' | 'directory' | 'kubectl'>;
 
-/** The operator as it ships. */
+/** Path of the operator's bundle, as in its image. */
 export const bundle = join(repository, 'build', 'operator.cjs');
 
 export interface OperatorOptions {
-  /** Names its files; `operator` without it. */
+  /** Names its files. Default: `operator`. */
   readonly name?: string;
-  /** Settings by environment variable, over those that a sandbox needs. */
+  /** Environment variables; they override those that a sandbox needs. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Path of another kubeconfig, such as one that leads through a proxy. */
+  /** Path of a kubeconfig, for example one whose server is a proxy. Default: one of the operator's service account. */
   readonly kubeconfig?: string;
 }
 
@@ -34,14 +34,14 @@ export interface OperatorProcess {
   readonly url: string;
 }
 
-/** Bundles the operator, as its image does. */
+/** Bundles the operator, as the Dockerfile does. */
 export async function bundleOperator(): Promise<void> {
   await promisify(execFile)(process.execPath, [join(repository, 'operator', 'bundle.mjs')], {
     cwd: repository,
   });
 }
 
-/** Installs what `dist/` holds but for the Deployment: in a sandbox the operator is a process, not a pod. */
+/** Installs `dist/` with the Deployment scaled to 0: in a sandbox the operator is a process, not a pod. */
 export async function installOperator(sandbox: ClusterAccess): Promise<void> {
   await sandboxKubectl(sandbox, ['apply', '--server-side', '-f', join(repository, 'dist', 'crds.k8s.yaml')]);
   await waitUntilEstablished(sandbox);
@@ -61,7 +61,7 @@ export async function installOperator(sandbox: ClusterAccess): Promise<void> {
   ]);
 }
 
-/** `kubectl wait` fails on a definition that has no conditions yet: it is asked again. */
+/** `kubectl wait` fails on a CRD that has no conditions yet, so it is retried. */
 async function waitUntilEstablished(sandbox: ClusterAccess): Promise<void> {
   const definitions = join(repository, 'dist', 'crds.k8s.yaml');
   const wait = ['wait', '--for=condition=Established', '-f', definitions, '--timeout=120s'];
@@ -76,7 +76,7 @@ async function waitUntilEstablished(sandbox: ClusterAccess): Promise<void> {
   }
 }
 
-/** A kubeconfig of the operator's own service account: it runs with exactly the role that is shipped. */
+/** Writes a kubeconfig of the operator's service account, so that the operator has exactly the role in `dist/`. */
 export async function operatorKubeconfig(sandbox: ClusterAccess): Promise<string> {
   const token = await sandboxKubectl(sandbox, [
     '--namespace',
@@ -102,7 +102,7 @@ export async function startOperator(
   const environment = await operatorEnvironment(sandbox, { ...options, port });
   const operator = await SandboxProcess.start({
     name: options.name ?? 'operator',
-    // The flags of the Dockerfile.
+    // Node's flags as in the Dockerfile.
     command: [process.execPath, '--max-semi-space-size=2', bundle],
     directory: join(sandbox.directory, 'operator'),
     graceMs: 25_000,
@@ -111,7 +111,7 @@ export async function startOperator(
   return { process: operator, url: `http://127.0.0.1:${port}` };
 }
 
-/** The settings that an operator in a sandbox needs, as environment variables. `port` 0: a free one. */
+/** The environment variables of an operator in a sandbox. `port` 0: a free port. */
 export async function operatorEnvironment(
   sandbox: ClusterAccess,
   { name = 'operator', kubeconfig, port = 0 }: OperatorOptions & { readonly port?: number } = {},
@@ -127,7 +127,7 @@ export async function operatorEnvironment(
   };
 }
 
-/** Runs kubectl as the sandbox's administrator and answers with what it printed. Rejects with what it complained of. */
+/** Runs kubectl as the sandbox's administrator and returns its standard output; an error has its standard error. */
 export async function sandboxKubectl(sandbox: ClusterAccess, args: readonly string[]): Promise<string> {
   const [program, ...first] = sandbox.kubectl;
   const { stdout } = await promisify(execFile)(
@@ -140,7 +140,9 @@ export async function sandboxKubectl(sandbox: ClusterAccess, args: readonly stri
   return stdout;
 }
 
-/** On Linux the operator has a loopback address of its own, so that a hub can tell it from the probes, and ban it. */
+/**
+ * On Linux the operator has its own loopback address, so that a hub can ban the operator without banning the probes.
+ */
 function sourceAddress(): Record<string, string> {
   return process.platform === 'linux'
     ? { HUB_SOURCE_ADDRESS: '127.0.0.2', POD_IP: '127.0.0.2' }

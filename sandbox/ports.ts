@@ -1,19 +1,19 @@
 import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 
-// Above the range that the development node gives to hubs, and below the range from which kernels take the ports of outgoing connections (32768 on Linux, 49152 on macOS). A port in
-// that range may be gone, or a client may have connected to itself there, when a killed server wants it back.
+// Above the ports that the development node assigns to pods, and below the ephemeral range (32768 on Linux, 49152 on
+// macOS): an outgoing connection could otherwise occupy the port of a server that restarts.
 const LOWEST = 30_000;
 const HIGHEST = 32_768;
 const ATTEMPTS = 100;
 
-/** `count` different ports of the loopback interface on which nothing listens. */
+/** Returns `count` different free ports of the loopback interface. */
 export async function freePorts(count: number): Promise<number[]> {
   const taken: Server[] = [];
   try {
     for (let attempt = 0; taken.length < count; attempt++) {
       if (attempt === ATTEMPTS + count)
-        throw new Error(`no ${count} free ports between ${LOWEST} and ${HIGHEST}`);
+        throw new Error(`cannot find ${count} free ports between ${LOWEST} and ${HIGHEST}`);
       const server = await listen(randomInt(LOWEST, HIGHEST));
       if (server) taken.push(server);
     }
@@ -38,6 +38,6 @@ function listen(port: number): Promise<Server | undefined> {
 
 function portOf(server: Server): number {
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('a listening server has no port');
+  if (address === null || typeof address === 'string') throw new Error('cannot read the port of a server');
   return address.port;
 }

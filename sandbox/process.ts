@@ -6,14 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { tether } from './tether';
 
 export interface Launch {
-  /** Names the process for people, and its files `<name>.log` (appended to) and `<name>.pid` in `directory`. */
+  /** For messages, and for the files `<name>.log` (appended to) and `<name>.pid` in `directory`. */
   readonly name: string;
   readonly command: readonly [program: string, ...args: string[]];
   readonly directory: string;
   readonly cwd?: string;
   /** Added to this process's environment. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Between SIGTERM and SIGKILL; 10 s without it. */
+  /** Milliseconds between SIGTERM and SIGKILL. Default 10 s. */
   readonly graceMs?: number;
 }
 
@@ -21,11 +21,11 @@ export interface Launch {
 const PID_POLL_INTERVAL = 5;
 
 /**
- * A process that ends with this one, however this one ends: it runs under `tether`, which stops it, with all that it
- * started, when our end of a pipe closes.
+ * A child process that ends with this process, also after `kill -9`: it runs under `tether`, which stops its process
+ * group when this process's end of a pipe is closed.
  */
 export class SandboxProcess {
-  /** Its exit code, or 128 + the number of the signal that ended it. */
+  /** The exit code, or 128 + the number of the signal that ended it. */
   readonly exited: Promise<number>;
   private code: number | undefined;
 
@@ -33,7 +33,7 @@ export class SandboxProcess {
     readonly name: string,
     readonly pid: number,
     readonly logFile: string,
-    private readonly keeper: ChildProcess,
+    private readonly tethered: ChildProcess,
     exited: Promise<number>,
   ) {
     this.exited = exited.then((code) => (this.code = code));
@@ -43,13 +43,13 @@ export class SandboxProcess {
     await mkdir(launch.directory, { recursive: true });
     const logFile = join(launch.directory, `${launch.name}.log`);
     const pidFile = join(launch.directory, `${launch.name}.pid`);
-    await rm(pidFile, { force: true }); // of the process that it replaces
+    await rm(pidFile, { force: true }); // of the previous process
     const log = await open(logFile, 'a');
     try {
-      const keeper = await spawnTethered(launch, ['pipe', log.fd, log.fd], ['--pid-file', pidFile]);
-      const exited = exitOf(keeper);
-      const pid = await readPid(launch, pidFile, keeper);
-      return new SandboxProcess(launch.name, pid, logFile, keeper, exited);
+      const tethered = await spawnTethered(launch, ['pipe', log.fd, log.fd], ['--pid-file', pidFile]);
+      const exited = exitOf(tethered);
+      const pid = await readPid(launch, pidFile, tethered);
+      return new SandboxProcess(launch.name, pid, logFile, tethered, exited);
     } finally {
       await log.close();
     }
@@ -59,13 +59,13 @@ export class SandboxProcess {
     return this.code === undefined;
   }
 
-  /** SIGTERM to it and all that it started, SIGKILL after the grace. */
+  /** Sends SIGTERM to the process group, SIGKILL after the grace period. Resolves when the process has ended. */
   async stop(): Promise<void> {
-    this.keeper.stdin?.end();
+    this.tethered.stdin?.end();
     await this.exited;
   }
 
-  /** SIGKILL at once, as the kernel does when memory runs out; for tests of faults. */
+  /** Sends SIGKILL, as the kernel does when it is out of memory. Resolves when the process has ended. */
   async kill(): Promise<void> {
     if (this.running) process.kill(this.pid, 'SIGKILL');
     await this.exited;
@@ -73,8 +73,8 @@ export class SandboxProcess {
 }
 
 /**
- * Spawns the keeper with the command. It gets a session of its own, so that Ctrl-C in a terminal reaches only us and we
- * stop things in order.
+ * Spawns `tether` with the command, in a session of its own: Ctrl-C in a terminal reaches only this process, which
+ * stops the others in order.
  */
 export async function spawnTethered(
   launch: Pick<Launch, 'command' | 'cwd' | 'env' | 'graceMs'>,
@@ -82,29 +82,29 @@ export async function spawnTethered(
   flags: readonly string[] = [],
 ): Promise<ChildProcess> {
   const grace = ['--grace', `${launch.graceMs ?? 10_000}ms`];
-  const keeper = spawn(await tether(), [...grace, ...flags, '--', ...launch.command], {
+  const tethered = spawn(await tether(), [...grace, ...flags, '--', ...launch.command], {
     stdio,
     detached: true,
     env: { ...process.env, ...launch.env },
     ...(launch.cwd !== undefined && { cwd: launch.cwd }),
   });
-  await once(keeper, 'spawn');
-  return keeper;
+  await once(tethered, 'spawn');
+  return tethered;
 }
 
-/** The exit code of a keeper; 137 when it was itself killed. */
-export async function exitOf(keeper: ChildProcess): Promise<number> {
-  const [code] = (await once(keeper, 'close')) as [number | null];
+/** The exit code of a tethered command; 137 when tether itself was killed. */
+export async function exitOf(tethered: ChildProcess): Promise<number> {
+  const [code] = (await once(tethered, 'close')) as [number | null];
   return code ?? 137;
 }
 
-async function readPid(launch: Launch, pidFile: string, keeper: ChildProcess): Promise<number> {
+async function readPid(launch: Launch, pidFile: string, tethered: ChildProcess): Promise<number> {
   for (;;) {
-    const ended = keeper.exitCode !== null || keeper.signalCode !== null;
+    const ended = tethered.exitCode !== null || tethered.signalCode !== null;
     const pid = await readFile(pidFile, 'utf8').catch(() => undefined); // not written yet
     if (pid !== undefined) return Number(pid);
-    // The keeper writes the file before anything else, unless there is no such program.
-    if (ended) throw new Error(`could not start ${launch.name}: ${launch.command.join(' ')}`);
+    // tether writes the file first, unless the program does not exist.
+    if (ended) throw new Error(`cannot start ${launch.name}: ${launch.command.join(' ')}`);
     await sleep(PID_POLL_INTERVAL);
   }
 }

@@ -1,14 +1,14 @@
 import { Listr, PRESET_TIMER } from 'listr2';
 
-/** How steps are shown: living lines for a terminal, a line per start and end for logs, or not at all. */
+/** How progress is shown: updated lines on a terminal, a line per start and end in a log, or not at all. */
 export type ProgressMode = 'pretty' | 'plain' | 'silent';
 
-/** Says how far a step is, in a few words. */
+/** Reports the progress of a step in a few words. */
 export type Report = (text: string) => void;
 
 export interface Step {
   readonly title: string;
-  /** Throws when it fails. A returned text is shown with the title: where it came from, where it listens. */
+  /** Throws when it fails. A returned text, such as a version or a URL, is shown after the title. */
   run(report: Report): Promise<string | void>;
 }
 
@@ -22,8 +22,8 @@ export function defaultProgress(): ProgressMode {
 }
 
 /**
- * Runs the steps one after another, or `together`, and shows what runs, how far it is and for how long. Rejects with the
- * error of the first step that fails; steps beside it run on until they or the process end.
+ * Runs the steps one after another, or in parallel with `together`, and shows their progress and duration. Rejects with
+ * the error of the first step that fails; parallel steps then continue until they or the process end.
  */
 export async function runSteps(
   steps: readonly Step[],
@@ -40,13 +40,13 @@ async function runLive(steps: readonly Step[], together: boolean): Promise<void>
   const tasks = steps.map((step) => ({
     title: step.title,
     task: async (_context: unknown, task: { title: string; output: string }) => {
-      const note = await ticking(step, TERMINAL_TICK, (text) => (task.output = text));
+      const note = await withTicker(step, TERMINAL_TICK, (text) => (task.output = text));
       if (note) task.title = `${step.title}: ${note}`;
     },
   }));
   await new Listr(tasks, {
     concurrent: together,
-    // Ctrl-C belongs to the caller, who has things to stop; and so does telling the error.
+    // The caller handles Ctrl-C and prints the error.
     registerSignalListeners: false,
     rendererOptions: { timer: PRESET_TIMER, showErrorMessage: false },
   }).run();
@@ -57,7 +57,7 @@ async function runLogged(step: Step): Promise<void> {
   const log = (text: string) => console.log(`${step.title}: ${text}`);
   log('started');
   try {
-    const note = await ticking(step, LOG_TICK, log);
+    const note = await withTicker(step, LOG_TICK, log);
     log(`done in ${elapsed(began)}${note ? `, ${note}` : ''}`);
   } catch (error) {
     log(`failed after ${elapsed(began)}`);
@@ -65,8 +65,8 @@ async function runLogged(step: Step): Promise<void> {
   }
 }
 
-/** Runs the step; shows what it last reported again and again, with the time that it has taken so far. */
-async function ticking(step: Step, everyMs: number, show: (text: string) => void): Promise<string | void> {
+/** Runs the step; shows its last report every `everyMs` milliseconds, with the elapsed time. */
+async function withTicker(step: Step, everyMs: number, show: (text: string) => void): Promise<string | void> {
   const began = Date.now();
   let last = 'working';
   const tick = setInterval(() => show(`${last}, ${elapsed(began)}`), everyMs);

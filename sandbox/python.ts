@@ -9,7 +9,7 @@ import type { Report } from './progress';
 
 const run = promisify(execFile);
 
-// Home Assistant 2026.11 refuses an older one, and wheels for a newer one need not exist.
+// Home Assistant 2026.11 rejects older versions, and some wheels do not exist for newer ones.
 const WANTED = '>=3.14.2,<3.15';
 const IS_WANTED = [
   'import sys, sysconfig',
@@ -20,14 +20,14 @@ const IS_WANTED = [
 
 const UV_VERSION = '0.13.8';
 
-/** What installs Python packages. */
+/** A Python interpreter and the package installer `uv`. */
 export interface Python {
   /** Paths, or names on PATH. */
   readonly interpreter: string;
   readonly uv: string;
 }
 
-/** What is there already is used first; else a portable CPython from the Go proxy and `uv` from PyPI. */
+/** Returns an installed Python and `uv`, or else a portable CPython from the Go module proxy and `uv` from PyPI. */
 export async function providePython(report: Report): Promise<Python> {
   const uv = (await succeeds('uv', ['--version'])) ? 'uv' : undefined;
   const interpreter = (uv && (await uvInterpreter(uv))) ?? (await pathInterpreter(uv === undefined));
@@ -35,7 +35,7 @@ export async function providePython(report: Report): Promise<Python> {
   return { interpreter: portable, uv: uv ?? (await installUv(portable, report)) };
 }
 
-/** One that `uv` knows of, without letting it download one: where it takes those from is often out of reach. */
+/** An interpreter that `uv` finds. Its downloads are off: their source (GitHub) is often unreachable. */
 async function uvInterpreter(uv: string): Promise<string | undefined> {
   return succeeds(uv, ['python', 'find', '--no-python-downloads', '--system', WANTED]);
 }
@@ -45,7 +45,7 @@ async function pathInterpreter(mustHavePip: boolean): Promise<string | undefined
   return (await succeeds('python3.14', ['-c', probe])) ?? (await succeeds('python3', ['-c', probe]));
 }
 
-/** Its trimmed output, or nothing when the program is missing or says no. */
+/** The trimmed output; undefined when the program is missing or fails. */
 async function succeeds(program: string, args: readonly string[]): Promise<string | undefined> {
   return run(program, args).then(
     ({ stdout }) => stdout.trim(),
@@ -72,7 +72,7 @@ async function installUv(interpreter: string, report: Report): Promise<string> {
     await runCommand({
       step: 'Downloading uv from PyPI',
       command: [interpreter, '-m', 'pip', 'install', '--target', partial, `uv==${UV_VERSION}`],
-      // As root pip warns about damage that --target cannot do.
+      // pip warns when it runs as root; with --target the warning does not apply.
       env: { PIP_ROOT_USER_ACTION: 'ignore', PIP_DISABLE_PIP_VERSION_CHECK: '1' },
       logFile,
     });

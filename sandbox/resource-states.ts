@@ -7,7 +7,7 @@ import type { CustomResource } from '../operator/kinds/resource';
 import { conditionOf } from '../operator/runtime/conditions';
 import { ApiClient } from '../operator/runtime/api-client';
 
-/** How a resource of ours is doing. */
+/** A resource of one of our kinds and its condition `Ready`. */
 export interface ResourceState {
   readonly kind: string;
   readonly namespace: string;
@@ -18,7 +18,7 @@ export interface ResourceState {
   readonly resource: CustomResource;
 }
 
-/** Reads the resources of all kinds, in all namespaces, with the rights of a kubeconfig. */
+/** Lists the resources of all our kinds in all namespaces. */
 export class ResourceStates {
   private readonly cluster: ApiClient;
 
@@ -48,6 +48,6 @@ function stateOf(kind: string, resource: CustomResource): ResourceState {
   const { namespace = '', name, generation } = resource.metadata;
   const condition = conditionOf(resource, 'Ready');
   const ready = condition?.status === 'True' && condition.observedGeneration === generation;
-  const words = condition ? `${condition.reason}: ${condition.message}` : 'not looked at yet';
-  return { kind, namespace, name, ready, message: words, resource };
+  const message = condition ? `${condition.reason}: ${condition.message}` : 'not reconciled yet';
+  return { kind, namespace, name, ready, message, resource };
 }

@@ -1,12 +1,12 @@
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Where runs keep their data and logs, outside git. `HUB_OPERATOR_RUNS` overrides it. */
+/** The folder of the runs' data and logs, ignored by git. `HUB_OPERATOR_RUNS` overrides it. */
 export function runsDirectory(): string {
   return process.env['HUB_OPERATOR_RUNS'] || join(__dirname, '..', '.sandbox');
 }
 
-/** A fresh folder for a run of this process; what killed runs and failed ones left is removed. */
+/** Creates a folder for a run of this process and removes the folders of processes that have ended. */
 export async function makeRunDirectory(): Promise<string> {
   const runs = runsDirectory();
   await mkdir(runs, { recursive: true });
@@ -23,6 +23,6 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'; // another person's, but alive
+    return (error as NodeJS.ErrnoException).code === 'EPERM'; // a process of another user
   }
 }

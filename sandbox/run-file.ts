@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { runsDirectory } from './run-directory';
 import type { Sandbox } from './index';
 
-/** Where programs find the run that was started last. */
+/** Path of the file that describes the run that was started last, for programs. */
 export const runFile = (): string => join(runsDirectory(), 'run.json');
 
-/** Says for programs what a run's start prints for people; `extra` is added, such as the addresses of hubs. */
+/** Writes the run file: process ids, paths and addresses of the run, and `extra`, such as the URLs of hubs. */
 export async function writeRunFile(
   sandbox: Sandbox,
   extra: Readonly<Record<string, unknown>> = {},
@@ -22,15 +22,15 @@ export async function writeRunFile(
     ...extra,
   };
   await mkdir(runsDirectory(), { recursive: true });
-  // Renamed into place, so that nobody reads half of it.
+  // Renamed into place, so that no reader sees a partial file.
   const partial = `${runFile()}.${process.pid}`;
   await writeFile(partial, `${JSON.stringify(run, undefined, 2)}\n`);
   await rename(partial, runFile());
 }
 
-/** Removes it, unless another run has written its own since. */
+/** Removes the run file unless another run has replaced it. */
 export async function removeRunFile(): Promise<void> {
-  const content = await readFile(runFile(), 'utf8').catch(() => undefined); // there is none
+  const content = await readFile(runFile(), 'utf8').catch(() => undefined); // it does not exist
   if (content !== undefined && (JSON.parse(content) as { pid: number }).pid === process.pid)
     await rm(runFile());
 }

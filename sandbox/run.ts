@@ -19,12 +19,12 @@ import { defaultProgress, type Report, runSteps } from './progress';
 import { removeRunFile, writeRunFile } from './run-file';
 
 const samples = join(repository, 'samples');
-/** A first start on a small board takes minutes; one that takes longer will not end. */
+/** A first start on a small board takes minutes. Milliseconds. */
 const READY_TIMEOUT = 5 * 60_000;
 const POLL = 500;
 const LAST_LINES = 10;
 
-/** `make run`: cluster, hub, operator and samples on this machine, until Ctrl-C; with ONCE=1 only until all is Ready. */
+/** `make run`: runs cluster, hub, operator and samples until Ctrl-C; with ONCE=1 only until everything is Ready. */
 async function main(): Promise<void> {
   const sandbox = await startSandbox({ hubs: true });
   const interrupted = untilInterrupted();
@@ -36,12 +36,12 @@ async function main(): Promise<void> {
     await writeRunFile(sandbox, runFacts(operator, states));
     await show(sandbox, operator, states);
     if (process.env['ONCE'] === '1') return;
-    console.log('\nEvents as they come (Ctrl-C stops everything and removes its data):\n');
+    console.log('\nEvents (Ctrl-C stops everything and removes its data):\n');
     const events = followEvents(sandbox);
     await Promise.race([interrupted, operatorEnded(operator)]);
     events.kill();
   } catch (error) {
-    // Its logs are the evidence; Ctrl-C needs none.
+    // After a failure data and logs are kept for debugging.
     failed = !(error instanceof Interrupted);
     throw error;
   } finally {
@@ -70,7 +70,7 @@ async function start(
       },
       {
         title: 'Applying samples/',
-        // Client-side, as people then apply their changes: a second apply of another kind would warn.
+        // Client-side, because a later `kubectl apply` of a user is client-side too and would warn otherwise.
         run: async () => void (await sandboxKubectl(sandbox, ['apply', '-f', samples])),
       },
       {
@@ -78,7 +78,7 @@ async function start(
         run: (report) =>
           Promise.race([
             untilReady(resourceStates, operator, report),
-            refusedBy(interrupted),
+            rejectWhen(interrupted),
             operatorEnded(operator),
           ]),
       },
@@ -95,7 +95,7 @@ async function untilReady(
 ): Promise<void> {
   const deadline = Date.now() + READY_TIMEOUT;
   for (;;) {
-    const states = await listed(resourceStates, report);
+    const states = await listStates(resourceStates, report);
     const waiting = states.filter(({ ready }) => !ready);
     if (states.length > 0 && waiting.length === 0) return;
     const [first] = waiting;
@@ -105,7 +105,7 @@ async function untilReady(
     if (Date.now() > deadline) {
       throw new SandboxError(
         `Not everything became Ready within ${READY_TIMEOUT / 60_000} minutes: ${waiting.map(sentence).join('; ')}`,
-        'Look at the logs of the operator and of the hub’s containers, which stay until the next start. LOG_LEVEL=debug logs more.',
+        'Read the logs of the operator and of the hub’s containers, which are kept until the next start. LOG_LEVEL=debug logs more.',
         { logFile: operator.process.logFile },
       );
     }
@@ -113,8 +113,8 @@ async function untilReady(
   }
 }
 
-/** For a moment after new kinds were installed the API server cannot list them yet. */
-async function listed(resourceStates: ResourceStates, report: Report): Promise<ResourceState[]> {
+/** The API server cannot list a kind until a moment after its CRD was installed. */
+async function listStates(resourceStates: ResourceStates, report: Report): Promise<ResourceState[]> {
   try {
     return await resourceStates.list();
   } catch (error) {
@@ -124,15 +124,15 @@ async function listed(resourceStates: ResourceStates, report: Report): Promise<R
   }
 }
 
-const sentence = ({ kind, name, message: words }: ResourceState): string => `${kind} ${name} ${words}`;
+const sentence = ({ kind, name, message }: ResourceState): string => `${kind} ${name} ${message}`;
 
 class Interrupted extends SandboxError {
   constructor() {
-    super('Interrupted before everything was Ready.', 'Everything that was started is stopped.');
+    super('Interrupted before everything was Ready.', 'All processes are stopped.');
   }
 }
 
-async function refusedBy(interrupted: Promise<void>): Promise<never> {
+async function rejectWhen(interrupted: Promise<void>): Promise<never> {
   await interrupted;
   throw new Interrupted();
 }
@@ -141,8 +141,8 @@ async function operatorEnded({ process: { exited, logFile } }: OperatorProcess):
   const code = await exited;
   throw new SandboxError(
     `The operator ended with exit code ${code}.`,
-    'Its last lines are below. The logs and data of this run stay until the next start.',
-    { logFile, tellingLines: await lastLines(logFile) },
+    'The last lines of its log are below. The logs and data of this run are kept until the next start.',
+    { logFile, lines: await lastLines(logFile) },
   );
 }
 
@@ -164,7 +164,7 @@ async function show(
   }
   console.log(`Operator: process ${operator.process.pid}, ${operator.url}/metrics, log ${operator.process.logFile}
 
-In another terminal, look and change:
+Commands for another terminal:
   export KUBECONFIG=${sandbox.kubeconfig}${kubectl === 'kubectl' ? '' : `\n  alias kubectl='${kubectl}'`}
   kubectl get home -A
   kubectl -n home describe hubautomation dim-for-movie-night
@@ -172,7 +172,7 @@ In another terminal, look and change:
   kubectl -n home wait --for=condition=Ready hubautomation --all`);
 }
 
-/** What `.sandbox/run.json` says beyond the cluster. */
+/** The part of the run file that describes operator, hubs and resources. */
 function runFacts(operator: OperatorProcess, states: readonly ResourceState[]): Record<string, unknown> {
   return {
     operator: { pid: operator.process.pid, url: operator.url, log: operator.process.logFile },

@@ -2,7 +2,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { readFile, writeFile } from 'node:fs/promises';
 import { freePort } from './ports';
 
-/** A way to the API server that can be cut: for what a network does to a controller. */
+/** A TCP proxy whose connections can be reset, to test network faults between a controller and the API server. */
 export class TcpProxy {
   private readonly sockets = new Set<Socket>();
 
@@ -11,7 +11,7 @@ export class TcpProxy {
     readonly port: number,
   ) {}
 
-  /** Forwards `port` of this machine, a free one, to `target` of this machine. */
+  /** Forwards a free port of this machine (`port`) to the port `target` of this machine. */
   static async start(target: number): Promise<TcpProxy> {
     const port = await freePort();
     const server = createServer();
@@ -21,12 +21,12 @@ export class TcpProxy {
     return proxy;
   }
 
-  /** Connections that are open now. */
+  /** Number of open connections. */
   get open(): number {
     return this.sockets.size / 2;
   }
 
-  /** Resets all connections (RST), as a router does that forgets them. */
+  /** Resets all connections (RST). */
   reset(): void {
     for (const socket of this.sockets) socket.resetAndDestroy();
   }
@@ -41,7 +41,7 @@ export class TcpProxy {
       this.sockets.add(one);
       one.on('data', (chunk) => other.write(chunk));
       one.on('end', () => other.end());
-      one.on('error', () => other.resetAndDestroy()); // what breaks on one side breaks on the other
+      one.on('error', () => other.resetAndDestroy()); // an error on one side resets the other
       one.on('close', () => {
         this.sockets.delete(one);
         other.destroy();
@@ -50,7 +50,7 @@ export class TcpProxy {
   }
 }
 
-/** A copy of a kubeconfig at `path` that leads to another port of this machine. */
+/** Writes a copy of a kubeconfig with another port of the server to `path`, which it returns. */
 export async function rerouted(kubeconfig: string, path: string, port: number): Promise<string> {
   const text = await readFile(kubeconfig, 'utf8');
   await writeFile(path, text.replace(/(https:\/\/127\.0\.0\.1):\d+/, `$1:${port}`), { mode: 0o600 });

@@ -7,7 +7,7 @@ import { buildArguments, goEnvironment, goModule, sourceKey } from './go-module'
 
 let binary: Promise<string> | undefined;
 
-/** The path of the keeper (go/cmd/tether) under which every other process of a sandbox runs. */
+/** Returns the path of the program `tether` (go/cmd/tether), under which every other process of a sandbox runs. */
 export function tether(): Promise<string> {
   binary ??= build();
   return binary;
@@ -15,14 +15,12 @@ export function tether(): Promise<string> {
 
 async function build(): Promise<string> {
   const folder = await cached('tether', await sourceKey('tether'), async (partial) => {
-    // The only process without a keeper, since it makes the keeper: seconds, standard library only.
+    // The only process that does not run under tether. It takes seconds: tether uses only the standard library.
     await promisify(execFile)('go', await buildArguments('tether', join(partial, 'tether')), {
       cwd: goModule,
       env: { ...process.env, ...goEnvironment },
     }).catch((error: NodeJS.ErrnoException & { stderr?: string }) => {
-      throw error.code === 'ENOENT'
-        ? noGo()
-        : stepError('Building the process keeper with Go', error.stderr ?? '');
+      throw error.code === 'ENOENT' ? noGo() : stepError('Building tether with Go', error.stderr ?? '');
     });
   });
   return join(folder, 'tether');
@@ -31,6 +29,6 @@ async function build(): Promise<string> {
 function noGo(): SandboxError {
   return new SandboxError(
     'Go is not installed: the command `go` was not found.',
-    'Install Go 1.26 or newer from https://go.dev/dl/ and see that `go version` works in this terminal.',
+    'Install Go 1.26 or newer from https://go.dev/dl/ and check that `go version` works in this terminal.',
   );
 }

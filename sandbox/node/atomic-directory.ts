@@ -1,6 +1,6 @@
 /**
- * Files that change all at once, laid out as a kubelet does it: `..data` links to a directory of one generation, each
- * visible name links into `..data`, and a change is one rename. A reader that holds a file open keeps the old content.
+ * Files that change atomically, in the layout of the kubelet's AtomicWriter: `..data` links to the directory of one
+ * generation, each visible name links into `..data`, and a change is one rename. An open file keeps its content.
  */
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, readdir, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
@@ -28,11 +28,11 @@ export async function replaceFiles(directory: string, files: Files): Promise<voi
   await mkdir(join(directory, generation), { recursive: true });
   await symlink(generation, join(directory, '..data_tmp'));
   await rename(join(directory, '..data_tmp'), join(directory, '..data'));
-  await showNames(directory, new Set([...files.keys()].map((path) => path.split('/')[0] ?? path)));
+  await updateLinks(directory, new Set([...files.keys()].map((path) => path.split('/')[0] ?? path)));
   if (previous) await rm(join(directory, previous), { recursive: true, force: true });
 }
 
-async function showNames(directory: string, wanted: ReadonlySet<string>): Promise<void> {
+async function updateLinks(directory: string, wanted: ReadonlySet<string>): Promise<void> {
   const visible = (await readdir(directory)).filter((name) => !name.startsWith('..'));
   for (const name of wanted) {
     if (!visible.includes(name)) await symlink(join('..data', name), join(directory, name));

@@ -1,4 +1,4 @@
-/** One container: its process, its probes, its restarts, and its part of the pod's status. */
+/** Runs one container: its process, its probes, its restarts and its container status. */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { pause } from './pause';
 import { waitingStatus } from './status';
 import type { PodVolumes } from './volumes';
 
-/** What the hub ends with when it wants to be started again. */
+/** The exit code by which the hub requests a restart. */
 const HUB_RESTART = 100;
 const BACKOFF_SECONDS = [1, 2, 4, 8, 10];
 // Milliseconds.
@@ -24,17 +24,17 @@ export type RestartPolicy = 'Always' | 'OnFailure' | 'Never';
 
 /** What a container gets from its pod. */
 export interface ContainerHost {
-  /** As it is now, with its addresses. */
+  /** The latest version, with its addresses. */
   pod(): V1Pod;
   directory: string;
-  /** Where the pod listens on this machine; for every container the variable SETUP_PORT. */
+  /** The port of this machine on which the pod listens. Every container gets it as the variable SETUP_PORT. */
   port: number;
   graceSeconds: number;
   volumes: PodVolumes;
   lookup: Lookup;
   hubSoftware: HubSoftware;
   tether: string;
-  /** Ends when the container is not to be started again. */
+  /** Aborted when the container must not be started again. */
   signal: AbortSignal;
   changed(): void;
   event(type: 'Normal' | 'Warning', reason: string, message: string): void;
@@ -43,7 +43,7 @@ export interface ContainerHost {
 export class ContainerRunner {
   status: V1ContainerStatus;
   private process: ContainerProcess | undefined;
-  /** A command in this container, once it has been started. */
+  /** Builds the command line of an exec probe; set when the container is started. */
   private command: ProbeTarget['command'] = (line) => ({ line, environment: {}, workingDirectory: '/' });
   private readonly files: {
     log: string;
@@ -76,7 +76,7 @@ export class ContainerRunner {
     };
   }
 
-  /** Starts it, again and again as the policy says; resolves with the exit code of the last run. */
+  /** Runs the container and restarts it according to the policy; resolves with the exit code of the last run. */
   async run(policy: RestartPolicy): Promise<number> {
     const { signal } = this.host;
     for (let failures = 0; ; failures++) {
@@ -93,8 +93,8 @@ export class ContainerRunner {
     await this.process?.stop(graceSeconds);
   }
 
-  /** Waits with a reason; what it ran before goes to `lastState`. */
-  wait(reason: string, message?: string): void {
+  /** Sets the state `waiting`; a terminated state becomes `lastState`. */
+  setWaiting(reason: string, message?: string): void {
     const { terminated } = this.status.state ?? {};
     this.set({
       state: { waiting: { reason, ...(message && { message }) } },
@@ -112,7 +112,7 @@ export class ContainerRunner {
     const watching = new AbortController();
     const { startupProbe, readinessProbe } = this.container;
     this.set({
-      // An id tells of a run before, perhaps under a node before this one.
+      // A container id means that it ran before, possibly before the node was restarted.
       restartCount: this.status.restartCount + (this.status.containerID ? 1 : 0),
       containerID,
       imageID: `sandbox://home-assistant@${this.host.hubSoftware.version}`,
@@ -127,7 +127,7 @@ export class ContainerRunner {
       writeFileSync(this.files.termination, '');
       this.process = start();
       exitCode = await this.process.exited;
-      // In the hub's image a supervisor does this: the container stays the same.
+      // In the hub's image s6 restarts the process: the container stays the same.
     } while (exitCode === HUB_RESTART && startsHub(this.container) && !signal.aborted);
     this.process = undefined;
     watching.abort();
@@ -146,7 +146,9 @@ export class ContainerRunner {
     return exitCode;
   }
 
-  /** Gathers what the process needs, waiting for what is missing; `undefined` when it is not to be started any more. */
+  /**
+   * Waits for missing references, then returns a function that starts the process; `undefined` when stopped meanwhile.
+   */
   private async prepare(): Promise<(() => ContainerProcess) | undefined> {
     const { host } = this;
     do {
@@ -155,7 +157,7 @@ export class ContainerRunner {
         return this.starter(mounts);
       } catch (error) {
         if (!(error instanceof MissingReference)) throw error;
-        this.wait('CreateContainerConfigError', error.message);
+        this.setWaiting('CreateContainerConfigError', error.message);
         host.event('Warning', 'Failed', `Error: ${error.message}`);
       }
     } while (await pause(CONFIG_RETRY_INTERVAL, host.signal));
@@ -173,7 +175,7 @@ export class ContainerRunner {
     const environment = mapValues(values, mounts);
     const ports = container.ports?.map(({ containerPort }) => String(containerPort)) ?? [];
     this.command = (probe) => ({
-      // The pod's one port stands for whatever port the probe names.
+      // A pod has one port in the sandbox: any container port in the command is replaced by it.
       line: commandLine({ name: container.name, command: [...probe] }, values, mounts, {
         hass,
         emptyConfiguration: files.configuration,
@@ -240,7 +242,7 @@ export class ContainerRunner {
     const { name: podName, namespace, uid } = this.host.pod().metadata ?? {};
     const seconds = BACKOFF_SECONDS[Math.min(failures, BACKOFF_SECONDS.length - 1)] ?? 10;
     const message = `restarting failed container=${name} pod=${podName}_${namespace}(${uid})`;
-    this.wait('CrashLoopBackOff', `back-off ${seconds}s ${message}`);
+    this.setWaiting('CrashLoopBackOff', `back-off ${seconds}s ${message}`);
     this.host.event('Warning', 'BackOff', `Back-off ${message}`);
     return pause(seconds * 1000, this.host.signal);
   }
@@ -251,7 +253,7 @@ export class ContainerRunner {
   }
 }
 
-/** Never the developer's own environment: a container must not work because of what happens to be set there. */
+/** Does not include the developer's environment: a container must not depend on it. */
 function baseVariables(host: ContainerHost, venv: string, home: string): Record<string, string> {
   return {
     PATH: `${join(venv, 'bin')}:/usr/local/bin:/usr/bin:/bin`,

@@ -1,20 +1,19 @@
 /**
- * What a container's process gets to see: its environment, its arguments and its working directory, with the paths
- * inside the container replaced by those on this machine. Pure.
+ * The environment variables and the command line of a container's process, with the paths inside the container replaced
+ * by those on this machine. Pure.
  */
 import type { V1Container, V1EnvVar, V1Pod } from '@kubernetes/client-node';
 import { configMapData, MissingReference, secretData, type Lookup } from './lookup';
 
-/** A path inside the container and where it is on this machine. */
+/** A path inside the container and the corresponding path on this machine. */
 export interface Mount {
   inside: string;
   outside: string;
 }
 
 /**
- * Replaces a value that is a mounted path, or begins with one followed by `/`. The longest mounted path wins. Nothing
- * else is replaced: a path in the middle of a value (`--config=/config`) stays, so scripts take paths as arguments
- * of their own.
+ * Replaces a value that is a mounted path or begins with one followed by `/`; the longest mounted path wins. A path in
+ * the middle of a value (`--config=/config`) is not replaced: pass it as a separate argument.
  */
 export function mapPath(value: string, mounts: readonly Mount[]): string {
   const mount = [...mounts]
@@ -23,14 +22,18 @@ export function mapPath(value: string, mounts: readonly Mount[]): string {
   return mount ? mount.outside + value.slice(mount.inside.length) : value;
 }
 
-/** `$(NAME)` becomes the variable's value, `$$` becomes `$`; an unknown name stays as it is, like the kubelet does. */
+/** Replaces `$(NAME)` by the variable's value and `$$` by `$`; an unknown name stays, as in the kubelet. */
 export function expand(value: string, variables: Readonly<Record<string, string>>): string {
   return value.replace(/\$(?:\$|\(([^)]*)\))/g, (whole, name: string | undefined) =>
     name === undefined ? '$' : (variables[name] ?? whole),
   );
 }
 
-/** The downward API: the value of a `fieldRef`. Throws on a field that the sandbox does not know. */
+/**
+ * The value of a `fieldRef` (downward API).
+ *
+ * @throws MissingReference the sandbox does not support the field
+ */
 export function fieldValue(pod: V1Pod, fieldPath: string): string {
   const metadata = pod.metadata ?? {};
   const keyed = /^metadata\.(annotations|labels)\['(.+)'\]$/.exec(fieldPath);
@@ -70,9 +73,10 @@ function asLines(map: Record<string, string> | undefined): string {
 }
 
 /**
- * The container's variables as its author sees them (paths not yet replaced): `base`, then `envFrom`, then `env`, where
- * a variable may use those before it. Throws `MissingReference` in the kubelet's words when something required is not
- * there.
+ * The container's variables with paths not yet replaced: `base`, then `envFrom`, then `env`, where a variable may use
+ * those before it.
+ *
+ * @throws MissingReference with the kubelet's message: a required ConfigMap, Secret or key is missing
  */
 export function variables(
   container: V1Container,
@@ -144,11 +148,11 @@ function secretOf(pod: V1Pod, name = '', optional: boolean | undefined, lookup: 
 export interface HubProgram {
   /** Path of the `hass` program. */
   hass: string;
-  /** Where the hub's configuration is when nothing is mounted at /config: gone with the pod, as in an image. */
+  /** The configuration directory when nothing is mounted at /config; deleted with the pod. */
   emptyConfiguration: string;
 }
 
-/** What is started: the command with its arguments or, without one, what the hub's image would start by itself. */
+/** The command with its arguments; without a command, the entrypoint of the hub's image. */
 export function commandLine(
   container: V1Container,
   values: Readonly<Record<string, string>>,
@@ -164,7 +168,7 @@ export function commandLine(
   );
 }
 
-/** No command: the image's own start, which is the hub. */
+/** Whether the container has no command and so runs the image's entrypoint, which is the hub. */
 export function startsHub(container: V1Container): boolean {
   return !container.command?.length;
 }

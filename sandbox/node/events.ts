@@ -4,7 +4,7 @@ import { MERGE_PATCH, type NodeCache } from './node-cache';
 import { COMPONENT, NODE_NAME } from './names';
 import { retry } from './retry';
 
-/** Events about pods, in the kubelet's reasons. The same one again only raises the count, as everywhere. */
+/** Writes events about pods with the kubelet's reasons. A repeated event only increments the count. */
 export class PodEvents {
   private readonly written = new Map<string, { name: string; count: number }>();
   private queue = Promise.resolve();
@@ -12,7 +12,7 @@ export class PodEvents {
   constructor(private readonly cluster: NodeCache) {}
 
   record(pod: V1Pod, type: 'Normal' | 'Warning', reason: string, message: string): void {
-    // One after another: a second one of the same must find the first one's name.
+    // Serial: a repeated event needs the name of the first one.
     this.queue = this.queue.then(() => this.write(pod, type, reason, message));
   }
 
@@ -46,7 +46,7 @@ export class PodEvents {
     await retry(what, () => core.createNamespacedEvent({ namespace, body }), signal, log);
   }
 
-  /** Nothing more is said about this pod. */
+  /** Forgets the events of a pod that ended. */
   forget(uid: string): void {
     for (const key of this.written.keys()) if (key.startsWith(`${uid}|`)) this.written.delete(key);
   }

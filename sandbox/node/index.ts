@@ -1,15 +1,18 @@
 /**
- * The development node: a stand-in for a kubelet, a scheduler and a volume provisioner, so that a cluster on any machine
- * runs hubs without containers, root, or images. It binds pending pods to itself, gives each claim a directory, writes
- * ConfigMap and Secret volumes, runs containers as processes, probes and restarts them, and sets the pods' status, so
- * that StatefulSets, EndpointSlices and rollouts are the real controllers' work.
+ * The development node: a stand-in for a kubelet, a scheduler and a volume provisioner, so that a cluster on any
+ * machine runs hubs without containers, root or images. It binds pending pods to itself, provisions a directory for
+ * each claim, writes ConfigMap and Secret volumes, runs containers as processes, probes and restarts them, and writes
+ * the pods' status. StatefulSets, EndpointSlices and rollouts are handled by the real controllers.
  *
- * It is not a kubelet: no image is pulled (every container gets the hub's Python and `hass`), nothing is isolated,
- * securityContext and resource limits are not enforced, there are no variables of Services, pods have no network of
- * their own (a hub listens on all addresses of this machine; the Service's annotation says where), `kubectl logs` and
- * `exec` do not work (logs are files: `<directory>/pods/<namespace>_<pod>_<uid>/<container>.log`, and they stay when
- * the pod goes). What it does not know it refuses: the container waits with the reason SandboxUnsupported and the
- * field's name. What depends on a real kubelet needs a real node.
+ * It is not a kubelet:
+ * - no image is pulled: every container gets the hub's Python and `hass`;
+ * - nothing is isolated: securityContext and resource limits are not enforced;
+ * - there are no environment variables for Services;
+ * - pods have no network: a hub listens on all addresses of this machine, on the port in an annotation of its Service;
+ * - `kubectl logs` and `exec` do not work: logs are `<directory>/pods/<namespace>_<pod>_<uid>/<container>.log`, which
+ *   are
+ *   kept after the pod is deleted.
+ * Unsupported fields are rejected: the container waits with the reason SandboxUnsupported and the name of the field.
  */
 import { setMaxListeners } from 'node:events';
 import { mkdirSync } from 'node:fs';
@@ -36,22 +39,22 @@ const STOP_GRACE_SECONDS = 10;
 export interface NodeOptions {
   /** Path of an administrator's kubeconfig. */
   kubeconfig: string;
-  /** Where it keeps volumes, pods' directories and container logs. */
+  /** Parent of volumes, pods' directories and container logs. */
   directory: string;
   hubSoftware: HubSoftware;
   /** Path of the tether program. */
   tether: string;
-  /** After how long a changed ConfigMap or Secret reaches volumes when the pod itself does not change. Default 5 s. */
+  /** Milliseconds until a changed ConfigMap or Secret reaches volumes when the pod does not change. Default 5 s. */
   refreshDelayMs?: number;
   log?: (line: string) => void;
 }
 
-/** Resolves when the node takes pods. Stopping it ends every process within 10 s and leaves the cluster as it is. */
+/** Resolves when the node accepts pods. `stop` ends every process within 10 s and changes nothing in the cluster. */
 export async function startNode(options: NodeOptions): Promise<{ stop(): Promise<void> }> {
   const { kubeconfig, directory, tether, hubSoftware, refreshDelayMs = REFRESH_DELAY } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
-  // Everything that waits listens to it, which is no leak.
+  // Every wait adds a listener; the warning about a leak would be wrong.
   setMaxListeners(0, signal);
   let log = options.log;
   const cluster = new NodeCache(kubeconfig, signal, (line) => log?.(line));
@@ -69,12 +72,12 @@ export async function startNode(options: NodeOptions): Promise<{ stop(): Promise
     directory: places.pods,
     tether,
     hubSoftware,
-    listening: (namespace: string) => urls.updateAll(namespace),
+    portAssigned: (namespace: string) => urls.updateAll(namespace),
   };
   const node = await registerNode(cluster);
   const scheduler = new Scheduler(cluster, node, events);
   const pods = new Pods(cluster, events, podHost, refreshDelayMs);
-  const urls = new ServiceUrls(cluster, (namespace, selector) => pods.listening(namespace, selector));
+  const urls = new ServiceUrls(cluster, (namespace, selector) => pods.portOf(namespace, selector));
   await provisioner.createStorageClass();
 
   const sourceChanged = (kind: 'configMap' | 'secret') => (object: KubernetesObject) =>
@@ -101,7 +104,7 @@ export async function startNode(options: NodeOptions): Promise<{ stop(): Promise
     async stop() {
       stopping.abort();
       await pods.stop(STOP_GRACE_SECONDS);
-      // A request that is still under way may fail later; its listener may be gone by then.
+      // A request that is still in flight may fail later, when the log is closed.
       log = undefined;
     },
   };

@@ -12,8 +12,8 @@ import { describe, type Log } from './retry';
 export type Cache<T extends KubernetesObject> = Informer<T> & ObjectCache<T>;
 
 /**
- * An informer that goes on: the library's stops at the first error (an API server that restarts is one). TRAPS: what a
- * callback throws is swallowed by the library's line parser, so callbacks must not throw; and an object that was deleted
+ * Creates an informer of the client library; {@link startCache} restarts it after errors. Two properties of the
+ * library: its line parser swallows errors of callbacks, so callbacks must not throw; and an object that was deleted
  * and recreated while the watch was down arrives as an update with another uid.
  */
 export function makeCache<T extends KubernetesObject>(
@@ -24,7 +24,10 @@ export function makeCache<T extends KubernetesObject>(
   return makeInformer(kubeConfig, path, list);
 }
 
-/** Resolves when the cache is filled; rejects when the first list fails. After that it is kept going. */
+/**
+ * Starts an informer and restarts it after errors: the library's informer stops at the first one, such as a restart of
+ * the API server. Resolves when the cache is filled; rejects when the first list fails.
+ */
 export async function startCache<T extends KubernetesObject>(
   cache: Cache<T>,
   what: string,
@@ -37,7 +40,7 @@ export async function startCache<T extends KubernetesObject>(
   const restart = async (error: unknown) => {
     firstError ??= error;
     if (!running || signal.aborted) return;
-    log(`watch of ${what}: ${describe(error)}; again in ${pauseAfter(failures)} ms`);
+    log(`watch of ${what}: ${describe(error)}; retrying in ${pauseAfter(failures)} ms`);
     if (await pause(pauseAfter(failures++), signal)) await cache.start();
   };
   cache.on('error', (error: unknown) => void restart(error));

@@ -1,6 +1,6 @@
 /**
- * Work that goes by a key: never twice at once for one key, and once more when it was asked for meanwhile, because what
- * it read at its beginning may be old by then. Its work must read the newest object itself.
+ * A queue of work by key: for one key at most one run at a time, and one more run when the key was added meanwhile. The
+ * work must read the latest object itself.
  */
 export class KeyedQueue {
   private readonly running = new Map<string, { again: boolean }>();

@@ -5,7 +5,7 @@ import type {
   V1Secret,
 } from '@kubernetes/client-node';
 
-/** What a pod may refer to, read from the node's caches. `undefined`: there is none (or it has not been seen yet). */
+/** Reads objects that a pod may refer to from the node's caches. `undefined`: not found, or not in the cache yet. */
 export interface Lookup {
   configMap(namespace: string, name: string): V1ConfigMap | undefined;
   secret(namespace: string, name: string): V1Secret | undefined;
@@ -13,10 +13,10 @@ export interface Lookup {
   volume(name: string): V1PersistentVolume | undefined;
 }
 
-/** A pod refers to something that is not there. The kubelet's words; it is tried again until it appears. */
+/** A pod refers to an object or key that does not exist (yet). The message is the kubelet's; the pod retries. */
 export class MissingReference extends Error {}
 
-/** Data of a ConfigMap, text and binary alike. */
+/** `data` and `binaryData` of a ConfigMap. */
 export function configMapData(configMap: V1ConfigMap): Record<string, Buffer> {
   const text = Object.entries(configMap.data ?? {}).map(([key, value]) => [key, Buffer.from(value)] as const);
   const binary = decode(configMap.binaryData);

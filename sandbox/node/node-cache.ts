@@ -1,4 +1,4 @@
-/** The node's view of the cluster: API clients, and caches of all that it acts on. */
+/** The node's API clients and caches. */
 import {
   CoreV1Api,
   KubeConfig,
@@ -50,7 +50,7 @@ export class NodeCache {
     };
   }
 
-  /** Pods last, so that what they refer to is known when they are seen. Callbacks are to be registered before. */
+  /** Starts the caches, pods last, so that objects that pods refer to are cached first. Register callbacks before. */
   async start(): Promise<void> {
     const { signal, log, caches } = this;
     const { pods, ...others } = caches;

@@ -6,7 +6,7 @@ import { retry } from './retry';
 
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64' };
 
-/** This machine as a Node. Its readiness is written once and again, never judged: that controller is off. */
+/** This machine as a Node. The node lifecycle controller is off: nothing changes its condition Ready. */
 export function nodeObject(now: Date): V1Node {
   const resources = { cpu: String(cpus().length), memory: `${Math.floor(totalmem() / 1024)}Ki`, pods: '110' };
   const architecture = ARCHITECTURES[arch()] ?? arch();
@@ -36,7 +36,7 @@ export function nodeObject(now: Date): V1Node {
           lastTransitionTime: now,
         },
       ],
-      // The fields are required, so that `kubectl get nodes -o wide` says what kind of node this is.
+      // All fields are required; `kubectl get nodes -o wide` shows them.
       nodeInfo: {
         architecture,
         bootID: '',
@@ -53,12 +53,12 @@ export function nodeObject(now: Date): V1Node {
   };
 }
 
-/** Creates the Node when it is not there, and says that it is ready. */
+/** Creates the Node if it does not exist and sets its condition Ready. */
 export async function registerNode(cluster: NodeCache): Promise<V1Node> {
   const { core, signal, log } = cluster;
   const body = nodeObject(new Date());
   await retry('node', () => core.createNode({ body }), signal, log);
-  // The API server gives every new node a not-ready taint, for a controller that is off here.
+  // The API server taints every new node as not ready; the controller that removes the taint is off.
   const untaint = () => core.patchNode({ name: NODE_NAME, body: { spec: { taints: null } } }, MERGE_PATCH);
   await retry('node', untaint, signal, log);
   const ready = () => core.patchNodeStatus({ name: NODE_NAME, body: { status: body.status } }, MERGE_PATCH);

@@ -1,4 +1,4 @@
-/** Which pods this one node takes, and what is said to the others: the scheduler's words. Pure. */
+/** Decides which pods fit this node; for others returns the scheduler's message. Pure. */
 import {
   type V1NodeSelectorRequirement,
   type V1NodeSelectorTerm,
@@ -19,7 +19,7 @@ export function unschedulable(pod: V1Pod, node: V1Node, lookup: Lookup): string 
   return problem && `${PREFIX} ${problem}.`;
 }
 
-/** Whether the pod asks the default scheduler for a node at all. */
+/** Whether the pod waits for the default scheduler. */
 export function wantsNode(pod: V1Pod): boolean {
   const { nodeName, schedulerName, schedulingGates } = pod.spec ?? {};
   return (
@@ -92,8 +92,8 @@ function podAffinityProblem(pod: V1Pod): string | undefined {
 }
 
 /**
- * One pod against the whole machine: what other pods use is not subtracted, so only what the machine can never give
- * (a device, more memory than there is) is refused.
+ * Compares the pod's requests with the whole machine: requests of other pods are not subtracted, so only a request that
+ * can never be met is rejected (a device, more memory than the machine has).
  */
 function resourceProblem(pod: V1Pod, node: V1Node): string | undefined {
   const allocatable = node.status?.allocatable ?? {};
@@ -109,7 +109,7 @@ function resourceProblem(pod: V1Pod, node: V1Node): string | undefined {
 
 const SUFFIXES = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
 
-/** A quantity as a number: `500m`, `2`, `1536Mi`, `1G`, `1e3`. */
+/** Parses a quantity: `500m`, `2`, `1536Mi`, `1G`, `1e3`. */
 function amount(quantity: string): number {
   const [, digits = '', suffix = ''] = /^([\d.]+(?:[eE]\d+)?)(.*)$/.exec(quantity) ?? [];
   if (suffix === 'm') return Number(digits) / 1000;

@@ -4,7 +4,7 @@ import { systemClock } from '../../operator/clock';
 const FIRST_PAUSE = 200;
 const LONGEST_PAUSE = 5000;
 
-/** Waits; `false` when the signal ended the waiting (or had ended it before). */
+/** Sleeps; returns `false` when the signal was aborted before or during the sleep. */
 export async function pause(milliseconds: number, signal: AbortSignal): Promise<boolean> {
   try {
     await systemClock.sleep(milliseconds, signal);
@@ -15,7 +15,7 @@ export async function pause(milliseconds: number, signal: AbortSignal): Promise<
   }
 }
 
-/** 200 ms, 400 ms, … 5 s. */
+/** The backoff after a number of failures: 200 ms, 400 ms, … 5 s. */
 export function pauseAfter(failures: number): number {
   return Math.min(FIRST_PAUSE * 2 ** failures, LONGEST_PAUSE);
 }

@@ -1,4 +1,4 @@
-/** One pod that is bound to this node: from its volumes to its last process. */
+/** Runs one pod that is bound to this node, from mounting its volumes to the end of its last process. */
 import { readdir, rm } from 'node:fs/promises';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,23 +17,23 @@ import { StatusWriter } from './status-writer';
 import { unsupportedField } from './unsupported';
 import { PodVolumes } from './volumes';
 
-/** A pod may ask for minutes (a hub does); nobody wants to wait for that here. */
+/** Shorter than the grace period of a hub's pod (minutes), to keep tests short. */
 const LONGEST_GRACE_SECONDS = 20;
 
 export interface PodHost {
   cluster: NodeCache;
   events: PodEvents;
   ports: Ports;
-  /** Where pods' directories are. */
+  /** Parent of the pods' directories. */
   directory: string;
   tether: string;
   hubSoftware: HubSoftware;
-  /** A pod of this namespace has got its port. */
-  listening(namespace: string): void;
+  /** Called when a pod of this namespace was assigned its port. */
+  portAssigned(namespace: string): void;
 }
 
 export class PodRun {
-  /** Where it listens on this machine, once it is known. */
+  /** The port of this machine on which it listens; undefined until it is assigned. */
   port: number | undefined;
   private readonly directory: string;
   private readonly startTime: Date;
@@ -70,29 +70,31 @@ export class PodRun {
     return { name, namespace, uid };
   }
 
-  /** The pod as it is now, with its addresses. */
+  /** The latest version of the pod, with its addresses. */
   get pod(): V1Pod {
     const addresses = { podIP: this.podIP, hostIP: NODE_ADDRESS };
     return { ...this.latest, status: { ...this.latest.status, ...addresses } };
   }
 
-  /** Runs the pod until it is done or stopped. */
+  /** Runs the pod until it is completed or stopped. */
   async run(): Promise<void> {
     await this.runContainers().catch((error: unknown) => this.fail(error));
   }
 
-  /** A newer version of the pod. A kubelet looks at the volumes again when the pod changed: annotations are a nudge. */
+  /** Takes a newer version of the pod. As in a kubelet, a change of its annotations refreshes its volumes. */
   update(pod: V1Pod): void {
     const before = JSON.stringify(this.latest.metadata?.annotations);
     this.latest = pod;
     if (JSON.stringify(pod.metadata?.annotations) !== before) this.refreshVolumes();
   }
 
-  shows(kind: 'configMap' | 'secret', name: string): boolean {
-    return this.volumes.shows(kind, name);
+  mounts(kind: 'configMap' | 'secret', name: string): boolean {
+    return this.volumes.refersTo(kind, name);
   }
 
-  /** Brings copied volumes up to date. What is gone stays as it was, as with a kubelet. */
+  /**
+   * Updates the files of ConfigMap, Secret, downwardAPI and projected volumes. If a source was deleted, its files stay.
+   */
   refreshVolumes(): void {
     if (this.stopping.signal.aborted) return;
     this.volumesWritten = this.volumesWritten
@@ -102,7 +104,7 @@ export class PodRun {
       });
   }
 
-  /** Stops every process, sidecars after the others. */
+  /** Stops every process, sidecars last. */
   async stop(graceSeconds: number): Promise<void> {
     this.stopping.abort();
     const isSidecar = (_: unknown, index: number) =>
@@ -113,24 +115,24 @@ export class PodRun {
     await Promise.all(sidecars.map((runner) => runner.stop(graceSeconds)));
   }
 
-  /** Stops what the API server wants deleted, and tells it when nothing is left. */
+  /** Stops a pod that has a deletionTimestamp, then removes the Pod object with grace period 0. */
   remove(): Promise<void> {
     return (this.removal ??= this.stopAndDelete());
   }
 
-  /** Removes what it had on the disk but for its logs: one looks at them when something went wrong. */
-  async tidyUp(): Promise<void> {
+  /** Removes its files except its logs, which are kept for debugging. */
+  async removeFiles(): Promise<void> {
     const kept = (name: string) => name.endsWith('.log');
     for (const name of (await readdir(this.directory)).filter((entry) => !kept(entry))) {
       await rm(join(this.directory, name), { recursive: true, force: true });
     }
   }
 
-  /** A full disk, say. It is shown where people look, and stays until the pod is recreated. */
+  /** An unexpected error, such as a full disk: shown as the waiting reason until the pod is recreated. */
   private fail(error: unknown): void {
     const { name, namespace } = this.identity;
     this.host.cluster.log(`pod ${namespace}/${name}: ${describe(error)}`);
-    for (const runner of [...this.init, ...this.main]) runner.wait('SandboxError', describe(error));
+    for (const runner of [...this.init, ...this.main]) runner.setWaiting('SandboxError', describe(error));
   }
 
   private async stopAndDelete(): Promise<void> {
@@ -161,8 +163,8 @@ export class PodRun {
     );
     this.main = containers.map((container) => this.runner(container, waiting, before?.containerStatuses));
     this.status.changed();
-    this.host.listening(namespace);
-    if (this.isRefused() || !(await this.mountVolumes())) return;
+    this.host.portAssigned(namespace);
+    if (this.rejectIfUnsupported() || !(await this.mountVolumes())) return;
     for (const [index, runner] of this.init.entries()) {
       if (isSidecarContainer(initContainers[index])) await this.startSidecar(runner);
       else {
@@ -198,15 +200,15 @@ export class PodRun {
     return new ContainerRunner(container, host, waiting, own);
   }
 
-  private isRefused(): boolean {
-    const refusal = unsupportedField(this.latest);
-    if (!refusal) return false;
-    for (const runner of [...this.init, ...this.main]) runner.wait('SandboxUnsupported', refusal);
-    this.host.events.record(this.latest, 'Warning', 'SandboxUnsupported', refusal);
+  private rejectIfUnsupported(): boolean {
+    const unsupported = unsupportedField(this.latest);
+    if (!unsupported) return false;
+    for (const runner of [...this.init, ...this.main]) runner.setWaiting('SandboxUnsupported', unsupported);
+    this.host.events.record(this.latest, 'Warning', 'SandboxUnsupported', unsupported);
     return true;
   }
 
-  /** Waits for what the volumes show; `false` when the pod was stopped meanwhile. */
+  /** Writes the volumes, waiting for missing sources; `false` when the pod was stopped meanwhile. */
   private async mountVolumes(): Promise<boolean> {
     for (let failures = 0; !(await this.writeVolumes()); failures++) {
       if (!(await pause(pauseAfter(failures), this.stopping.signal))) return false;
@@ -244,7 +246,7 @@ export class PodRun {
   }
 }
 
-/** An init container that is to go on running. */
+/** A sidecar is an init container with the restart policy Always. */
 function isSidecarContainer(container: V1Container | undefined): boolean {
   return container?.restartPolicy === 'Always';
 }

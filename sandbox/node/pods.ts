@@ -1,4 +1,4 @@
-/** Which pods run: starts those that are bound to the node, stops those that are to go. */
+/** Starts the pods that are bound to the node and stops those that are deleted. */
 import type { V1Pod } from '@kubernetes/client-node';
 import type { NodeCache } from './node-cache';
 import type { PodEvents } from './events';
@@ -16,7 +16,7 @@ export class Pods {
     private readonly refreshDelayMs: number,
   ) {}
 
-  /** A pod as it is now. */
+  /** A pod was added or updated. */
   podChanged(pod: V1Pod): void {
     if (pod.spec?.nodeName !== NODE_NAME) return;
     const run = this.runs.get(podKey(pod));
@@ -28,26 +28,26 @@ export class Pods {
     }
   }
 
-  /** A pod that was deleted, by us or by force. */
+  /** The Pod object was removed, by this node or by a forced deletion. */
   podDeleted(pod: V1Pod): void {
     const run = this.runs.get(podKey(pod));
     if (run && run.identity.uid === pod.metadata?.uid) this.end(run, () => run.stop(0));
   }
 
   /**
-   * A ConfigMap or Secret changed. A kubelet takes up to a minute and more to show that in a volume, unless the pod
-   * itself changes; here it takes `refreshDelayMs`, which is as long as one can wait for it in a test, and long enough
-   * to see that something relies on its being there at once.
+   * A ConfigMap or Secret changed. A kubelet updates volumes after a minute or more, unless the pod itself changes.
+   * Here it takes `refreshDelayMs`: short enough for tests, long enough to expose code that relies on an immediate
+   * update.
    */
   sourceChanged(kind: 'configMap' | 'secret', namespace: string, name: string): void {
     for (const run of this.runs.values()) {
-      if (run.identity.namespace !== namespace || !run.shows(kind, name)) continue;
+      if (run.identity.namespace !== namespace || !run.mounts(kind, name)) continue;
       setTimeout(() => run.refreshVolumes(), this.refreshDelayMs).unref();
     }
   }
 
-  /** The pod of this namespace that a selector means and where it listens. */
-  listening(namespace: string, selector: Record<string, string>): number | undefined {
+  /** The port of the first pod by name that the selector matches; undefined: none has a port. */
+  portOf(namespace: string, selector: Record<string, string>): number | undefined {
     const matching = [...this.runs.values()].filter(
       ({ pod, port }) =>
         port !== undefined &&
@@ -77,7 +77,7 @@ export class Pods {
     void run.run();
   }
 
-  /** Ends a run; the pod of that name that the cluster has then, if any, is started after it, never beside it. */
+  /** Ends a run. A new pod of the same name is started after it, never in parallel. */
   private end(run: PodRun, how: () => Promise<void>): void {
     void this.finish(run, how).catch((error: unknown) =>
       this.cluster.log(`pod ${run.identity.name}: ${String(error)}`),
@@ -90,7 +90,7 @@ export class Pods {
     if (this.runs.get(key) !== run || this.cluster.signal.aborted) return;
     this.runs.delete(key);
     this.events.forget(run.identity.uid);
-    await run.tidyUp();
+    await run.removeFiles();
     const next = this.cluster.caches.pods.get(run.identity.name, run.identity.namespace);
     if (next && next.metadata?.uid !== run.identity.uid) this.podChanged(next);
   }

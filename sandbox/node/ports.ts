@@ -1,14 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 
-// Below the range from which systems take the ports of outgoing connections: such a connection could otherwise sit on a
-// hub's port while the hub restarts.
+// Below the ephemeral range: an outgoing connection could otherwise occupy a hub's port while the hub restarts.
 const FIRST = 20_000;
 const COUNT = 10_000;
 
 /**
- * Which port of this machine a pod listens on. It goes by the pod's name, so that a URL still works when a StatefulSet
- * makes its pod anew, and is remembered in a file, so that it still works after the sandbox was restarted.
+ * Assigns ports of this machine to pods. A port belongs to a pod's name, so that a URL stays valid when a StatefulSet
+ * recreates its pod, and is stored in a file, so that it stays valid when the sandbox is restarted.
  */
 export class Ports {
   private readonly byPod: Record<string, number>;
@@ -17,18 +16,20 @@ export class Ports {
     this.byPod = read(file);
   }
 
-  /** The port the pod had, when nobody has taken it; else a free one. The pod's old process must have ended. */
+  /**
+   * Returns the pod's previous port if it is free, otherwise another one. The pod's previous process must have ended.
+   */
   async assign(namespace: string, name: string): Promise<number> {
     const key = `${namespace}/${name}`;
-    // Noted before it is tried, so that two pods that start at once do not try the same one.
+    // Recorded before it is tried, so that two pods that start at once do not try the same port.
     this.byPod[key] ??= anyPort();
-    while (this.isAnothers(this.byPod[key], key) || !(await isFree(this.byPod[key])))
+    while (this.isAssignedToOther(this.byPod[key], key) || !(await isFree(this.byPod[key])))
       this.byPod[key] = anyPort();
     writeFileSync(this.file, JSON.stringify(this.byPod, undefined, 2));
     return this.byPod[key];
   }
 
-  private isAnothers(port: number, key: string): boolean {
+  private isAssignedToOther(port: number, key: string): boolean {
     return Object.entries(this.byPod).some(([other, taken]) => other !== key && taken === port);
   }
 }
@@ -39,7 +40,7 @@ function anyPort(): number {
 
 function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    // On all addresses, because that is where a hub listens.
+    // On all addresses, as a hub does.
     const server = createServer();
     server.once('error', () => resolve(false));
     server.listen(port, () => server.close(() => resolve(true)));

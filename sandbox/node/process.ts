@@ -3,18 +3,18 @@ import { appendFileSync, closeSync, openSync, readFileSync, rmSync } from 'node:
 import { systemClock } from '../../operator/clock';
 
 export interface ProcessOptions {
-  /** Path of the tether program: it ends the process group when this process is gone, in whatever way. */
+  /** Path of the tether program, which ends the process group when this process ends. */
   tether: string;
   command: string[];
   environment: Record<string, string>;
   workingDirectory: string;
-  /** Appended to; standard output and error. */
+  /** Standard output and error are appended to it. */
   logFile: string;
   pidFile: string;
   graceSeconds: number;
 }
 
-/** A container's process group, on a tether. */
+/** A container's process group, which runs under tether. */
 export class ContainerProcess {
   /** The exit code, 128 + the signal's number after a signal, 127 when the program could not be started. */
   readonly exited: Promise<number>;
@@ -22,15 +22,15 @@ export class ContainerProcess {
 
   constructor(private readonly options: ProcessOptions) {
     const { tether, command, environment, workingDirectory, logFile, pidFile, graceSeconds } = options;
-    // Of the process before it: nobody may take that one for this.
+    // A file of the previous process must not be taken for that of this one.
     rmSync(pidFile, { force: true });
     const log = openSync(logFile, 'a');
     this.child = spawn(tether, ['--grace', `${graceSeconds}s`, '--pid-file', pidFile, '--', ...command], {
       cwd: workingDirectory,
       env: environment,
-      // Only this end of the pipe keeps the process alive.
+      // tether stops the process when this pipe is closed.
       stdio: ['pipe', log, log],
-      // Else Ctrl-C in the terminal would stop the hub before the node decides to.
+      // A session of its own: Ctrl-C in the terminal must not reach the container.
       detached: true,
     });
     closeSync(log);
@@ -43,7 +43,7 @@ export class ContainerProcess {
     });
   }
 
-  /** SIGTERM, and SIGKILL to all that is left after the grace. Resolves when it has ended. */
+  /** Sends SIGTERM, and SIGKILL to the process group after the grace period. Resolves when the process has ended. */
   async stop(graceSeconds: number): Promise<void> {
     this.child.kill('SIGTERM');
     const disarm = systemClock.after(graceSeconds * 1000, () => this.killGroup());
@@ -54,8 +54,8 @@ export class ContainerProcess {
     try {
       process.kill(-Number(readFileSync(this.options.pidFile, 'utf8')), 'SIGKILL');
     } catch (error) {
-      // Not started far enough to have one (tether's own grace ends it then), or ended this very moment, which
-      // macOS calls EPERM.
+      // The file is not written yet (tether's own grace period then ends the process), or the process has just ended,
+      // which macOS reports as EPERM.
       const { code } = error as NodeJS.ErrnoException;
       if (code !== 'ENOENT' && code !== 'ESRCH' && code !== 'EPERM') throw error;
     }

@@ -1,4 +1,4 @@
-/** Dynamic provisioning: a directory for each claim of the class `sandbox`. The real controller-manager binds them. */
+/** Provisions a directory for each claim of the class `sandbox`. The controller manager binds the volumes. */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { V1PersistentVolume, V1PersistentVolumeClaim } from '@kubernetes/client-node';
@@ -81,7 +81,7 @@ export class Provisioner {
     );
   }
 
-  /** Somebody has made a volume for this claim: the controller binds it. */
+  /** Whether an existing volume is reserved for this claim: the controller manager binds it. */
   private isReserved(namespace: string, name: string): boolean {
     return this.cluster.caches.volumes.list().some(({ spec }) => {
       const { namespace: ofNamespace, name: ofName, uid } = spec?.claimRef ?? {};
@@ -89,7 +89,7 @@ export class Provisioner {
     });
   }
 
-  /** A directory has no size: what was asked for is what there is. */
+  /** Sets the capacity to the requested size: a directory has no size. */
   private async expand(claim: V1PersistentVolumeClaim): Promise<void> {
     const { core, signal, log } = this.cluster;
     const { name = '', namespace = '' } = claim.metadata ?? {};

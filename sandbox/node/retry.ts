@@ -4,8 +4,8 @@ import { pause, pauseAfter } from './pause';
 export type Log = (line: string) => void;
 
 /**
- * Asks the API server until it answers, however long it is away. `undefined` when the object is gone or already as
- * wanted (404, 409), when the server refuses (logged), or when the signal ended it.
+ * Repeats a request until the API server answers, without a limit. Returns `undefined` when the object is gone or
+ * exists already (404, 409), when the server rejects the request (logged), or when the signal is aborted.
  */
 export async function retry<T>(
   what: string,
@@ -27,12 +27,12 @@ export async function retry<T>(
   return undefined;
 }
 
-/** HTTP status of a refusal; 0 when the server could not be asked. */
+/** HTTP status of an API error; 0 when the server did not answer. */
 export function statusCode(error: unknown): number {
   return error instanceof ApiException ? error.code : 0;
 }
 
-/** One line: the API server's own message when there is one. */
+/** The error in one line: the message of the API server's Status if there is one. */
 export function describe(error: unknown): string {
   if (!(error instanceof ApiException)) return error instanceof Error ? error.message : String(error);
   const body: unknown = error.body;
@@ -40,7 +40,7 @@ export function describe(error: unknown): string {
     const status = (typeof body === 'string' ? JSON.parse(body) : body) as { message?: string } | undefined;
     return `${error.code} ${status?.message ?? ''}`.trim();
   } catch {
-    // Not every refusal is a Status: a proxy or a starting server answers in plain text.
+    // Not every error body is a Status: a proxy or a starting server answers in plain text.
     return `${error.code} ${String(body)}`;
   }
 }

@@ -6,7 +6,7 @@ import { NODE_NAME } from './names';
 import { describe, retry } from './retry';
 import { unschedulable, wantsNode } from './node-predicates';
 
-/** Binds pods to the node, or says on them why not. */
+/** Binds pods to the node, or sets their condition PodScheduled to False with the reason. */
 export class Scheduler {
   private readonly work: KeyedQueue;
 
@@ -26,7 +26,7 @@ export class Scheduler {
     });
   }
 
-  /** A claim changed: pods that wait for it may be bound now. */
+  /** A claim changed: a pod that waits for it may be schedulable now. */
   claimChanged(): void {
     for (const pod of this.cluster.caches.pods.list()) if (wantsNode(pod)) this.podChanged(pod);
   }
@@ -35,7 +35,7 @@ export class Scheduler {
     const { core, signal, log, lookup } = this.cluster;
     const { name = '', namespace = '', uid = '' } = pod.metadata ?? {};
     const problem = unschedulable(pod, this.node, lookup);
-    if (problem) return this.refuse(pod, problem);
+    if (problem) return this.markUnschedulable(pod, problem);
     const body = { metadata: { name, uid }, target: { apiVersion: 'v1', kind: 'Node', name: NODE_NAME } };
     const request = () => core.createNamespacedPodBinding({ name, namespace, body });
     const bound = await retry(`binding of pod ${namespace}/${name}`, request, signal, log);
@@ -43,7 +43,7 @@ export class Scheduler {
     if (bound) this.events.record(pod, 'Normal', 'Scheduled', message);
   }
 
-  private async refuse(pod: V1Pod, message: string): Promise<void> {
+  private async markUnschedulable(pod: V1Pod, message: string): Promise<void> {
     const { core, signal, log } = this.cluster;
     const { name = '', namespace = '', uid } = pod.metadata ?? {};
     const conditions = pod.status?.conditions ?? [];

@@ -4,13 +4,13 @@ import { URL_ANNOTATION } from './names';
 import { retry } from './retry';
 
 /**
- * Writes on each Service where on this machine the pod behind it listens: there is no network of pods here. The URL
- * stays when the pod goes, because the next pod of that name gets the same port.
+ * Annotates each Service with the URL of its pod on this machine, because there is no pod network. The URL stays when
+ * the pod is deleted: the next pod of that name gets the same port.
  */
 export class ServiceUrls {
   constructor(
     private readonly cluster: NodeCache,
-    private readonly listening: (namespace: string, selector: Record<string, string>) => number | undefined,
+    private readonly portOf: (namespace: string, selector: Record<string, string>) => number | undefined,
   ) {}
 
   update(service: V1Service): void {
@@ -18,7 +18,7 @@ export class ServiceUrls {
     const { name = '', namespace = '', annotations, deletionTimestamp } = service.metadata ?? {};
     const selector = service.spec?.selector ?? {};
     if (deletionTimestamp || Object.keys(selector).length === 0) return;
-    const port = this.listening(namespace, selector);
+    const port = this.portOf(namespace, selector);
     const url = `http://127.0.0.1:${port}`;
     if (port === undefined || annotations?.[URL_ANNOTATION] === url) return;
     const body = { metadata: { annotations: { [URL_ANNOTATION]: url } } };
@@ -26,7 +26,7 @@ export class ServiceUrls {
     void retry(`URL of service ${namespace}/${name}`, request, signal, log);
   }
 
-  /** A pod of this namespace has got its port. */
+  /** A pod of this namespace was assigned its port. */
   updateAll(namespace: string): void {
     for (const service of this.cluster.caches.services.list(namespace)) this.update(service);
   }

@@ -2,7 +2,9 @@ import type { V1Pod, V1PodCondition, V1PodStatus } from '@kubernetes/client-node
 import { MERGE_PATCH, type NodeCache } from './node-cache';
 import { retry } from './retry';
 
-/** Writes a pod's status when it differs from what was written last; changes that come together are one write. */
+/**
+ * Writes a pod's status when it differs from the last write; changes of the same moment are combined into one write.
+ */
 export class StatusWriter {
   private lastWritten = '';
   private conditions: V1PodCondition[];
@@ -22,7 +24,7 @@ export class StatusWriter {
     this.writing ??= this.write();
   }
 
-  /** Resolves when all that is known has been written. */
+  /** Resolves when the latest status has been written. */
   async written(): Promise<void> {
     await this.writing;
   }
@@ -30,14 +32,14 @@ export class StatusWriter {
   private async write(): Promise<void> {
     const { core, signal, log } = this.cluster;
     const { name = '', namespace = '', uid } = this.pod.metadata ?? {};
-    // Gives changes of the same moment the time to come together.
+    // Combines changes of the same moment.
     await Promise.resolve();
     while (this.isDue && !signal.aborted) {
       this.isDue = false;
       const status = this.status(this.conditions, new Date());
       const text = JSON.stringify(status);
       if (text === this.lastWritten) continue;
-      // The uid is a precondition: a pod of the same name that was recreated must not get it.
+      // The uid is a precondition: a recreated pod of the same name must not get this status.
       const body = { metadata: { uid }, status };
       const patch = () => core.patchNamespacedPodStatus({ name, namespace, body }, MERGE_PATCH);
       await retry(`status of pod ${namespace}/${name}`, patch, signal, log);

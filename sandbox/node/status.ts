@@ -1,8 +1,8 @@
-/** What the status of a pod looks like, given how its containers fare. Pure. */
+/** Computes the status of a pod from those of its containers. Pure. */
 import type { V1ContainerStatus, V1Pod, V1PodCondition, V1PodStatus } from '@kubernetes/client-node';
 import { NODE_ADDRESS } from './names';
 
-/** What the node knows of a pod it runs. */
+/** The node's data of a running pod. */
 export interface PodView {
   podIP: string;
   startTime: Date;
@@ -30,11 +30,11 @@ export function waitingStatus(
 }
 
 /**
- * The whole status. `previous` are the conditions the pod has now: a condition that did not change keeps its time, and
- * those of others are kept.
+ * The complete status. `previous` are the pod's current conditions: a condition with an unchanged status keeps its
+ * lastTransitionTime, and conditions of other types are kept.
  */
 export function podStatus(pod: V1Pod, view: PodView, previous: V1PodCondition[], now: Date): V1PodStatus {
-  // A sidecar that is stopped at the end does not undo what was.
+  // Initialized stays true when a sidecar is stopped at the end.
   const initialized = view.main.some(hasRun) || view.init.every((status) => initDone(pod, status));
   const phase = podPhase(pod, view, initialized);
   const finished = phase === 'Succeeded' || phase === 'Failed';
@@ -64,13 +64,13 @@ export function podStatus(pod: V1Pod, view: PodView, previous: V1PodCondition[],
     podIP: view.podIP,
     podIPs: [{ ip: view.podIP }],
     startTime: view.startTime,
-    // Of an init container, ready means done.
+    // An init container is ready when it has completed.
     initContainerStatuses: view.init.map((status) => ({ ...status, ready: initDone(pod, status) })),
     containerStatuses: view.main,
   };
 }
 
-/** A sidecar (an init container that is always restarted) has done its part once it has started. */
+/** Whether the init container has completed or, if it is a sidecar, has started. */
 function initDone(pod: V1Pod, status: V1ContainerStatus): boolean {
   const container = pod.spec?.initContainers?.find(({ name }) => name === status.name);
   if (container?.restartPolicy === 'Always') return status.started === true;

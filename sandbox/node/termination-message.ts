@@ -1,8 +1,8 @@
-/** What a container leaves behind when it ends. */
+/** Reads the termination message of a container. */
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import type { V1Container } from '@kubernetes/client-node';
 
-// The kubelet's limits.
+// The kubelet's limits: bytes, bytes, lines.
 const LONGEST_MESSAGE = 4096;
 const LONGEST_LOG_TAIL = 2048;
 const LOG_TAIL_LINES = 80;
@@ -12,8 +12,8 @@ export function logSize(file: string): number {
 }
 
 /**
- * The termination message: the file that the container wrote or, with `FallbackToLogsOnError` and a failure, the end
- * of this run's log (`logStart`: how long the log was before).
+ * The termination message: the file that the container wrote or, with `FallbackToLogsOnError` and a failure, the end of
+ * this run's log. `logStart`: size of the log in bytes when the run began.
  */
 export function terminationMessage(
   container: V1Container,

@@ -1,6 +1,6 @@
 /**
- * What of a pod the sandbox understands. It is a list of what is known, not of what is not: a pod must never seem to
- * get what it asked for when it did not. Pure.
+ * The fields of a pod that the sandbox supports. All other fields are rejected, so that a pod never seems to get a
+ * feature that it does not get. Pure.
  */
 import type {
   V1Container,
@@ -11,8 +11,8 @@ import type {
   V1VolumeMount,
 } from '@kubernetes/client-node';
 
-// These mean something here, or asking for them is harmless on one machine. securityContext is accepted but nothing
-// of it is enforced: every process runs as the person who started the sandbox.
+// Supported, or without effect on one machine. securityContext is accepted but not enforced: every process runs as the
+// user who started the sandbox.
 const POD_FIELDS: (keyof V1PodSpec)[] = [
   'affinity',
   'automountServiceAccountToken',
@@ -88,7 +88,7 @@ const MOUNT_FIELDS: (keyof V1VolumeMount)[] = ['mountPath', 'name', 'readOnly', 
 const PROJECTIONS = ['configMap', 'downwardAPI', 'secret', 'serviceAccountToken'];
 const VALUE_SOURCES = ['configMapKeyRef', 'fieldRef', 'secretKeyRef'];
 
-/** The first thing that the sandbox cannot give this pod, as `spec.x.y: why`; `undefined` when it can give all. */
+/** The first unsupported field of the pod, as `spec.x.y: reason`; `undefined` when all are supported. */
 export function unsupportedField(pod: V1Pod): string | undefined {
   return findings(pod.spec ?? { containers: [] }).next().value ?? undefined;
 }
@@ -117,9 +117,10 @@ function* volumeFindings(volume: V1Volume): Generator<string> {
 
 function* containerFindings(path: string, container: V1Container, known: string[]): Generator<string> {
   yield* unknown(path, container, known);
-  if (container.securityContext?.privileged) yield `${path}.securityContext.privileged: not in the sandbox`;
+  if (container.securityContext?.privileged)
+    yield `${path}.securityContext.privileged: not supported in the sandbox`;
   if (!container.command?.length && container.args?.length) {
-    yield `${path}.args: needs a command here, the image's own start takes no arguments in the sandbox`;
+    yield `${path}.args: needs a command: the sandbox passes no arguments to the image's entrypoint`;
   }
   for (const { name, valueFrom } of container.env ?? []) {
     yield* unknown(`${path}.env[${name}].valueFrom`, valueFrom, VALUE_SOURCES);
@@ -131,8 +132,8 @@ function* containerFindings(path: string, container: V1Container, known: string[
     );
     if (around) {
       yield (
-        `${path}.volumeMounts[${mount.name}].mountPath: ${mount.mountPath} lies inside ${around.mountPath}, ` +
-        'and the sandbox cannot mount one volume in another'
+        `${path}.volumeMounts[${mount.name}].mountPath: ${mount.mountPath} is inside ${around.mountPath}: ` +
+        'the sandbox cannot mount one volume in another'
       );
     }
   }
@@ -147,10 +148,10 @@ function* containerFindings(path: string, container: V1Container, known: string[
 
 function* unknown(path: string, given: object | undefined, known: readonly string[]): Generator<string> {
   for (const [field, value] of Object.entries(given ?? {})) {
-    if (isAsked(value) && !known.includes(field)) yield `${path}.${field}: not in the sandbox`;
+    if (isSet(value) && !known.includes(field)) yield `${path}.${field}: not supported in the sandbox`;
   }
 }
 
-function isAsked(value: unknown): boolean {
+function isSet(value: unknown): boolean {
   return Boolean(value) && !(Array.isArray(value) && value.length === 0);
 }

@@ -1,4 +1,4 @@
-/** What the files of a configMap, secret, downwardAPI or projected volume are. Pure. */
+/** Computes the files of a configMap, secret, downwardAPI or projected volume. Pure. */
 import { createHash } from 'node:crypto';
 import type {
   V1DownwardAPIVolumeFile,
@@ -13,12 +13,12 @@ import { configMapData, MissingReference, secretData, type Lookup } from './look
 
 const DEFAULT_MODE = 0o644;
 
-/** Whether the node writes the volume's files (the other volumes belong to the pod). */
+/** Whether the node writes the volume's files; those of other volumes are written by the pod. */
 export function isCopied({ configMap, secret, downwardAPI, projected }: V1Volume): boolean {
   return Boolean(configMap ?? secret ?? downwardAPI ?? projected);
 }
 
-/** The sources of a volume, in the one form that all four kinds can be written in. */
+/** The sources of a volume of any of the four types, as those of a projected volume. */
 export function projections({ configMap, secret, downwardAPI, projected }: V1Volume): V1VolumeProjection[] {
   if (projected) return projected.sources ?? [];
   if (configMap) return [{ configMap }];
@@ -32,7 +32,11 @@ export function fileMode({ configMap, secret, downwardAPI, projected }: V1Volume
   return (configMap ?? secret ?? downwardAPI ?? projected)?.defaultMode ?? DEFAULT_MODE;
 }
 
-/** The volume's files, but for service account tokens. Throws `MissingReference` in the kubelet's words. */
+/**
+ * The volume's files except service account tokens.
+ *
+ * @throws MissingReference with the kubelet's message
+ */
 export function volumeFiles(volume: V1Volume, pod: V1Pod, lookup: Lookup): Map<string, File> {
   const namespace = pod.metadata?.namespace ?? '';
   const defaultMode = fileMode(volume);
@@ -74,11 +78,11 @@ function downwardFile(
   defaultMode: number,
 ): [string, File] {
   if (!fieldRef)
-    throw new MissingReference(`downwardAPI item ${path} without fieldRef is not in the sandbox`);
+    throw new MissingReference(`downwardAPI item ${path} without fieldRef is not supported in the sandbox`);
   return [path, { data: Buffer.from(fieldValue(pod, fieldRef.fieldPath)), mode: mode ?? defaultMode }];
 }
 
-/** Tells whether two sets of files are the same. */
+/** A hash of paths, modes and contents: equal for equal sets of files. */
 export function fingerprint(files: Files): string {
   const hash = createHash('sha256');
   for (const [path, { data, mode }] of files) hash.update(`${path}\0${mode}\0${data.length}\0`).update(data);

@@ -1,6 +1,6 @@
 /**
- * The volumes of one pod as directories on this machine. Claims are directories that outlive the pod; all others lie
- * in the pod's own directory. `readOnly` is not enforced.
+ * The volumes of one pod as directories on this machine. The directory of a claim outlives the pod; all others are
+ * inside the pod's directory. `readOnly` is not enforced.
  */
 import { copyFile, mkdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -10,7 +10,7 @@ import type { Mount } from './environment';
 import { MissingReference, type Lookup } from './lookup';
 import { fileMode, fingerprint, isCopied, projections, volumeFiles } from './volume-files';
 
-/** A token of the pod's service account. Made once for each volume: it is not renewed when it expires. */
+/** Requests a token of the pod's service account, once per volume: it is not renewed when it expires. */
 export type TokenSource = (audience: string | undefined, lifetimeSeconds: number) => Promise<string>;
 
 export class PodVolumes {
@@ -25,8 +25,9 @@ export class PodVolumes {
   ) {}
 
   /**
-   * Makes every volume, or brings those that are copies of something up to date with what is known of it now. Throws
-   * `MissingReference` when something required is not there.
+   * Creates every volume, or updates the files of ConfigMap, Secret, downwardAPI and projected volumes.
+   *
+   * @throws MissingReference a required source does not exist
    */
   async write(pod: V1Pod): Promise<void> {
     this.pod = pod;
@@ -40,13 +41,15 @@ export class PodVolumes {
     }
   }
 
-  /** Whether a volume of the pod shows this ConfigMap or Secret. */
-  shows(kind: 'configMap' | 'secret', name: string): boolean {
+  /** Whether a volume of the pod has this ConfigMap or Secret as a source. */
+  refersTo(kind: 'configMap' | 'secret', name: string): boolean {
     const sources = (this.pod.spec?.volumes ?? []).flatMap(projections);
     return sources.some((source) => source[kind]?.name === name);
   }
 
-  /** Where the container's mounts are. A `subPath` of a copied volume is a copy of its own that never changes. */
+  /**
+   * The container's mounts. As in a kubelet, a `subPath` of a ConfigMap or Secret volume is a copy that never changes.
+   */
   async mounts(container: V1Container): Promise<Mount[]> {
     const mounts: Mount[] = [];
     for (const { name, mountPath, subPath } of container.volumeMounts ?? []) {
@@ -93,11 +96,11 @@ export class PodVolumes {
     const persistentVolume = this.lookup.volume(claim.spec?.volumeName ?? '');
     const path = persistentVolume?.spec?.hostPath?.path;
     if (!path)
-      throw new MissingReference(`the volume of persistentvolumeclaim "${claimName}" is no directory here`);
+      throw new MissingReference(`the volume of persistentvolumeclaim "${claimName}" has no hostPath`);
     return path;
   }
 
-  // A kubelet binds the file itself, and so the generation it was in when the container started.
+  // A kubelet bind-mounts the file of the generation at the container's start.
   private async frozen(container: V1Container, volume: V1Volume, subPath: string): Promise<string> {
     const source = await realpath(join(this.path(volume), subPath));
     if ((await stat(source)).isDirectory()) return source;

@@ -37,7 +37,7 @@ describe('the control plane of the sandbox', () => {
     const thief = createServer((socket) => socket.destroy());
     await new Promise<void>((resolve) => thief.listen(controlPlane.ports.apiServer, '127.0.0.1', resolve));
     await expect(controlPlane.start('kube-apiserver')).rejects.toThrow(
-      'Starting kube-apiserver failed: a port that it needs is in use.',
+      'Starting kube-apiserver failed: a port is in use.',
     );
     await new Promise((resolve) => thief.close(resolve));
     await controlPlane.start('kube-apiserver');

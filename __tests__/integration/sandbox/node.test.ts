@@ -295,7 +295,7 @@ open(termination, 'w').write('prepared by ' + os.environ['POD'])`;
     });
     expect(waiting).toEqual({
       reason: 'SandboxUnsupported',
-      message: 'spec.containers[main].livenessProbe.grpc: not in the sandbox',
+      message: 'spec.containers[main].livenessProbe.grpc: not supported in the sandbox',
     });
   });
 

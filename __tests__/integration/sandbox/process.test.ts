@@ -67,6 +67,6 @@ describe('a process of the sandbox', () => {
 
   test('a command that does not exist is named', async () => {
     const start = SandboxProcess.start({ name: 'nothing', command: ['/no/such/program'], directory });
-    await expect(start).rejects.toThrow('could not start nothing: /no/such/program');
+    await expect(start).rejects.toThrow('cannot start nothing: /no/such/program');
   });
 });

@@ -10,30 +10,30 @@ describe('SandboxError', () => {
     ],
     [
       'k8s.io/api@v0.36.3: Get "https://proxy.golang.org/x": dial tcp: lookup proxy.golang.org: no such host',
-      'Building failed: a download failed: no network, or no way to the package registry.',
+      'Building failed: a download failed: the network or the package registry is unreachable.',
     ],
     [
       'error: Failed to fetch: `https://pypi.org/simple/x/`\n  Caused by: dns error',
-      'Building failed: a download failed: no network, or no way to the package registry.',
+      'Building failed: a download failed: the network or the package registry is unreachable.',
     ],
     [
       'failed to listen on 127.0.0.1:2379: bind: address already in use',
-      'Building failed: a port that it needs is in use.',
+      'Building failed: a port is in use.',
     ],
-    ['verifying module: checksum mismatch', 'Building failed: what was downloaded is not what was expected.'],
+    ['verifying module: checksum mismatch', 'Building failed: the checksum of a download is wrong.'],
     ['main.go:3:1: syntax error', 'Building failed.'],
-  ])('%s', (output, sentence) => {
+  ])('the output %j is explained as %j', (output, sentence) => {
     const failure = stepError('Building', output);
     expect(failure.message).toBe(sentence);
     expect(failure.hint).toMatch(/\.$/);
   });
 
-  test('a full disk is named before the download that it broke', () => {
+  test('a full disk has precedence over the download that failed because of it', () => {
     const output = 'error sending request\nno space left on device';
     expect(stepError('Building', output).message).toContain('the disk is full');
   });
 
-  test('is explained by sentence, hint, last lines and log, without a stack', () => {
+  test('the formatted error has the message, the hint, the last lines and the log, but no stack', () => {
     const output = Array.from({ length: 50 }, (_, index) => `line ${index}`).join('\n');
     const text = formatError(stepError('Building the control plane', output, '/cache/kube.log'));
     expect(text).toMatch(/^Building the control plane failed\.\n/);
@@ -43,7 +43,7 @@ describe('SandboxError', () => {
     expect(text).not.toContain('    at ');
   });
 
-  test('an error of the operating system is explained too, a bug keeps its stack', () => {
+  test('a known error of the operating system is explained, any other error is printed with its stack', () => {
     const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { syscall: 'write' });
     expect(formatError(full)).toMatch(/^The sandbox failed: the disk is full\.\n/);
     expect(formatError(new Error('undefined is not a function'))).toContain('    at ');
