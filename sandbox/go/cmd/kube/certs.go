@@ -10,8 +10,8 @@ import (
 	"k8s.io/kubernetes/cmd/kubeadm/app/util/pkiutil"
 )
 
-// writeCertificates makes what the control plane trusts, anew: ca, apiserver and admin as NAME.crt and NAME.key, and the
-// service accounts' signing key as sa.key.
+// writeCertificates creates the certificates of the control plane: ca, apiserver and admin as NAME.crt and NAME.key,
+// and the signing key of service account tokens as sa.key.
 func writeCertificates(directory string) error {
 	caCertificate, caKey, err := pkiutil.NewCertificateAuthority(config(cert.Config{CommonName: "sandbox"}))
 	if err != nil {
@@ -29,7 +29,7 @@ func writeCertificates(directory string) error {
 				DNSNames: []string{"localhost", "kubernetes.default.svc"},
 			},
 		},
-		// The API server itself makes members of system:masters administrators, before any RBAC exists.
+		// Members of system:masters are administrators without any RBAC object.
 		"admin": {
 			CommonName:   "sandbox-admin",
 			Organization: []string{"system:masters"},
@@ -55,7 +55,7 @@ func writeSigned(directory, name string, subject cert.Config, caCertificate *x50
 	return pkiutil.WriteCertAndKey(directory, name, certificate, key)
 }
 
-// Elliptic curves, since an RSA key takes up to a second to make.
+// config selects elliptic curves, because generating an RSA key takes up to a second.
 func config(subject cert.Config) *pkiutil.CertConfig {
 	return &pkiutil.CertConfig{Config: subject, EncryptionAlgorithm: kubeadm.EncryptionAlgorithmECDSAP256}
 }

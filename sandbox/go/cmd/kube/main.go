@@ -1,5 +1,5 @@
-// Command kube is a Kubernetes control plane in one binary: the commands are Kubernetes' own, linked together, so that
-// a sandbox needs no image, no download of a release and no container runtime.
+// Command kube is a Kubernetes control plane and kubectl in one binary, built from the Kubernetes modules, so that a
+// sandbox needs no image, no release download and no container runtime.
 package main
 
 import (
@@ -21,7 +21,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, usage)
 		os.Exit(2)
 	}
-	// The commands read os.Args themselves and take its first element for their own name.
+	// The commands read os.Args and expect their name as its first element.
 	os.Args = os.Args[1:]
 	switch os.Args[0] {
 	case "etcd":

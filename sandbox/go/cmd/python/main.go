@@ -1,5 +1,5 @@
-// Command python unpacks a portable CPython, with pip, into a folder and prints the path of its interpreter. It is for
-// machines that have no Python of the version that the hub wants: so Go and Node stay the only prerequisites.
+// Command python unpacks a portable CPython with pip into a folder and prints the path of its interpreter. It serves
+// machines without a Python of the version that the hub requires, so that Go and Node are the only prerequisites.
 package main
 
 import (
@@ -35,7 +35,7 @@ func unpack(directory string) (string, error) {
 	}
 	sitePackages, err := interpreter.Output()
 	if err != nil {
-		return "", fmt.Errorf("the unpacked interpreter does not run here: %w", err)
+		return "", fmt.Errorf("cannot run the unpacked interpreter: %w", err)
 	}
 	library, err := pip.NewPipLib(fmt.Sprint(os.Getpid()))
 	if err != nil {

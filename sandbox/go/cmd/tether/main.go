@@ -1,10 +1,10 @@
-// Command tether runs one command that must not outlive its starter:
+// Command tether runs one command that must not outlive its parent process:
 //
 //	tether [--grace 10s] [--pid-file FILE] -- COMMAND [ARGUMENT...]
 //
-// The starter holds the other end of tether's standard input. When that closes, because the starter closed it or died in
-// whatever way (kill -9 too), the command's whole process group gets SIGTERM and, after the grace, SIGKILL. tether ends
-// with the command's exit code, or 128 + the signal that ended it.
+// The parent holds the other end of tether's standard input. When the parent closes it or ends, also by SIGKILL, the
+// command's process group gets SIGTERM and, after the grace period, SIGKILL. tether exits with the command's exit code,
+// or 128 + the number of the signal that ended it.
 package main
 
 import (
@@ -23,7 +23,7 @@ import (
 
 func main() {
 	grace := flag.Duration("grace", 10*time.Second, "time between SIGTERM and SIGKILL")
-	pidFile := flag.String("pid-file", "", "where to write the command's process id")
+	pidFile := flag.String("pid-file", "", "file to which the command's process id is written")
 	flag.Parse()
 	if flag.NArg() == 0 {
 		fmt.Fprintln(os.Stderr, "usage: tether [--grace 10s] [--pid-file FILE] -- COMMAND [ARGUMENT...]")
@@ -38,10 +38,10 @@ func main() {
 }
 
 func run(command []string, grace time.Duration, pidFile string) (int, error) {
-	// The kernel sends the parent-death signal when the starting *thread* ends.
+	// The kernel sends the parent-death signal when the thread that started the command ends.
 	runtime.LockOSThread()
 
-	// Before the start: a signal in between must not end tether and leave the command alone.
+	// Before the start: a signal in between must not end tether without the command.
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 
@@ -54,27 +54,27 @@ func run(command []string, grace time.Duration, pidFile string) (int, error) {
 	group := -child.Process.Pid
 
 	if pidFile != "" {
-		if err := writeWhole(pidFile, strconv.Itoa(child.Process.Pid)); err != nil {
+		if err := writeAtomically(pidFile, strconv.Itoa(child.Process.Pid)); err != nil {
 			return 0, errors.Join(err, syscall.Kill(group, syscall.SIGKILL), child.Wait())
 		}
 	}
 
-	starterGone := make(chan struct{})
+	parentGone := make(chan struct{})
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
-		close(starterGone)
+		close(parentGone)
 	}()
 	ended := make(chan struct{})
 	go func() {
-		_ = child.Wait() // an unsuccessful end is an error here; exitCode tells it
+		_ = child.Wait() // the error only says that the exit code is not 0: see exitCode
 		close(ended)
 	}()
 
 	var deadline <-chan time.Time
 	for {
 		select {
-		case <-starterGone:
-			starterGone = nil
+		case <-parentGone:
+			parentGone = nil
 			_ = syscall.Kill(group, syscall.SIGTERM)
 			deadline = time.After(grace)
 		case received := <-signals:
@@ -83,7 +83,7 @@ func run(command []string, grace time.Duration, pidFile string) (int, error) {
 		case <-deadline:
 			_ = syscall.Kill(group, syscall.SIGKILL)
 		case <-ended:
-			// What the command left behind in its group goes with it.
+			// Ends processes that the command left in its group.
 			_ = syscall.Kill(group, syscall.SIGKILL)
 			return exitCode(child.ProcessState), nil
 		}
@@ -97,8 +97,8 @@ func exitCode(state *os.ProcessState) int {
 	return state.ExitCode()
 }
 
-// writeWhole lets a reader see either no file or all of it.
-func writeWhole(path, content string) error {
+// writeAtomically writes a file that a reader sees either complete or not at all.
+func writeAtomically(path, content string) error {
 	partial := path + ".partial"
 	if err := os.WriteFile(partial, []byte(content), 0o644); err != nil {
 		return err
