@@ -65,7 +65,9 @@ export interface BackupInfo {
 export interface CoreConfig {
   readonly version: string;
   readonly state: 'NOT_RUNNING' | 'STARTING' | 'RUNNING' | 'STOPPING' | 'FINAL_WRITE';
-  /** The hub could not load its configuration. Its API answers, but registries and entities read empty: write nothing. */
+  /**
+   * The hub could not load its configuration. Its API answers, but registries and entities read empty: write nothing.
+   */
   readonly recovery_mode: boolean;
   /** Started without custom integrations. */
   readonly safe_mode: boolean;
@@ -86,7 +88,10 @@ export interface CoreConfig {
   readonly external_url: string | null;
 }
 
-/** An update of {@link CoreConfig}; an omitted key keeps its value. `elevation` and `radius` (of the home zone) in metres. */
+/**
+ * An update of {@link CoreConfig}; an omitted key keeps its value. `elevation` and `radius` (of the home zone) in
+ * metres.
+ */
 export interface CoreConfigUpdate {
   readonly location_name?: string;
   readonly latitude?: number;
@@ -137,7 +142,7 @@ export interface RegistryEntity {
   readonly platform: string;
   /** `user`, `integration`, …: the entity is disabled and has no state. */
   readonly disabled_by: string | null;
-  /** Name and icon from the definition, without a person's changes. */
+  /** Name and icon from the definition, without changes by a user. */
   readonly original_name: string | null;
   readonly original_icon?: string | null | undefined;
   /** Label ids. */
@@ -180,10 +185,10 @@ export interface HttpConfig {
 /** A user as an administrator sees it. */
 export interface UserRecord {
   readonly id: string;
-  /** Of the hub's own user store; null: the user logs in by other means. */
+  /** Of the auth provider `homeassistant`; null: the user has another auth provider. */
   readonly username: string | null;
   readonly is_owner: boolean;
-  /** Made by the hub for itself; nobody logs in with it. */
+  /** An internal user of the hub, without a login. */
   readonly system_generated: boolean;
 }
 

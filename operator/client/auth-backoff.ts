@@ -2,28 +2,31 @@ import type { Clock } from '../clock';
 import { Timer } from '../timer';
 import { TokenRejected } from './errors';
 
-/** Between two attempts with a rejected token: doubles with each, so that no sequence of hub restarts adds up to a ban. */
+/**
+ * Milliseconds between two attempts with a rejected token. Doubles with each attempt, so that repeated restarts of the
+ * hub do not lead to a ban.
+ */
 const FIRST_DELAY = 5 * 60_000;
 const MAX_DELAY = 6 * 3_600_000;
-/** A restart takes the hub longer than this, so that none is missed. */
+/** Milliseconds. Shorter than a restart of the hub, so that none is missed. */
 const PROBE_INTERVAL = 5_000;
 
 /**
- * Keeps a rejected token from being sent again: each attempt is a failed login, the hub counts those until it restarts,
- * and hundreds of resources share the token. After a rejection all uses fail at once. One is admitted after the hub was
- * seen to be down, since only a restart (with a restored backup, say) can make a rejected token valid again. A new token
- * has an `AuthBackoff` of its own (rules.md, "Token").
+ * Prevents that a rejected token is sent again: the hub counts each attempt as a failed login until it restarts, and
+ * hundreds of resources share the token. After a rejection all uses fail at once. One use is admitted after the hub was
+ * down, because only a restart (for example with a restored backup) can make a rejected token valid again. A new token
+ * has its own `AuthBackoff` (rules.md, "Token").
  */
 export class AuthBackoff {
   private delay = 0;
   private notBefore = 0;
   private wasDown = false;
-  /** One use was admitted after a rejection, and is not answered yet. */
+  /** One use was admitted after a rejection and has no answer yet. */
   private probing = false;
   private rejection: string | undefined;
   private readonly poll: Timer;
 
-  /** @param isDown asks the hub without a token whether it is down; absent: a restart is never noticed */
+  /** @param isDown whether the hub is down, determined without a token; absent: a restart is never detected */
   constructor(
     private readonly clock: Clock,
     private readonly isDown: () => Promise<boolean> = () => Promise.resolve(false),
@@ -31,7 +34,7 @@ export class AuthBackoff {
     this.poll = new Timer(clock);
   }
 
-  /** Whether the next use would fail at once. */
+  /** Whether the next use fails at once. */
   get isBlocked(): boolean {
     if (this.rejection === undefined) return false;
     return this.probing || !this.wasDown || this.clock.monotonic() < this.notBefore;
@@ -44,13 +47,13 @@ export class AuthBackoff {
     this.probing = true;
   }
 
-  /** The admitted use got no answer: the token was not judged. */
+  /** The admitted use got no answer: the token may still be valid. */
   recordNoAnswer(): void {
     this.probing = false;
   }
 
   recordRejection(error: TokenRejected): void {
-    if (this.rejection !== undefined && !this.probing) return; // in flight together with one that was rejected
+    if (this.rejection !== undefined && !this.probing) return; // was in flight when another use was rejected
     this.rejection = error.answer;
     this.probing = false;
     this.wasDown = false;

@@ -1,7 +1,7 @@
 import type { HubConnection } from './connection';
 import { type BackupConfig, type BackupConfigUpdate } from './api-types';
 
-/** @throws HubRejected `unknown_command` while the hub has not loaded its backups */
+/** @throws HubRejected `unknown_command` while the integration `backup` is not loaded */
 export async function getBackupConfig(connection: HubConnection): Promise<BackupConfig> {
   return (await connection.command('backup/config/info')).config;
 }
@@ -14,16 +14,19 @@ export async function updateBackupConfig(
   await connection.command('backup/config/update', update);
 }
 
-/** Whether a backup is being made or restored right now. */
+/** Whether a backup is being created or restored. */
 export async function isBackupRunning(connection: HubConnection): Promise<boolean> {
   return (await connection.command('backup/info')).state !== 'idle';
 }
 
-/** Calls `listener` whenever the hub has finished with a backup, well or badly. */
+/**
+ * Calls `listener` when the creation or restoration of a backup has succeeded or failed. Resolves with a function that
+ * cancels.
+ */
 export function onBackupEnded(connection: HubConnection, listener: () => void): Promise<() => Promise<void>> {
   let busy = false;
   return connection.subscribe('backup/subscribe_events', {}, ({ manager_state: state }) => {
-    if (state === undefined) return; // news of one agent
+    if (state === undefined) return; // an event of a single agent
     if (busy && state === 'idle') listener();
     busy = state !== 'idle';
   });

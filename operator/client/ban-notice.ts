@@ -1,7 +1,9 @@
 import { isIP } from 'node:net';
 import type { HubConnection } from './connection';
 
-/** The address that the hub has banned last since its start, by the notification that it shows until it is dismissed. */
+/**
+ * The address that the hub banned last since its start, from its notification; undefined: none, or it was dismissed.
+ */
 export async function lastBannedAddress(connection: HubConnection): Promise<string | undefined> {
   const notifications = await connection.command('persistent_notification/get');
   const notice = notifications.find(({ notification_id: id }) => id === 'ip-ban');

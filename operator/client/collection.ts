@@ -1,24 +1,24 @@
 import type { HubConnection } from './connection';
 import { SharedAttempt } from './shared-attempt';
 
-/** How a {@link FollowedCollection} gets its state. */
+/** The source of the state of a {@link FollowedCollection}. */
 export interface CollectionSource<State> {
-  /** Subscribes to the hub's changes, which are then passed to `change` or `invalidate` of the collection. */
+  /** Subscribes to the hub's changes and passes them to `change` or `invalidate` of the collection. */
   subscribe(): Promise<unknown>;
   fetch(): Promise<State>;
-  /** Reads these keys again, into the state. Absent: an invalid key makes the whole state be fetched. */
+  /** Reads these keys again into the state. Absent: an invalid key causes a fetch of the whole state. */
   refresh?(state: State, keys: readonly string[]): Promise<void>;
 }
 
 /**
- * A copy of a part of the hub's state. It is fetched when it is first asked for and kept current by the hub's events;
- * after a lost connection it is fetched again, since events were missed.
+ * A copy of a part of the hub's state. It is fetched at first use and kept current by the hub's events. After a lost
+ * connection it is fetched again, because events were missed.
  */
 export class FollowedCollection<State> {
   private state: State | undefined;
   private isCurrent = false;
   private staleKeys = new Set<string>();
-  /** Changes that arrive during a fetch: its result may be older. */
+  /** Changes that arrive during a fetch, applied to its result, which may be older. */
   private pendingChanges: ((state: State) => void)[] = [];
   private readonly subscription: SharedAttempt<unknown>;
   private reading: Promise<void> | undefined;
@@ -57,7 +57,7 @@ export class FollowedCollection<State> {
     if (this.state !== undefined) apply(this.state);
   }
 
-  /** Has the state read again before its next use; with a key, only that part if the source can do so. */
+  /** Marks the state, or only a key if the source can refresh keys, to be read again before its next use. */
   invalidate(key?: string): void {
     if (key !== undefined && this.source.refresh) this.staleKeys.add(key);
     else this.isCurrent = false;
@@ -71,7 +71,7 @@ export class FollowedCollection<State> {
   }
 
   private async fetch(): Promise<void> {
-    this.isCurrent = true; // an invalidation from here on counts
+    this.isCurrent = true; // a later invalidation resets it
     this.staleKeys = new Set();
     this.pendingChanges = [];
     try {

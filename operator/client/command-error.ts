@@ -2,8 +2,8 @@ import { HubFailed, HubRejected, HubUnreachable, NotFound } from './errors';
 import type { Redact } from './redact';
 
 /**
- * Translates what the WebSocket library rejects with: the hub's own `{code, message}`, or, for a lost connection, a
- * number, alone or as a `code` inside an `error`. Anything else (ours, or a bug) is handed on as it is.
+ * Translates errors of the WebSocket library: the hub's `{code, message}` or, for a lost connection, a number, alone or
+ * as the `code` of an `error`. Instances of Error (ours, or bugs) are returned unchanged.
  */
 export function commandError(error: unknown, redact: Redact): unknown {
   if (error instanceof Error) return error;
@@ -13,7 +13,7 @@ export function commandError(error: unknown, redact: Redact): unknown {
   switch (code) {
     case 'not_found':
       return new NotFound(code, text);
-    case 'unknown_error': // what the hub calls an exception that it did not expect
+    case 'unknown_error': // an unexpected exception in the hub
       return new HubFailed(text);
     default:
       return new HubRejected(code, text);

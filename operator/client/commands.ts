@@ -99,7 +99,7 @@ export interface Commands {
 /** The commands that the hub answers with a stream of messages until they are cancelled. */
 export interface Streams {
   subscribe_trigger: Stream<{ readonly trigger: readonly object[] }, TriggerMessage>;
-  /** `manager_state` is missing in news of a single backup agent. */
+  /** `manager_state` is missing in events of a single backup agent. */
   'backup/subscribe_events': Stream<NoFields, { readonly manager_state?: string }>;
 }
 

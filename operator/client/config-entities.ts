@@ -9,15 +9,15 @@ import { callService } from './services';
 import { type ConfigEntityKind, type EntityPayload } from './config-entity';
 
 export interface RemoveOptions {
-  /** Asked when the request leaves the queue; false: nothing is sent. */
+  /** Called when the request leaves the queue; false: nothing is sent. */
   readonly stillWanted?: () => boolean;
 }
 
 /**
- * Automations, scenes and scripts of one hub. The hub parses and writes the whole file for each write, so parallel writes
- * gain nothing: each file has a queue with one write in flight; the files are written in parallel. A reload of ours takes
- * its turn in the same queue, since one that overlaps a removal brings the removed entity back. When the hub does not
- * answer a request, all that wait behind it fail as well.
+ * Automations, scenes and scripts of one hub. The hub parses and writes the whole file for each write, so parallel
+ * writes to a file gain nothing: each file has a queue with one write in flight. The operator's reloads use the same
+ * queue, because a reload that overlaps a removal registers the removed entity again. When the hub does not answer a
+ * request, all queued requests fail as well.
  */
 export class ConfigEntities {
   private readonly queues: Readonly<Record<ConfigEntityKind, SerialQueue>>;
@@ -43,24 +43,24 @@ export class ConfigEntities {
     return this.queues[kind].busy;
   }
 
-  /** When a write last got no answer, by the monotonic clock: the hub may carry it out later. */
+  /** When a write last got no answer, by the monotonic clock: the hub may still execute it. */
   get lastCutAt(): number {
     return this.cutAt;
   }
 
-  /** Starts no further request; resolves when those in flight have ended. */
+  /** Starts no further write; resolves when those in flight have ended. */
   async drain(): Promise<void> {
     await Promise.all(Object.values(this.queues).map((queue) => queue.close()));
   }
 
-  /** Reloads the kind's component while no write of ours is in flight, ahead of those that are queued. */
+  /** Reloads the kind's component when the write in flight has ended, before queued writes. */
   async reload(kind: ConfigEntityKind): Promise<void> {
     await this.queues[kind].runNext(async () => {
       this.ownReloads.expect(kind);
       try {
         await callService(this.rest, kind, 'reload');
       } catch (error) {
-        // A reload that failed midway was announced before; any other never came that far.
+        // The hub announces a reload before it executes it: only one that failed during execution was announced.
         if (!(error instanceof HubFailed)) this.ownReloads.cancel(kind);
         throw error;
       }
@@ -68,10 +68,10 @@ export class ConfigEntities {
   }
 
   /**
-   * Creates or replaces an object. Idempotent. The hub then reloads it in the background: that it accepted the payload
-   * does not mean that it is in use.
+   * Creates or replaces an object. Idempotent. The hub then reloads it in the background: an accepted payload is not in
+   * use yet.
    *
-   * @param payload a function is called when the request leaves the queue; undefined: nothing is written any more
+   * @param payload a function is called when the request leaves the queue; if it returns undefined, nothing is written
    * @returns whether it was written
    * @throws HubRejected with the hub's validation error
    */
@@ -95,14 +95,14 @@ export class ConfigEntities {
     });
   }
 
-  /** The object in the hub's file; undefined: the file has none. Takes the hub up to 0.4 s with 500 objects. */
+  /** The object in the hub's file; undefined: not in the file. Takes the hub up to 0.4 s with 500 objects. */
   async read(kind: ConfigEntityKind, id: string): Promise<EntityPayload | undefined> {
     return unlessUnknown(this.rest.get<EntityPayload>(configPath(kind, id), { timeout: WRITE_TIMEOUT }));
   }
 
   /**
-   * Removes an object from the hub's file; the hub then unregisters its entity. See `entity-removal.ts` for what that
-   * leaves behind.
+   * Removes an object from the hub's file; the hub then unregisters its entity. See `entity-removal.ts` for the cases
+   * in which the entity remains.
    *
    * @returns whether the file had the object
    */
@@ -118,7 +118,9 @@ export class ConfigEntities {
     });
   }
 
-  /** Unregisters the entity of an object that the hub's file does not have. Its state goes, and an automation stops. */
+  /**
+   * Unregisters the entity of an object that is not in the hub's file. This removes its state and stops an automation.
+   */
   async removeRegistration(
     kind: ConfigEntityKind,
     id: string,
@@ -166,8 +168,8 @@ function configPath(kind: ConfigEntityKind, id: string): string {
 }
 
 /**
- * An unknown id is 404 in some of the hub's answers and 400 in others. Another 404 is a hub that does not serve that
- * part of its API (yet): it says nothing of the id.
+ * Undefined for an unknown id, which the hub answers with 404 or 400. A 404 with another text means that the hub does
+ * not serve this part of its API (yet).
  */
 async function unlessUnknown<T>(call: Promise<T>): Promise<T | undefined> {
   try {

@@ -1,4 +1,4 @@
-/** The domains that the hub keeps in a file of its own: `automations.yaml`, `scenes.yaml`, `scripts.yaml`. */
+/** The domains whose objects the hub stores in `automations.yaml`, `scenes.yaml` and `scripts.yaml`. */
 export const CONFIG_ENTITY_KINDS = ['automation', 'scene', 'script'] as const;
 
 export type ConfigEntityKind = (typeof CONFIG_ENTITY_KINDS)[number];

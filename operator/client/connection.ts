@@ -19,15 +19,16 @@ import { terminate, openSocket } from './socket';
 import { Timer } from '../timer';
 import { AuthBackoff } from './auth-backoff';
 
+/** Milliseconds. */
 export const COMMAND_TIMEOUT = 10_000;
 
-// The hub's own pings come every 55 s, too seldom to notice a frozen hub or a dropped route.
+// Milliseconds. The hub pings every 55 s, which is too rare to detect a hung hub or a lost route.
 const HEARTBEAT_INTERVAL = 30_000;
 const HEARTBEAT_TIMEOUT = 15_000;
 const MAX_RECONNECT_DELAY = 5_000;
 
 export interface HubConnectionOptions {
-  /** Says where the hub is. */
+  /** The client whose address and token check are used. */
   readonly rest: RestClient;
   readonly token: string;
   /** Shared by all that use the same token. */
@@ -37,7 +38,7 @@ export interface HubConnectionOptions {
 }
 
 export interface CommandOptions {
-  /** Milliseconds until the answer must be there. */
+  /** Timeout in milliseconds. Default {@link COMMAND_TIMEOUT}. */
   readonly timeout?: number;
 }
 
@@ -46,7 +47,7 @@ type Listener = () => void;
 interface Subscription {
   readonly message: { readonly type: string };
   readonly onEvent: (event: unknown) => void;
-  /** Ends it in the hub; undefined while the hub does not know of it. */
+  /** Cancels the subscription in the hub; undefined while the hub does not have it. */
   cancel: (() => Promise<void>) | undefined;
 }
 
@@ -59,14 +60,14 @@ type ConnectionState =
       readonly phase: 'lost';
       /** Set while an attempt to reconnect is in flight. */
       opening?: Promise<Connection> | undefined;
-      /** Why the last attempt failed; callers get it at once. */
+      /** The error of the last attempt, which callers get at once. */
       error?: HubError;
     };
 
 /**
- * The one WebSocket to a hub. Opens at first use. After a loss it reconnects (at once, then after 1, 2, … 5 s; a rejected
- * token is sent again only when its `AuthBackoff` admits it) and restores all subscriptions, until it is closed. While reconnecting fails,
- * all methods throw the last failure at once.
+ * The one WebSocket to a hub. It is opened at first use. After a loss it reconnects (at once, then after 1, 2, … 5 s)
+ * and restores all subscriptions, until it is closed. A rejected token is sent again only when its `AuthBackoff` admits
+ * it. While reconnecting fails, all methods throw the last error at once.
  *
  * Methods throw only errors of `errors.ts`, and what `assertLeader` of its {@link RestClient} throws.
  */
@@ -105,15 +106,15 @@ export class HubConnection {
     ...[fields, options]: CommandArguments<K, CommandOptions>
   ): Promise<CommandResult<K>> {
     const answer = this.requireConnection().then((connection) => {
-      this.rest.assertLeader(); // whether a command changes anything cannot be told by its name
+      this.rest.assertLeader(); // the name of a command does not show whether it writes
       return connection.sendMessagePromise<CommandResult<K>>({ type, ...fields });
     });
     return this.answerWithin(type, answer, options?.timeout);
   }
 
   /**
-   * Calls `onEvent` for every event of that type. It goes on after a reconnect, but what happened in between is not
-   * told: see `onReconnect`. Resolves, once the hub has agreed, with the function that ends it.
+   * Calls `onEvent` for every event of that type, also after a reconnect; events in between are lost: see
+   * `onReconnect`. Resolves when the hub has confirmed the subscription, with a function that cancels it.
    */
   subscribeEvents<K extends keyof Events>(
     eventType: K,
@@ -132,13 +133,13 @@ export class HubConnection {
     return this.follow({ type, ...fields }, (message) => onMessage(message as StreamMessage<K>));
   }
 
-  /** Calls `listener` each time the connection is back and its subscriptions stand again. */
+  /** Calls `listener` after each reconnect, when all subscriptions are restored. Returns a function that removes it. */
   onReconnect(listener: Listener): () => void {
     this.reconnectListeners.add(listener);
     return () => void this.reconnectListeners.delete(listener);
   }
 
-  /** Calls `listener` each time an open connection was lost. */
+  /** Calls `listener` each time an open connection is lost. Returns a function that removes it. */
   onLost(listener: Listener): () => void {
     this.lostListeners.add(listener);
     return () => void this.lostListeners.delete(listener);
@@ -155,7 +156,7 @@ export class HubConnection {
     if (state.phase !== 'open') return;
     const { socket } = state.connection;
     state.connection.close();
-    terminate(socket); // a hub that hangs would not answer the close frame
+    terminate(socket); // a hung hub would not answer the close frame
   }
 
   private async follow(
@@ -249,7 +250,7 @@ export class HubConnection {
     this.state = { phase: 'open', connection };
     this.scheduleHeartbeat(connection);
     connection.addEventListener('disconnected', () => {
-      connection.close(); // the library would reconnect on a clock of its own
+      connection.close(); // the library would reconnect by itself, without our clock
       this.handleLoss(connection);
     });
     if (isReturn) void this.resubscribe(connection);
@@ -271,12 +272,12 @@ export class HubConnection {
   private scheduleReconnect(attempt: number): void {
     this.reconnect.set(Math.min(attempt * 1_000, MAX_RECONNECT_DELAY), () => {
       this.open().catch(() => {
-        if (!this.isClosed) this.scheduleReconnect(attempt + 1); // the state tells the callers why
+        if (!this.isClosed) this.scheduleReconnect(attempt + 1); // the error is in the state
       });
     });
   }
 
-  /** Subscribes again to all that the hub has forgotten. What it does not offer yet (it is starting) is tried later. */
+  /** Restores the subscriptions. A starting hub may reject some: these are retried later. */
   private async resubscribe(connection: Connection): Promise<void> {
     const missing = [...this.subscriptions].filter((subscription) => !subscription.cancel);
     const results = await Promise.allSettled(missing.map((each) => this.subscribeInHub(connection, each)));
@@ -289,12 +290,12 @@ export class HubConnection {
 
   private async subscribeInHub(connection: Connection, subscription: Subscription): Promise<void> {
     const { message, onEvent } = subscription;
-    // Not the library's own resubscription: it leaves a refusal as an unhandled rejection.
+    // The library's own resubscription is off: it turns an error of the hub into an unhandled rejection.
     const started = connection.subscribeMessage(onEvent, { ...message }, { resubscribe: false });
     try {
       subscription.cancel = await this.answerWithin(message.type, started);
     } catch (error) {
-      // It may stand in the hub without our knowing; a new connection makes sure.
+      // The hub may have the subscription although its answer is missing; a new connection removes it.
       if (error instanceof HubUnreachable) terminate(connection.socket);
       throw error;
     }

@@ -3,20 +3,25 @@ import { NotHomeAssistant } from './errors';
 import { type CallOptions, WRITE_TIMEOUT, type RestClient } from './rest';
 import { type CoreConfig, type CoreConfigUpdate, type AnalyticsPreferences } from './api-types';
 
-/** Versions are like `2026.11.0` or `2026.12.0.dev20261101`; this one goes into status. */
+/** Characters. Versions are like `2026.11.0` or `2026.12.0.dev20261101`; the version is written to the status. */
 const MAX_VERSION_LENGTH = 64;
 
-/** Also the cheapest call that shows whether our token is good. @throws TokenRejected; NotHomeAssistant for an answer of no hub */
+/**
+ * Reads the core configuration (`GET /api/config`): also the cheapest call that verifies the token.
+ *
+ * @throws TokenRejected
+ * @throws NotHomeAssistant the answer has no valid version
+ */
 export async function getConfig(rest: RestClient, options?: CallOptions): Promise<CoreConfig> {
   const answer = await rest.get<CoreConfig | undefined | null>('/api/config', options);
   if (typeof answer?.version !== 'string' || answer.version.length > MAX_VERSION_LENGTH)
-    throw new NotHomeAssistant(`${rest.address.url} does not say its version, as a hub would`);
+    throw new NotHomeAssistant(`${rest.address.url} is not a hub: /api/config has no valid version`);
   return answer;
 }
 
 /**
- * Sets location, units and the like, in use at once and kept. Keys that stand in the user's YAML come back at the
- * next start. The hub fires its event even when nothing differs: compare first.
+ * Sets location, units, URLs and so on, effective at once and stored. At its next start the hub overrides them with the
+ * keys of the user's YAML. The hub fires its event even if nothing differs: compare first.
  *
  * @throws HubRejected `invalid_format`, or `invalid_info` for an unknown time zone
  */
@@ -30,7 +35,7 @@ export async function getAnalytics(connection: HubConnection): Promise<Analytics
   return answer.preferences;
 }
 
-/** Keys that are left out stay. @throws HubRejected `unknown_command` while `analytics` is not loaded */
+/** Omitted keys keep their values. @throws HubRejected `unknown_command` while `analytics` is not loaded */
 export async function setAnalytics(
   connection: HubConnection,
   preferences: AnalyticsPreferences,
@@ -38,14 +43,14 @@ export async function setAnalytics(
   await connection.command('analytics/preferences', { preferences });
 }
 
-/** What the hub's own check of its files says; texts quote the files, secrets included. */
+/** The result of the hub's check of its configuration files. The texts may quote the files, including secrets. */
 export interface ConfigCheck {
   readonly result: 'valid' | 'invalid';
   readonly errors: string | null;
   readonly warnings: string | null;
 }
 
-/** Has the hub check the files that it would start with. */
+/** Has the hub check its configuration files (`POST /api/config/core/check_config`). */
 export function checkConfig(rest: RestClient): Promise<ConfigCheck> {
   return rest.post('/api/config/core/check_config', undefined, { timeout: WRITE_TIMEOUT });
 }

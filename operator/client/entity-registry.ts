@@ -4,7 +4,7 @@ import type { HubConnection } from './connection';
 import type { ConfigEntityKind } from './config-entity';
 import type { EntityRegistryUpdated, RegistryEntity } from './api-types';
 
-/** Gets the kind and the unique id of an entity. */
+/** Called with the kind and the unique id of an entity. */
 export type EntityListener = (kind: ConfigEntityKind, uniqueId: string) => void;
 
 const PLATFORMS: Readonly<Record<ConfigEntityKind, string>> = {
@@ -13,7 +13,7 @@ const PLATFORMS: Readonly<Record<ConfigEntityKind, string>> = {
   script: 'script',
 };
 
-/** The entries of the registry by both of their ids. */
+/** The entries of the registry by entity id and by unique id. */
 class EntityIndex {
   private readonly byEntityId = new Map<string, RegistryEntity>();
   private readonly byUniqueId = new Map<string, RegistryEntity>();
@@ -40,8 +40,8 @@ class EntityIndex {
 }
 
 /**
- * The hub's entity registry: from the id in the file to the entity. Entity ids cannot be computed, since the hub derives
- * them from the name at first creation and restores them for 30 days after a deletion.
+ * The hub's entity registry: finds the entity of an id in the hub's file. Entity ids cannot be computed, because the
+ * hub derives them from the name at the first creation and restores them for 30 days after a deletion.
  */
 export class EntityRegistry {
   private readonly listeners = new Set<EntityListener>();
@@ -60,7 +60,7 @@ export class EntityRegistry {
     return (await this.entities.get()).find(kind, PLATFORMS[kind], uniqueId);
   }
 
-  /** The same, after all events that the hub has sent so far: to see what a request over another connection changed. */
+  /** {@link find} after all events that the hub has sent so far, so that changes by requests over HTTP are included. */
   async findNow(kind: ConfigEntityKind, uniqueId: string): Promise<RegistryEntity | undefined> {
     await this.connection.command('config/entity_registry/get_entries', { entity_ids: [] });
     return this.find(kind, uniqueId);
@@ -96,13 +96,15 @@ export class EntityRegistry {
     }
   }
 
-  /** Calls `listener` when a known entity was removed, renamed, disabled or enabled. */
+  /**
+   * Calls `listener` when a known entity is removed, renamed, disabled or enabled. Returns a function that removes it.
+   */
   onChange(listener: EntityListener): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
   }
 
-  /** The list has no icons, so the entries of the three kinds are read once more; those of all others are dropped. */
+  /** The list has no icons, so the entries of the three kinds are read individually; all others are dropped. */
   private async list(): Promise<EntityIndex> {
     const index = new EntityIndex();
     const all = await this.connection.command('config/entity_registry/list');
@@ -139,7 +141,7 @@ function kindOf({ platform, entity_id: entityId }: RegistryEntity): ConfigEntity
   return kinds.find((kind) => PLATFORMS[kind] === platform && entityId.startsWith(`${kind}.`));
 }
 
-/** Only what is used is kept: a hub may have thousands of entities, with options of any size. */
+/** Only the used fields are kept: a hub may have thousands of entities, with options of any size. */
 function picked(entity: RegistryEntity): RegistryEntity {
   const { entity_id, unique_id, platform, disabled_by, original_name, original_icon, labels } = entity;
   return { entity_id, unique_id, platform, disabled_by, original_name, original_icon, labels };
@@ -152,7 +154,7 @@ function uniqueKey({ entity_id: entityId, platform, unique_id: uniqueId }: Regis
   return key(entityId.slice(0, entityId.indexOf('.')), platform, uniqueId);
 }
 
-/** A unique id is unique among the entities of one domain that one integration makes. */
+/** A unique id is unique within one domain and one integration. */
 function key(domain: string, platform: string, uniqueId: string): string {
   return `${domain} ${platform} ${uniqueId}`;
 }

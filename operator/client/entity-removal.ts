@@ -5,21 +5,24 @@ import type { EntityRegistry } from './entity-registry';
 import type { Reloads } from './reloads';
 
 export interface RemovalOptions {
-  /** Asked right before each request that removes something; false: nothing is removed any more. */
+  /** Called right before each request that removes something; false: nothing more is removed. */
   readonly stillWanted: () => boolean;
-  /** Whether the component may be reloaded, to remove what a reload of the hub may have brought back meanwhile. */
+  /** Whether the component may be reloaded, to find an entity that a concurrent reload has registered again. */
   readonly reload: boolean;
 }
 
-/** How long the hub may still carry out a write whose connection was cut; measured: 0.4 s with 300 automations. */
+/**
+ * Milliseconds in which the hub may still execute a write whose connection was cut; measured: 0.4 s with 300
+ * automations.
+ */
 const LATE_WRITE_PERIOD = 10_000;
 
 /**
  * Removes automations, scenes and scripts from the hub's file and from its entity registry.
  *
- * The answer to DELETE alone does not tell that the object is gone: a handler whose connection is cut after it wrote the
- * file never unregisters the entity, a write that was cut lands late, and a reload that read the file before registers
- * the entity after (rules.md, "Ownership of objects in the hub").
+ * The answer to DELETE does not prove that the object is gone: a handler whose connection is cut after it wrote the
+ * file never unregisters the entity; a write whose connection was cut may still be executed; a reload that read the
+ * file before the removal registers the entity after it (rules.md, "Ownership of objects in the hub").
  */
 export class EntityRemoval {
   private readonly createdAt: number;
@@ -36,7 +39,7 @@ export class EntityRemoval {
   }
 
   /**
-   * Resolves when nothing of the object is left, neither in the file nor in the registry.
+   * Resolves when the object is neither in the file nor in the registry.
    *
    * @param id in the file
    * @throws HubUnreachable, HubRejected, …; the removal can be repeated
@@ -65,8 +68,8 @@ export class EntityRemoval {
   }
 
   /**
-   * A write of this process that was cut, or one of the process before it, may not have reached the file yet: the hub
-   * then answers that it does not know the object.
+   * A write of this process whose connection was cut, or one of the previous process, may not have reached the file
+   * yet: the hub then answers that it does not know the object.
    */
   private async removeLateWrite(kind: ConfigEntityKind, id: string, options: RemovalOptions): Promise<void> {
     const since = Math.max(this.createdAt, this.hub.entities.lastCutAt);

@@ -1,21 +1,21 @@
 import { OperationalError } from '../errors';
 
 /**
- * The failures of a request to a hub that callers tell apart. Every message may be shown in a status: it holds no secret
- * (the hub's own text is redacted) and no text of a host that is not a hub.
+ * The errors of a request to a hub that callers distinguish. Every message may be written to a status: it contains no
+ * secret (texts of the hub are redacted) and no text of a host that is not a hub.
  */
 export abstract class HubError extends OperationalError {
   abstract override readonly name: string;
 }
 
 /**
- * No answer: connection refused, reset or timed out, unknown host, TLS failure, or HTTP 429, 502, 503, 504. Transient: the
- * same request can succeed later.
+ * No answer: connection refused, reset or timed out, unknown host, TLS failure, or HTTP 429, 502, 503, 504. Transient:
+ * the same request can succeed later.
  */
 export class HubUnreachable extends HubError {
   override readonly name = 'HubUnreachable';
 
-  /** @param isDown the connection was refused, or a proxy has no hub behind it: the hub does not run */
+  /** @param isDown the connection was refused, or a proxy reports that its backend is down: the hub is not running */
   constructor(
     message: string,
     readonly isDown = false,
@@ -24,7 +24,9 @@ export class HubUnreachable extends HubError {
   }
 }
 
-/** What answers at the hub's address is not Home Assistant: a redirect, an HTML page, another program's manifest. */
+/**
+ * The server at the hub's address is not Home Assistant: it sent a redirect, an HTML page, another program's manifest.
+ */
 export class NotHomeAssistant extends HubError {
   override readonly name = 'NotHomeAssistant';
 }
@@ -56,7 +58,9 @@ export class LoginFailed extends HubError {
   override readonly name = 'LoginFailed';
 }
 
-/** The user name exists already although the hub reports its user step as open: an earlier onboarding was interrupted. */
+/**
+ * The user name exists already although the hub reports its user step as open: an earlier onboarding was interrupted.
+ */
 export class UserExists extends HubError {
   override readonly name = 'UserExists';
 }

@@ -7,12 +7,12 @@ export const ONBOARDING_STEPS = ['user', 'core_config', 'analytics', 'integratio
 export type OnboardingStep = (typeof ONBOARDING_STEPS)[number];
 
 /**
- * - `unreachable`: nothing (useful) answers yet; `detail` says why.
- * - `not-home-assistant`: something else than a hub answers at this address: it must not be sent a token.
- * - `banned`: the hub refuses our address.
- * - `not-loaded`: the hub answers, but does not serve its API yet.
- * - `onboarding`: first steps are left; `done` says which are made.
- * - `onboarded`: ready for a token.
+ * - `unreachable`: no answer, or an error; `detail` is the cause.
+ * - `not-home-assistant`: another server answers at this address; it must not get a token.
+ * - `banned`: the hub has banned the operator's address.
+ * - `not-loaded`: the hub answers but does not serve its API yet.
+ * - `onboarding`: onboarding steps are left; `done` states which are completed.
+ * - `onboarded`: the hub accepts tokens.
  */
 export type Health =
   | { readonly state: 'unreachable' | 'not-home-assistant'; readonly detail: string }
@@ -20,9 +20,9 @@ export type Health =
   | { readonly state: 'onboarding'; readonly done: Readonly<Record<OnboardingStep, boolean>> };
 
 /**
- * How far the hub is, asked without a token and without feeding its ban (rules.md, "Health of a hub"): `/manifest.json`, then
- * `/api/onboarding`. The latter is loaded before the former is served, and gone after a restart once all is done: so
- * a 404 there means done.
+ * Reads the hub's state from `/manifest.json` and `/api/onboarding`, without a token, so that it does not count toward
+ * a ban (rules.md, "Health of a hub"). The hub loads the latter before it serves the former, and does not offer it
+ * after a restart when onboarding is completed: a 404 there means completed.
  */
 export async function probeHealth(rest: RestClient): Promise<Health> {
   try {
@@ -58,6 +58,6 @@ function failure(error: unknown): Health {
   if (error instanceof NotHomeAssistant) return { state: 'not-home-assistant', detail: error.message };
   if (error instanceof HubUnreachable) return { state: 'unreachable', detail: error.message };
   if (error instanceof HubError)
-    return { state: 'unreachable', detail: `the hub fails: ${messageOf(error)}` };
+    return { state: 'unreachable', detail: `the hub failed to answer: ${messageOf(error)}` };
   throw error;
 }

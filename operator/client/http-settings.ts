@@ -1,14 +1,16 @@
 import type { HubConnection } from './connection';
 import { HubRejected } from './errors';
 
-/** Whether and from whom the hub takes the visitor's address out of `X-Forwarded-For`. */
+/**
+ * Whether the hub reads the client's address from `X-Forwarded-For`, and the proxies from which it accepts the header.
+ */
 export interface ReverseProxySettings {
   readonly enabled: boolean;
   /** CIDR */
   readonly trustedProxies: readonly string[];
 }
 
-/** The settings that are in use. Undefined for a hub older than 2026.8, which keeps them in its YAML alone. */
+/** The active settings; undefined for a hub older than 2026.8, which has them only in its YAML. */
 export async function getReverseProxySettings(
   connection: HubConnection,
 ): Promise<ReverseProxySettings | undefined> {

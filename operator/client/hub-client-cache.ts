@@ -5,7 +5,7 @@ import { HubClient, type HubAccess } from './hub-client';
 export interface HubClientCacheOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Throws when this process may not change anything in a hub any more. */
+  /** Throws when this process may no longer write to a hub. */
   readonly assertLeader?: () => void;
 }
 
@@ -14,7 +14,7 @@ interface Entry {
   readonly client: HubClient;
 }
 
-/** The clients of all hubs, one each; so a hub has one WebSocket, one set of write queues and one queue of reloads. */
+/** One client per hub, so that each hub has one WebSocket, one set of write queues and one queue of reloads. */
 export class HubClientCache {
   private readonly options: HubClientCacheOptions;
   private readonly entries = new Map<string, Entry>();
@@ -24,8 +24,8 @@ export class HubClientCache {
   }
 
   /**
-   * The client of a hub. It stays the same as long as address and token do; otherwise the old one is closed and
-   * whoever holds it sees its calls fail as unreachable.
+   * The client of a hub. It stays the same while address and token do. Otherwise the previous one is closed, and calls
+   * to it fail with HubUnreachable.
    *
    * @param key `namespace/name/uid`
    * @param secrets values to mask in the hub's texts from now on; absent: as before
@@ -44,18 +44,18 @@ export class HubClientCache {
     return client;
   }
 
-  /** All that there are now. */
+  /** All current clients. */
   get clients(): readonly HubClient[] {
     return [...this.entries.values()].map(({ client }) => client);
   }
 
-  /** Closes the client of a hub that is gone. */
+  /** Closes the client of a deleted hub. */
   forget(key: string): void {
     this.entries.get(key)?.client.close();
     this.entries.delete(key);
   }
 
-  /** Closes all. */
+  /** Closes all clients. */
   close(): void {
     for (const key of [...this.entries.keys()]) this.forget(key);
   }

@@ -16,7 +16,7 @@ import { HubEvents } from './hub-events';
 import { AuthBackoff } from './auth-backoff';
 import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from './config-entity';
 
-/** How to reach one hub, and as whom. */
+/** The address of a hub and the token to authenticate with. */
 export interface HubAccess extends HubAddress {
   /** A long-lived token. */
   readonly token: string;
@@ -25,13 +25,13 @@ export interface HubAccess extends HubAddress {
 export interface HubClientOptions extends HubAccess {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Values that no error message may hold; the token is always among them. */
+  /** Values to mask in error messages; the token is always masked. */
   readonly secrets?: Iterable<string>;
-  /** Throws when this process may not change anything in the hub any more. */
+  /** Throws when this process may no longer write to the hub. */
   readonly assertLeader?: (() => void) | undefined;
 }
 
-/** The API of one hub. Nothing is sent before the first use. */
+/** The API of one hub. Connections are opened at first use. */
 export class HubClient {
   readonly rest: RestClient;
   readonly connection: HubConnection;
@@ -77,7 +77,7 @@ export class HubClient {
     this.redact = redactor([this.token, ...secrets]);
   }
 
-  /** Starts no further write; resolves when those in flight have ended, with the reloads that they ask for. */
+  /** Starts no further write; resolves when those in flight, and the reloads that they request, have ended. */
   async drain(): Promise<void> {
     await this.entities.drain();
     await this.reloads.idle();

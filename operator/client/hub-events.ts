@@ -4,11 +4,14 @@ import type { OwnReloadTracker } from './own-reload-tracker';
 import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from './config-entity';
 import { type TriggerEventData } from './api-types';
 
-/** What a hub tells of itself that may concern what we keep in it. */
+/** A change in a hub that may concern objects of the operator. */
 export type HubEvent =
-  /** Somebody else reloads a kind; with `id`, only that automation: it was written. What changed is in use a little later. */
+  /**
+   * Another client of the hub reloads a kind or, with `id`, wrote that automation, which reloads it alone. The change
+   * takes effect a little later.
+   */
   | { readonly type: 'external-reload'; readonly kind: ConfigEntityKind; readonly id?: string }
-  /** A reload has ended, anybody's. Scripts tell nothing of theirs, but of each script that it changed, by `id`. */
+  /** A reload by any client has ended. For scripts the hub reports each changed script instead, by `id`. */
   | { readonly type: 'reloaded'; readonly kind: ConfigEntityKind; readonly id?: string }
   /** Automations may have been turned on by a service call. */
   | { readonly type: 'automations-turned-on' }
@@ -19,29 +22,32 @@ export type HubEvent =
   /** The connection is back: anything may have happened since it was lost. */
   | { readonly type: 'reconnected' };
 
-export type HubEventListener = (signal: HubEvent) => void;
-const event = (id: string, eventType: string | readonly string[], data?: object) => ({
+export type HubEventListener = (event: HubEvent) => void;
+
+const eventTrigger = (id: string, eventType: string | readonly string[], data?: object) => ({
   trigger: 'event',
   id,
   event_type: eventType,
   ...(data && { event_data: data }),
 });
 
-// Triggers, not events: the hub then looks at each event's data, and a busy house costs us nothing.
+// Triggers instead of event subscriptions: the hub filters by the data of the events, so other events are not sent.
 const TRIGGERS = [
-  ...CONFIG_ENTITY_KINDS.map((domain) => event('reload', 'call_service', { domain, service: 'reload' })),
-  event('automation', 'automation_reloaded'),
-  event('scene', 'scene_reloaded'),
-  event('script', ['service_registered', 'service_removed'], { domain: 'script' }),
-  // `homeassistant.turn_on` calls the service of each domain that it concerns, which is announced as well.
-  ...['turn_on', 'toggle'].map((service) =>
-    event('automations-turned-on', 'call_service', { domain: 'automation', service }),
+  ...CONFIG_ENTITY_KINDS.map((domain) =>
+    eventTrigger('reload', 'call_service', { domain, service: 'reload' }),
   ),
-  event('component-loaded', 'component_loaded'),
-  event('device-added', 'device_registry_updated', { action: 'create' }),
+  eventTrigger('automation', 'automation_reloaded'),
+  eventTrigger('scene', 'scene_reloaded'),
+  eventTrigger('script', ['service_registered', 'service_removed'], { domain: 'script' }),
+  // `homeassistant.turn_on` calls `turn_on` of each domain concerned, which fires an event of its own.
+  ...['turn_on', 'toggle'].map((service) =>
+    eventTrigger('automations-turned-on', 'call_service', { domain: 'automation', service }),
+  ),
+  eventTrigger('component-loaded', 'component_loaded'),
+  eventTrigger('device-added', 'device_registry_updated', { action: 'create' }),
 ];
 
-/** One subscription for all that is worth knowing of a hub. */
+/** The hub's events of {@link HubEvent}, by one subscription. */
 export class HubEvents {
   private readonly ownReloads: OwnReloadTracker;
   private readonly listeners = new Set<HubEventListener>();
@@ -60,13 +66,13 @@ export class HubEvents {
     });
   }
 
-  /** Calls `listener` for every signal, once {@link watch} has resolved. */
+  /** Calls `listener` for every event after {@link watch} has resolved. Returns a function that removes it. */
   onEvent(listener: HubEventListener): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
   }
 
-  /** Resolves once the hub sends its events. */
+  /** Subscribes to the hub's events. @throws HubError the subscription failed; the next call tries again */
   async watch(): Promise<void> {
     await this.subscription.run();
   }
@@ -91,7 +97,7 @@ export class HubEvents {
     }
   }
 
-  private emit(signal: HubEvent): void {
-    for (const listener of this.listeners) listener(signal);
+  private emit(event: HubEvent): void {
+    for (const listener of this.listeners) listener(event);
   }
 }

@@ -1,37 +1,37 @@
 import type { Clock } from '../clock';
 import { HubBanned, HubError, HubUnreachable, NotFound, NotHomeAssistant } from './errors';
 
-/** A proof is good for so long, unless a connection fails before. */
+/** Milliseconds for which a check is valid, unless a connection fails before. */
 const LIFETIME = 10_000;
 
 /**
- * That a hub answers at an address which a person wrote and which may be anybody's tomorrow: before a token goes
- * there, the hub has just been seen.
+ * Checks that Home Assistant answers at an address from a user's resource before the token is sent there: the address
+ * may belong to another server by now.
  */
 export class HubIdentityCheck {
-  private goodUntil = -Infinity;
-  private asking: Promise<void> | undefined;
+  private validUntil = -Infinity;
+  private checking: Promise<void> | undefined;
 
-  /** @param ask throws when no hub answers */
+  /** @param check rejects when no hub answers */
   constructor(
-    private readonly ask: () => Promise<void>,
+    private readonly check: () => Promise<void>,
     private readonly clock: Clock,
   ) {}
 
-  /** Resolves when a hub answered a moment ago; throws what `ask` throws. */
+  /** Resolves when a hub has answered within {@link LIFETIME}; throws the error of `check` otherwise. */
   async verify(): Promise<void> {
-    if (this.clock.monotonic() < this.goodUntil) return;
-    await (this.asking ??= this.askNow().finally(() => (this.asking = undefined)));
+    if (this.clock.monotonic() < this.validUntil) return;
+    await (this.checking ??= this.checkNow().finally(() => (this.checking = undefined)));
   }
 
-  /** Whoever answers after a failed connection may be somebody else. */
+  /** After a failed connection another server may answer at the address. */
   invalidateOn(error: unknown): void {
-    if (error instanceof HubUnreachable) this.goodUntil = -Infinity;
+    if (error instanceof HubUnreachable) this.validUntil = -Infinity;
   }
 
-  private async askNow(): Promise<void> {
-    await this.ask();
-    this.goodUntil = this.clock.monotonic() + LIFETIME;
+  private async checkNow(): Promise<void> {
+    await this.check();
+    this.validUntil = this.clock.monotonic() + LIFETIME;
   }
 }
 
@@ -42,11 +42,11 @@ interface ManifestReader {
 }
 
 /**
- * Asks, without a token and without feeding the hub's ban, whether a hub answers. What answers may be anybody, so no
- * word of it gets into an error.
+ * Checks by `/manifest.json`, without a token, that a hub answers; this does not count toward a ban. Another server may
+ * answer, so errors contain no text of the answer.
  *
- * @throws NotHomeAssistant something else answers
- * @throws NotFound a hub that does not serve anything yet
+ * @throws NotHomeAssistant another server answers
+ * @throws NotFound the hub does not serve its API yet
  * @throws HubBanned, HubUnreachable
  */
 export async function verifyIsHub(rest: ManifestReader): Promise<void> {

@@ -7,25 +7,26 @@ import type { RestClient } from './rest';
 import { currentUser } from './tokens';
 import { type PersonRecord } from './api-types';
 
-// The hub breaks off what its caller does not wait for. A caller that dies while the hub makes the owner leaves a user
-// name with its password, with or without a user, and a first step that is not done. The same user cannot be made again;
-// the step is only done by making another: a stand-in, who takes the owner's place or leaves.
+// The hub cancels a request whose client disconnects. If that happens while it creates the owner, a login (user name
+// and password) remains, with or without a user, and the onboarding step `user` stays open. The same login cannot be
+// created again, so the step is completed with a temporary user, who then either becomes the owner or is deleted.
 
 const TEMPORARY_USER_PREFIX = 'hub-operator-set-up-';
 
 /**
- * Ends the making of an owner that was cut off. Resolves with the owner's login if there was no user yet, and else with
- * nothing: then the owner can log in, and {@link removeTemporaryUsers} is left to do. A crash in between costs no more.
+ * Completes an interrupted creation of the owner. Resolves with the owner's login if the hub had no user yet. Otherwise
+ * resolves with undefined: the owner can log in and {@link removeTemporaryUsers} must follow. Safe to repeat after a
+ * crash.
  *
- * @param connect opens a connection for a login; the caller closes it
- * @throws LoginFailed the password that is there is not this one: somebody else has begun
+ * @param connect creates a connection with that login; the caller closes it
+ * @throws LoginFailed the existing login has another password: another client began the onboarding
  */
 export async function resumeOwnerCreation(
   rest: RestClient,
   owner: FirstUser,
   { clock, connect }: { clock: Clock; connect: (login: Login) => HubConnection },
 ): Promise<Login | undefined> {
-  await authorize(rest, owner, clock); // no more: a full login would make a user of it who is not the owner
+  await authorize(rest, owner, clock); // a full login would create a user who is not the owner
   const username = `${TEMPORARY_USER_PREFIX}${randomBytes(4).toString('hex')}`;
   const login = await createUser(rest, { ...owner, username });
   if (!login) return undefined;
@@ -36,22 +37,23 @@ export async function resumeOwnerCreation(
 }
 
 /**
- * Removes stand-ins, as the owner, who takes their place as a person. Resolves with the user name of one that is the
- * owner himself and cannot be removed: he has the owner's password, and is to {@link transferUsername} of the present user.
+ * Deletes temporary users, over a connection of the owner, who takes over their persons. Resolves with the user name of
+ * a temporary user who is the owner and cannot be deleted: log in as that user, with the owner's password, and call
+ * {@link transferUsername}.
  */
 export async function removeTemporaryUsers(connection: HubConnection): Promise<string | undefined> {
   const accounts = await connection.command('config/auth/list');
-  const standIns = accounts.filter(({ username }) => username?.startsWith(TEMPORARY_USER_PREFIX));
-  const rightful = standIns.find((account) => account.is_owner);
-  if (rightful) return rightful.username!;
-  for (const { id } of standIns) {
+  const temporary = accounts.filter(({ username }) => username?.startsWith(TEMPORARY_USER_PREFIX));
+  const owner = temporary.find((account) => account.is_owner);
+  if (owner) return owner.username!;
+  for (const { id } of temporary) {
     await transferPerson(connection, id, (await currentUser(connection)).id);
     await connection.command('config/auth/delete', { user_id: id });
   }
   return undefined;
 }
 
-/** The connection's user, an owner, gets this name, and whoever had it goes. */
+/** Gives the user name to the connection's user, who must be an owner, and deletes the user or login that had it. */
 export async function transferUsername(connection: HubConnection, name: string): Promise<void> {
   const username = name.trim().toLowerCase();
   const accounts = await connection.command('config/auth/list');
@@ -76,7 +78,7 @@ async function transferPerson(connection: HubConnection, from: string, to: strin
   }
 }
 
-/** None while the hub has not loaded its persons, or has none at all. */
+/** Empty while the integration `person` is not loaded. */
 async function personsOf(connection: HubConnection): Promise<readonly PersonRecord[]> {
   try {
     return (await connection.command('person/list')).storage;

@@ -2,7 +2,7 @@ import type { LabelRecord } from './api-types';
 import { FollowedCollection } from './collection';
 import type { HubConnection } from './connection';
 
-/** A label as people see it in the hub. */
+/** A label as the hub shows it. */
 export interface LabelDefinition {
   readonly name: string;
   /** `mdi:…`. */

@@ -3,8 +3,8 @@ import { lookup, type LookupAddress } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
 /**
- * Keeps an address that a person wrote from leading to the operator's own machine, or to what only that machine
- * reaches, such as a cloud's metadata service: loopback, link-local and unspecified addresses.
+ * Rejects addresses of the operator's own machine, or of services that only that machine reaches, such as a cloud's
+ * metadata service: loopback, link-local and unspecified addresses. Used for addresses from users' resources.
  */
 
 const local = new BlockList();
@@ -14,7 +14,7 @@ local.addSubnet('169.254.0.0', 16, 'ipv4');
 local.addAddress('::', 'ipv6');
 local.addAddress('::1', 'ipv6');
 local.addSubnet('fe80::', 10, 'ipv6');
-// IPv4 in the clothes of IPv6: mapped ones are recognised by the list itself, these are not.
+// IPv4 addresses embedded in IPv6: the list itself handles IPv4-mapped ones but not these.
 local.addSubnet('::', 96, 'ipv6');
 local.addSubnet('64:ff9b::7f00:0', 104, 'ipv6');
 local.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
@@ -26,14 +26,14 @@ export function isLocalAddress(ip: string): boolean {
   return family !== 0 && local.check(address, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Whether the host of a URL *is* such an address, in whatever notation: `http://0x7f.1` is `127.0.0.1`. */
+/** Whether the host of a URL is such an address, in any notation: `http://0x7f.1` is `127.0.0.1`. */
 export function hasLocalHost(url: URL): boolean {
   return isLocalAddress(url.hostname.replace(/^\[|\]$/g, ''));
 }
 
 /**
- * Resolves names as Node does and refuses those that lead to a local address. It is what the connection itself uses,
- * so that no name can mean one thing when it is checked and another when it is used.
+ * Resolves names as Node does and rejects those that resolve to a local address. The connection itself uses it, so that
+ * a name cannot resolve to one address when it is checked and to another when it is used (DNS rebinding).
  */
 export const lookupNonLocal: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {

@@ -3,37 +3,38 @@ import { HubRejected, HubUnreachable, LoginFailed, NotFound, UserExists } from '
 import { ONBOARDING_STEPS, type OnboardingStep } from './health';
 import type { RestClient } from './rest';
 
-/** The steps after the user has been made; they need a login's access token. */
+/** The steps after `user`; they need the access token of a login. */
 export type LaterStep = Exclude<OnboardingStep, 'user'>;
 export const LATER_STEPS = ONBOARDING_STEPS.filter((step): step is LaterStep => step !== 'user');
 
 export interface Credentials {
-  /** The hub knows only lower case without blanks around; that is what is sent. */
+  /** Sent trimmed and in lower case, as the hub stores it. */
   readonly username: string;
   readonly password: string;
 }
 
 export interface FirstUser extends Credentials {
-  /** Shown name. */
+  /** Display name. */
   readonly name: string;
-  /** `en`, `de`, …: names the three rooms that the hub makes. */
+  /** `en`, `de`, …: the language of the names of the three areas that the hub creates. */
   readonly language: string;
 }
 
 export interface Login {
-  /** Good for half an hour, as bearer and for the WebSocket. */
+  /** Valid for 30 minutes, as bearer token and for the WebSocket. */
   readonly accessToken: string;
   readonly refreshToken: string;
 }
 
 const LOGIN_ATTEMPTS = 2;
+/** Milliseconds between two attempts. */
 const LOGIN_PAUSE = 1_000;
 
 /**
- * Makes the owner and logs in as him. `undefined`: the user step was done before (by us before a crash, or by
- * somebody else): `login` with the known password goes on from there.
+ * Creates the owner (onboarding step `user`) and logs in. Undefined: the step is completed already, by this operator
+ * before a crash or by another client; continue with {@link login} and the known password.
  *
- * @throws UserExists the step was begun before, and interrupted: see interrupted-onboarding.ts
+ * @throws UserExists an earlier attempt was interrupted: see interrupted-onboarding.ts
  */
 export async function createUser(rest: RestClient, user: FirstUser): Promise<Login | undefined> {
   const body = {
@@ -43,7 +44,7 @@ export async function createUser(rest: RestClient, user: FirstUser): Promise<Log
   };
   const making = rest.post<{ auth_code: string }>('/api/onboarding/users', body, anonymous);
   const answer = await unlessDone(making).catch((error: unknown) => {
-    // The hub gives no code with it.
+    // The hub sends no error code.
     const exists =
       error instanceof HubRejected && error.code === '400' && / already exists/.test(error.message);
     throw exists ? new UserExists(error.message) : error;
@@ -51,7 +52,7 @@ export async function createUser(rest: RestClient, user: FirstUser): Promise<Log
   return answer && exchangeCode(rest, answer.auth_code);
 }
 
-/** Turns an authorization code (single use, ten minutes) into tokens. */
+/** Exchanges an authorization code (single use, valid for ten minutes) for tokens. */
 export async function exchangeCode(rest: RestClient, code: string): Promise<Login> {
   const { client_id } = clientIdentity(rest);
   const answer = await rest.postForm<TokenAnswer>(
@@ -62,7 +63,7 @@ export async function exchangeCode(rest: RestClient, code: string): Promise<Logi
   return { accessToken: answer.access_token, refreshToken: answer.refresh_token };
 }
 
-/** A new access token for the same login. @throws HubRejected when that login is gone */
+/** Requests a new access token of the same login. @throws HubRejected the login was ended */
 export async function refreshLogin(rest: RestClient, refreshToken: string): Promise<Login> {
   const { client_id } = clientIdentity(rest);
   const answer = await rest.postForm<Omit<TokenAnswer, 'refresh_token'>>(
@@ -73,24 +74,24 @@ export async function refreshLogin(rest: RestClient, refreshToken: string): Prom
   return { accessToken: answer.access_token, refreshToken };
 }
 
-/** Ends a login: its access token dies at once, and its entry leaves the user's profile page. */
+/** Ends a login: revokes its access token and removes its entry from the user's profile page. */
 export async function endLogin(rest: RestClient, login: Login): Promise<void> {
   await rest.postForm('/auth/revoke', { token: login.refreshToken }, anonymous);
 }
 
 /**
- * Logs in with user name and password. A refused pair is tried twice in all, since a hub that has just started may
- * not know its users yet; more would only feed the hub's ban, and so would another try after any other refusal: of a
- * user who is deactivated, or by a hub without users of its own.
+ * Logs in with user name and password. Rejected credentials are sent twice at most: a hub that has just started may not
+ * have loaded its users yet, but each attempt counts toward a ban. Any other rejection (a deactivated user, a hub
+ * without the provider `homeassistant`) is not retried.
  *
- * @throws LoginFailed wrong user name or password, a second factor is asked for, or the hub refuses the login
+ * @throws LoginFailed wrong user name or password, a second factor is required, or the hub rejects the login
  */
 export async function login(rest: RestClient, credentials: Credentials, clock: Clock): Promise<Login> {
   const code = await authorize(rest, credentials, clock);
   return asLoginFailure(credentials.username, exchangeCode(rest, code));
 }
 
-/** The first half of a {@link login}: the hub knows that pair, and gives an authorization code for it. */
+/** The first half of a {@link login}: checks the credentials and returns an authorization code. */
 export async function authorize(rest: RestClient, credentials: Credentials, clock: Clock): Promise<string> {
   const { username, password } = credentials;
   const { client_id, redirect_uri } = clientIdentity(rest);
@@ -114,17 +115,17 @@ export async function authorize(rest: RestClient, credentials: Credentials, cloc
     await abortFlow(rest, path);
     throw new LoginFailed(
       secondFactor
-        ? `the hub asks user ${username} for a second factor`
-        : `the hub refuses user name and password of ${username}`,
+        ? `the hub requires a second factor of user ${username}`
+        : `the hub rejects user name and password of ${username}`,
     );
   }
 }
 
 /**
- * Marks a step as done; done before counts as done. The hub takes no settings here: location and analytics have
- * their own commands (`core.ts`).
+ * Marks a step as completed; idempotent. Settings are not part of it: location and analytics have their own commands
+ * (`core.ts`).
  *
- * @param accessToken a login's: with a long-lived one the hub refuses `integration`
+ * @param accessToken of a login: with a long-lived token the hub rejects `integration`
  */
 export async function completeStep(rest: RestClient, step: LaterStep, accessToken: string): Promise<void> {
   const body = step === 'integration' ? clientIdentity(rest) : undefined;
@@ -144,8 +145,8 @@ type LoginStep =
   | { readonly type: 'abort'; readonly flow_id: string; readonly reason: string };
 
 /**
- * As whom we log in. The hub accepts its own address as client, and a redirect under the same origin without
- * fetching anything.
+ * The OAuth client. The hub accepts its own address as client id, with a redirect to the same origin, without fetching
+ * anything.
  */
 function clientIdentity(rest: RestClient): { client_id: string; redirect_uri: string } {
   const { origin } = new URL(rest.address.url);
@@ -156,7 +157,7 @@ function normaliseUsername(username: string): string {
   return username.trim().toLowerCase();
 }
 
-/** 403: that step is done. 404: all were done when the hub started, so it does not offer them any more. */
+/** Undefined for 403 (the step is completed) and 404 (all steps were completed when the hub started). */
 async function unlessDone<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
@@ -166,21 +167,21 @@ async function unlessDone<T>(call: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** What the hub refuses of a login it will refuse again, and count as a failed login again. */
+/** A rejected login must not be retried: it would be rejected again and count as another failed login. */
 async function asLoginFailure<T>(username: string, call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {
-    // 409: two answers to one login at the same time.
+    // 409: two concurrent answers to one login flow.
     if (error instanceof HubRejected && error.code !== '409') throw loginFailure(username, error.message);
     throw error;
   }
 }
 
-const loginFailure = (username: string, words: string): LoginFailed =>
-  new LoginFailed(`the hub refuses the login of ${username}: ${words}`);
+const loginFailure = (username: string, reason: string): LoginFailed =>
+  new LoginFailed(`the hub rejects the login of ${username}: ${reason}`);
 
-/** A login that was begun a moment ago and is not known any more: the hub was restarted, and nobody is refused. */
+/** A login flow that the hub no longer knows: the hub was restarted, so the login was not rejected. */
 async function unlessFlowLost<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;
@@ -194,6 +195,6 @@ async function abortFlow(rest: RestClient, path: string): Promise<void> {
   try {
     await rest.delete(path, anonymous);
   } catch (error) {
-    if (!(error instanceof NotFound)) throw error; // the hub has ended the flow by itself
+    if (!(error instanceof NotFound)) throw error; // the hub has ended the flow itself
   }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock';
 import type { ConfigEntityKind } from './config-entity';
 
-/** A reload that the hub has not announced within this time will not come any more. */
+/** Milliseconds after which an expected reload that the hub has not announced is dropped. */
 const OVERDUE = 30_000;
 
 interface ExpectedReloads {
@@ -10,8 +10,8 @@ interface ExpectedReloads {
 }
 
 /**
- * Tells the reloads that we cause from those that somebody else does. The hub announces each reload, one for every
- * write as well, but not whose it is (a person may share our user): so they are counted.
+ * Distinguishes reloads that the operator causes from those of other clients. The hub announces each reload, including
+ * one per write, but not reliably by whom (a person may use the operator's user), so expected reloads are counted.
  */
 export class OwnReloadTracker {
   private readonly clock: Clock;
@@ -22,9 +22,9 @@ export class OwnReloadTracker {
   }
 
   /**
-   * Call it before the write or the reload: its announcement can overtake the answer.
+   * Call it before the write or the reload: the announcement can arrive before the answer.
    *
-   * @param id of the automation that is written: the announcement names it. Those of scenes and scripts do not.
+   * @param id of the written automation, which the announcement names; announcements for scenes and scripts have no id
    */
   expect(kind: ConfigEntityKind, id?: string): void {
     this.dropOverdue();
@@ -34,23 +34,23 @@ export class OwnReloadTracker {
     this.entries.set(name, { pending, lastAt: this.clock.monotonic() });
   }
 
-  /** The write or reload was rejected or failed. If its reload comes nevertheless, it counts as somebody else's. */
+  /** The write or reload failed. If its reload is announced nevertheless, it counts as that of another client. */
   cancel(kind: ConfigEntityKind, id?: string): void {
     this.takeOne(nameOf(kind, id));
   }
 
-  /** The hub has announced a reload. @returns whether it is one of ours */
+  /** The hub has announced a reload. @returns whether the operator caused it */
   consume(kind: ConfigEntityKind, id?: string): boolean {
     this.dropOverdue();
     return this.takeOne(nameOf(kind, id));
   }
 
-  /** How many entries are kept: only those of reloads that are still expected. */
+  /** Number of entries; only expected reloads have one. */
   get size(): number {
     return this.entries.size;
   }
 
-  /** Announcements were missed. */
+  /** The connection was lost, and announcements with it. */
   reset(): void {
     this.entries.clear();
   }

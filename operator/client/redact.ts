@@ -1,15 +1,15 @@
-/** Takes the secrets out of a text. */
+/** Masks the secrets in a text. */
 export type Redact = (text: string) => string;
 
 const MASK = '***';
 
-// Shorter values ("on", "1", "yes") occur everywhere: masking them would leave no readable text, and would tell the
-// value by the gaps.
+// Characters. Shorter values ("on", "1", "yes") occur everywhere: masking them would make texts unreadable, and the
+// masked places would reveal the value.
 const MIN_SECRET_LENGTH = 4;
 
 /**
- * A function that replaces every one of `values` in a text by `***`, also where it stands JSON-escaped, URL-encoded
- * or form-encoded, and each line of a value of several lines. Values shorter than four characters are left alone.
+ * Returns a function that replaces each of `values` in a text by `***`, also JSON-escaped, URL-encoded or form-encoded,
+ * and each line of a value with several lines. Values shorter than four characters are not masked.
  */
 export function redactor(values: Iterable<string>): Redact {
   const forms = new Set<string>();
@@ -21,7 +21,7 @@ export function redactor(values: Iterable<string>): Redact {
     }
   }
   if (forms.size === 0) return (text) => text;
-  // Longest first: a secret that contains another one must not leave its rest behind.
+  // Longest first: a secret that contains another one must be masked as a whole.
   const alternatives = [...forms].sort((a, b) => b.length - a.length).map(escapeForPattern);
   const pattern = new RegExp(alternatives.join('|'), 'g');
   return (text) => text.replace(pattern, MASK);

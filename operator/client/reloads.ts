@@ -7,7 +7,7 @@ import { Timer } from '../timer';
 import { HubBanned, TokenRejected } from './errors';
 
 export type ReloadResult =
-  /** `startedAt`: by the monotonic clock. Every write that ended before is in the hub's memory now. */
+  /** `startedAt`: by the monotonic clock. Every write that ended before has taken effect. */
   | { readonly ok: true; readonly reloadId: string; readonly startedAt: number }
   | {
       readonly ok: false;
@@ -20,19 +20,19 @@ export type ReloadResult =
 export interface ReloadsOptions {
   /** Whether the hub has loaded a component. */
   isLoaded(component: string): Promise<boolean>;
-  /** Reloads it, and resolves once that is done. */
+  /** Reloads the component; resolves when the hub has finished. */
   reload(component: string): Promise<void>;
-  /** Whether writes that the reload should wait for are under way. */
+  /** Whether writes are in flight or queued for which the reload should wait. */
   isWriting(component: string): boolean;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** A reload begins when its component has been left alone for this long … */
+/** Milliseconds without a request after which a reload begins. */
 export const QUIET_PERIOD = 300;
-/** … or when the oldest request has waited for this long; twice as long each time while the writing goes on, … */
+/** The longest time, in milliseconds, that a request waits. Doubles with each reload while writes continue. */
 export const MAX_WAIT = 10_000;
-/** … up to this: hundreds of writes take the hub minutes, and each reload among them a part of its time. */
+/** The limit of that doubling: hundreds of writes take the hub minutes, and each reload among them slows them down. */
 export const MAX_WAIT_WHILE_WRITING = 60_000;
 
 interface Batch {
@@ -43,20 +43,20 @@ interface Batch {
 }
 
 interface ComponentQueue {
-  /** Requests that the next reload will serve. */
+  /** The requests for the next reload. */
   waiting: Batch | undefined;
   running: Batch | undefined;
-  /** How long a request may wait now. */
+  /** The longest wait of the next request, in milliseconds. */
   maxWait: number;
   readonly timer: Timer;
 }
 
 /**
- * The reloads of one hub ("Hot-reload with retry" of the specification): the component is confirmed to be loaded, up
- * to three attempts are made 5 s apart, each under an id of its own in log and result.
+ * The reloads of one hub (rules.md, "Reload"): checks that the component is loaded and makes up to three attempts, 5 s
+ * apart, each with its own id in log and result.
  *
- * Coalesced: one reload serves all requests that came before it began. So a burst of writes costs a few reloads, and
- * a request resolves with a reload that started after it.
+ * Reloads are coalesced: one reload serves all requests that were made before it began. A burst of writes causes few
+ * reloads, and each request resolves with the result of a reload that began after it.
  */
 export class Reloads {
   private readonly options: ReloadsOptions;
@@ -67,7 +67,7 @@ export class Reloads {
     this.options = options;
   }
 
-  /** Call it after the write has ended. Never rejects. */
+  /** Requests a reload; call it after the write has ended. Never rejects. */
   request(component: string): Promise<ReloadResult> {
     if (this.closing.signal.aborted) return Promise.resolve(closed());
     const queue = this.queue(component);
@@ -77,7 +77,7 @@ export class Reloads {
     return result;
   }
 
-  /** Resolves when no reload is under way or asked for. */
+  /** Resolves when no reload is running or requested. */
   async idle(): Promise<void> {
     for (;;) {
       const batches = [...this.queues.values()].flatMap(({ running, waiting }) => [running, waiting]);
@@ -87,7 +87,7 @@ export class Reloads {
     }
   }
 
-  /** Ends all; what waits resolves as failed. */
+  /** Starts no further reload; waiting requests resolve as failed. */
   close(): void {
     this.closing.abort(new Stopping('the client of the hub was closed'));
     for (const queue of this.queues.values()) {
@@ -142,7 +142,7 @@ export class Reloads {
       try {
         await clock.sleep(RELOAD_ATTEMPT_PAUSE, this.closing.signal);
       } catch (error) {
-        log.debug({ component, reloadId: result.reloadId }, messageOf(error));
+        log.debug({ component, reloadId: result.reloadId, error }, 'stopped retrying reload');
         return result;
       }
     }
@@ -159,15 +159,15 @@ export class Reloads {
     try {
       if (!(await this.options.isLoaded(component))) {
         const message = `the hub has not loaded ${component}`;
-        log.warn(fields, message);
+        log.warn(fields, 'component to reload is not loaded');
         return { ok: false, reason: 'ComponentNotLoaded', message, reloadId };
       }
       await this.options.reload(component);
-      log.info({ ...fields, milliseconds: Math.round(clock.monotonic() - startedAt) }, 'reloaded');
+      log.info({ ...fields, milliseconds: Math.round(clock.monotonic() - startedAt) }, 'reloaded component');
       return { ok: true, reloadId, startedAt };
     } catch (error) {
-      log.warn({ ...fields, error }, 'reload failed');
-      // Neither of these passes within seconds, and asking again makes it worse.
+      log.warn({ ...fields, error }, 'failed to reload component');
+      // Neither is solved within seconds, and each attempt with a rejected token counts toward a ban.
       const final = error instanceof TokenRejected || error instanceof HubBanned;
       return { ok: false, reason: 'ReloadFailed', message: messageOf(error), reloadId, final };
     }

@@ -11,12 +11,13 @@ export type ValidityListener = (entityId: string) => void;
 const TRANSLATION_KEY = 'validation_failed_';
 
 /**
- * Which automations and scripts the hub has disabled as invalid, and why. Such an entity is `unavailable` and still shows
- * its definition, so that only the hub's repair issue tells. The issues are read once and again after they changed.
+ * Automations and scripts that the hub has disabled as invalid, with the reason. Such an entity is `unavailable` and
+ * still has its definition, so only the hub's repair issue shows the problem. The issues are read again after each
+ * change.
  */
 export class RepairIssues {
   private readonly listeners = new Set<ValidityListener>();
-  /** The hub's reason by entity id. */
+  /** The hub's reasons by entity id. */
   private readonly errors: FollowedCollection<Map<string, string>>;
 
   constructor(private readonly connection: HubConnection) {
@@ -27,7 +28,7 @@ export class RepairIssues {
     });
   }
 
-  /** Why the hub has disabled this automation or script; undefined: it has not. May quote the definition. */
+  /** The hub's reason for disabling this automation or script; undefined: it is valid. May quote the definition. */
   async validationErrorOf(entityId: string): Promise<string | undefined> {
     return (await this.errors.get()).get(entityId);
   }

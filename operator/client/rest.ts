@@ -18,35 +18,36 @@ import { HubIdentityCheck, verifyIsHub } from './hub-identity';
 import type { Redact } from './redact';
 import { AuthBackoff } from './auth-backoff';
 
-/** The hub answers most calls in milliseconds. */
+/** Milliseconds. The hub answers most requests in a few milliseconds. */
 export const REQUEST_TIMEOUT = 10_000;
-/** Config writes and reloads parse whole files: up to a second with 500 automations, more on a small board. */
+/** Milliseconds. Writes and reloads parse whole files: up to a second with 500 automations, more on a small board. */
 export const WRITE_TIMEOUT = 30_000;
 
 /** Bytes. The registry of a hub with 10,000 entities has about 8 MiB. */
 export const MAX_RESPONSE_SIZE = 32 * 1024 * 1024;
-/** Of an address that a person wrote: it must not exhaust the memory of the operator. */
+/** Bytes. An untrusted server must not exhaust the operator's memory. */
 export const MAX_UNTRUSTED_RESPONSE_SIZE = 4 * 1024 * 1024;
 export const MAX_UNTRUSTED_MESSAGE_SIZE = 12 * 1024 * 1024;
 const MAX_MESSAGE_LENGTH = 1_000;
-// The hub closes idle connections after more than a minute; ours go first, so that no request meets a dead one.
+// Milliseconds. Shorter than the hub's own timeout (over a minute), so that no request uses a connection that the hub
+// is closing.
 const KEEP_ALIVE_TIMEOUT = 20_000;
 
-/** Where a hub is, and how to get there. */
+/** The address of a hub and the options of connections to it. */
 export interface HubAddress {
   /** `http(s)://host[:port]` */
   readonly url: string;
-  /** PEM certificates that may sign the hub's certificate, instead of the system's. */
+  /** Certificate authorities (PEM) that replace those of the system. */
   readonly ca?: string | undefined;
-  /** Source address of all connections. Only for sandbox and tests, where one machine plays several. */
+  /** Source address of all connections. Only for sandbox and tests. */
   readonly localAddress?: string | undefined;
-  /** A person wrote this address, and what is there may be no hub: a token goes there only after a proof. */
+  /** The address comes from a user's resource: before a token is sent, the server is checked to be a hub. */
   readonly untrusted?: boolean | undefined;
-  /** Whether an untrusted address may lead to this machine or its link. */
+  /** Whether an untrusted address may be a loopback or link-local one. */
   readonly allowLocal?: boolean | undefined;
 }
 
-/** What all connections to an address have in common. */
+/** Options of all sockets to an address. */
 export function connectionOptions({ localAddress, untrusted, allowLocal }: HubAddress) {
   return {
     ...(localAddress !== undefined && { localAddress }),
@@ -55,31 +56,31 @@ export function connectionOptions({ localAddress, untrusted, allowLocal }: HubAd
 }
 
 export interface RestClientOptions extends HubAddress {
-  /** Bearer of every call that does not say otherwise; without it, calls are unauthenticated. */
+  /** Bearer token of calls without {@link CallOptions.token}; absent: calls are unauthenticated. */
   readonly token?: string | undefined;
-  /** Shared by all that use the same token. */
+  /** Shared by all clients with the same token. */
   readonly authBackoff?: AuthBackoff | undefined;
   readonly clock: Clock;
-  /** Every text of the hub passes it before it becomes an error's message. */
+  /** Applied to every text of the hub before it becomes part of an error. */
   readonly redact: Redact;
-  /** Throws when this process may not change anything in the hub any more. Asked right before each call that could. */
+  /** Throws when this process may no longer write to the hub. Called right before each request other than GET. */
   readonly assertLeader?: (() => void) | undefined;
 }
 
 export interface CallOptions {
-  /** Another bearer for this call; null: none. */
+  /** Another bearer token for this call; null: none. */
   readonly token?: string | null;
-  /** Milliseconds until the whole answer must be there. */
+  /** Timeout of the complete answer in milliseconds. Default {@link REQUEST_TIMEOUT}. */
   readonly timeout?: number;
 }
 
 type Method = 'GET' | 'POST' | 'DELETE';
 
 /**
- * HTTP to one hub, over one set of keep-alive connections. Answers are the parsed JSON. Redirects are not followed,
- * proxies of the environment are not used.
+ * HTTP client of one hub with keep-alive connections. Results are parsed JSON. Redirects are not followed, and proxies
+ * of the environment are not used.
  *
- * Every method throws only errors of `errors.ts`, and what `assertLeader` throws.
+ * Every method throws only errors of `errors.ts` and the error of `assertLeader`.
  */
 export class RestClient {
   readonly address: HubAddress;
@@ -133,7 +134,7 @@ export class RestClient {
     return this.call('POST', path, body, options);
   }
 
-  /** A POST of a form, which is what the hub's token endpoint wants. */
+  /** POSTs a URL-encoded form, as the hub's token endpoint requires. */
   postForm<T>(path: string, fields: Readonly<Record<string, string>>, options?: CallOptions): Promise<T> {
     return this.call('POST', path, new URLSearchParams(fields), options);
   }
@@ -142,7 +143,7 @@ export class RestClient {
     return this.call('DELETE', path, undefined, options);
   }
 
-  /** Whether the hub refuses our address altogether. Any other failure is not an answer to that, so it is false. */
+  /** Whether the hub has banned the operator's address; false when the hub does not answer. */
   async isBanned(): Promise<boolean> {
     try {
       return (await this.send('GET', '/manifest.json', undefined, { token: null })).status === 403;
@@ -152,7 +153,7 @@ export class RestClient {
     }
   }
 
-  /** Whether nothing listens at the address, or a proxy there has no hub behind it. Needs no token. */
+  /** Whether the connection is refused, or a proxy reports that its backend is down. Sends no token. */
   async isDown(): Promise<boolean> {
     try {
       await this.get('/manifest.json', { token: null });
@@ -162,12 +163,12 @@ export class RestClient {
     }
   }
 
-  /** Before a token goes to an untrusted address: shows that a hub is there. @throws NotHomeAssistant, HubUnreachable, … */
+  /** Checks that an untrusted address is a hub, before a token is sent. @throws NotHomeAssistant, HubUnreachable, … */
   async verifyIsHub(): Promise<void> {
     await this.identityCheck?.verify();
   }
 
-  /** Cuts all connections; calls fail as unreachable from now on. */
+  /** Closes all connections; later calls fail with HubUnreachable. */
   close(): void {
     this.closed = true;
     this.agent.destroy();
@@ -248,7 +249,7 @@ export class RestClient {
         `${this.address.url} answers with a redirect (${status}), which is not followed`,
       );
     }
-    // Redacted before it is cut: half a secret would not be recognised.
+    // Redacted before it is truncated: a truncated secret would not be recognised.
     const text = truncate(this.redact(hubMessage(response) ?? `HTTP ${status}`), MAX_MESSAGE_LENGTH);
     switch (status) {
       case 401:
@@ -274,16 +275,16 @@ function parse(response: AxiosResponse<string>): unknown {
   const type = contentType(response);
   if (type === 'text/plain') return response.data;
   if (response.data === '') return undefined;
-  // Neither quotes what was sent: it may come from anybody.
-  if (!/[/+]json$/.test(type)) throw new NotHomeAssistant('an answer is not JSON, as a hub would give it');
+  // The errors do not quote the answer: it may come from another server.
+  if (!/[/+]json$/.test(type)) throw new NotHomeAssistant('an answer is not JSON');
   try {
     return JSON.parse(response.data);
   } catch {
-    throw new HubFailed('an answer that is called JSON is not JSON');
+    throw new HubFailed('an answer with the content type JSON is not valid JSON');
   }
 }
 
-/** The hub's own words, if they are such: a proxy's error page is none. */
+/** The hub's error text; undefined for other content types, such as the error page of a proxy. */
 function hubMessage(response: AxiosResponse<string>): string | undefined {
   const type = contentType(response);
   const text =
@@ -300,7 +301,7 @@ function jsonMessage(text: string): string {
     }
     return text;
   } catch {
-    return text; // still the hub's words, only not the shape that we know
+    return text; // not the shape that we know, but a text of the hub
   }
 }
 
@@ -311,7 +312,9 @@ function contentType(response: AxiosResponse<string>): string {
     .toLowerCase();
 }
 
-/** In our words: those of a TLS failure quote the certificate, which anybody may have written. */
+/**
+ * A fixed text by error code: the message of a TLS error quotes the certificate, which may come from another server.
+ */
 export function describeNetworkError({ code, message }: { code?: string; message: string }): string {
   switch (code) {
     case 'ECONNREFUSED':
@@ -325,7 +328,7 @@ export function describeNetworkError({ code, message }: { code?: string; message
     case 'ETIMEDOUT':
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
-      return 'nothing there answers';
+      return 'no route to the host, or no answer';
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
       return 'its certificate is for another name';
     case 'CERT_HAS_EXPIRED':
@@ -335,7 +338,7 @@ export function describeNetworkError({ code, message }: { code?: string; message
     case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
     case 'UNABLE_TO_GET_ISSUER_CERT':
     case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
-      return `its certificate is signed by nobody that we know (${code})`;
+      return `its certificate is signed by an unknown authority (${code})`;
     case 'LOCAL_ADDRESS_REFUSED':
       return message;
     default:

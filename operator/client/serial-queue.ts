@@ -2,7 +2,7 @@ import type { Clock } from '../clock';
 
 export interface SerialQueueOptions {
   readonly clock: Clock;
-  /** Whether all queued tasks fail with this error of the one before them, since they would fail alike. */
+  /** Whether all queued tasks fail with this error of the running one, because they would fail in the same way. */
   readonly failFast?: (error: unknown) => boolean;
 }
 
@@ -11,21 +11,21 @@ interface QueuedTask {
   readonly fail: (error: unknown) => void;
 }
 
-/** Tasks that come after a pause of this length (milliseconds) are a batch of their own. */
+/** Milliseconds. Tasks that are added after a longer pause form a new batch. */
 const BATCH_GAP = 2_000;
-/** Of so many tasks in a row, the last one is of the oldest batch: newer ones delay it, but not for ever. */
+/** Every nth task is taken from the oldest batch, so that newer batches cannot block it forever. */
 const OLDEST_BATCH_SHARE = 4;
 
 /**
  * Runs tasks one after another; a failed task does not stop the next. Within a batch tasks keep their order. The newest
- * batch goes first: in a burst of hundreds of writes, what a person changes afterwards does not wait for all of them.
+ * batch goes first: a later change by a user does not wait for a burst of hundreds of writes.
  */
 export class SerialQueue {
   private readonly clock: Clock;
   private readonly failFast: (error: unknown) => boolean;
   /** Oldest first; none is empty. */
   private batches: QueuedTask[][] = [];
-  /** To run before all batches. */
+  /** Tasks of {@link runNext}, which run before all batches. */
   private next: QueuedTask[] = [];
   private lastAddedAt = -Infinity;
   private started = 0;
@@ -42,7 +42,7 @@ export class SerialQueue {
     return this.running !== undefined || this.next.length + this.batches.length > 0;
   }
 
-  /** Runs the task in its turn. */
+  /** Queues the task; settles as the task does. */
   run<T>(task: () => Promise<T>): Promise<T> {
     return this.add(task, (queued) => {
       if (this.closed) return;
@@ -60,8 +60,8 @@ export class SerialQueue {
   }
 
   /**
-   * Starts no further task of {@link run}, and resolves when the running one has ended. Queued tasks, and those that
-   * come later, never settle: nothing is to follow from them while the process stops.
+   * Starts no further task of {@link run}; resolves when the running one has ended. Queued and later tasks never
+   * settle, so that their callers do nothing more while the process stops.
    */
   async close(): Promise<void> {
     this.closed = true;

@@ -4,8 +4,8 @@ import { WRITE_TIMEOUT, type RestClient } from './rest';
  * Calls a service and waits until it has finished.
  *
  * @param data service data and target (`entity_id`, …)
- * @throws HubRejected 400 for an unknown service, or data or a state of things that it does not accept
- * @throws HubFailed the service failed, in the hub's words
+ * @throws HubRejected 400: the service is unknown, or it rejected the data or the current state
+ * @throws HubFailed the service failed, with the hub's message
  */
 export async function callService(
   rest: RestClient,

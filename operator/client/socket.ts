@@ -12,12 +12,12 @@ import {
   type RestClient,
 } from './rest';
 
-/** How long the upgrade and the authentication may take, each. */
+/** Milliseconds that the upgrade and the authentication may take, each. */
 export const HANDSHAKE_TIMEOUT = 10_000;
 
 /**
- * A WebSocket on which neither a broken frame nor a listener's exception can end the process: both end the connection,
- * which is then opened anew.
+ * A WebSocket on which neither an invalid frame nor an exception of a listener can end the process: both end the
+ * connection, which is then reopened.
  */
 class HubSocket extends WebSocket {
   haVersion = '';
@@ -27,10 +27,7 @@ class HubSocket extends WebSocket {
     try {
       return super.emit(event, ...details);
     } catch (error) {
-      this.log?.error(
-        { error, event: String(event) },
-        'listener of hub socket failed, connection is reopened',
-      );
+      this.log?.error({ error, event: String(event) }, 'listener of hub socket failed, reopening connection');
       this.terminate();
       return true;
     }
@@ -68,16 +65,16 @@ export async function openSocket(
   }
   // Lets the hub send bursts of events in one frame.
   socket.send(JSON.stringify({ type: 'supported_features', id: 1, features: { coalesce_messages: 1 } }));
-  // `ws` has the browser's interface as far as the library uses it; the types do not know that.
+  // `ws` has the parts of the browser's interface that the library uses; the types do not show that.
   return socket as unknown as HaWebSocket;
 }
 
-/** Ends a connection at once, without a farewell that the other side would have to answer. */
+/** Ends a connection at once, without a close handshake. */
 export function terminate(socket: HaWebSocket | undefined): void {
   if (socket) (socket as unknown as HubSocket).terminate();
 }
 
-/** In our words, fit for a status. */
+/** Its message may be written to a status. */
 class HandshakeFailed extends Error {}
 
 class UpgradeRefused extends HandshakeFailed {
@@ -113,7 +110,7 @@ function authenticate(socket: HubSocket, token: string, clock: Clock): Promise<v
       }
     };
     socket.on('message', onMessage);
-    // These two stay: an `error` without a listener would be thrown; a second rejection is none.
+    // These two listeners stay: an `error` without a listener would be thrown, and a second rejection has no effect.
     socket.on('error', fail);
     socket.on('close', () => fail(new HandshakeFailed('the connection broke')));
     socket.once('unexpected-response', (_request, response) => {

@@ -5,10 +5,10 @@ import { HubRejected } from './errors';
 import { type HubUser, type TokenRecord } from './api-types';
 
 /**
- * Makes a long-lived token named `<owner> <time> <random>`: the hub refuses a second one of the same name, even when
- * the first has expired, with no more than "Unknown error". It belongs to the connection's user and is shown once.
+ * Creates a long-lived token of the connection's user, named `<owner> <time> <random>`: the hub rejects a second token
+ * of the same name with "Unknown error", even if the first has expired. The hub never returns the token again.
  *
- * @param owner prefix that tells our tokens from others, e.g. with the Hub's UID
+ * @param owner prefix that identifies the operator's tokens, for example with the Hub's UID
  */
 export async function createToken(
   connection: HubConnection,
@@ -21,14 +21,14 @@ export async function createToken(
   });
 }
 
-/** All logins and tokens of the connection's user. */
+/** Lists all logins and tokens of the connection's user. */
 export function listTokens(connection: HubConnection): Promise<TokenRecord[]> {
   return connection.command('auth/refresh_tokens');
 }
 
 /**
- * Revokes our long-lived tokens (`owner` as given to `createToken`) but for `keep`. Call it only when `keep` is
- * safely stored. Resolves with how many went.
+ * Revokes the operator's long-lived tokens (`owner` as in `createToken`) except `keep`. Call it only when `keep` is
+ * stored. Resolves with the number of revoked tokens.
  */
 export async function revokeOldTokens(
   connection: HubConnection,
@@ -47,17 +47,17 @@ export async function revokeOldTokens(
   return old.length;
 }
 
-/** The user of the connection's token; connecting with it is what verifies it. @throws TokenRejected */
+/** The user of the connection's token; also verifies the token. @throws TokenRejected */
 export function currentUser(connection: HubConnection): Promise<HubUser> {
   return connection.command('auth/current_user');
 }
 
-/** The id of a token's record: the issuer of that JWT; undefined when it is none. */
+/** The id of a token's {@link TokenRecord}, which is the issuer of the JWT; undefined: the token is no JWT. */
 export function tokenId(token: string): string | undefined {
   return claimsOf(token)?.iss;
 }
 
-/** When a token was made and when it ends, in milliseconds since the epoch; undefined when it does not say. */
+/** Times of issue and expiry of a token in milliseconds since the epoch; undefined: the token has none. */
 export function tokenValidity(token: string): { readonly from: number; readonly until: number } | undefined {
   const { iat, exp } = claimsOf(token) ?? {};
   return typeof iat === 'number' && typeof exp === 'number'
@@ -69,7 +69,7 @@ function claimsOf(token: string): { iss?: string; iat?: unknown; exp?: unknown }
   try {
     return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { iss?: string };
   } catch {
-    return undefined; // a token that somebody put into the Secret by hand may be anything
+    return undefined; // a value that a person put into the Secret may be no JWT
   }
 }
 

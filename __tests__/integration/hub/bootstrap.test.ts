@@ -249,7 +249,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
       const seen = await home.condition('hub', 'h', 'BootstrapReady');
       return seen?.reason === 'LoginFailed' && seen;
     });
-    expect(stuck.message).toMatch(/refuses user name and password of ada: correct the Secret/);
+    expect(stuck.message).toMatch(/rejects user name and password of ada: correct the Secret/);
     expect(await home.condition('hub', 'h', 'Stalled')).toMatchObject({ status: 'True' });
     const failures = async () => {
       const log = await readFile(join(await home.volumeOf('h'), 'home-assistant.log'), 'utf8');

@@ -195,7 +195,7 @@ describe('a hub that runs elsewhere', () => {
     const url = `https://127.0.0.1:${(front.address() as AddressInfo).port}`;
     await home.apply(external('tls', url), secret('tls-token', { token: elsewhere.token }, 'tls'));
     expect((await home.ready('hub', 'tls', { status: 'False', reason: 'HubUnreachable' })).message).toContain(
-      'signed by nobody that we know',
+      'signed by an unknown authority',
     );
     await home.change('hub', 'tls', { external: { caSecretRef: { name: 'authority' } } });
     await home.apply(secret('authority', { 'ca.crt': certificate }));

@@ -36,25 +36,25 @@ describe('login', () => {
       'a deactivated user',
       'POST /auth/login_flow/f1',
       json(403, { message: 'Login blocked: User is not active' }),
-      /refuses the login of owner: Login blocked: User is not active/,
+      /rejects the login of owner: Login blocked: User is not active/,
     ],
     [
       'a login that the hub gives up',
       'POST /auth/login_flow/f1',
       json(200, { type: 'abort', flow_id: 'f1', reason: 'no_available_tfa' }),
-      /refuses the login of owner: no_available_tfa/,
+      /rejects the login of owner: no_available_tfa/,
     ],
     [
       'a hub without users of its own',
       'POST /auth/login_flow',
       json(404, { message: 'Invalid handler specified' }),
-      /refuses the login of owner: Invalid handler specified/,
+      /rejects the login of owner: Invalid handler specified/,
     ],
     [
       'a code that opens nothing',
       'POST /auth/token',
       json(400, { error: 'access_denied', error_description: 'User is not active' }),
-      /refuses the login of owner: User is not active/,
+      /rejects the login of owner: User is not active/,
     ],
   ])('tries %s once', async (_what, route, answer, words) => {
     hub.routes.set(

@@ -124,7 +124,7 @@ describe('an address that a person wrote', () => {
     const secure = await FakeHub.start('https');
     const stranger = clientOf(secure.url);
     expect((await failureOf(stranger.rest.get('/api/config'))).message).toMatch(
-      /its certificate is signed by nobody that we know/,
+      /its certificate is signed by an unknown authority/,
     );
     stranger.close();
     await secure.close();
