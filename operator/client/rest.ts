@@ -280,7 +280,7 @@ function parse(response: AxiosResponse<string>): unknown {
   try {
     return JSON.parse(response.data);
   } catch {
-    throw new HubFailed('an answer with the content type JSON is not valid JSON');
+    throw new HubFailed('an answer is not JSON, despite its content type');
   }
 }
 
