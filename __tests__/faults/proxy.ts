@@ -48,6 +48,7 @@ export class FaultProxy {
   private readonly streams = new Set<{
     readonly answer: http.IncomingMessage;
     readonly response: http.ServerResponse;
+    readonly watch: boolean;
   }>();
 
   private constructor(
@@ -77,8 +78,9 @@ export class FaultProxy {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
+  /** Watches that the server has begun to answer, and that are still open. */
   get openWatches(): number {
-    return this.streams.size;
+    return [...this.streams].filter(({ watch }) => watch).length;
   }
 
   connections(): Promise<number> {
@@ -143,7 +145,7 @@ export class FaultProxy {
     response.on('close', () => onward.destroy());
     request.pipe(onward);
     const [answer] = (await once(onward, 'response')) as [http.IncomingMessage];
-    const stream = { answer, response };
+    const stream = { answer, response, watch: new URL(url, this.url).searchParams.has('watch') };
     this.streams.add(stream);
     response.on('close', () => this.streams.delete(stream));
     answer.on('error', () => reset(response));

@@ -52,6 +52,13 @@ const remove = (name: string) =>
 const watching = (options: ConstructorParameters<typeof Mirror>[3] = {}) =>
   new Mirror(kubeConfigFor(proxy.url), builtin.ConfigMap, namespace, options);
 
+/** Resolves when what is there has been listed and the watch is open: what happens to it now happens to a watch. */
+async function watch(options?: Parameters<typeof watching>[0]): Promise<void> {
+  mirror = watching(options);
+  await agree();
+  await until('the watch is open', () => proxy.openWatches === 1);
+}
+
 const agree = () => until('the store is the server’s list', () => mirror.agree(truth));
 
 /** Everything that can happen to an object while nobody looks. */
@@ -79,8 +86,7 @@ describe('objects created, changed, deleted and recreated while', () => {
 
   test.each(breaks)('%s', async (_, strike) => {
     await beginning();
-    mirror = watching();
-    await agree();
+    await watch();
     refuseAll();
     strike();
     await until('the watch is lost', () => proxy.openWatches === 0);
@@ -103,8 +109,7 @@ describe('objects created, changed, deleted and recreated while', () => {
   test('the connection is half open, for minutes', async () => {
     const clock = new ManualClock();
     await beginning();
-    mirror = watching({ clock });
-    await agree();
+    await watch({ clock });
     proxy.freezeStreams();
     await changes();
     await clock.advance(WATCH_IDLE_TIMEOUT - 1);
@@ -122,8 +127,7 @@ describe('objects created, changed, deleted and recreated while', () => {
   test('the server accepts connections and says nothing', async () => {
     const clock = new ManualClock();
     await beginning();
-    mirror = watching({ clock });
-    await agree();
+    await watch({ clock });
     proxy.fault = () => ({ type: 'silence' });
     proxy.resetStreams();
     await until('the loss is noticed', () => mirror.failures.length > 0);
@@ -165,8 +169,7 @@ describe('a server that answers', () => {
 
   test.each(refusals)('%s, twice', async (_, fault, atLeast) => {
     await beginning();
-    mirror = watching();
-    await agree();
+    await watch();
     let left = 2;
     const asked: number[] = [];
     proxy.fault = () => {
@@ -186,8 +189,7 @@ describe('a server that answers', () => {
     await beginning();
     let time = 0;
     proxy.fault = () => (time++ === 0 ? { type: 'answer', status: 500 } : undefined);
-    mirror = watching();
-    await agree();
+    await watch();
     expect(mirror.informer.synced).toBe(true);
   });
 
@@ -195,8 +197,7 @@ describe('a server that answers', () => {
     await beginning();
     proxy.fault = ({ url }) =>
       url?.includes('sendInitialEvents') ? { type: 'answer', status: 422 } : undefined;
-    mirror = watching();
-    await agree();
+    await watch();
     proxy.fault = ({ url }) => (url?.includes('sendInitialEvents') ? { type: 'reset' } : undefined);
     proxy.injectLine(tooOld(410, 'Expired'));
     await changes();
@@ -208,8 +209,7 @@ describe('a server that answers', () => {
 
 test('while a storm of resets goes on, nothing is missed and no connection is left behind', async () => {
   await beginning();
-  mirror = watching();
-  await agree();
+  await watch();
   let storm = true;
   const strikes = (async () => {
     while (storm) {
