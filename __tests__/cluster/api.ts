@@ -5,11 +5,17 @@ import https from 'node:https';
 import { text } from 'node:stream/consumers';
 import { kubeconfig } from '.';
 
-// Tests look at objects several times a second; a kubectl process for each look would cost more than what is tested.
+// A kubectl process for each read and write of a test would cost more processor time than what is tested.
 
 interface Answer {
   readonly status: number;
   readonly body: unknown;
+}
+
+interface Body {
+  /** Its content type. */
+  readonly type: string;
+  readonly value: object;
 }
 
 interface Resource {
@@ -37,6 +43,8 @@ interface Discovery {
   }[];
 }
 
+const MERGE_PATCH = 'application/merge-patch+json';
+const APPLY_PATCH = 'application/apply-patch+yaml';
 const DISCOVERY = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 let agent: https.Agent | undefined;
@@ -81,7 +89,34 @@ export async function patchObject(
   name: string,
   patch: object,
 ): Promise<void> {
-  await request('PATCH', pathOf(await resourceOf(kind), namespace, name), patch);
+  await request('PATCH', pathOf(await resourceOf(kind), namespace, name), {
+    type: MERGE_PATCH,
+    value: patch,
+  });
+}
+
+/** As `kubectl apply --server-side --force-conflicts`. @throws Refused */
+export async function applyObject(namespace: string, object: AppliedObject): Promise<void> {
+  const { kind, metadata } = object;
+  const path = pathOf(await resourceOf(kind), namespace, metadata.name);
+  await request('PATCH', `${path}?fieldManager=test&force=true`, { type: APPLY_PATCH, value: object });
+}
+
+export interface AppliedObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly [field: string]: unknown };
+  readonly [field: string]: unknown;
+}
+
+/**
+ * Resolves when the API server has accepted it; finalizers may still hold the object.
+ *
+ * @param name absent: all of the kind
+ * @throws Refused
+ */
+export async function deleteObject(kind: string, namespace: string, name?: string): Promise<void> {
+  await request('DELETE', pathOf(await resourceOf(kind), namespace, name));
 }
 
 function pathOf({ root, plural, namespaced }: Resource, namespace: string, name?: string): string {
@@ -138,7 +173,7 @@ async function discover(): Promise<Map<string, Resource>> {
 async function request(
   method: string,
   path: string,
-  body?: object,
+  body?: Body,
   accept = 'application/json',
 ): Promise<unknown> {
   const { status, body: answer } = await send(method, path, body, accept);
@@ -146,13 +181,13 @@ async function request(
   throw new Refused(status, (answer as { message?: string }).message ?? `${method} ${path}: HTTP ${status}`);
 }
 
-async function send(method: string, path: string, body: object | undefined, accept: string): Promise<Answer> {
+async function send(method: string, path: string, body: Body | undefined, accept: string): Promise<Answer> {
   agent ??= new https.Agent({ keepAlive: true, ...(await identity()) });
-  const headers = { accept, ...(body && { 'content-type': 'application/merge-patch+json' }) };
+  const headers = { accept, ...(body && { 'content-type': body.type }) };
   const { server } = access!;
   const outgoing = https.request(`${server}${path}`, { method, agent, headers, timeout: 30_000 });
   outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${path}: no answer within 30 s`)));
-  outgoing.end(body && JSON.stringify(body));
+  outgoing.end(body && JSON.stringify(body.value));
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
   // Parsed here: objects from outside of jest's context differ from those of the tests in their prototypes.
   return { status: response.statusCode ?? 0, body: JSON.parse(await text(response)) };

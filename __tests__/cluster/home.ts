@@ -3,17 +3,23 @@ import { join } from 'node:path';
 import { systemClock } from '../../operator/clock';
 import { HubClient } from '../../operator/client/hub-client';
 import { GROUP_VERSION } from '../../operator/kinds/group';
-import { mustKubectl, sandboxDirectory, until } from '.';
-import { getObject, listObjects, patchObject, Refused } from './api';
+import { sandboxDirectory, until } from '.';
+import {
+  type AppliedObject,
+  applyObject,
+  deleteObject,
+  getObject,
+  listObjects,
+  patchObject,
+  Refused,
+} from './api';
 import { kstatusViolations } from './kstatus';
 import { silentLog } from './silent-log';
 
 /** What the sandbox has installed. */
 export const HUB_VERSION = '2026.11.0';
 
-export interface Manifest {
-  readonly apiVersion: string;
-  readonly kind: string;
+export interface Manifest extends AppliedObject {
   readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
   readonly spec: Readonly<Record<string, unknown>>;
 }
@@ -91,14 +97,13 @@ export const script = (hubName: string, name: string, spec: object = {}): Manife
     ...spec,
   });
 
-/** One namespace as its owner works with it. Applies and deletes through kubectl, whose own logic counts there. */
+/** One namespace as its owner works with it. */
 export class Home {
   constructor(readonly namespace: string) {}
 
-  /** `kubectl apply`, all objects at once. */
-  async apply(...objects: readonly object[]): Promise<void> {
-    const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects });
-    await this.kubectl('apply', '--filename=-', list);
+  /** As `kubectl apply --server-side`, one object after the other. */
+  async apply(...objects: readonly AppliedObject[]): Promise<void> {
+    for (const object of objects) await applyObject(this.namespace, object);
   }
 
   async get(kind: string, name: string): Promise<Stored> {
@@ -180,9 +185,20 @@ export class Home {
     return patchObject(kind, this.namespace, name, { spec });
   }
 
-  /** `kubectl delete`, waiting for the end unless told otherwise. */
-  delete(kind: string, name: string, ...options: readonly string[]): Promise<string> {
-    return this.kubectl('delete', kind, name, ...options);
+  /** As `kubectl delete`: waits until the object is gone, unless told otherwise. */
+  async delete(kind: string, name: string, { wait = true }: { wait?: boolean } = {}): Promise<void> {
+    const { metadata } = await this.get(kind, name);
+    await deleteObject(kind, this.namespace, name);
+    if (!wait) return;
+    await until(`${kind} ${name} is gone`, async () => {
+      const remaining = (await this.list(kind)).find((object) => object.metadata.name === name);
+      return remaining?.metadata.uid !== metadata.uid;
+    });
+  }
+
+  /** All objects of a kind; finalizers may still hold them. */
+  deleteAll(kind: string): Promise<void> {
+    return deleteObject(kind, this.namespace);
   }
 
   async secret(name: string, key: string): Promise<string> {
@@ -210,15 +226,6 @@ export class Home {
     const { name, uid } = (await this.get('pod', `${hubName}-0`)).metadata;
     const directory = join(sandboxDirectory(), 'node', 'pods', `${this.namespace}_${name}_${uid}`);
     process.kill(Number(await readFile(join(directory, 'hub.pid'), 'utf8')), signal);
-  }
-
-  /** Runs kubectl in the namespace; an argument that begins with `{` goes to its standard input. */
-  private kubectl(...args: readonly string[]): Promise<string> {
-    const [input = ''] = args.filter((arg) => arg.startsWith('{'));
-    return mustKubectl(
-      args.filter((arg) => arg !== input),
-      { namespace: this.namespace, input },
-    );
   }
 }
 

@@ -155,7 +155,7 @@ describe('drift of automations, scenes and scripts', () => {
     for (const name of names) await home.ready('hubscene', name);
     await home.apply(...names.map((name) => automation('villa', name, { mode: 'restart' })));
     for (const name of names) await home.ready('hubautomation', name);
-    for (const name of names) await home.delete('hubscene', name, '--wait=false');
+    for (const name of names) await home.delete('hubscene', name, { wait: false });
     await until('the scenes are gone', async () =>
       (await home.list('hubscenes')).every(({ metadata }) => !names.includes(metadata.name)),
     );

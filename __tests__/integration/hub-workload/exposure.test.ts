@@ -204,7 +204,7 @@ describe('ingress', () => {
     await install('certManager');
     // Nothing else makes the operator look at a Ready hub before its resync.
     await until('the certificate of the Ready hub is made', () => home.exists('certificate', 'lodge'));
-    await home.delete('hub', 'lodge', '--wait=false');
+    await home.delete('hub', 'lodge', { wait: false });
     await condition('CertManagerAvailable', { status: 'True', reason: 'CertManagerInstalled' });
     expect(await specOf('certificate')).toEqual({
       secretName: 'villa-tls',

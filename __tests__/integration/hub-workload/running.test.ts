@@ -158,7 +158,7 @@ test('a claim that is deleted under a hub that runs is told, and the rest goes o
   await home.apply(configuration('villa')); // a volume without a copy of it cannot do without
   await until('it is generated', () => home.exists('configmap', 'villa-configuration'));
   const { uid } = (await home.get('pvc', 'villa-config')).metadata;
-  await home.delete('pvc', 'villa-config', '--wait=false');
+  await home.delete('pvc', 'villa-config', { wait: false });
   const told = await until('it is told', async () => {
     const seen = await home.condition('hub', 'villa', 'StorageReady');
     return seen?.reason === 'Mismatch' && seen;

@@ -161,7 +161,7 @@ describe('an operator that is killed', () => {
       hits: ({ method, path }) => method === 'PATCH' && path.endsWith('/hubautomations/lights'),
     };
     points = [strike];
-    await home.delete('hubautomation', 'lights', '--wait=false');
+    await home.delete('hubautomation', 'lights', { wait: false });
     await throughAll([strike], async () => !(await home.exists('hubautomation', 'lights')));
     expect(await client.entities.read('automation', 'lights')).toBeUndefined();
   });
@@ -245,7 +245,7 @@ describe('an operator that is killed', () => {
 
     const deleted = await killedAfterEach(
       (n) => name(n + 1),
-      (n) => home.delete('hubautomation', name(n + 1), '--wait=false'),
+      (n) => home.delete('hubautomation', name(n + 1), { wait: false }),
       async (n) => !(await home.exists('hubautomation', name(n + 1))),
     );
     expect(deleted).toBeGreaterThanOrEqual(1);
