@@ -107,7 +107,7 @@ describe('a burst of automations', () => {
   });
 
   test('all of them deleted at once are gone, from the hub too', async () => {
-    for (const kind of KINDS.split(',')) await home.delete(kind, '--all', { wait: false });
+    for (const kind of KINDS.split(',')) await home.deleteAll(kind);
     await until('all are gone', async () => (await home.list(KINDS)).length === 0);
     for (const kind of ['automation', 'scene', 'script'] as const) {
       expect(await client.entities.read(kind, 'n7')).toBeUndefined();
