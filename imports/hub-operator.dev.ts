@@ -1829,7 +1829,7 @@ export interface HubAreaSpec {
   readonly labels?: string[];
 
   /**
-   * Name of the area. The hub compares names without case and spaces; an existing area of this name is adopted.
+   * Name of the area. The hub compares names without case and spaces; an existing area of this name is adopted. A changed name renames the area, which keeps its id.
    *
    * @schema HubAreaSpec#name
    */
@@ -2971,7 +2971,7 @@ export interface HubFloorSpec {
   readonly level?: number;
 
   /**
-   * Name of the floor. The hub compares names without case and spaces; an existing floor of this name is adopted.
+   * Name of the floor. The hub compares names without case and spaces; an existing floor of this name is adopted. A changed name renames the floor, which keeps its id.
    *
    * @schema HubFloorSpec#name
    */
@@ -4081,7 +4081,7 @@ export interface HubLabelSpec {
   readonly icon?: string;
 
   /**
-   * Name of the label. The hub compares names without case and spaces; an existing label of this name is adopted.
+   * Name of the label. The hub compares names without case and spaces; an existing label of this name is adopted. A changed name renames the label, which keeps its id.
    *
    * @schema HubLabelSpec#name
    */

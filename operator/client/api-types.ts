@@ -149,10 +149,24 @@ export interface RegistryEntity {
   readonly labels?: readonly string[] | undefined;
 }
 
-/** An entry of the label registry. */
-export interface LabelRecord {
-  readonly label_id: string;
+/** The registries of floors, labels and areas, which have the same commands. */
+export type RegistryType = 'floor' | 'label' | 'area';
+
+/** Fields of a registry entry; null clears one. Lists are replaced as a whole, and the hub does not keep their order. */
+export type RegistryFields = Readonly<Record<string, string | number | readonly string[] | null>>;
+
+/** An entry of such a registry, with its id in `<type>_id`. */
+export interface RegistryRecord {
   readonly name: string;
+  readonly [field: string]: unknown;
+}
+
+/** Data of `<type>_registry_updated`; `reorder` has no id. */
+export interface RegistryUpdated {
+  readonly action: 'create' | 'update' | 'remove' | 'reorder';
+  readonly floor_id?: string;
+  readonly label_id?: string;
+  readonly area_id?: string | null;
 }
 
 /** Data of `entity_registry_updated`. */

@@ -8,10 +8,13 @@ import type {
   EntityRegistryUpdated,
   HttpConfig,
   HubUser,
-  LabelRecord,
   IssueEvent,
   PersonRecord,
   RegistryEntity,
+  RegistryFields,
+  RegistryRecord,
+  RegistryType,
+  RegistryUpdated,
   RepairIssue,
   TokenRecord,
   TriggerMessage,
@@ -27,7 +30,7 @@ type Stream<Fields, Message> = { readonly fields: Fields; readonly message: Mess
  * The WebSocket commands that the operator sends: the fields beside `id` and `type`, and the `result` of the answer.
  * Source: `websocket_api.websocket_command` of Home Assistant's integrations.
  */
-export interface Commands {
+export interface Commands extends RegistryCommands {
   get_config: Command<NoFields, CoreConfig>;
   'config/core/update': Command<CoreConfigUpdate, void>;
   analytics: Command<NoFields, { readonly preferences: AnalyticsPreferences }>;
@@ -80,12 +83,6 @@ export interface Commands {
     void
   >;
 
-  'config/label_registry/list': Command<NoFields, readonly LabelRecord[]>;
-  'config/label_registry/create': Command<
-    { readonly name: string; readonly icon: string; readonly color: string; readonly description: string },
-    LabelRecord
-  >;
-
   'repairs/list_issues': Command<NoFields, { readonly issues: readonly RepairIssue[] }>;
 
   'automation/config': Command<{ readonly entity_id: string }, { readonly config: EntityPayload }>;
@@ -96,6 +93,18 @@ export interface Commands {
   >;
 }
 
+/** The same commands for floors, labels and areas. `update` and `delete` have the id in `<type>_id`. */
+type RegistryCommands = Readonly<
+  Record<`config/${RegistryType}_registry/list`, Command<NoFields, readonly RegistryRecord[]>> &
+    Record<
+      `config/${RegistryType}_registry/${'create' | 'update'}`,
+      Command<RegistryFields, RegistryRecord>
+    > &
+    Record<`config/${RegistryType}_registry/delete`, Command<RegistryFields, unknown>>
+>;
+
+type RegistryEvents = Readonly<Record<`${RegistryType}_registry_updated`, RegistryUpdated>>;
+
 /** The commands that the hub answers with a stream of messages until they are cancelled. */
 export interface Streams {
   subscribe_trigger: Stream<{ readonly trigger: readonly object[] }, TriggerMessage>;
@@ -104,10 +113,9 @@ export interface Streams {
 }
 
 /** The events that the operator subscribes to by name, with their data. */
-export interface Events {
+export interface Events extends RegistryEvents {
   entity_registry_updated: EntityRegistryUpdated;
   repairs_issue_registry_updated: IssueEvent;
-  label_registry_updated: { readonly label_id: string };
   component_loaded: { readonly component: string };
   homeassistant_started: object;
 }

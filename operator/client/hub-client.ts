@@ -1,4 +1,5 @@
 import type { Clock } from '../clock';
+import type { RegistryType } from './api-types';
 import type { Logger } from '../log';
 import { ConfigEntities } from './config-entities';
 import { LoadedComponents } from './loaded-components';
@@ -6,6 +7,7 @@ import { HubConnection } from './connection';
 import { EntityRegistry } from './entity-registry';
 import { LabelRegistry } from './label-registry';
 import { EntityRemoval } from './entity-removal';
+import { Registry } from './registry';
 import { OwnReloadTracker } from './own-reload-tracker';
 import { Reloads } from './reloads';
 import { RepairIssues } from './repair-issues';
@@ -37,6 +39,7 @@ export class HubClient {
   readonly connection: HubConnection;
   readonly entities: ConfigEntities;
   readonly entityRegistry: EntityRegistry;
+  readonly registries: Readonly<Record<RegistryType, Registry>>;
   readonly labels: LabelRegistry;
   readonly repairIssues: RepairIssues;
   readonly components: LoadedComponents;
@@ -57,7 +60,12 @@ export class HubClient {
     this.connection = new HubConnection({ rest: this.rest, token, authBackoff, clock, log });
     const ownReloads = new OwnReloadTracker(clock);
     this.entityRegistry = new EntityRegistry(this.connection);
-    this.labels = new LabelRegistry(this.connection);
+    this.registries = {
+      floor: new Registry(this.connection, 'floor'),
+      label: new Registry(this.connection, 'label'),
+      area: new Registry(this.connection, 'area'),
+    };
+    this.labels = new LabelRegistry(this.registries.label);
     this.entities = new ConfigEntities(this.rest, this.connection, this.entityRegistry, ownReloads, clock);
     this.repairIssues = new RepairIssues(this.connection);
     this.components = new LoadedComponents(this.rest, this.connection);

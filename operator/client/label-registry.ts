@@ -1,6 +1,4 @@
-import type { LabelRecord } from './api-types';
-import { FollowedCollection } from './collection';
-import type { HubConnection } from './connection';
+import type { Registry, RegistryEntries } from './registry';
 
 /** A label as the hub shows it. */
 export interface LabelDefinition {
@@ -14,20 +12,13 @@ export interface LabelDefinition {
 
 /** The labels of a hub, by name. */
 export class LabelRegistry {
-  /** Ids by normalized name. */
-  private readonly ids: FollowedCollection<ReadonlyMap<string, string>>;
   private readonly creating = new Map<string, Promise<string>>();
 
-  constructor(private readonly connection: HubConnection) {
-    this.ids = new FollowedCollection(connection, {
-      subscribe: () => connection.subscribeEvents('label_registry_updated', () => this.ids.invalidate()),
-      fetch: async () => idsOf(await connection.command('config/label_registry/list')),
-    });
-  }
+  constructor(private readonly registry: Registry) {}
 
   /** The id of a label; undefined: the hub has none of that name. */
   async find(name: string): Promise<string | undefined> {
-    return (await this.ids.get()).get(normalized(name));
+    return findId(await this.registry.entries(), name);
   }
 
   /** The id of a label, which is created if it does not exist. */
@@ -43,14 +34,14 @@ export class LabelRegistry {
   }
 
   private async create(label: LabelDefinition): Promise<string> {
-    const { label_id: id } = await this.connection.command('config/label_registry/create', { ...label });
-    this.ids.invalidate();
-    return id;
+    const { label_id: id } = await this.registry.create({ ...label });
+    return id as string;
   }
 }
 
-function idsOf(labels: readonly LabelRecord[]): ReadonlyMap<string, string> {
-  return new Map(labels.map(({ label_id: id, name }) => [normalized(name), id]));
+function findId(entries: RegistryEntries, name: string): string | undefined {
+  for (const [id, entry] of entries) if (normalized(entry.name) === normalized(name)) return id;
+  return undefined;
 }
 
 /** The hub compares names without case and spaces. */

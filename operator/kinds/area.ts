@@ -2,10 +2,15 @@ import { hubAndToken } from './child';
 import { hubColumn, readyColumn } from './columns';
 import { entityId, icon } from './entity';
 import { registryName } from './ids';
-import { aliases, defineRegistryEntry, entryName, registryEntrySpec } from './registry-entry';
+import {
+  aliases,
+  defineRegistryEntry,
+  entryName,
+  registryEntrySpec,
+  registryEntryStatus,
+} from './registry-entry';
 import type { Resource } from './resource';
 import type { Defaulted, Infer } from './schema';
-import { hubObjectStatusWith } from './status';
 
 const spec = registryEntrySpec('area', {
   floorName: {
@@ -41,7 +46,7 @@ const spec = registryEntrySpec('area', {
   },
 });
 
-const status = hubObjectStatusWith({
+const status = registryEntryStatus('area', {
   areaID: { type: 'string', description: 'Id of the area in the hub.' },
 });
 

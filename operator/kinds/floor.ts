@@ -1,9 +1,8 @@
 import { hubColumn, readyColumn } from './columns';
 import { icon } from './entity';
-import { aliases, defineRegistryEntry, registryEntrySpec } from './registry-entry';
+import { aliases, defineRegistryEntry, registryEntrySpec, registryEntryStatus } from './registry-entry';
 import type { Resource } from './resource';
 import type { Defaulted, Infer } from './schema';
-import { hubObjectStatusWith } from './status';
 
 const spec = registryEntrySpec('floor', {
   level: {
@@ -17,7 +16,7 @@ const spec = registryEntrySpec('floor', {
   aliases,
 });
 
-const status = hubObjectStatusWith({
+const status = registryEntryStatus('floor', {
   floorID: { type: 'string', description: 'Id of the floor in the hub.' },
 });
 
@@ -34,6 +33,8 @@ export const floor = defineRegistryEntry({
     { name: 'Level', type: 'integer', jsonPath: '.spec.level' },
     readyColumn,
   ],
+  // All that an area needs of it.
+  dependentStatus: ({ status }) => ({ id: status?.floorID }),
 });
 
 export type HubFloor = Resource<Infer<typeof spec>, Infer<typeof status>>;

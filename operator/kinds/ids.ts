@@ -14,11 +14,18 @@ export function scriptId(script: Resource<{ readonly id?: string }>): string {
 
 /**
  * The name of a floor, label or area as the hub compares it: case folded, spaces removed. `Ground  Floor` is
- * `groundfloor`, `Ground-Floor` is another name. JavaScript cannot fold case; where folding differs from lower case in
- * living languages (German ß, Greek final sigma) it is done here.
+ * `groundfloor`, `Ground-Floor` is another name. Two names are equal to the hub exactly if they are equal here.
  */
 export function registryName(name: string): string {
-  return name.toLowerCase().replaceAll('ß', 'ss').replaceAll('ς', 'σ').replaceAll(' ', '');
+  return foldCase(name).replaceAll(' ', '');
+}
+
+/** JavaScript has no case folding. Lower case, upper case and lower case again tells apart what folding does. */
+function foldCase(text: string): string {
+  return text
+    .split('ı') // its upper case is that of i
+    .map((part) => part.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ'))
+    .join('ı');
 }
 
 /**

@@ -1,9 +1,8 @@
 import { hubColumn, readyColumn } from './columns';
 import { icon } from './entity';
-import { defineRegistryEntry, registryEntrySpec } from './registry-entry';
+import { defineRegistryEntry, registryEntrySpec, registryEntryStatus } from './registry-entry';
 import type { Resource } from './resource';
 import type { Defaulted, Infer } from './schema';
-import { hubObjectStatusWith } from './status';
 
 const spec = registryEntrySpec('label', {
   icon,
@@ -19,7 +18,7 @@ const spec = registryEntrySpec('label', {
   description: { type: 'string', description: 'What the label means. Absent: none.', maxLength: 1024 },
 });
 
-const status = hubObjectStatusWith({
+const status = registryEntryStatus('label', {
   labelID: { type: 'string', description: 'Id of the label in the hub.' },
 });
 
@@ -36,6 +35,8 @@ export const label = defineRegistryEntry({
     { name: 'Color', type: 'string', jsonPath: '.spec.color' },
     readyColumn,
   ],
+  // All that an area needs of it.
+  dependentStatus: ({ status }) => ({ id: status?.labelID }),
 });
 
 export type HubLabel = Resource<Infer<typeof spec>, Infer<typeof status>>;

@@ -14,6 +14,7 @@ export interface Documented {
 }
 
 const entities = ['HubAutomation', 'HubScene', 'HubScript'] as const;
+const registries = ['HubFloor', 'HubLabel', 'HubArea'] as const;
 const hub = ['Hub'] as const;
 
 /** Reasons of the condition `Ready`. A change of `Ready` is also an event with this reason. */
@@ -50,13 +51,13 @@ export const readyReasons = {
     action: 'Read `BanRecoveryFailed` of the Hub. Lift the ban of an external hub by hand.',
   },
   HubFailed: {
-    kinds: ['Hub', ...entities],
+    kinds: ['Hub', ...entities, ...registries],
     meaning:
       'The hub failed at the request (HTTP 5xx). The message contains its answer. It is retried every 30 s.',
     action: 'Read the hub’s log.',
   },
   RejectedByHub: {
-    kinds: ['Hub', ...entities],
+    kinds: ['Hub', ...entities, ...registries],
     meaning:
       'The hub rejected the object, or loaded it and disabled it as invalid. The message contains the hub’s reason.',
     action:
@@ -172,6 +173,30 @@ export const readyReasons = {
     kinds: ['HubScript'],
     meaning: 'The hub has loaded the script. While not Ready: it is being written or loaded.',
   },
+  FloorRegistered: {
+    kinds: ['HubFloor'],
+    meaning: 'The hub has the floor as specified. While not Ready: it is being written.',
+  },
+  LabelRegistered: {
+    kinds: ['HubLabel'],
+    meaning: 'The hub has the label as specified. While not Ready: it is being written.',
+  },
+  AreaRegistered: {
+    kinds: ['HubArea'],
+    meaning: 'The hub has the area as specified. While not Ready: it is being written.',
+  },
+  FloorNotReady: {
+    kinds: ['HubArea'],
+    meaning: 'The floor in `spec.floorName` does not exist in the hub yet. The area waits for it.',
+    action:
+      'Create a HubFloor of that name, read the conditions of the one that exists, or correct the name.',
+  },
+  LabelNotReady: {
+    kinds: ['HubArea'],
+    meaning: 'A label in `spec.labels` does not exist in the hub yet. The area waits for it.',
+    action:
+      'Create a HubLabel of that name, read the conditions of the one that exists, or correct the name.',
+  },
   NotLoaded: {
     kinds: entities,
     meaning: 'The object is in the hub’s file, and the hub has loaded its files without it.',
@@ -179,7 +204,7 @@ export const readyReasons = {
       'Include `automations.yaml`, `scenes.yaml` or `scripts.yaml` in `configuration.yaml`, as the message says, and restart the hub.',
   },
   DriftDetected: {
-    kinds: entities,
+    kinds: [...entities, ...registries],
     meaning: 'The object was changed in the hub, and `driftPolicy: Warn` keeps the change.',
     action: 'Take the change over into the spec, or set `driftPolicy` to Correct.',
   },
@@ -342,24 +367,24 @@ export const eventReasons = {
     action: 'Read the hub’s log.',
   },
   Adopted: {
-    kinds: entities,
+    kinds: [...entities, ...registries],
     type: 'Warning',
     meaning: 'The resource took over an object that existed in the hub before.',
   },
   DriftDetected: {
-    kinds: entities,
+    kinds: [...entities, ...registries],
     type: 'Warning',
     meaning: 'The object was changed in the hub. The change is reverted, or kept with `driftPolicy: Warn`.',
   },
   CleanupSkipped: {
-    kinds: entities,
+    kinds: [...entities, ...registries],
     type: 'Warning',
     meaning:
       'The object of a deleted resource, or under a former id, remains in the hub, because the hub did not answer, `dry-run` is set, or it was adopted.',
     action: 'Delete the object in the hub if it is not wanted.',
   },
   CleanupFailed: {
-    kinds: entities,
+    kinds: [...entities, ...registries],
     type: 'Warning',
     meaning: 'The object of a deleted resource could not be removed from the hub.',
     action: 'Delete the object in the hub.',

@@ -3,6 +3,7 @@ import { registryName } from './ids';
 import type { KindDefinition } from './kind';
 import type { Resource } from './resource';
 import type { Field, Schema } from './schema';
+import { hubObjectStatusWith } from './status';
 
 /** What the entries in the hub's registries share: floors, labels, areas. */
 
@@ -26,12 +27,25 @@ export function registryEntrySpec<const Fields extends Record<string, Field>>(no
       ...hubObjectSpec,
       name: {
         ...entryName,
-        description: `Name of the ${noun}. The hub compares names without case and spaces; an existing ${noun} of this name is adopted.`,
+        description: `Name of the ${noun}. The hub compares names without case and spaces; an existing ${noun} of this name is adopted. A changed name renames the ${noun}, which keeps its id.`,
       },
       ...fields,
     },
     required: ['hubRef', 'name'],
   } as const satisfies Schema;
+}
+
+/** The status of a registry entry: that of an object in the hub, and its id there. */
+export function registryEntryStatus<const Fields extends Record<string, Field>>(noun: string, id: Fields) {
+  return hubObjectStatusWith({
+    ...id,
+    pendingName: {
+      type: 'string',
+      description:
+        `The name under which the operator is creating the ${noun}, as the hub compares names. Recorded before the ` +
+        `${noun} is created, so that an operator that is restarted recognizes it as its own.`,
+    },
+  });
 }
 
 /** Defines a kind of registry entry: the hub identifies entries by their normalised name. */

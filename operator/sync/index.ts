@@ -6,6 +6,7 @@ import { hubModule } from './hub';
 import { HubClients } from './hub-clients';
 import { notForExternalHubs } from './not-for-external-hubs';
 import { notYetSupported } from './not-yet-supported';
+import { registryModules } from './registry';
 import type { Services } from './services';
 
 export interface SyncModules {
@@ -30,6 +31,7 @@ export function syncModules(services: Services): SyncModules {
       HubSecrets: notForExternalHubs(hubs, notYetSupported),
       HubCommunityRepository: notForExternalHubs(hubs, notYetSupported),
       ...configEntities.modules,
+      ...registryModules(services, hubs),
     }),
   );
   return {

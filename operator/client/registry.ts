@@ -1,0 +1,125 @@
+import type { RegistryFields, RegistryRecord, RegistryType, RegistryUpdated } from './api-types';
+import { FollowedCollection } from './collection';
+import type { HubConnection } from './connection';
+import { HubRejected } from './errors';
+
+/** The entries of a registry by id. */
+export type RegistryEntries = ReadonlyMap<string, RegistryRecord>;
+
+/**
+ * One of the hub's registries of floors, labels or areas. It is read once and then kept current: by the answers to the
+ * operator's own writes, and by reading it again when the hub reports that somebody else changed it.
+ */
+export class Registry {
+  private readonly collection: FollowedCollection<Map<string, RegistryRecord>>;
+  private readonly listeners = new Set<() => void>();
+  /** Commands of ours that the hub has not answered. */
+  private inFlight = 0;
+  /** Changes that the hub reported while commands were in flight: ours, until all of these are answered. */
+  private reported: string[] = [];
+
+  constructor(
+    private readonly connection: HubConnection,
+    private readonly type: RegistryType,
+  ) {
+    this.collection = new FollowedCollection(connection, {
+      subscribe: () => connection.subscribeEvents(`${type}_registry_updated`, (data) => this.onUpdated(data)),
+      fetch: async () => {
+        const records = await connection.command(`config/${type}_registry/list`);
+        return new Map(records.map((record) => [this.entryIdOf(record), record]));
+      },
+    });
+    connection.onReconnect(() => this.onForeignChange());
+  }
+
+  /** All entries, with all changes that the hub has reported so far. */
+  entries(): Promise<RegistryEntries> {
+    return this.collection.get();
+  }
+
+  /** Has the registry read again before its next use. */
+  invalidate(): void {
+    this.collection.invalidate();
+  }
+
+  /** Calls `listener` when somebody else may have changed an entry. */
+  onChange(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  /** @throws HubRejected `invalid_info`: the name is in use, or a value is refused; `invalid_format` */
+  create(fields: RegistryFields & { readonly name: string }): Promise<RegistryRecord> {
+    return this.write('create', () => this.connection.command(`config/${this.type}_registry/create`, fields));
+  }
+
+  /**
+   * Changes fields of an entry; the others stay. The hub leaves out unknown labels without an error: the answer shows it.
+   *
+   * @throws HubRejected as for {@link create}; HubFailed: the hub does not know the id
+   */
+  update(id: string, fields: RegistryFields): Promise<RegistryRecord> {
+    const command = { [`${this.type}_id`]: id, ...fields };
+    return this.write('update', () =>
+      this.connection.command(`config/${this.type}_registry/update`, command),
+    );
+  }
+
+  /** Removes an entry, and the hub removes it from what refers to it. An unknown id: it was removed before. */
+  async remove(id: string): Promise<void> {
+    const command = { [`${this.type}_id`]: id };
+    try {
+      await this.tracked(async () => {
+        await this.connection.command(`config/${this.type}_registry/delete`, command);
+        this.claim('remove', id);
+      });
+    } catch (error) {
+      if (!(error instanceof HubRejected && error.code === 'invalid_info')) throw error;
+    }
+    this.collection.change((entries) => entries.delete(id));
+  }
+
+  private write(action: 'create' | 'update', send: () => Promise<RegistryRecord>): Promise<RegistryRecord> {
+    return this.tracked(async () => {
+      const record = await send();
+      const id = this.entryIdOf(record);
+      this.claim(action, id);
+      this.collection.change((entries) => entries.set(id, record));
+      return record;
+    });
+  }
+
+  /**
+   * Runs a command that changes the registry. The hub reports a change before it answers the command that made it, so
+   * what is left of the reports when all commands are answered was changed by somebody else.
+   */
+  private async tracked<T>(run: () => Promise<T>): Promise<T> {
+    this.inFlight += 1;
+    try {
+      return await run();
+    } finally {
+      this.inFlight -= 1;
+      if (this.inFlight === 0 && this.reported.length > 0) this.onForeignChange();
+    }
+  }
+
+  private claim(action: RegistryUpdated['action'], id: string): void {
+    const index = this.reported.indexOf(`${action} ${id}`);
+    if (index >= 0) this.reported.splice(index, 1);
+  }
+
+  private onUpdated(data: RegistryUpdated): void {
+    if (this.inFlight > 0) this.reported.push(`${data.action} ${data[`${this.type}_id`] ?? ''}`);
+    else this.onForeignChange();
+  }
+
+  private onForeignChange(): void {
+    this.reported = [];
+    this.collection.invalidate();
+    for (const listener of this.listeners) listener();
+  }
+
+  private entryIdOf(record: RegistryRecord): string {
+    return record[`${this.type}_id`] as string;
+  }
+}

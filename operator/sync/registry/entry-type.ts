@@ -1,0 +1,48 @@
+import type { RegistryType } from '../../client/api-types';
+import type { KindDefinition } from '../../kinds/kind';
+import type { ReadyReason } from '../../kinds/reasons';
+import type { Resource } from '../../kinds/resource';
+import type { Child } from '../child';
+
+/** What a kind of registry entry differs in from the others: a new kind is one such description. */
+export interface EntryType {
+  /** The registry of the hub, and the hub's word for the kind. */
+  readonly type: RegistryType;
+  readonly definition: KindDefinition;
+  /** Field of `status` that holds the id of the entry. */
+  readonly idField: string;
+  /** Reason of `Ready`. */
+  readonly reason: ReadyReason;
+  /** The optional fields by their names in the spec. Absent in the spec: the hub's value stays. */
+  readonly fields: Readonly<Record<string, EntryField>>;
+}
+
+export interface EntryField {
+  /** Its name in the hub. */
+  readonly name: string;
+  /** A list without an order. Cleared, it is empty; any other field is null. */
+  readonly isSet?: boolean;
+  /** The spec has names of entries of another registry, the hub has their ids. */
+  readonly refersTo?: {
+    readonly entryType: EntryType;
+    /** Reason of `Ready` while one of them does not exist. */
+    readonly reason: ReadyReason;
+  };
+}
+
+interface EntrySpec {
+  readonly hubRef: { readonly name: string };
+  readonly name: string;
+  readonly suspend?: boolean;
+  readonly deletionPolicy?: 'Delete' | 'Orphan';
+  readonly driftPolicy?: 'Correct' | 'Warn';
+  readonly [field: string]: unknown;
+}
+
+/** A HubFloor, HubLabel or HubArea. */
+export type EntryResource = Child & Resource<EntrySpec>;
+
+/** The id of the entry of a resource; undefined: it has none yet. */
+export function entryId({ idField }: EntryType, { status }: EntryResource): string | undefined {
+  return status?.[idField] as string | undefined;
+}

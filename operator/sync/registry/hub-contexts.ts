@@ -1,0 +1,66 @@
+import type { RegistryRecord, RegistryType } from '../../client/api-types';
+import type { HubClient } from '../../client/hub-client';
+import { isReady } from '../../runtime/conditions';
+import type { Corrected } from '../corrections';
+import type { Services } from '../services';
+import { type EntryResource, type EntryType, entryId } from './entry-type';
+import { RegistryWatch, type WatchedEntry } from './watch';
+
+/** What is kept about one resource between reconciles. None of it is required. */
+export interface EntryMemory extends Corrected {
+  /** The entry when it was last observed to be as desired. */
+  seen?: RegistryRecord | undefined;
+  /** When it was last written, on the monotonic clock. */
+  lastWriteAt?: number;
+}
+
+/** What is kept about one hub. */
+export interface HubContext {
+  /** By uid. */
+  readonly memory: Map<string, EntryMemory>;
+  readonly watch: RegistryWatch;
+}
+
+/** The contexts of all hubs, one for each client: a new client starts without one. */
+export class HubContexts {
+  private readonly contexts = new WeakMap<HubClient, HubContext>();
+
+  constructor(
+    private readonly services: Services,
+    private readonly entryTypes: readonly EntryType[],
+  ) {}
+
+  /** The context of the hub of a resource. */
+  of(client: HubClient, { metadata: { namespace }, spec: { hubRef } }: EntryResource): HubContext {
+    let context = this.contexts.get(client);
+    if (!context) {
+      const { clock } = this.services;
+      const memory = new Map<string, EntryMemory>();
+      const log = this.services.log.child({ hub: `${namespace}/${hubRef.name}` });
+      const resources = (type: RegistryType) => this.resources(type, namespace, hubRef.name, memory);
+      const watch = new RegistryWatch({ client, clock, log, entryTypes: this.entryTypes, resources });
+      context = { memory, watch };
+      this.contexts.set(client, context);
+    }
+    return context;
+  }
+
+  private *resources(
+    type: RegistryType,
+    namespace: string,
+    hubName: string,
+    memory: ReadonlyMap<string, EntryMemory>,
+  ): Generator<WatchedEntry> {
+    const entryType = this.entryTypes.find((each) => each.type === type)!;
+    const { kind } = entryType.definition;
+    for (const resource of this.services.cache.ofHub<EntryResource>(kind, namespace, hubName)) {
+      const { name, uid } = resource.metadata;
+      yield {
+        id: entryId(entryType, resource),
+        seen: memory.get(uid)?.seen,
+        isReady: isReady(resource),
+        requeue: (priority) => this.services.requeue(kind, namespace, name, priority),
+      };
+    }
+  }
+}

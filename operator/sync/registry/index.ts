@@ -1,0 +1,21 @@
+import { childModule } from '../child';
+import type { HubClients } from '../hub-clients';
+import type { Services } from '../services';
+import { areas } from './area';
+import { floors } from './floor';
+import { HubContexts } from './hub-contexts';
+import { labels } from './label';
+import { RegistrySync } from './sync';
+
+const entryTypes = [floors, labels, areas];
+
+/** The sync modules of the kinds whose objects are entries in registries of the hub, by kind. */
+export function registryModules(services: Services, hubs: HubClients) {
+  const contexts = new HubContexts(services, entryTypes);
+  return Object.fromEntries(
+    entryTypes.map((entryType) => [
+      entryType.definition.kind,
+      childModule(services, hubs, new RegistrySync(entryType, services, contexts)),
+    ]),
+  );
+}

@@ -1,0 +1,79 @@
+import type { RegistryEntries } from '../../client/registry';
+import { registryName } from '../../kinds/ids';
+import { type EntryResource, type EntryType, entryId } from './entry-type';
+import { idByName } from './resolve';
+
+/** The entry that a resource stands for (rules.md, "Floors, labels and areas"). */
+export type Located =
+  /** Recorded in status. */
+  | { readonly type: 'Owned'; readonly id: string }
+  /** Created by an operator that stopped before it recorded the id. */
+  | { readonly type: 'Created'; readonly id: string }
+  /** Made by a person. */
+  | { readonly type: 'Foreign'; readonly id: string }
+  /** Of another resource, which is to have another name. */
+  | { readonly type: 'OfOther'; readonly id: string; readonly owner: EntryResource }
+  | { readonly type: 'Absent' };
+
+/** @param others the other resources of the same kind and hub */
+export function locate(
+  entryType: EntryType,
+  resource: EntryResource,
+  entries: RegistryEntries,
+  others: readonly EntryResource[],
+): Located {
+  const recorded = entryId(entryType, resource);
+  if (recorded !== undefined && entries.has(recorded)) return { type: 'Owned', id: recorded };
+  const pending = resource.status?.['pendingName'] as string | undefined;
+  const created = pending === undefined ? undefined : idByName(entries, pending);
+  if (created !== undefined && !ownerOf(entryType, created, others)) return { type: 'Created', id: created };
+  const id = idByName(entries, resource.spec.name);
+  if (id === undefined) return { type: 'Absent' };
+  const owner = ownerOf(entryType, id, others);
+  return owner ? { type: 'OfOther', id, owner } : { type: 'Foreign', id };
+}
+
+/** What stands between an entry and its new name. */
+export type NameConflict =
+  | { readonly type: 'None' }
+  /** The entry of another resource has the name until that renames it. */
+  | { readonly type: 'Held'; readonly owner: EntryResource }
+  /** Resources that exchange their names: each waits for the next one. */
+  | { readonly type: 'Cycle' };
+
+/** @param id of the entry of the resource, which is to be renamed */
+export function nameConflict(
+  entryType: EntryType,
+  resource: EntryResource,
+  id: string,
+  entries: RegistryEntries,
+  others: readonly EntryResource[],
+): NameConflict {
+  let first: EntryResource | undefined;
+  let next: EntryResource = resource;
+  const seen = new Set<string>();
+  for (;;) {
+    const holder = idByName(entries, next.spec.name);
+    if (first && holder === id) return { type: 'Cycle' };
+    const owner = holder === undefined || holder === id ? undefined : ownerOf(entryType, holder, others);
+    if (!owner || seen.has(owner.metadata.uid)) break;
+    first ??= owner;
+    if (owner.spec.suspend || registryName(owner.spec.name) === registryName(next.spec.name)) break;
+    seen.add(owner.metadata.uid);
+    next = owner;
+  }
+  return first ? { type: 'Held', owner: first } : { type: 'None' };
+}
+
+function ownerOf(
+  entryType: EntryType,
+  id: string,
+  others: readonly EntryResource[],
+): EntryResource | undefined {
+  return others.find((other) => entryId(entryType, other) === id);
+}
+
+/** `deletionPolicy` (rules.md, "Finalizers"): absent removes what was created and leaves what was adopted. */
+export function shouldDelete({ status, spec: { deletionPolicy } }: EntryResource): boolean {
+  return deletionPolicy === 'Delete' || (deletionPolicy === undefined && !status?.['adopted']);
+}

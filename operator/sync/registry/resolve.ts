@@ -1,0 +1,44 @@
+import type { RegistryEntries } from '../../client/registry';
+import { registryName } from '../../kinds/ids';
+import { type EntryResource, type EntryType, entryId } from './entry-type';
+
+/** The id that a name stands for, or why there is none yet, as the end of a sentence. */
+export type Resolved = { readonly id: string } | { readonly missing: string };
+
+/**
+ * The entry of another registry that a resource refers to by name: that of the resource with this `spec.name`, else of
+ * the one with this `metadata.name`, else the entry of this name that a person made in the hub.
+ *
+ * @param resources all resources of the kind that stands for such entries, of the same hub
+ */
+export function resolveName(
+  entryType: EntryType,
+  name: string,
+  resources: readonly EntryResource[],
+  entries: RegistryEntries,
+): Resolved {
+  const existing = resources.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const byName = existing.filter(({ spec }) => registryName(spec.name) === registryName(name));
+  const candidates = byName.length > 0 ? byName : existing.filter(({ metadata }) => metadata.name === name);
+  const [first] = candidates;
+  if (!first) {
+    const id = idByName(entries, name);
+    const { definition, type } = entryType;
+    return id === undefined
+      ? { missing: `there is no ${definition.kind} and no ${type} of this name` }
+      : { id };
+  }
+  // Of several, one owns the entry. The hub would accept the id of a floor that it does not have.
+  for (const candidate of candidates) {
+    const id = entryId(entryType, candidate);
+    if (id !== undefined && entries.has(id)) return { id };
+  }
+  return { missing: `the ${entryType.definition.kind} ${first.metadata.name} has none in the hub yet` };
+}
+
+/** The id of the entry of this name, as the hub compares names. */
+export function idByName(entries: RegistryEntries, name: string): string | undefined {
+  const normalized = registryName(name);
+  for (const [id, entry] of entries) if (registryName(entry.name) === normalized) return id;
+  return undefined;
+}
