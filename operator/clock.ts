@@ -1,13 +1,14 @@
 /**
- * Time, from one place, so that tests need not wait. Everything in the operator that asks for the time or waits for
- * it does so through a `Clock`; `systemClock` is the real one, tests pass their own.
+ * The operator reads the time and waits only through a `Clock`: `systemClock` in production, a manual clock in tests.
  */
 export interface Clock {
-  /** Milliseconds since the epoch, for timestamps and for what is compared with one. It may jump: somebody may set it. */
+  /**
+   * Milliseconds since the epoch, for timestamps and comparisons with them. It may jump when the system time is set.
+   */
   now(): number;
-  /** Milliseconds since some moment, for durations and deadlines: it only goes forward. */
+  /** Milliseconds since an arbitrary moment, for durations and deadlines. It never goes back. */
   monotonic(): number;
-  /** Calls `callback` once after `delayMs` milliseconds, unless the returned function is called before. */
+  /** Calls `callback` once after `delayMs` milliseconds. The returned function cancels it. */
   after(delayMs: number, callback: () => void): () => void;
   /** Resolves after `delayMs` milliseconds; rejects with the signal's reason when that aborts first. */
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
@@ -39,7 +40,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** RFC 3339 with whole seconds, as Kubernetes' `metav1.Time` wants it. */
+/** RFC 3339 with whole seconds, the format of `metav1.Time`. */
 export function timestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/\.\d{3}Z$/, 'Z');
 }

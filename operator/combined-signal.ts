@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 
 /**
- * An abort signal that follows others until it is disposed of. `AbortSignal.any` is not used: in Node 20 a source that
- * lives as long as the process keeps a trace of every signal that was made from it.
+ * An abort signal that follows others until it is disposed of. `AbortSignal.any` is not used: in Node 20 a long-lived
+ * source keeps a reference to every signal made from it.
  */
 export class CombinedSignal {
   private readonly controller = new AbortController();
@@ -11,7 +11,7 @@ export class CombinedSignal {
   constructor(...sources: readonly (AbortSignal | undefined)[]) {
     this.sources = sources.filter((source) => source !== undefined);
     for (const source of this.sources) {
-      setMaxListeners(0, source); // all concurrent work follows the leader's signal, which is no leak
+      setMaxListeners(0, source); // all concurrent work follows the leader's signal: a warning about a leak would be wrong
       if (source.aborted) this.abort(source.reason);
       else source.addEventListener('abort', this.follow);
     }

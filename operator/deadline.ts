@@ -2,14 +2,14 @@ import { OperationalError } from './errors';
 import type { Clock } from './clock';
 import { CombinedSignal } from './combined-signal';
 
-/** The work took longer than it may. It was told so by its signal, but it may still be running. */
+/** The work exceeded its deadline. Its signal is aborted, but the work may still be running. */
 export class DeadlineExceeded extends OperationalError {
   override readonly name: string = 'DeadlineExceeded';
 }
 
 export interface Deadline {
   readonly clock: Clock;
-  /** Milliseconds; zero and less: the deadline has passed as soon as timers fire. */
+  /** Milliseconds; with zero or less the deadline passes as soon as timers fire. */
   readonly delay: number;
   /** Aborts the work before the deadline; its reason is then the error. */
   readonly signal?: AbortSignal;
@@ -18,10 +18,10 @@ export interface Deadline {
 }
 
 /**
- * Settles as `work` does, unless the deadline passes or the signal aborts first: then rejects at once with that error
- * and aborts the signal that `work` was given. Work that goes on regardless settles unobserved.
+ * Settles as `work` does, unless the deadline passes or the signal aborts first: then it rejects at once and aborts the
+ * signal that was passed to `work`. The result of work that continues nevertheless is ignored.
  *
- * @throws DeadlineExceeded, or what `error` makes, or the reason of `signal`
+ * @throws DeadlineExceeded, the error of {@link Deadline.error}, or the reason of `signal`
  */
 export async function withDeadline<T>(
   { clock, delay, signal, error = () => exceeded(delay) }: Deadline,

@@ -7,8 +7,11 @@ import { HubOperator } from './operator';
 import { ProbeServer } from './runtime/probes';
 import { readSettings, settingsHelp, SettingsRefused } from './settings';
 
-/** Settings → wiring → start; ends with 0 after SIGTERM or SIGINT, 1 when the lease was lost, nothing could
- * start or the operator has a fault. */
+/**
+ * Reads the settings, starts the operator and waits for its end.
+ *
+ * @returns the exit code: 0 after SIGTERM or SIGINT, 1 after a lost lease, a failed start or a bug
+ */
 async function main(args: readonly string[]): Promise<number> {
   if (args.includes('--help')) {
     process.stdout.write(`${settingsHelp()}\n`);
@@ -29,18 +32,18 @@ async function main(args: readonly string[]): Promise<number> {
   });
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
-      log.info({ signal }, 'received a signal: stopping');
+      log.info({ signal }, 'received signal, stopping operator');
       void operator.stop();
     });
   }
   let failed = false;
   process.on('unhandledRejection', (error) => {
-    log.error({ error }, 'fault of the operator: stopping, please report this');
-    if (failed) process.exit(1); // the stop fails, too
+    log.error({ error }, 'bug in the operator, stopping; please report it');
+    if (failed) process.exit(1); // stopping failed as well
     failed = true;
     void operator.stop();
   });
-  log.info({ version, port: probes.port, ...settings }, 'starting the operator');
+  log.info({ version, port: probes.port, ...settings }, 'starting operator');
   await operator.start();
   const end = await operator.ended;
   await probes.close();
@@ -51,7 +54,7 @@ async function main(args: readonly string[]): Promise<number> {
 main(process.argv.slice(2)).then(
   (code) => {
     process.exitCode = code;
-    // What is still open now is a connection that somebody else keeps alive; nothing of ours waits for it.
+    // Connections that their peers keep open would delay the end; no work of the operator is left.
     setImmediate(() => process.exit());
   },
   (error: unknown) => {

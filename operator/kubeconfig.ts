@@ -1,10 +1,10 @@
 import { KubeConfig } from '@kubernetes/client-node';
 
 /**
- * Throws one sentence when the kubeconfig cannot be used. The framework loads it by itself; what it throws then does not
- * even say that it is about the kubeconfig.
+ * Checks that the kubeconfig can be used, before the framework loads it: the framework's error does not name it.
  *
- * @param path value of KUBECONFIG; undefined: the usual places, at last the service account of the pod
+ * @param path value of KUBECONFIG; undefined: the default locations, at last the pod's service account
+ * @throws Error a sentence for the user
  */
 export function checkKubeconfig(path: string | undefined): void {
   const config = new KubeConfig();

@@ -13,26 +13,30 @@ export const RESYNC_JITTER = 0.1;
 /** Backoff of a reconcile that failed: doubles from the first to the last, with jitter. */
 export const BACKOFF_FIRST = 5;
 export const BACKOFF_LAST = 1_000 * SECOND;
-/** A reconcile that takes longer waits for something else, and takes no worker from other hubs. */
+/** A reconcile that takes longer frees its worker: it waits for a hub or for the API server. */
 export const SLOW_RECONCILE = SECOND;
 /** After a reconcile that took this long, the resources of its hub are reconciled one at a time. */
 export const HANGING_RECONCILE = 10 * SECOND;
 /** A reconcile awaits at most one answer of the hub (30 s). One that takes much longer is abandoned. */
 export const RECONCILE_TIMEOUT = 2 * MINUTE;
-/** An error of the API server that lasts this long is reported in the conditions. */
+/** A transient error of the API server that lasts this long is reported in the conditions. */
 export const TRANSIENT_FAILURE_REPORT = MINUTE;
-/** SIGTERM finishes the writes to hubs that answer, and what they lead to in status, within this time. */
+/** After SIGTERM, writes to hubs that answer, and their status updates, are finished within this time. */
 export const STOP_DEADLINE = 20 * SECOND;
-/** Writes to a hub that does not answer within this time are not waited for: another replica leads within 5 s. */
+/**
+ * After SIGTERM, writes to a hub that does not answer within this time are abandoned, so that another replica can lead.
+ */
 export const STOP_HUB_TIMEOUT = 1 * SECOND;
-/** Reconciles that still run this long after the last write are aborted: they wait for a hub. */
+/** Reconciles that still run this long after the last write are aborted. */
 export const STOP_RECONCILE_GRACE = 1 * SECOND;
 
 // --- Waiting: rules.md, "Waiting is not an error" ---
 
 /** The pod of the hub is not ready, or the hub does not answer. */
 export const POD_NOT_READY_REQUEUE = 10 * SECOND;
-/** A child whose Hub is not usable: between these two. A change of the Hub enqueues it at once; this is the fallback. */
+/**
+ * A child whose Hub is not usable: between these two. A change of the Hub enqueues it at once; this is the fallback.
+ */
 export const HUB_NOT_READY_POLL = [5 * MINUTE, 10 * MINUTE] as const;
 /** The API of the hub is not loaded. */
 export const API_NOT_LOADED_REQUEUE = 5 * SECOND;
@@ -44,8 +48,8 @@ export const DEPENDENCY_REQUEUE = 30 * SECOND;
 export const BOOTSTRAP_RETRY = 2 * SECOND;
 
 /**
- * An object of the desired name that belongs to something else is looked at again after this: it is to be taken over
- * within 5 s of its deletion, and not every kind of object is watched.
+ * An object with the desired name that belongs to another owner is checked again after this time: not every kind of
+ * object is watched, and the name must be used within 5 s of the object's deletion.
  */
 export const NAME_CONFLICT_RETRY = 3 * SECOND;
 
@@ -53,7 +57,7 @@ export const NAME_CONFLICT_RETRY = 3 * SECOND;
 
 /** Writes of one object are at least this far apart. The first one is sent at once, and the last one wins. */
 export const MIN_WRITE_INTERVAL = 2 * SECOND;
-/** What the hub rejected is sent again after this time, or when the spec or the hub changes. */
+/** A payload that the hub rejected is sent again after this time, or when the spec or the hub changes. */
 export const REJECTED_WRITE_RETRY_INTERVAL = 8 * MINUTE;
 export const RELOAD_ATTEMPTS = 3;
 /** Pause between two attempts. */
@@ -70,7 +74,7 @@ export const FINALIZER_SKIP = 30 * SECOND;
 
 /** A new hash must be this old before it reaches the pod template: a burst of changes causes one rollout. */
 export const ROLLOUT_DEBOUNCE = 3 * SECOND;
-/** Steady changes do not hold a rollout back for longer than this. */
+/** Continuous changes delay a rollout by at most this. */
 export const ROLLOUT_DEBOUNCE_LIMIT = 30 * SECOND;
 
 // --- Ban: rules.md, "Ban recovery" ---
@@ -83,12 +87,12 @@ export const BAN_COOLDOWN = 5 * MINUTE;
 
 // --- Health: rules.md, "Health of a hub" ---
 
-/** A hub that runs is asked this often: an open WebSocket hides a ban. */
+/** Interval of the health checks of a running hub: an open WebSocket does not show a ban. */
 export const HEALTH_CHECK_INTERVAL = 10 * SECOND;
-/** How long its answer may take. The reconcile that follows a missing answer asks once more, and waits longer. */
+/** Timeout of a health check. The reconcile after a missing answer checks again with a longer timeout. */
 export const HEALTH_CHECK_TIMEOUT = 5 * SECOND;
 
 // --- Token: rules.md, "Token" ---
 
-/** A token is replaced when a tenth of its life is left, or this much of a long one. */
+/** A token is replaced when a tenth of its lifetime is left, at most this much. */
 export const TOKEN_RENEWAL = 30 * 24 * 60 * MINUTE;

@@ -2,8 +2,9 @@ import pino, { type DestinationStream, type LoggerOptions } from 'pino';
 import { messageOf } from './errors';
 
 /**
- * What modules log with: data in fields, then a constant message that names its object ("released finalizer"). Keys that
- * all share: `kind`, `namespace`, `name`, `hub` (`<namespace>/<name>`), and `error`, which is always the Error itself.
+ * The logger of all modules: data in fields, then a constant message that names its object ("released finalizer").
+ * Common keys: `kind`, `namespace`, `name`, `hub` (`<namespace>/<name>`), and `error`, which is always the Error
+ * itself.
  */
 export interface Logger {
   debug(fields: object, message: string): void;
@@ -32,12 +33,12 @@ export function createLogger(level: LogLevel, destination?: DestinationStream): 
   return destination ? pino(options, destination) : pino(options);
 }
 
-/** A chain of causes that is longer than this is a cycle, or says nothing new. */
+/** Longest chain of causes that is logged; a longer one is a cycle. */
 const LONGEST_CHAIN = 5;
 
 /**
- * The fields of an error that say what happened, and those of its causes. Chosen by name: an error of an HTTP library
- * also holds its request, with the bearer token in its headers.
+ * The fields of an error, and those of its causes, that are logged. They are listed by name, because an error of an
+ * HTTP library also contains its request, with the bearer token in the headers.
  */
 function serializeError(thrown: unknown, depth = 1): unknown {
   if (!(thrown instanceof Error)) return messageOf(thrown);

@@ -5,19 +5,19 @@ import type { QueueObserver } from './runtime/queue';
 const RECONCILE_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const QUEUE_BUCKETS = [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000];
 
-/** What is read from the queue at each scrape. */
+/** The part of the queue that is read at each scrape. */
 export interface QueueGauges {
   depthByKind(): ReadonlyMap<string, number>;
   /** The age of each running reconcile, in milliseconds. */
   agesByKind(): ReadonlyMap<string, readonly number[]>;
 }
 
-/** How a reconcile ended, in controller-runtime's words. */
+/** The results of a reconcile, with the label values of controller-runtime. */
 export type ResultLabel = 'success' | 'requeue_after' | 'error';
 
 /**
- * All metrics, under the names and labels of controller-runtime where it has one, so that the field's dashboards and
- * alerts work; our own begin with `hub_operator_`.
+ * All metrics. Where controller-runtime has a metric, its name and labels are used, so that existing dashboards and
+ * alerts work; all others begin with `hub_operator_`.
  */
 export class Metrics {
   readonly registry = new Registry();
@@ -38,7 +38,7 @@ export class Metrics {
   );
   private readonly panics = this.counter(
     'controller_runtime_reconcile_panics_total',
-    'Reconciles that failed by a fault of the operator: please report it.',
+    'Reconciles that failed because of a bug of the operator: please report it.',
     ['controller'],
   );
   private readonly timeouts = this.counter(
@@ -84,7 +84,7 @@ export class Metrics {
   );
   private readonly drift = this.counter(
     'hub_operator_drift_total',
-    'Objects that somebody changed in a hub, by whether they were put back (corrected) or only reported.',
+    'Objects that were changed in a hub, by whether the change was reverted (corrected) or only reported.',
     ['kind', 'action'],
   );
   private readonly leader = this.gauge(
@@ -98,7 +98,7 @@ export class Metrics {
   ]);
 
   constructor(version: string) {
-    // Its default of 10 ms wakes an idle process a hundred times a second: 0.4 % of a core for nothing.
+    // The default resolution of 10 ms wakes an idle process a hundred times a second: 0.4 % of a core.
     collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: 100 });
     this.build.set({ version, node_version: process.version }, 1);
   }
@@ -117,7 +117,7 @@ export class Metrics {
     this.terminalErrors.inc({ controller: kind });
   }
 
-  /** A reconcile failed by a fault of the operator. */
+  /** A reconcile failed because of a bug of the operator. */
   panicked(kind: string): void {
     this.panics.inc({ controller: kind });
   }
@@ -178,7 +178,7 @@ export class Metrics {
     }
   }
 
-  /** `sizes`: how many objects are known, by kind. */
+  /** `sizes`: the number of cached objects by kind. */
   observeCache(sizes: () => ReadonlyMap<string, number>): void {
     this.gauge(
       'hub_operator_cached_objects',
@@ -206,7 +206,7 @@ export class Metrics {
     this.leader.set({ name: leaseName }, isLeader ? 1 : 0);
   }
 
-  /** A rate over a series that begins with its first error misses that error. */
+  /** Initializes the series with 0: the rate over a series that begins with its first error misses that error. */
   private beginAtZero(kind: string): void {
     for (const result of ['success', 'requeue_after', 'error'] satisfies ResultLabel[])
       this.reconciles.inc({ controller: kind, result }, 0);

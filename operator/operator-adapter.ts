@@ -6,14 +6,15 @@ import type { CustomResource } from './kinds/resource';
 import type { Logger } from './log';
 import type { Change } from './runtime/store';
 
-/** The event of the base class, and the change with the object's previous state, which it does not know. */
+/** The event of the base class, and the change with the object's previous state, which the base class does not have. */
 interface ResourceChange extends ResourceEvent {
   readonly change: Change<CustomResource>;
 }
 
 /**
- * The framework's operator with the runtime's watch in place of its own, which ends the process when the connection drops
- * and misses deletions meanwhile. Its methods that write are refused: they act on stale objects and swallow errors.
+ * The framework's operator with the runtime's watches. The framework's own watch ends the process when the connection
+ * drops and misses deletions in between. Its methods that write throw here: they act on stale objects and swallow
+ * errors.
  */
 export abstract class OperatorAdapter extends Operator {
   private readonly definitions = new Map(kinds.map((definition) => [definition.plural, definition]));
@@ -22,7 +23,7 @@ export abstract class OperatorAdapter extends Operator {
     super(loggerOf(log));
   }
 
-  /** Watches the resources of a kind; see `InformerOptions.onChange` for what `onChange` may rely on. */
+  /** Watches the resources of a kind; `InformerOptions.onChange` states the guarantees of `onChange`. */
   protected abstract watchKind(
     definition: KindDefinition,
     onChange: (change: Change<CustomResource>) => void,

@@ -29,15 +29,16 @@ import { builtin, type Builtin } from './runtime/types';
 import type { Settings } from './settings';
 import { type SyncModules, syncModules } from './sync';
 
-/** How the operator's life ended: asked to stop, or no longer the leader. */
+/** Why the operator ended: it was stopped, or it lost the lease. */
 export type End = 'stopped' | 'lost';
 
-/** The lease is renewed over a connection of its own, by requests that end before the renew deadline. */
+/** The lease is renewed over a separate connection, with a request timeout shorter than the renew deadline. */
 const LEASE_REQUEST_TIMEOUT = 5_000;
 
 /**
- * Registers a watch for every kind; each handler hands what it sees to the controller, which works it by the kind's
- * one sync module. Watches run from the start, so that a standby replica is warm; only the leader works.
+ * Registers a watch for every kind; the handlers pass changes to the controller, which reconciles resources with the
+ * sync module of their kind. Watches run from the start, so that a standby replica has a warm cache; only the leader
+ * reconciles.
  */
 export class HubOperator extends OperatorAdapter {
   readonly ended: Promise<End>;
@@ -49,7 +50,7 @@ export class HubOperator extends OperatorAdapter {
   private readonly events: EventRecorder;
   private readonly modules: SyncModules;
   private readonly leader: LeaderElection | undefined;
-  /** Aborted when this process may not write any more. */
+  /** Aborted when this process may no longer write. */
   private readonly leadership = new AbortController();
   private end!: (end: End) => void;
 
@@ -104,23 +105,23 @@ export class HubOperator extends OperatorAdapter {
     metrics.setLeader(settings.leaseName, false);
   }
 
-  /** Begins to watch and, as soon as this process is the leader, to work. `ended` tells how it went out. */
+  /** Starts the watches and, when this process becomes the leader, the reconciles. `ended` resolves at the end. */
   override async start(): Promise<void> {
     await super.start();
     void this.cache.waitForCacheSync().then(() => this.lead());
   }
 
-  /** Finishes what is in work, gives the lease back and closes everything. */
+  /** Finishes the work in progress, releases the lease and closes everything. */
   override async stop(): Promise<void> {
     await this.shutDown();
     await this.leader
       ?.release()
-      .catch((error: unknown) => this.log.warn({ error }, 'cannot release the lease'));
+      .catch((error: unknown) => this.log.warn({ error }, 'failed to release lease'));
     this.cluster.close();
     this.end('stopped');
   }
 
-  /** What is wrong with this process, in words. */
+  /** Why this process must be restarted, one sentence per problem; empty: it is alive. */
   livenessErrors(): string[] {
     return [
       ...this.cache.stuck().map((kind) => `the watch of ${kind} is stuck`),
@@ -128,13 +129,13 @@ export class HubOperator extends OperatorAdapter {
     ];
   }
 
-  /** What this process still waits for, in words. */
+  /** Why this process is not ready yet, one sentence per cause; empty: it is ready. */
   readinessErrors(): string[] {
     return this.cache
       .unsynced()
       .map(
         ({ kind, lastError = 'no answer' }) =>
-          `${kind} is not listed yet (is its definition installed, may it be listed?): ${lastError}`,
+          `${kind} is not listed yet (check that its CRD is installed and the role allows list): ${lastError}`,
       );
   }
 
@@ -159,7 +160,7 @@ export class HubOperator extends OperatorAdapter {
     });
   }
 
-  /** Secrets and ConfigMaps of everybody: by their metadata alone, read on demand. */
+  /** Watches the metadata of all Secrets and ConfigMaps; their contents are read on demand. */
   private watchReferenced(kind: 'Secret' | 'ConfigMap'): void {
     this.cache.watch<ClusterObject>(builtin[kind], {
       metadataOnly: true,
@@ -189,7 +190,7 @@ export class HubOperator extends OperatorAdapter {
     this.log.info({ identity: this.leader?.identity }, 'became leader');
     this.controller.queue.start();
     if (!this.leader || (await this.leader.renew()) === 'stopped') return;
-    this.log.error({}, 'lost the lease: stopping at once, another replica takes over');
+    this.log.error({}, 'lost lease, stopping at once');
     this.leadership.abort(new Stopping('this process is no longer the leader'));
     await this.shutDown();
     this.end('lost');
@@ -212,7 +213,7 @@ export class HubOperator extends OperatorAdapter {
     await this.events.drain();
   }
 
-  /** Resolves when `work` has ended, and after `delay` milliseconds anyway. */
+  /** Resolves when `work` has ended, at the latest after `delay` milliseconds. */
   private async atMost(delay: number, work: Promise<void>): Promise<void> {
     await withDeadline({ clock: this.clock, delay }, () => work).catch((error: unknown) => {
       if (!(error instanceof DeadlineExceeded)) throw error;

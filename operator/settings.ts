@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { parseArgs } from 'node:util';
 import { LOG_LEVELS } from './log';
 
-/** One line a setting: `--flag` on the command line, or its environment variable; the flag wins. */
+/** The settings: each is a flag (`--name`) or an environment variable; the flag has precedence. */
 const table = {
   watchNamespaces: {
     env: 'WATCH_NAMESPACES',
@@ -104,12 +104,16 @@ type Table = typeof table;
 type SettingName = keyof Table;
 export type Settings = { readonly [Name in SettingName]: ReturnType<Table[Name]['parse']> };
 
-/** Thrown with a sentence that names the setting, its value and what is accepted; or with the help that was asked for. */
+/** A setting is invalid: the message names the setting, its value and the accepted values. Or help was requested. */
 export class SettingsRefused extends Error {
   override readonly name = 'SettingsRefused';
 }
 
-/** Reads flags over environment over defaults. Throws {@link SettingsRefused} for what is unknown or not acceptable. */
+/**
+ * Reads the settings. Flags have precedence over environment variables, and those over defaults.
+ *
+ * @throws SettingsRefused an unknown flag or an invalid value
+ */
 export function readSettings(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -139,7 +143,7 @@ export function settingsHelp(): string {
   return ['Settings, as flag or environment variable:', ...rows].join('\n');
 }
 
-/** The rows of the reference in the docs. */
+/** The settings for the reference documentation. */
 export function settingsTable(): { flag: string; env: string; default: string; about: string }[] {
   return (Object.keys(table) as SettingName[]).map((name) => ({ flag: `--${flagOf(name)}`, ...table[name] }));
 }
@@ -165,7 +169,7 @@ function text(value: string): string {
   return value;
 }
 
-/** As Kubernetes has them: RFC 1123's labels, and names of several with dots between. */
+/** RFC 1123 labels and subdomains, as in Kubernetes. */
 const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const NAMESPACE = new RegExp(`^${LABEL}$`);
 const OBJECT_NAME = new RegExp(`^${LABEL}(\\.${LABEL})*$`);
@@ -175,7 +179,7 @@ function namespace(value: string): string {
   throw new Error('the name of a namespace is accepted: at most 63 of a-z, 0-9 and -, no - at its ends.');
 }
 
-/** Each once: two watches of one namespace would tell everything twice. */
+/** Without duplicates: two watches of one namespace would deliver every change twice. */
 function namespaces(value: string): readonly string[] {
   const items = value.split(',').map((item) => item.trim());
   return [...new Set(items.filter((item) => item !== '').map(namespace))];
@@ -188,7 +192,7 @@ function objectName(value: string): string {
   );
 }
 
-/** A host may be called what no pod may: upper case, underscores, nothing at all. */
+/** Converts a host name, which may have upper case letters or underscores or be empty, to a valid pod name. */
 function podNameFrom(host: string): string {
   const parts = host
     .toLowerCase()

@@ -6,12 +6,12 @@ export class Timer {
 
   constructor(private readonly clock: Clock) {}
 
-  /** Whether a callback is still to come. */
+  /** Whether a callback is pending. */
   get pending(): boolean {
     return this.cancel !== undefined;
   }
 
-  /** Calls `callback` once after `delay` milliseconds, in place of a callback that is still pending. */
+  /** Calls `callback` once after `delay` milliseconds; replaces a pending callback. */
   set(delay: number, callback: () => void): void {
     this.clear();
     this.cancel = this.clock.after(delay, () => {

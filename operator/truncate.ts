@@ -1,8 +1,8 @@
 const MARK = '…';
 
 /**
- * At most the first `longest` characters (UTF-16 code units) of `text`; a text that was cut ends with an ellipsis. No
- * surrogate pair is split: the API server would store another character, and the next comparison would differ.
+ * At most `longest` characters (UTF-16 code units) of `text`; a truncated text ends with an ellipsis. No surrogate pair
+ * is split: the API server would store another character, and the next comparison would differ.
  */
 export function truncate(text: string, longest: number): string {
   if (text.length <= longest) return text;

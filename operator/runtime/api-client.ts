@@ -11,46 +11,46 @@ import { truncate } from '../truncate';
 import { parseJson } from './json';
 import { type ClusterObject, pathOf, type ResourceType } from './objects';
 
-/** The API server refused a request: HTTP status, and reason and message of the `metav1.Status` that it sent. */
+/** The API server answered a request with an error: HTTP status, and reason and message of its `metav1.Status`. */
 export class ApiError extends OperationalError {
   override readonly name = 'ApiError';
   constructor(
     readonly status: number,
     readonly reason: string,
     message: string,
-    /** What the server asked for by `Retry-After`, in milliseconds. */
+    /** `Retry-After` of the answer, in milliseconds. */
     readonly retryAfter?: number,
-    /** Reasons of the single causes, where the server names them. */
+    /** Reasons of the causes in `details.causes`. */
     readonly causes: readonly string[] = [],
   ) {
     super(message);
   }
 }
 
-/** The API server gave no answer: refused, reset, timed out. */
+/** The API server did not answer: connection refused, reset or timed out. */
 export class ApiServerUnreachable extends OperationalError {
   override readonly name = 'ApiServerUnreachable';
 }
 
 export const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.status === 404;
 export const isConflict = (error: unknown): boolean => error instanceof ApiError && error.status === 409;
-/** The watch's resource version is too old: only a new list helps. */
+/** The resource version of the watch is too old (410 Gone): a new list is necessary. */
 export const isGone = (error: unknown): boolean => error instanceof ApiError && error.status === 410;
 
-/** Nothing new may be made in a namespace that is being deleted. */
+/** The namespace is being deleted: no object can be created in it. */
 export const isNamespaceTerminating = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.causes.includes('NamespaceTerminating');
 
-/** An admission webhook that gives no answer: it concerns the objects that it is registered for, and no others. */
+/** An admission webhook did not answer; this concerns only the objects for which it is registered. */
 export const isWebhookFailure = (error: unknown): boolean =>
   error instanceof ApiError && error.status === 500 && error.message.includes('failed calling webhook');
 
-/** The server is not there or not itself, for whoever asks: one that has lost its etcd still answers, with 5xx or 429. */
+/** The API server is unavailable to all clients: it does not answer, or without etcd answers with 5xx or 429. */
 export const isServerUnavailable = (error: unknown): boolean =>
   error instanceof ApiServerUnreachable ||
   (error instanceof ApiError && (error.status === 429 || error.status >= 500) && !isWebhookFailure(error));
 
-/** Says something of the moment, nothing of what was asked for: the same request may well succeed soon. */
+/** The error is independent of the request: the same request can succeed later. */
 export const isTransient = (error: unknown): boolean => isServerUnavailable(error) || isConflict(error);
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -60,7 +60,7 @@ export interface ApiRequest {
   readonly path: string;
   readonly query?: Query;
   readonly body?: unknown;
-  /** Default `application/json`; a patch names its own. */
+  /** Default `application/json`; a patch sets its own. */
   readonly contentType?: string;
   readonly accept?: string;
   readonly signal?: AbortSignal;
@@ -68,17 +68,21 @@ export interface ApiRequest {
 
 export interface ApiClientOptions {
   readonly clock: Clock;
-  /** Milliseconds after which a request without an answer is given up. */
+  /** Timeout of a request in milliseconds. */
   readonly timeout?: number;
-  /** Once aborted, nothing but GET is sent any more and what is under way is cut: the right to write is lost. */
+  /**
+   * When aborted, this process may no longer write: requests in flight are aborted, and only GET is sent afterwards.
+   */
   readonly leaderSignal?: AbortSignal;
-  /** Called before each write; throws when the right is lost and nobody has noticed yet, as after a sleep. */
+  /** Called before each write; throws when the lease has expired, also if no timer has fired yet, as after a freeze. */
   readonly assertLeader?: () => void;
   /** Called for each finished request, for metrics. */
   readonly onResponse?: (method: string, status: number | 'error') => void;
 }
 
-/** Credentials are asked of the kubeconfig anew this often: service account tokens are rotated on disk. */
+/**
+ * Milliseconds after which credentials are read again from the kubeconfig: service account tokens are rotated on disk.
+ */
 const CREDENTIALS_LIFETIME = 60_000;
 const DEFAULT_TIMEOUT = 30_000;
 
@@ -91,8 +95,9 @@ interface Credentials {
 }
 
 /**
- * The one way to call the cluster: JSON over keep-alive connections, with the kubeconfig's authentication. Requests
- * throw {@link ApiError}, {@link ApiServerUnreachable}, or the reason of the signal that aborted them; nothing else.
+ * The client of the API server: JSON over keep-alive connections, authenticated as the kubeconfig states. All requests
+ * of the operator use it. They throw only {@link ApiError}, {@link ApiServerUnreachable}, or the reason of an aborted
+ * signal.
  */
 export class ApiClient {
   private readonly client: AxiosInstance;
@@ -114,8 +119,8 @@ export class ApiClient {
     this.client = axios.create({
       baseURL: server.replace(/\/$/, ''),
       maxRedirects: 0,
-      // No limit. Infinity is one: axios then wraps a stream in a generator, and while that waits for the next chunk
-      // of a silent watch, destroying the stream neither ends it nor closes the connection.
+      // -1: no limit. With Infinity axios wraps a stream in a generator; while that waits for the next chunk of an idle
+      // watch, destroying the stream neither ends it nor closes the connection.
       maxContentLength: -1,
       maxBodyLength: -1,
       proxy: false,
@@ -128,13 +133,13 @@ export class ApiClient {
   async request<T>(request: ApiRequest): Promise<T> {
     const { data } = await this.authenticated(request, 'text');
     const body = parseAnswer(data);
-    // Only something between us and the server answers in another language.
+    // Only a proxy between the operator and the server answers with another content type.
     if (body === undefined)
       throw new ApiServerUnreachable(`${nameOf(request)}: the answer is not JSON: ${truncate(data, 200)}`);
     return body as T;
   }
 
-  /** The object as the server has it now; undefined when there is none. */
+  /** Reads an object; undefined: not found. */
   async find<T extends ClusterObject>(
     type: ResourceType,
     namespace: string | undefined,
@@ -167,7 +172,7 @@ export class ApiClient {
       return await this.send(request, type);
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 401) throw error;
-      this.credentials = undefined; // a rotated token: read it again, once
+      this.credentials = undefined; // the token may have been rotated: read it again, once
       return this.send(request, type);
     }
   }
@@ -242,12 +247,12 @@ export class ApiClient {
     return headers;
   }
 
-  /** One agent for as long as the TLS identity stays the same, so that connections are reused. */
+  /** The same agent while the TLS identity stays the same, so that connections are reused. */
   private keepAgents({ ca, cert, key, servername, rejectUnauthorized }: https.RequestOptions): void {
     const identity = JSON.stringify([ca, cert, key, servername, rejectUnauthorized]);
     if (identity === this.tlsIdentity) return;
     this.tlsIdentity = identity;
-    // The agent before is left to end what it has under way; its idle connections are closed by the server.
+    // The previous agent finishes its requests in flight; the server closes its idle connections.
     this.agents = {
       ...this.agents,
       httpsAgent: new https.Agent({
@@ -262,7 +267,7 @@ export class ApiClient {
   }
 }
 
-/** The parts of `metav1.Status` that are looked at. */
+/** The parts of `metav1.Status` that are read. */
 interface StatusAnswer {
   readonly reason?: string;
   readonly message?: string;
@@ -282,7 +287,7 @@ function apiError(
 ): ApiError {
   const answer = (parseAnswer(body) ?? {}) as StatusAnswer;
   const retryAfter = Number(headers['retry-after']);
-  // What names the uid of an object that was recreated since is refused as invalid; it is a conflict like any other.
+  // A request with the uid of an object that was recreated is rejected as invalid; it is treated as a conflict.
   const replaced = status === 422 && answer.details?.causes?.[0]?.field === 'metadata.uid';
   return new ApiError(
     replaced ? 409 : status,
@@ -293,7 +298,7 @@ function apiError(
   );
 }
 
-/** Undefined for what is not JSON: proxies answer in plain text. */
+/** Undefined if the body is not JSON: proxies answer with plain text. */
 function parseAnswer(body: string): unknown {
   try {
     return parseJson(body);

@@ -1,19 +1,19 @@
 import { OperationalError } from '../errors';
 import { ApiError } from './api-client';
 
-/** An object that exists under the desired name and belongs to something else; it is never overwritten. */
+/** An object with the desired name belongs to another owner; it is never overwritten. */
 export class NameConflict extends OperationalError {
   override readonly name = 'NameConflict';
   constructor(
     message: string,
-    /** The object is being deleted, or its owner is gone: it disappears by itself. */
+    /** The object is being deleted, or its owner is gone, so that the garbage collector deletes it. */
     readonly transient: boolean,
   ) {
     super(message);
   }
 }
 
-/** The API server does not accept the desired object; the message is the server's. */
+/** The API server rejected the desired object; the message is the server's. */
 export class ObjectRejected extends OperationalError {
   override readonly name = 'ObjectRejected';
 
@@ -27,11 +27,11 @@ export class ObjectRejected extends OperationalError {
   }
 }
 
-/** The rejection that an answer to a write stands for; undefined for an error that says nothing about the object. */
+/** Converts an error of a write to a rejection; undefined for an error that is independent of the object. */
 export function rejectionOf(error: unknown): ObjectRejected | undefined {
   if (!(error instanceof ApiError) || error.causes.includes('NamespaceTerminating')) return undefined;
   const { message, status } = error;
-  // The API server answers a field that the schema does not know with a 500, as if it were at fault itself.
+  // The API server answers with 500 to a field that is not in the schema.
   const isInvalid =
     status === 400 || status === 422 || message.startsWith('failed to create typed patch object');
   if (!isInvalid && status !== 403) return undefined;

@@ -10,11 +10,11 @@ import { controllerOf, FIELD_MANAGER, ownerReferenceTo, Ownership } from './owne
 export interface ApplyOptions {
   /** The resource that the object belongs to. */
   readonly owner: CustomResource;
-  /** False: the object outlives its owner (`retain`); it is then ours by its labels. */
+  /** False: the object outlives its owner (`retain`) and is recognised by its labels. */
   readonly ownerReference?: boolean;
 }
 
-/** The desired object, in full. */
+/** The complete desired object. */
 export type Manifest = ClusterObject & Readonly<Record<string, unknown>>;
 
 interface Applied {
@@ -23,9 +23,9 @@ interface Applied {
   readonly resourceVersion: string | undefined;
 }
 
-/** Makes objects in the cluster equal to the desired ones. */
+/** Applies and deletes the objects that the operator generates. */
 export class Applier {
-  /** What was applied last, by this process. */
+  /** The hashes that this process applied last, by object. */
   private readonly lastApplied = new Map<ObjectKey, Applied>();
   private readonly ownership: Ownership;
   private readonly lastAppliedAnnotation: string;
@@ -41,14 +41,14 @@ export class Applier {
   }
 
   /**
-   * Applies the desired object (server-side, forced for our fields), unless it is equal: this process applied the same
-   * before, and nothing about the object has changed since. Then nothing is sent for an object that is in the cache.
-   * Applying an equal object is harmless: the server writes nothing, and its version stays.
+   * Applies the desired object with server-side apply and `force`. Nothing is sent when this process has applied the
+   * same before and the object in the cache has not changed since. An apply without a difference has no effect: the
+   * server writes nothing, and the resource version stays.
    *
-   * Answers with the object as it is then; of a kind that is watched by its metadata, perhaps with that alone.
+   * Returns the resulting object; for a kind of which only metadata is watched, possibly only its metadata.
    *
-   * @throws NameConflict an object of that name belongs to something else
-   * @throws ObjectRejected the API server does not accept the object
+   * @throws NameConflict an object of that name belongs to another owner
+   * @throws ObjectRejected the API server rejects the object
    */
   async apply<T extends ClusterObject>(
     type: ResourceType,
@@ -69,7 +69,7 @@ export class Applier {
     return applied;
   }
 
-  /** Lets the API server check what {@link apply} would write, and writes nothing. */
+  /** Has the API server validate the write of {@link apply} as a dry run. */
   async dryRun(type: ResourceType, desired: Manifest, options: ApplyOptions): Promise<void> {
     const body = this.withOwnership(desired, options);
     const { namespace, name } = body.metadata;
@@ -78,12 +78,12 @@ export class Applier {
     await this.send(pathOf(type, namespace, name), body, present, { dryRun: 'All' });
   }
 
-  /** Whether the last object applied to `present`, by whichever process, was equal to the desired one. */
+  /** Whether the last object applied to `present`, by this or a previous process, was equal to the desired one. */
   matchesLastApplied(present: ClusterObject, desired: Manifest, options: ApplyOptions): boolean {
     return this.lastAppliedHashOf(present) === this.lastAppliedHashOf(this.withOwnership(desired, options));
   }
 
-  /** Deletes what {@link apply} created for this owner. An object of somebody else stays. */
+  /** Deletes an object that {@link apply} created for this owner. An object of another owner stays. */
   async remove(type: ResourceType, owner: CustomResource, name: string): Promise<void> {
     const { namespace } = owner.metadata;
     const present = await this.find(type, namespace, name);
@@ -95,17 +95,17 @@ export class Applier {
         body: { preconditions: { uid: present.metadata.uid } },
       });
     } catch (error) {
-      // Deleted meanwhile, or another object by now, which the next reconcile handles.
+      // Deleted or recreated meanwhile: the next reconcile handles the new object.
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
   }
 
-  /** An object was deleted: what was applied to it is remembered no longer. */
+  /** Forgets the applied hash of a deleted object. */
   forget(object: ClusterObject): void {
     this.lastApplied.delete(objectKeyOf(object));
   }
 
-  /** The object as the API server has it now. */
+  /** Reads the object from the API server. */
   find<T extends ClusterObject>(type: ResourceType, namespace: string, name: string): Promise<T | undefined> {
     return this.cluster.find<T>(type, namespace, name);
   }
@@ -118,7 +118,7 @@ export class Applier {
     return this.ownership.isOwnedBy(object, owner);
   }
 
-  /** The object that is to be changed. One that is not in the cache may be another's, or too new. */
+  /** The object to change, from the cache or else from the API server: it may be too new or not be watched. */
   protected async read<T extends ClusterObject>(
     type: ResourceType,
     namespace: string,
@@ -138,7 +138,7 @@ export class Applier {
       return await this.cluster.request<T>({
         method: 'PATCH',
         path,
-        // Not forced onto one that appears between our read and our write: it is somebody else's.
+        // Not forced: an object that appears between the read and the write belongs to another owner.
         query: {
           fieldManager: FIELD_MANAGER,
           force: present !== undefined,
@@ -187,7 +187,7 @@ export class Applier {
     );
   }
 
-  /** Whether the resource of ours that controls the object is gone, so that the garbage collector deletes the object. */
+  /** Whether the resource that controls the object is gone, so that the garbage collector deletes the object. */
   private isOrphaned(present: ClusterObject): boolean {
     const controller = controllerOf(present);
     if (!controller || !this.cache.watches(controller.kind)) return false;

@@ -15,27 +15,27 @@ export interface CacheOptions {
   readonly cluster: ApiClient;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Empty: all. */
+  /** Empty: all namespaces. */
   readonly namespaces: readonly string[];
   /** Freeze all objects, so that a mutation throws: for tests. */
   readonly freeze: boolean;
   readonly onFailure: (type: ResourceType, error: unknown) => void;
 }
 
-/** A watch without a sign of life for this long is stuck: silence and backoff both end in half of it. */
+/** Milliseconds. A watch that is idle for longer is stuck: idle timeout and backoff are both less than half of it. */
 const STUCK = 2 * WATCH_IDLE_TIMEOUT;
 
 export const hubKey = (namespace: string, hubName: string): string => `${namespace}/${hubName}`;
 
-/** What is known of the cluster: one informer per watched kind and namespace, read from memory. */
+/** The cache of the cluster's objects: one informer per watched kind and namespace. */
 export class Cache {
   private readonly informers = new Map<string, Informer<ClusterObject>[]>();
 
   constructor(private readonly options: CacheOptions) {}
 
-  /** Begins to watch a kind, once. */
+  /** Starts to watch a kind. @throws Error the kind is watched already */
   watch<T extends ClusterObject>(type: ResourceType, watch: WatchOptions<T>): void {
-    if (this.informers.has(type.kind)) throw new Error(`${type.kind} is watched already`);
+    if (this.informers.has(type.kind)) throw new Error(`cannot watch ${type.kind}: it is watched already`);
     const { namespaces, ...shared } = this.options;
     const informers = (namespaces.length > 0 ? namespaces : [undefined]).map((namespace) => {
       const options: InformerOptions<T> = { ...shared, ...watch, type, ...(namespace && { namespace }) };
@@ -84,7 +84,7 @@ export class Cache {
     await Promise.all(this.all().map((informer) => informer.waitForCacheSync()));
   }
 
-  /** The kinds whose first list is not there yet, and what the server says of that: a permission that is missing. */
+  /** The kinds without a complete first list, and the server's last error, such as a missing permission. */
   unsynced(): { readonly kind: string; readonly lastError: string | undefined }[] {
     return [...this.informers].flatMap(([kind, informers]) => {
       const missing = informers.filter(({ synced }) => !synced);
@@ -93,7 +93,7 @@ export class Cache {
     });
   }
 
-  /** How many objects are known, by kind. */
+  /** The number of cached objects by kind. */
   sizes(): ReadonlyMap<string, number> {
     const sizes = [...this.informers].map(
       ([kind, informers]) => [kind, informers.reduce((sum, { store }) => sum + store.size, 0)] as const,

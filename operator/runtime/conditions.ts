@@ -4,11 +4,11 @@ import type { CustomResource } from '../kinds/resource';
 import { truncate } from '../truncate';
 import type { Outcome } from './outcome';
 
-/** Longest message that is written. `metav1.Condition` allows 32768 characters; people read fewer. */
+/** Longest message in characters. `metav1.Condition` allows 32768. */
 const LONGEST_MESSAGE = 1_024;
 
 /**
- * The conditions after an outcome, by the rules of kstatus: `Ready` is always there, `Reconciling` and `Stalled` only
+ * The conditions after an outcome, by the rules of kstatus: `Ready` is always present, `Reconciling` and `Stalled` only
  * while true. `at` is an RFC 3339 time.
  */
 export function conditionsAfter(

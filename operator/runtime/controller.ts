@@ -47,12 +47,13 @@ export interface ControllerOptions {
 /** Work that takes much longer than the time limit of a reconcile means that the queue is stuck. */
 const STUCK = 3 * RECONCILE_TIMEOUT;
 
-/** Longest backoff after an unavailable API server: no fault of the resource, so it goes on soon after the outage. */
+/** Longest backoff after errors of the API server, in milliseconds: reconciles continue soon after an outage. */
 const API_SERVER_RETRY = 10_000;
 
 /**
  * The controller of all kinds, with one work queue. A resource is enqueued when it changes, when an object that it
- * depends on changes and when an object that it owns changes. The result of its reconcile decides when it is next.
+ * depends on changes, and when an object that it owns changes. The result of a reconcile determines the time of the
+ * next one.
  */
 export class Controller {
   readonly queue: WorkQueue<ObjectKey>;
@@ -86,7 +87,7 @@ export class Controller {
     try {
       this.index(definition, key, change, priority);
     } finally {
-      // Also when the definition throws on this resource: its reconcile reports what is wrong.
+      // Also when the definition throws on this resource: its reconcile reports the error.
       if (change.type !== 'modified' || predicate(change.previous, object)) this.queue.add(key, priority);
     }
     const modified = change.type === 'modified';
@@ -95,7 +96,7 @@ export class Controller {
       isDeepStrictEqual(dependentView(definition, change.previous), dependentView(definition, object))
     )
       return;
-    // Resources may still refer to the former identity.
+    // Resources may still refer to the previous identity.
     const states = modified ? [object, change.previous] : [object];
     const names = states.flatMap((state) => [state.metadata.name, definition.identity?.(state)]);
     for (const name of new Set(names))
@@ -108,7 +109,7 @@ export class Controller {
     this.enqueueDependents(objectKey(kind, namespace, name), this.deliveryPriority());
   }
 
-  /** A generated object changed: enqueues its owner, and the former one if that changed. */
+  /** A generated object changed: enqueues its owner and, if the owner changed, its previous owner. */
   onOwned(change: Change<ClusterObject>): void {
     const states = change.type === 'modified' ? [change.object, change.previous] : [change.object];
     const owners = new Set(states.flatMap((state) => this.ownersOf(state)));
@@ -125,7 +126,7 @@ export class Controller {
     return this.identities.conflictingOwner(objectKeyOf(resource));
   }
 
-  /** Faults of the queue and of reconciles that make a restart of the process necessary, for the liveness probe. */
+  /** Errors of the queue and of reconciles that require a restart of the process, for the liveness probe. */
   livenessErrors(): string[] {
     const reconcilers = [...this.options.kinds.values()].map(({ reconciler }) => reconciler);
     const ages: [milliseconds: number, error: string][] = [
@@ -189,7 +190,7 @@ export class Controller {
     return this.backoff.next(key, isServerUnavailable(error) ? API_SERVER_RETRY : undefined);
   }
 
-  /** By the owner reference and by the label: a retained volume has only the label. */
+  /** By the owner reference or by the label: a retained volume has only the label. */
   private ownersOf({
     metadata: { labels, namespace = '', ownerReferences = [] },
   }: ClusterObject): ObjectKey[] {
@@ -204,7 +205,9 @@ export class Controller {
       .map(({ kind, name }) => objectKey(kind, namespace, name));
   }
 
-  /** A hub and its children: a hub that hangs delays no other. The Hub itself does not wait behind its children. */
+  /**
+   * The partition of a hub and its children: a hung hub delays no other. The Hub itself does not wait for its children.
+   */
   private partitionOf(key: ObjectKey): string {
     const { kind, namespace } = parseObjectKey(key);
     if (kind === hub.kind) return key;
@@ -281,11 +284,13 @@ function resyncDelay(): number {
   return RESYNC * (1 + RESYNC_JITTER * (2 * Math.random() - 1));
 }
 
-/** Whether it was reconciled as it is now, by this process or by the one before: it can wait after a start. */
+/**
+ * Whether this generation was reconciled, by this process or the previous one: after a start it has resync priority.
+ */
 const isSettled = ({ metadata, status }: CustomResource): boolean =>
   !metadata.deletionTimestamp && status?.observedGeneration === metadata.generation;
 
-/** Whether a change needs a reconcile: one by a person or by another controller, not one of our status and finalizer. */
+/** Whether a change requires a reconcile: changes of the operator's own status and finalizer do not. */
 function predicate(before: CustomResource, after: CustomResource): boolean {
   const parts = ({ metadata }: CustomResource) => [
     metadata.generation,
@@ -297,7 +302,7 @@ function predicate(before: CustomResource, after: CustomResource): boolean {
   return finalizerRemoved || !isDeepStrictEqual(parts(before), parts(after));
 }
 
-/** The parts of a resource that its dependents may use: existence, spec and status. */
+/** The parts of a resource that its dependents use: existence, spec and status. */
 function dependentView(definition: KindDefinition, resource: CustomResource): unknown {
   const { generation, deletionTimestamp, uid } = resource.metadata;
   const status = definition.dependentStatus?.(resource) ?? defaultDependentStatus(resource);

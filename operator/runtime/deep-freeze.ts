@@ -1,4 +1,4 @@
-/** Makes an object and all that it holds read-only: a later mutation throws a TypeError where it happens. */
+/** Makes an object and all nested objects read-only: a later mutation throws a TypeError. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   for (const part of Object.values(value)) deepFreeze(part);

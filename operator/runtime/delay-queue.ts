@@ -17,8 +17,8 @@ export interface DueKey<Key> {
 }
 
 /**
- * Keys with a time at which they are due, each once. A binary heap whose entries know their position: an entry that is
- * moved or removed leaves nothing behind.
+ * A queue of unique keys ordered by due time. A binary heap whose entries store their position, so that an entry can be
+ * moved or removed directly.
  */
 export class DelayQueue<Key> {
   private readonly entries = new Map<Key, Entry<Key>>();
@@ -48,7 +48,7 @@ export class DelayQueue<Key> {
     return this.entries.has(key);
   }
 
-  /** Adds a key. Of several adds the earliest time and the strongest priority count. */
+  /** Adds a key. If it is added repeatedly, the earliest time and the highest priority count. */
   add(key: Key, delay: number, priority: Priority): void {
     const due = this.clock.monotonic() + delay;
     const present = this.entries.get(key);
@@ -80,7 +80,7 @@ export class DelayQueue<Key> {
     return entry.priority;
   }
 
-  /** Calls back no more. */
+  /** Makes no further callback. */
   stop(): void {
     this.timer.clear();
     this.timerDue = 0;

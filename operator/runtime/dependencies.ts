@@ -5,7 +5,7 @@ export class Dependencies {
   private readonly references = new Map<ObjectKey, ReadonlySet<ObjectKey>>();
   private readonly dependents = new Map<ObjectKey, Set<ObjectKey>>();
 
-  /** Replaces the references of `dependent`. They may hold the same object twice. */
+  /** Replaces the references of `dependent`. Duplicates are allowed. */
   set(dependent: ObjectKey, references: readonly ObjectKey[]): void {
     this.remove(dependent);
     const distinct = new Set(references);

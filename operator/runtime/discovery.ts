@@ -2,7 +2,9 @@ import type { Clock } from '../clock';
 import type { ResourceType } from './objects';
 import { type ApiClient, isNotFound } from './api-client';
 
-/** How long an answer is good for. Watching definitions would need rights on all of the cluster's. */
+/**
+ * Lifetime of an answer in milliseconds. Watching CRDs instead would require permissions on all CRDs of the cluster.
+ */
 const LIFETIME = 15_000;
 
 interface Answer {
@@ -10,7 +12,7 @@ interface Answer {
   readonly plurals: Promise<ReadonlySet<string>>;
 }
 
-/** Which resources of others the API server has, asked of it now and then. */
+/** Caches which resource types of other API groups the API server serves. */
 export class Discovery {
   private readonly answers = new Map<string, Answer>();
 
@@ -27,7 +29,7 @@ export class Discovery {
     if (!answer || now - answer.at >= LIFETIME) {
       answer = { at: now, plurals: this.ask(key) };
       this.answers.set(key, answer);
-      // What failed is asked again at once.
+      // A failed request is repeated at the next call.
       answer.plurals.catch(() => this.answers.delete(key));
     }
     return (await answer.plurals).has(plural);

@@ -6,17 +6,17 @@ import type { Cache } from './cache';
 import type { ClusterObject, ResourceType } from './objects';
 import type { CustomResource } from '../kinds/resource';
 
-/** Of what changes in one object: more tells a person less. */
+/** Longest list of differences of one object. */
 const MOST_FIELDS = 5;
 const LONGEST_VALUE = 60;
 
-/** An applier that changes nothing: the API server works out each write without doing it, and the differences are kept. */
+/** An applier for dry runs: sends each write with `dryRun=All` and records the differences. */
 export class DryRunApplier extends Applier {
-  /** One sentence for each object that would be written. */
+  /** One sentence per object that would be written. */
   readonly differences: string[] = [];
 
   constructor(cluster: ApiClient, cache: Pick<Cache, 'get' | 'watches'>, group: string) {
-    // The answer to a dry run is stored nowhere: the cache must not learn it.
+    // The answer to a dry run must not reach the cache.
     const readOnly: Pick<Cache, 'get' | 'watches' | 'recordWrite'> = {
       get: (...object) => cache.get(...object),
       watches: (...kind) => cache.watches(...kind),
@@ -25,7 +25,7 @@ export class DryRunApplier extends Applier {
     super(cluster, readOnly, group);
   }
 
-  /** Contents are compared, and the cache has those of Secrets and ConfigMaps not. */
+  /** Reads the object from the API server: the cache has no contents of Secrets and ConfigMaps. */
   protected override read<T extends ClusterObject>(
     type: ResourceType,
     namespace: string,
@@ -61,7 +61,7 @@ export class DryRunApplier extends Applier {
   }
 }
 
-/** What people and we say of an object, without what the server notes on it. */
+/** The object without the metadata that the API server sets. */
 function contentOf(object: ClusterObject): object {
   const { labels, annotations, ownerReferences } = object.metadata;
   const content = Object.entries(object).filter(

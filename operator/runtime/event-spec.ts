@@ -1,12 +1,12 @@
 import type { EventReason } from '../kinds/reasons';
 
-/** An event to be written onto a resource. */
+/** An event to be recorded on a resource. */
 export interface EventSpec {
   readonly type: 'Normal' | 'Warning';
   readonly reason: EventReason;
   readonly message: string;
   /**
-   * Stands for the message when repeated events are counted: for a message with a part that is different each time.
+   * Used instead of the message to detect repeated events, for a message with a variable part.
    * Default: the message.
    */
   readonly series?: string;

@@ -7,10 +7,10 @@ import type { EventSpec } from './event-spec';
 import { pathOf } from './objects';
 import { builtin } from './types';
 
-/** A repeated event within this time is counted on the first one (`count`) instead of being created again. */
+/** Milliseconds within which a repeated event increments `count` of the first one. */
 const AGGREGATION = 10 * 60_000;
 const LONGEST_MESSAGE = 1_024;
-/** Of the resource's name in the event's; both are limited to 253 characters. */
+/** Longest part of an event's name that is the resource's name; both are limited to 253 characters. */
 const LONGEST_NAME = 200;
 
 interface Series {
@@ -21,7 +21,7 @@ interface Series {
   lastAt: number;
 }
 
-/** Creates the objects of events in the cluster, and counts repeated events on the object that is there. */
+/** Writes Event objects; repeated events increment the count of the existing object. */
 export class EventWriter {
   /** In the order of their last use, the oldest first. */
   private readonly series = new Map<string, Series>();
@@ -61,7 +61,7 @@ export class EventWriter {
     this.series.set(id, series);
   }
 
-  /** Counts a repetition on the event's object. False when the object does not exist any more: it lives for an hour. */
+  /** Increments the count of an Event object. False: the object no longer exists (the default TTL is an hour). */
   private async count(
     resource: CustomResource,
     event: EventSpec,

@@ -4,10 +4,10 @@ import type { Logger } from '../log';
 import type { EventSpec } from './event-spec';
 import type { EventWriter } from './event-writer';
 
-/** A resource may have this many events of a type at once and one more every REFILL. Further ones are only logged. */
+/** Token bucket per resource and type: this many events, refilled by one per REFILL. Further events are only logged. */
 const BURST = 25;
 const REFILL = 60_000;
-/** Events that wait to be written. While the API server is unavailable, further ones are only logged. */
+/** Capacity of the queue of events to write. When it is full, further events are only logged. */
 const QUEUE_LIMIT = 1_000;
 
 interface Bucket {
@@ -22,15 +22,15 @@ interface Pending {
 }
 
 /**
- * Records events onto resources, beside their reconciles: an event never delays one and never fails one (rules.md,
- * "Status and conditions"). Events are written one after another, in the order in which they were recorded.
+ * Records events on resources asynchronously: an event never delays or fails a reconcile (rules.md, "Status and
+ * conditions"). Events are written one after another in the order in which they were recorded.
  */
 export class EventRecorder {
   private readonly pending: Pending[] = [];
   /** The event that is being written. */
   private current: { readonly uid: string; readonly written: Promise<void> } | undefined;
   private running: Promise<void> | undefined;
-  /** Budgets by type and uid, so that Normal events leave that of Warnings alone; the least recently used first. */
+  /** Token buckets by type and uid, so that Normal events do not use up that of Warnings; least recently used first. */
   private readonly buckets = new Map<string, Bucket>();
 
   constructor(
@@ -39,20 +39,20 @@ export class EventRecorder {
     private readonly log: Logger,
   ) {}
 
-  /** Logs the event and writes it soon. */
+  /** Logs the event and queues it for writing. */
   record(resource: CustomResource, event: EventSpec): void {
     const fields = fieldsOf({ resource, event });
     this.log.info({ ...fields, message: event.message }, 'recorded event');
     if (!this.takeToken(`${event.type} ${resource.metadata.uid}`)) return;
     if (this.pending.length >= QUEUE_LIMIT) {
-      this.log.warn(fields, 'dropped event: too many events wait to be written');
+      this.log.warn(fields, 'dropped event, queue of events is full');
       return;
     }
     this.pending.push({ resource, event });
     this.running ??= this.writePending();
   }
 
-  /** Resolves when all events of the resource have been written: before it is gone. */
+  /** Resolves when all events of the resource have been written; called before its finalizer is released. */
   async flush({ metadata: { uid } }: CustomResource): Promise<void> {
     const mine = this.pending.filter(({ resource }) => resource.metadata.uid === uid);
     const others = this.pending.filter(({ resource }) => resource.metadata.uid !== uid);
@@ -80,7 +80,7 @@ export class EventRecorder {
     try {
       await this.writer.write(pending.resource, pending.event);
     } catch (error) {
-      this.log.warn({ ...fieldsOf(pending), error }, 'could not write event');
+      this.log.warn({ ...fieldsOf(pending), error }, 'failed to write event');
     }
   }
 

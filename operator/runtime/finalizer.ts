@@ -22,7 +22,7 @@ export class Finalizer {
     return this.apply<R>(resource, [this.name]);
   }
 
-  /** Removes the finalizer. Returns the resource if another finalizer still holds it; undefined when it is gone. */
+  /** Removes the finalizer. Returns the resource if other finalizers remain; undefined: it is deleted. */
   async release<R extends CustomResource>(resource: R): Promise<R | undefined> {
     try {
       const left = await this.apply(resource, []);

@@ -1,6 +1,6 @@
 import type { ObjectKey } from './object-key';
 
-/** A resource that stands for an object in a hub. */
+/** A resource that describes an object in a hub. */
 interface Contender {
   readonly key: ObjectKey;
   /** RFC 3339 with whole seconds. */
@@ -9,15 +9,15 @@ interface Contender {
 }
 
 /**
- * Which resource owns which object in a hub (rules.md, "Ownership of objects in the hub"): of several resources with
- * one identity the oldest owns the object, and the next one takes over when it goes.
+ * Finds the resource that owns an object in a hub (rules.md, "Ownership of objects in the hub"): of several resources
+ * with one identity the oldest owns the object; when it is deleted, the next oldest does.
  */
 export class IdentityIndex {
   /** By identity, the oldest first. */
   private readonly contenders = new Map<string, readonly Contender[]>();
   private readonly identityOf = new Map<ObjectKey, string>();
 
-  /** Sets the identity of a resource. Returns the other resources for which the owner changes by that. */
+  /** Sets the identity of a resource. Returns the other resources whose owner changes. */
   set(contender: Contender, identity: string): ObjectKey[] {
     if (this.identityOf.get(contender.key) === identity) return [];
     const successors = this.remove(contender.key);
@@ -28,7 +28,7 @@ export class IdentityIndex {
     return [...successors, ...displaced.map(({ key }) => key)];
   }
 
-  /** The resource has no identity any more. Returns the other resources for which the owner changes by that. */
+  /** Removes the identity of a resource. Returns the other resources whose owner changes. */
   remove(key: ObjectKey): ObjectKey[] {
     const identity = this.identityOf.get(key);
     if (identity === undefined) return [];
@@ -40,7 +40,7 @@ export class IdentityIndex {
     return all[0] === others[0] ? [] : others.map((contender) => contender.key);
   }
 
-  /** The older resource with the same identity; undefined when this one owns the object. */
+  /** The oldest resource with the same identity; undefined: this resource owns the object. */
   conflictingOwner(key: ObjectKey): ObjectKey | undefined {
     const identity = this.identityOf.get(key);
     const owner = identity === undefined ? undefined : this.contenders.get(identity)![0]!.key;
@@ -48,7 +48,7 @@ export class IdentityIndex {
   }
 }
 
-/** The uid decides between two of the same second, so that every replica and every restart finds the same owner. */
+/** Resources of the same second are ordered by uid, so that every replica and every restart finds the same owner. */
 function byAge(a: Contender, b: Contender): number {
   if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1;
   return a.uid < b.uid ? -1 : 1;

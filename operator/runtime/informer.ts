@@ -20,9 +20,9 @@ export interface InformerOptions<T extends ClusterObject> extends NormalizeOptio
   /** For {@link Store.byIndex}. */
   readonly indexBy?: IndexBy<T>;
   /**
-   * Called for each difference once: synchronously, after the store has it, in the order of the server's events. States
-   * between two that were seen may be missing; a deletion and a creation under one name never are. The object is shared
-   * with the store and all its readers: read-only. A handler that throws is logged and misses that change alone.
+   * Called once per difference: synchronously, after the store is updated, in the order of the server's events.
+   * Intermediate states may be missing; the deletion and the recreation of an object are never merged. The object is
+   * shared with the store and all its readers: read-only. An error of the handler is logged.
    */
   readonly onChange: (change: Change<T>) => void;
   /** Called for each failure of the list or the watch, for metrics. */
@@ -34,35 +34,38 @@ interface Page<T> {
   readonly items: readonly T[];
 }
 
-/** How a whole list is asked for: as the beginning of a watch, or in pages of a server that cannot do that. */
+/** How the list is requested: streamed as the beginning of a watch or, if the server cannot do that, in pages. */
 type ListPhase = { readonly type: 'streaming-list' } | { readonly type: 'paging' };
 
-/** What the informer does next. */
+/** The next step of the informer. */
 type Phase =
   | ListPhase
   | {
       readonly type: 'watching';
-      /** The resource version from which the watch goes on. */
+      /** The resource version from which the watch continues. */
       readonly from: string;
-      /** The watch before ended silent: the next one must show that the connection is alive. */
+      /** The previous watch ended by the idle timeout: the next one must prove that the connection is alive. */
       readonly wasIdle: boolean;
     };
 
-/** The server is asked to end a watch after this long (plus up to as much again): a new one is cheap and proves the way. */
+/**
+ * Seconds after which the server ends a watch, plus a random part up to as much again: a new watch is cheap and proves
+ * that the connection is alive.
+ */
 const WATCH_SECONDS = 300;
 const PAGE = 500;
-/** Milliseconds that a streamed list may take; then it is asked for in pages. */
+/** Milliseconds after which a streamed list is abandoned and requested in pages. */
 const STREAMED_LIST_DEADLINE = 60_000;
 const RETRY_FIRST = 200;
 const RETRY_LAST = 30_000;
-/** A watch that the server ends sooner than this counts as a failure, so that a broken server is not asked in a loop. */
+/** Milliseconds. A watch that the server ends sooner counts as a failure, so that it is retried with backoff. */
 const SHORTEST_WATCH = 1_000;
-/** On the bookmark that ends the list at the beginning of a watch; others may come before it. */
+/** Annotation of the bookmark that ends a streamed list; other bookmarks may come before it. */
 const END_OF_LIST = 'k8s.io/initial-events-end';
 
 /**
- * Keeps a {@link Store} equal to one list of the API server and tells each difference once, deletions that happened
- * while it was disconnected included. It never gives up: every error is followed by another try, later and later.
+ * Keeps a {@link Store} equal to one list of the API server and reports each difference once, including deletions while
+ * it was disconnected. It retries every error, with exponential backoff and without a limit.
  */
 export class Informer<T extends ClusterObject> {
   readonly store: Store<T>;
@@ -76,7 +79,7 @@ export class Informer<T extends ClusterObject> {
   private lastErrorText: string | undefined;
   /** By the monotonic clock. */
   private lastActivity: number;
-  /** Since when the present attempt has a list or an open watch, by the monotonic clock. */
+  /** When the current attempt received its list or opened its watch, by the monotonic clock. */
   private goodSince: number | undefined;
 
   constructor(private readonly options: InformerOptions<T>) {
@@ -98,7 +101,7 @@ export class Informer<T extends ClusterObject> {
     return this.isSynced;
   }
 
-  /** What the last list or watch failed by, in the server's words; undefined once a list has arrived. */
+  /** The message of the last error of list or watch; undefined after a list has arrived. */
   get lastError(): string | undefined {
     return this.lastErrorText;
   }
@@ -108,19 +111,19 @@ export class Informer<T extends ClusterObject> {
     return this.firstSync;
   }
 
-  /** Milliseconds since the server was last heard or tried: a large number means that this watch is stuck. */
+  /** Milliseconds since the last data or the last attempt: a large number means that this watch is stuck. */
   idleFor(): number {
     return this.options.clock.monotonic() - this.lastActivity;
   }
 
-  /** Whether objects of that namespace are in its list. */
+  /** Whether the list includes objects of that namespace. */
   covers(namespace: string | undefined): boolean {
     return this.options.namespace === undefined || this.options.namespace === namespace;
   }
 
   /**
-   * Takes the server's answer to a write of ours, which is newer than what the watch has brought. The change is told
-   * like any other: it may hold somebody else's change too. Answers with the newest that is known of the object.
+   * Records the server's answer to a write of the operator, which may be newer than the watch. It is reported like any
+   * other change, because it may include changes of other clients. Returns the newest known state of the object.
    */
   recordWrite(object: T): T {
     const normalized = this.normalize(object);
@@ -143,38 +146,38 @@ export class Informer<T extends ClusterObject> {
       const isGood = this.goodSince !== undefined && clock.monotonic() - this.goodSince >= SHORTEST_WATCH;
       this.onEnd(error);
       if (isGood && (error === undefined || error instanceof WatchIdleTimeout)) {
-        failures = 0; // ended by the server as it was asked to, or quiet
+        failures = 0; // ended by the server as requested, or by the idle timeout
         continue;
       }
-      // One that stood for a while proves that the server is there: being cut off now and then must not cost more and more.
+      // A watch that lasted a while proves that the server works: occasional disconnects must not increase the backoff.
       failures = isGood ? 1 : failures + 1;
       const asked = error instanceof ApiError ? (error.retryAfter ?? 0) : 0;
       await this.pause(Math.max(asked, backoffDelay(failures, RETRY_FIRST, RETRY_LAST)));
     }
   }
 
-  /** Decides by the error what comes next. */
+  /** Determines the next step after an error. */
   private onEnd(error: Error | undefined): void {
     const { log, onFailure, type } = this.options;
     const { phase } = this;
     if (error === undefined) return;
     if (isGone(error)) {
       this.phase = this.relistBy;
-      log.debug({ kind: type.kind }, 'the watch is too old: listing again');
+      log.debug({ kind: type.kind }, 'watch expired, listing again');
       return;
     }
     if (error instanceof WatchIdleTimeout && phase.type === 'watching') {
       if (!phase.wasIdle) {
         this.phase = { ...phase, wasIdle: true };
-        log.debug({ kind: type.kind }, 'the watch was silent: watching again from where it was');
+        log.debug({ kind: type.kind }, 'watch was idle, watching again from the same version');
         return;
       }
-      // Restored from a backup, the server waits for a version that it does not know yet: only a list shows it.
+      // A server that was restored from a backup waits for a version in its future: only a list detects that.
       this.phase = this.relistBy;
     }
     this.lastErrorText = error.message;
     onFailure?.(type, error);
-    log.warn({ kind: type.kind, error }, 'watch failed; trying again');
+    log.warn({ kind: type.kind, error }, 'watch failed, retrying');
   }
 
   private async pause(delay: number): Promise<void> {
@@ -188,7 +191,7 @@ export class Informer<T extends ClusterObject> {
       } catch (error) {
         if (error instanceof StreamedListTimeout) this.phase = { type: 'paging' };
         else if (error instanceof ApiError && (error.status === 400 || error.status === 422)) {
-          // An older server, or one with the feature switched off.
+          // The server is older or has the feature gate WatchList disabled.
           this.phase = this.relistBy = { type: 'paging' };
         } else throw error;
       }
@@ -225,9 +228,9 @@ export class Informer<T extends ClusterObject> {
     this.announceSync();
   }
 
-  /** A watch that begins with the whole list. It replaces the store's when it is complete, in one step. */
+  /** Opens a watch that begins with the whole list, which replaces the content of the store when it is complete. */
   private async watchWithList(): Promise<void> {
-    // What is deleted while the list is streamed is in neither.
+    // An object that is deleted while the list is streamed must be in neither.
     let list: Store<T> | undefined = new Store<T>();
     const deadline = new Timer(this.options.clock);
     try {
@@ -290,7 +293,7 @@ export class Informer<T extends ClusterObject> {
       } catch (error) {
         const { log, type } = this.options;
         const { namespace, name } = change.object.metadata;
-        log.error({ kind: type.kind, namespace, name, error }, 'cannot handle the change of an object');
+        log.error({ kind: type.kind, namespace, name, error }, 'handler of object change failed');
       }
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Marks an integer that a JavaScript number cannot hold; its digits follow. No key or value that a person writes begins
- * with this: it is made of characters for private use.
+ * Prefix of an integer that a JavaScript number cannot represent; its digits follow. It consists of private-use
+ * characters, so that no key or value of a user begins with it.
  */
 const MARK = '\u{F0000}integer:';
 
@@ -9,8 +9,8 @@ const CANDIDATE = /\d{16}|e\+\d\d/;
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g;
 
 /**
- * `JSON.parse`, except that integers beyond 2^53 are not rounded in silence: each becomes a marked string, which
- * {@link unsafeIntegers} finds. A text without such an integer costs one search more than `JSON.parse`.
+ * `JSON.parse`, except that integers beyond 2^53 are not rounded: each becomes a marked string, which {@link
+ * unsafeIntegers} finds. For a text without such an integer the only overhead is one search.
  *
  * @throws SyntaxError
  */
@@ -31,7 +31,7 @@ export interface UnsafeInteger {
   readonly digits: string;
 }
 
-/** The integers in `value`, found at `path`, that are beyond 2^53: whoever reads them would read another number. */
+/** The integers in `value`, which is at `path`, beyond 2^53: a JavaScript number cannot represent them. */
 export function unsafeIntegers(value: unknown, path: string): UnsafeInteger[] {
   if (typeof value === 'string')
     return value.startsWith(MARK) ? [{ path, digits: value.slice(MARK.length) }] : [];

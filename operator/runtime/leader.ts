@@ -20,7 +20,7 @@ export interface LeaderOptions {
   readonly retryPeriod?: number;
 }
 
-/** A retry waits up to this much longer than the retry period, so that candidates do not ask in step. */
+/** Jitter of the retry period, as a factor, so that candidates do not retry at the same time. */
 const JITTER = 0.2;
 
 /**
@@ -28,29 +28,31 @@ const JITTER = 0.2;
  *
  * Guarantee: at no time may two processes write. A leader stops at the renew deadline, counted from before it sent its
  * last successful renewal; another takes the lease at the earliest a lease duration after it saw that renewal. Times
- * are never compared between machines, and the wall clock may jump: each side measures a duration by its own monotonic
- * clock. So the guarantee holds as long as no clock runs leaseDuration / renewDeadline (15/10) times as fast as
- * another. A process that was frozen is covered, since {@link assertLeader} is asked before each write; a request that
- * was sent before the freeze is not.
+ * are never compared between machines, and the wall clock may jump: each process measures durations by its own
+ * monotonic clock. So the guarantee holds as long as no clock runs leaseDuration / renewDeadline (15/10) times as fast
+ * as another. A process that was frozen is covered, because {@link assertLeader} is called before each write; a request
+ * that was sent before the freeze is not.
  */
 export class LeaderElection {
-  /** Unique among processes: two with the same pod name must not take each other's lease for their own. */
+  /** Unique per process: two processes with the same pod name must not take each other's lease for their own. */
   readonly identity: string;
   private readonly lock: LeaseLock;
   private readonly leaseDuration: number;
   private readonly renewDeadline: number;
   private readonly retryPeriod: number;
   private readonly stopping = new AbortController();
-  /** The server's answer to our last write of the lease; undefined when somebody else may have written it. */
+  /**
+   * The server's answer to this process's last write of the lease; undefined when another process may have written it.
+   */
   private ownLease: Lease | undefined;
-  /** The last renewal by another process, and when we first saw it by our monotonic clock. */
+  /** The last renewal by another process, and when this process first saw it by its monotonic clock. */
   private observed: { readonly holder: string; readonly renewTime: string; readonly at: number } | undefined;
-  /** Until when this process may take itself for the leader, by the monotonic clock. */
+  /** Until when this process is the leader, by the monotonic clock. */
   private leadsUntil = -Infinity;
   private acquiring: Promise<unknown> = Promise.resolve();
   private renewing: Promise<unknown> = Promise.resolve();
 
-  /** @throws RangeError when the durations do not fit each other */
+  /** @throws RangeError the durations are inconsistent */
   constructor(private readonly options: LeaderOptions) {
     const { leaseDuration = 15_000, renewDeadline = 10_000, retryPeriod = 2_000 } = options;
     if (!(leaseDuration > renewDeadline))
@@ -68,21 +70,21 @@ export class LeaderElection {
     this.lock = new LeaseLock(options.cluster, options.clock, options.namespace, options.leaseName);
   }
 
-  /** Resolves with true once this process is the leader, with false when it was stopped before. Never rejects. */
+  /** Resolves with true when this process is the leader, with false when it was stopped before. Never rejects. */
   acquire(): Promise<boolean> {
     const acquiring = this.acquireLoop();
     this.acquiring = acquiring;
     return acquiring;
   }
 
-  /** Keeps the lease; resolves when it is lost or {@link stop} was called. Never rejects. */
+  /** Renews the lease until it is lost or {@link stop} is called. Never rejects. */
   renew(): Promise<'lost' | 'stopped'> {
     const renewing = this.renewLoop();
     this.renewing = renewing;
     return renewing;
   }
 
-  /** @throws Stopping also when no timer could tell it yet, since the process was frozen */
+  /** @throws Stopping this process is not the leader; also if it was frozen and no timer has fired yet */
   assertLeader(): void {
     if (!this.isLeader) throw new Stopping('the lease was not renewed in time');
   }
@@ -91,7 +93,7 @@ export class LeaderElection {
     this.stopping.abort(new Stopping('the leader election was stopped'));
   }
 
-  /** Gives the lease back, so that another replica takes it at its next try. To be called after the last write. */
+  /** Releases the lease, so that another replica acquires it at its next attempt. Call it after the last write. */
   async release(): Promise<void> {
     this.stop();
     await Promise.all([this.acquiring, this.renewing]); // a request in flight would take the lease again
@@ -100,7 +102,7 @@ export class LeaderElection {
       await this.giveBack();
     } catch (error) {
       if (!isConflict(error)) throw error;
-      await this.giveBack(); // somebody annotated the lease, or it is another's by now
+      await this.giveBack(); // the lease was changed, for example annotated, or belongs to another process by now
     }
   }
 
@@ -125,7 +127,7 @@ export class LeaderElection {
           return true;
         }
       } catch (error) {
-        log.warn({ error }, 'cannot acquire the lease yet');
+        log.warn({ error }, 'failed to acquire lease, retrying');
       }
       await this.pause(this.retryDelay());
     }
@@ -142,18 +144,18 @@ export class LeaderElection {
         const delay = this.leadsUntil - clock.monotonic();
         if (!(await withDeadline({ clock, delay }, () => this.tryAcquireOrRenew()))) break;
       } catch (error) {
-        log.warn({ error }, 'cannot renew the lease yet');
+        log.warn({ error }, 'failed to renew lease, retrying');
       }
     }
-    this.stop(); // an answer that comes late must not make this process the leader again
+    this.stop(); // a late answer must not make this process the leader again
     this.leadsUntil = -Infinity;
     return 'lost';
   }
 
   /**
-   * Takes or renews the lease; false: another holds it.
+   * Acquires or renews the lease; false: another process holds it.
    *
-   * @throws ApiError a conflict, when somebody else wrote the lease just now
+   * @throws ApiError a conflict: another process has just written the lease
    */
   private async tryAcquireOrRenew(): Promise<boolean> {
     const { ownLease } = this;
@@ -162,7 +164,7 @@ export class LeaderElection {
       try {
         return await this.write(ownLease);
       } catch (error) {
-        if (!isConflict(error)) throw error; // read below who wrote it
+        if (!isConflict(error)) throw error; // the lease is read again below
       }
     }
     const lease = await this.lock.read();
@@ -175,7 +177,7 @@ export class LeaderElection {
     const { clock, log } = this.options;
     const now = clock.monotonic();
     if (this.observed?.holder !== holder)
-      log.info({ holder }, 'waiting for the lease: another replica is the leader');
+      log.info({ holder }, 'waiting for lease, another replica is the leader');
     if (this.observed?.holder !== holder || this.observed.renewTime !== renewTime)
       this.observed = { holder, renewTime, at: now };
     return now - this.observed.at < (leaseDurationSeconds ?? this.leaseDuration / 1_000) * 1_000;
@@ -184,7 +186,7 @@ export class LeaderElection {
   private async write(lease: Lease | undefined): Promise<true> {
     const { leaseTransitions = 0, acquireTime, holderIdentity } = lease?.spec ?? {};
     const isOwn = holderIdentity === this.identity;
-    // Counted from before the server hears of it: another counts the lease's duration from after that.
+    // Counted from before the request is sent: other processes count the lease duration from after it.
     const sentAt = this.options.clock.monotonic();
     const spec = {
       holderIdentity: this.identity,
@@ -200,12 +202,12 @@ export class LeaderElection {
     return true;
   }
 
-  /** An event is a courtesy: a failure is logged and nothing else. */
+  /** A failure to write the event is only logged. */
   private async emit(lease: Lease, what: string): Promise<void> {
     const { log } = this.options;
     await this.lock
       .recordEvent(lease, `${this.identity} ${what}`)
-      .catch((error: unknown) => log.warn({ error }, 'cannot write the event on the lease'));
+      .catch((error: unknown) => log.warn({ error }, 'failed to write event of lease'));
   }
 
   private retryDelay(): number {

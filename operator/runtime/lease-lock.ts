@@ -34,13 +34,13 @@ export class LeaseLock {
     return this.cluster.request<Lease>({ method: 'POST', path: pathOf(builtin.Lease, namespace), body });
   }
 
-  /** @throws ApiError a conflict, when somebody wrote the lease after `lease` was read */
+  /** @throws ApiError a conflict: the lease was changed after `lease` was read */
   update(lease: Lease): Promise<Lease> {
     const path = pathOf(builtin.Lease, this.namespace, this.name);
     return this.cluster.request<Lease>({ method: 'PUT', path, body: lease });
   }
 
-  /** Tells on the Lease who became or stopped being the leader, as client-go does. */
+  /** Records an event on the Lease: this process became or stopped being the leader, as client-go does. */
   async recordEvent({ metadata: { name, uid, resourceVersion } }: Lease, message: string): Promise<void> {
     const { namespace } = this;
     const at = timestamp(this.clock.now());

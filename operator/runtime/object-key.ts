@@ -1,12 +1,14 @@
 import type { ClusterObject } from './objects';
 
-/** Identifies an object among all kinds: `<kind>/<namespace>/<name>`. A string, so that maps and the queue can hold it. */
+/**
+ * Identifies an object among all kinds: `<kind>/<namespace>/<name>`. A string, so that maps and the queue can hold it.
+ */
 export type ObjectKey = `${string}/${string}/${string}`;
 
 export const objectKey = (kind: string, namespace: string, name: string): ObjectKey =>
   `${kind}/${namespace}/${name}`;
 
-/** The key of an object whose `kind` is set, as it is in all that the cache holds. */
+/** The key of an object whose `kind` is set, as in all cached objects. */
 export const objectKeyOf = ({ kind = '', metadata: { namespace = '', name } }: ClusterObject): ObjectKey =>
   objectKey(kind, namespace, name);
 

@@ -1,6 +1,6 @@
 import type { ResourceMetadata } from '../kinds/resource';
 
-/** The parts of a Kubernetes object that the runtime looks at. */
+/** The parts of a Kubernetes object that the runtime reads. */
 export interface ClusterObject {
   readonly apiVersion?: string;
   readonly kind?: string;

@@ -10,8 +10,8 @@ const LONGEST_LABEL = 63;
 const HASH_LENGTH = 10;
 
 /**
- * Who owns the objects that the operator creates (rules.md, "Server-side apply"): the resource that controls it by its
- * owner reference or, where nobody controls it (`retain`), the one that its label names.
+ * The owner of an object that the operator creates (rules.md, "Server-side apply"): the resource that controls it by
+ * its owner reference or, if no resource controls it (`retain`), the one in its label.
  */
 export class Ownership {
   private readonly label: string;
@@ -40,11 +40,11 @@ export const controllerOf = ({ metadata }: ClusterObject): OwnerReference | unde
 
 export function ownerReferenceTo(owner: CustomResource): OwnerReference {
   const { apiVersion, kind, metadata } = owner;
-  // No blockOwnerDeletion: it would ask for the right to update finalizers of the owner.
+  // No blockOwnerDeletion: it requires the permission to update finalizers of the owner.
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true };
 }
 
-/** `<kind>.<name>`; the end of a name that is too long for a label is replaced by its hash. */
+/** `<kind>.<name>`; if it is too long for a label, its end is replaced by a hash. */
 function labelValue(kind: string, name: string): string {
   const value = `${kind}.${name}`;
   if (value.length <= LONGEST_LABEL) return value;

@@ -2,21 +2,21 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface ProbeAnswers {
-  /** Why this process must be restarted, a sentence each; empty: it is alive. */
+  /** Why this process must be restarted, one sentence per problem; empty: it is alive. */
   livenessErrors(): readonly string[];
-  /** What it still waits for, a sentence each; empty: it is ready. */
+  /** Why this process is not ready, one sentence per cause; empty: it is ready. */
   readinessErrors(): readonly string[];
   metrics(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
-/** `/healthz`, `/readyz` and `/metrics` over plain HTTP; the answer of a failing probe names the reasons. */
+/** Serves `/healthz`, `/readyz` and `/metrics` over HTTP; the answer of a failing probe contains the causes. */
 export class ProbeServer {
   private constructor(
     private readonly server: Server,
     readonly port: number,
   ) {}
 
-  /** `port` 0 takes a free one. Rejects with one sentence when the port is taken. */
+  /** `port` 0: a free port. @throws Error a sentence for the user: the port is in use */
   static async listen(port: number, address: string, answers: ProbeAnswers): Promise<ProbeServer> {
     const server = createServer((request, response) => {
       const probe = (errors: readonly string[]) =>

@@ -5,16 +5,16 @@ import { type Priority, strongest } from './priority';
 
 export interface QueueOptions<Key extends string = string> {
   readonly clock: Clock;
-  /** How many keys may be worked at the same time, not counting those that are slow. */
+  /** Largest number of keys in work at the same time, without slow ones. */
   readonly workers: number;
-  /** How many keys of one partition (one hub) may be worked at the same time. */
+  /** Largest number of keys of one partition (one hub) in work at the same time. */
   readonly perPartition: number;
   /** Work that takes this many milliseconds is slow: it frees its worker and keeps its slot in its partition. */
   readonly slowAfter: number;
   /** After work that took this many milliseconds, its partition has one slot until other work of it is faster. */
   readonly hangingAfter: number;
   readonly partitionOf: (key: Key) => string;
-  /** Works one key. It must not reject: what follows from an error is its own decision. */
+  /** Works one key. It must not reject: it handles its errors itself. */
   readonly work: (key: Key) => Promise<void>;
   readonly observer?: QueueObserver<Key>;
 }
@@ -29,12 +29,12 @@ export interface QueueObserver<Key extends string = string> {
 
 interface Partition<Key> {
   readonly name: string;
-  /** Keys that wait for a worker, in the order in which they came. */
+  /** Keys that wait for a worker, in the order of their adds. */
   readonly change: Set<Key>;
   readonly resync: Set<Key>;
-  /** How many keys are in work. */
+  /** Number of keys in work. */
   active: number;
-  /** The last work took too long, see {@link QueueOptions.hangingAfter}. */
+  /** The last work took too long: see {@link QueueOptions.hangingAfter}. */
   hanging: boolean;
 }
 
@@ -52,10 +52,10 @@ interface Waiting<Key> {
 }
 
 /**
- * The work queue of the controller, as client-go's: each key is in it once and is worked at most once at a time.
+ * The work queue of the controller, like that of client-go: a key is in it once and is worked at most once at a time.
  *
  * - A key that is added while it is in work is worked again afterwards.
- * - Of several delayed adds the earliest counts, of several priorities the strongest.
+ * - Of several delayed adds the earliest counts, of several priorities the highest.
  * - Changes go before resyncs, in all partitions. Partitions with equal work take turns.
  * - Within a partition and a priority, keys are worked in the order in which they were added.
  * - Slow work takes no worker from other partitions, and a partition that hangs shrinks to one slot.
@@ -67,13 +67,13 @@ export class WorkQueue<Key extends string = string> {
   // - `runnable` holds the partitions with waiting keys and a free slot, `partitions` those with waiting keys or
   //   work and those that hang.
   private readonly partitions = new Map<string, Partition<Key>>();
-  /** In the order of their turns. */
+  /** In the order in which they get a worker. */
   private readonly runnable = new Set<Partition<Key>>();
   /** Keys that are due and wait for a worker. */
   private readonly waiting = new Map<Key, Waiting<Key>>();
   /** Keys in work, the oldest first. */
   private readonly working = new Map<Key, Work<Key>>();
-  /** How many keys in work are not slow: these take workers. */
+  /** Number of keys in work that are not slow: these occupy workers. */
   private busy = 0;
   private readonly slowTimer: Timer;
   /** Keys in work that have to be worked again. */
@@ -105,7 +105,7 @@ export class WorkQueue<Key extends string = string> {
     return this.state === 'running';
   }
 
-  /** The keys in work, and for how many milliseconds each has been. */
+  /** The keys in work, and since how many milliseconds. */
   *inProgress(): Generator<readonly [key: Key, age: number]> {
     const now = this.options.clock.monotonic();
     for (const [key, { startedAt }] of this.working) yield [key, now - startedAt];
@@ -199,19 +199,19 @@ export class WorkQueue<Key extends string = string> {
   }
 
   private admit(key: Key, priority: Priority): void {
-    // Like client-go's: a key that is to be worked anyway is not counted again.
+    // As in client-go, a key that is already queued is not counted again.
     if (!this.waiting.has(key) && !this.dirty.has(key)) this.options.observer?.added(key);
     if (this.working.has(key)) this.dirty.set(key, strongest(this.dirty.get(key), priority));
     else this.enqueue(key, priority);
   }
 
-  /** Puts a key that is not in work into its partition, which may be another one than the one it waits in. */
+  /** Puts a key that is not in work into its partition, which may differ from the one in which it waits. */
   private enqueue(key: Key, added: Priority): void {
     const name = this.options.partitionOf(key);
     const before = this.waiting.get(key);
     const priority = strongest(before?.priority ?? this.delayed.remove(key), added);
     if (before) {
-      if (before.partition.name === name && before.priority === priority) return; // it keeps its place
+      if (before.partition.name === name && before.priority === priority) return; // it keeps its position
       this.dequeue(key, before);
     }
     const partition = this.partition(name);
@@ -246,7 +246,7 @@ export class WorkQueue<Key extends string = string> {
     return active < (hanging ? 1 : this.options.perPartition);
   }
 
-  /** Gives work to the free workers. */
+  /** Starts work on the free workers. */
   private dispatch(): void {
     while (this.state === 'running' && this.busy < this.options.workers) {
       const partition = this.nextPartition();
@@ -271,7 +271,7 @@ export class WorkQueue<Key extends string = string> {
     const startedAt = clock.monotonic();
     const waiting = this.waiting.get(key)!;
     partition.active += 1;
-    this.runnable.delete(partition); // to the end of the line, if it has more
+    this.runnable.delete(partition); // to the end of the order, if it has more keys
     this.dequeue(key, waiting);
     const work: Work<Key> = { partition, startedAt, slow: false };
     this.working.set(key, work);

@@ -22,17 +22,19 @@ import type { ReconcileContext, SyncModule } from './sync-module';
 import { transitionEvents } from './transition-events';
 import { type ApiClient, ApiError, isTransient, isWebhookFailure } from './api-client';
 
-/** How a reconcile ended, and with that when the resource is reconciled next. A change of it comes sooner in any case. */
+/**
+ * The result of a reconcile, which determines the time of the next one. A change of the resource triggers it sooner.
+ */
 export type Result =
-  /** The resource does not exist any more. */
+  /** The resource no longer exists. */
   | { readonly type: 'gone' }
   /** Done. Reconciled again at the next resync. */
   | { readonly type: 'resync' }
   /** Done or waiting. Reconciled again after `after` milliseconds. */
   | { readonly type: 'requeue'; readonly after: number; readonly priority: Priority }
-  /** No further try helps. Reconciled again after `after` milliseconds; absent: at the next resync. */
+  /** A retry does not help. Reconciled again after `after` milliseconds; absent: at the next resync. */
   | { readonly type: 'stalled'; readonly after?: number }
-  /** Failed. Retried with exponential backoff, not before `atLeast` milliseconds: what the API server asked for. */
+  /** Failed. Retried with exponential backoff, not before `atLeast` milliseconds (`Retry-After` of the API server). */
   | { readonly type: 'retry'; readonly error: Error; readonly atLeast: number };
 
 export interface ReconcilerOptions<R extends CustomResource> {
@@ -47,10 +49,10 @@ export interface ReconcilerOptions<R extends CustomResource> {
   readonly read: (key: ObjectKey) => R | undefined;
   /** The older resource that owns the same object in the hub, if there is one. */
   readonly conflictingOwner: (resource: R) => ObjectKey | undefined;
-  /** Puts the API server's answer to a write into the cache. Returns the newest known state of the resource. */
+  /** Records the API server's answer to a write in the cache. Returns the newest known state of the resource. */
   readonly recordWrite: (resource: R) => R;
   readonly annotations: { readonly reconcileRequestedAt: string; readonly dryRun: string };
-  /** Aborted when this process may not write any more: it lost the Lease or stops. */
+  /** Aborted when this process may no longer write: it lost the Lease or stops. */
   readonly leaderSignal: AbortSignal;
 }
 
@@ -60,15 +62,16 @@ class StillRunning extends OperationalError {
 }
 
 /**
- * Reconciles the resources of one kind: reads the resource, runs its sync module, writes status and events. What all
- * kinds share is here: deletion and finalizer, suspension, forced reconciles, the time limit and unexpected errors.
+ * Reconciles the resources of one kind: reads the resource, runs its sync module, writes status and events. It handles
+ * what is common to all kinds: deletion and finalizer, suspension, forced reconciles, the time limit and unexpected
+ * errors.
  */
 export class Reconciler<R extends CustomResource> {
   private readonly status: StatusWriter<R>;
-  /** Keys whose sync module is running, and since when. It may still be after its reconcile was abandoned. */
+  /** Keys whose sync module is running, with its start. It may still run after its reconcile was abandoned. */
   private readonly inFlight = new Map<ObjectKey, number>();
 
-  /** Keys whose reconciles fail by transient errors, and since when. */
+  /** Keys whose reconciles fail with transient errors, with the time of the first one. */
   private readonly failingSince = new Map<ObjectKey, number>();
 
   constructor(private readonly options: ReconcilerOptions<R>) {
@@ -114,12 +117,12 @@ export class Reconciler<R extends CustomResource> {
     try {
       if (this.isReportable(key, error)) await this.writeFailure(key, error);
     } catch (reason) {
-      log.warn({ error: reason }, 'could not write the failure to the status');
+      log.warn({ error: reason }, 'failed to write status of failed reconcile');
     }
     return { type: 'retry', error, atLeast: error instanceof ApiError ? (error.retryAfter ?? 0) : 0 };
   }
 
-  /** A transient error says nothing about the resource, until it has lasted. */
+  /** A transient error is written to the status only after it has lasted for a while. */
   private isReportable(key: ObjectKey, error: Error): boolean {
     if (this.options.leaderSignal.aborted || error instanceof StillRunning) return false;
     if (!isTransient(error)) return this.failingSince.delete(key) || true;
@@ -144,8 +147,8 @@ export class Reconciler<R extends CustomResource> {
   }
 
   /**
-   * The finalizer is released whatever the cleanup came to (rules.md, "Finalizers"). Only a transient error of the API
-   * server is retried: with that, the finalizer could not be released either.
+   * The finalizer is released even if the cleanup failed (rules.md, "Finalizers"). Only a transient error of the API
+   * server is retried, because the finalizer could not be released either.
    */
   private async finalize(resource: R, log: Logger): Promise<Result> {
     const { events, finalizer, recordWrite, module, leaderSignal } = this.options;
@@ -213,7 +216,7 @@ export class Reconciler<R extends CustomResource> {
     return resultOf(outcome);
   }
 
-  /** Runs a function of the sync module, until its time limit or until this process may not write any more. */
+  /** Runs a function of the sync module until its time limit or until this process may no longer write. */
   private async withTimeout<T>(
     resource: R,
     log: Logger,
@@ -234,7 +237,7 @@ export class Reconciler<R extends CustomResource> {
     });
   }
 
-  /** An abandoned reconcile may still be running: no other one of the resource starts before it has ended. */
+  /** An abandoned reconcile may still be running: the next one of the same resource starts after it has ended. */
   private track<T>(key: ObjectKey, running: Promise<T>): Promise<T> {
     this.inFlight.set(key, this.options.clock.monotonic());
     const ended = () => this.inFlight.delete(key);
@@ -257,7 +260,7 @@ export class Reconciler<R extends CustomResource> {
     }));
   }
 
-  /** The value of the annotation that forces a full reconcile; it is echoed in the status afterwards. */
+  /** The value of the annotation that forces a full reconcile; the status contains it afterwards. */
   private requestOf({ metadata }: R): string | undefined {
     return metadata.annotations?.[this.options.annotations.reconcileRequestedAt];
   }
@@ -280,7 +283,7 @@ function failureOf(error: Error): { readonly reason: ReadyReason; readonly messa
   return { reason: 'InternalError', message };
 }
 
-/** The hub would get another number: a JavaScript number holds integers up to 2^53 exactly. */
+/** Rejects integers beyond 2^53: a JavaScript number is not exact there, so the hub would get another number. */
 function unsafeInteger({ path, digits }: UnsafeInteger): Outcome {
   return stalled(
     'InvalidSpec',

@@ -15,8 +15,8 @@ interface Read {
 }
 
 /**
- * Reads Secrets on demand. Their metadata is watched, so that one that is not there costs no request, and one that
- * was read before and did not change costs none either.
+ * Reads Secrets on demand. Their metadata is watched, so that no request is necessary for a missing Secret or for one
+ * that has not changed since it was read.
  */
 export class SecretReader {
   private readonly read = new Map<ObjectKey, Read>();
@@ -26,7 +26,7 @@ export class SecretReader {
     private readonly cache: Cache,
   ) {}
 
-  /** The decoded values by key; undefined when there is no such Secret. */
+  /** The decoded values by key; undefined: the Secret does not exist. */
   async get(namespace: string, name: string): Promise<ReadonlyMap<string, string> | undefined> {
     const key = objectKey(builtin.Secret.kind, namespace, name);
     const known = this.cache.get(builtin.Secret.kind, namespace, name);
@@ -47,18 +47,18 @@ export class SecretReader {
         Buffer.from(value, 'base64').toString('utf8'),
       ]),
     );
-    // It may have gone while the answer was on its way, and nobody would ever forget it then.
+    // A Secret that was deleted before the answer arrived must not be kept: no event would remove it.
     if (this.exists(namespace, name))
       this.read.set(key, { resourceVersion: secret.metadata.resourceVersion, data });
     return data;
   }
 
-  /** A Secret was seen to go: its values are kept no longer than itself. */
+  /** Forgets the values of a deleted Secret. */
   forget({ metadata: { namespace = '', name } }: ClusterObject): void {
     this.read.delete(objectKey(builtin.Secret.kind, namespace, name));
   }
 
-  /** Whether it exists, from memory. */
+  /** Whether the Secret exists, according to the cache. */
   exists(namespace: string, name: string): boolean {
     return this.cache.get(builtin.Secret.kind, namespace, name) !== undefined;
   }

@@ -21,17 +21,17 @@ export class StatusWriter<R extends CustomResource> {
   constructor(
     private readonly cluster: ApiClient,
     private readonly type: ResourceType,
-    /** Puts the API server's answer into the cache. Returns the newest known state of the resource. */
+    /** Records the API server's answer in the cache. Returns the newest known state of the resource. */
     private readonly recordWrite: (resource: R) => R,
   ) {}
 
   /**
-   * Writes the status that `desiredStatus` makes of the present one, if the two differ. Returns the resource as it is
-   * afterwards.
+   * Writes the status that `desiredStatus` computes from the current one, if the two differ. Returns the updated
+   * resource.
    *
-   * By server-side apply: a field that is left out is removed, and fields of other managers stay. With the resource
-   * version: after a conflict `desiredStatus` is called again with the newest status, and a new resource of the same
-   * name is never written (the API server does not check the uid here).
+   * Server-side apply removes omitted fields and keeps those of other managers. The resource version is sent: after a
+   * conflict `desiredStatus` is called again with the newest status, and a recreated resource of the same name is never
+   * written (the API server does not check the uid here).
    *
    * @throws ApiError, ApiServerUnreachable
    */
@@ -92,7 +92,7 @@ export function withoutForeignConditions<T extends ClusterObject>(object: T): T 
     : { ...object, status: { ...status, conditions } };
 }
 
-/** `undefined` does not exist in JSON, and `null` stands for a field to remove. */
+/** Removes `undefined`, which JSON does not have, and `null`, which marks a field to remove. */
 function withoutEmpty(status: CommonStatus): CommonStatus {
   return Object.fromEntries(
     Object.entries(status).filter(([, value]) => value !== undefined && value !== null),

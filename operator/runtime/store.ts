@@ -6,13 +6,15 @@ export type Change<T> =
   | { readonly type: 'modified'; readonly object: T; readonly previous: T }
   | { readonly type: 'deleted'; readonly object: T };
 
-/** The value under which {@link Store.byIndex} finds an object; undefined: it is not in the index. */
+/**
+ * Computes the index value by which {@link Store.byIndex} finds an object; undefined: the object is not in the index.
+ */
 export type IndexBy<T> = (object: T) => string | undefined;
 
 /**
- * The objects of one list of the API server. Every method that writes answers with the changes that it made, each
- * difference once, and an older version never replaces a newer one. An object that was deleted and created again under
- * its name is another object. Objects are shared with every reader: read-only.
+ * The objects of one list of the API server. Every method that writes returns the changes that it made, each difference
+ * once. An older version never replaces a newer one. A recreated object of the same name is another object. Objects are
+ * shared with every reader: read-only.
  */
 export class Store<T extends ClusterObject> {
   private readonly objects = new Map<ObjectKey, T>();
@@ -39,7 +41,7 @@ export class Store<T extends ClusterObject> {
     for (const key of this.index.get(value) ?? []) yield this.objects.get(key)!;
   }
 
-  /** Takes an object of a watch event. */
+  /** Records an object of a watch event. */
   put(object: T): Change<T>[] {
     const key = objectKeyOf(object);
     const previous = this.objects.get(key);
@@ -48,15 +50,15 @@ export class Store<T extends ClusterObject> {
   }
 
   /**
-   * Takes the server's answer to a write of ours, before the watch brings it. An object that is not here is a new one if
-   * the watch has not come to its version yet; otherwise it was deleted while the answer was on its way.
+   * Records the server's answer to a write before the watch event arrives. An unknown object is new if its version is
+   * newer than that of the watch; otherwise it was deleted before the answer arrived.
    */
   recordWrite(object: T): Change<T>[] {
     const isKnown = this.objects.get(objectKeyOf(object))?.metadata.uid === object.metadata.uid;
     return isKnown || versionOf(object) > this.latestVersion ? this.put(object) : [];
   }
 
-  /** `object` is its last state, as a DELETED event carries it, with the resource version of the deletion. */
+  /** `object` is the last state in a DELETED event, with the resource version of the deletion. */
   remove(object: T): Change<T>[] {
     const key = objectKeyOf(object);
     const previous = this.objects.get(key);
@@ -65,15 +67,15 @@ export class Store<T extends ClusterObject> {
     return [{ type: 'deleted', object }];
   }
 
-  /** Takes the resource version of an event or a bookmark: a list that is older comes from a restored server. */
+  /** Records the resource version of an event or a bookmark: an older list later comes from a restored server. */
   observeVersion(version: string): void {
     this.latestVersion = Math.max(this.latestVersion, Number(version));
   }
 
   /**
-   * Takes a whole list, read at `version`. Objects that it lacks were deleted. Entries that are newer than the list
-   * stay: they are answers to writes of ours. A list that is older than a version shown before means that the server
-   * was restored from a backup: then the list counts as it is.
+   * Replaces the content by a whole list of version `version`. Missing objects were deleted. Entries that are newer
+   * than the list stay: they are answers to writes. A list that is older than a recorded version means that the server
+   * was restored from a backup: then it replaces all entries.
    */
   replace(list: readonly T[], version: string): Change<T>[] {
     const readAt = Number(version);

@@ -4,26 +4,28 @@ import type { Outcome, Waiting } from './outcome';
 import type { CustomResource } from '../kinds/resource';
 
 /**
- * The part of a reconcile that differs between kinds: a function of the resource to an outcome. It never touches the
- * queue, writes no status, never sleeps and catches only errors that it knows. What it throws is retried with backoff.
+ * The part of a reconcile that differs between kinds: a function of the resource to an outcome. It never accesses the
+ * queue, writes no status, never sleeps and catches only errors that it handles. An error that it throws is retried
+ * with backoff.
  */
 export interface SyncModule<R extends CustomResource> {
-  /** Makes the observed state equal the desired one, with the fewest writes. It is repeated: it must be idempotent. */
+  /** Makes the observed state equal the desired one with the fewest writes. Must be idempotent. */
   sync(resource: R, context: ReconcileContext): Promise<Outcome>;
   /**
-   * Removes the resource's object from the hub. Best effort: the finalizer is released whatever happens. Returns events
-   * (what could not be removed), or `waiting` while the removal is in progress. A kind without it has no finalizer.
+   * Removes the resource's object from the hub. Best effort: the finalizer is released even if it fails. Returns events
+   * about objects that could not be removed, or `waiting` while the removal is in progress. A kind without it has no
+   * finalizer.
    */
   remove?(resource: R, context: ReconcileContext): Promise<readonly EventSpec[] | Waiting>;
 }
 
 /** The context of one reconcile of one resource. */
 export interface ReconcileContext {
-  /** Aborted at the time limit of the reconcile, and when this process may not write any more. */
+  /** Aborted at the time limit of the reconcile and when this process may no longer write. */
   readonly signal: AbortSignal;
   readonly log: Logger;
   /** A full reconcile was requested (`reconcile-requested-at`): cached answers of the hub are not used. */
   readonly forced: boolean;
-  /** Compute and report what would be written; write nothing (`dry-run`). */
+  /** Report the writes without executing them (`dry-run`). */
   readonly dryRun: boolean;
 }

@@ -7,8 +7,8 @@ import type { Outcome } from './outcome';
 
 /**
  * The event of a transition (rules.md, "Status and conditions"): the resource became ready, stopped being ready, or is
- * stalled for another reason. `before` is the resource as it was read. What children report of the state of their Hub
- * is no event of theirs: the Hub has it, and it may have hundreds of children.
+ * stalled for another reason. `before` is the resource as it was read. A reason that concerns the Hub causes an event
+ * of the Hub but none of its children, which may be hundreds.
  */
 export function transitionEvents(
   before: CustomResource,
@@ -25,10 +25,10 @@ export function transitionEvents(
     return reported ? [] : [{ type: 'Normal', reason, message }];
   }
   const sameReason = previous?.reason === reason;
-  // Waiting for the reason that it was ready for is progress: an edit is being applied.
+  // Waiting with the same reason as before is progress: an edit is being applied.
   if (type === 'Waiting' && (sameReason || previous?.status !== 'True')) return [];
   if (sameReason && previous.status === 'False') return [];
-  // The module reports the transition itself: it was asked for.
+  // The sync module reports this transition itself.
   if (events.some((event) => event.reason === reason)) return [];
   return [{ type: 'Warning', reason, message }];
 }

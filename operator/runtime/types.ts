@@ -26,7 +26,7 @@ export const builtin = {
 
 export type Builtin = keyof typeof builtin;
 
-/** Resources of others that the operator writes where somebody has installed them. */
+/** Resources of optional APIs, which the operator writes if their CRDs are installed. */
 export const optional = {
   Certificate: { group: 'cert-manager.io', version: 'v1', plural: 'certificates', kind: 'Certificate' },
   HTTPRoute: { group: 'gateway.networking.k8s.io', version: 'v1', plural: 'httproutes', kind: 'HTTPRoute' },

@@ -5,26 +5,28 @@ import { Timer } from '../timer';
 import { ApiError, ApiServerUnreachable } from './api-client';
 import { parseJson } from './json';
 
-/** An event of a watch. The ERROR event of the protocol is thrown instead. */
+/** An event of a watch. An ERROR event is thrown as {@link ApiError}. */
 export interface WatchEvent<T> {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
   readonly object: T;
 }
 
 /**
- * Servers that send bookmarks send one every minute, the first after two minutes. A watch that is silent for longer
- * (milliseconds) may be a half-open connection.
+ * Milliseconds. Servers send bookmarks every minute, the first after two minutes; a watch that is idle for longer may
+ * be a half-open connection.
  */
 export const WATCH_IDLE_TIMEOUT = 150_000;
 
-/** Nothing came for {@link WATCH_IDLE_TIMEOUT}. The API promises no bookmarks, so a quiet list may look like that. */
+/**
+ * No data within {@link WATCH_IDLE_TIMEOUT}. Bookmarks are optional, so a watch without changes may be idle as well.
+ */
 export class WatchIdleTimeout extends ApiServerUnreachable {}
 
 /**
- * The events of a watch, until the server ends it. The stream is destroyed when the iteration ends, for whatever reason.
+ * Yields the events of a watch until the server ends it. The stream is destroyed when the iteration ends.
  *
  * @param onActivity called for each chunk that arrives
- * @throws ApiError what the server says in an ERROR event
+ * @throws ApiError the server sent an ERROR event
  * @throws WatchIdleTimeout
  * @throws ApiServerUnreachable the connection broke, or a line is not JSON
  */
@@ -36,7 +38,7 @@ export async function* watchEvents<T>(
   const idle = new Timer(clock);
   const restart = () =>
     idle.set(WATCH_IDLE_TIMEOUT, () =>
-      stream.destroy(new WatchIdleTimeout(`the watch was silent for ${WATCH_IDLE_TIMEOUT / 1_000} s`)),
+      stream.destroy(new WatchIdleTimeout(`the watch was idle for ${WATCH_IDLE_TIMEOUT / 1_000} s`)),
     );
   const decoder = new TextDecoder();
   let incomplete = '';

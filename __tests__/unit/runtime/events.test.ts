@@ -144,7 +144,7 @@ describe('EventRecorder', () => {
       throw new ApiError(403, 'Forbidden', 'the namespace is being terminated');
     };
     await record();
-    expect(log.at('warn')).toEqual(['could not write event']);
+    expect(log.at('warn')).toEqual(['failed to write event']);
     cluster.handler = ({ body }) => body;
     await record();
     expect(written()).toEqual(['POST 1', 'POST 1']);
@@ -211,7 +211,7 @@ describe('EventRecorder', () => {
     cluster.handler = ({ body }) => answered.then(() => body);
     for (let resource = 0; resource < 1_500; resource++)
       recorder.record(widget({ metadata: { uid: `uid-${resource}` } }), event('gone'));
-    expect(log.at('warn')).toContain('dropped event: too many events wait to be written');
+    expect(log.at('warn')).toContain('dropped event, queue of events is full');
     answer();
     await recorder.drain();
     expect(cluster.writes).toHaveLength(1_001);

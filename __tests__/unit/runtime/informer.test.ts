@@ -157,7 +157,7 @@ describe('Informer', () => {
     expect([froms(), failed]).toEqual([['list', '101', '150'], []]);
     await clock.advance(WATCH_IDLE_TIMEOUT);
     expect(froms()).toEqual(['list', '101', '150', 'list']);
-    expect(failed).toMatchObject([{ message: 'the watch was silent for 150 s' }]);
+    expect(failed).toMatchObject([{ message: 'the watch was idle for 150 s' }]);
     await cache.stop();
   });
 

@@ -321,7 +321,7 @@ describe('LeaderElection', () => {
   test('a candidate logs whom it waits for, once for each holder', async () => {
     const { clock, one, two } = await oneLeads();
     await clock.advance(60_000);
-    const waits = two.log.lines.filter(({ message }) => message.startsWith('waiting for the lease'));
+    const waits = two.log.lines.filter(({ message }) => message.startsWith('waiting for lease'));
     expect(waits.map(({ fields }) => fields)).toEqual([{ holder: one.election.identity }]);
   });
 
