@@ -70,7 +70,7 @@ describe('drift of automations, scenes and scripts', () => {
     await isBack('script', 'night', { alias: 'The script night' });
     await home.ready('hubscene', 'film');
     await home.ready('hubscript', 'night');
-    await tells('HubScene', 'film', /^Warning DriftDetected: Somebody removed it/);
+    await tells('HubScene', 'film', /^Warning DriftDetected: The scene was removed from the hub/);
   });
 
   test('the file edited by hand, and reloaded', async () => {
@@ -144,7 +144,7 @@ describe('drift of automations, scenes and scripts', () => {
     expect(await stateOf(client.rest, entity_id)).toBe('off');
     await callService(client.rest, 'homeassistant', 'toggle', { entity_id });
     await until('it is off', async () => (await stateOf(client.rest, entity_id)) === 'off');
-    await tells('HubAutomation', 'off', /^Warning DriftDetected: Somebody switched it on/);
+    await tells('HubAutomation', 'off', /^Warning DriftDetected: The automation was switched on in the hub/);
   });
 
   test('our own writes, reloads and removals are none', async () => {

@@ -65,9 +65,13 @@ async function setSwitch(
   }
   if (!(await isState(work, target.entity_id, 'on'))) return { status };
   const drifted = applied === false;
-  if (drifted && spec.driftPolicy === 'Warn') return { mayNotCorrect: 'Somebody switched it on in the hub.' };
+  if (drifted && spec.driftPolicy === 'Warn')
+    return { mayNotCorrect: 'The automation was switched on in the hub.' };
   await callService(client.rest, 'automation', 'turn_off', { ...target, stop_actions: true });
-  return { status, ...(drifted && { corrected: 'Somebody switched it on in the hub: it is off again.' }) };
+  return {
+    status,
+    ...(drifted && { corrected: 'The automation was switched on in the hub. It is switched off again.' }),
+  };
 }
 
 async function isState({ client }: AutomationWork, entityId: string, state: string): Promise<boolean> {

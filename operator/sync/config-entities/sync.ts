@@ -187,18 +187,21 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     const now = this.services.clock.monotonic();
     const drifted = this.isDrift(work);
     const text = formatDiff(differences, client.rest.redact);
+    const kind = this.entityType.type;
     const change =
-      type === 'Different' ? `Somebody changed it in the hub (${text})` : 'Somebody removed it from the hub';
+      type === 'Different'
+        ? `The ${kind} was changed in the hub (${text}).`
+        : `The ${kind} was removed from the hub.`;
     if (drifted && spec.driftPolicy === 'Warn')
-      return this.report(work, `${change}. driftPolicy is Warn: it stays so.`);
+      return this.report(work, `${change} driftPolicy is Warn: it is not corrected.`);
     const rejected = await this.stillRejected(work, now);
     if (rejected) return rejected;
     const correction = type === 'Different' ? `${hash} ${JSON.stringify(differences)}` : undefined;
     if (correction !== undefined && correctionsOf(cached, correction, now) >= MAX_EQUAL_CORRECTIONS) {
       return this.report(
         work,
-        `The hub or somebody undoes each correction (${text}): it is not corrected again for an hour. ` +
-          'Take the value of the hub over into the spec, or report a value that the hub rewrites.',
+        `Each correction is reverted in the hub (${text}): it is not corrected again for an hour. ` +
+          'Copy the value of the hub into the spec, or report a value that the hub rewrites.',
       );
     }
     const pause = (cached.lastWriteAt ?? -Infinity) + writeInterval(work) - now;
@@ -206,7 +209,9 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     cached.lastWriteAt = now;
     this.operations.write(work, correction);
     if (!drifted) return inProgress(this.entityType, work);
-    const event = this.corrected(`${change}: it is put back.`);
+    const event = this.corrected(
+      `${change} ${type === 'Different' ? 'The change is reverted.' : 'It is created again.'}`,
+    );
     return inProgress(this.entityType, work, undefined, { events: [event] });
   }
 
@@ -304,7 +309,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     if (entity === 'in progress') return inProgress(this.entityType, work);
     const state = (entity && (await this.entityType.ensureState?.(work, entity, isInUse))) ?? {};
     if (state.mayNotCorrect !== undefined) {
-      return this.report(work, `${state.mayNotCorrect} driftPolicy is Warn: it stays so.`);
+      return this.report(work, `${state.mayNotCorrect} driftPolicy is Warn: it is not corrected.`);
     }
     const events = state.corrected === undefined ? [] : [this.corrected(state.corrected)];
     if (isInUse && entity) await this.mark(work, entity);
@@ -377,7 +382,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
   }
 }
 
-/** A file that the hub cannot read fails every write until somebody corrects it: the interval doubles. */
+/** Milliseconds between two writes. While the hub cannot read its file, every write fails: the interval doubles. */
 function writeInterval({ cached: { failure }, hash }: EntityWork): number {
   return failure?.hash === hash
     ? Math.min(MIN_WRITE_INTERVAL * 2 ** failure.count, RESYNC / 2)

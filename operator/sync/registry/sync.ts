@@ -138,7 +138,10 @@ export class RegistrySync implements ChildModule<EntryResource> {
     }
     const drifted = wasThere && this.isAccepted(work);
     if (drifted && resource.spec.driftPolicy === 'Warn')
-      return this.report(work, 'It was removed from the hub. driftPolicy is Warn: it stays so.');
+      return this.report(
+        work,
+        `The ${type} was removed from the hub. driftPolicy is Warn: it is not created again.`,
+      );
     const pendingName = registryName(name);
     if (resource.status?.['pendingName'] !== pendingName || !this.isRecorded(work))
       return this.inProgress(work, 0, { pendingName, appliedFields: this.recorded(work) });
@@ -150,7 +153,9 @@ export class RegistrySync implements ChildModule<EntryResource> {
     } catch (error) {
       return this.rejected(error, { pendingName: null });
     }
-    const events = drifted ? [this.corrected('It was removed from the hub: it is created again.')] : [];
+    const events = drifted
+      ? [this.corrected(`The ${type} was removed from the hub. It is created again.`)]
+      : [];
     if (wasThere) this.contexts.of(client, resource).watch.ownChange(type);
     return this.written(work, record, events, { adopted: null });
   }
@@ -184,15 +189,16 @@ export class RegistrySync implements ChildModule<EntryResource> {
       return this.finish(work, record);
     }
     const text = formatDiff(differences, client.rest.redact);
+    const change = `The ${this.entryType.type} was changed in the hub (${text}).`;
     const drifted = this.isAccepted(work);
     if (drifted && resource.spec.driftPolicy === 'Warn')
-      return this.report(work, `Somebody changed it in the hub (${text}). driftPolicy is Warn: it stays so.`);
+      return this.report(work, `${change} driftPolicy is Warn: it is not corrected.`);
     const correction = `${desired.hash} ${JSON.stringify(differences)}`;
     if (correctionsOf(memory, correction, now) >= MAX_EQUAL_CORRECTIONS) {
       return this.report(
         work,
-        `The hub or somebody undoes each correction (${text}): it is not corrected again for an hour. ` +
-          'Take the value of the hub over into the spec, or report a value that the hub rewrites.',
+        `Each correction is reverted in the hub (${text}): it is not corrected again for an hour. ` +
+          'Copy the value of the hub into the spec, or report a value that the hub rewrites.',
       );
     }
     if (!this.isRecorded(work)) return this.inProgress(work, 0, { appliedFields: this.recorded(work) });
@@ -201,7 +207,7 @@ export class RegistrySync implements ChildModule<EntryResource> {
     const outcome = await this.update(work, id, differences);
     countCorrection(memory, correction, now);
     if (!drifted) return outcome;
-    const event = this.corrected(`Somebody changed it in the hub (${text}): it is put back.`);
+    const event = this.corrected(`${change} The change is reverted.`);
     return { ...outcome, events: [...(outcome.events ?? []), event] };
   }
 

@@ -546,7 +546,7 @@ describe('ConfigEntitySync', () => {
       const bench = watched();
       await bench.reconcileUntilReady();
       bench.stored = bench.running = undefined;
-      await expectStays(bench, /Somebody removed it/);
+      await expectStays(bench, /was removed from the hub/);
     });
 
     test('an automation that was switched on is reported once and kept', async () => {
@@ -554,7 +554,7 @@ describe('ConfigEntitySync', () => {
       await bench.reconcileUntilReady();
       bench.initialTurnOffs = bench.count('turn_off');
       bench.state = 'on';
-      await expectStays(bench, /Somebody switched it on/);
+      await expectStays(bench, /was switched on in the hub/);
       expect(bench.state).toBe('on');
     });
   });
@@ -641,7 +641,7 @@ describe('ConfigEntitySync', () => {
     await watched.reconcileUntilReady();
     watched.stored = watched.running = { ...watched.stored, description: `${'x'.repeat(50)}${secret}` };
     tell(await watched.reconcile());
-    expect(told.join()).toMatch(/DryRun.*Somebody changed.*RejectedByHub.*driftPolicy is Warn/s);
+    expect(told.join()).toMatch(/DryRun.*was changed in the hub.*RejectedByHub.*driftPolicy is Warn/s);
     for (let length = 4; length <= secret.length; length++)
       expect(told.join()).not.toContain(secret.slice(0, length));
   });
