@@ -33,18 +33,12 @@ const YEARS_10 = 3650;
  * longer than most tests. The bootstrap has tests of its own, with fresh hubs.
  */
 export async function onboardedVolume(): Promise<OnboardedVolume> {
-  const generated = generateConfiguration(DEFAULT_CONFIGURATION);
+  const generated = generateConfiguration({ configuration: DEFAULT_CONFIGURATION, hasSecrets: false });
   if (generated.type === 'invalid') throw new Error(generated.message);
+  const text = generated.files['configuration.yaml']!;
   const installation = basename(process.env['HUB_SANDBOX_VENV']!);
-  const key = contentKey([
-    installation,
-    HUB_VERSION,
-    PREPARE_CONFIG,
-    generated.text,
-    JSON.stringify(OWNER),
-    '1',
-  ]);
-  const entry = await cached('onboarded', key, (partial) => make(partial, generated.text));
+  const key = contentKey([installation, HUB_VERSION, PREPARE_CONFIG, text, JSON.stringify(OWNER), '1']);
+  const entry = await cached('onboarded', key, (partial) => make(partial, text));
   return { directory: join(entry, 'config'), token: await readFile(join(entry, 'token'), 'utf8') };
 }
 

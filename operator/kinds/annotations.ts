@@ -35,10 +35,15 @@ export const userAnnotationMeanings = {
 export const operatorAnnotations = {
   /** On the pod template: `sha256:<hex>` of the configuration; a new value is a rolling restart. */
   configHash: `${API_GROUP}/config-hash`,
-  /** On the pod template: `sha256:<hex>` of the secrets; a new value is a rolling restart. */
+  /**
+   * On the generated Secret: `sha256:<hex>` of its content. On the pod template: of the secrets that a restart was decided
+   * for; a new value is a rolling restart.
+   */
   secretsHash: `${API_GROUP}/secrets-hash`,
   /** On the generated ConfigMap: the content that needs a restart. The Hub copies it to `config-hash`. */
   restartHash: `${API_GROUP}/restart-hash`,
+  /** On the generated ConfigMap: the secrets that need a restart. The Hub copies it to `secrets-hash`. */
+  restartSecretsHash: `${API_GROUP}/restart-secrets-hash`,
   /** On the hub's pod: a new value makes the kubelet refresh mounted volumes within about a second. */
   refresh: `${API_GROUP}/refresh`,
   /** On the volume claim: the highest hub version that ran on it. */

@@ -143,6 +143,7 @@ export const configuration = defineChild({
   // The generated Secret is searched for the keys that `!secret` asks for.
   references: (resource) => [
     ...hubAndToken(resource),
+    { kind: 'HubSecrets', name: 'secrets' },
     ...secretReferences(
       objectNames(hubOfChild(resource)).secrets,
       resource.spec.recorder?.databaseSecretRef?.name,
@@ -150,10 +151,11 @@ export const configuration = defineChild({
   ],
   // A hub has one configuration.
   identity: () => 'configuration',
-  owns: ['ConfigMap'],
+  owns: ['ConfigMap', 'Secret'],
   access: [
     { apiGroup: '', resources: ['configmaps'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
-    { apiGroup: '', resources: ['secrets'], verbs: ['get', 'list', 'watch'] },
+    // Without a HubSecrets it passes the URL of the recorder's database to the hub by itself.
+    { apiGroup: '', resources: ['secrets'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
     { apiGroup: '', resources: ['pods'], verbs: ['get', 'list', 'watch'] },
   ],
 });

@@ -75,7 +75,7 @@ export const readyReasons = {
     action: 'Delete one of the two, or change the id or name.',
   },
   NameConflict: {
-    kinds: ['Hub', 'HubConfiguration'],
+    kinds: ['Hub', 'HubConfiguration', 'HubSecrets'],
     meaning: 'An object of that name exists in the cluster and belongs to something else. It is not changed.',
     action: 'Rename or delete one of the two.',
   },
@@ -153,13 +153,29 @@ export const readyReasons = {
   ConfigurationGenerated: { kinds: ['HubConfiguration'], meaning: 'The ConfigMap is generated.' },
   InvalidConfiguration: {
     kinds: ['HubConfiguration'],
-    meaning: '`spec.configuration` is not valid YAML. The last good configuration stays.',
+    meaning:
+      '`spec.configuration` or one of `spec.files` is not valid YAML, or too large. The last good configuration stays.',
     action: 'Correct the line that the message names.',
   },
   CheckFailed: {
     kinds: ['HubConfiguration'],
     meaning: 'The hub would not load the configuration. The last good configuration stays.',
     action: 'Correct what the hub’s check reports in the message.',
+  },
+  SecretsGenerated: {
+    kinds: ['HubSecrets'],
+    meaning: 'The Secret with the hub’s `secrets.yaml` is generated.',
+  },
+  SecretNotFound: {
+    kinds: ['HubConfiguration', 'HubSecrets'],
+    meaning: 'A Secret that the spec names does not exist. What was generated before stays.',
+    action: 'Create the Secret, or correct its name.',
+  },
+  KeyNotFound: {
+    kinds: ['HubConfiguration', 'HubSecrets'],
+    meaning:
+      'A Secret lacks a key that the spec names, or the configuration uses a `!secret` that no HubSecrets of the hub gives. What was generated before stays.',
+    action: 'Add the key that the message names.',
   },
   AutomationGenerated: {
     kinds: ['HubAutomation'],
@@ -405,6 +421,13 @@ export const eventReasons = {
     type: 'Warning',
     meaning: 'TLS needs cert-manager, which is not installed.',
     action: 'Install cert-manager.',
+  },
+  RecorderOverridden: {
+    kinds: ['HubConfiguration'],
+    type: 'Warning',
+    meaning:
+      'A part of `spec.recorder` has no effect: the section `recorder:` in `spec.configuration`, or `databaseSecretRef`, overrides it.',
+    action: 'Keep the setting that the message names in one of the two.',
   },
   CoreConfigInYaml: {
     kinds: hub,

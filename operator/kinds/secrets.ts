@@ -88,8 +88,10 @@ export const secrets = defineChild({
   spec,
   status,
   columns: [hubColumn, { name: 'Secrets', type: 'integer', jsonPath: '.status.keys' }, readyColumn],
+  // The HubConfiguration may have a secret of its own to pass to the hub: the URL of the recorder's database.
   references: (resource) => [
     hubReference(resource),
+    { kind: 'HubConfiguration', name: 'configuration' },
     ...secretReferences(...resource.spec.secretRefs.map(({ name }) => name)),
   ],
   // A hub has one secrets.yaml.

@@ -12,6 +12,8 @@ export interface ApplyOptions {
   readonly owner: CustomResource;
   /** False: the object outlives its owner (`retain`) and is recognised by its labels. */
   readonly ownerReference?: boolean;
+  /** A resource that the object may have belonged to before: it is taken over from that one. */
+  readonly formerOwner?: CustomResource;
 }
 
 /** The complete desired object. */
@@ -58,7 +60,7 @@ export class Applier {
     const body = this.withOwnership(desired, options);
     const { name, namespace = '' } = body.metadata;
     const present = await this.read<T>(type, namespace, name);
-    if (present) this.assertOurs(type, present, options.owner);
+    if (present) this.assertOurs(type, present, options);
     const key = objectKey(type.kind, namespace, name);
     const hash = this.lastAppliedHashOf(body)!;
     if (present && isUnchanged(present, hash, this.lastApplied.get(key))) return present;
@@ -74,7 +76,7 @@ export class Applier {
     const body = this.withOwnership(desired, options);
     const { namespace, name } = body.metadata;
     const present = await this.find(type, namespace!, name);
-    if (present) this.assertOurs(type, present, options.owner);
+    if (present) this.assertOurs(type, present, options);
     await this.send(pathOf(type, namespace, name), body, present, { dryRun: 'All' });
   }
 
@@ -170,9 +172,10 @@ export class Applier {
     return object.metadata.annotations?.[this.lastAppliedAnnotation];
   }
 
-  private assertOurs(type: ResourceType, present: ClusterObject, owner: CustomResource): void {
+  private assertOurs(type: ResourceType, present: ClusterObject, { owner, formerOwner }: ApplyOptions): void {
     const { deletionTimestamp, name, namespace } = present.metadata;
-    const ours = this.isOurs(present, owner);
+    const ours =
+      this.isOurs(present, owner) || (formerOwner !== undefined && this.isOurs(present, formerOwner));
     const what = `${type.kind} ${namespace}/${name}`;
     if (deletionTimestamp || (!ours && this.isOrphaned(present))) {
       throw new NameConflict(`${what} is being deleted. It is created again when it is gone.`, true);

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { Cache } from './cache';
 import { type ObjectKey, objectKey } from './object-key';
 import type { ClusterObject } from './objects';
@@ -9,9 +10,15 @@ interface Secret extends ClusterObject {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-interface Read {
+export interface SecretContent {
+  /** The values as text, by key. */
+  readonly values: ReadonlyMap<string, string>;
+  /** Keys of values that are no UTF-8, so that their text is not what is stored. */
+  readonly binary: ReadonlySet<string>;
+}
+
+interface Read extends SecretContent {
   readonly resourceVersion: string | undefined;
-  readonly data: ReadonlyMap<string, string>;
 }
 
 /**
@@ -28,6 +35,11 @@ export class SecretReader {
 
   /** The decoded values by key; undefined: the Secret does not exist. */
   async get(namespace: string, name: string): Promise<ReadonlyMap<string, string> | undefined> {
+    return (await this.find(namespace, name))?.values;
+  }
+
+  /** The decoded values, and which of them are no text; undefined when there is no such Secret. */
+  async find(namespace: string, name: string): Promise<SecretContent | undefined> {
     const key = objectKey(builtin.Secret.kind, namespace, name);
     const known = this.cache.get(builtin.Secret.kind, namespace, name);
     if (!known) {
@@ -35,22 +47,23 @@ export class SecretReader {
       return undefined;
     }
     const before = this.read.get(key);
-    if (before && before.resourceVersion === known.metadata.resourceVersion) return before.data;
+    if (before && before.resourceVersion === known.metadata.resourceVersion) return before;
     const secret = await this.cluster.find<Secret>(builtin.Secret, namespace, name);
     if (!secret) {
       this.read.delete(key);
       return undefined;
     }
-    const data = new Map(
-      Object.entries(secret.data ?? {}).map(([field, value]) => [
-        field,
-        Buffer.from(value, 'base64').toString('utf8'),
-      ]),
+    const stored = Object.entries(secret.data ?? {}).map(
+      ([field, value]) => [field, Buffer.from(value, 'base64')] as const,
     );
+    const content = {
+      values: new Map(stored.map(([field, bytes]) => [field, bytes.toString('utf8')])),
+      binary: new Set(stored.filter(([, bytes]) => !isUtf8(bytes)).map(([field]) => field)),
+    };
     // A Secret that was deleted before the answer arrived must not be kept: no event would remove it.
     if (this.exists(namespace, name))
-      this.read.set(key, { resourceVersion: secret.metadata.resourceVersion, data });
-    return data;
+      this.read.set(key, { resourceVersion: secret.metadata.resourceVersion, ...content });
+    return content;
   }
 
   /** Forgets the values of a deleted Secret. */

@@ -7,6 +7,7 @@ import { HubClients } from './hub-clients';
 import { notForExternalHubs } from './not-for-external-hubs';
 import { notYetSupported } from './not-yet-supported';
 import { registryModules } from './registry';
+import { secretsModule } from './secrets';
 import type { Services } from './services';
 
 export interface SyncModules {
@@ -28,7 +29,7 @@ export function syncModules(services: Services): SyncModules {
     Object.entries({
       Hub: hubModule(services, hubs),
       HubConfiguration: notForExternalHubs(hubs, configurationModule(services)),
-      HubSecrets: notForExternalHubs(hubs, notYetSupported),
+      HubSecrets: notForExternalHubs(hubs, secretsModule(services)),
       HubCommunityRepository: notForExternalHubs(hubs, notYetSupported),
       ...configEntities.modules,
       ...registryModules(services, hubs),

@@ -8,10 +8,9 @@ describe('unsupportedParts', () => {
     expect(unsupportedParts({ reloadStrategy: 'restart' }, [], '2026.11.0')).toEqual([]);
   });
 
-  test('recorder and hot-reload are named with the way out', () => {
-    const parts = unsupportedParts({ reloadStrategy: 'hot-reload', recorder: {} }, [], '2026.11.0');
+  test('hot-reload is named with the way out', () => {
+    const parts = unsupportedParts({ reloadStrategy: 'hot-reload' }, [], '2026.11.0');
     expect(parts).toEqual([
-      expect.stringMatching(/^spec\.recorder .* write recorder: in spec\.configuration\.$/),
       expect.stringMatching(/^spec\.reloadStrategy hot-reload .* Set it to restart or auto\.$/),
     ]);
   });

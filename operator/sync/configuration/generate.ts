@@ -1,82 +1,139 @@
 import { createHash } from 'node:crypto';
-import { isMap, isScalar, parseDocument, type Scalar } from 'yaml';
+import { isDeepStrictEqual } from 'node:util';
+import { isMap } from 'yaml';
+import { entriesOf, type HubYaml, parseHubYaml, type Position, type YamlProblem } from './hub-yaml';
+import { type Addition, freeKey, missingIncludes, type TopLevel } from './includes';
+import { insertAtTop } from './insert';
+import { markerYaml } from './marker';
+import { inOneLine, type RecorderSettings, withRecorder } from './recorder';
+import { secretUses } from './secret-uses';
+import { type Files, readSections, type Sections } from './sections';
 
-/** Sections that the hub's config API writes, and the files that it writes them to (rules.md, "Generated configuration"). */
-const INCLUDES = { automation: 'automations.yaml', scene: 'scenes.yaml', script: 'scripts.yaml' } as const;
+/** An object of the cluster has room for 1 MiB; the rest is for names and annotations. */
+const LARGEST_TOTAL = 1_000 * 1_024;
+
+export interface ConfigurationSource {
+  /** `spec.configuration` */
+  readonly configuration: string;
+  /** `spec.files` */
+  readonly files?: Files | undefined;
+  /** `spec.recorder`; absent: it is as `configuration` says. */
+  readonly recorder?: RecorderSettings | undefined;
+  /** The hub has a generated `secrets.yaml`, whose hash the marker can name. */
+  readonly hasSecrets: boolean;
+}
+
+export interface GeneratedConfiguration {
+  readonly type: 'configuration';
+  /** All files by name, with the operator's marker in `configuration.yaml`. */
+  readonly files: Files;
+  /** `sha256:<hex>` of the files without the marker, which contains it. */
+  readonly hash: string;
+  /** What the hub reads in them; the digests of secrets are empty. */
+  readonly sections: Sections;
+  /** The keys that `!secret` asks for, each with its first place, in words. */
+  readonly secrets: ReadonlyMap<string, string>;
+  /** Parts of `spec.recorder` that do not take effect, as sentences. */
+  readonly notices: readonly string[];
+}
 
 export type Generated =
-  /** `sections`: names of the user's top-level sections. */
-  | { readonly type: 'configuration'; readonly text: string; readonly sections: readonly string[] }
+  | GeneratedConfiguration
   /** `message`: what is wrong, and where. */
   | { readonly type: 'invalid'; readonly message: string };
 
+const CANNOT_EXTEND =
+  'The includes of automations, scenes and scripts cannot be added to spec.configuration as it is written: write its sections one below the other, without an indent.';
+
 /**
- * The hub's `configuration.yaml`: the user's text, byte for byte, followed by the includes that it lacks. The hub's
- * config API writes to these files whatever the user's own sections include, so they are included beside them.
+ * The hub's `configuration.yaml` and the files beside it: the user's text, byte for byte, with what the hub needs besides.
+ * That is the includes of the files that the hub's config API writes, whatever the user's own sections include; the
+ * recorder; and the marker. The result is parsed again before it counts.
  */
-export function generateConfiguration(text: string): Generated {
-  const document = parseDocument(text, { customTags: hubTags, prettyErrors: true });
-  const [error] = document.errors;
-  if (error) return { type: 'invalid', message: `spec.configuration is not YAML: ${error.message}` };
-  const { contents } = document;
-  // A document of nothing but comments is empty.
-  if (contents !== null && !isMap(contents) && !(isScalar(contents) && contents.value === null)) {
-    return {
-      type: 'invalid',
-      message: 'spec.configuration must be a mapping of section names, such as `logger:`.',
-    };
+export function generateConfiguration(source: ConfigurationSource): Generated {
+  const { configuration, files = {}, recorder, hasSecrets } = source;
+  const problem = sizeProblem(source);
+  if (problem) return { type: 'invalid', message: problem };
+  const parse = rememberingParser();
+  const parsed = parse(configuration);
+  if (!('document' in parsed)) return notYaml('spec.configuration', parsed);
+  const { root, positionOf } = parsed;
+  if (root !== null && !isMap(root))
+    return notYaml('spec.configuration', {
+      problem: 'it must be a mapping of section names, such as `logger:`',
+      position: positionOf(root.range![0]),
+    });
+  for (const [name, text] of Object.entries(files)) {
+    const file = parse(text);
+    if (!('document' in file)) return notYaml(`spec.files[${name}]`, file);
   }
-  const sections = sectionsOf(contents);
-  const lines = Object.entries(INCLUDES)
-    .filter(([section, file]) => !includes(sections, section, file))
-    .map(([section, file]) => `${freeKey(sections, section)}: !include ${file}\n`);
-  const names = [...sections.keys()].map(String);
-  if (lines.length === 0) return { type: 'configuration', text, sections: names };
-  const separator = text === '' || text.endsWith('\n') ? '' : '\n';
-  return { type: 'configuration', text: `${text}${separator}${lines.join('')}`, sections: names };
-}
 
-/** The values of the top-level keys. */
-type Sections = ReadonlyMap<unknown, unknown>;
+  const { text: base, addition, notices } = withRecorder(configuration, parsed, recorder);
+  const file = parse(base);
+  if (!('document' in file)) return { type: 'invalid', message: CANNOT_EXTEND };
+  const sections = sectionsOf(file);
+  const additions = [...missingIncludes(sections), ...(addition ? [addition] : [])];
+  const unmarked = insertAtTop(base, file, additions.map(inOneLine));
+  const hash = configHash({ ...files, 'configuration.yaml': unmarked ?? '' });
+  const taken = new Map([...sections, ...additions.map(([key]) => [key, null] as const)]);
+  const marker: Addition = [freeKey(taken, 'script'), markerYaml(hash, hasSecrets)];
+  const complete = [...additions, marker];
+  const text = insertAtTop(base, file, complete.map(inOneLine));
+  const result = text === undefined ? undefined : parse(text);
+  if (text === undefined || !result || !('document' in result) || !hasKeys(result, sections, complete))
+    return { type: 'invalid', message: CANNOT_EXTEND };
 
-function sectionsOf(contents: unknown): Sections {
-  if (!isMap(contents)) return new Map();
-  return new Map(contents.items.map(({ key, value }) => [(key as Scalar).value, value]));
-}
-
-/** One of the user's own sections of that name, with a label or without, includes the file already. */
-function includes(sections: Sections, section: string, file: string): boolean {
-  return [...sections].some(([key, value]) => {
-    if (key !== section && !String(key).startsWith(`${section} `)) return false;
-    if (!isScalar(value) || value.tag !== '!include') return false;
-    return String(value.value).replace(/^(\.\/|\/config\/)/, '') === file;
-  });
-}
-
-/** The section itself or, beside the user's own one, a labelled section, which the hub merges with it. */
-function freeKey(sections: Sections, section: string): string {
-  if (!sections.has(section)) return section;
-  const label = `${section} hub_operator`;
-  let key = label;
-  for (let count = 2; sections.has(key); count++) key = `${label}_${count}`;
-  return key;
+  const generated = { ...files, 'configuration.yaml': text };
+  return {
+    type: 'configuration',
+    files: generated,
+    hash,
+    sections: readSections(generated, () => '', parse),
+    secrets: secretUses({ 'configuration.yaml': configuration, ...files }, parse),
+    notices,
+  };
 }
 
 /** `sha256:<hex>` of all generated files. */
-export function configHash(files: Readonly<Record<string, string>>): string {
+export function configHash(files: Files): string {
   const hash = createHash('sha256');
   for (const name of Object.keys(files).sort()) hash.update(`${name}\0${files[name]}\0`);
   return `sha256:${hash.digest('hex')}`;
 }
 
-/** Tags of the hub. They are kept as they are: only the hub resolves them. */
-const hubTags = [
-  '!include',
-  '!include_dir_list',
-  '!include_dir_named',
-  '!include_dir_merge_list',
-  '!include_dir_merge_named',
-  '!secret',
-  '!env_var',
-  '!input',
-].map((tag) => ({ tag, resolve: (value: string) => value }));
+function sizeProblem({ configuration, files = {} }: ConfigurationSource): string | undefined {
+  const total = [configuration, ...Object.values(files)].reduce(
+    (sum, text) => sum + Buffer.byteLength(text),
+    0,
+  );
+  if (total <= LARGEST_TOTAL) return undefined;
+  return `spec.configuration and spec.files have ${total} bytes together, and a ConfigMap has room for ${LARGEST_TOTAL}: shorten them.`;
+}
+
+function sectionsOf({ root, anchors }: HubYaml): TopLevel {
+  return isMap(root) ? entriesOf(root, anchors) : new Map();
+}
+
+/** Whether the file has exactly the sections and the additions. */
+function hasKeys(file: HubYaml, sections: TopLevel, additions: readonly Addition[]): boolean {
+  const expected = [...sections.keys(), ...additions.map(([key]) => key)].sort();
+  return isDeepStrictEqual([...sectionsOf(file).keys()].sort(), expected);
+}
+
+/** A large file takes a second to parse, and is looked at for several reasons. */
+function rememberingParser(): typeof parseHubYaml {
+  const known = new Map<string, ReturnType<typeof parseHubYaml>>();
+  return (text) => {
+    const before = known.get(text);
+    if (before) return before;
+    const parsed = parseHubYaml(text);
+    known.set(text, parsed);
+    return parsed;
+  };
+}
+
+function notYaml(field: string, { problem, position }: YamlProblem): Generated {
+  return { type: 'invalid', message: `${field}, ${inWords(position)}: ${problem}.` };
+}
+
+const inWords = ({ line, column }: Position): string => `line ${line}, column ${column}`;

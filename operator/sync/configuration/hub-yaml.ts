@@ -43,6 +43,9 @@ const NOT_PRINTABLE = /[^\t\n\r\x20-\x7E\x85\xA0-\uD7FF\uE000-\uFFFD\u{10000}-\u
 /** Line breaks of YAML 1.1, which the hub's loader reads, and not of YAML 1.2, which is parsed here. */
 const OTHER_LINE_BREAK = /\r(?!\n)|[\x85\u2028\u2029]/;
 
+/** The parser is recursive, and so is that of the hub. */
+const TOO_DEEP = 'it is nested too deeply';
+
 /**
  * Parses a file as the hub's loader does, as far as its structure goes. All scalars are strings: which of them the hub
  * takes for a boolean or a number is its own affair.
@@ -59,17 +62,28 @@ export function parseHubYaml(text: string): HubYaml | YamlProblem {
   try {
     const document = parseDocument(text, {
       schema: 'failsafe',
-      uniqueKeys: isSameKey,
+      // Checked below: the parser compares every key with every other one.
+      uniqueKeys: false,
       lineCounter: lines,
       prettyErrors: false,
     });
     const [error] = document.errors;
     if (error) return { problem: sentenceOf(error), position: positionOf(error.pos[0]) };
-    return { document, root: document.contents, anchors: anchorsOf(document), positionOf };
+    const duplicate = duplicateKey(document);
+    if (duplicate)
+      return {
+        problem: `the key ${String(duplicate.value)} occurs twice`,
+        position: positionOf(duplicate.range[0]),
+      };
+    const anchors = anchorsOf(document);
+    if ('unresolved' in anchors) {
+      const { source, range } = anchors.unresolved;
+      return { problem: `the alias *${source} refers to nothing before it`, position: positionOf(range![0]) };
+    }
+    return { document, root: document.contents, anchors, positionOf };
   } catch (error) {
-    // The parser is recursive, and so is the hub's.
     if (!(error instanceof RangeError)) throw error;
-    return { problem: 'it is nested too deeply', position: { line: 1, column: 1 } };
+    return { problem: TOO_DEEP, position: { line: 1, column: 1 } };
   }
 }
 
@@ -116,33 +130,54 @@ function mergedEntries(
 
 const isMergeKey = ({ type, value }: Scalar): boolean => type === 'PLAIN' && value === '<<';
 
-/** Several merge keys are no duplicates, and neither are the number 1 and the text "1". */
-function isSameKey(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  return isScalar(a) && isScalar(b) && !isMergeKey(a) && constructedKey(a) === constructedKey(b);
+/** The first key that is a second time in its mapping: the hub would use only the last one. */
+function duplicateKey(document: Document.Parsed): Scalar.Parsed | undefined {
+  let duplicate: Scalar.Parsed | undefined;
+  visit(document, {
+    Map(_, map) {
+      const seen = new Set<string>();
+      for (const { key } of map.items) {
+        if (!isScalar(key) || isMergeKey(key)) continue;
+        if (seen.has(constructedKey(key))) {
+          duplicate = key as Scalar.Parsed;
+          return visit.BREAK;
+        }
+        seen.add(constructedKey(key));
+      }
+      return undefined;
+    },
+  });
+  return duplicate;
 }
 
+/** The number 1 and the text "1" are two keys. */
 const constructedKey = ({ type, value }: Scalar): string =>
   type === 'PLAIN' && NOT_TEXT.test(String(value)) ? `plain ${String(value)}` : `text ${String(value)}`;
 
 const NOT_TEXT = /^(|~|null|y|n|yes|no|on|off|true|false|[-+.\d].*)$/i;
 
-function anchorsOf(document: Document.Parsed): Map<Alias, Node> {
+function anchorsOf(document: Document.Parsed): Map<Alias, Node> | { readonly unresolved: Alias } {
   const named = new Map<string, Node>();
   const anchors = new Map<Alias, Node>();
+  let unresolved: Alias | undefined;
   visit(document, {
     Node(_, node) {
-      if (isAlias(node)) {
-        const target = named.get(node.source);
-        if (target) anchors.set(node, target);
-      } else if (node.anchor) named.set(node.anchor, node);
+      if (!isAlias(node)) {
+        if (node.anchor) named.set(node.anchor, node);
+        return undefined;
+      }
+      const target = named.get(node.source);
+      if (target) anchors.set(node, target);
+      else unresolved = node;
+      return target ? undefined : visit.BREAK;
     },
   });
-  return anchors;
+  return unresolved ? { unresolved } : anchors;
 }
 
 function sentenceOf({ code, message }: { readonly code: string; readonly message: string }): string {
   if (code === 'MULTIPLE_DOCS') return 'a second document begins here, and the hub reads only one';
+  if (message.includes('call stack')) return TOO_DEEP;
   return message.replace(/\s+/g, ' ').replace(/[.:]\s*$/, '');
 }
 

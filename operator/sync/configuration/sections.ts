@@ -42,8 +42,21 @@ export const sectionOf = (part: string): string => part.split('.', 1)[0]!;
  * own marker is none.
  * * @param secretDigest stands for the value of a secret: another value has another digest. Empty: there is no such secret.
  */
-export function readSections(files: Files, secretDigest: (key: string) => string): Sections {
-  return new SectionReader(files, secretDigest).read();
+export function readSections(
+  files: Files,
+  secretDigest: (key: string) => string,
+  parse = parseHubYaml,
+): Sections {
+  return new SectionReader(files, secretDigest, parse).read();
+}
+
+/** The sections with the digests of the secrets that they use. */
+export function withSecretDigests(sections: Sections, secretDigest: (key: string) => string): Sections {
+  const seal = ({ digest, secrets }: Section): Section => ({
+    digest,
+    secrets: Object.fromEntries(Object.keys(secrets).map((key) => [key, secretDigest(key)])),
+  });
+  return new Map([...sections].map(([name, section]) => [name, seal(section)]));
 }
 
 /** The sections that use a secret, also through the files that they include. */
@@ -73,6 +86,7 @@ class SectionReader {
   constructor(
     private readonly files: Files,
     private readonly secretDigest: (key: string) => string,
+    private readonly parseText: typeof parseHubYaml,
   ) {}
 
   read(): Sections {
@@ -169,7 +183,7 @@ class SectionReader {
   private parse(name: string): HubYaml | undefined {
     if (!this.parsed.has(name)) {
       const text = this.files[name];
-      const parsed = text === undefined ? undefined : parseHubYaml(text);
+      const parsed = text === undefined ? undefined : this.parseText(text);
       this.parsed.set(name, parsed && 'document' in parsed ? parsed : undefined);
     }
     return this.parsed.get(name);

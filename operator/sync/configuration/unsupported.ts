@@ -12,14 +12,12 @@ const HTTP_IN_SETTINGS = '2026.8.0';
  * @param hubVersion the version that runs; undefined: not known yet
  */
 export function unsupportedParts(
-  { recorder, reloadStrategy }: Pick<HubConfigurationSpec, 'recorder' | 'reloadStrategy'>,
+  { reloadStrategy }: Pick<HubConfigurationSpec, 'reloadStrategy'>,
   sections: readonly string[],
   hubVersion: string | undefined,
 ): readonly string[] {
   const ignoresHttp = hubVersion === undefined || !isLower(hubVersion, HTTP_IN_SETTINGS);
   return [
-    recorder !== undefined &&
-      'spec.recorder is not supported yet and has no effect: write recorder: in spec.configuration.',
     reloadStrategy === 'hot-reload' &&
       'spec.reloadStrategy hot-reload is not supported yet: every change restarts the hub. Set it to restart or auto.',
     sections.includes('http') &&

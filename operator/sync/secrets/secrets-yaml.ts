@@ -1,2 +1,79 @@
-/** Key of the generated `secrets.yaml` with the hash of its content, for the marker of the configuration. */
-export const SECRETS_HASH_KEY = 'hub_operator_hash';
+import { createHash } from 'node:crypto';
+import { load, YAMLException } from 'js-yaml';
+
+/** Keys that begin with this are the operator's own. */
+export const RESERVED_PREFIX = 'hub_operator';
+
+/** Hash of the content, for the marker of the configuration. */
+export const SECRETS_HASH_KEY = `${RESERVED_PREFIX}_hash`;
+/** Random, so that the hash does not tell short values to those who may read annotations. */
+const SALT_KEY = `${RESERVED_PREFIX}_salt`;
+/** URL of the recorder's database, of `databaseSecretRef`. */
+export const RECORDER_KEY = `${RESERVED_PREFIX}_recorder`;
+
+export interface SecretsYaml {
+  readonly text: string;
+  /** `sha256:<hex>` of the values, which is salted. */
+  readonly hash: string;
+}
+
+/** The hub's `secrets.yaml`: every value is a text for the hub, exactly as it is. */
+export function writeSecretsYaml(values: ReadonlyMap<string, string>, salt: string): SecretsYaml {
+  const lines = [...values]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .concat([[SALT_KEY, salt]])
+    .map(([key, value]) => `${quote(key)}: ${quote(value)}\n`)
+    .join('');
+  const hash = `sha256:${createHash('sha256').update(lines).digest('hex')}`;
+  return { text: `${lines}${quote(SECRETS_HASH_KEY)}: ${quote(hash)}\n`, hash };
+}
+
+/** A `secrets.yaml` as it was read. */
+export interface ReadSecrets {
+  /** All keys, the operator's own included. */
+  readonly values: ReadonlyMap<string, string>;
+  /** Undefined for a file that the operator did not generate. */
+  readonly hash: string | undefined;
+  readonly salt: string | undefined;
+}
+
+/** Reads a `secrets.yaml`. One that is not YAML has no keys. */
+export function readSecretsYaml(text: string): ReadSecrets {
+  const values = new Map(Object.entries(parse(text)).map(([key, value]) => [key, String(value)]));
+  return { values, hash: values.get(SECRETS_HASH_KEY), salt: values.get(SALT_KEY) };
+}
+
+/** Stands for a value where that may be seen: another value has another digest. Empty: there is no such key. */
+export function digestOfSecret({ values, salt = '' }: ReadSecrets, key: string): string {
+  const value = values.get(key);
+  return value === undefined
+    ? ''
+    : createHash('sha256').update(`${salt}\0${value}`).digest('hex').slice(0, 32);
+}
+
+/**
+ * A text as a YAML scalar in double quotes. Only printable ASCII is written as it is: YAML 1.1 takes some of the other
+ * characters for line breaks, and rejects others.
+ */
+export function quote(text: string): string {
+  let quoted = '';
+  for (const character of text) quoted += /[ !#-[\]-~]/.test(character) ? character : escape(character);
+  return `"${quoted}"`;
+}
+
+function escape(character: string): string {
+  if (character === '"' || character === '\\') return `\\${character}`;
+  const code = character.codePointAt(0)!;
+  const [letter, digits] = code < 0x100 ? ['x', 2] : code < 0x10000 ? ['u', 4] : ['U', 8];
+  return `\\${letter}${code.toString(16).toUpperCase().padStart(digits, '0')}`;
+}
+
+function parse(text: string): object {
+  try {
+    const content = load(text);
+    return typeof content === 'object' && content !== null ? content : {};
+  } catch (error) {
+    if (error instanceof YAMLException) return {};
+    throw error;
+  }
+}

@@ -24,7 +24,7 @@ const alive = { exec: { command: ['python3', '-I', '-S', '-c', PROBE, String(HUB
 export interface PodHashes {
   /** Copied from the generated ConfigMap. */
   readonly config: string;
-  /** Copied from the generated Secret; absent without HubSecrets. */
+  /** Likewise; absent for a hub without secrets. */
   readonly secrets?: string | undefined;
 }
 

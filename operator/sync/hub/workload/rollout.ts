@@ -20,31 +20,29 @@ interface PendingTemplate {
 }
 
 /**
- * Decides when a change restarts the hub. The hashes of configuration and secrets are copied from the generated objects
- * to annotations of the pod template. A changed template is applied once it has been stable for a moment, so that a
+ * Decides when a change restarts the hub. The hashes of configuration and secrets that need a restart are copied from the
+ * generated ConfigMap to annotations of the pod template. A changed template is applied once it has been stable for a moment, so that a
  * burst of changes to the Hub, its configuration and its secrets is one rollout (rules.md, "Rollout and debounce").
  */
 export class Rollouts {
   private readonly pending: PerHub<PendingTemplate>;
 
-  constructor(private readonly services: Pick<Services, 'applier' | 'clock' | 'secrets' | 'cache'>) {
+  constructor(private readonly services: Pick<Services, 'applier' | 'clock' | 'cache'>) {
     this.pending = new PerHub(services.cache);
   }
 
   /** The hashes for the pod template; undefined while there is no configuration to start a pod with. */
   async hashes(hub: Hub, present: StatefulSet | undefined): Promise<PodHashes | undefined> {
-    const { applier, secrets } = this.services;
     const { namespace, name } = hub.metadata;
-    const names = objectNames(name);
-    const [configMap, secret] = await Promise.all([
-      applier.find(builtin.ConfigMap, namespace, names.configuration),
-      secrets.exists(namespace, names.secrets)
-        ? applier.find(builtin.Secret, namespace, names.secrets)
-        : undefined,
-    ]);
-    const config = configMap?.metadata.annotations?.[operatorAnnotations.restartHash];
+    const configMap = await this.services.applier.find(
+      builtin.ConfigMap,
+      namespace,
+      objectNames(name).configuration,
+    );
+    const annotations = configMap?.metadata.annotations;
+    const config = annotations?.[operatorAnnotations.restartHash];
     if (config !== undefined)
-      return { config, secrets: secret?.metadata.annotations?.[operatorAnnotations.secretsHash] };
+      return { config, secrets: annotations?.[operatorAnnotations.restartSecretsHash] };
     // A HubConfiguration was deleted while the hub runs: the workload keeps its last content.
     return present && hashesOf(present);
   }

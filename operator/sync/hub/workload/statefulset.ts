@@ -20,7 +20,7 @@ import { hashesOf, Rollouts } from './rollout';
  * and `status.secretsHash`, the hashes that the pod template carries.
  */
 export function ensureStatefulSet(
-  services: Pick<Services, 'applier' | 'clock' | 'secrets' | 'settings' | 'cache'>,
+  services: Pick<Services, 'applier' | 'clock' | 'settings' | 'cache'>,
 ): WorkloadStep<HubContext & WithClaim> {
   const { applier } = services;
   const rollouts = new Rollouts(services);

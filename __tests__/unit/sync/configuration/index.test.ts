@@ -1,0 +1,213 @@
+import type { Hub, HubConfiguration, HubSecrets } from '../../../../operator/kinds';
+import type { Manifest } from '../../../../operator/runtime/apply';
+import type { ReconcileContext } from '../../../../operator/runtime/sync-module';
+import { configurationModule } from '../../../../operator/sync/configuration';
+import { writeSecretsYaml } from '../../../../operator/sync/secrets/secrets-yaml';
+import { aHub, services } from '../fixtures';
+
+const GROUP = 'hub-operator.dev';
+
+interface Cluster {
+  readonly spec?: Partial<HubConfiguration['spec']>;
+  readonly hub?: Hub | undefined;
+  readonly hubSecrets?: HubSecrets;
+  /** By name; `villa-secrets` is what the hub has as `secrets.yaml`. */
+  readonly secrets?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Annotations of the ConfigMap that exists. */
+  readonly published?: Readonly<Record<string, string>>;
+  readonly status?: HubConfiguration['status'];
+}
+
+const secretsYaml = (values: Readonly<Record<string, string>>) =>
+  writeSecretsYaml(new Map(Object.entries(values)), 'salt');
+
+const hubSecrets = (spec: Partial<HubSecrets['spec']> = {}) =>
+  ({
+    apiVersion: `${GROUP}/v1`,
+    kind: 'HubSecrets',
+    metadata: { namespace: 'home', name: 'villa', uid: '2' },
+    spec: { hubRef: { name: 'villa' }, secretRefs: [{ name: 'logins' }], ...spec },
+  }) as unknown as HubSecrets;
+
+async function sync({ spec, hub, hubSecrets: writer, secrets = {}, published, status }: Cluster = {}) {
+  const applied: Manifest[] = [];
+  const requeued: string[] = [];
+  const configuration = {
+    apiVersion: `${GROUP}/v1`,
+    kind: 'HubConfiguration',
+    metadata: { namespace: 'home', name: 'villa', uid: '1', generation: 1 },
+    spec: { hubRef: { name: 'villa' }, configuration: '', ...spec },
+    status,
+  } as unknown as HubConfiguration;
+  const stored = new Map(
+    Object.entries(secrets).map(([name, values]) => [name, new Map(Object.entries(values))]),
+  );
+  const given = services({
+    cache: {
+      get: (kind: string) => {
+        if (kind === 'Hub') return hub as never;
+        return (
+          kind === 'ConfigMap' && published ? { metadata: { annotations: published } } : undefined
+        ) as never;
+      },
+      *ofHub(kind: string) {
+        if (kind === 'HubSecrets' && writer) yield writer as never;
+      },
+    },
+    secrets: { get: (_namespace, name) => Promise.resolve(stored.get(name)) },
+    applier: {
+      apply: (_type, manifest) => {
+        applied.push(manifest);
+        const data = manifest['data'] as Record<string, string>;
+        if (manifest.kind === 'Secret')
+          stored.set(
+            manifest.metadata.name,
+            new Map(
+              Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]),
+            ),
+          );
+        return Promise.resolve(undefined as never);
+      },
+    },
+    requeue: (kind, _namespace, name) => void requeued.push(`${kind} ${name}`),
+  });
+  const context = { dryRun: false } as ReconcileContext;
+  const outcome = await configurationModule(given).sync(configuration, context);
+  const configMap = applied.find(({ kind }) => kind === 'ConfigMap');
+  return {
+    outcome,
+    applied: applied.map(({ kind, metadata }) => `${kind} ${metadata.name}`),
+    requeued,
+    annotations: configMap?.metadata.annotations ?? {},
+    text: (configMap?.['data'] as Record<string, string> | undefined)?.['configuration.yaml'] ?? '',
+    secretsYaml: stored.get('villa-secrets')?.get('secrets.yaml') ?? '',
+  };
+}
+
+describe('configurationModule', () => {
+  test('generates the ConfigMap without a Hub, and waits for it', async () => {
+    const { outcome, applied } = await sync();
+    expect(applied).toEqual(['ConfigMap villa-configuration']);
+    expect(outcome).toMatchObject({
+      type: 'Waiting',
+      reason: 'HubNotFound',
+      status: { configHash: expect.stringMatching(/^sha256:/) },
+    });
+  });
+
+  test('is ready with its Hub', async () => {
+    expect((await sync({ hub: aHub() })).outcome).toMatchObject({
+      type: 'Ready',
+      reason: 'ConfigurationGenerated',
+    });
+  });
+
+  test.each([
+    ['no HubSecrets', {}],
+    [
+      'a HubSecrets without the key',
+      { 'villa-secrets': { 'secrets.yaml': secretsYaml({ other: 'x' }).text } },
+    ],
+  ])('%s: a secret that is used holds the configuration back', async (_, secrets) => {
+    const { outcome, applied } = await sync({ spec: { configuration: 'a:\n  b: !secret login\n' }, secrets });
+    expect(applied).toEqual([]);
+    expect(outcome).toMatchObject({
+      type: 'Waiting',
+      reason: 'KeyNotFound',
+      message: expect.stringContaining(
+        'login (spec.configuration, line 2, column 14). Add them to a HubSecrets.',
+      ),
+    });
+  });
+
+  describe('the secrets that need a restart', () => {
+    const { text, hash } = secretsYaml({ login: 'x' });
+    const secrets = { 'villa-secrets': { 'secrets.yaml': text } };
+    const spec = { configuration: 'a: !secret login\n' };
+    const restart = async (cluster: Cluster) =>
+      (await sync({ spec, secrets, ...cluster })).annotations[`${GROUP}/restart-secrets-hash`];
+    const published = {
+      [`${GROUP}/restart-hash`]: 'sha256:c',
+      [`${GROUP}/restart-secrets-hash`]: 'sha256:s',
+    };
+
+    test('are those of the Secret', async () => {
+      expect(await restart({})).toBe(hash);
+      expect(await restart({ published, hubSecrets: hubSecrets() })).toBe(hash);
+    });
+
+    test('stay as they are with autoRestart: false', async () => {
+      expect(await restart({ published, hubSecrets: hubSecrets({ autoRestart: false }) })).toBe('sha256:s');
+      // The first ones are those that the hub starts with.
+      expect(await restart({ hubSecrets: hubSecrets({ autoRestart: false }) })).toBe(hash);
+    });
+
+    test('are none while the configuration uses none', async () => {
+      expect(await restart({ spec: { configuration: '' } })).toBeUndefined();
+    });
+  });
+
+  describe('with the database of the recorder in a Secret', () => {
+    const url = 'postgresql://u:hunter22@db/ha';
+    const spec = { recorder: { databaseSecretRef: { name: 'db', key: 'database_url' } } };
+    const db = { db: { database_url: url } };
+
+    test('the URL gets to the hub by its secrets, and not by the ConfigMap', async () => {
+      const { applied, text, secretsYaml: written } = await sync({ spec, secrets: db });
+      expect(applied).toEqual(['Secret villa-secrets', 'ConfigMap villa-configuration']);
+      expect(text).toContain('recorder: {db_url: !secret hub_operator_recorder}');
+      expect(text).not.toContain('hunter22');
+      expect(written).toContain(`"hub_operator_recorder": "${url}"\n`);
+    });
+
+    test.each([
+      [
+        'the Secret',
+        {},
+        'SecretNotFound',
+        'the Secret db in spec.recorder.databaseSecretRef: it does not exist',
+      ],
+      ['its key', { db: {} }, 'KeyNotFound', 'the key database_url of the Secret db'],
+    ])('%s may be missing, which holds the configuration back', async (_, secrets, reason, message) => {
+      const { applied, outcome } = await sync({ spec, secrets });
+      expect(applied).toEqual([]);
+      expect(outcome).toMatchObject({ type: 'Waiting', reason, message: expect.stringContaining(message) });
+    });
+
+    test('the HubSecrets of the hub writes it, if there is one', async () => {
+      const { applied, outcome, requeued } = await sync({ spec, secrets: db, hubSecrets: hubSecrets() });
+      expect(applied).toEqual([]);
+      expect(requeued).toEqual(['HubSecrets villa']);
+      expect(outcome).toMatchObject({ type: 'Waiting', reason: 'KeyNotFound' });
+      const written = secretsYaml({ hub_operator_recorder: url }).text;
+      const later = await sync({
+        spec,
+        secrets: { ...db, 'villa-secrets': { 'secrets.yaml': written } },
+        hubSecrets: hubSecrets(),
+      });
+      expect(later.applied).toEqual(['ConfigMap villa-configuration']);
+      expect(later.requeued).toEqual([]);
+    });
+
+    test('a URL that is asked for no more leaves the secrets', async () => {
+      const before = secretsYaml({ hub_operator_recorder: url }).text;
+      const { secretsYaml: after } = await sync({ secrets: { 'villa-secrets': { 'secrets.yaml': before } } });
+      expect(after).not.toContain('hunter22');
+    });
+
+    test('a database besides is reported once for each version of the spec', async () => {
+      const both = { recorder: { ...spec.recorder, database: 'sqlite://' } };
+      const { outcome, text } = await sync({ spec: both, secrets: db, hub: aHub() });
+      expect(outcome.events).toEqual([
+        {
+          type: 'Warning',
+          reason: 'RecorderOverridden',
+          message: expect.stringContaining('the Secret is used'),
+        },
+      ]);
+      expect(text).toContain('!secret hub_operator_recorder');
+      const later = await sync({ spec: both, secrets: db, hub: aHub(), status: { observedGeneration: 1 } });
+      expect(later.outcome.events).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,90 @@
+import { isMap, isScalar, type Node, type Pair, type YAMLMap } from 'yaml';
+import type { HubYaml } from './hub-yaml';
+
+/** Three dots at the beginning of a line end the document, whatever is around them. */
+const DOCUMENT_END = /^\.\.\.(?=[ \t\r\n]|$)/m;
+
+/**
+ * Adds entries to the top level of a file, each as YAML in one line (`automation: !include automations.yaml`); the rest
+ * of it stays byte for byte. They are added behind what is there, so
+ * that the hub's messages name the lines of the user's text, unless that would change a value. Undefined: the file is
+ * written in a way that cannot be extended.
+ */
+export function insertAtTop(text: string, file: HubYaml, entries: readonly string[]): string | undefined {
+  const { root } = file;
+  if (entries.length === 0) return text;
+  if (root !== null && !isMap(root)) return undefined;
+  if (root?.flow) return insertIntoFlow(text, root, entries);
+  const end = DOCUMENT_END.exec(text)?.index ?? text.length;
+  if (root && endsInOpenBlock(text.slice(0, end), file)) return insertIntoBlock(text, root, entries);
+  const newline = text.includes('\r\n') ? '\r\n' : '\n';
+  const separator = end === 0 || /[\n\ufeff]$/.test(text.slice(0, end)) ? '' : newline;
+  const indent = root ? indentAt(text, root.range![0]) : '';
+  const lines = entries.map((entry) => `${indent}${entry}${newline}`).join('');
+  return text.slice(0, end) + separator + lines + text.slice(end);
+}
+
+/** Adds entries to the mapping that an entry of the top level has as its value, or has none. */
+export function insertIntoValue(
+  text: string,
+  pair: Pair<Node, Node | null>,
+  entries: readonly string[],
+): string | undefined {
+  const { value } = pair;
+  if (entries.length === 0) return text;
+  if (isMap(value))
+    return value.flow ? insertIntoFlow(text, value, entries) : insertIntoBlock(text, value, entries);
+  if (!isScalar(value) || value.value !== '' || value.anchor || value.tag || value.type !== 'PLAIN')
+    return undefined;
+  const offset = value.range![0];
+  const space = text[offset] === '#' ? ' ' : '';
+  return splice(text, offset, ` {${entries.join(', ')}}${space}`);
+}
+
+function insertIntoFlow(text: string, map: YAMLMap, entries: readonly string[]): string {
+  return splice(text, map.range![0] + 1, `${entries.join(', ')}, `);
+}
+
+/** Before the first entry, in lines of their own. */
+function insertIntoBlock(text: string, map: YAMLMap, entries: readonly string[]): string | undefined {
+  const first = map.range![0];
+  const indent = indentAt(text, first);
+  const start = lineStart(text, first);
+  // A mapping that begins in the line of its key (`? a: b`).
+  if (
+    /^[?:-]\s/.test(text.slice(start + indent.length, first)) &&
+    !isExplicitKey(text, start + indent.length, first)
+  )
+    return undefined;
+  const newline = text.includes('\r\n') ? '\r\n' : '\n';
+  return splice(text, start, entries.map((entry) => `${indent}${entry}${newline}`).join(''));
+}
+
+/** `? key` with the key itself at `first`: the mapping begins at the question mark. */
+function isExplicitKey(text: string, start: number, first: number): boolean {
+  return text[start] === '?' && text.slice(start + 1, first).trim() === '';
+}
+
+/** A block scalar at the end of the text, without a line break: one that is added would belong to its value. */
+function endsInOpenBlock(text: string, { root }: HubYaml): boolean {
+  if (text.endsWith('\n')) return false;
+  let last: unknown = root;
+  while (last !== null && typeof last === 'object' && 'items' in last) {
+    const item: unknown = (last.items as unknown[]).at(-1);
+    last = typeof item === 'object' && item !== null && 'value' in item && 'key' in item ? item.value : item;
+  }
+  return isScalar(last) && (last.type === 'BLOCK_LITERAL' || last.type === 'BLOCK_FOLDED');
+}
+
+function lineStart(text: string, offset: number): number {
+  const start = text.lastIndexOf('\n', offset - 1) + 1;
+  return text[start] === '\ufeff' ? start + 1 : start;
+}
+
+function indentAt(text: string, offset: number): string {
+  return /^ */.exec(text.slice(lineStart(text, offset)))![0];
+}
+
+function splice(text: string, offset: number, inserted: string): string {
+  return text.slice(0, offset) + inserted + text.slice(offset);
+}

@@ -1,0 +1,46 @@
+import type { HubConfiguration, HubConfigurationSpec } from '../../kinds';
+import type { Services } from '../services';
+import { readGeneratedSecrets, writeGeneratedSecrets } from '../secrets/generated-secrets';
+import { secretsOfHub } from '../secrets/hub-resources';
+import { recorderUrl } from '../secrets/recorder-url';
+import { RECORDER_KEY } from '../secrets/secrets-yaml';
+
+/** Why the recorder's URL is not in the hub's `secrets.yaml`. */
+export interface MissingUrl {
+  readonly reason: 'SecretNotFound' | 'KeyNotFound';
+  /** A sentence. */
+  readonly message: string;
+}
+
+/**
+ * Passes the URL of the recorder's database to the hub by its `secrets.yaml`, so that it is in no ConfigMap. The HubSecrets
+ * of the hub writes that file; without one, the HubConfiguration does.
+ */
+export async function ensureRecorderSecret(
+  services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'requeue'>,
+  resource: HubConfiguration,
+  { hubRef: { name: hub } }: HubConfigurationSpec,
+): Promise<MissingUrl | undefined> {
+  const { namespace } = resource.metadata;
+  const url = await recorderUrl(services, resource);
+  if (url?.type === 'missing') return url;
+  const writer = secretsOfHub(services, namespace, hub);
+  const present = await readGeneratedSecrets(services, namespace, hub);
+  if (present?.values.get(RECORDER_KEY) === url?.url) return undefined;
+  if (!writer) {
+    // Without a URL any more, the file stays: a configuration that names its hash may still be in use.
+    await writeGeneratedSecrets(
+      services,
+      { owner: resource },
+      hub,
+      new Map(url ? [[RECORDER_KEY, url.url]] : []),
+    );
+    return undefined;
+  }
+  services.requeue('HubSecrets', namespace, writer.metadata.name);
+  if (!url) return undefined;
+  return {
+    reason: 'KeyNotFound',
+    message: `Waiting for the HubSecrets ${writer.metadata.name} to pass the URL of spec.recorder.databaseSecretRef to the hub. Its conditions say what it waits for.`,
+  };
+}

@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto';
+import { operatorAnnotations } from '../../kinds/annotations';
+import { objectNames } from '../../kinds/object-names';
+import type { CustomResource } from '../../kinds/resource';
+import type { ClusterObject } from '../../runtime/objects';
+import { builtin } from '../../runtime/types';
+import type { Services } from '../services';
+import { type ReadSecrets, readSecretsYaml, type SecretsYaml, writeSecretsYaml } from './secrets-yaml';
+
+/** Key of the Secret `<hub>-secrets`, and the name of the file in the hub. */
+export const SECRETS_FILE = 'secrets.yaml';
+
+/** 256 bits: the hash of the content can then be shown. */
+const SALT_BYTES = 32;
+
+/** What a hub has as its `secrets.yaml`; undefined: nothing. */
+export async function readGeneratedSecrets(
+  { secrets }: Pick<Services, 'secrets'>,
+  namespace: string,
+  hub: string,
+): Promise<ReadSecrets | undefined> {
+  const text = (await secrets.get(namespace, objectNames(hub).secrets))?.get(SECRETS_FILE);
+  return text === undefined ? undefined : readSecretsYaml(text);
+}
+
+/**
+ * Writes the hub's `secrets.yaml` into the Secret `<hub>-secrets`, with its hash as an annotation. The salt of the hash is
+ * made once and stays. Needs no Hub.
+ *
+ * @param formerOwner the resource that may have written the Secret before
+ * @throws NameConflict, ObjectRejected
+ */
+export async function writeGeneratedSecrets(
+  services: Pick<Services, 'applier' | 'secrets'>,
+  {
+    owner,
+    formerOwner,
+  }: { readonly owner: CustomResource; readonly formerOwner?: CustomResource | undefined },
+  hub: string,
+  values: ReadonlyMap<string, string>,
+): Promise<SecretsYaml> {
+  const { namespace } = owner.metadata;
+  const before = await readGeneratedSecrets(services, namespace, hub);
+  const salt = before?.salt ?? randomBytes(SALT_BYTES).toString('base64');
+  const generated = writeSecretsYaml(values, salt);
+  await services.applier.apply<ClusterObject>(
+    builtin.Secret,
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: {
+        name: objectNames(hub).secrets,
+        namespace,
+        annotations: { [operatorAnnotations.secretsHash]: generated.hash },
+      },
+      type: 'Opaque',
+      data: { [SECRETS_FILE]: Buffer.from(generated.text).toString('base64') },
+    },
+    { owner, ...(formerOwner && { formerOwner }) },
+  );
+  return generated;
+}

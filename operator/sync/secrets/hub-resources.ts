@@ -1,0 +1,29 @@
+import type { HubConfiguration, HubSecrets } from '../../kinds';
+import type { CustomResource } from '../../kinds/resource';
+import type { Services } from '../services';
+
+/** The HubSecrets that a hub gets its `secrets.yaml` from. */
+export function secretsOfHub(
+  { cache }: Pick<Services, 'cache'>,
+  namespace: string,
+  hub: string,
+): HubSecrets | undefined {
+  return oldest(cache.ofHub<HubSecrets>('HubSecrets', namespace, hub));
+}
+
+/** The HubConfiguration that a hub has. */
+export function configurationOfHub(
+  { cache }: Pick<Services, 'cache'>,
+  namespace: string,
+  hub: string,
+): HubConfiguration | undefined {
+  return oldest(cache.ofHub<HubConfiguration>('HubConfiguration', namespace, hub));
+}
+
+/** Of several resources for the same object, the oldest one has it (rules.md, "Ownership of objects in the hub"). */
+function oldest<R extends CustomResource>(resources: Iterable<R>): R | undefined {
+  const age = ({ metadata: { creationTimestamp, uid } }: R): string => `${creationTimestamp} ${uid}`;
+  return [...resources]
+    .filter(({ metadata }) => !metadata.deletionTimestamp)
+    .sort((a, b) => (age(a) < age(b) ? -1 : 1))[0];
+}

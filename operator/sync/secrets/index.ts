@@ -1,0 +1,67 @@
+import { type HubSecrets, secrets as definition } from '../../kinds';
+import { defaulted } from '../../kinds/schema';
+import { DEPENDENCY_REQUEUE } from '../../limits';
+import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
+import type { SecretContent } from '../../runtime/secrets';
+import type { SyncModule } from '../../runtime/sync-module';
+import { dryRunOutcome } from '../dry-run';
+import type { Services } from '../services';
+import { combineSecrets } from './combine';
+import { writeGeneratedSecrets } from './generated-secrets';
+import { configurationOfHub } from './hub-resources';
+import { recorderUrl } from './recorder-url';
+import { RECORDER_KEY } from './secrets-yaml';
+
+/** Combines Secrets into the hub's `secrets.yaml`, which needs no running hub. The Hub mounts it. */
+export function secretsModule(services: Services): SyncModule<HubSecrets> {
+  return {
+    sync: (resource, { dryRun }) =>
+      dryRun
+        ? dryRunOutcome(services, (applier) => generate({ ...services, applier }, resource))
+        : generate(services, resource),
+  };
+}
+
+async function generate(
+  services: Pick<Services, 'applier' | 'cache' | 'secrets'>,
+  resource: HubSecrets,
+): Promise<Outcome> {
+  const { namespace } = resource.metadata;
+  const spec = defaulted(definition.spec, resource.spec);
+  const hub = spec.hubRef.name;
+  const combined = combineSecrets(spec, await readSources(services, namespace, spec.secretRefs));
+  const staying = 'The last secrets of the hub stay.';
+  if (combined.type === 'missing')
+    return waiting(combined.reason, `${combined.message} ${staying}`, DEPENDENCY_REQUEUE);
+  if (combined.type === 'invalid') return stalled('InvalidSpec', `${combined.message} ${staying}`);
+
+  const configuration = configurationOfHub(services, namespace, hub);
+  const url = configuration && (await recorderUrl(services, configuration));
+  const values = new Map(combined.values);
+  if (url?.type === 'url') values.set(RECORDER_KEY, url.url);
+  const { hash } = await writeGeneratedSecrets(
+    services,
+    { owner: resource, formerOwner: configuration },
+    hub,
+    values,
+  );
+  const keys = combined.values.size;
+  const what = `${keys} ${keys === 1 ? 'secret' : 'secrets'}`;
+  return ready('SecretsGenerated', `The hub gets ${what} for !secret.`, {
+    status: { secretsHash: hash, keys },
+  });
+}
+
+/** The Secrets among them that exist, by name. */
+async function readSources(
+  { secrets }: Pick<Services, 'secrets'>,
+  namespace: string,
+  secretRefs: readonly { readonly name: string }[],
+): Promise<ReadonlyMap<string, SecretContent>> {
+  const found = new Map<string, SecretContent>();
+  for (const { name } of secretRefs) {
+    const content = await secrets.find(namespace, name);
+    if (content) found.set(name, content);
+  }
+  return found;
+}
