@@ -1,21 +1,21 @@
-import { HubFailed, HubRejected, HubUnreachable, NotFound } from './errors';
+import { HubFailed, HubRejected, HubUnreachable, NotFound, type RequestType } from './errors';
 import type { Redact } from './redact';
 
 /**
  * Translates errors of the WebSocket library: the hub's `{code, message}` or, for a lost connection, a number, alone or
  * as the `code` of an `error`. Instances of Error (ours, or bugs) are returned unchanged.
  */
-export function commandError(error: unknown, redact: Redact): unknown {
+export function commandError(error: unknown, redact: Redact, requestType: RequestType): unknown {
   if (error instanceof Error) return error;
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   if (typeof code !== 'string') return new HubUnreachable('the connection to the hub was lost');
   const text = redact(typeof message === 'string' ? message : code);
   switch (code) {
     case 'not_found':
-      return new NotFound(code, text);
+      return new NotFound(code, text, requestType);
     case 'unknown_error': // an unexpected exception in the hub
       return new HubFailed(text);
     default:
-      return new HubRejected(code, text);
+      return new HubRejected(code, text, requestType);
   }
 }

@@ -21,6 +21,7 @@ import type {
   UserRecord,
 } from './api-types';
 import type { EntityPayload } from './config-entity';
+import type { RequestType } from './errors';
 
 type NoFields = Readonly<Record<string, never>>;
 type Command<Fields, Result> = { readonly fields: Fields; readonly result: Result };
@@ -104,6 +105,12 @@ type RegistryCommands = Readonly<
 >;
 
 type RegistryEvents = Readonly<Record<`${RegistryType}_registry_updated`, RegistryUpdated>>;
+
+/** The last part of the names of the commands that change something; the others, subscriptions and pings only ask. */
+const WRITES =
+  /\/(create|update|delete|remove|delete_refresh_token|admin_change_username|long_lived_access_token|preferences)$/;
+
+export const requestTypeOf = (type: string): RequestType => (WRITES.test(type) ? 'write' : 'read');
 
 /** The commands that the hub answers with a stream of messages until they are cancelled. */
 export interface Streams {

@@ -3,14 +3,15 @@ import type { Clock } from '../clock';
 import { withDeadline } from '../deadline';
 import { errorOf } from '../errors';
 import { commandError } from './command-error';
-import type {
-  CommandArguments,
-  CommandResult,
-  Commands,
-  Events,
-  StreamFields,
-  StreamMessage,
-  Streams,
+import {
+  type CommandArguments,
+  type CommandResult,
+  type Commands,
+  type Events,
+  requestTypeOf,
+  type StreamFields,
+  type StreamMessage,
+  type Streams,
 } from './commands';
 import { HubError, HubUnreachable, TokenRejected } from './errors';
 import type { Logger } from '../log';
@@ -315,7 +316,7 @@ export class HubConnection {
     try {
       return await withDeadline({ clock: this.clock, delay: timeout, error }, () => answer);
     } catch (error) {
-      throw commandError(error, this.rest.redact);
+      throw commandError(error, this.rest.redact, requestTypeOf(what));
     }
   }
 

@@ -65,7 +65,13 @@ export class UserExists extends HubError {
   override readonly name = 'UserExists';
 }
 
-/** The hub understood the request and rejected it. The same request will be rejected again. */
+/** Whether a request only asks for something or may change it. */
+export type RequestType = 'read' | 'write';
+
+/**
+ * The hub understood the request and rejected it. The same request will be rejected again: a write until what was sent
+ * is corrected, a read until the hub serves that part of its API.
+ */
 export class HubRejected extends HubError {
   override readonly name: string = 'HubRejected';
 
@@ -73,6 +79,7 @@ export class HubRejected extends HubError {
   constructor(
     readonly code: string,
     message: string,
+    readonly requestType: RequestType = 'write',
   ) {
     super(message);
   }

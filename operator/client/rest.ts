@@ -178,10 +178,10 @@ export class RestClient {
     const ownToken = options.token === undefined && this.token !== undefined;
     if (ownToken || options.token != null) await this.verifyIsHub();
     if (!ownToken)
-      return this.parsed(await this.send(method, path, body, options), path, options.token != null);
+      return this.parsed(await this.send(method, path, body, options), method, path, options.token != null);
     this.authBackoff.admit();
     try {
-      const answer = await this.parsed<T>(await this.send(method, path, body, options), path, true);
+      const answer = await this.parsed<T>(await this.send(method, path, body, options), method, path, true);
       this.authBackoff.recordSuccess();
       return answer;
     } catch (error) {
@@ -191,9 +191,14 @@ export class RestClient {
     }
   }
 
-  private async parsed<T>(response: AxiosResponse<string>, path: string, withToken: boolean): Promise<T> {
+  private async parsed<T>(
+    response: AxiosResponse<string>,
+    method: Method,
+    path: string,
+    withToken: boolean,
+  ): Promise<T> {
     if (response.status >= 200 && response.status < 300) return parse(response) as T;
-    throw await this.errorOf(response, path, withToken);
+    throw await this.errorOf(response, method, path, withToken);
   }
 
   private async send(
@@ -240,10 +245,12 @@ export class RestClient {
 
   private async errorOf(
     response: AxiosResponse<string>,
+    method: Method,
     path: string,
     withToken: boolean,
   ): Promise<HubError> {
     const { status } = response;
+    const requestType = method === 'GET' ? 'read' : 'write';
     if (status >= 300 && status < 400) {
       return new NotHomeAssistant(
         `${this.address.url} answers with a redirect (${status}), which is not followed`,
@@ -253,20 +260,20 @@ export class RestClient {
     const text = truncate(this.redact(hubMessage(response) ?? `HTTP ${status}`), MAX_MESSAGE_LENGTH);
     switch (status) {
       case 401:
-        return withToken ? new TokenRejected('HTTP 401') : new HubRejected('401', text);
+        return withToken ? new TokenRejected('HTTP 401') : new HubRejected('401', text, requestType);
       case 403:
         return path === '/manifest.json' || (await this.isBanned())
           ? new HubBanned()
-          : new HubRejected('403', text);
+          : new HubRejected('403', text, requestType);
       case 404:
-        return new NotFound('404', text);
+        return new NotFound('404', text, requestType);
       case 429:
       case 502:
       case 503:
       case 504:
         return new HubUnreachable(`${this.address.url} is not available (HTTP ${status})`, status !== 429);
       default:
-        return status >= 500 ? new HubFailed(text) : new HubRejected(String(status), text);
+        return status >= 500 ? new HubFailed(text) : new HubRejected(String(status), text, requestType);
     }
   }
 }

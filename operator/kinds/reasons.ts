@@ -53,7 +53,7 @@ export const readyReasons = {
   HubFailed: {
     kinds: ['Hub', ...entities, ...registries],
     meaning:
-      'The hub failed at the request (HTTP 5xx). The message contains its answer. It is retried every 30 s.',
+      'The hub failed at the request (HTTP 5xx), or does not show what it has. The message contains its answer. It is retried every 30 s.',
     action: 'Read the hub’s log.',
   },
   RejectedByHub: {

@@ -5,6 +5,7 @@ import {
   HubRejected,
   HubUnreachable,
   NotHomeAssistant,
+  type RequestType,
   TokenRejected,
 } from '../client/errors';
 import type { ReadyReason } from '../kinds/reasons';
@@ -18,6 +19,8 @@ interface Row {
   readonly error: abstract new (...args: never[]) => HubError;
   /** Only for this request; absent: for both. */
   readonly request?: HubRequest;
+  /** Only for a request of this type that the hub rejected; absent: for both. */
+  readonly requestType?: RequestType;
   readonly reason: ReadyReason;
   /** Milliseconds until the next attempt (Waiting); `never`: the resource itself has to change (Stalled). */
   readonly retryAfter: number | 'never';
@@ -30,9 +33,19 @@ const TABLE: readonly Row[] = [
   { error: HubBanned, reason: 'HubBanned', retryAfter: DEPENDENCY_REQUEUE },
   { error: HubUnreachable, reason: 'HubUnreachable', retryAfter: POD_NOT_READY_REQUEUE },
   { error: NotHomeAssistant, reason: 'HubUnreachable', retryAfter: POD_NOT_READY_REQUEUE },
+  // What the hub does not show says nothing about the object: a part of its API is not loaded, or a proxy refuses it.
   {
     error: HubRejected,
     request: 'object',
+    requestType: 'read',
+    reason: 'HubFailed',
+    retryAfter: DEPENDENCY_REQUEUE,
+    message: (words) => `The hub does not show what it has: ${words}`,
+  },
+  {
+    error: HubRejected,
+    request: 'object',
+    requestType: 'write',
     reason: 'RejectedByHub',
     retryAfter: 'never',
     message: (words) => `The hub rejected it: ${words}`,
@@ -64,7 +77,13 @@ export function hubErrorOutcome(
   request: HubRequest,
   { message, ...details }: { message?: string } & Parameters<typeof stalled>[2] = {},
 ): Outcome {
-  const row = TABLE.find((each) => error instanceof each.error && (each.request ?? request) === request);
+  const requestType = error instanceof HubRejected ? error.requestType : undefined;
+  const row = TABLE.find(
+    (each) =>
+      error instanceof each.error &&
+      (each.request ?? request) === request &&
+      (each.requestType ?? requestType) === requestType,
+  );
   if (!row) throw error;
   const words = message ?? (row.message ?? String)((error as HubError).message);
   return row.retryAfter === 'never'

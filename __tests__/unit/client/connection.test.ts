@@ -128,6 +128,17 @@ describe('commands', () => {
     expect(failure).toMatchObject({ message });
   });
 
+  test('that are rejected say whether they would have changed anything', async () => {
+    hub.onCommand = (command) => command.fail('unauthorized', 'Unauthorized');
+    const connection = open();
+    await expect(connection.command('config/entity_registry/list')).rejects.toMatchObject({
+      requestType: 'read',
+    });
+    await expect(
+      connection.command('config/entity_registry/update', { entity_id: 'scene.a', labels: [] }),
+    ).rejects.toMatchObject({ requestType: 'write' });
+  });
+
   test('mask secrets in what the hub says', async () => {
     hub.onCommand = (command) => command.fail('invalid_format', "expected int, got 'hunter2'");
     await expect(open().command('get_config')).rejects.toThrow("expected int, got '***'");

@@ -64,6 +64,18 @@ describe('what an answer becomes', () => {
     expect((failure as Error).message).toContain(message);
   });
 
+  test.each([
+    ['get', 'read'],
+    ['post', 'write'],
+    ['delete', 'write'],
+  ] as const)(
+    'a rejection says whether the request would have changed anything (%s)',
+    async (method, type) => {
+      hub.routes.set(`${method.toUpperCase()} /api/x`, json(404, { message: 'Resource not found' }));
+      await expect(open()[method]('/api/x')).rejects.toMatchObject({ name: 'NotFound', requestType: type });
+    },
+  );
+
   test('is the parsed JSON when all is well, and nothing for an empty one', async () => {
     answerWith(json(200, { state: 'RUNNING' }));
     hub.routes.set('POST /auth/revoke', (_request, response) => response.writeHead(200).end());

@@ -18,6 +18,13 @@ describe('hubErrorOutcome', () => {
     [new HubUnreachable('no'), 'object', { type: 'Waiting', reason: 'HubUnreachable', after: 10_000 }],
     [new NotHomeAssistant('no'), 'state', { type: 'Waiting', reason: 'HubUnreachable', after: 10_000 }],
     [new HubRejected('400', 'no'), 'object', { type: 'Stalled', reason: 'RejectedByHub' }],
+    [new HubRejected('400', 'no', 'read'), 'object', { type: 'Waiting', reason: 'HubFailed', after: 30_000 }],
+    [new NotFound('404', 'no', 'read'), 'object', { type: 'Waiting', reason: 'HubFailed', after: 30_000 }],
+    [
+      new HubRejected('400', 'no', 'read'),
+      'state',
+      { type: 'Waiting', reason: 'ApiNotLoaded', after: 5_000 },
+    ],
     [new NotFound('404', 'no'), 'state', { type: 'Waiting', reason: 'ApiNotLoaded', after: 5_000 }],
     [new HubFailed('no'), 'state', { type: 'Waiting', reason: 'HubFailed', after: 30_000 }],
     [new HubFailed('no'), 'object', { type: 'Waiting', reason: 'HubFailed', after: 30_000 }],

@@ -1,5 +1,5 @@
 import type { ConfigEntityKind, EntityPayload } from '../../client/config-entity';
-import { HubFailed } from '../../client/errors';
+import { HubFailed, HubRejected } from '../../client/errors';
 import type { EntityWork } from './entity-type';
 
 /** The hub does not report that a blueprint was imported. A missing one is looked for this often (milliseconds). */
@@ -16,7 +16,8 @@ export async function expandBlueprint(
     const blueprint = use as { path: string; input: object };
     return { ...(await client.entities.expandedBlueprint(kind, blueprint)), ...own };
   } catch (error) {
-    if (error instanceof HubFailed) return undefined; // the hub answers a write with the reason
+    // The hub answers a write with the reason.
+    if (error instanceof HubFailed || error instanceof HubRejected) return undefined;
     throw error;
   }
 }

@@ -10,7 +10,7 @@ export function withHint(error: HubRejected, payload: EntityPayload): HubRejecte
   const key = path?.match(/[A-Za-z_]\w*(?=\W*$)/)?.[0];
   if (key === undefined || !hasBoolean(payload, key)) return error;
   const hint = `Quote on, off, yes and no in "${key}": YAML reads them as booleans.`;
-  return new HubRejected(error.code, `${error.message}. ${hint}`);
+  return new HubRejected(error.code, `${error.message}. ${hint}`, error.requestType);
 }
 
 function hasBoolean(value: unknown, key: string): boolean {
