@@ -62,9 +62,18 @@ export class Reloads {
   private readonly options: ReloadsOptions;
   private readonly queues = new Map<string, ComponentQueue>();
   private readonly closing = new AbortController();
+  private expectsWrites: (component: string) => boolean = () => false;
 
   constructor(options: ReloadsOptions) {
     this.options = options;
+  }
+
+  /**
+   * A reload also waits while `expectsWrites` says that more writes will come, up to the same limit: in a burst there are
+   * pauses between the writes, and one reload after all of them is enough.
+   */
+  deferWhile(expectsWrites: (component: string) => boolean): void {
+    this.expectsWrites = expectsWrites;
   }
 
   /** Requests a reload; call it after the write has ended. Never rejects. */
@@ -118,7 +127,7 @@ export class Reloads {
     queue.timer.set(Math.max(0, Math.min(QUIET_PERIOD, left)), () => {
       const mayWait = queue.waiting !== undefined && clock.monotonic() < queue.waiting.latestStart;
       const isWriting = this.options.isWriting(component);
-      if (mayWait && isWriting) return this.arm(component, queue);
+      if (mayWait && (isWriting || this.expectsWrites(component))) return this.arm(component, queue);
       queue.maxWait = isWriting ? Math.min(2 * queue.maxWait, MAX_WAIT_WHILE_WRITING) : MAX_WAIT;
       void this.run(component, queue);
     });

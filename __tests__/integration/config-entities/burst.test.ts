@@ -44,7 +44,7 @@ const versions = async () =>
     .sort();
 
 describe('a burst of automations', () => {
-  test('30 automations at once are 30 writes and a few reloads, with scenes and scripts beside them', async () => {
+  test('30 automations at once are 30 writes and at most 3 reloads, with scenes and scripts beside them', async () => {
     const traffic = await watchTraffic(client);
     await home.apply(...many(30, automation), ...many(10, sceneWithIcon), ...many(10, script));
     await allReady();
@@ -57,13 +57,13 @@ describe('a burst of automations', () => {
         .sort(),
     );
     expect(traffic.automationReloads).toBeGreaterThan(0);
-    expect(traffic.automationReloads).toBeLessThanOrEqual(10); // a slow machine leaves longer pauses between the writes
+    expect(traffic.automationReloads).toBeLessThanOrEqual(3);
     expect(traffic.sceneReloads).toBeLessThanOrEqual(13);
     expect(traffic.scriptReloads).toBe(10);
     expect(await operator.metric('hub_operator_drift_total')).toBe(0);
   });
 
-  test('a restart of the operator with all unchanged writes nothing', async () => {
+  test('a restart of the operator with all unchanged, scenes with icons among them, writes, reads and reloads nothing', async () => {
     const traffic = await watchTraffic(client);
     const before = await versions();
     await operator.stop();

@@ -131,6 +131,31 @@ describe('many reloads', () => {
     expect(await result).toMatchObject({ ok: true, startedAt: begin + MAX_WAIT });
   });
 
+  test('are one after a burst whose writes have pauses, as long as more writes are known to come', async () => {
+    const { clock, calls, reloads } = stage();
+    let left = 100;
+    reloads.deferWhile(() => left > 0);
+    const results: Promise<ReloadResult>[] = [];
+    for (; left > 0; left--) {
+      await clock.advance(left % 10 === 0 ? 900 : 1);
+      results.push(reloads.request('automation'));
+    }
+    await clock.advance(QUIET_PERIOD);
+    expect(calls).toHaveLength(1);
+    expect(new Set((await Promise.all(results)).map(({ reloadId }) => reloadId)).size).toBe(1);
+  });
+
+  test('wait for writes that never come no longer than for others, each time', async () => {
+    const { clock, calls, reloads } = stage();
+    reloads.deferWhile(() => true);
+    const begin = clock.monotonic();
+    for (let request = 1; request <= 3; request++) {
+      void reloads.request('automation');
+      await clock.advance(MAX_WAIT);
+      expect(calls.at(-1)?.at).toBe(begin + request * MAX_WAIT);
+    }
+  });
+
   test('of different components do not wait for each other', async () => {
     const { clock, calls, reloads } = stage({ takesMs: 60_000 });
     void reloads.request('automation');

@@ -1,5 +1,6 @@
 import type { ConfigEntityKind } from '../../client/config-entity';
 import type { HubClient } from '../../client/hub-client';
+import { userAnnotations } from '../../kinds/annotations';
 import type { Child } from '../child';
 import type { Services } from '../services';
 import { DriftDetector, type WatchedResource } from './drift';
@@ -40,6 +41,7 @@ export class HubContexts {
         drift: new DriftDetector({ client, clock, log, resources }),
       };
       this.contexts.set(client, context);
+      client.reloads.deferWhile((component) => this.expectsWrites(component, namespace, hubRef.name, cache));
     }
     return context;
   }
@@ -47,6 +49,22 @@ export class HubContexts {
   /** Something was written to the hub, and no reconcile has recorded it in status yet. */
   hasUnrecordedResults(client: HubClient): boolean {
     return this.contexts.get(client)?.cache.hasUnrecordedResults() ?? false;
+  }
+
+  /** A resource of that kind and hub will be written soon: its spec is not reconciled yet, or its first write has not begun. */
+  private expectsWrites(component: string, namespace: string, hubName: string, cache: EntityCache): boolean {
+    const entityType = this.entityTypes.find(({ type }) => type === component);
+    if (!entityType) return false;
+    for (const resource of this.services.cache.ofHub<Child>(entityType.definition.kind, namespace, hubName)) {
+      const { metadata, spec, status } = resource;
+      if (metadata.deletionTimestamp || spec.suspend) continue;
+      if (metadata.annotations?.[userAnnotations.dryRun] === 'true') continue;
+      if (status?.observedGeneration !== metadata.generation) return true;
+      const { operation, rejection, failure } = cache.get(metadata.uid);
+      const isClaimed = ownedId(entityType, resource) !== undefined && status?.['appliedHash'] === undefined;
+      if (isClaimed && !operation && !rejection && !failure) return true;
+    }
+    return false;
   }
 
   private *resources(

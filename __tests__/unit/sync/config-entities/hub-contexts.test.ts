@@ -1,0 +1,73 @@
+import type { HubClient } from '../../../../operator/client/hub-client';
+import type { Child } from '../../../../operator/sync/child';
+import { automations } from '../../../../operator/sync/config-entities/automation';
+import { HubContexts } from '../../../../operator/sync/config-entities/hub-contexts';
+import type { Services } from '../../../../operator/sync/services';
+import { silentLog } from '../../../cluster/silent-log';
+import { ManualClock } from '../../manual-clock';
+
+const SENT = { observedGeneration: 2, automationId: 'lights', appliedHash: 'sha256:1' };
+
+let resource: Child;
+let expectsWrites: (component: string) => boolean;
+let contexts: HubContexts;
+let client: HubClient;
+
+/** The one automation of the hub. */
+function see(status: object | undefined, spec: object = {}, metadata: object = {}): void {
+  resource = {
+    kind: 'HubAutomation',
+    metadata: { name: 'lights', namespace: 'home', uid: 'uid', generation: 2, ...metadata },
+    spec: { hubRef: { name: 'villa' }, ...spec },
+    status,
+  } as unknown as Child;
+}
+
+beforeEach(() => {
+  const services = {
+    clock: new ManualClock(),
+    log: { ...silentLog, child: () => silentLog },
+    cache: { ofHub: (kind: string) => (kind === 'HubAutomation' ? [resource] : []) },
+  } as unknown as Services;
+  const ignore = () => undefined;
+  client = {
+    events: { onEvent: ignore },
+    entityRegistry: { onChange: ignore },
+    repairIssues: { onChange: ignore },
+    reloads: { deferWhile: (predicate: typeof expectsWrites) => (expectsWrites = predicate) },
+  } as unknown as HubClient;
+  contexts = new HubContexts(services, [automations as never]);
+  see(SENT);
+  contexts.of(client, resource);
+});
+
+describe('HubContexts', () => {
+  test.each<[string, object | undefined, object, object]>([
+    ['was created', undefined, {}, {}],
+    ['was edited', { ...SENT, observedGeneration: 1 }, {}, {}],
+    ['has its id in status and was not sent yet', { observedGeneration: 2, automationId: 'lights' }, {}, {}],
+  ])('defer the reload of automations for one that %s', (_what, status, spec, metadata) => {
+    see(status, spec, metadata);
+    expect([expectsWrites('automation'), expectsWrites('scene')]).toEqual([true, false]);
+  });
+
+  test.each<[string, object | undefined, object, object]>([
+    ['was sent', SENT, {}, {}],
+    ['waits for something else', { observedGeneration: 2 }, {}, {}],
+    ['is suspended', undefined, { suspend: true }, {}],
+    ['is a dry run', undefined, {}, { annotations: { 'hub-operator.dev/dry-run': 'true' } }],
+    ['is being deleted', undefined, {}, { deletionTimestamp: '2026-11-22T00:00:00Z' }],
+  ])('do not defer it for one that %s', (_what, status, spec, metadata) => {
+    see(status, spec, metadata);
+    expect(expectsWrites('automation')).toBe(false);
+  });
+
+  test.each(['operation', 'rejection', 'failure'])(
+    'do not defer it for one whose write has begun or failed (%s)',
+    (field) => {
+      see({ observedGeneration: 2, automationId: 'lights' });
+      Object.assign(contexts.of(client, resource).cache.get('uid'), { [field]: {} });
+      expect(expectsWrites('automation')).toBe(false);
+    },
+  );
+});
