@@ -4,9 +4,10 @@ import { automation as definition, type HubAutomation, type HubAutomationSpec } 
 import { effectiveId } from '../../kinds/ids';
 import { defaulted } from '../../kinds/schema';
 import { defined, invalidItem, runPayload } from './payload';
-import type { EntityType, StateCorrection, EntityWork } from './entity-type';
+import type { EntityType, StateContext, StateCorrection, EntityWork } from './entity-type';
 import { isNew } from './ownership';
 import { readLiveConfig } from './live-config';
+import { countSwitchOff, switchOffPause } from './switch-offs';
 import type { EntityPayload } from '../../client/config-entity';
 
 type AutomationWork = EntityWork<HubAutomation, HubAutomationSpec>;
@@ -50,9 +51,9 @@ export function automationPayload(spec: HubAutomationSpec): EntityPayload {
 async function setSwitch(
   work: AutomationWork,
   entity: { readonly entity_id: string },
-  inUse: boolean,
+  { inUse, now }: StateContext,
 ): Promise<StateCorrection> {
-  const { client, resource, spec } = work;
+  const { client, resource, spec, cached } = work;
   const target = { entity_id: entity.entity_id };
   const applied = resource.status?.enabled;
   const status = { enabled: spec.enabled };
@@ -66,8 +67,20 @@ async function setSwitch(
   if (!(await isState(work, target.entity_id, 'on'))) return { status };
   const drifted = applied === false;
   if (drifted && spec.driftPolicy === 'Warn')
-    return { mayNotCorrect: 'The automation was switched on in the hub.' };
+    return {
+      left: {
+        message: 'The automation was switched on in the hub. driftPolicy is Warn: it is not corrected.',
+      },
+    };
+  const after = drifted ? switchOffPause(cached, now) : 0;
+  if (after > 0) {
+    const message =
+      'The automation is switched on in the hub again and again. The operator switches it off after pauses that double. ' +
+      'Find what switches it on (an automation, a script, a dashboard), or set enabled to true.';
+    return { left: { message, after } };
+  }
   await callService(client.rest, 'automation', 'turn_off', { ...target, stop_actions: true });
+  if (drifted) countSwitchOff(cached, now);
   return {
     status,
     ...(drifted && { corrected: 'The automation was switched on in the hub. It is switched off again.' }),

@@ -33,8 +33,12 @@ const QUIET_PERIOD = 1_000;
 const LONGEST_DELAY = 5_000;
 /** Between two rechecks after writes of ours: they find what others put into the file and our write loaded. */
 const OWN_RECHECK_INTERVAL = 10_000;
-/** A service call that turns on many automations is followed by one recheck. */
+/**
+ * Service calls that turn on automations are followed by a check of those that are to be off, this long after the first
+ * call, and by one more after the last: the hub reports a call before it carries it out.
+ */
 const SWITCH_DELAY = 300;
+const SWITCH_RECHECK_DELAY = 5_000;
 /** A hub that starts reports a hundred components within seconds: rejected writes are retried once for many of them. */
 const REJECTION_DELAY = 5_000;
 
@@ -60,11 +64,13 @@ export class DriftDetector {
   /** Kinds whose recheck could not wait for the end of somebody's reload. */
   private readonly reloading = new Set<ConfigEntityKind>();
   private readonly switchTimer: Timer;
+  private readonly switchRecheckTimer: Timer;
   private readonly rejectionTimer: Timer;
 
   constructor(private readonly options: DriftDetectorOptions) {
     const { client, clock, resources } = options;
     this.switchTimer = new Timer(clock);
+    this.switchRecheckTimer = new Timer(clock);
     this.rejectionTimer = new Timer(clock);
     client.events.onEvent((event) => this.onEvent(event));
     client.entityRegistry.onChange((kind, id) => {
@@ -98,10 +104,7 @@ export class DriftDetector {
         else if (this.rechecks.has(event.kind)) this.schedule(event.kind);
         return;
       case 'automations-turned-on':
-        if (this.switchTimer.pending) return;
-        return this.switchTimer.set(SWITCH_DELAY, () =>
-          this.requeue('automation', ({ desiredOff }) => desiredOff),
-        );
+        return this.onTurnedOn();
       case 'component-loaded':
         for (const kind of CONFIG_ENTITY_KINDS) {
           if (kind === event.component) this.requeue(kind, clearReloadFailure);
@@ -117,6 +120,12 @@ export class DriftDetector {
           }
         }
     }
+  }
+
+  private onTurnedOn(): void {
+    const check = () => this.requeue('automation', ({ desiredOff }) => desiredOff);
+    if (!this.switchTimer.pending) this.switchTimer.set(SWITCH_DELAY, check);
+    this.switchRecheckTimer.set(SWITCH_RECHECK_DELAY, check);
   }
 
   /** The hub may accept now what it rejected before. */

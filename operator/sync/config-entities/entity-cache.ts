@@ -1,7 +1,9 @@
 import type { Clock } from '../../clock';
+import type { ConfigEntityKind } from '../../client/config-entity';
 import type { HubRejected } from '../../client/errors';
 import type { ReloadResult } from '../../client/reloads';
 import type { Corrected } from '../corrections';
+import type { SwitchOffs } from './switch-offs';
 
 // Times are of the monotonic clock unless stated otherwise.
 
@@ -23,6 +25,7 @@ export interface Operation {
 
 /** The deletion of objects of one resource from the hub. */
 export interface Removal {
+  readonly kind: ConfigEntityKind;
   readonly ids: readonly string[];
   readonly startedAt: number;
   error?: Error;
@@ -71,6 +74,8 @@ export interface CachedEntity extends Corrected {
   formerEntityId?: string | undefined;
   rejection?: Rejection | undefined;
   failure?: WriteFailure | undefined;
+  /** How often in a row an automation was switched off again that is to be off, and when it last was. */
+  switchOffs?: SwitchOffs;
   /** The hub could not expand the blueprint of the payload. */
   blueprintMissing?: boolean;
   /** When the last write began or, once the hub has accepted it, ended. */
@@ -106,6 +111,13 @@ export class EntityCache {
       const isRecent = ({ endedAt = Infinity }: { endedAt?: number }) => endedAt > since;
       return (operation?.wrote && isRecent(operation)) || (removal?.ended && isRecent(removal));
     });
+  }
+
+  /** An object with this id is being removed, for whichever resource. */
+  isBeingRemoved(kind: ConfigEntityKind, id: string): boolean {
+    return [...this.entities.values()].some(
+      ({ removal }) => removal && !removal.ended && removal.kind === kind && removal.ids.includes(id),
+    );
   }
 
   delete(uid: string): void {

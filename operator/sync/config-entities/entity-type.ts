@@ -46,8 +46,15 @@ export interface StateCorrection {
   readonly status?: Readonly<Record<string, unknown>>;
   /** A sentence about a change in the hub that was reverted. */
   readonly corrected?: string;
-  /** A sentence about a change in the hub that may only be reported (`driftPolicy: Warn`). */
-  readonly mayNotCorrect?: string;
+  /** A change in the hub that is left, for `after` milliseconds or for good (`driftPolicy: Warn`), in sentences. */
+  readonly left?: { readonly message: string; readonly after?: number };
+}
+
+export interface StateContext {
+  /** False while the hub runs an earlier payload. */
+  readonly inUse: boolean;
+  /** By the monotonic clock. */
+  readonly now: number;
 }
 
 /** In what automations, scenes and scripts differ. The rest they share. */
@@ -76,6 +83,10 @@ export interface EntityType<R extends Child, S extends ConfigEntitySpec> {
   status?(spec: S): Readonly<Record<string, unknown>>;
   /** Whether the entity is enabled now if it is disabled in the hub. */
   shouldEnable?(work: EntityWork<R, S>): boolean;
-  /** Brings the state of the entity to what the spec says. `inUse`: false while the hub runs an earlier payload. */
-  ensureState?(work: EntityWork<R, S>, entity: RegistryEntity, inUse: boolean): Promise<StateCorrection>;
+  /** Brings the state of the entity to what the spec says. */
+  ensureState?(
+    work: EntityWork<R, S>,
+    entity: RegistryEntity,
+    context: StateContext,
+  ): Promise<StateCorrection>;
 }

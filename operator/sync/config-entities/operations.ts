@@ -136,7 +136,12 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
 
   private remove(resource: R, client: HubClient, ids: readonly string[]): Removal {
     const { clock } = this.services;
-    const removal: Removal = { ids, startedAt: clock.monotonic(), ended: false };
+    const removal: Removal = {
+      kind: this.entityType.type,
+      ids,
+      startedAt: clock.monotonic(),
+      ended: false,
+    };
     const removeAll = async () => {
       for (const id of ids) {
         const stillWanted = () => !this.isOwned(id, resource);

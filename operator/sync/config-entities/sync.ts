@@ -31,6 +31,9 @@ import { blueprintAppeared, blueprintRecheck } from './blueprint';
 import { withHint } from './rejection-hint';
 import { isCreatedByOperator, markEntity, unmark } from './ownership-label';
 
+/** The end of a removal queues the resource that it is for, but not another one that takes the id (milliseconds). */
+const REMOVAL_POLL_INTERVAL = 1_000;
+
 /**
  * Reconciles automations, scenes or scripts: the id is recorded in status, the payload written when the hub has another
  * one, reloaded, and observed to be in use. A reconcile never waits for a write or a reload: it starts one and returns,
@@ -51,7 +54,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     const { entityType } = this;
     const problem = entityType.validate?.(entityType.spec(resource));
     if (problem !== undefined) return stalled('InvalidSpec', problem);
-    const { drift, fileReads } = this.contexts.of(client, resource);
+    const { cache, drift, fileReads } = this.contexts.of(client, resource);
     await drift.ready();
     if (!(await client.components.isLoaded(entityType.type))) {
       const message = `The hub has not loaded its ${entityType.type} component yet.`;
@@ -63,7 +66,12 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     if (work.cached.operation?.ended === false && !context.dryRun) return inProgress(entityType, work);
     const observation = await observe(entityType, work, fileReads, this.services.clock);
     if (context.dryRun) return dryRun(entityType, work, observation);
-    if (!ownsId(entityType, work)) return this.acquire(work, observation);
+    if (!ownsId(entityType, work)) {
+      // What is there is about to go, and belongs to no person.
+      if (cache.isBeingRemoved(entityType.type, work.id))
+        return inProgress(entityType, work, REMOVAL_POLL_INTERVAL);
+      return this.acquire(work, observation);
+    }
     switch (observation.type) {
       case 'Absent':
       case 'Different':
@@ -144,7 +152,9 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     const exists = observation.type !== 'Absent';
     const owner = exists ? this.operations.ownerOf(id, resource) : undefined;
     const { entity } = observation;
-    const isOurs = !owner && entity !== undefined && (await isCreatedByOperator(work.client, entity));
+    // A removal that failed has taken the label away already.
+    const isFormer = formerIds(resource).includes(id);
+    const isOurs = isFormer || (entity !== undefined && (await isCreatedByOperator(work.client, entity)));
     const adopted = owner ? owner.status?.['adopted'] === true : exists && !isOurs;
     const events: EventSpec[] = [];
     if (adopted && !owner) {
@@ -307,9 +317,11 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     const isInUse = observation.type === 'InUse';
     const entity = isInUse ? await this.replaceFormer(work, observation.entity) : observation.entity;
     if (entity === 'in progress') return inProgress(this.entityType, work);
-    const state = (entity && (await this.entityType.ensureState?.(work, entity, isInUse))) ?? {};
-    if (state.mayNotCorrect !== undefined) {
-      return this.report(work, `${state.mayNotCorrect} driftPolicy is Warn: it is not corrected.`);
+    const context = { inUse: isInUse, now: this.services.clock.monotonic() };
+    const state = (entity && (await this.entityType.ensureState?.(work, entity, context))) ?? {};
+    if (state.left) {
+      const { message, after } = state.left;
+      return after === undefined ? this.report(work, message) : stalled('DriftDetected', message, { after });
     }
     const events = state.corrected === undefined ? [] : [this.corrected(state.corrected)];
     if (isInUse && entity) await this.mark(work, entity);

@@ -138,11 +138,19 @@ describe('DriftDetector', () => {
     expect(invalidated()).toEqual([]);
   });
 
-  test('automations that are desired off are reconciled when one may have been turned on', async () => {
-    signal({ type: 'automations-turned-on' });
-    signal({ type: 'automations-turned-on' });
-    await clock.advance(300);
+  test('automations that are desired off are reconciled once when any may have been turned on, and once more when the hub has done it', async () => {
+    for (let call = 0; call < 20; call++) {
+      signal({ type: 'automations-turned-on' });
+      await clock.advance(10);
+    }
+    await clock.advance(100);
     expect(reconciled).toEqual(['automation b']);
+    await clock.advance(4_880);
+    expect(reconciled).toEqual(['automation b']);
+    await clock.advance(10);
+    expect(reconciled).toEqual(['automation b', 'automation b']);
+    await clock.advance(60_000);
+    expect(reconciled).toHaveLength(2);
   });
 
   const reject = (name: string) => {

@@ -1,10 +1,15 @@
 import type { EntityPayload } from '../../../../operator/client/config-entity';
-import { HubFailed, HubRejected } from '../../../../operator/client/errors';
+import { HubFailed, HubRejected, HubUnreachable } from '../../../../operator/client/errors';
 import type { HubClient } from '../../../../operator/client/hub-client';
 import { redactor } from '../../../../operator/client/redact';
 import type { ReloadResult } from '../../../../operator/client/reloads';
 import type { HubEventListener } from '../../../../operator/client/hub-events';
-import { REJECTED_WRITE_RETRY_INTERVAL, RESYNC, MIN_WRITE_INTERVAL } from '../../../../operator/limits';
+import {
+  FINALIZER_TRY,
+  REJECTED_WRITE_RETRY_INTERVAL,
+  RESYNC,
+  MIN_WRITE_INTERVAL,
+} from '../../../../operator/limits';
 import type { Outcome } from '../../../../operator/runtime/outcome';
 import type { ReconcileContext } from '../../../../operator/runtime/sync-module';
 import type { Child } from '../../../../operator/sync/child';
@@ -50,6 +55,10 @@ class Bench {
   state = 'on';
   entityId: string;
   takenEntityId: string | undefined;
+  /** How each removal ends. */
+  removal: Promise<void> = Promise.resolve();
+  /** The hub answers what is quick to answer. */
+  answers = true;
   initialTurnOffs = 0;
   /** Of the entity. */
   labels: readonly string[] = ['kitchen'];
@@ -210,10 +219,11 @@ class Bench {
       removal: {
         remove: (_kind: string, id: string) => {
           this.asked.push('remove', `remove ${id}`);
-          return Promise.resolve();
+          return this.removal;
         },
       },
       reloads: {
+        deferWhile: () => undefined,
         request: (): Promise<ReloadResult> => {
           this.asked.push('reload');
           const message = this.reloadError;
@@ -234,13 +244,15 @@ class Bench {
       },
       rest: {
         redact: (text: string) => redactor(this.secrets)(text),
-        get: () =>
-          Promise.resolve({
+        get: () => {
+          if (!this.answers) return Promise.reject(new HubUnreachable('no answer'));
+          return Promise.resolve({
             state: this.state,
             attributes: { entity_id: Object.keys(this.running?.['entities'] ?? {}) },
             last_updated: 'then',
             context: { id: `load ${this.loadCount}` },
-          }),
+          });
+        },
         post: (path: string) => {
           this.asked.push(path.slice(path.lastIndexOf('/') + 1));
           this.state = path.endsWith('turn_on') ? 'on' : 'off';
@@ -463,6 +475,49 @@ describe('ConfigEntitySync', () => {
       expect(bench.asked).toEqual(expect.arrayContaining(['remove new', 'remove old']));
     });
 
+    test('back to the former id waits for the end of its removal, and a third id then leaves neither', async () => {
+      const bench = await renamed();
+      let finish = () => {};
+      bench.removal = new Promise((resolve) => (finish = resolve));
+      for (let count = 0; count < 8; count++) {
+        await bench.reconcile();
+        await bench.clock.advance(500);
+      }
+      expect(bench.count('remove old')).toBe(1);
+      bench.edit({ id: 'old' });
+      const writes = bench.count('write');
+      for (let count = 0; count < 3; count++) {
+        expect(await bench.reconcile()).toMatchObject({ type: 'Waiting' });
+        await bench.clock.advance(MIN_WRITE_INTERVAL);
+      }
+      expect([bench.status['automationId'], bench.count('write')]).toEqual(['new', writes]);
+      bench.stored = bench.running = undefined;
+      bench.removal = Promise.resolve();
+      finish();
+      await settle();
+      const { status } = await bench.reconcile();
+      expect(status).toMatchObject({ automationId: 'old', adopted: null, formerIds: ['new'] });
+      await bench.reconcileUntilReady();
+      bench.edit({ id: 'third' });
+      bench.stored = bench.running = undefined;
+      await bench.clock.advance(MIN_WRITE_INTERVAL);
+      await bench.reconcileUntilReady();
+      expect(bench.status).not.toHaveProperty('formerIds');
+      expect([bench.count('remove old'), bench.count('remove new')]).toEqual([2, 1]);
+      expect(bench.drifts).toEqual([]);
+    });
+
+    test('back to a former id whose removal failed does not adopt the object that is left', async () => {
+      const bench = await renamed();
+      bench.removal = Promise.reject(new HubFailed('no'));
+      bench.removal.catch(() => undefined);
+      await expect(bench.reconcileUntilReady()).rejects.toThrow('no');
+      bench.edit({ id: 'old' });
+      const { status, events } = await bench.reconcile();
+      expect(status).toMatchObject({ automationId: 'old', adopted: null });
+      expect(events).toEqual([]);
+    });
+
     test('leaves an adopted object in the hub, with a warning', async () => {
       const bench = await renamed({}, { adopted: true });
       const { events } = await bench.reconcile();
@@ -475,6 +530,38 @@ describe('ConfigEntitySync', () => {
       ]);
       await bench.reconcileUntilReady();
       expect(bench.count('remove')).toBe(0);
+    });
+  });
+
+  describe('a removal that takes the hub long', () => {
+    async function removing(): Promise<{ bench: Bench; finish: () => void }> {
+      const bench = automationBench();
+      await bench.reconcileUntilReady();
+      let finish = () => {};
+      bench.removal = new Promise((resolve) => (finish = resolve));
+      return { bench, finish };
+    }
+
+    test('is waited for as long as the hub answers other requests, and then the resource goes', async () => {
+      const { bench, finish } = await removing();
+      for (let count = 0; count < 20; count++) {
+        expect(await bench.remove({ dryRun: false })).toMatchObject({ type: 'Waiting' });
+        await bench.clock.advance(FINALIZER_TRY);
+      }
+      expect(bench.count('remove')).toBe(1);
+      finish();
+      await settle();
+      expect(await bench.remove({ dryRun: false })).toEqual([]);
+    });
+
+    test('is given up at the first question that the hub does not answer', async () => {
+      const { bench } = await removing();
+      bench.answers = false;
+      expect(await bench.remove({ dryRun: false })).toMatchObject({ type: 'Waiting' });
+      await bench.clock.advance(FINALIZER_TRY - 1);
+      expect(await bench.remove({ dryRun: false })).toMatchObject({ type: 'Waiting' });
+      await bench.clock.advance(1);
+      await expect(bench.remove({ dryRun: false })).rejects.toThrow(HubUnreachable);
     });
   });
 
@@ -679,6 +766,33 @@ describe('ConfigEntitySync', () => {
       bench.reloadError = undefined;
       await bench.reconcileUntilReady();
       expect([bench.state, bench.status['enabled']]).toEqual(['on', true]);
+    });
+
+    test('false is enforced without a loop where something in the hub switches it on each time', async () => {
+      const bench = new Bench(automations, { ...AUTOMATION, enabled: false });
+      await bench.reconcileUntilReady();
+      const before = bench.count('turn_off');
+      const ownAt: number[] = [];
+      const began = bench.clock.monotonic();
+      while (bench.clock.monotonic() - began < 3_600_000) {
+        if (bench.state === 'off') {
+          ownAt.push(bench.clock.monotonic() - began);
+          bench.state = 'on';
+        }
+        const outcome = await bench.reconcile();
+        if (outcome.type === 'Stalled')
+          expect(outcome).toMatchObject({
+            reason: 'DriftDetected',
+            message: expect.stringContaining('again and again') as string,
+          });
+        await bench.clock.advance(outcome.type === 'Stalled' ? outcome.after! : 300);
+      }
+      expect(ownAt.slice(0, 4).map((at) => Math.round(at / 1_000))).toEqual([0, 0, 2, 6]);
+      expect(bench.count('turn_off') - before).toBeLessThan(25);
+      await bench.clock.advance(3_600_000);
+      bench.state = 'on';
+      await bench.reconcile();
+      expect(bench.state).toBe('off'); // at once, since it had lasted for an hour
     });
 
     test('a change to false is carried out although the reload failed', async () => {
