@@ -3161,7 +3161,7 @@ export interface HubIntegrationSpec {
   readonly adopt?: HubIntegrationSpecAdopt;
 
   /**
-   * Answers to the forms, by `field`, or `section.field` in a form with sections. Each has exactly one of value, jsonValue, secretKeyRef and fileSecretKeyRef. At most 64. Default: none.
+   * Answers to the forms, by `field`, or `section.field` in a form with sections. Each has exactly one of value, jsonValue, secretKeyRef and fileSecretKeyRef. At most 64. An entry that is adopted keeps its answers until they change here. Default: none.
    *
    * @schema HubIntegrationSpec#configuration
    */
@@ -3189,6 +3189,13 @@ export interface HubIntegrationSpec {
   readonly driftPolicy?: HubIntegrationSpecDriftPolicy;
 
   /**
+   * False: the entry is disabled in the hub: it stays there with its entities, and is not loaded. Default true.
+   *
+   * @schema HubIntegrationSpec#enabled
+   */
+  readonly enabled?: boolean;
+
+  /**
    * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
    *
    * @schema HubIntegrationSpec#hubRef
@@ -3203,7 +3210,7 @@ export interface HubIntegrationSpec {
   readonly options?: { [key: string]: HubIntegrationSpecOptions };
 
   /**
-   * How a change is applied. Prefer (default): the entry is reconfigured, so that its entities survive, and recreated only if the integration cannot be reconfigured. Recreate: the entry is always removed and recreated.
+   * How a change of `configuration` or `steps` is applied. Prefer (default): by the reconfiguration or the options form of the integration, so that the entry and its entities survive; it is recreated only for a field that none of the two has, and never if it was adopted. Recreate: the entry is always removed and recreated.
    *
    * @schema HubIntegrationSpec#reconfigure
    */
@@ -3231,7 +3238,7 @@ export interface HubIntegrationSpec {
   readonly suspend?: boolean;
 
   /**
-   * Title of the config entry. With it, an entry of this domain and title is adopted, and several entries of one domain are distinguished. Absent: only the single entry of a domain is adopted.
+   * Title of the config entry, which the entry gets. An existing entry of this domain and title is adopted, and several entries of one domain are distinguished. Absent: the answer to the field `name` counts as title when an entry to adopt is looked for; without one, only the single entry of a domain is adopted.
    *
    * @schema HubIntegrationSpec#title
    */
@@ -3250,6 +3257,7 @@ export function toJson_HubIntegrationSpec(obj: HubIntegrationSpec | undefined): 
     'deletionPolicy': obj.deletionPolicy,
     'domain': obj.domain,
     'driftPolicy': obj.driftPolicy,
+    'enabled': obj.enabled,
     'hubRef': toJson_HubIntegrationSpecHubRef(obj.hubRef),
     'options': ((obj.options) === undefined) ? undefined : (Object.entries(obj.options).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: toJson_HubIntegrationSpecOptions(i[1]) }), {})),
     'reconfigure': obj.reconfigure,
@@ -3428,7 +3436,7 @@ export function toJson_HubIntegrationSpecOptions(obj: HubIntegrationSpecOptions 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * How a change is applied. Prefer (default): the entry is reconfigured, so that its entities survive, and recreated only if the integration cannot be reconfigured. Recreate: the entry is always removed and recreated.
+ * How a change of `configuration` or `steps` is applied. Prefer (default): by the reconfiguration or the options form of the integration, so that the entry and its entities survive; it is recreated only for a field that none of the two has, and never if it was adopted. Recreate: the entry is always removed and recreated.
  *
  * @schema HubIntegrationSpecReconfigure
  */

@@ -97,6 +97,9 @@ export const script = (hubName: string, name: string, spec: object = {}): Manife
     ...spec,
   });
 
+export const integration = (hubName: string, name: string, domain: string, spec: object = {}): Manifest =>
+  resource('HubIntegration', name, { hubRef: { name: hubName }, domain, ...spec });
+
 /** One namespace as its owner works with it. */
 export class Home {
   constructor(readonly namespace: string) {}

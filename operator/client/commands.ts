@@ -22,6 +22,7 @@ import type {
 } from './api-types';
 import type { EntityPayload } from './config-entity';
 import type { RequestType } from './errors';
+import type { ConfigEntry, ConfigSubentry, FlowInProgress } from './flow-step';
 
 type NoFields = Readonly<Record<string, never>>;
 type Command<Fields, Result> = { readonly fields: Fields; readonly result: Result };
@@ -84,6 +85,28 @@ export interface Commands extends RegistryCommands {
     void
   >;
 
+  'config_entries/get': Command<NoFields, readonly ConfigEntry[]>;
+  'config_entries/update': Command<{ readonly entry_id: string; readonly title: string }, unknown>;
+  'config_entries/disable': Command<
+    { readonly entry_id: string; readonly disabled_by: 'user' | null },
+    { readonly require_restart: boolean }
+  >;
+  'config_entries/flow/progress': Command<NoFields, readonly FlowInProgress[]>;
+  'config_entries/subentries/list': Command<{ readonly entry_id: string }, readonly ConfigSubentry[]>;
+  'config_entries/subentries/update': Command<
+    { readonly entry_id: string; readonly subentry_id: string; readonly title: string },
+    void
+  >;
+  'config_entries/subentries/delete': Command<
+    { readonly entry_id: string; readonly subentry_id: string },
+    void
+  >;
+  /** Texts by their path, such as `component.mqtt.config.error.cannot_connect`. */
+  'frontend/get_translations': Command<
+    { readonly language: string; readonly category: string; readonly integration: string },
+    { readonly resources: Readonly<Record<string, string>> }
+  >;
+
   'repairs/list_issues': Command<NoFields, { readonly issues: readonly RepairIssue[] }>;
 
   'automation/config': Command<{ readonly entity_id: string }, { readonly config: EntityPayload }>;
@@ -117,6 +140,20 @@ export interface Streams {
   subscribe_trigger: Stream<{ readonly trigger: readonly object[] }, TriggerMessage>;
   /** `manager_state` is missing in events of a single backup agent. */
   'backup/subscribe_events': Stream<NoFields, { readonly manager_state?: string }>;
+  /** The first message has all entries, with `type` null. */
+  'config_entries/subscribe': Stream<
+    NoFields,
+    readonly { readonly type: 'added' | 'updated' | 'removed' | null; readonly entry: ConfigEntry }[]
+  >;
+  /** Flows that the hub started itself. The first message has all of them, with `type` null. */
+  'config_entries/flow/subscribe': Stream<
+    NoFields,
+    readonly {
+      readonly type: 'added' | 'removed' | null;
+      readonly flow_id: string;
+      readonly flow?: FlowInProgress;
+    }[]
+  >;
 }
 
 /** The events that the operator subscribes to by name, with their data. */

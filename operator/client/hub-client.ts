@@ -2,6 +2,10 @@ import type { Clock } from '../clock';
 import type { RegistryType } from './api-types';
 import type { Logger } from '../log';
 import { ConfigEntities } from './config-entities';
+import { ConfigEntryRegistry } from './config-entry-registry';
+import { ConfigFlows } from './config-flows';
+import { ReauthFlows } from './reauth-flows';
+import { Translations } from './translations';
 import { LoadedComponents } from './loaded-components';
 import { HubConnection } from './connection';
 import { EntityRegistry } from './entity-registry';
@@ -42,6 +46,10 @@ export class HubClient {
   readonly registries: Readonly<Record<RegistryType, Registry>>;
   readonly labels: LabelRegistry;
   readonly repairIssues: RepairIssues;
+  readonly configEntries: ConfigEntryRegistry;
+  readonly flows: ConfigFlows;
+  readonly reauthFlows: ReauthFlows;
+  readonly translations: Translations;
   readonly components: LoadedComponents;
   readonly reloads: Reloads;
   readonly removal: EntityRemoval;
@@ -68,6 +76,10 @@ export class HubClient {
     this.labels = new LabelRegistry(this.registries.label);
     this.entities = new ConfigEntities(this.rest, this.connection, this.entityRegistry, ownReloads, clock);
     this.repairIssues = new RepairIssues(this.connection);
+    this.configEntries = new ConfigEntryRegistry(this.rest, this.connection);
+    this.flows = new ConfigFlows(this.rest);
+    this.reauthFlows = new ReauthFlows(this.connection);
+    this.translations = new Translations(this.connection);
     this.components = new LoadedComponents(this.rest, this.connection);
     this.events = new HubEvents(this.connection, ownReloads);
     this.reloads = new Reloads({

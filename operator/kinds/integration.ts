@@ -71,11 +71,18 @@ const spec = {
         },
       ],
     },
+    enabled: {
+      type: 'boolean',
+      description:
+        'False: the entry is disabled in the hub: it stays there with its entities, and is not loaded. Default true.',
+      default: true,
+    },
     title: {
       type: 'string',
       description:
-        'Title of the config entry. With it, an entry of this domain and title is adopted, and several entries of one ' +
-        'domain are distinguished. Absent: only the single entry of a domain is adopted.',
+        'Title of the config entry, which the entry gets. An existing entry of this domain and title is adopted, and several ' +
+        'entries of one domain are distinguished. Absent: the answer to the field `name` counts as title when an entry to ' +
+        'adopt is looked for; without one, only the single entry of a domain is adopted.',
       minLength: 1,
       maxLength: 255,
     },
@@ -83,7 +90,8 @@ const spec = {
       ...answers,
       description:
         'Answers to the forms, by `field`, or `section.field` in a form with sections. Each has exactly one of value, ' +
-        'jsonValue, secretKeyRef and fileSecretKeyRef. At most 64. Default: none.',
+        'jsonValue, secretKeyRef and fileSecretKeyRef. At most 64. An entry that is adopted keeps its answers until they ' +
+        'change here. Default: none.',
     },
     steps: {
       type: 'array',
@@ -158,8 +166,9 @@ const spec = {
     reconfigure: {
       type: 'string',
       description:
-        'How a change is applied. Prefer (default): the entry is reconfigured, so that its entities survive, and ' +
-        'recreated only if the integration cannot be reconfigured. Recreate: the entry is always removed and recreated.',
+        'How a change of `configuration` or `steps` is applied. Prefer (default): by the reconfiguration or the options form ' +
+        'of the integration, so that the entry and its entities survive; it is recreated only for a field that none of the ' +
+        'two has, and never if it was adopted. Recreate: the entry is always removed and recreated.',
       enum: ['Prefer', 'Recreate'],
       default: 'Prefer',
     },
@@ -169,6 +178,7 @@ const spec = {
 
 const status = hubObjectStatusWith({
   entryID: { type: 'string', description: 'Id of the config entry in the hub.' },
+  title: { type: 'string', description: 'Title of the entry in the hub.' },
   entryState: {
     type: 'string',
     description: 'State of the entry, as reported by the hub, such as loaded, setup_retry or setup_error.',
@@ -176,7 +186,13 @@ const status = hubObjectStatusWith({
   configHash: {
     type: 'string',
     description:
-      'Hash of what the entry was created from, keyed with a random key, so that it reveals no secret.',
+      'Hash of the answers that the entry has, and the name of its key. It is keyed with a random key in the Secret ' +
+      '`<hub>-operator`, so that it reveals no secret. With another key the present answers are recorded anew.',
+  },
+  answerHashes: {
+    type: 'object',
+    description: 'The same by answer, such as `configuration.port`: what changed decides how it is applied.',
+    additionalProperties: { type: 'string' },
   },
   pendingFlow: {
     type: 'object',
@@ -185,7 +201,14 @@ const status = hubObjectStatusWith({
       startedAt: {
         type: 'string',
         format: 'date-time',
-        description: 'When its last step was sent.',
+        description: 'When it was started.',
+      },
+      flowID: { type: 'string', description: 'Id of the flow in the hub, which ends it after a crash.' },
+      entryIDs: {
+        type: 'array',
+        description: 'Entries that the domain had before. Another one is the result of this flow.',
+        items: { type: 'string' },
+        'x-kubernetes-list-type': 'atomic',
       },
     },
   },
@@ -201,7 +224,7 @@ export const integration = defineChild({
   columns: [
     hubColumn,
     { name: 'Domain', type: 'string', jsonPath: '.spec.domain' },
-    { name: 'Title', type: 'string', jsonPath: '.spec.title' },
+    { name: 'Title', type: 'string', jsonPath: '.status.title' },
     { name: 'State', type: 'string', jsonPath: '.status.entryState' },
     readyColumn,
   ],

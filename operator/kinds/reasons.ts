@@ -16,6 +16,9 @@ export interface Documented {
 const entities = ['HubAutomation', 'HubScene', 'HubScript'] as const;
 const registries = ['HubFloor', 'HubLabel', 'HubArea'] as const;
 const hub = ['Hub'] as const;
+const integrations = ['HubIntegration'] as const;
+/** Kinds with one object each in the hub that a person may also change there. */
+const hubObjects = [...entities, ...registries, ...integrations] as const;
 
 /** Reasons of the condition `Ready`. A change of `Ready` is also an event with this reason. */
 export const readyReasons = {
@@ -51,13 +54,13 @@ export const readyReasons = {
     action: 'Read `BanRecoveryFailed` of the Hub. Lift the ban of an external hub by hand.',
   },
   HubFailed: {
-    kinds: ['Hub', ...entities, ...registries],
+    kinds: ['Hub', ...hubObjects],
     meaning:
       'The hub failed at the request (HTTP 5xx), or does not show what it has. The message contains its answer. It is retried every 30 s.',
     action: 'Read the hub’s log.',
   },
   RejectedByHub: {
-    kinds: ['Hub', ...entities, ...registries],
+    kinds: ['Hub', ...hubObjects],
     meaning:
       'The hub rejected the object, or loaded it and disabled it as invalid. The message contains the hub’s reason.',
     action:
@@ -167,12 +170,12 @@ export const readyReasons = {
     meaning: 'The Secret with the hub’s `secrets.yaml` is generated.',
   },
   SecretNotFound: {
-    kinds: ['HubConfiguration', 'HubSecrets'],
-    meaning: 'A Secret that the spec names does not exist. What was generated before stays.',
+    kinds: ['HubConfiguration', 'HubSecrets', 'HubIntegration'],
+    meaning: 'A Secret that the spec names does not exist. What was generated or created before stays.',
     action: 'Create the Secret, or correct its name.',
   },
   KeyNotFound: {
-    kinds: ['HubConfiguration', 'HubSecrets'],
+    kinds: ['HubConfiguration', 'HubSecrets', 'HubIntegration'],
     meaning:
       'A Secret lacks a key that the spec names, or the configuration uses a `!secret` that no HubSecrets of the hub gives. What was generated before stays.',
     action: 'Add the key that the message names.',
@@ -219,8 +222,45 @@ export const readyReasons = {
     action:
       'Include `automations.yaml`, `scenes.yaml` or `scripts.yaml` in `configuration.yaml`, as the message says, and restart the hub.',
   },
+  ConfigFlowInProgress: {
+    kinds: integrations,
+    meaning: 'The forms of the integration are being answered, or those of another resource of this domain.',
+  },
+  ConfigFlowFailed: {
+    kinds: integrations,
+    meaning:
+      'The integration did not accept the answers. The message has the step, the field, the hub’s key of the error and its text. ' +
+      'A failed connection is tried again within minutes, anything else when an answer or the hub changes.',
+    action: 'Correct the answer that the message names.',
+  },
+  EntryLoaded: { kinds: integrations, meaning: 'The hub has loaded the config entry.' },
+  EntryDisabled: {
+    kinds: integrations,
+    meaning: 'The config entry is disabled, as `spec.enabled: false` asks.',
+  },
+  EntryNotLoaded: {
+    kinds: integrations,
+    meaning: 'The hub is loading or unloading the config entry, or cannot unload or migrate it.',
+    action: 'When it does not end, follow the message.',
+  },
+  SetupRetry: {
+    kinds: integrations,
+    meaning:
+      'The hub could not set up the integration yet and tries again by itself. The message has its reason.',
+    action: 'Check that the device or service can be reached.',
+  },
+  SetupError: {
+    kinds: integrations,
+    meaning: 'The hub could not set up the integration. The message has its reason.',
+    action: 'Follow the message, or read the hub’s log.',
+  },
+  AuthNeeded: {
+    kinds: integrations,
+    meaning: 'The device or service no longer accepts the credentials, and the present answers did not help.',
+    action: 'Store other credentials in the Secret, or answer the hub’s request in its UI.',
+  },
   DriftDetected: {
-    kinds: [...entities, ...registries],
+    kinds: hubObjects,
     meaning: 'The object was changed in the hub, and `driftPolicy: Warn` keeps the change.',
     action: 'Take the change over into the spec, or set `driftPolicy` to Correct.',
   },
@@ -383,27 +423,38 @@ export const eventReasons = {
     action: 'Read the hub’s log.',
   },
   Adopted: {
-    kinds: [...entities, ...registries],
+    kinds: hubObjects,
     type: 'Warning',
     meaning: 'The resource took over an object that existed in the hub before.',
   },
   DriftDetected: {
-    kinds: [...entities, ...registries],
+    kinds: hubObjects,
     type: 'Warning',
     meaning: 'The object was changed in the hub. The change is reverted, or kept with `driftPolicy: Warn`.',
   },
   CleanupSkipped: {
-    kinds: [...entities, ...registries],
+    kinds: hubObjects,
     type: 'Warning',
     meaning:
       'The object of a deleted resource, or under a former id, remains in the hub, because the hub did not answer, `dry-run` is set, or it was adopted.',
     action: 'Delete the object in the hub if it is not wanted.',
   },
   CleanupFailed: {
-    kinds: [...entities, ...registries],
+    kinds: hubObjects,
     type: 'Warning',
     meaning: 'The object of a deleted resource could not be removed from the hub.',
     action: 'Delete the object in the hub.',
+  },
+  AnswersNotUsed: {
+    kinds: integrations,
+    type: 'Warning',
+    meaning: 'No form of the integration asked for some answers.',
+    action: 'Correct their names, or remove them.',
+  },
+  EntryRecreated: {
+    kinds: integrations,
+    type: 'Warning',
+    meaning: 'The config entry was removed, and is created again with the new answers.',
   },
   SelfUnban: {
     kinds: hub,

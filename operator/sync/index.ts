@@ -3,6 +3,7 @@ import type { SyncModule } from '../runtime/sync-module';
 import { configEntityModules } from './config-entities';
 import { configurationModule } from './configuration';
 import { hubModule } from './hub';
+import { integrationModule } from './integration';
 import { HubClients } from './hub-clients';
 import { notForExternalHubs } from './not-for-external-hubs';
 import { notYetSupported } from './not-yet-supported';
@@ -25,19 +26,23 @@ export interface SyncModules {
 export function syncModules(services: Services): SyncModules {
   const hubs = new HubClients(services);
   const configEntities = configEntityModules(services, hubs);
+  const integrations = integrationModule(services, hubs);
   const modules = new Map<string, SyncModule<CustomResource>>(
     Object.entries({
       Hub: hubModule(services, hubs),
       HubConfiguration: notForExternalHubs(hubs, configurationModule(services)),
       HubSecrets: notForExternalHubs(hubs, secretsModule(services)),
       HubCommunityRepository: notForExternalHubs(hubs, notYetSupported),
+      HubIntegration: integrations.module,
       ...configEntities.modules,
       ...registryModules(services, hubs),
     }),
   );
   return {
     of: (kind) => modules.get(kind) ?? notYetSupported,
-    drain: () => configEntities.drain(),
+    drain: async () => {
+      await Promise.all([configEntities.drain(), integrations.drain()]);
+    },
     close: () => hubs.close(),
   };
 }

@@ -1,0 +1,114 @@
+import { HubRejected, NotFound } from './errors';
+import type { FlowKind, FlowStep } from './flow-step';
+import { type RestClient, WRITE_TIMEOUT } from './rest';
+
+const PATH: Readonly<Record<FlowKind, string>> = {
+  config: '/api/config/config_entries/flow',
+  options: '/api/config/config_entries/options/flow',
+  subentries: '/api/config/config_entries/subentries/flow',
+};
+
+/** A flow to start. */
+export type FlowRequest =
+  /** The domain of an integration; with an entry id, that entry is reconfigured. */
+  | { readonly kind: 'config'; readonly domain: string; readonly entryId?: string }
+  | { readonly kind: 'options'; readonly entryId: string }
+  /** With a subentry id, that subentry is reconfigured. */
+  | {
+      readonly kind: 'subentries';
+      readonly entryId: string;
+      readonly type: string;
+      readonly subentryId?: string;
+    };
+
+/** The answers do not fit the form's schema. The flow is still open. */
+export class FormRejected extends HubRejected {
+  override readonly name = 'FormRejected';
+
+  /** @param errors the hub's texts by field, or under `base` */
+  constructor(readonly errors: Readonly<Record<string, string>>) {
+    super('400', Object.values(errors).join('; '));
+  }
+}
+
+/**
+ * The hub's flows, as a person clicks through them. The hub keeps a flow in memory until it ends: who starts one ends it,
+ * or aborts it.
+ */
+export class ConfigFlows {
+  constructor(private readonly rest: RestClient) {}
+
+  /**
+   * Resolves with the first step.
+   *
+   * @throws NotFound the hub has no such integration, or cannot load it
+   * @throws HubRejected the entry cannot be reconfigured, or a dependency of the integration failed
+   */
+  start(request: FlowRequest): Promise<FlowStep> {
+    return this.rest.post(PATH[request.kind], bodyOf(request), { timeout: WRITE_TIMEOUT });
+  }
+
+  /**
+   * Sends the answers of a step and resolves with the next one.
+   *
+   * @throws FormRejected
+   */
+  async submit(kind: FlowKind, flowId: string, answers: object): Promise<FlowStep> {
+    try {
+      return await this.rest.post<FlowStep>(`${PATH[kind]}/${flowId}`, answers, { timeout: WRITE_TIMEOUT });
+    } catch (error) {
+      throw formRejected(error) ?? error;
+    }
+  }
+
+  /** The present step, without the errors of the last answers. A step in progress is continued by it. */
+  read(kind: FlowKind, flowId: string): Promise<FlowStep> {
+    return this.rest.get(`${PATH[kind]}/${flowId}`);
+  }
+
+  /** Ends a flow. One that has ended already is not an error. */
+  async abort(kind: FlowKind, flowId: string): Promise<void> {
+    try {
+      await this.rest.delete(`${PATH[kind]}/${flowId}`);
+    } catch (error) {
+      if (!(error instanceof NotFound)) throw error;
+    }
+  }
+
+  /** Uploads a file for a field of a form. Resolves with its id, which is the answer; it can be used once. */
+  async upload(content: Uint8Array, fileName: string): Promise<string> {
+    const form = new FormData();
+    form.append('file', new Blob([new Uint8Array(content)]), fileName);
+    const { file_id: id } = await this.rest.post<{ file_id: string }>('/api/file_upload', form, {
+      timeout: WRITE_TIMEOUT,
+    });
+    return id;
+  }
+}
+
+function bodyOf(request: FlowRequest): object {
+  switch (request.kind) {
+    case 'config':
+      return { handler: request.domain, ...(request.entryId !== undefined && { entry_id: request.entryId }) };
+    case 'options':
+      return { handler: request.entryId };
+    case 'subentries':
+      return {
+        handler: [request.entryId, request.type],
+        ...(request.subentryId !== undefined && { subentry_id: request.subentryId }),
+      };
+  }
+}
+
+/** The hub answers `{"errors": {field: text, base: [text]}}`. */
+function formRejected(error: unknown): FormRejected | undefined {
+  if (!(error instanceof HubRejected) || error.code !== '400') return undefined;
+  try {
+    const { errors } = JSON.parse(error.message) as { errors?: Record<string, string | readonly string[]> };
+    if (!errors) return undefined;
+    const texts = Object.entries(errors).map(([field, text]) => [field, [text].flat().join('; ')]);
+    return new FormRejected(Object.fromEntries(texts) as Record<string, string>);
+  } catch {
+    return undefined; // not that shape, or cut: the hub's words are shown as they are
+  }
+}

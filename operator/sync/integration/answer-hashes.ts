@@ -1,0 +1,95 @@
+import { createHash, createHmac } from 'node:crypto';
+import type { Answer, Answers } from './answers';
+import { menuId } from './flow-navigator';
+
+/** Hash by the id of an answer, or of the choice in a menu. */
+export type AnswerHashes = Readonly<Record<string, string>>;
+
+/** A part of a hash that guesses nothing: 48 bits are compared, and only with the former value of the same answer. */
+const LENGTH = 12;
+
+const PREFIX = 'hmac-sha256';
+
+/**
+ * Hashes the answers with a random key, so that nobody who reads the status can try out values. Answers that are equal
+ * have equal hashes as long as the key stays.
+ */
+export function hashAnswers(answers: Answers, key: string): AnswerHashes {
+  const hashes: Record<string, string> = {};
+  const add = (id: string, content: string | Uint8Array) => {
+    const hash = createHmac('sha256', key).update(`${id}\n`).update(content).digest('hex');
+    hashes[id] = hash.slice(0, LENGTH);
+  };
+  const { configuration, steps, options = [], subentries = [] } = answers;
+  const all = [configuration, options, ...steps.map((step) => step.answers)].flat();
+  for (const answer of all) add(answer.id, contentOf(answer));
+  for (const [index, { stepId, menuOption }] of steps.entries())
+    if (menuOption !== undefined) add(menuId(index, stepId), menuOption);
+  for (const subentry of subentries) {
+    const content = subentry.answers.map((answer) => [answer.id, String(contentOf(answer))]);
+    add(subentryId(subentry), JSON.stringify(content.sort()));
+  }
+  return hashes;
+}
+
+/** What status records of the answers that the entry has. */
+export interface RecordedAnswers {
+  /** `hmac-sha256:<key id>:<hex>` over all hashes. */
+  readonly configHash: string;
+  readonly answerHashes: AnswerHashes;
+}
+
+export function recorded(hashes: AnswerHashes, key: string): RecordedAnswers {
+  const sorted = Object.entries(hashes).sort(([a], [b]) => (a < b ? -1 : 1));
+  const digest = createHmac('sha256', key).update(JSON.stringify(sorted)).digest('hex');
+  return { configHash: `${PREFIX}:${keyId(key)}:${digest}`, answerHashes: Object.fromEntries(sorted) };
+}
+
+/** Whether a recorded hash can be compared: it was made with this key. */
+export function isComparable(configHash: string | undefined, key: string): boolean {
+  return configHash?.split(':')[1] === keyId(key);
+}
+
+/** Ids of the answers that were added, changed or removed. */
+export function changedAnswers(before: AnswerHashes, now: AnswerHashes): readonly string[] {
+  const ids = new Set([...Object.keys(before), ...Object.keys(now)]);
+  return [...ids].filter((id) => before[id] !== now[id]).sort();
+}
+
+export const subentryId = ({ type, title }: { readonly type: string; readonly title: string }): string =>
+  `subentries.${type}/${title}`;
+
+/** What the id of an answer says about its place. */
+export type Place =
+  | { readonly part: 'configuration'; readonly field: string }
+  | { readonly part: 'steps'; readonly stepId: string; readonly field: string | undefined }
+  | { readonly part: 'options'; readonly field: string }
+  | { readonly part: 'subentries' };
+
+/** The place of an answer, which may not be in the spec any more. A step id has no dot. */
+export function placeOf(id: string): Place {
+  const [, part, step, field = ''] = /^(\w+)(?:\[\d+\]\.([^.]+))?(?:\.(.*))?$/s.exec(id) ?? [];
+  switch (part) {
+    case 'steps':
+      return { part, stepId: step ?? '', field: field || undefined };
+    case 'options':
+    case 'configuration':
+      return { part, field };
+    default:
+      return { part: 'subentries' };
+  }
+}
+
+/** A short name of the key, which does not reveal it. */
+const keyId = (key: string): string => createHash('sha256').update(key).digest('hex').slice(0, 8);
+
+function contentOf({ value }: Answer): string | Uint8Array {
+  switch (value.type) {
+    case 'text':
+      return `text ${value.text}`;
+    case 'json':
+      return `json ${JSON.stringify(value.value)}`;
+    case 'file':
+      return `file ${value.fileName}\n${Buffer.from(value.content).toString('base64')}`;
+  }
+}

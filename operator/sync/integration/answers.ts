@@ -1,0 +1,150 @@
+import type { HubIntegrationSpec } from '../../kinds/integration';
+import type { Services } from '../services';
+
+/** A value as a person gave it, before it is converted for the field that asks for it. */
+export type Value =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'json'; readonly value: unknown }
+  | { readonly type: 'file'; readonly content: Uint8Array; readonly fileName: string };
+
+/** A value, and where it stands. */
+export interface Answer {
+  /**
+   * Its place in the spec, which identifies it from one reconcile to the next: `configuration.port`,
+   * `steps[0].user.port`, `options.port`, `subentries.device/Lamp.port`.
+   */
+  readonly id: string;
+  /** `field`, or `section.field`. */
+  readonly field: string;
+  readonly value: Value;
+}
+
+/** One of `spec.steps`. */
+export interface StepAnswers {
+  readonly stepId: string;
+  readonly menuOption?: string | undefined;
+  readonly answers: readonly Answer[];
+}
+
+export interface SubentryAnswers {
+  readonly type: string;
+  readonly title: string;
+  readonly answers: readonly Answer[];
+}
+
+/** All answers of a resource. */
+export interface Answers {
+  readonly configuration: readonly Answer[];
+  readonly steps: readonly StepAnswers[];
+  /** Undefined: the options are not changed. */
+  readonly options: readonly Answer[] | undefined;
+  /** Undefined: the subentries are not changed. */
+  readonly subentries: readonly SubentryAnswers[] | undefined;
+  /** Values of Secrets: no text that is shown may hold them. */
+  readonly secrets: readonly string[];
+}
+
+/** The answers, or a sentence that says why there are none. */
+export type Resolved =
+  { readonly answers: Answers } | { readonly missing: string } | { readonly invalid: string };
+
+type Given = NonNullable<HubIntegrationSpec['configuration']>;
+
+/** Reads the answers of a resource, with the values of the Secrets that they refer to. */
+export async function resolveAnswers(
+  secrets: Services['secrets'],
+  namespace: string,
+  spec: HubIntegrationSpec,
+): Promise<Resolved> {
+  const reader = new Reader(secrets, namespace);
+  const { configuration, steps = [], options, subentries } = spec;
+  const resolved = {
+    configuration: await reader.read('configuration', configuration),
+    steps: await inOrder(steps, async ({ stepId, menuOption, values }, index) => ({
+      stepId,
+      menuOption,
+      answers: await reader.read(`steps[${index}].${stepId}`, values),
+    })),
+    options: options && (await reader.read('options', options)),
+    subentries:
+      subentries &&
+      (await inOrder(subentries, async ({ type, title, values }) => ({
+        type,
+        title,
+        answers: await reader.read(`subentries.${type}/${title}`, values),
+      }))),
+  };
+  if (reader.invalid !== undefined) return { invalid: reader.invalid };
+  if (reader.missing !== undefined) return { missing: reader.missing };
+  return { answers: { ...resolved, secrets: reader.values } };
+}
+
+async function inOrder<T, U>(
+  items: readonly T[],
+  read: (item: T, index: number) => Promise<U>,
+): Promise<U[]> {
+  const results: U[] = [];
+  for (const [index, item] of items.entries()) results.push(await read(item, index));
+  return results;
+}
+
+class Reader {
+  readonly values: string[] = [];
+  /** The first problem counts. */
+  missing: string | undefined;
+  invalid: string | undefined;
+
+  constructor(
+    private readonly secrets: Services['secrets'],
+    private readonly namespace: string,
+  ) {}
+
+  async read(place: string, given: Given = {}): Promise<readonly Answer[]> {
+    const answers: Answer[] = [];
+    for (const [field, source] of Object.entries(given)) {
+      const id = `${place}.${field}`;
+      const value = await this.value(id, source);
+      if (value) answers.push({ id, field, value });
+    }
+    return answers;
+  }
+
+  private async value(id: string, source: Given[string]): Promise<Value | undefined> {
+    const { value, jsonValue, secretKeyRef, fileSecretKeyRef } = source;
+    if (value !== undefined) return { type: 'text', text: value };
+    if (jsonValue !== undefined) return this.json(id, jsonValue);
+    if (secretKeyRef) {
+      const bytes = await this.bytes(id, secretKeyRef);
+      return bytes && { type: 'text', text: bytes.toString('utf8') };
+    }
+    if (fileSecretKeyRef) {
+      const content = await this.bytes(id, fileSecretKeyRef);
+      return (
+        content && { type: 'file', content, fileName: fileSecretKeyRef.fileName ?? fileSecretKeyRef.key }
+      );
+    }
+    this.invalid ??= `${id} is empty: set exactly one of value, jsonValue, secretKeyRef and fileSecretKeyRef.`;
+    return undefined;
+  }
+
+  private json(id: string, text: string): Value | undefined {
+    try {
+      return { type: 'json', value: JSON.parse(text) as unknown };
+    } catch {
+      this.invalid ??= `${id}.jsonValue is not valid JSON: correct it, or use value for plain text.`;
+      return undefined;
+    }
+  }
+
+  private async bytes(
+    id: string,
+    { name, key }: { readonly name: string; readonly key: string },
+  ): Promise<Buffer | undefined> {
+    const secret = await this.secrets.bytes(this.namespace, name);
+    const found = secret?.get(key);
+    if (found) this.values.push(found.toString('utf8'));
+    else if (secret) this.missing ??= `The Secret ${name} of ${id} has no key ${key}: add it.`;
+    else this.missing ??= `The Secret ${name} of ${id} does not exist: create it.`;
+    return found;
+  }
+}

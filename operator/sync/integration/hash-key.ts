@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import type { Hub } from '../../kinds';
+import { objectNames } from '../../kinds/object-names';
+import { isConflict } from '../../runtime/api-client';
+import { type ClusterObject, pathOf } from '../../runtime/objects';
+import { ownerReferenceTo } from '../../runtime/ownership';
+import { builtin } from '../../runtime/types';
+import type { Services } from '../services';
+
+const KEY = 'hash-key';
+
+/**
+ * The random key of the hashes of a hub's answers, from the Secret `<hub>-operator`, which is created once. A key that was
+ * lost is replaced: the hashes are then recorded anew, and nothing is done to the hub. Undefined: it was created a moment
+ * ago and is not in the cache yet.
+ */
+export async function hashKey(
+  services: Pick<Services, 'applier' | 'cache' | 'cluster' | 'secrets'>,
+  hub: Hub,
+): Promise<string | undefined> {
+  const { namespace, name } = hub.metadata;
+  const secretName = objectNames(name).operator;
+  const secret = await services.secrets.get(namespace, secretName);
+  const present = secret?.get(KEY);
+  if (present) return present;
+  const key = randomBytes(32).toString('base64url');
+  try {
+    const written = await (secret
+      ? services.cluster.request<ClusterObject>({
+          method: 'PATCH',
+          path: pathOf(builtin.Secret, namespace, secretName),
+          contentType: 'application/merge-patch+json',
+          body: { stringData: { [KEY]: key } },
+        })
+      : services.cluster.request<ClusterObject>({
+          method: 'POST',
+          path: pathOf(builtin.Secret, namespace),
+          body: {
+            apiVersion: 'v1',
+            kind: 'Secret',
+            metadata: {
+              name: secretName,
+              namespace,
+              labels: services.applier.labels(hub),
+              ownerReferences: [ownerReferenceTo(hub)],
+            },
+            stringData: { [KEY]: key },
+          },
+        }));
+    services.cache.recordWrite({ ...written, kind: builtin.Secret.kind });
+    return key;
+  } catch (error) {
+    if (isConflict(error)) return undefined;
+    throw error;
+  }
+}

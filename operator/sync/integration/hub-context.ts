@@ -1,0 +1,167 @@
+import type { HubClient } from '../../client/hub-client';
+import { integration } from '../../kinds';
+import type { HubIntegration } from '../../kinds/integration';
+import type { CustomResource } from '../../kinds/resource';
+import { Timer } from '../../timer';
+import type { Services } from '../services';
+import type { Operation } from './operation';
+
+export type IntegrationResource = CustomResource & HubIntegration;
+
+/** What a flow failed with, so that the same answers are not sent again for nothing. */
+export interface Failure {
+  readonly configHash: string;
+  readonly message: string;
+  /** By the monotonic clock; Infinity: not by time. */
+  readonly retryAt: number;
+  /** Failures of these answers in a row. */
+  readonly count: number;
+  /** The device or service rejected the credentials: only other ones help. */
+  readonly isAuth: boolean;
+}
+
+/** What the operator remembers of a resource; it is lost at a restart. */
+export interface Cached {
+  operation?: Operation | undefined;
+  /** `status.pendingFlow.startedAt` of the flow that this process is about to start. */
+  startedAt?: string | undefined;
+  failure?: Failure | undefined;
+  /** The reauth flow that was answered, and with what; and why that failed. */
+  reauth?: { readonly key: string; readonly message: string | undefined } | undefined;
+  /** Its entry was removed to be created again: no other one is adopted. */
+  isRecreating?: boolean;
+}
+
+/** A hub that starts reports a hundred components within seconds: what failed is tried again once for many of them. */
+const RETRY_DELAY = 5_000;
+
+/** What is kept about one hub: what its resources do, which entries they own, and the news that concern them. */
+export class HubContext {
+  private readonly cached = new Map<string, Cached>();
+  /** Owners of entries whose status does not say so yet: uid by entry id. */
+  private readonly claims = new Map<string, string>();
+  /** The resource whose config flow runs, by domain: uid. */
+  private readonly runningFlows = new Map<string, string>();
+  private readonly retryTimer: Timer;
+
+  constructor(
+    private readonly services: Pick<Services, 'cache' | 'clock' | 'requeue'>,
+    private readonly client: HubClient,
+    private readonly namespace: string,
+    private readonly hubName: string,
+  ) {
+    this.retryTimer = new Timer(services.clock);
+    client.configEntries.onChange((entry) => this.requeueOwner(entry.entry_id));
+    client.reauthFlows.onChange((entryId) => this.requeueOwner(entryId));
+    client.events.onEvent((event) => {
+      // The hub may accept now what it rejected before.
+      if (['component-loaded', 'device-added', 'reconnected'].includes(event.type)) this.scheduleRetries();
+      if (event.type === 'reconnected') for (const resource of this.resources()) this.requeue(resource);
+    });
+  }
+
+  /** Resolves once the hub reports its events. */
+  async watch(): Promise<void> {
+    await this.client.events.watch();
+  }
+
+  of({ metadata: { uid } }: IntegrationResource): Cached {
+    let cached = this.cached.get(uid);
+    if (!cached) this.cached.set(uid, (cached = {}));
+    return cached;
+  }
+
+  /** The operations that run or whose result no reconcile has recorded. */
+  get operations(): readonly Operation[] {
+    return [...this.cached.values()].flatMap(({ operation }) => operation ?? []);
+  }
+
+  forget({ metadata: { uid } }: IntegrationResource): void {
+    this.cached.delete(uid);
+    for (const [entryId, owner] of this.claims) if (owner === uid) this.claims.delete(entryId);
+    this.releaseDomain(uid);
+  }
+
+  /** The resource owns the entry from now on, before its status says so. */
+  claim({ metadata: { uid } }: IntegrationResource, entryId: string): void {
+    this.claims.set(entryId, uid);
+  }
+
+  /** The other resource that owns the entry. */
+  ownerOf(entryId: string, { metadata: { uid } }: IntegrationResource): IntegrationResource | undefined {
+    const recordedOwner = this.claims.get(entryId);
+    for (const other of this.resources()) {
+      const owns = other.status?.entryID === entryId || other.metadata.uid === recordedOwner;
+      if (owns && other.metadata.uid !== uid) return other;
+    }
+    return undefined;
+  }
+
+  /**
+   * Lets at most one config flow of a domain run: after a crash, the entry that it made is recognized by that. Returns the
+   * resource whose flow runs; undefined: this one may start its own.
+   */
+  acquireDomain(resource: IntegrationResource): IntegrationResource | undefined {
+    const { domain } = resource.spec;
+    const { uid } = resource.metadata;
+    for (const other of this.resources()) {
+      if (other.metadata.uid === uid || other.spec.domain !== domain) continue;
+      const isRunning = this.runningFlows.get(domain) === other.metadata.uid;
+      // Of a process that crashed: this one ends it first.
+      const isPending = other.status?.pendingFlow !== undefined && !other.spec.suspend;
+      if (isRunning || isPending) return other;
+    }
+    this.runningFlows.set(domain, uid);
+    return undefined;
+  }
+
+  releaseDomain(uid: string): void {
+    for (const [domain, holder] of this.runningFlows) if (holder === uid) this.runningFlows.delete(domain);
+  }
+
+  requeue({ metadata: { namespace, name } }: IntegrationResource): void {
+    this.services.requeue(integration.kind, namespace, name);
+  }
+
+  private requeueOwner(entryId: string): void {
+    for (const resource of this.resources()) if (resource.status?.entryID === entryId) this.requeue(resource);
+  }
+
+  private scheduleRetries(): void {
+    if (this.retryTimer.pending) return;
+    this.retryTimer.set(RETRY_DELAY, () => {
+      for (const resource of this.resources()) {
+        const { failure } = this.of(resource);
+        if (!failure || failure.isAuth) continue;
+        this.of(resource).failure = { ...failure, retryAt: this.services.clock.monotonic() };
+        this.requeue(resource);
+      }
+    });
+  }
+
+  private resources(): Iterable<IntegrationResource> {
+    return this.services.cache.ofHub<IntegrationResource>(integration.kind, this.namespace, this.hubName);
+  }
+}
+
+/** The contexts of all hubs, one for each client. */
+export class HubContexts {
+  /** No further flow is started: the process stops. */
+  draining = false;
+  private readonly contexts = new WeakMap<HubClient, HubContext>();
+
+  constructor(private readonly services: Services) {}
+
+  of(client: HubClient, { metadata: { namespace }, spec: { hubRef } }: IntegrationResource): HubContext {
+    let context = this.contexts.get(client);
+    if (!context) {
+      context = new HubContext(this.services, client, namespace, hubRef.name);
+      this.contexts.set(client, context);
+    }
+    return context;
+  }
+
+  find(client: HubClient): HubContext | undefined {
+    return this.contexts.get(client);
+  }
+}

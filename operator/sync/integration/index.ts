@@ -1,0 +1,32 @@
+import { childModule } from '../child';
+import { whileResponsive } from '../config-entities/while-responsive';
+import type { HubClients } from '../hub-clients';
+import type { Services } from '../services';
+import { HubContexts } from './hub-context';
+import { IntegrationSync } from './sync';
+
+/** Milliseconds between two checks whether status has the results of all flows. */
+const DRAIN_POLL_INTERVAL = 50;
+
+/** The sync module of HubIntegration. */
+export function integrationModule(services: Services, hubs: HubClients) {
+  const contexts = new HubContexts(services);
+  return {
+    module: childModule(services, hubs, new IntegrationSync(services, contexts)),
+    /** Gives up the flows that run, and resolves when status has what each came to; those of a hub that hangs are left. */
+    async drain(): Promise<void> {
+      const { clock } = services;
+      contexts.draining = true;
+      await Promise.all(
+        hubs.all.map(async (client) => {
+          const operations = () => contexts.find(client)?.operations ?? [];
+          for (const operation of operations()) operation.stop();
+          const recorded = async () => {
+            while (operations().length > 0) await clock.sleep(DRAIN_POLL_INTERVAL);
+          };
+          await whileResponsive(client, clock, recorded());
+        }),
+      );
+    },
+  };
+}

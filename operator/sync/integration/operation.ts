@@ -1,0 +1,87 @@
+import type { ConfigEntry } from '../../client/flow-step';
+import type { Clock } from '../../clock';
+import { withDeadline } from '../../deadline';
+import { errorOf, Stopping } from '../../errors';
+import type { AnswerHashes } from './answer-hashes';
+import type { Answer } from './answers';
+import type { FlowProblem } from './flow-navigator';
+import type { FlowName } from './problem-text';
+
+/** What flows did to the entry of a resource. */
+export type OperationResult =
+  | { readonly type: 'created'; readonly entry: ConfigEntry; readonly unused: readonly Answer[] }
+  /** Ids of the answers that the entry has now, and of those that it has no more. */
+  | { readonly type: 'applied'; readonly applied: ReadonlySet<string> }
+  /** The entry was removed: it has to be created again. */
+  | { readonly type: 'removed'; readonly changed: readonly string[] }
+  | {
+      readonly type: 'failed';
+      readonly flow: FlowName;
+      readonly problem: FlowProblem;
+      /** Done before it failed. */
+      readonly applied: ReadonlySet<string>;
+    };
+
+/** Milliseconds within which status has to record the id of a flow before it goes on. */
+const RECORD_TIMEOUT = 60_000;
+
+/**
+ * Flows that run for longer than a reconcile may. The reconcile that starts an operation returns, and the end of the
+ * operation enqueues the resource again.
+ */
+export class Operation {
+  /** The id of the flow that makes the entry, while it waits to be recorded in status, and after. */
+  flowId: string | undefined;
+  ended = false;
+  result: OperationResult | undefined;
+  error: Error | undefined;
+  /** Resolves when it has ended, whatever it came to. */
+  readonly done: Promise<void>;
+  private readonly stopping = new AbortController();
+  private admit: (() => void) | undefined;
+
+  /**
+   * @param sent hashes of the answers that it sends: those of the spec may change meanwhile
+   * @param onNews called when status has something to record
+   */
+  constructor(
+    readonly type: 'create' | 'update' | 'reauth',
+    readonly sent: { readonly configHash: string; readonly hashes: AnswerHashes },
+    private readonly clock: Clock,
+    private readonly onNews: () => void,
+    run: (operation: Operation) => Promise<OperationResult>,
+  ) {
+    this.done = Promise.resolve()
+      .then(() => run(this))
+      .then(
+        (result) => void (this.result = result),
+        (error: unknown) => void (this.error = errorOf(error)),
+      )
+      .then(() => {
+        this.ended = true;
+        onNews();
+      });
+  }
+
+  get signal(): AbortSignal {
+    return this.stopping.signal;
+  }
+
+  /** Gives up before the next request. A flow that is open is ended in the hub. */
+  stop(): void {
+    this.stopping.abort(new Stopping('the flow was given up'));
+  }
+
+  /** Waits until status has the id of the flow: after a crash, the next process ends that flow and finds its entry. */
+  async open(flowId: string): Promise<void> {
+    this.flowId = flowId;
+    const recorded = new Promise<void>((resolve) => (this.admit = resolve));
+    this.onNews();
+    await withDeadline({ clock: this.clock, delay: RECORD_TIMEOUT, signal: this.signal }, () => recorded);
+  }
+
+  /** Status has the id of the flow. */
+  recorded(): void {
+    this.admit?.();
+  }
+}

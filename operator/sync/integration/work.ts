@@ -1,0 +1,30 @@
+import type { HubClient } from '../../client/hub-client';
+import type { Redact } from '../../client/redact';
+import type { HubIntegrationSpec, HubIntegrationStatus } from '../../kinds/integration';
+import type { Condition } from '../../kinds';
+import type { ReconcileContext } from '../../runtime/sync-module';
+import type { AnswerHashes } from './answer-hashes';
+import type { Answers } from './answers';
+import type { Cached, HubContext, IntegrationResource } from './hub-context';
+
+/** What one reconcile of a HubIntegration works on. */
+export interface IntegrationWork {
+  readonly resource: IntegrationResource;
+  readonly spec: HubIntegrationSpec;
+  readonly status: HubIntegrationStatus;
+  readonly client: HubClient;
+  readonly context: ReconcileContext;
+  readonly hub: HubContext;
+  readonly cached: Cached;
+  readonly answers: Answers;
+  /** Of the present answers. */
+  readonly hashes: AnswerHashes;
+  /** The hash over all of them. */
+  readonly configHash: string;
+  /** Key of the hashes. */
+  readonly key: string;
+  /** Masks the values of the Secrets in a text. */
+  readonly redact: Redact;
+  /** The present condition `Ready`. */
+  readonly previous: Condition | undefined;
+}
