@@ -15,6 +15,8 @@ export interface SecretContent {
   readonly values: ReadonlyMap<string, string>;
   /** Keys of values that are no UTF-8, so that their text is not what is stored. */
   readonly binary: ReadonlySet<string>;
+  /** The same values as they are stored. */
+  readonly bytes: ReadonlyMap<string, Buffer>;
 }
 
 interface Read extends SecretContent {
@@ -57,6 +59,7 @@ export class SecretReader {
       ([field, value]) => [field, Buffer.from(value, 'base64')] as const,
     );
     const content = {
+      bytes: new Map(stored),
       values: new Map(stored.map(([field, bytes]) => [field, bytes.toString('utf8')])),
       binary: new Set(stored.filter(([, bytes]) => !isUtf8(bytes)).map(([field]) => field)),
     };

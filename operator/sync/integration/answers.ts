@@ -140,7 +140,7 @@ class Reader {
     id: string,
     { name, key }: { readonly name: string; readonly key: string },
   ): Promise<Buffer | undefined> {
-    const secret = await this.secrets.bytes(this.namespace, name);
+    const secret = (await this.secrets.find(this.namespace, name))?.bytes;
     const found = secret?.get(key);
     if (found) this.values.push(found.toString('utf8'));
     else if (secret) this.missing ??= `The Secret ${name} of ${id} has no key ${key}: add it.`;
