@@ -44,9 +44,14 @@ export interface Answers {
   readonly secrets: readonly string[];
 }
 
+/** What a reference leads to nothing for. */
+interface Missing {
+  readonly reason: 'SecretNotFound' | 'KeyNotFound';
+  readonly missing: string;
+}
+
 /** The answers, or a sentence that says why there are none. */
-export type Resolved =
-  { readonly answers: Answers } | { readonly missing: string } | { readonly invalid: string };
+export type Resolved = { readonly answers: Answers } | Missing | { readonly invalid: string };
 
 type Given = NonNullable<HubIntegrationSpec['configuration']>;
 
@@ -75,7 +80,7 @@ export async function resolveAnswers(
       }))),
   };
   if (reader.invalid !== undefined) return { invalid: reader.invalid };
-  if (reader.missing !== undefined) return { missing: reader.missing };
+  if (reader.missing !== undefined) return reader.missing;
   return { answers: { ...resolved, secrets: reader.values } };
 }
 
@@ -91,7 +96,7 @@ async function inOrder<T, U>(
 class Reader {
   readonly values: string[] = [];
   /** The first problem counts. */
-  missing: string | undefined;
+  missing: Missing | undefined;
   invalid: string | undefined;
 
   constructor(
@@ -143,8 +148,16 @@ class Reader {
     const secret = (await this.secrets.find(this.namespace, name))?.bytes;
     const found = secret?.get(key);
     if (found) this.values.push(found.toString('utf8'));
-    else if (secret) this.missing ??= `The Secret ${name} of ${id} has no key ${key}: add it.`;
-    else this.missing ??= `The Secret ${name} of ${id} does not exist: create it.`;
+    else if (secret)
+      this.missing ??= {
+        reason: 'KeyNotFound',
+        missing: `The Secret ${name} of ${id} has no key ${key}: add it.`,
+      };
+    else
+      this.missing ??= {
+        reason: 'SecretNotFound',
+        missing: `The Secret ${name} of ${id} does not exist: create it.`,
+      };
     return found;
   }
 }

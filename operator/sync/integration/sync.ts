@@ -53,7 +53,7 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     const { namespace } = resource.metadata;
     const resolved = await resolveAnswers(this.services.secrets, namespace, spec);
     if ('invalid' in resolved) return stalled('InvalidSpec', resolved.invalid);
-    if ('missing' in resolved) return waiting('SecretNotFound', resolved.missing, DEPENDENCY_REQUEUE);
+    if ('missing' in resolved) return waiting(resolved.reason, resolved.missing, DEPENDENCY_REQUEUE);
     const { answers } = resolved;
     const key = await hashKey(
       this.services,
