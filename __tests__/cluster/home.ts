@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../../operator/clock';
 import { HubClient } from '../../operator/client/hub-client';
+import { HUB_LABEL } from '../../operator/kinds/annotations';
 import { GROUP_VERSION } from '../../operator/kinds/group';
 import { sandboxDirectory, until } from '.';
 import {
@@ -67,6 +68,14 @@ export const hub = (name: string, spec: object = {}): Manifest =>
   resource('Hub', name, { version: HUB_VERSION, ...spec });
 
 /** Hubs of onboarded volumes have been checked with it. */
+/** @param hubName of the external Hub that may read it */
+export const secret = (name: string, stringData: Readonly<Record<string, string>>, hubName?: string) => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, ...(hubName !== undefined && { labels: { [HUB_LABEL]: hubName } }) },
+  stringData,
+});
+
 export const DEFAULT_CONFIGURATION = 'logger:\n  default: warning\n';
 
 export const configuration = (hubName: string, text = DEFAULT_CONFIGURATION, spec: object = {}) =>

@@ -8,6 +8,7 @@ import { systemClock } from '../../operator/clock';
 import { getConfig } from '../../operator/client/core';
 import { redactor } from '../../operator/client/redact';
 import { RestClient } from '../../operator/client/rest';
+import { withDeadline } from '../../operator/deadline';
 import { freePort } from '../../sandbox/ports';
 
 // The hub ends with this code when it wants to be started again (a restart, new http settings, a restored backup).
@@ -98,8 +99,10 @@ export class HubProcess {
     const deadline = Date.now() + START_TIMEOUT;
     while (Date.now() < deadline) {
       try {
-        const response = await fetch(`${this.url}/manifest.json`, { signal: AbortSignal.timeout(2_000) });
-        if (response.ok) return;
+        const { ok } = await withDeadline({ clock: systemClock, delay: 2_000 }, (signal) =>
+          fetch(`${this.url}/manifest.json`, { signal }),
+        );
+        if (ok) return;
       } catch {
         if (!this.child && this.wanted) break;
       }

@@ -1,6 +1,8 @@
+import { systemClock } from '../../operator/clock';
+import { withDeadline } from '../../operator/deadline';
 import { hub, type Manifest } from './home';
 
-// Listens where a hub would. It answers the probes, and tells what it was started with.
+// Listens on the port of the hub, answers the probes and reports its environment.
 const PROGRAM = `
 import http.server, json, os, pathlib, time
 
@@ -8,7 +10,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         shown = {name: pathlib.Path(path) for name, path in os.environ.items() if name.startswith("SHOW_")}
         files = {name: path.read_text() for name, path in shown.items() if path.exists()}
-        known = self.path in ("/manifest.json", "/told")
+        known = self.path in ("/manifest.json", "/environment")
         body = json.dumps({"env": dict(os.environ), "zone": time.strftime("%z"), "files": files}).encode()
         self.send_response(200 if known else 404)
         self.send_header("Content-Length", str(len(body)))
@@ -21,7 +23,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["SETUP_PORT"])), Handler).serve_forever()
 `;
 
-export interface Told {
+/** The environment of the program in the container `hub`. */
+export interface ProgramEnvironment {
   readonly env: Readonly<Record<string, string>>;
   /** `+0100` */
   readonly zone: string;
@@ -31,14 +34,14 @@ export interface Told {
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** The container `hub` of a pod template, with a program that starts in no time instead of a hub. */
+/** The container `hub` of a pod template, with a program that starts at once instead of a hub. */
 export const lightContainer = (part: Part = {}) => ({
   name: 'hub',
   command: ['python3', '-c', PROGRAM],
   ...part,
 });
 
-/** A Hub whose pod runs and is ready, but has no hub in it: for what the pod gets, not for what the hub does with it. */
+/** A Hub whose pod is ready but runs no hub, to test the pod and its environment. */
 export const lightHub = (name: string, spec: Part = {}, container: Part = {}, pod: Part = {}): Manifest =>
   hub(name, { ...spec, podTemplate: lightPod(container, pod) });
 
@@ -49,8 +52,10 @@ export const lightPod = (container: Part = {}, { containers = [], ...pod }: Part
   },
 });
 
-/** What the program was started with. @param url of the Hub's status */
-export async function told(url: string): Promise<Told> {
-  const response = await fetch(`${url}/told`, { signal: AbortSignal.timeout(5_000) });
-  return (await response.json()) as Told;
+/** Reads the environment of the program. @param url of the Hub's status */
+export async function programEnvironment(url: string): Promise<ProgramEnvironment> {
+  return withDeadline({ clock: systemClock, delay: 5_000 }, async (signal) => {
+    const response = await fetch(`${url}/environment`, { signal });
+    return (await response.json()) as ProgramEnvironment;
+  });
 }

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freshNamespace, mustKubectl, until } from '../../cluster';
 import { configuration, Home, type Stored } from '../../cluster/home';
-import { lightHub, lightPod, type Told, told } from '../../cluster/light-hub';
+import { lightHub, lightPod, type ProgramEnvironment, programEnvironment } from '../../cluster/light-hub';
 import { startTestOperator } from '../../cluster/operator';
 
 // What a Hub's fields do to a pod that runs, and what is said of one that does not. The program in the pod is a light
@@ -19,9 +19,9 @@ const pod = (hub: string) => home.get('pod', `${hub}-0`);
 const isReady = async (hub: string) =>
   (await pod(hub)).status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
 const urlOf = async (hub: string) => String((await home.get('hub', hub)).status?.['url']);
-const tells = (hub: string, wanted: (answer: Told) => unknown) =>
+const tells = (hub: string, wanted: (answer: ProgramEnvironment) => unknown) =>
   until(`the program in ${hub} was started as wanted`, async () => {
-    const answer = await told(await urlOf(hub));
+    const answer = await programEnvironment(await urlOf(hub));
     if (wanted(answer)) return answer;
     throw new Error(
       JSON.stringify({ ...answer, env: { TZ: answer.env['TZ'], GREETING: answer.env['GREETING'] } }),

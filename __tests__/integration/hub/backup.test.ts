@@ -3,7 +3,7 @@ import { getConfig } from '../../../operator/client/core';
 import type { HubClient } from '../../../operator/client/hub-client';
 import { callService } from '../../../operator/client/services';
 import { freshNamespace, until } from '../../cluster';
-import { configuration, Home, hub } from '../../cluster/home';
+import { configuration, Home, hub, secret } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { running } from '../../cluster/http-settings';
 
@@ -13,12 +13,6 @@ let home: Home;
 let operator: TestOperator;
 let client: HubClient;
 
-const secret = (name: string, stringData: Record<string, string>) => ({
-  apiVersion: 'v1',
-  kind: 'Secret',
-  metadata: { name },
-  stringData,
-});
 const config = () => getBackupConfig(client.connection);
 const condition = () => home.condition('hub', 'h', 'BackupConfigured');
 const status = async () => (await home.get('hub', 'h')).status ?? {};

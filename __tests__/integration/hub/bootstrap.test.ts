@@ -9,7 +9,7 @@ import { completeStep, createUser, LATER_STEPS } from '../../../operator/client/
 import { RestClient } from '../../../operator/client/rest';
 import { currentUser, listTokens, tokenId, tokenValidity } from '../../../operator/client/tokens';
 import { freshNamespace, mustKubectl, until } from '../../cluster';
-import { configuration, Home, hub } from '../../cluster/home';
+import { configuration, Home, hub, secret } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { running } from '../../cluster/http-settings';
 import { silentLog } from '../../cluster/silent-log';
@@ -18,12 +18,6 @@ let home: Home;
 let operator: TestOperator;
 let client: HubClient;
 
-const secret = (name: string, stringData: Record<string, string>) => ({
-  apiVersion: 'v1',
-  kind: 'Secret',
-  metadata: { name },
-  stringData,
-});
 const owner = { username: 'Ada ', password: 'correct horse battery' };
 const token = (name = 'h-api-token') => home.secret(name, 'token');
 const anotherToken = (than: string, name?: string) =>

@@ -7,7 +7,7 @@ import { getConfig } from '../../../operator/client/core';
 import { HubClient } from '../../../operator/client/hub-client';
 import { systemClock } from '../../../operator/clock';
 import { kubectl, freshNamespace, until } from '../../cluster';
-import { automation, configuration, Home } from '../../cluster/home';
+import { automation, configuration, Home, secret } from '../../cluster/home';
 import { type OnboardedHub, startOnboardedHub } from '../../cluster/onboarded-hub';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { silentLog } from '../../cluster/silent-log';
@@ -21,12 +21,6 @@ let operator: TestOperator;
 let elsewhere: OnboardedHub;
 const servers: { close(): unknown }[] = [];
 
-const secret = (name: string, stringData: Record<string, string>, of?: string) => ({
-  apiVersion: 'v1',
-  kind: 'Secret',
-  metadata: { name, ...(of && { labels: { [HUB_LABEL]: of } }) },
-  stringData,
-});
 const external = (name: string, url: string, spec: object = {}, more: object = {}) => ({
   apiVersion: 'hub-operator.dev/v1',
   kind: 'Hub',

@@ -9,6 +9,22 @@ import { shuffled } from '../../cluster/shuffled';
 
 // What a person does first: applies a home, in whatever order, and waits until everything is Ready.
 
+const WAKE_UP = {
+  description: 'Light before the alarm',
+  triggers: [
+    { trigger: 'time', at: '06:45:00' },
+    { trigger: 'homeassistant', event: 'start' },
+  ],
+  conditions: [{ condition: 'time', weekday: ['mon', 'tue'] }],
+  actions: [
+    { delay: { minutes: 5 } },
+    { action: 'persistent_notification.create', data: { message: '0123 on "x"' } },
+  ],
+  mode: 'queued',
+  max: 3,
+  variables: { level: 0, dim: false },
+};
+
 const { order, seed } = shuffled([
   hub('villa', {
     timezone: 'Europe/Vienna',
@@ -28,22 +44,7 @@ const { order, seed } = shuffled([
     },
   }),
   configuration('villa', '# of Grace\nlogger:\n  default: warning\n'),
-  automation('villa', 'wake-up', {
-    description: 'Light before the alarm',
-    triggers: [
-      { trigger: 'time', at: '06:45:00' },
-      { trigger: 'homeassistant', event: 'start' },
-    ],
-    conditions: [{ condition: 'time', weekday: ['mon', 'tue'] }],
-    actions: [
-      { delay: { minutes: 5 } },
-      { action: 'persistent_notification.create', data: { message: '0123 on "x"' } },
-    ],
-    mode: 'queued',
-    max: 3,
-    maxExceeded: 'silent',
-    variables: { level: 0, dim: false },
-  }),
+  automation('villa', 'wake-up', { ...WAKE_UP, maxExceeded: 'silent' }),
   automation('villa', 'away', { enabled: false }),
   automation('villa', 'goodnight', { id: 'good_night_2' }),
 ]);
@@ -136,22 +137,10 @@ describe('a home that is applied at once', () => {
 
   test('the hub has the automations as they were applied', async () => {
     expect(await client.entities.read('automation', 'wake-up')).toEqual({
+      ...WAKE_UP,
       id: 'wake-up',
       alias: 'The automation wake-up',
-      description: 'Light before the alarm',
-      triggers: [
-        { trigger: 'time', at: '06:45:00' },
-        { trigger: 'homeassistant', event: 'start' },
-      ],
-      conditions: [{ condition: 'time', weekday: ['mon', 'tue'] }],
-      actions: [
-        { delay: { minutes: 5 } },
-        { action: 'persistent_notification.create', data: { message: '0123 on "x"' } },
-      ],
-      mode: 'queued',
-      max: 3,
       max_exceeded: 'silent',
-      variables: { level: 0, dim: false },
     });
     expect(await client.entities.read('automation', 'good_night_2')).toBeDefined();
     expect(await stateOf(client.rest, await entityOf('wake-up'))).toBe('on');

@@ -2,7 +2,7 @@ import type { HubClient } from '../../../operator/client/hub-client';
 import { stateOf } from '../../../operator/client/states';
 import { currentUser, listTokens } from '../../../operator/client/tokens';
 import { freshNamespace, until } from '../../cluster';
-import { automation, configuration, Home, hub } from '../../cluster/home';
+import { automation, configuration, Home, hub, secret } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
 // The life of one hub: what it waits for, what its configuration may do to it, and how its token comes back.
@@ -58,7 +58,7 @@ describe('Hub', () => {
     });
     expect(await home.condition('hubautomation', 'lights')).toMatchObject({ reason: 'TokenNotAvailable' });
     const stringData = { username: 'Ada ', pass: 'correct horse' };
-    await home.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'owner' }, stringData });
+    await home.apply(secret('owner', stringData));
     await running();
     const client = await home.client('villa');
     expect(await currentUser(client.connection)).toMatchObject({ is_owner: true });

@@ -39,7 +39,7 @@ class LeaseServer {
     return this.write(sent);
   }
 
-  /** Writes the lease as somebody who need not compete. */
+  /** Writes the lease without the optimistic lock, as another client. */
   write(lease: Lease): Lease {
     this.lease = { ...lease, metadata: { ...lease.metadata, resourceVersion: String(++this.version) } };
     return this.lease;
@@ -251,34 +251,40 @@ describe('LeaderElection', () => {
     expect(one.log.at('warn').length).toBeGreaterThan(0);
   });
 
-  test('a process that was frozen may not write, even before a timer tells it', async () => {
+  test('a process that was frozen may not write, even before a timer fires', async () => {
     const { clock, one } = await oneLeads();
     clock.freeze(60_000);
     expect(one.isLeader).toBe(false);
   });
 
-  test('somebody who annotates the lease does not end the leader', async () => {
-    const { clock, one, server } = await oneLeads();
-    let meddled = false;
-    one.network = ({ method }) => {
-      if (method === 'PUT' && !meddled) {
-        meddled = true;
+  /** Has another client write the lease right before the candidate's next write. Returns whether that happened. */
+  function annotateBeforeNextWrite(server: LeaseServer, candidate: Candidate): () => boolean {
+    let isAnnotated = false;
+    candidate.network = ({ method }) => {
+      if (method === 'PUT' && !isAnnotated) {
+        isAnnotated = true;
         server.write(server.lease!);
       }
       return Promise.resolve();
     };
+    return () => isAnnotated;
+  }
+
+  test('the leader stays leader when another client annotates the lease', async () => {
+    const { clock, one, server } = await oneLeads();
+    const isAnnotated = annotateBeforeNextWrite(server, one);
     await clock.advance(60_000);
-    expect([meddled, one.leading]).toEqual([true, true]);
+    expect([isAnnotated(), one.leading]).toEqual([true, true]);
   });
 
-  test('a leader whose lease another has taken stops at the next look', async () => {
+  test('a leader whose lease another process has taken stops at its next renewal', async () => {
     const { clock, one, server } = await oneLeads();
-    server.write({ ...server.lease!, spec: { ...server.lease!.spec, holderIdentity: 'somebody' } });
+    server.write({ ...server.lease!, spec: { ...server.lease!.spec, holderIdentity: 'another' } });
     await clock.advance(RETRY_PERIOD);
     expect(one.end).toBe('lost');
   });
 
-  test('of two who reach for a free lease at once, one gets it', async () => {
+  test('of two candidates that request a free lease at once, one becomes the leader', async () => {
     const { clock, one, two } = setup();
     one.run();
     two.run();
@@ -286,7 +292,7 @@ describe('LeaderElection', () => {
     expect([one.leading, two.leading].filter(Boolean)).toHaveLength(1);
   });
 
-  test('two processes with the same pod name never both may write', async () => {
+  test('two processes with the same pod name may never both write', async () => {
     const { clock, one, server } = await oneLeads();
     const namesake = new Candidate(server, clock, 'one');
     namesake.run();
@@ -304,28 +310,21 @@ describe('LeaderElection', () => {
     expect(methods).toEqual(['PUT', 'PUT', 'PUT']);
   });
 
-  test('the lease is given back although somebody annotates it meanwhile', async () => {
+  test('the leader releases the lease although another client annotates it at the same time', async () => {
     const { one, server } = await oneLeads();
-    let meddled = false;
-    one.network = ({ method }) => {
-      if (method === 'PUT' && !meddled) {
-        meddled = true;
-        server.write(server.lease!);
-      }
-      return Promise.resolve();
-    };
+    const isAnnotated = annotateBeforeNextWrite(server, one);
     await one.election.release();
-    expect([meddled, server.lease?.spec.holderIdentity]).toEqual([true, '']);
+    expect([isAnnotated(), server.lease?.spec.holderIdentity]).toEqual([true, '']);
   });
 
-  test('a candidate logs whom it waits for, once for each holder', async () => {
+  test('a candidate logs the holder that it waits for, once per holder', async () => {
     const { clock, one, two } = await oneLeads();
     await clock.advance(60_000);
     const waits = two.log.lines.filter(({ message }) => message.startsWith('waiting for lease'));
     expect(waits.map(({ fields }) => fields)).toEqual([{ holder: one.election.identity }]);
   });
 
-  test('becoming leader and giving the lease back are events on the Lease; an event that fails costs nothing', async () => {
+  test('becoming leader and releasing the lease are events on the Lease; a failed event has no effect', async () => {
     const { clock, one, server, two } = setup();
     two.network = ({ path }) => (path.endsWith('/events') ? down() : Promise.resolve());
     one.run();

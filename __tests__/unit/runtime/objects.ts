@@ -1,6 +1,7 @@
 import type { ResourceType } from '../../../operator/runtime/objects';
 import type { CustomResource, CommonStatus } from '../../../operator/kinds/resource';
 import { deepFreeze } from '../../deep-freeze';
+import { objectMetadata } from '../object-metadata';
 
 export const widgets: ResourceType = {
   group: 'example.org',
@@ -19,18 +20,15 @@ interface WidgetParts {
   readonly status?: CommonStatus;
 }
 
-/** A resource as the API server would answer with it, frozen. */
+/** A stored resource, frozen. */
 export function widget({ metadata, spec = {}, status }: WidgetParts = {}): Widget {
   return deepFreeze({
     apiVersion: 'example.org/v1',
     kind: 'Widget',
     metadata: {
+      ...objectMetadata,
       name: 'a',
-      namespace: 'home',
       uid: 'uid-a',
-      resourceVersion: '1',
-      generation: 1,
-      creationTimestamp: '2026-01-01T00:00:00Z',
       ...metadata,
     },
     spec,

@@ -6,6 +6,7 @@ import type { HubContext } from '../../../operator/sync/hub/steps';
 import type { Services } from '../../../operator/sync/services';
 import { silentLog } from '../../cluster/silent-log';
 import { ManualClock } from '../manual-clock';
+import { objectMetadata } from '../object-metadata';
 
 /** The Hub `villa` in the namespace `home`. */
 export function aHub(
@@ -16,12 +17,9 @@ export function aHub(
     apiVersion: `${API_GROUP}/v1`,
     kind: 'Hub',
     metadata: {
-      namespace: 'home',
+      ...objectMetadata,
       name: 'villa',
       uid: 'uid-of-villa',
-      resourceVersion: '1',
-      generation: 1,
-      creationTimestamp: '2026-01-01T00:00:00Z',
       ...metadata,
     },
     spec,

@@ -5,92 +5,63 @@ import { formatDiff } from '../../../../operator/sync/difference';
 import { scenes } from '../../../../operator/sync/config-entities/scene';
 import fc from '../../../fast-check';
 
-// What was sent, and what Home Assistant 2026.11.0 answered to `automation/config` after it had loaded it.
-const SENT: EntityPayload = {
+// A payload, and the answer of Home Assistant 2026.11.0 to `automation/config` after it had loaded the payload.
+const UNCHANGED = {
   alias: 'Nasty',
   triggers: [
     { platform: 'state', entity_id: 'a.b', to: null, for: '00:01:00' },
     { trigger: 'time', at: '01:23' },
   ],
   conditions: [{ condition: 'or', conditions: ['{{ true }}'] }, '{{ is_state("a.b","on") }}'],
-  actions: [
-    {
-      service: 'light.turn_on',
-      data: {
-        '1': 'one',
-        a: 1,
-        b: 1e30,
-        c: 'on',
-        d: '2024-01-01',
-        e: ' x ',
-        f: '',
-        g: [],
-        h: {},
-        i: null,
-        l: '1e3',
-        m: 'a\r\nb\tc',
-        n: 0.1,
-        yes: true,
-        service: 'keep',
-      },
-      target: { entity_id: 'light.a' },
-    },
-    { choose: { conditions: [], sequence: { service: 'a.b' } }, default: [{ service: 'x.y' }] },
-    { parallel: [{ service: 'a.b' }, { sequence: [{ service: 'e.f' }] }] },
-    { service_template: '{{ "light.turn_on" }}' },
-    { event: 'foo', event_data: { service: 'x' } },
-    { variables: { service: 'x', a: [1, 'on'] } },
-    { alias: 'z', enabled: false, action: 'a.b', entity_id: 'light.x' },
-  ],
   mode: 'queued',
   max: 3,
   max_exceeded: 'silent',
   variables: { a: 1, service: 'q' },
   initial_state: false,
 };
+const DATA = {
+  '1': 'one',
+  a: 1,
+  b: 1e30,
+  c: 'on',
+  d: '2024-01-01',
+  e: ' x ',
+  f: '',
+  g: [],
+  h: {},
+  i: null,
+  l: '1e3',
+  m: 'a\r\nb\tc',
+  n: 0.1,
+  yes: true,
+  service: 'keep',
+};
+const UNCHANGED_ACTIONS = [
+  { service_template: '{{ "light.turn_on" }}' },
+  { event: 'foo', event_data: { service: 'x' } },
+  { variables: { service: 'x', a: [1, 'on'] } },
+  { alias: 'z', enabled: false, action: 'a.b', entity_id: 'light.x' },
+];
+
+const SENT: EntityPayload = {
+  ...UNCHANGED,
+  actions: [
+    { service: 'light.turn_on', data: DATA, target: { entity_id: 'light.a' } },
+    { choose: { conditions: [], sequence: { service: 'a.b' } }, default: [{ service: 'x.y' }] },
+    { parallel: [{ service: 'a.b' }, { sequence: [{ service: 'e.f' }] }] },
+    ...UNCHANGED_ACTIONS,
+  ],
+};
 
 const ANSWERED: EntityPayload = {
+  ...UNCHANGED,
   id: 'nasty',
-  alias: 'Nasty',
-  triggers: [
-    { platform: 'state', entity_id: 'a.b', to: null, for: '00:01:00' },
-    { trigger: 'time', at: '01:23' },
-  ],
-  conditions: [{ condition: 'or', conditions: ['{{ true }}'] }, '{{ is_state("a.b","on") }}'],
   actions: [
-    {
-      data: {
-        '1': 'one',
-        a: 1,
-        b: 1e30,
-        c: 'on',
-        d: '2024-01-01',
-        e: ' x ',
-        f: '',
-        g: [],
-        h: {},
-        i: null,
-        l: '1e3',
-        m: 'a\r\nb\tc',
-        n: 0.1,
-        yes: true,
-        service: 'keep',
-      },
-      target: { entity_id: 'light.a' },
-      action: 'light.turn_on',
-    },
+    { data: DATA, target: { entity_id: 'light.a' }, action: 'light.turn_on' },
     { choose: { conditions: [], sequence: { action: 'a.b' } }, default: [{ action: 'x.y' }] },
     { parallel: [{ action: 'a.b' }, { sequence: [{ action: 'e.f' }] }] },
-    { service_template: '{{ "light.turn_on" }}' },
-    { event: 'foo', event_data: { service: 'x' } },
-    { variables: { service: 'x', a: [1, 'on'] } },
-    { alias: 'z', enabled: false, action: 'a.b', entity_id: 'light.x' },
+    ...UNCHANGED_ACTIONS,
   ],
-  mode: 'queued',
-  max: 3,
-  max_exceeded: 'silent',
-  variables: { a: 1, service: 'q' },
-  initial_state: false,
 };
 
 const fields = (actual: EntityPayload, desired: EntityPayload) =>

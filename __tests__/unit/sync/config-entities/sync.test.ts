@@ -747,20 +747,22 @@ describe('ConfigEntitySync', () => {
   });
 
   describe('enabled', () => {
-    test('a change to true whose reload failed is carried out once the hub has loaded it', async () => {
-      const bench = new Bench(automations, { ...AUTOMATION, enabled: false });
-      await bench.reconcileUntilReady();
-      expect([bench.state, bench.status['enabled']]).toEqual(['off', false]);
-      bench.edit({ enabled: true });
+    /** Edits the spec while the hub cannot reload; the automation is off afterwards. */
+    async function editWithFailedReload(bench: Bench, change: object): Promise<void> {
+      bench.edit(change);
       bench.loads = false;
       bench.reloadError = 'HTTP 500';
       await bench.clock.advance(MIN_WRITE_INTERVAL);
       await bench.reconcileUntilReady();
-      expect([bench.reloadReady, bench.state, bench.status['enabled']]).toEqual([
-        'ReloadFailed',
-        'off',
-        false,
-      ]);
+      const { reloadReady, state, status } = bench;
+      expect([reloadReady, state, status['enabled']]).toEqual(['ReloadFailed', 'off', false]);
+    }
+
+    test('a change to true whose reload failed is carried out once the hub has loaded it', async () => {
+      const bench = new Bench(automations, { ...AUTOMATION, enabled: false });
+      await bench.reconcileUntilReady();
+      expect([bench.state, bench.status['enabled']]).toEqual(['off', false]);
+      await editWithFailedReload(bench, { enabled: true });
       bench.running = bench.stored; // the hub has started again, and restored the state
       bench.signal({ type: 'reconnected' });
       bench.reloadError = undefined;
@@ -798,16 +800,7 @@ describe('ConfigEntitySync', () => {
     test('a change to false is carried out although the reload failed', async () => {
       const bench = automationBench();
       await bench.reconcileUntilReady();
-      bench.edit({ enabled: false });
-      bench.loads = false;
-      bench.reloadError = 'HTTP 500';
-      await bench.clock.advance(MIN_WRITE_INTERVAL);
-      await bench.reconcileUntilReady();
-      expect([bench.reloadReady, bench.state, bench.status['enabled']]).toEqual([
-        'ReloadFailed',
-        'off',
-        false,
-      ]);
+      await editWithFailedReload(bench, { enabled: false });
     });
   });
 
