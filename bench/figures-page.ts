@@ -8,6 +8,8 @@ const about: Readonly<Record<string, string>> = {
   'runtime-500': 'The same with 500 resources. `make bench N=500`',
   automations:
     'Automations against real hubs. The floor is the same POSTs, one after another, by a bare loop to a fresh hub; the hub parses and writes its whole file for each, which is where the time goes. To reach: exactly as many POSTs as automations, at most 10 reloads of ours, at most 1.15 × the floor, operator CPU under 10 % of the hub’s; after a restart no write; 100 edits within 10 s at most 6 POSTs, the last of them winning. `make bench NAME=automations`',
+  registries:
+    'Areas with their floors and labels on a real hub, areas created first. To reach: all Ready within 10 s, each created once, nothing else changed in the hub. `make bench NAME=registries`',
   hubs: 'Many hubs beside each other (light stand-ins) against one alone, per hub. To reach: at most 1.2 × in requests and CPU. `make bench NAME=hubs`',
   soak: 'Changes, deletions and creations while connections are reset every 5 s and the API server is killed every 45 s. To reach: nothing missed, every failed request with a cause, memory, files and connections at most 1.1 × those of the first quarter. `make soak`',
 };

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { formatError } from '../sandbox/sandbox-error';
 import { benchAutomations } from './automations';
 import { benchHubs } from './hubs';
+import { benchRegistries } from './registries';
 import { benchRuntime, type Figures } from './runtime';
 import { writeFiguresPage } from './figures-page';
 import { soak } from './soak';
@@ -13,6 +14,7 @@ import { soak } from './soak';
 const benches: Readonly<Record<string, () => Promise<Figures>>> = {
   runtime: () => benchRuntime(numberOf('N', 10_000)),
   automations: () => benchAutomations(numberOf('N', 200), numberOf('MANY', 500), numberOf('ROUNDS', 3)),
+  registries: () => benchRegistries(numberOf('N', 200)),
   hubs: () => benchHubs(numberOf('N', 20)),
   soak: () => soak(numberOf('MINUTES', 20)),
 };

@@ -19,11 +19,11 @@ import {
  * of a kind without a module, so that nothing but the runtime works on them.
  */
 
-export const floors: ResourceType = {
+export const repositories: ResourceType = {
   group: API_GROUP,
   version: API_VERSION,
-  plural: 'hubfloors',
-  kind: 'HubFloor',
+  plural: 'hubcommunityrepositories',
+  kind: 'HubCommunityRepository',
 };
 export const NAMESPACE = 'bench';
 const CREATES_AT_ONCE = 40;
@@ -69,7 +69,7 @@ async function measureFirstSync(
   count: number,
 ): Promise<Figures> {
   const began = Date.now();
-  await createFloors(cluster, count);
+  await createRepositories(cluster, count);
   const created = Date.now();
   await untilMetric(
     operator,
@@ -83,23 +83,24 @@ async function measureFirstSync(
   };
 }
 
-/** `floor-0` … of a hundred hubs. */
-export async function createFloors(cluster: ApiClient, count: number): Promise<void> {
+/** `repository-0` … of a hundred hubs. */
+export async function createRepositories(cluster: ApiClient, count: number): Promise<void> {
   let next = 0;
   const create = async () => {
-    for (let index = next++; index < count; index = next++) await createFloor(cluster, index);
+    for (let index = next++; index < count; index = next++) await createRepository(cluster, index);
   };
   await Promise.all(Array.from({ length: CREATES_AT_ONCE }, create));
 }
 
 /** Of a kind that the operator does not support yet: it only writes that to status. */
-export async function createFloor(cluster: ApiClient, index: number): Promise<void> {
-  const metadata = { name: `floor-${index}`, namespace: NAMESPACE };
-  const spec = { hubRef: { name: `hub-${index % 100}` }, name: `Floor ${index}` };
+export async function createRepository(cluster: ApiClient, index: number): Promise<void> {
+  const metadata = { name: `repository-${index}`, namespace: NAMESPACE };
+  const hubRef = { name: `hub-${index % 100}` };
+  const spec = { hubRef, category: 'theme', repository: `bench/theme-${index}`, ref: 'v0' };
   await cluster.request({
     method: 'POST',
-    path: pathOf(floors, NAMESPACE),
-    body: { apiVersion: GROUP_VERSION, kind: 'HubFloor', metadata, spec },
+    path: pathOf(repositories, NAMESPACE),
+    body: { apiVersion: GROUP_VERSION, kind: 'HubCommunityRepository', metadata, spec },
   });
 }
 
@@ -129,11 +130,11 @@ async function measureRest(operator: OperatorProcess): Promise<Figures> {
 async function measureLatency(cluster: ApiClient): Promise<Figures> {
   const latencies: number[] = [];
   for (let change = 0; change < CHANGES; change++) {
-    const name = `floor-${change}`;
-    const generation = await changeFloor(cluster, name, change + 1);
+    const name = `repository-${change}`;
+    const generation = await changeRepository(cluster, name, change + 1);
     const began = performance.now();
     for (;;) {
-      const path = pathOf(floors, NAMESPACE, name);
+      const path = pathOf(repositories, NAMESPACE, name);
       const { status } = await cluster.request<CustomResource>({ method: 'GET', path });
       if (status?.observedGeneration === generation) break;
     }
@@ -147,12 +148,12 @@ async function measureLatency(cluster: ApiClient): Promise<Figures> {
 }
 
 /** Resolves with the generation that the change made. */
-export async function changeFloor(cluster: ApiClient, name: string, level: number): Promise<number> {
+export async function changeRepository(cluster: ApiClient, name: string, version: number): Promise<number> {
   const { metadata } = await cluster.request<CustomResource>({
     method: 'PATCH',
-    path: pathOf(floors, NAMESPACE, name),
+    path: pathOf(repositories, NAMESPACE, name),
     contentType: 'application/merge-patch+json',
-    body: { spec: { level } },
+    body: { spec: { ref: `v${version}` } },
   });
   return metadata.generation;
 }

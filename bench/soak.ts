@@ -22,11 +22,11 @@ import {
 } from '../sandbox/operator-process';
 import { rerouted, TcpProxy } from '../sandbox/tcp-proxy';
 import {
-  changeFloor,
-  createFloor,
-  createFloors,
+  changeRepository,
+  createRepository,
+  createRepositories,
   type Figures,
-  floors,
+  repositories,
   NAMESPACE,
   residentMegabytes,
   scrape,
@@ -34,8 +34,6 @@ import {
 } from './runtime';
 
 const RESOURCES = 500;
-/** The schema allows no higher one. */
-const HIGHEST_LEVEL = 1_000;
 // Milliseconds.
 const CHANGE_INTERVAL = 50;
 const RESET_INTERVAL = 5_000;
@@ -71,7 +69,7 @@ export async function soak(minutes: number): Promise<Figures> {
       path: '/api/v1/namespaces',
       body: { metadata: { name: NAMESPACE } },
     });
-    await createFloors(cluster, RESOURCES);
+    await createRepositories(cluster, RESOURCES);
     const kubeconfig = await rerouted(
       await operatorKubeconfig(sandbox),
       join(sandbox.directory, 'rerouted.kubeconfig'),
@@ -127,13 +125,16 @@ async function change(cluster: ApiClient, end: number): Promise<number> {
     const index = (count * 7919) % RESOURCES;
     try {
       if (gone.has(index)) {
-        await createFloor(cluster, index);
+        await createRepository(cluster, index);
         gone.delete(index);
       } else if (count % 20 === 0) {
         gone.add(index);
-        await cluster.request({ method: 'DELETE', path: pathOf(floors, NAMESPACE, `floor-${index}`) });
+        await cluster.request({
+          method: 'DELETE',
+          path: pathOf(repositories, NAMESPACE, `repository-${index}`),
+        });
       } else {
-        await changeFloor(cluster, `floor-${index}`, count % HIGHEST_LEVEL);
+        await changeRepository(cluster, `repository-${index}`, count);
       }
       taken += 1;
     } catch (error) {
@@ -178,9 +179,9 @@ async function untilCaughtUp(cluster: ApiClient, operator: OperatorProcess): Pro
   for (const deadline = Date.now() + RECOVERY_TIMEOUT; ; await sleep(1_000)) {
     const { items } = await cluster.request<{ items: CustomResource[] }>({
       method: 'GET',
-      path: pathOf(floors, NAMESPACE),
+      path: pathOf(repositories, NAMESPACE),
     });
-    const known = sum(await scrape(operator), 'hub_operator_cached_objects', /kind="HubFloor"/);
+    const known = sum(await scrape(operator), 'hub_operator_cached_objects', /kind="HubCommunityRepository"/);
     const behind = items.filter(({ metadata, status }) => status?.observedGeneration !== metadata.generation);
     const missed = behind.length + Math.abs(known - items.length);
     if (missed === 0 || Date.now() > deadline) return missed;

@@ -109,6 +109,14 @@ export const script = (hubName: string, name: string, spec: object = {}): Manife
 export const integration = (hubName: string, name: string, domain: string, spec: object = {}): Manifest =>
   resource('HubIntegration', name, { hubRef: { name: hubName }, domain, ...spec });
 
+const registryEntry = (kind: string) => (hubName: string, name: string, spec: object) =>
+  resource(kind, name, { hubRef: { name: hubName }, ...spec });
+
+/** Their specs need a `name`. */
+export const floor = registryEntry('HubFloor');
+export const label = registryEntry('HubLabel');
+export const area = registryEntry('HubArea');
+
 /** One namespace as its owner works with it. */
 export class Home {
   constructor(readonly namespace: string) {}

@@ -8,7 +8,7 @@ export async function runPython(
   ...args: readonly string[]
 ): Promise<{ readonly code: number; readonly output: string }> {
   const python = join(process.env['HUB_SANDBOX_VENV']!, 'bin', 'python3');
-  return promisify(execFile)(python, ['-c', script, ...args]).then(
+  return promisify(execFile)(python, ['-c', script, ...args], { maxBuffer: 2 ** 24 }).then(
     ({ stdout, stderr }) => ({ code: 0, output: stdout + stderr }),
     ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
       code,

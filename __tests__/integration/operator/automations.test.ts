@@ -205,14 +205,15 @@ describe('HubAutomation', () => {
   });
 
   test('a kind that is not worked yet says so', async () => {
-    const floor = {
-      ...automation('villa', 'attic'),
-      kind: 'HubFloor',
-      spec: { hubRef: { name: 'villa' }, name: 'Attic' },
+    const theme = {
+      ...automation('villa', 'theme'),
+      kind: 'HubCommunityRepository',
+      spec: { hubRef: { name: 'villa' }, category: 'theme', repository: 'someone/theme', ref: 'v1' },
     };
-    await home.apply(floor);
-    await home.ready('hubfloor', 'attic', { status: 'False', reason: 'NotYetSupported' });
-    expect(await home.condition('hubfloor', 'attic', 'Stalled')).toMatchObject({ status: 'True' });
+    await home.apply(theme);
+    const kind = 'hubcommunityrepository';
+    await home.ready(kind, 'theme', { status: 'False', reason: 'NotYetSupported' });
+    expect(await home.condition(kind, 'theme', 'Stalled')).toMatchObject({ status: 'True' });
   });
 
   /** When the hub last wrote its automations, in milliseconds since the epoch. */

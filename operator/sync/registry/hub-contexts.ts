@@ -1,6 +1,7 @@
 import type { RegistryRecord, RegistryType } from '../../client/api-types';
 import type { HubClient } from '../../client/hub-client';
 import { isReady } from '../../runtime/conditions';
+import type { Outcome } from '../../runtime/outcome';
 import type { Corrected } from '../corrections';
 import type { Services } from '../services';
 import { type EntryResource, type EntryType, entryId } from './entry-type';
@@ -10,8 +11,10 @@ import { RegistryWatch, type WatchedEntry } from './watch';
 export interface EntryMemory extends Corrected {
   /** The entry when it was last observed to be as desired. */
   seen?: RegistryRecord | undefined;
-  /** When it was last written, on the monotonic clock. */
+  /** When it was last sent to the hub, on the monotonic clock. */
   lastWriteAt?: number;
+  /** The hub rejected what was last sent: the hash of that, and the outcome. */
+  rejection?: { readonly hash: string; readonly outcome: Outcome } | undefined;
 }
 
 /** What is kept about one hub. */

@@ -145,13 +145,13 @@ export class RegistrySync implements ChildModule<EntryResource> {
     const pendingName = registryName(name);
     if (resource.status?.['pendingName'] !== pendingName || !this.isRecorded(work))
       return this.inProgress(work, 0, { pendingName, appliedFields: this.recorded(work) });
-    const pause = this.pause(work);
-    if (pause > 0) return this.inProgress(work, pause);
+    const paused = this.paused(work);
+    if (paused) return paused;
     let record: RegistryRecord;
     try {
       record = await client.registries[type].create(desired.fields);
     } catch (error) {
-      return this.rejected(error, { pendingName: null });
+      return this.rejected(work, error, { pendingName: null });
     }
     const events = drifted
       ? [this.corrected(`The ${type} was removed from the hub. It is created again.`)]
@@ -202,9 +202,10 @@ export class RegistrySync implements ChildModule<EntryResource> {
       );
     }
     if (!this.isRecorded(work)) return this.inProgress(work, 0, { appliedFields: this.recorded(work) });
-    const pause = this.pause(work);
-    if (pause > 0) return this.inProgress(work, pause);
+    const paused = this.paused(work);
+    if (paused) return paused;
     const outcome = await this.update(work, id, differences);
+    if (outcome.type === 'Stalled') return outcome;
     countCorrection(memory, correction, now);
     if (!drifted) return outcome;
     const event = this.corrected(`${change} The change is reverted.`);
@@ -233,7 +234,7 @@ export class RegistrySync implements ChildModule<EntryResource> {
     try {
       record = await client.registries[type].update(id, changes);
     } catch (error) {
-      return this.rejected(error);
+      return this.rejected(work, error);
     }
     if (renames) watch.ownChange(type);
     return this.written(work, record);
@@ -269,6 +270,7 @@ export class RegistrySync implements ChildModule<EntryResource> {
     const { type, idField, reason } = this.entryType;
     const id = this.entryIdOf(record);
     memory.seen = record;
+    memory.rejection = undefined;
     return ready(reason, `The hub has it as ${type} ${id}.`, {
       status: {
         ...status,
@@ -282,7 +284,11 @@ export class RegistrySync implements ChildModule<EntryResource> {
   }
 
   /** @throws error itself unless the hub rejected the entry */
-  private rejected(error: unknown, status: Readonly<Record<string, unknown>> = {}): Outcome {
+  private rejected(
+    { memory, desired }: Work,
+    error: unknown,
+    status: Readonly<Record<string, unknown>> = {},
+  ): Outcome {
     if (!(error instanceof HubRejected)) throw error;
     const { type } = this.entryType;
     const hint = / is already in use$/.test(error.message)
@@ -290,7 +296,10 @@ export class RegistrySync implements ChildModule<EntryResource> {
       : '';
     const message = `The hub rejected it: ${error.message}${hint}`;
     // A rejected write costs the hub next to nothing, and no event tells when an entity appears.
-    return hubErrorOutcome(error, 'object', { message, status, after: DEPENDENCY_REQUEUE });
+    const outcome = hubErrorOutcome(error, 'object', { message, status, after: DEPENDENCY_REQUEUE });
+    memory.lastWriteAt = this.services.clock.monotonic();
+    memory.rejection = { hash: desired.hash, outcome };
+    return outcome;
   }
 
   private heldBy(owner: EntryResource, name: string): Outcome {
@@ -344,9 +353,13 @@ export class RegistrySync implements ChildModule<EntryResource> {
     return [...new Set([...appliedFields(resource), ...desired.declared])].sort();
   }
 
-  /** Milliseconds until the entry may be written again. */
-  private pause({ memory }: Work): number {
-    return (memory.lastWriteAt ?? -Infinity) + MIN_WRITE_INTERVAL - this.services.clock.monotonic();
+  /** The outcome until the entry may be written again; undefined: it may be. */
+  private paused(work: Work): Outcome | undefined {
+    const { memory, desired } = work;
+    const { lastWriteAt = -Infinity, rejection } = memory;
+    const after = lastWriteAt + MIN_WRITE_INTERVAL - this.services.clock.monotonic();
+    if (after <= 0) return undefined;
+    return rejection?.hash === desired.hash ? { ...rejection.outcome, after } : this.inProgress(work, after);
   }
 
   private corrected(message: string): EventSpec {

@@ -1,0 +1,433 @@
+import type { RegistryFields, RegistryRecord, RegistryType } from '../../../operator/client/api-types';
+import type { HubClient } from '../../../operator/client/hub-client';
+import { freshNamespace, until } from '../../cluster';
+import { ApiProxy, type Crossing } from '../../cluster/api-proxy';
+import { area, floor, Home, label } from '../../cluster/home';
+import { startHub } from '../../cluster/onboarded-volume';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { shuffled } from '../../cluster/shuffled';
+
+// Floors, labels and areas on one hub: each test has names of its own.
+
+let home: Home;
+let operator: TestOperator;
+let client: HubClient;
+let proxy: ApiProxy;
+/** The operator is killed at the first request for which this answers true. */
+let crashAt: ((moment: 'before' | 'after', crossing: Crossing) => boolean) | undefined;
+let crashed = false;
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('registry'));
+  proxy = await ApiProxy.start(async (moment, crossing) => {
+    if (crashed || !crashAt?.(moment, crossing)) return crashed ? 'drop' : 'on';
+    crashed = true;
+    crashAt = undefined;
+    await operator.kill();
+    return 'drop';
+  });
+  operator = await startTestOperator(home.namespace, { kubeconfig: proxy.kubeconfig });
+  await startHub(home, 'villa');
+  client = await home.client('villa');
+});
+
+afterAll(() => proxy?.stop());
+
+const inHub = (type: RegistryType): Promise<readonly RegistryRecord[]> =>
+  client.connection.command(`config/${type}_registry/list`);
+const named = async (type: RegistryType, name: string) =>
+  (await inHub(type)).find((entry) => entry.name === name);
+const withId = async (type: RegistryType, id: string) =>
+  (await inHub(type)).find((entry) => entry[`${type}_id`] === id);
+const create = (type: RegistryType, fields: RegistryFields) =>
+  client.connection.command(`config/${type}_registry/create`, fields);
+const update = (type: RegistryType, id: string, fields: RegistryFields) =>
+  client.connection.command(`config/${type}_registry/update`, { [`${type}_id`]: id, ...fields });
+const remove = (type: RegistryType, id: string) =>
+  client.connection.command(`config/${type}_registry/delete`, { [`${type}_id`]: id });
+const becomes = (type: RegistryType, id: string, fields: object, timeout = 10_000) =>
+  until(
+    `${type} ${id} is ${JSON.stringify(fields)}`,
+    async () => {
+      expect(await withId(type, id)).toMatchObject(fields);
+      return true;
+    },
+    timeout,
+  );
+const statusOf = async (kind: string, name: string) => (await home.get(kind, name)).status!;
+const drifts = () => operator.metric('hub_operator_drift_total');
+
+// Areas wait for floors and labels that come later.
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
+const floors = numbers(5).map((n) => floor('villa', `f-${n}`, { name: `Floor ${n}`, level: n }));
+const labels = numbers(50).map((n) => label('villa', `l-${n}`, { name: `Label ${n}`, color: 'teal' }));
+const areas = numbers(200).map((n) =>
+  area('villa', `a-${n}`, {
+    name: `Area ${n}`,
+    floorName: `Floor ${n % 5}`,
+    labels: [`Label ${n % 50}`, `l-${(n + 7) % 50}`],
+  }),
+);
+const burst = shuffled([...floors, ...labels, ...areas]);
+
+describe('RegistrySync', () => {
+  test('every field of a floor, a label and an area arrives, and a removed one is cleared', async () => {
+    const sensor = (device_class: string) => ({ state: '20', attributes: { device_class } });
+    await client.rest.post('/api/states/sensor.warm', sensor('temperature'));
+    await client.rest.post('/api/states/sensor.damp', sensor('humidity'));
+    await home.apply(
+      area('villa', 'study', {
+        name: 'Study',
+        floorName: 'upstairs', // the metadata.name of its floor
+        labels: ['Quiet  PLACE', 'Wood'],
+        icon: 'mdi:desk',
+        aliases: ['Office', ' Den '],
+        picture: '/local/study.jpg',
+        temperatureEntityId: 'sensor.warm',
+        humidityEntityId: 'sensor.damp',
+      }),
+      floor('villa', 'upstairs', { name: 'Upper Floor', level: 1, icon: 'mdi:stairs', aliases: ['Top'] }),
+      label('villa', 'quiet', {
+        name: 'Quiet place',
+        icon: 'mdi:volume-off',
+        color: 'deep-purple',
+        description: 'No noise',
+      }),
+      label('villa', 'wood', { name: 'Wood' }),
+    );
+    await home.ready('hubarea', 'study', { reason: 'AreaRegistered' });
+    await home.ready('hubfloor', 'upstairs', { reason: 'FloorRegistered' });
+    await home.ready('hublabel', 'quiet', { reason: 'LabelRegistered' });
+    expect(await withId('floor', 'upper_floor')).toMatchObject({
+      name: 'Upper Floor',
+      level: 1,
+      icon: 'mdi:stairs',
+      aliases: ['Top'],
+    });
+    expect(await withId('label', 'quiet_place')).toMatchObject({
+      icon: 'mdi:volume-off',
+      color: 'deep-purple',
+      description: 'No noise',
+    });
+    const study = (await withId('area', 'study'))!;
+    expect(study).toMatchObject({
+      floor_id: 'upper_floor',
+      icon: 'mdi:desk',
+      picture: '/local/study.jpg',
+      temperature_entity_id: 'sensor.warm',
+      humidity_entity_id: 'sensor.damp',
+    });
+    expect(new Set(study['labels'] as string[])).toEqual(new Set(['quiet_place', 'wood']));
+    expect(new Set(study['aliases'] as string[])).toEqual(new Set(['Office', 'Den']));
+    const status = await statusOf('hubarea', 'study');
+    expect(status).toMatchObject({
+      areaID: 'study',
+      appliedHash: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string,
+      lastAppliedTime: expect.any(String) as string,
+      appliedFields: expect.arrayContaining(['floorName', 'humidityEntityId', 'labels']) as string[],
+    });
+    expect(status).not.toHaveProperty('pendingName');
+    expect(status).not.toHaveProperty('adopted');
+
+    await home.change('hubarea', 'study', {
+      floorName: null,
+      labels: null,
+      icon: null,
+      aliases: null,
+      picture: null,
+      temperatureEntityId: null,
+      humidityEntityId: null,
+    });
+    await home.change('hubfloor', 'upstairs', { level: null, icon: null, aliases: [] });
+    await home.change('hublabel', 'quiet', { icon: null, color: '#00AAff', description: null });
+    await home.ready('hubarea', 'study');
+    await home.ready('hubfloor', 'upstairs');
+    await home.ready('hublabel', 'quiet');
+    expect(await withId('area', 'study')).toMatchObject({
+      floor_id: null,
+      labels: [],
+      icon: null,
+      aliases: [],
+      picture: null,
+      temperature_entity_id: null,
+      humidity_entity_id: null,
+    });
+    expect(await withId('floor', 'upper_floor')).toMatchObject({ level: null, icon: null, aliases: [] });
+    expect(await withId('label', 'quiet_place')).toMatchObject({
+      icon: null,
+      color: '#00AAff',
+      description: null,
+    });
+    expect(await statusOf('hubarea', 'study')).not.toHaveProperty('appliedFields');
+  });
+
+  test('a rename keeps the id, fields of the household stay, and deletion removes the entry', async () => {
+    await home.apply(floor('villa', 'cellar', { name: 'Cellar' }));
+    await home.ready('hubfloor', 'cellar');
+    await update('floor', 'cellar', { icon: 'mdi:bottle-wine' });
+    await home.change('hubfloor', 'cellar', { name: 'Wine cellar', level: -1 });
+    await home.ready('hubfloor', 'cellar');
+    expect(await withId('floor', 'cellar')).toMatchObject({
+      name: 'Wine cellar',
+      level: -1,
+      icon: 'mdi:bottle-wine',
+    });
+    await home.delete('hubfloor', 'cellar');
+    expect(await withId('floor', 'cellar')).toBeUndefined();
+  });
+
+  test('an entry of the household is adopted by name, and stays when the resource goes', async () => {
+    await create('label', { name: 'Für  Straße', color: 'red', description: 'by hand' });
+    await home.apply(label('villa', 'street', { name: 'für strasse', icon: 'mdi:road' }));
+    await home.ready('hublabel', 'street');
+    const { labelID, adopted } = (await statusOf('hublabel', 'street')) as Record<string, unknown>;
+    expect(adopted).toBe(true);
+    expect(await withId('label', String(labelID))).toMatchObject({
+      name: 'für strasse',
+      icon: 'mdi:road',
+      color: 'red',
+      description: 'by hand',
+    });
+    expect(await home.events('HubLabel', 'street')).toContainEqual(
+      expect.stringMatching(/^Warning Adopted: The hub already had the label/),
+    );
+    await home.delete('hublabel', 'street');
+    expect(await named('label', 'für strasse')).toBeDefined();
+
+    await home.apply(label('villa', 'street', { name: 'für strasse', deletionPolicy: 'Delete' }));
+    await home.ready('hublabel', 'street');
+    await home.delete('hublabel', 'street');
+    expect(await named('label', 'für strasse')).toBeUndefined();
+
+    await home.apply(label('villa', 'orphan', { name: 'Orphan', deletionPolicy: 'Orphan' }));
+    await home.ready('hublabel', 'orphan');
+    await home.delete('hublabel', 'orphan');
+    expect(await named('label', 'Orphan')).toBeDefined();
+  });
+
+  test('an area waits for its floor and labels, from resources or from the hub, without an error', async () => {
+    const errors = () => operator.metric('controller_runtime_reconcile_errors_total');
+    const before = await errors();
+    await home.apply(
+      area('villa', 'hall', { name: 'Hall', floorName: 'Mezzanine', labels: ['By hand', 'Bright'] }),
+    );
+    const { message } = await home.ready('hubarea', 'hall', { status: 'False', reason: 'FloorNotReady' });
+    expect(message).toContain('“Mezzanine” in floorName');
+    expect(await home.condition('hubarea', 'hall', 'Reconciling')).toMatchObject({ status: 'True' });
+    const began = Date.now();
+    await home.apply(floor('villa', 'mezzanine', { name: 'Mezzanine' }));
+    await home.ready('hubarea', 'hall', { status: 'False', reason: 'LabelNotReady' });
+    await create('label', { name: 'By hand' });
+    await home.apply(label('villa', 'bright', { name: 'Bright' }));
+    await home.ready('hubarea', 'hall');
+    expect(Date.now() - began).toBeLessThan(28_000); // by watch, not by the poll of 30 s
+    const hall = (await withId('area', 'hall'))!;
+    expect(hall['floor_id']).toBe('mezzanine');
+    expect(new Set(hall['labels'] as string[])).toEqual(new Set(['by_hand', 'bright']));
+    expect(await errors()).toBe(before);
+  });
+
+  test('what somebody changes or removes in the hub is put back within 10 s', async () => {
+    await home.apply(
+      floor('villa', 'attic', { name: 'Attic', level: 2 }),
+      area('villa', 'loft', { name: 'Loft', floorName: 'Attic', icon: 'mdi:bed' }),
+    );
+    await home.ready('hubarea', 'loft');
+    const before = await drifts();
+    await update('floor', 'attic', { level: 5, name: 'Roof' });
+    await becomes('floor', 'attic', { level: 2, name: 'Attic' });
+    await home.ready('hubfloor', 'attic');
+    expect(await home.events('HubFloor', 'attic')).toContainEqual(
+      expect.stringMatching(/^Warning DriftDetected: .*level: hub has 5, resource says 2/),
+    );
+    await remove('area', 'loft');
+    await becomes('area', 'loft', { floor_id: 'attic', icon: 'mdi:bed' });
+    await home.ready('hubarea', 'loft');
+    expect(await drifts()).toBe(before + 2);
+    // The hub takes a removed floor from its areas.
+    await remove('floor', 'attic');
+    await becomes('area', 'loft', { floor_id: 'attic' });
+    await home.ready('hubarea', 'loft');
+    await home.ready('hubfloor', 'attic');
+  });
+
+  test('with driftPolicy Warn a change is reported and stays until the spec changes', async () => {
+    await home.apply(floor('villa', 'watched', { name: 'Watched', level: 1, driftPolicy: 'Warn' }));
+    await home.ready('hubfloor', 'watched');
+    await update('floor', 'watched', { level: 9 });
+    const { message } = await home.ready('hubfloor', 'watched', { status: 'False', reason: 'DriftDetected' });
+    expect(message).toContain('level: hub has 9, resource says 1');
+    expect(await withId('floor', 'watched')).toMatchObject({ level: 9 });
+    await home.change('hubfloor', 'watched', { level: 3 });
+    await home.ready('hubfloor', 'watched');
+    expect(await withId('floor', 'watched')).toMatchObject({ level: 3 });
+  });
+
+  test('a name in use and an unknown entity are rejected in the hub’s words, and heal', async () => {
+    await create('area', { name: 'Taken' });
+    await home.apply(area('villa', 'mover', { name: 'Mover' }));
+    await home.ready('hubarea', 'mover');
+    await home.change('hubarea', 'mover', { name: 'taken' });
+    const inUse = await home.ready('hubarea', 'mover', { status: 'False', reason: 'RejectedByHub' });
+    expect(inUse.message).toMatch(/already in use\. Rename or delete the other area/);
+    expect(await home.condition('hubarea', 'mover', 'Stalled')).toMatchObject({ status: 'True' });
+    await remove('area', 'taken');
+    await home.ready('hubarea', 'mover', {}, 10_000);
+    expect(await withId('area', 'mover')).toMatchObject({ name: 'taken' });
+
+    await home.change('hubarea', 'mover', { temperatureEntityId: 'sensor.nobody_has_it' });
+    const unknown = await home.ready('hubarea', 'mover', { status: 'False', reason: 'RejectedByHub' });
+    expect(unknown.message).toContain('Entity sensor.nobody_has_it does not exist');
+  });
+
+  test('of two resources with one name the older has the entry, and the younger takes over', async () => {
+    await home.apply(label('villa', 'first', { name: 'Only one' }));
+    await home.ready('hublabel', 'first');
+    await home.apply(label('villa', 'second', { name: 'ONLY ONE', icon: 'mdi:numeric-2' }));
+    const { message } = await home.ready('hublabel', 'second', { status: 'False', reason: 'DuplicateId' });
+    expect(message).toContain('HubLabel first');
+    await home.delete('hublabel', 'first');
+    await home.ready('hublabel', 'second');
+    expect(await named('label', 'ONLY ONE')).toMatchObject({ icon: 'mdi:numeric-2' });
+    expect(await statusOf('hublabel', 'second')).not.toHaveProperty('adopted');
+  });
+
+  test('two resources exchange their names, and a third takes one that is given up', async () => {
+    await home.apply(floor('villa', 'east', { name: 'East' }), floor('villa', 'west', { name: 'West' }));
+    await home.ready('hubfloor', 'east');
+    await home.ready('hubfloor', 'west');
+    await home.change('hubfloor', 'east', { name: 'Interim', suspend: true });
+    await home.change('hubfloor', 'west', { name: 'East' });
+    const { message } = await home.ready('hubfloor', 'west', { status: 'False', reason: 'DuplicateId' });
+    expect(message).toContain('HubFloor east');
+    await home.change('hubfloor', 'east', { name: 'West', suspend: false });
+    await home.ready('hubfloor', 'east');
+    await home.ready('hubfloor', 'west');
+    expect(await withId('floor', 'east')).toMatchObject({ name: 'West' });
+    expect(await withId('floor', 'west')).toMatchObject({ name: 'East' });
+  });
+
+  test('dry-run says what would be written and writes nothing, suspend changes nothing', async () => {
+    const dryRun = 'hub-operator.dev/dry-run';
+    const imagined = floor('villa', 'imagined', { name: 'Imagined' });
+    await home.apply({ ...imagined, metadata: { name: 'imagined', annotations: { [dryRun]: 'true' } } });
+    const created = await home.ready('hubfloor', 'imagined', { status: 'False', reason: 'DryRun' });
+    expect(created.message).toContain('Would create the floor “Imagined”');
+    expect(await named('floor', 'Imagined')).toBeUndefined();
+    await home.annotate('hubfloor', 'imagined', `${dryRun}-`);
+    await home.ready('hubfloor', 'imagined', { reason: 'FloorRegistered' });
+    await home.annotate('hubfloor', 'imagined', `${dryRun}=true`);
+    await home.change('hubfloor', 'imagined', { level: 4 });
+    const changed = await home.ready('hubfloor', 'imagined', { status: 'False', reason: 'DryRun' });
+    expect(changed.message).toContain('level: hub has null, resource says 4');
+    await home.change('hubfloor', 'imagined', { suspend: true });
+    await home.annotate('hubfloor', 'imagined', `${dryRun}-`);
+    await until(
+      'it is suspended',
+      async () => (await home.condition('hubfloor', 'imagined', 'Suspended')) !== undefined,
+    );
+    expect(await withId('floor', 'imagined')).toMatchObject({ level: null });
+    await home.delete('hubfloor', 'imagined');
+    expect(await withId('floor', 'imagined')).toBeUndefined();
+  });
+
+  describe('an operator that is killed', () => {
+    const writesStatus = (name: string, field: string) => (crossing: Crossing) =>
+      crossing.path.endsWith(`/hubfloors/${name}/status`) &&
+      (crossing.body as { status?: Record<string, unknown> }).status?.[field] !== undefined;
+    const restarted = async () => {
+      await until('the operator is killed', () => crashed);
+      crashed = false;
+      await operator.start();
+    };
+    const isOurs = async (name: string) => {
+      expect(await statusOf('hubfloor', name)).not.toHaveProperty('adopted');
+      expect((await home.events('HubFloor', name)).join()).not.toContain('Adopted');
+    };
+
+    test.each([
+      ['finalizer', 'after', ({ method, path }: Crossing) => method === 'PATCH' && path.endsWith('/crash-0')],
+      ['name', 'after', writesStatus('crash-1', 'pendingName')],
+      ['id', 'before', writesStatus('crash-2', 'floorID')],
+      ['id', 'after', writesStatus('crash-3', 'floorID')],
+    ] as const)('creates a floor once: its %s, %s the write', async (_what, moment, hits) => {
+      const index = ['finalizer', 'name', 'before', 'after'].indexOf(_what === 'id' ? moment : _what);
+      const name = `crash-${index}`;
+      crashAt = (at, crossing) => at === moment && hits(crossing);
+      await home.apply(floor('villa', name, { name: `Crash ${index}`, level: index }));
+      await restarted();
+      await home.ready('hubfloor', name);
+      expect((await inHub('floor')).filter((entry) => entry.name === `Crash ${index}`)).toHaveLength(1);
+      await isOurs(name);
+      await home.delete('hubfloor', name);
+      expect(await named('floor', `Crash ${index}`)).toBeUndefined();
+    });
+
+    test('knows the floor that it created under a name that was changed meanwhile', async () => {
+      crashAt = (at, crossing) => at === 'before' && writesStatus('renamed', 'floorID')(crossing);
+      await home.apply(floor('villa', 'renamed', { name: 'Before', level: 1 }));
+      await until('the operator is killed', () => crashed);
+      await home.change('hubfloor', 'renamed', { name: 'After', level: null });
+      await restarted();
+      await home.ready('hubfloor', 'renamed');
+      expect(await withId('floor', 'before')).toMatchObject({ name: 'After', level: null });
+      expect(await statusOf('hubfloor', 'renamed')).toMatchObject({ floorID: 'before' });
+      await isOurs('renamed');
+    });
+
+    test('removes the floor of a resource that was deleted meanwhile', async () => {
+      crashAt = (at, crossing) => at === 'before' && writesStatus('short-lived', 'floorID')(crossing);
+      await home.apply(floor('villa', 'short-lived', { name: 'Short-lived' }));
+      await until('the operator is killed', () => crashed);
+      expect(await named('floor', 'Short-lived')).toBeDefined();
+      await home.delete('hubfloor', 'short-lived', { wait: false });
+      await restarted();
+      await until('it is gone', async () => !(await home.exists('hubfloor', 'short-lived')));
+      expect(await named('floor', 'Short-lived')).toBeUndefined();
+    });
+  });
+
+  test(`200 areas with 5 floors and 50 labels in any order (seed ${burst.seed}) are each created once, and Ready`, async () => {
+    const events: string[] = [];
+    for (const type of ['floor', 'label', 'area'] as const)
+      await client.connection.subscribeEvents(`${type}_registry_updated`, (data) =>
+        events.push(`${data.action} ${type} ${data[`${type}_id`]}`),
+      );
+    const before = await drifts();
+    await home.apply(...burst.order);
+    await until('all are Ready', async () => {
+      const all = await home.list('hubfloors,hublabels,hubareas');
+      const mine = all.filter(({ metadata }) => /^[fla]-\d+$/.test(metadata.name));
+      return mine.every(({ status }) => status?.conditions?.[0]?.status === 'True');
+    });
+    await operator.calm();
+    expect(events.filter((event) => event.startsWith('create')).length).toBe(255);
+    expect(events.filter((event) => !event.startsWith('create'))).toEqual([]);
+    expect(new Set(events).size).toBe(255);
+    for (const record of await inHub('area')) {
+      const n = Number(/^Area (\d+)$/.exec(record.name)?.[1] ?? NaN);
+      if (Number.isNaN(n)) continue;
+      expect(record['floor_id']).toBe(`floor_${n % 5}`);
+      expect(new Set(record['labels'] as string[])).toEqual(
+        new Set([`label_${n % 50}`, `label_${(n + 7) % 50}`]),
+      );
+    }
+    expect(await drifts()).toBe(before);
+  });
+
+  test('a restart of the operator with all unchanged writes nothing', async () => {
+    const versions = async () =>
+      (await home.list('hubfloors,hublabels,hubareas'))
+        .map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`)
+        .sort();
+    const before = await versions();
+    await operator.stop();
+    await operator.start();
+    await until('all were looked at', async () => {
+      const count = await operator.metric('controller_runtime_reconcile_total', 'result="success"');
+      return count >= before.length;
+    });
+    await operator.calm();
+    expect(await versions()).toEqual(before);
+  });
+});

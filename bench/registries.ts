@@ -1,0 +1,56 @@
+import type { RegistryType } from '../operator/client/api-types';
+import { HubBench } from './hub-bench';
+import { type Figures, scrape, sum } from './runtime';
+
+const FLOORS = 5;
+const LABELS = 50;
+
+/**
+ * `count` areas with their floors and labels, created at once on a real hub, areas first: the worst order, since each of
+ * them waits. The time goes into writes to the API server.
+ */
+export async function benchRegistries(count: number): Promise<Figures> {
+  const bench = await HubBench.start();
+  try {
+    const { namespace, client } = await bench.hub();
+    const creations: Record<RegistryType, number> = { floor: 0, label: 0, area: 0 };
+    let updates = 0;
+    for (const type of ['floor', 'label', 'area'] as const) {
+      await client.connection.subscribeEvents(`${type}_registry_updated`, ({ action }) => {
+        if (action === 'create') creations[type] += 1;
+        else updates += 1;
+      });
+    }
+    const writes = async () =>
+      sum(await scrape(bench.operator), 'rest_client_requests_total', /method="(PATCH|POST)"/);
+    const before = await writes();
+    const hubRef = { name: 'hub' };
+    const began = Date.now();
+    await bench.createMany(namespace, 'HubArea', count, (index) => ({
+      hubRef,
+      name: `Area ${index}`,
+      floorName: `Floor ${index % FLOORS}`,
+      labels: [`Label ${index % LABELS}`, `Label ${(index + 7) % LABELS}`],
+    }));
+    await bench.createMany(namespace, 'HubLabel', LABELS, (index) => ({ hubRef, name: `Label ${index}` }));
+    await bench.createMany(namespace, 'HubFloor', FLOORS, (index) => ({ hubRef, name: `Floor ${index}` }));
+    const created = Date.now();
+    const ready = await Promise.all(
+      ['HubFloor', 'HubLabel', 'HubArea'].map((kind) => bench.untilReady(namespace, kind)),
+    );
+    return {
+      areas: count,
+      floors: FLOORS,
+      labels: LABELS,
+      'created in the cluster, s': seconds(created - began),
+      'all Ready after the first was created, s': seconds(Math.max(...ready) - began),
+      'created in the hub': `${creations.floor} ${creations.label} ${creations.area}`,
+      'other changes in the hub': updates,
+      'writes to the cluster': (await writes()) - before,
+    };
+  } finally {
+    await bench.stop();
+  }
+}
+
+const seconds = (milliseconds: number): number => Math.round(milliseconds / 10) / 100;
