@@ -42,6 +42,8 @@ export type Generated =
   /** `message`: what is wrong, and where. */
   | { readonly type: 'invalid'; readonly message: string };
 
+const BYTE_ORDER_MARK = '\ufeff';
+
 const CANNOT_EXTEND =
   'The includes of automations, scenes and scripts cannot be added to spec.configuration as it is written: write its sections one below the other, without an indent.';
 
@@ -68,13 +70,17 @@ export function generateConfiguration(source: ConfigurationSource): Generated {
     if (!('document' in file)) return notYaml(`spec.files[${name}]`, file);
   }
 
-  const { text: base, addition, notices } = withRecorder(configuration, parsed, recorder);
+  // It is put back in the end: the places in the text are counted without it.
+  const [mark, body] = configuration.startsWith(BYTE_ORDER_MARK)
+    ? [BYTE_ORDER_MARK, configuration.slice(1)]
+    : ['', configuration];
+  const { text: base, addition, notices } = withRecorder(body, parsed, recorder);
   const file = parse(base);
   if (!('document' in file)) return { type: 'invalid', message: CANNOT_EXTEND };
   const sections = sectionsOf(file);
   const additions = [...missingIncludes(sections), ...(addition ? [addition] : [])];
   const unmarked = insertAtTop(base, file, additions.map(inOneLine));
-  const hash = configHash({ ...files, 'configuration.yaml': unmarked ?? '' });
+  const hash = configHash({ ...files, 'configuration.yaml': mark + (unmarked ?? '') });
   const taken = new Map([...sections, ...additions.map(([key]) => [key, null] as const)]);
   const marker: Addition = [freeKey(taken, 'script'), markerYaml(hash, hasSecrets)];
   const complete = [...additions, marker];
@@ -83,7 +89,7 @@ export function generateConfiguration(source: ConfigurationSource): Generated {
   if (text === undefined || !result || !('document' in result) || !hasKeys(result, sections, complete))
     return { type: 'invalid', message: CANNOT_EXTEND };
 
-  const generated = { ...files, 'configuration.yaml': text };
+  const generated = { ...files, 'configuration.yaml': mark + text };
   return {
     type: 'configuration',
     files: generated,

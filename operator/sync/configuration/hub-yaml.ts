@@ -40,6 +40,9 @@ export interface YamlProblem {
 
 const NOT_PRINTABLE = /[^\t\n\r\x20-\x7E\x85\xA0-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
+/** A byte order mark is one at the beginning alone, and elsewhere an invisible part of a name. */
+const BYTE_ORDER_MARK_INSIDE = /(?<!^)\ufeff/;
+
 /** Line breaks of YAML 1.1, which the hub's loader reads, and not of YAML 1.2, which is parsed here. */
 const OTHER_LINE_BREAK = /\r(?!\n)|[\x85\u2028\u2029]/;
 
@@ -56,11 +59,13 @@ export function parseHubYaml(text: string): HubYaml | YamlProblem {
     const { line, col } = lines.linePos(offset);
     return { line, column: col };
   };
-  const unreadable = NOT_PRINTABLE.exec(text) ?? OTHER_LINE_BREAK.exec(text);
+  const unreadable =
+    NOT_PRINTABLE.exec(text) ?? OTHER_LINE_BREAK.exec(text) ?? BYTE_ORDER_MARK_INSIDE.exec(text);
   if (unreadable)
     return { problem: describeCharacter(unreadable[0]), position: positionIn(text, unreadable.index) };
   try {
-    const document = parseDocument(text, {
+    // The hub skips a byte order mark, which this parser counts as a column.
+    const document = parseDocument(text.replace(/^\ufeff/, ''), {
       schema: 'failsafe',
       // Checked below: the parser compares every key with every other one.
       uniqueKeys: false,
@@ -80,12 +85,16 @@ export function parseHubYaml(text: string): HubYaml | YamlProblem {
       const { source, range } = anchors.unresolved;
       return { problem: `the alias *${source} refers to nothing before it`, position: positionOf(range![0]) };
     }
-    return { document, root: document.contents, anchors, positionOf };
+    return { document, root: isNothing(document.contents) ? null : document.contents, anchors, positionOf };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     return { problem: TOO_DEEP, position: { line: 1, column: 1 } };
   }
 }
+
+/** The empty node behind `---`. */
+const isNothing = (root: Node | null): boolean =>
+  isScalar(root) && root.type === 'PLAIN' && root.value === '' && !root.tag && !root.anchor;
 
 /** The entries of a mapping by key, those of merged mappings (`<<: *defaults`) included, as far as keys are scalars. */
 export function entriesOf(map: YAMLMap, anchors: HubYaml['anchors'], depth = 0): Map<string, Node | null> {
@@ -185,7 +194,7 @@ function describeCharacter(character: string): string {
   const code = `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
   return OTHER_LINE_BREAK.test(character)
     ? `the character ${code} is a line break to the hub and to nobody else: remove it, or write it as an escape in double quotes`
-    : `the character ${code} is not allowed in YAML: remove it, or write it as an escape in double quotes`;
+    : `the character ${code} is not allowed here: remove it, or write it as an escape in double quotes`;
 }
 
 function positionIn(text: string, offset: number): Position {

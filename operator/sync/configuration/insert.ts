@@ -18,7 +18,7 @@ export function insertAtTop(text: string, file: HubYaml, entries: readonly strin
   const end = DOCUMENT_END.exec(text)?.index ?? text.length;
   if (root && endsInOpenBlock(text.slice(0, end), file)) return insertIntoBlock(text, root, entries);
   const newline = text.includes('\r\n') ? '\r\n' : '\n';
-  const separator = end === 0 || /[\n\ufeff]$/.test(text.slice(0, end)) ? '' : newline;
+  const separator = end === 0 || text[end - 1] === '\n' ? '' : newline;
   const indent = root ? indentAt(text, root.range![0]) : '';
   const lines = entries.map((entry) => `${indent}${entry}${newline}`).join('');
   return text.slice(0, end) + separator + lines + text.slice(end);
@@ -77,8 +77,7 @@ function endsInOpenBlock(text: string, { root }: HubYaml): boolean {
 }
 
 function lineStart(text: string, offset: number): number {
-  const start = text.lastIndexOf('\n', offset - 1) + 1;
-  return text[start] === '\ufeff' ? start + 1 : start;
+  return offset === 0 ? 0 : text.lastIndexOf('\n', offset - 1) + 1;
 }
 
 function indentAt(text: string, offset: number): string {

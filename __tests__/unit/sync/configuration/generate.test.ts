@@ -111,6 +111,8 @@ describe('generateConfiguration', () => {
     ['a flow mapping', '{logger: {}}', '{automation: !include automations.yaml, '],
     ['an empty flow mapping', '{}\n', '{automation: !include automations.yaml, '],
     ['directives', '%YAML 1.1\n---\nlogger:\n', '---\nlogger:\nautomation: !include automations.yaml\n'],
+    ['a byte order mark before an indent', '\ufeff  a:\n  b:\n', '\ufeff  a:\n  b:\n  automation: '],
+    ['the beginning of a document alone', '---', '---\nautomation: !include automations.yaml\n'],
     ['a byte order mark', '\ufefflogger:\n', '\ufefflogger:\nautomation: !include automations.yaml\n'],
     [
       'an open block at the end',
@@ -143,6 +145,11 @@ describe('generateConfiguration', () => {
       'a line separator',
       'a: x\u2028b: 2',
       'line 1, column 5: the character U+2028 is a line break to the hub',
+    ],
+    [
+      'a byte order mark inside',
+      'a: 1\n\ufeffb: 2',
+      'line 2, column 1: the character U+FEFF is not allowed here',
     ],
     ['an unknown alias', 'a: *b', 'line 1, column 4: the alias *b refers to nothing'],
     ['deep nesting', '['.repeat(100_000), 'nested too deeply'],
