@@ -68,7 +68,7 @@ const automation = (index: number) => ({
   hubRef: { name: 'hub' },
   alias: `Automation number ${index}`,
   description:
-    'Switches the light when somebody comes, and tells about it; one of very many that are all alike.',
+    'Switches the light when a person arrives, and sends a notification; one of very many equal automations.',
   triggers: [
     { trigger: 'state', entity_id: `binary_sensor.motion_${index}`, from: 'off', to: 'on' },
     { trigger: 'time', at: '07:30:00', id: 'morning' },

@@ -681,7 +681,7 @@ export interface HubSpecNetworkPolicy {
   readonly enabled?: boolean;
 
   /**
-   * Who else may reach the hub, as in a NetworkPolicy; name your ingress controller here. Default: nobody.
+   * Who else may reach the hub, as in a NetworkPolicy; name your ingress controller here. Default: none.
    *
    * @schema HubSpecNetworkPolicy#from
    */
@@ -1787,7 +1787,7 @@ export interface HubAreaSpec {
   readonly deletionPolicy?: HubAreaSpecDeletionPolicy;
 
   /**
-   * What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
+   * What happens when the object is changed in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
    *
    * @schema HubAreaSpec#driftPolicy
    */
@@ -1895,7 +1895,7 @@ export enum HubAreaSpecDeletionPolicy {
 }
 
 /**
- * What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
+ * What happens when the object is changed in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
  *
  * @schema HubAreaSpecDriftPolicy
  */
@@ -2072,7 +2072,7 @@ export interface HubAutomationSpec {
   readonly description?: string;
 
   /**
-   * What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
+   * What happens when the object is changed in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
    *
    * @schema HubAutomationSpec#driftPolicy
    */
@@ -2216,7 +2216,7 @@ export enum HubAutomationSpecDeletionPolicy {
 }
 
 /**
- * What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
+ * What happens when the object is changed in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
  *
  * @schema HubAutomationSpecDriftPolicy
  */
@@ -2943,7 +2943,7 @@ export interface HubFloorSpec {
   readonly deletionPolicy?: HubFloorSpecDeletionPolicy;
 
   /**
-   * What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
+   * What happens when the object is changed in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
    *
    * @schema HubFloorSpec#driftPolicy
    */
@@ -3019,7 +3019,7 @@ export enum HubFloorSpecDeletionPolicy {
 }
 
 /**
- * What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
+ * What happens when the object is changed in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
  *
  * @schema HubFloorSpecDriftPolicy
  */
@@ -3182,7 +3182,7 @@ export interface HubIntegrationSpec {
   readonly domain: string;
 
   /**
-   * What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
+   * What happens when the object is changed in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
    *
    * @schema HubIntegrationSpec#driftPolicy
    */
@@ -3346,7 +3346,7 @@ export enum HubIntegrationSpecDeletionPolicy {
 }
 
 /**
- * What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
+ * What happens when the object is changed in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
  *
  * @schema HubIntegrationSpecDriftPolicy
  */
@@ -4068,7 +4068,7 @@ export interface HubLabelSpec {
   readonly description?: string;
 
   /**
-   * What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
+   * What happens when the object is changed in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
    *
    * @schema HubLabelSpec#driftPolicy
    */
@@ -4137,7 +4137,7 @@ export enum HubLabelSpecDeletionPolicy {
 }
 
 /**
- * What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
+ * What happens when the object is changed in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
  *
  * @schema HubLabelSpecDriftPolicy
  */
@@ -4286,7 +4286,7 @@ export interface HubSceneSpec {
   readonly deletionPolicy?: HubSceneSpecDeletionPolicy;
 
   /**
-   * What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
+   * What happens when the object is changed in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
    *
    * @schema HubSceneSpec#driftPolicy
    */
@@ -4370,7 +4370,7 @@ export enum HubSceneSpecDeletionPolicy {
 }
 
 /**
- * What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
+ * What happens when the object is changed in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
  *
  * @schema HubSceneSpecDriftPolicy
  */
@@ -4575,7 +4575,7 @@ export interface HubScriptSpec {
   readonly description?: string;
 
   /**
-   * What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
+   * What happens when the object is changed in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
    *
    * @schema HubScriptSpec#driftPolicy
    */
@@ -4709,7 +4709,7 @@ export enum HubScriptSpecDeletionPolicy {
 }
 
 /**
- * What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
+ * What happens when the object is changed in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
  *
  * @schema HubScriptSpecDriftPolicy
  */

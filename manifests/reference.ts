@@ -202,7 +202,7 @@ async function metricsPage(): Promise<string> {
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 const sentence = (text: string): string => cell(text.replace(/^\w+ is /, '').split('. ')[0]!);
 
-/** The `apiVersion` of resources of our kinds, whatever it was. */
+/** The `apiVersion` of resources of our kinds, of any version. */
 function renamed(sample: string): string {
   return kinds.reduce(
     (text, { kind }) =>

@@ -8,7 +8,7 @@ export type RegistryEntries = ReadonlyMap<string, RegistryRecord>;
 
 /**
  * One of the hub's registries of floors, labels or areas. It is read once and then kept current: by the answers to the
- * operator's own writes, and by reading it again when the hub reports that somebody else changed it.
+ * operator's own writes, and by reading it again when the hub reports that another client changed it.
  */
 export class Registry {
   private readonly collection: FollowedCollection<Map<string, RegistryRecord>>;
@@ -42,7 +42,7 @@ export class Registry {
     this.collection.invalidate();
   }
 
-  /** Calls `listener` when somebody else may have changed an entry. */
+  /** Calls `listener` when another client may have changed an entry. */
   onChange(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
@@ -54,7 +54,8 @@ export class Registry {
   }
 
   /**
-   * Changes fields of an entry; the others stay. The hub leaves out unknown labels without an error: the answer shows it.
+   * Changes fields of an entry; the others stay. The hub leaves out unknown labels without an error: the answer shows
+   * it.
    *
    * @throws HubRejected as for {@link create}; HubFailed: the hub does not know the id
    */
@@ -91,7 +92,7 @@ export class Registry {
 
   /**
    * Runs a command that changes the registry. The hub reports a change before it answers the command that made it, so
-   * what is left of the reports when all commands are answered was changed by somebody else.
+   * what is left of the reports when all commands are answered was changed by another client.
    */
   private async tracked<T>(run: () => Promise<T>): Promise<T> {
     this.inFlight += 1;

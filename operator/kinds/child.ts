@@ -51,7 +51,7 @@ export const hubObjectSpec = {
   driftPolicy: {
     type: 'string',
     description:
-      'What happens when someone changes the object in the hub itself. Correct (default): the change is reverted. ' +
+      'What happens when the object is changed in the hub itself. Correct (default): the change is reverted. ' +
       'Warn: the change is only reported, in the condition and as an event.',
     enum: ['Correct', 'Warn'],
     default: 'Correct',

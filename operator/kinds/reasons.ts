@@ -327,7 +327,7 @@ export const otherConditions = {
         action: 'Create the Secret.',
       },
       LoginFailed: {
-        meaning: 'The hub was set up by someone else, or does not accept the credentials.',
+        meaning: 'The hub was onboarded with other credentials, or rejects the credentials of the Secret.',
         action: 'Store the credentials of an administrator of this hub in the Secret.',
       },
       Disabled: { meaning: '`bootstrap.enabled` is false.' },

@@ -39,7 +39,9 @@ export function statusWith<const Fields extends Record<string, Field>>(fields: F
   } as const satisfies Schema;
 }
 
-/** The hub's registries keep the fields that nobody sets, so the fields that the operator set are recorded. */
+/**
+ * The hub's registries keep fields that are absent from an update, so the fields that the operator set are recorded.
+ */
 const partlyOwnedFields = {
   appliedFields: {
     type: 'array',
@@ -50,7 +52,9 @@ const partlyOwnedFields = {
   },
 } as const satisfies Record<string, Field>;
 
-/** The hub replaces automations, scenes and scripts as a whole: a field that is removed from the spec is removed there. */
+/**
+ * The hub replaces automations, scenes and scripts as a whole: a field that is removed from the spec is removed there.
+ */
 const configEntityFields = {
   formerIds: {
     type: 'array',

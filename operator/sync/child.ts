@@ -16,7 +16,7 @@ import type { Services } from './services';
 export type Child = CustomResource &
   Resource<{ readonly hubRef: { readonly name: string }; readonly suspend?: boolean }>;
 
-/** What a kind does with a hub that can be used. */
+/** The part of a sync module that needs a usable hub. */
 export interface ChildModule<R extends Child> {
   sync(resource: R, client: HubClient, context: ReconcileContext): Promise<Outcome>;
   /** Removes the object from the hub. Resolves with events to emit, or with Waiting while it is in progress. */
@@ -24,15 +24,15 @@ export interface ChildModule<R extends Child> {
 }
 
 /**
- * The part that all children share: they wait for their hub and its token, errors of the hub become outcomes, and their
- * finalizers do not wait for a hub that does not respond (rules.md, "Finalizers").
+ * The sync module of a child: waits for the hub and its token, converts errors of the hub to outcomes, and releases the
+ * finalizer if the hub does not respond (rules.md, "Finalizers").
  */
 export function childModule<R extends Child>(
   services: Services,
   hubs: HubClients,
   module: ChildModule<R>,
 ): SyncModule<R> {
-  /** Hubs that did not respond to a finalizer, and until when the others of that hub are skipped. */
+  /** Hubs that did not respond during a cleanup, with the time until which further cleanups are skipped. */
   const skippedUntil = new PerHub<number>(services.cache);
 
   return {
@@ -43,7 +43,7 @@ export function childModule<R extends Child>(
         return await module.sync(resource, reached.client, context);
       } catch (error) {
         const { namespace } = resource.metadata;
-        // Only the Hub can repair that, and its own connection may not show it for a while.
+        // Only a reconcile of the Hub can solve this, and its own connection may not show the error for a while.
         if (error instanceof HubBanned || error instanceof TokenRejected)
           services.requeue('Hub', namespace, resource.spec.hubRef.name);
         return hubErrorOutcome(error, 'object');
@@ -54,7 +54,7 @@ export function childModule<R extends Child>(
       const { namespace } = resource.metadata;
       const name = resource.spec.hubRef.name;
       const hub = hubs.find(namespace, name);
-      if (!hub || hub.metadata.deletionTimestamp) return []; // the hub and its objects go with it
+      if (!hub || hub.metadata.deletionTimestamp) return []; // the objects are deleted with the hub
       const contacted = await hubs.contact(hub);
       if ('missing' in contacted) return [cleanupSkipped(contacted.missing)];
       if ((skippedUntil.get(hub) ?? 0) > services.clock.monotonic())

@@ -1,12 +1,12 @@
-// Corrections of drift that did not last: somebody or the hub itself undoes each of them.
+// Counts corrections of drift that were reverted in the hub, by a person or by the hub itself.
 
 /** Differences that were corrected and came back. */
 export interface Correction {
   /** The payload and the differences. */
   readonly key: string;
-  /** Corrections of just these in a row. */
+  /** Number of corrections of these differences in a row. */
   readonly count: number;
-  /** Of the last one, on the monotonic clock. */
+  /** The time of the last one, by the monotonic clock. */
   readonly at: number;
 }
 
@@ -15,17 +15,17 @@ export interface Corrected {
   correction?: Correction | undefined;
 }
 
-/** After so many corrections that did not last, the operator stops writing. */
+/** After so many corrections that were reverted, the operator stops writing. */
 export const MAX_EQUAL_CORRECTIONS = 3;
 
-/** Corrections count together within this time (milliseconds): later, a person may just make the same change again. */
+/** Milliseconds within which corrections are counted together: later, a person may have made the same change again. */
 const CORRECTION_WINDOW = 3_600_000;
 
 export function countCorrection(cached: Corrected, key: string, now: number): void {
   cached.correction = { key, count: correctionsOf(cached, key, now) + 1, at: now };
 }
 
-/** How often these differences were corrected in vain of late. */
+/** The number of recent corrections of these differences that were reverted. */
 export function correctionsOf({ correction }: Corrected, key: string, now: number): number {
   const counts = correction?.key === key && now - correction.at < CORRECTION_WINDOW;
   return counts ? correction.count : 0;

@@ -1,6 +1,6 @@
 import { truncate } from '../truncate';
 
-/** A top-level key in which what the hub has is not what is desired; undefined: the key is not there. */
+/** A top-level key whose value in the hub differs from the desired one; undefined: the key is absent. */
 export interface Difference {
   readonly field: string;
   readonly actual: unknown;
@@ -8,10 +8,10 @@ export interface Difference {
 }
 
 /**
- * In a line: `alias: hub has "Dim", resource says "Dim the light"`. Differences without a meaning, such as a default that
- * the hub leaves out, are named only if there are no others.
+ * Formats differences in a line: `alias: hub has "Dim", resource says "Dim the light"`. Differences without effect,
+ * such as a default that the hub omits, are included only if there are no others.
  *
- * @param redact applied before a value is cut: the head of a secret is a part of it, too
+ * @param redact applied before a value is truncated: a truncated secret would not be recognised
  */
 export function formatDiff(found: readonly Difference[], redact: (text: string) => string): string {
   const meaningful = found.filter((difference) => !isDefaultOnly(difference));
@@ -23,7 +23,7 @@ export function formatDiff(found: readonly Difference[], redact: (text: string) 
     .join('; ');
 }
 
-/** What the hub uses where a definition lacks the field. */
+/** The defaults of the hub for absent fields. */
 const DEFAULTS: Readonly<Record<string, unknown>> = { mode: 'single', max: 10, max_exceeded: 'warning' };
 
 function isDefaultOnly({ field, actual, desired }: Difference): boolean {

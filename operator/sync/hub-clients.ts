@@ -11,18 +11,18 @@ import { HealthMonitor } from './hub/health/health-monitor';
 import { secretValues } from './hub-secrets';
 import type { Services } from './services';
 
-/** The client of a hub, or the sentence that says what is missing to have one. */
+/** The client of a hub, or a sentence about the missing prerequisite. */
 export type Contacted = { readonly client: HubClient } | { readonly missing: string };
 
-/** A hub that can be talked to, or what a child waits for. */
+/** A usable hub, or the outcome of a child that waits for it. */
 export type Reached = { readonly hub: Hub; readonly client: HubClient } | { readonly outcome: Outcome };
 
-/** The hubs as their children see them: by the name in `hubRef`, with the token of its Secret. */
+/** The clients of hubs for their children: by the name in `hubRef`, with the token of the Hub's Secret. */
 export class HubClients {
-  /** Tells the Hub when its hub gives another answer than before. */
+  /** Requeues the Hub when the answer of its hub changes. */
   readonly healthMonitor: HealthMonitor;
   private readonly hubs: HubClientCache;
-  /** Whose values each client masks: the content of a Secret is another object when it has changed. */
+  /** The Secret content that each client masks; a changed Secret has a new content object. */
   private readonly redacted = new WeakMap<HubClient, ReadonlyMap<string, string>>();
 
   constructor(private readonly services: Services) {
@@ -30,12 +30,12 @@ export class HubClients {
     this.healthMonitor = new HealthMonitor(services, (hub) => this.hubs.forget(clientKey(hub)));
   }
 
-  /** The client of a hub; the same one as long as address and token stay. */
+  /** The client of a hub; the same one while address and token stay the same. */
   client(hub: Hub, access: HubAccess): HubClient {
     return this.hubs.get(clientKey(hub), access);
   }
 
-  /** Those of all hubs that were talked to. */
+  /** All existing clients. */
   get all(): readonly HubClient[] {
     return this.hubs.clients;
   }
@@ -49,7 +49,7 @@ export class HubClients {
     return this.services.cache.get<Hub>('Hub', namespace, name);
   }
 
-  /** The client of a hub that can be used, or the outcome of a resource that waits for what is missing. */
+  /** The client of a usable hub, or the outcome of a resource that waits for a prerequisite. */
   async reach(namespace: string, name: string): Promise<Reached> {
     const hub = this.find(namespace, name);
     if (!hub)
@@ -69,7 +69,7 @@ export class HubClients {
     return { hub, client: await this.withRedaction(hub, found.access) };
   }
 
-  /** The client of a hub in whatever state: its last known address may respond. */
+  /** The client of a hub in any state: its last known address may respond. */
   async contact(hub: Hub): Promise<Contacted> {
     const found = await this.access(hub);
     if ('missing' in found) return found;
@@ -81,7 +81,7 @@ export class HubClients {
     return resolveAccess(this.services, hub, defaulted(definition.spec, hub.spec), hub.status?.url ?? '');
   }
 
-  /** The hub resolves `!secret` in what it shows of its memory, and quotes it in what it refuses. */
+  /** The values to mask: the hub resolves `!secret` in live configs and quotes the values in its errors. */
   private async withRedaction(hub: Hub, access: HubAccess): Promise<HubClient> {
     const { namespace, name } = hub.metadata;
     const secret = await this.services.secrets.get(namespace, objectNames(name).secrets);
@@ -95,8 +95,8 @@ export class HubClients {
 }
 
 /**
- * A constant message: what the Hub reports of a restart would otherwise be written to each of its children. Its change
- * enqueues them; the poll is for a change that was missed.
+ * The message is constant: otherwise each step of a restart of the hub would be written to all its children. A change
+ * of the Hub enqueues them; the requeue is a fallback.
  */
 function hubNotReady(name: string): Outcome {
   const [shortest, longest] = HUB_NOT_READY_POLL;

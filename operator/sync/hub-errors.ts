@@ -12,7 +12,7 @@ import type { ReadyReason } from '../kinds/reasons';
 import { API_NOT_LOADED_REQUEUE, DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../limits';
 import { type Outcome, stalled, waiting } from '../runtime/outcome';
 
-/** What the hub was asked for when it failed: an object of a resource, or its own state for the Hub. */
+/** The subject of the failed request: an object of a resource, or the state of the hub itself. */
 export type HubRequest = 'object' | 'state';
 
 interface Row {
@@ -27,7 +27,10 @@ interface Row {
   readonly message?: (hubMessage: string) => string;
 }
 
-/** One row per error class of the hub's client; the first row that matches decides (rules.md, "Waiting is not an error"). */
+/**
+ * One row per error class of the hub's client; the first row that matches decides (rules.md, "Waiting is not an
+ * error").
+ */
 const TABLE: readonly Row[] = [
   { error: TokenRejected, reason: 'TokenRejected', retryAfter: DEPENDENCY_REQUEUE },
   { error: HubBanned, reason: 'HubBanned', retryAfter: DEPENDENCY_REQUEUE },
@@ -50,7 +53,7 @@ const TABLE: readonly Row[] = [
     retryAfter: 'never',
     message: (words) => `The hub rejected it: ${words}`,
   },
-  // A hub that starts rejects requests for what it has not loaded yet.
+  // A starting hub rejects requests for components that it has not loaded yet.
   {
     error: HubRejected,
     request: 'state',

@@ -8,7 +8,7 @@ import type { SecretReader } from '../runtime/secrets';
 import type { ApiClient } from '../runtime/api-client';
 import type { Settings } from '../settings';
 
-/** What sync modules work with. Each part takes the members that it uses (`Pick<Services, …>`). */
+/** The dependencies of sync modules. Each part takes only the members that it uses (`Pick<Services, …>`). */
 export interface Services {
   readonly cluster: ApiClient;
   readonly cache: Cache;
@@ -20,6 +20,6 @@ export interface Services {
   readonly settings: Settings;
   /** Throws when this process may no longer write to the cluster or to a hub, since another may hold the lease. */
   readonly assertLeader: () => void;
-  /** Reconciles a resource now, for news that arrive between reconciles. A `resync` comes after all changes. */
+  /** Enqueues a resource because of an event between reconciles. A `resync` comes after all changes. */
   readonly requeue: (kind: string, namespace: string, name: string, priority?: Priority) => void;
 }

@@ -46,7 +46,7 @@ export const networkPolicy = {
     from: {
       type: 'array',
       description:
-        'Who else may reach the hub, as in a NetworkPolicy; name your ingress controller here. Default: nobody.',
+        'Who else may reach the hub, as in a NetworkPolicy; name your ingress controller here. Default: none.',
       items: {
         type: 'object',
         properties: {

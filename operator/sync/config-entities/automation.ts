@@ -58,7 +58,7 @@ async function setSwitch(
   const applied = resource.status?.enabled;
   const status = { enabled: spec.enabled };
   if (spec.enabled) {
-    if (!inUse) return {}; // loading it may switch it off again
+    if (!inUse) return {}; // a later load may switch it off again
     const mayBeRestoredOff = isNew(work) && spec.initialState !== false;
     const turnOn = applied === false || (mayBeRestoredOff && (await isState(work, target.entity_id, 'off')));
     if (turnOn) await callService(client.rest, 'automation', 'turn_on', target);

@@ -2,10 +2,10 @@ import type { ConfigEntityKind, EntityPayload } from '../../client/config-entity
 import { HubFailed, HubRejected } from '../../client/errors';
 import type { EntityWork } from './entity-type';
 
-/** The hub does not report that a blueprint was imported. A missing one is looked for this often (milliseconds). */
+/** Milliseconds between two checks for a missing blueprint: the hub does not report that a blueprint was imported. */
 const MISSING_BLUEPRINT_INTERVAL = 60_000;
 
-/** The payload as the hub would show it; undefined: it uses a blueprint that the hub cannot expand. */
+/** The payload with its blueprint expanded, as the hub shows it; undefined: the hub cannot expand the blueprint. */
 export async function expandBlueprint(
   kind: 'automation' | 'script',
   { client, payload }: Pick<EntityWork, 'client' | 'payload'>,
@@ -22,7 +22,7 @@ export async function expandBlueprint(
   }
 }
 
-/** The hub could not expand the blueprint of the payload when this was last asked, and can now. */
+/** Whether the hub can expand the blueprint of the payload now but could not at the last check. */
 export async function blueprintAppeared(
   kind: ConfigEntityKind,
   { client, payload, cached }: Pick<EntityWork, 'client' | 'payload' | 'cached'>,
@@ -33,7 +33,7 @@ export async function blueprintAppeared(
   return wasMissing === true && !cached.blueprintMissing;
 }
 
-/** When to look for a missing blueprint again, for an outcome. */
+/** The time of the next check for a missing blueprint, for an outcome. */
 export function blueprintRecheck({ cached }: Pick<EntityWork, 'cached'>): { readonly after?: number } {
   return cached.blueprintMissing ? { after: MISSING_BLUEPRINT_INTERVAL } : {};
 }

@@ -7,11 +7,11 @@ import type { Priority } from '../../runtime/priority';
 import { Timer } from '../../timer';
 import { type CachedEntity, invalidate, invalidateOneOfMany } from './entity-cache';
 
-/** A resource of the hub, as far as drift is concerned. */
+/** The data of a resource that drift detection needs. */
 export interface WatchedResource {
-  /** The id under which the hub has it; undefined: it has none yet. */
+  /** The id of its object in the hub; undefined: it has none yet. */
   readonly id: string | undefined;
-  /** Its entity, as far as status says. */
+  /** Its entity id according to status. */
   readonly entityId: string | undefined;
   readonly cached: CachedEntity;
   /** An automation with `enabled: false`. */
@@ -23,15 +23,17 @@ export interface DriftDetectorOptions {
   readonly client: HubClient;
   readonly clock: Clock;
   readonly log: Logger;
-  /** All resources of that kind and hub, as they are now. */
+  /** The latest version of all resources of that kind and hub. */
   readonly resources: (kind: ConfigEntityKind) => Iterable<WatchedResource>;
 }
 
-/** A recheck starts this long after the last event about a kind (milliseconds) … */
+/** Milliseconds between the last event about a kind and its recheck. */
 const QUIET_PERIOD = 1_000;
-/** … and at the latest this long after the first: drift is noticed within 10 s. */
+/** Longest delay of a recheck after the first event, in milliseconds: drift is detected within 10 s. */
 const LONGEST_DELAY = 5_000;
-/** Between two rechecks after writes of ours: they find what others put into the file and our write loaded. */
+/**
+ * Milliseconds between two rechecks after writes of the operator, which also load changes that others made to the file.
+ */
 const OWN_RECHECK_INTERVAL = 10_000;
 /**
  * Service calls that turn on automations are followed by a check of those that are to be off, this long after the first
@@ -43,11 +45,11 @@ const SWITCH_RECHECK_DELAY = 5_000;
 const REJECTION_DELAY = 5_000;
 
 interface Recheck {
-  /** Ids of objects that somebody else may have changed. */
+  /** Ids of objects that another client may have changed. */
   readonly ids: Set<string>;
-  /** Somebody else may have changed any object. */
+  /** Another client may have changed any object. */
   all: boolean;
-  /** All are compared again, because the operator wrote or reloaded. */
+  /** All objects are compared again, because the operator wrote or reloaded. */
   own: boolean;
   /** When the recheck starts even if the hub is not quiet; Infinity: only the operator was active. */
   latestAt: number;
@@ -55,13 +57,13 @@ interface Recheck {
 }
 
 /**
- * Turns the events of a hub into reconciles of the resources that they may concern (rules.md, "Drift"). What the
- * operator did itself is not drift: the client recognizes its own reloads.
+ * Converts the events of a hub to reconciles of the resources that they may concern (rules.md, "Drift"). Reloads by the
+ * operator are not drift: the client recognizes them.
  */
 export class DriftDetector {
   private readonly rechecks = new Map<ConfigEntityKind, Recheck>();
   private readonly ownRecheckAt = new Map<ConfigEntityKind, number>();
-  /** Kinds whose recheck could not wait for the end of somebody's reload. */
+  /** Kinds whose recheck started before the end of a reload by another client. */
   private readonly reloading = new Set<ConfigEntityKind>();
   private readonly switchTimer: Timer;
   private readonly switchRecheckTimer: Timer;
@@ -128,7 +130,7 @@ export class DriftDetector {
     this.switchRecheckTimer.set(SWITCH_RECHECK_DELAY, check);
   }
 
-  /** The hub may accept now what it rejected before. */
+  /** The hub may now accept payloads that it rejected before. */
   private scheduleRejected(): void {
     if (this.rejectionTimer.pending) return;
     this.rejectionTimer.set(REJECTION_DELAY, () => {
@@ -136,7 +138,7 @@ export class DriftDetector {
     });
   }
 
-  /** Somebody else reloaded a kind, or with an id one automation of it. */
+  /** Another client reloaded a kind or, with an id, one automation. */
   private onForeignReload(kind: ConfigEntityKind, id?: string): void {
     const recheck = this.recheckOf(kind);
     if (id === undefined) recheck.all = true;
@@ -155,7 +157,10 @@ export class DriftDetector {
     return recheck;
   }
 
-  /** Delays the recheck until the hub is quiet. One for writes of ours alone also waits until these have ended. */
+  /**
+   * Delays the recheck until no events arrive. A recheck only for the operator's writes also waits until these have
+   * ended.
+   */
   private schedule(kind: ConfigEntityKind): void {
     const { client, clock } = this.options;
     const recheck = this.recheckOf(kind);
@@ -208,7 +213,7 @@ function clearReloadFailure({ cached }: WatchedResource): boolean {
   return true;
 }
 
-/** Lets a rejected payload be sent again. Answers whether there was one. */
+/** Allows a rejected payload to be sent again. Returns whether there was one. */
 function clearRejection({ cached }: WatchedResource): boolean {
   const wasRejected = cached.rejection !== undefined;
   cached.rejection = undefined;

@@ -15,7 +15,7 @@ export interface Operation {
   hash: string;
   /** The hub has accepted the write. */
   wrote: boolean;
-  /** When it did, in milliseconds since the epoch. */
+  /** The time of the acceptance in milliseconds since the epoch. */
   wroteAt?: number;
   reload?: ReloadResult;
   error?: Error;
@@ -47,21 +47,24 @@ export interface WriteFailure {
   readonly message: string;
 }
 
-/** What the hub holds of a resource as far as is known, by the source of that knowledge; `at`: since when. */
+/** The known content of the hub for a resource, by the source of the knowledge; `at`: the time of the observation. */
 export type Observed =
-  /** Somebody else may have changed it since it was last observed. With `before`: it is one of many, and probably not. */
+  /**
+   * Another client may have changed it since the last observation. With `before`: it is one of many, a change is
+   * unlikely.
+   */
   | { readonly source: 'none'; readonly at: number; readonly before?: Observed }
   /** Nothing was observed by this process: `status.appliedHash` is all that is known. */
   | { readonly source: 'status'; readonly at: number }
   /**
-   * `write`: the hub accepted a write of it. `file`: it was read from the hub's file. `reload`: it is in the file, and a
-   * reload did not bring it into use. `live`: it was seen in use.
+   * `write`: the hub accepted a write of it. `file`: it was read from the hub's file. `reload`: it is in the file, and
+   * a reload did not bring it into use. `live`: it was seen in use.
    */
   | { readonly source: KnownSource; readonly hash: string; readonly at: number };
 
 export type KnownSource = 'write' | 'file' | 'reload' | 'live';
 
-/** What is kept about one resource between reconciles. None of it is required: it only saves requests. */
+/** The cached data of one resource between reconciles. It is optional: it only saves requests. */
 export interface CachedEntity extends Corrected {
   observed: Observed;
   /** The state of the entity when the observed payload was known to be in use. */
@@ -125,7 +128,7 @@ export class EntityCache {
   }
 }
 
-/** Somebody else may have changed the object: what was observed or failed before no longer counts. */
+/** Another client may have changed the object: earlier observations and failures are discarded. */
 export function invalidate(cached: CachedEntity, now: number): void {
   cached.observed = { source: 'none', at: now };
   cached.revision = undefined;
@@ -133,7 +136,7 @@ export function invalidate(cached: CachedEntity, now: number): void {
 }
 
 /**
- * Somebody else may have changed any object of the kind: what was observed before may be verified later.
+ * Another client may have changed any object of the kind: earlier observations are verified later.
  *
  * @param reloaded the hub has loaded all of them again; false: the connection was lost for a while
  */
@@ -144,7 +147,7 @@ export function invalidateOneOfMany(cached: CachedEntity, now: number, reloaded:
   clearFailures(cached);
 }
 
-/** The entity was not created anew since: the hub still runs what it ran before the invalidation. */
+/** Whether the entity was not recreated since the invalidation: the hub then still runs the same definition. */
 export function restoreObserved(cached: CachedEntity, revision: string | undefined): void {
   const { observed } = cached;
   if (observed.source !== 'none' || !observed.before) return;
@@ -158,8 +161,8 @@ function clearFailures(cached: CachedEntity): void {
 }
 
 /**
- * Records that the hub holds the payload with this hash. Reading in the file what is known to be there adds nothing, so
- * the earlier source and time stay.
+ * Records that the hub has the payload with this hash. A read that only confirms the known content of the file keeps
+ * the earlier source and time.
  */
 export function recordObserved(cached: CachedEntity, source: KnownSource, hash: string, now: number): void {
   const { observed } = cached;

@@ -7,7 +7,7 @@ import type { CachedEntity } from './entity-cache';
 import type { ConfigEntityKind, EntityPayload } from '../../client/config-entity';
 import type { RegistryEntity } from '../../client/api-types';
 
-/** What the specs of the three kinds have in common, with their defaults. */
+/** The common fields of the specs of the three kinds, with their defaults. */
 export interface ConfigEntitySpec {
   readonly autoReload: boolean;
   readonly driftPolicy: 'Correct' | 'Warn';
@@ -23,16 +23,16 @@ export interface EntityWork<R extends Child = Child, S extends ConfigEntitySpec 
   readonly spec: S;
   /** Effective id (rules.md, "Effective ids"). */
   readonly id: string;
-  /** What the hub should have. */
+  /** The desired payload. */
   readonly payload: EntityPayload;
   readonly hash: string;
 }
 
 /**
  * What the hub shows of the definition that it runs, without reading its file. `Whole`: all of it, beside what it would
- * show if it ran the desired payload. `Part`: too little to compare all, and whether that part is as desired; `revision`
- * changes whenever the hub loads the definition again. `None`: the
- * entity is registered, and the hub runs nothing for it. `Invalid`: the hub has loaded and disabled it, for this reason.
+ * show if it ran the desired payload. `Part`: too little to compare all, and whether that part is as desired;
+ * `revision` changes whenever the hub loads the definition again. `None`: the entity is registered, and the hub runs
+ * nothing for it. `Invalid`: the hub has loaded and disabled it, for this reason.
  */
 export type LiveConfig =
   | { readonly type: 'Whole'; readonly actual: EntityPayload; readonly desired: EntityPayload }
@@ -40,9 +40,9 @@ export type LiveConfig =
   | { readonly type: 'None' }
   | { readonly type: 'Invalid'; readonly error: string };
 
-/** What was done about the state of an entity. */
+/** The result of correcting the state of an entity. */
 export interface StateCorrection {
-  /** Fields of `status` that say what was carried out. */
+  /** Fields of `status` that record the changes. */
   readonly status?: Readonly<Record<string, unknown>>;
   /** A sentence about a change in the hub that was reverted. */
   readonly corrected?: string;
@@ -57,7 +57,7 @@ export interface StateContext {
   readonly now: number;
 }
 
-/** In what automations, scenes and scripts differ. The rest they share. */
+/** The parts of the sync that differ between automations, scenes and scripts. */
 export interface EntityType<R extends Child, S extends ConfigEntitySpec> {
   /** The hub's word for the kind. */
   readonly type: ConfigEntityKind;
@@ -73,7 +73,7 @@ export interface EntityType<R extends Child, S extends ConfigEntitySpec> {
   id(resource: R): string;
   /** The spec with the default of every absent field. */
   spec(resource: R): S;
-  /** What is wrong with a spec that the schema cannot refuse, in a sentence; undefined: nothing. */
+  /** An error of the spec that the schema cannot detect, as a sentence; undefined: none. */
   validate?(spec: S): string | undefined;
   payload(spec: S): EntityPayload;
   /** A definition from the hub's file, in the form of `payload`. */

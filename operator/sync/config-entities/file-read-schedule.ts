@@ -1,13 +1,13 @@
 import type { Clock } from '../../clock';
 
-/** A read costs the hub up to 0.4 s. This share of its time may go into reads that nobody waits for: one in five. */
+/** A read takes the hub up to 0.4 s. Background reads may use one fifth of its time. */
 const PAUSE_PER_READ = 4;
-/** Between two reads before any was timed (milliseconds). */
+/** Milliseconds between two reads until one has been measured. */
 const FIRST_PAUSE = 50;
 
 /**
- * Times of the reads of a hub's files that only verify what is probably unchanged. After a reload by somebody else every
- * scene may have changed, and each has to be read by a request of its own (rules.md, "Drift").
+ * Schedules reads of a hub's files that verify objects which are probably unchanged. After a reload by another client
+ * every scene may have changed, and each has to be read by a request of its own (rules.md, "Drift").
  */
 export class FileReadSchedule {
   private nextAt = 0;

@@ -9,7 +9,7 @@ import type { ConfigEntitySpec, EntityType } from './entity-type';
 import { FileReadSchedule } from './file-read-schedule';
 import { ownedId } from './ownership';
 
-/** What is kept about one hub: the cache of its resources, what detects drift of them, when its files may be read. */
+/** The data of one hub: the cache of its resources, the drift detection, and the schedule of file reads. */
 export interface HubContext {
   readonly fileReads: FileReadSchedule;
   readonly cache: EntityCache;
@@ -18,7 +18,7 @@ export interface HubContext {
 
 type WatchedEntityType = Pick<EntityType<Child, ConfigEntitySpec>, 'type' | 'definition' | 'idField'>;
 
-/** The contexts of all hubs, one for each client: a new client starts with an empty cache. */
+/** The contexts of all hubs, one per client: a new client starts with an empty cache. */
 export class HubContexts {
   private readonly contexts = new WeakMap<HubClient, HubContext>();
 
@@ -46,12 +46,15 @@ export class HubContexts {
     return context;
   }
 
-  /** Something was written to the hub, and no reconcile has recorded it in status yet. */
+  /** Whether a write to the hub has not been recorded in status yet. */
   hasUnrecordedResults(client: HubClient): boolean {
     return this.contexts.get(client)?.cache.hasUnrecordedResults() ?? false;
   }
 
-  /** A resource of that kind and hub will be written soon: its spec is not reconciled yet, or its first write has not begun. */
+  /**
+   * A resource of that kind and hub will be written soon: its spec is not reconciled yet, or its first write has not
+   * begun.
+   */
   private expectsWrites(component: string, namespace: string, hubName: string, cache: EntityCache): boolean {
     const entityType = this.entityTypes.find(({ type }) => type === component);
     if (!entityType) return false;

@@ -20,7 +20,7 @@ export function configEntityModules(services: Services, hubs: HubClients) {
       HubScene: childModule(services, hubs, new ConfigEntitySync(scenes, services, contexts)),
       HubScript: childModule(services, hubs, new ConfigEntitySync(scripts, services, contexts)),
     },
-    /** Resolves when no write is in progress and status has the result of each; those of a hub that hangs are left. */
+    /** Resolves when no write is in progress and status has all results; writes to a hung hub are not waited for. */
     async drain() {
       const { clock } = services;
       await Promise.all(

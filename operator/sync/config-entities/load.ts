@@ -2,22 +2,22 @@ import { POD_NOT_READY_REQUEUE, REJECTED_WRITE_RETRY_INTERVAL, RESYNC } from '..
 import type { CachedEntity } from './entity-cache';
 import type { ConfigEntitySpec } from './entity-type';
 
-/** The hub mostly loads what it was sent within this time (milliseconds). */
+/** Milliseconds within which the hub usually loads a write. */
 export const USUAL_LOAD_TIME = 300;
 
-/** The hub never takes longer than this to load a write: something prevents it (milliseconds). */
+/** Milliseconds after which a write that is not loaded is treated as an error. */
 const LONGEST_LOAD_TIME = 10_000;
 
-/** Who brings a written definition into use (rules.md, "Reload"). */
+/** How a written definition is loaded (rules.md, "Reload"). */
 export type LoadPolicy =
   /** The operator reloads the component. */
   | 'OperatorReloads'
-  /** `autoReload: false`: the hub loads what was written through its API. */
+  /** `autoReload: false`: the hub itself loads definitions that are written through its API. */
   | 'HubReloads'
   /** Scripts: the hub loads them, and reports each that it loaded. */
   | 'HubReportsLoad';
 
-/** What to do about a definition that is in the hub's file and not in use. */
+/** The next step for a definition that is in the hub's file but not in use. */
 export type LoadStep =
   | { readonly type: 'Reload' }
   | { readonly type: 'Wait'; readonly after: number }
@@ -54,7 +54,7 @@ function waitForHub(cached: CachedEntity, now: number): LoadStep {
   return { type: 'NotLoaded', after: Math.min(Math.max(POD_NOT_READY_REQUEUE, known), RESYNC / 2) };
 }
 
-/** A failed reload may succeed after a while; asked for in every reconcile, it would be asked for without end. */
+/** A failed reload is retried only after a while, not in every reconcile. */
 export function hasJustFailed({ reloadFailedAt }: CachedEntity, now: number): boolean {
   return reloadFailedAt !== undefined && now - reloadFailedAt < REJECTED_WRITE_RETRY_INTERVAL;
 }

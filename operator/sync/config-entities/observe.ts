@@ -10,7 +10,7 @@ import { recordObserved, restoreObserved } from './entity-cache';
 import type { FileReadSchedule } from './file-read-schedule';
 import { isAccepted, ownsId, wasAccepted } from './ownership';
 
-/** What the hub has under the id of a resource. */
+/** The state of the object of a resource in the hub. */
 export type Observation = { readonly entity?: RegistryEntity | undefined } & (
   | { readonly type: 'Absent'; readonly differences: readonly Difference[] }
   | { readonly type: 'Different'; readonly differences: readonly Difference[] }
@@ -37,24 +37,24 @@ type LiveState =
   /** No entity is registered. */
   | 'unregistered';
 
-/** What is known about the hub's file without reading it. */
+/** The known content of the hub's file, without reading it. */
 type Knowledge =
-  /** Nothing of ours is known to be there. */
+  /** No write of the operator is known. */
   | 'nothing'
-  /** The hub accepted an earlier payload of ours. */
+  /** The hub accepted an earlier payload of the operator. */
   | 'outdated'
   /** The desired payload was written, or read from the file, moments ago: the hub may still be loading it. */
   | 'recent'
   /** The hub accepted the desired payload. */
   | 'accepted'
-  /** It did, and somebody may have changed it since. */
+  /** The hub accepted it, but another client may have changed it since. */
   | 'uncertain';
 
 type Verdict = 'InUse' | 'NotLoaded' | 'Invalid' | 'Absent' | 'Different' | 'Overwrite' | 'ReadFile';
 
 /**
- * Reading the file costs the hub up to 0.4 s, since it parses the whole file. So it is read only where the live config
- * does not answer the question and what is known is not enough. `Overwrite`: it differs, no matter in what.
+ * A read of the file takes the hub up to 0.4 s, because it parses the whole file. So it is read only if the live config
+ * and the known content are not sufficient. `Overwrite`: it differs, the differences are not needed.
  */
 const VERDICTS: Readonly<Record<LiveState, Readonly<Record<Knowledge, Verdict>>>> = {
   // prettier-ignore
@@ -73,7 +73,7 @@ const VERDICTS: Readonly<Record<LiveState, Readonly<Record<Knowledge, Verdict>>>
   unregistered: { nothing: 'Absent', outdated: 'Absent', recent: 'NotLoaded', accepted: 'ReadFile', uncertain: 'ReadFile' },
 };
 
-/** The hub loads what it was sent within seconds; only later is the file worth reading to see why it does not. */
+/** The hub loads a write within seconds; only after that is the file read to find out why it does not. */
 const LOAD_GRACE_PERIOD = 30_000;
 
 /** Compares the desired payload with what the hub has, with the fewest requests. */
@@ -143,7 +143,7 @@ async function readFile<R extends Child, S extends ConfigEntitySpec>(
   return entity && state === 'matching' ? { type: 'InUse', entity } : { type: 'NotLoaded', entity };
 }
 
-/** What is probably unchanged, and shows no difference, waits for its turn to be read. */
+/** An object that is probably unchanged is read according to the schedule. */
 function untilVerification<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,
@@ -187,7 +187,7 @@ function knowledgeOf<R extends Child, S extends ConfigEntitySpec>(
     case 'none':
       return isAccepted(entityType, work) ? 'uncertain' : 'nothing';
     case 'status':
-      // Without an operator anybody may have changed the file. One read after a while finds that.
+      // The file may have been changed while no operator ran. One read after a while detects that.
       if (isAccepted(entityType, work)) return age > RESYNC / 2 ? 'uncertain' : 'accepted';
       return wasAccepted(entityType, work) ? 'outdated' : 'nothing';
     default:

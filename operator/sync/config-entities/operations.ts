@@ -15,8 +15,8 @@ import { type Operation, recordObserved, type Removal } from './entity-cache';
 import { USUAL_LOAD_TIME } from './load';
 
 /**
- * What takes longer than a reconcile may: writes and removals, which queue for the hub's file, and reloads. Each is
- * recorded in the cache and queues its resource when it has ended.
+ * Operations that may take longer than a reconcile: writes and removals, which are queued per file of the hub, and
+ * reloads. Each is recorded in the cache and enqueues its resource when it has ended.
  */
 export class Operations<R extends Child, S extends ConfigEntitySpec> {
   constructor(
@@ -42,7 +42,8 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
   }
 
   /**
-   * Removes the objects with these ids from the hub, unless they belong to another resource by then. False: not done yet.
+   * Removes the objects with these ids from the hub, unless they belong to another resource by then. False: not done
+   * yet.
    *
    * @throws the error that the removal ended with, such as HubUnreachable
    */
@@ -161,7 +162,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     return removal;
   }
 
-  /** The latest version of the resource; undefined: it may not be written any more. */
+  /** The latest version of the resource; undefined: it must no longer be written. */
   private latest({ kind, metadata }: R): R | undefined {
     const current = this.services.cache.get<R>(kind, metadata.namespace, metadata.name);
     if (current?.metadata.uid !== metadata.uid || current?.metadata.deletionTimestamp) return undefined;

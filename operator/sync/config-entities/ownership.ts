@@ -1,7 +1,7 @@
 import type { Child } from '../child';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 
-// What status says about the object in the hub.
+// Reads the data about the object in the hub from status.
 
 /** The id under which the hub has the object of the resource; undefined: it has none yet. */
 export function ownedId(

@@ -113,15 +113,15 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     return { resource, client, context, cached, spec, payload, id, hash: payloadHash(payload) };
   }
 
-  /** `reconcile-requested-at`: remembered answers do not count. */
+  /** `reconcile-requested-at`: cached answers are not used. */
   private forget({ cached }: EntityWork<R, S>): void {
     invalidate(cached, this.services.clock.monotonic());
     cached.rejection = undefined;
   }
 
   /**
-   * Takes over the result of the operation that an earlier reconcile started. The result for a payload that is no longer
-   * desired does not count.
+   * Takes over the result of the operation that an earlier reconcile started. The result for a payload that is no
+   * longer desired does not count.
    *
    * @throws the operation's error, unless the hub rejected the payload
    */
@@ -142,9 +142,9 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
   }
 
   /**
-   * Records the id in status before anything is sent to the hub, so that a crash in between leaves no object that belongs
-   * to nobody. An object that a person made is adopted; one that the operator made is taken over. The object under a
-   * former id goes once the new one is in use: the hub may reject the new one.
+   * Records the id in status before anything is sent to the hub, so that a crash in between leaves no object that
+   * belongs to no resource. An object that a person made is adopted; one that the operator made is taken over. The
+   * object under a former id goes once the new one is in use: the hub may reject the new one.
    */
   private async acquire(work: EntityWork<R, S>, observation: Observation): Promise<Outcome> {
     const { resource, id, spec, cached } = work;
@@ -300,7 +300,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     return this.finishWithState(work, observation, (accepted) => readyOutcome(entityType, work, accepted));
   }
 
-  /** Status says that the payload was reloaded, or that this failed too recently to try again. */
+  /** Whether status records that the payload was reloaded, or that the reload failed too recently for a retry. */
   private isReloaded(work: EntityWork<R, S>): boolean {
     if (!isAccepted(this.entityType, work)) return false;
     const reason = conditionOf(work.resource, 'ReloadReady')?.reason;
@@ -308,7 +308,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     return reason === 'ReloadSuccessful' || hasJustFailed(work.cached, this.services.clock.monotonic());
   }
 
-  /** Removes what a former id left, corrects the state of the entity, then finishes. */
+  /** Removes the objects of former ids, corrects the state of the entity, then finishes. */
   private async finishWithState(
     work: EntityWork<R, S>,
     observation: Observation,
@@ -366,11 +366,11 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     } catch (error) {
       if (!(error instanceof HubRejected)) throw error;
       const fields = { kind: resource.kind, namespace, name: resource.metadata.name, error };
-      this.services.log.warn(fields, 'cannot label entity');
+      this.services.log.warn(fields, 'failed to label entity');
     }
   }
 
-  /** The result of the operation is in the outcome, and counts no more. */
+  /** Discards the result of the operation when the outcome has it. */
   private finish(
     { cached }: EntityWork<R, S>,
     accepted: Accepted,

@@ -2,7 +2,7 @@ import type { HubClient } from '../../client/hub-client';
 import type { Clock } from '../../clock';
 import { STOP_HUB_TIMEOUT } from '../../limits';
 
-/** Resolves when `work` has ended, or at the first question that the hub does not answer in time. */
+/** Resolves when `work` has ended, or when the hub does not answer a request in time. */
 export async function whileResponsive(
   client: Pick<HubClient, 'rest'>,
   clock: Clock,

@@ -46,7 +46,7 @@ export function ensureBackupSchedule(
       const reference = spec.backup.passwordSecretRef;
       const password = reference && (await secretValue(services, hub, reference));
       if (password && 'missing' in password) {
-        // Never without it: a user who asks for encryption must not get a backup that anybody can read.
+        // Never without the password: a backup that should be encrypted must not be created unencrypted.
         conditions['BackupConfigured'] = failed(`passwordSecretRef: ${password.missing}`);
         return {};
       }
@@ -79,7 +79,10 @@ export function ensureBackupSchedule(
   };
 }
 
-/** The update to send; undefined: the hub has the desired schedule. Each part is complete, since the hub resets what a part omits. */
+/**
+ * The update to send; undefined: the hub has the desired schedule. Each part is complete, since the hub resets what a
+ * part omits.
+ */
 export function backupDifference(
   desired: BackupSpec,
   password: string | undefined,

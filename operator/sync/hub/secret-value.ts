@@ -14,9 +14,9 @@ export interface SecretReference {
 }
 
 /**
- * Reads a value of a Secret that a Hub names. That of an external hub is read only if it has the label
- * `<group>/hub: <name of the Hub>`. Otherwise anybody who may write Hubs could have any Secret of the namespace sent to a
- * host of their own.
+ * Reads a value of a Secret that a Hub names. That of an external hub is read only if it has the label `<group>/hub:
+ * <name of the Hub>`. Otherwise any user who may write Hubs could have any Secret of the namespace sent to a host of
+ * their own.
  */
 export async function secretValue(
   services: Pick<Services, 'cache' | 'secrets'>,

@@ -7,7 +7,9 @@ import type { ConditionValue, Outcome } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Claim } from './owned-objects';
 
-/** One reconcile of one Hub, and what its steps report. What they find out for each other are its stages, below. */
+/**
+ * The context of one reconcile of one Hub: its steps add status, conditions and events. Stages, below, add more fields.
+ */
 export interface HubContext {
   readonly hub: Hub;
   /** With the default of every absent field. */
@@ -20,11 +22,11 @@ export interface HubContext {
   readonly events: EventSpec[];
   /** A fault of the Hub that does not stop the reconcile, since the hub runs. `Ready` reports it at the end. */
   problem?: Outcome | undefined;
-  /** Milliseconds until the next reconcile at the latest, whatever the outcome. Set by {@link requeueAfter}. */
+  /** Latest time of the next reconcile in milliseconds, for any outcome. Set by {@link requeueAfter}. */
   requeueAfter?: number | undefined;
 }
 
-/** Stage: the storage has been looked at. */
+/** Stage: the storage has been checked. */
 export interface WithClaim extends Found {
   /** The claim that holds `/config`; undefined while there is none. */
   readonly claim: Claim | undefined;
@@ -32,7 +34,7 @@ export interface WithClaim extends Found {
   readonly claimConflict?: Outcome | undefined;
 }
 
-/** Stage: the Service has been looked at. */
+/** Stage: the Service has been checked. */
 export interface WithAddress extends Found {
   /** The address of the hub, without a path; undefined while it is not known. */
   readonly url: string | undefined;
@@ -42,11 +44,11 @@ export interface WithAddress extends Found {
 export interface Authenticated extends Found {
   readonly url: string;
   readonly client: HubClient;
-  /** What the hub said of itself. */
+  /** The hub's core configuration. */
   readonly core: CoreConfig;
 }
 
-/** What a step adds to the context for the steps after it. It is no outcome: those have a `type`. */
+/** The fields that a step adds to the context for later steps. Unlike an outcome it has no `type`. */
 export interface Found {
   readonly type?: never;
 }
@@ -54,7 +56,7 @@ export interface Found {
 /** An outcome ends the reconcile there. */
 export type StepResult<Adds extends Found = Found> = Outcome | Adds;
 
-/** A step of the reconcile. `Needs` is the stage that it works on, `Adds` what it leaves for the steps after it. */
+/** A step of the reconcile. `Needs`: the required stage; `Adds`: the fields for later steps. */
 export interface HubStep<Needs extends HubContext = HubContext, Adds extends Found = Found> {
   /** For the log: the object that the step ensures. */
   readonly name: string;
@@ -73,7 +75,10 @@ export class Steps<Stage extends HubContext> {
     return new Steps([...this.steps, step]);
   }
 
-  /** Runs the steps until one of them gives an outcome, else ends with `end`, and merges what all of them reported. */
+  /**
+   * Runs the steps until one returns an outcome, otherwise `end`, and merges status, conditions and events of all
+   * steps.
+   */
   async run(context: HubContext, end: (context: Stage) => Outcome): Promise<Outcome> {
     for (const { name, run } of this.steps) {
       context.reconcile.log.debug({ step: name }, 'step');

@@ -9,8 +9,9 @@ export interface Wanted {
 }
 
 /**
- * The title by which an entry is recognized: `spec.title`, or the plain answer to `name`, which helpers use as their title.
- * Without the second rule, the first resource of a domain would take over a helper that a person made for something else.
+ * The title by which an entry is recognized: `spec.title`, or the plain answer to `name`, which helpers use as their
+ * title. Without the second rule, the first resource of a domain would take over a helper that a person made for
+ * something else.
  */
 export function wantedTitle(title: string | undefined, answers: Answers): string | undefined {
   if (title !== undefined) return title;
@@ -19,7 +20,9 @@ export function wantedTitle(title: string | undefined, answers: Answers): string
   return value?.type === 'text' ? value.text : undefined;
 }
 
-/** Entries that may be adopted or found again: of the domain, no dismissed discovery, and owned by no other resource. */
+/**
+ * Entries that may be adopted or found again: of the domain, no dismissed discovery, and owned by no other resource.
+ */
 export function freeEntries(
   entries: Iterable<ConfigEntry>,
   domain: string,
@@ -31,8 +34,8 @@ export function freeEntries(
 }
 
 /**
- * The entry to adopt (rules.md, "Integrations"): the one of that title; without a title, the single entry of the domain.
- * Of several with one title, none: nobody can tell which is meant.
+ * The entry to adopt (rules.md, "Integrations"): the one of that title; without a title, the single entry of the
+ * domain. Of several with one title, none: the choice would be ambiguous.
  *
  * @param count entries of the domain, owned ones included
  */
@@ -46,7 +49,7 @@ export function entryToAdopt(
   return matching.length === 1 ? matching[0] : undefined;
 }
 
-/** The entry that a flow made which nobody saw the end of: one that the domain did not have before. */
+/** The entry of a flow whose end was not observed: the one that the domain did not have before. */
 export function entryMadeSince(
   free: readonly ConfigEntry[],
   { title }: Wanted,

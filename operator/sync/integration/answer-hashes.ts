@@ -11,8 +11,8 @@ const LENGTH = 12;
 const PREFIX = 'hmac-sha256';
 
 /**
- * Hashes the answers with a random key, so that nobody who reads the status can try out values. Answers that are equal
- * have equal hashes as long as the key stays.
+ * Hashes the answers with a random key, so that a reader of the status cannot test guessed values. Answers that are
+ * equal have equal hashes as long as the key stays.
  */
 export function hashAnswers(answers: Answers, key: string): AnswerHashes {
   const hashes: Record<string, string> = {};

@@ -6,11 +6,11 @@ import { fillForm, type FilledForm, type Upload } from './form-answers';
 export interface FlowAnswers {
   /** Answers step by step, and the choices in menus. */
   readonly steps: readonly StepAnswers[];
-  /** Answers by field, whatever step asks. */
+  /** Answers by field, for all steps. */
   readonly fields: readonly Answer[];
   /**
-   * The steps are those of another flow of the same integration: their answers are used by field, and a step that is not
-   * among them is no mistake.
+   * The steps are those of another flow of the same integration: their answers are used by field, and a step that is
+   * not among them is no mistake.
    */
   readonly lenient?: boolean;
   /** Fields that are left empty, since their answer was removed. */

@@ -26,7 +26,7 @@ const PROGRESS_POLL = 1_000;
 const PROGRESS_LIMIT = 10 * 60_000;
 
 /**
- * Runs a flow from its first step to its end. Whatever the end is, no flow stays open in the hub.
+ * Runs a flow from its first step to its end. No flow stays open in the hub, also after an error.
  *
  * @throws HubError the hub did not answer, failed or rejected the start; what `signal` was aborted with
  */

@@ -35,7 +35,7 @@ export class Operation {
   ended = false;
   result: OperationResult | undefined;
   error: Error | undefined;
-  /** Resolves when it has ended, whatever it came to. */
+  /** Resolves when it has ended, with any result. */
   readonly done: Promise<void>;
   private readonly stopping = new AbortController();
   private admit: (() => void) | undefined;

@@ -39,8 +39,8 @@ const DOMAIN_BUSY_REQUEUE = 2_000;
 
 /**
  * Reconciles integrations (rules.md, "Integrations"): an entry is adopted or made by a config flow, changed answers are
- * applied to it, and its state is reported. Flows run as operations: a reconcile starts one and returns, and its end queues
- * the resource again.
+ * applied to it, and its state is reported. Flows run as operations: a reconcile starts one and returns, and its end
+ * queues the resource again.
  */
 export class IntegrationSync implements ChildModule<IntegrationResource> {
   constructor(
@@ -171,8 +171,8 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
   }
 
   /**
-   * Ends the flow of a process that crashed. Resolves with the entry that it made (rules.md, "Integrations"); undefined:
-   * it made none.
+   * Ends the flow of a process that crashed. Resolves with the entry that it made (rules.md, "Integrations");
+   * undefined: it made none.
    */
   private async endPending(
     resource: IntegrationResource,
@@ -235,13 +235,13 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     );
   }
 
-  /** Somebody removed the entry from the hub. */
+  /** The entry was removed from the hub. */
   private async onMissing(work: IntegrationWork, entryId: string): Promise<Outcome> {
     const { client, spec, status } = work;
     const entries = await client.configEntries.refreshed();
     const present = entries.get(entryId);
     if (present) return this.maintain(work, present);
-    const what = `Somebody removed the ${spec.domain} entry “${status.title ?? entryId}” from the hub`;
+    const what = `The ${spec.domain} entry “${status.title ?? entryId}” was removed from the hub`;
     if (spec.driftPolicy === 'Warn') return this.report(work, `${what}. driftPolicy is Warn: it stays so.`);
     const events = [this.corrected(`${what}: it is created again.`)];
     return this.inProgress(work, undefined, 0, NO_ENTRY, events);
@@ -291,7 +291,7 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     if (differences.length === 0) return undefined;
     const isDrift = isSettled && work.previous?.status === 'True';
     const wasReported = work.previous?.reason === 'DriftDetected' && isSettled;
-    const what = `Somebody changed the ${domain} entry in the hub: ${differences.join(', ')}`;
+    const what = `The ${domain} entry was changed in the hub: ${differences.join(', ')}`;
     if ((isDrift || wasReported) && spec.driftPolicy === 'Warn')
       return withStatus(
         this.report(work, `${what}. driftPolicy is Warn: it stays so.`),
@@ -371,7 +371,7 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     }
   }
 
-  /** The domain has a single instance, which nobody owns. */
+  /** The domain has a single instance, which no resource owns. */
   private async existing(
     { client, hub, resource, spec }: IntegrationWork,
     { problem }: Extract<OperationResult, { readonly type: 'failed' }>,

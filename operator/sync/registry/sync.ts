@@ -38,8 +38,8 @@ interface Work {
 const CORRECTION_LASTED = 10_000;
 
 /**
- * Reconciles floors, labels or areas (rules.md, "Floors, labels and areas"). A write is answered within a millisecond, so
- * a reconcile awaits it. What it is about to do is recorded in status first: an operator that is killed in between
+ * Reconciles floors, labels or areas (rules.md, "Floors, labels and areas"). A write is answered within a millisecond,
+ * so a reconcile awaits it. What it is about to do is recorded in status first: an operator that is killed in between
  * recognizes what it has created.
  */
 export class RegistrySync implements ChildModule<EntryResource> {
@@ -160,7 +160,7 @@ export class RegistrySync implements ChildModule<EntryResource> {
     return this.written(work, record, events, { adopted: null });
   }
 
-  /** Records the entry in status before it is written, so that a crash leaves none that belongs to nobody. */
+  /** Records the entry in status before it is written, so that after a crash its owner is known. */
   private acquire(work: Work, { type, id }: Located & { readonly type: 'Created' | 'Foreign' }): Outcome {
     const adopted = type === 'Foreign';
     const message = `The hub already had the ${this.entryType.type} ${id}: it now belongs to this resource.`;

@@ -33,7 +33,7 @@ export interface RegistryWatchOptions {
 const QUIET_PERIOD = 300;
 
 /**
- * Turns changes that somebody else makes in the hub's registries into reconciles of the resources that they concern
+ * Converts changes by other clients of the hub's registries to reconciles of the resources that they concern
  * (rules.md, "Drift"). The registry is read once for all of them.
  */
 export class RegistryWatch {
@@ -56,7 +56,7 @@ export class RegistryWatch {
     timer.set(delay, () => {
       this.run(type).catch((error: unknown) => {
         if (error instanceof HubUnreachable) return; // a change is reported when the connection is back
-        this.options.log.warn({ error: errorOf(error) }, 'cannot read registry');
+        this.options.log.warn({ error: errorOf(error) }, 'failed to read registry');
         this.schedule(type, timer, API_NOT_LOADED_REQUEUE);
       });
     });

@@ -14,7 +14,7 @@ export const bootstrapCompleted: ConditionValue = {
   message: 'The API token is available.',
 };
 
-/** `BootstrapReady` of a hub that was bootstrapped by somebody else. */
+/** `BootstrapReady` of a hub that was not bootstrapped by the operator. */
 export const bootstrapDisabled: ConditionValue = {
   status: 'True',
   reason: 'Disabled',
@@ -53,8 +53,8 @@ export class BootstrapRunner {
 }
 
 /**
- * `PodNotReady`. A bootstrap that is done is not started again for it. The replacement of a pod that was ready is a Normal
- * event: somebody asked for it.
+ * `PodNotReady`. A bootstrap that is done is not started again for it. The replacement of a pod that was ready is a
+ * Normal event: it was requested.
  */
 export function podNotReady(hub: Hub, clock: Clock, message: string, isReplacement = false): Outcome {
   const details =

@@ -45,7 +45,7 @@ import { ensureCredentialsOwner } from './credentials';
 import { resolveAccess, tokenNamePrefix } from './token';
 import { TokenRenewal } from './token-renewal';
 
-/** A hub whose pod is ready, and the client with the token to ask it with. */
+/** A hub whose pod is ready, and its client. */
 interface Located extends Found {
   readonly url: string;
   readonly client: HubClient;
@@ -57,7 +57,7 @@ interface Session extends Authenticated {
   readonly token: string;
 }
 
-/** What connecting needs: the steps of the workload have run. */
+/** The context after the steps of the workload. */
 type Context = HubContext & WithClaim & WithAddress;
 
 /**
@@ -83,7 +83,7 @@ export class Connector {
     this.hubStart = new HubStart(services);
   }
 
-  /** Answers with the hub that accepted the token, or with the outcome that ends the reconcile. */
+  /** Returns the hub that accepted the token, or the outcome that ends the reconcile. */
   async connect(context: Context): Promise<StepResult<Authenticated>> {
     try {
       const located = await this.locate(context);
@@ -145,7 +145,7 @@ export class Connector {
     }
   }
 
-  /** Reports what runs. An outcome: nothing may be written to this hub yet, or not with this token. */
+  /** Records version and mode. Returns an outcome if the hub, or this token, must not be used for writes. */
   private async observe(context: Context, session: Session): Promise<Session | Outcome> {
     const { hub, spec, status, conditions } = context;
     const { url, client, core } = session;
@@ -182,7 +182,7 @@ export class Connector {
     }
   }
 
-  /** Asked once per token: a user who lost the role is found by the first write that the hub rejects. */
+  /** Checked once per token: if the user loses the role later, the first write is rejected. */
   private async requireAdmin({ reconcile }: HubContext, client: HubClient): Promise<Outcome | undefined> {
     if (this.verifiedAdmins.has(client) && !reconcile.forced) return undefined;
     const notAdmin = await requireAdmin(client);
@@ -190,7 +190,7 @@ export class Connector {
     return notAdmin;
   }
 
-  /** Makes a token with the owner's credentials, or answers with `otherwise` where that is not our task. */
+  /** Creates a token with the owner's credentials; returns `otherwise` if the bootstrap is disabled. */
   private async replaceToken(context: HubContext, url: string, otherwise: Outcome): Promise<Outcome> {
     const { spec, conditions } = context;
     if (spec.backup) conditions['BackupConfigured'] = noToken;
@@ -199,9 +199,9 @@ export class Connector {
 }
 
 /**
- * The hub runs and does not accept a setting of the bootstrap: that is reported and stops nothing else.
+ * The outcome of a running hub that rejects a setting of the bootstrap: it is reported and does not stop the reconcile.
  *
- * @throws error when it says nothing of the setting
+ * @throws error itself if it does not concern the setting
  */
 function reportFailedSetting(context: HubContext, error: unknown): void {
   if (!(error instanceof HubRejected || error instanceof HubFailed)) throw error;

@@ -20,7 +20,7 @@ export function tokenSecretName(hub: Hub, { bootstrap }: HubSpec): string {
 
 export type TokenServices = Pick<Services, 'applier' | 'cache' | 'clock'>;
 
-/** How to reach a hub and with which token, or a sentence that says what is missing. */
+/** The address and the token of a hub, or a sentence about the missing one. */
 export type Access = { readonly access: HubAccess } | { readonly missing: string };
 
 /** @param url of a hub that the operator runs; that of an external hub is in its spec */
@@ -54,14 +54,16 @@ export async function resolveAccess(
   };
 }
 
-/** First words of the names of our long-lived tokens. A new Hub of that name on a retained volume finds the old ones by it. */
+/**
+ * Prefix of the names of the operator's long-lived tokens, by which a new Hub on a retained volume finds old tokens.
+ */
 export const tokenNamePrefix = ({ metadata: { namespace, name } }: Hub): string =>
   `Hub Operator ${namespace}/${name}`;
 
 /**
  * Creates a token of the connection's user and stores it. Earlier tokens stay valid.
  *
- * @throws NameConflict the Secret for it belongs to somebody else
+ * @throws NameConflict the Secret for it belongs to another owner
  */
 export async function issueToken(
   services: TokenServices,

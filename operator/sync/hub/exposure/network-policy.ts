@@ -7,7 +7,9 @@ import type { WorkloadStep } from '../continue-on-failure';
 import { HUB_PORT, selectorOf } from '../owned-objects';
 import { ensureObject } from './ensure-object';
 
-/** Ensures the NetworkPolicy of `spec.networkPolicy`, and that there is none without it. Leaves nothing in the status. */
+/**
+ * Ensures the NetworkPolicy of `spec.networkPolicy`, and that there is none without it. Leaves nothing in the status.
+ */
 export function ensureNetworkPolicy(
   services: Pick<Services, 'applier' | 'settings' | 'cache'>,
 ): WorkloadStep {
@@ -24,8 +26,8 @@ export function ensureNetworkPolicy(
 }
 
 /**
- * Admits the operator and `spec.networkPolicy.from` to the hub's pod, and nobody else. A policy names the port of the
- * pod, whatever port the Service has.
+ * Admits only the operator and `spec.networkPolicy.from` to the hub's pod. The port in a policy is that of the pod, not
+ * that of the Service.
  */
 function networkPolicyOf(hub: Hub, { networkPolicy }: HubSpec, operatorNamespace: string): Manifest {
   const { name, namespace } = hub.metadata;

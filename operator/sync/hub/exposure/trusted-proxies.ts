@@ -23,7 +23,7 @@ export const checkTrustedProxies: HubStep<HubContext & Authenticated> = {
       conditions['Exposed'] = trusts ? exposed(hub, spec) : proxiesMissing;
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
-      context.reconcile.log.debug({ error }, 'could not read the trusted proxies of the hub');
+      context.reconcile.log.debug({ error }, 'failed to read trusted proxies of hub');
     }
     if (conditions['Exposed']?.status !== 'True') requeueAfter(context, DEPENDENCY_REQUEUE);
     return {};

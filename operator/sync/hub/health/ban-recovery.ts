@@ -114,7 +114,7 @@ export class BanRecovery {
     ban: string,
   ): Promise<Outcome> {
     this.pendingRestart.delete(hub);
-    reconcile.log.warn({ pod: name }, 'deleting the pod of a hub that has banned the operator');
+    reconcile.log.warn({ pod: name }, 'deleting pod of hub that has banned the operator');
     try {
       await this.services.cluster.request({
         method: 'DELETE',

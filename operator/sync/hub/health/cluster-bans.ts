@@ -8,9 +8,9 @@ import type { Authenticated, Found, HubContext, HubStep } from '../steps';
 import { BANNED_ARE, UNBAN_CONTAINER } from '../workload/init-scripts';
 import type { Pod } from './pod-state';
 
-/** Stage: the bans of the hub have been looked at. */
+/** Stage: the bans of the hub have been checked. */
 export interface WithBans extends Found {
-  /** What visitors who come through the cluster meet; undefined: no address of the cluster is banned. */
+  /** The problem of clients that connect through the cluster; undefined: no address of the cluster is banned. */
   readonly banNotice: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export function checkClusterBans({
       if (!pod) return { banNotice: undefined };
       const last = await lastBannedAddress(client.connection).catch((error: unknown) => {
         if (!(error instanceof HubError)) throw error;
-        reconcile.log.debug({ error }, 'could not read the notifications of the hub');
+        reconcile.log.debug({ error }, 'failed to read notifications of hub');
         return undefined;
       });
       const banned = new Set([...bansAtStart(pod), ...(last === undefined ? [] : [last])]);
@@ -60,7 +60,7 @@ export function isOfCluster(address: string, { spec, status }: Pod): boolean {
 function noticeOf(addresses: readonly string[]): string | undefined {
   if (addresses.length === 0) return undefined;
   return (
-    `The hub has banned ${addresses.join(' and ')} of the cluster, a node or a proxy: everybody who comes through there ` +
+    `The hub has banned ${addresses.join(' and ')} of the cluster, a node or a proxy: every client that connects through it ` +
     'gets 403. Remove it from ip_bans.yaml on the volume and delete the pod of the hub. Visitors keep their own addresses ' +
     'with spec.service.externalTrafficPolicy: Local, or with trusted_proxies in the http section of the HubConfiguration.'
   );

@@ -53,7 +53,7 @@ export class HealthMonitor {
       await this.poll(watch);
     } catch (error) {
       const { namespace, name } = watch.hub.metadata;
-      this.services.log.error({ kind: 'Hub', namespace, name, error }, 'health check of a hub failed');
+      this.services.log.error({ kind: 'Hub', namespace, name, error }, 'health check of hub failed');
       this.schedule(watch);
     }
   }

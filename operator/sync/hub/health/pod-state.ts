@@ -118,7 +118,7 @@ export function podProblem({ metadata: { name, deletionTimestamp }, status = {} 
   const unknown = conditions.find(({ type, status: value }) => type === 'Ready' && value === 'Unknown');
   const lostNode =
     unknown && `Pod ${name} has an unknown state: ${unknown.message ?? 'its node does not respond'}`;
-  // Only the node can end this pod, or somebody who knows that the node is gone.
+  // Only the kubelet can end this pod, or an administrator after the node is gone.
   if (deletionTimestamp && lostNode)
     return `${lostNode} Its replacement waits for the node. Delete the node if it is gone for good.`;
   if (deletionTimestamp) return `Pod ${name} is being replaced.`;

@@ -16,10 +16,11 @@ export const OLDER_VERSION = 'may not be able to read what a newer version has w
 
 /**
  * `prepare-config CONFIG CONFIGURATION SECRETS VERDICT ALLOW_DOWNGRADE`: puts the generated files (CONFIGURATION,
- * SECRETS) into the hub's directory (CONFIG), creates every file that they include and that does not exist, and lets the
- * hub's own check read the result. A configuration that the hub would not load does not become active: the last good one
- * is restored, or the start is refused when there is none. An image that is older than the version that last ran on the
- * volume is refused, unless the file ALLOW_DOWNGRADE says `true`. VERDICT, the termination message, says what happened.
+ * SECRETS) into the hub's directory (CONFIG), creates every file that they include and that does not exist, and lets
+ * the hub's own check read the result. A configuration that the hub would not load does not become active: the last
+ * good one is restored, or the start is refused when there is none. An image that is older than the version that last
+ * ran on the volume is refused, unless the file ALLOW_DOWNGRADE says `true`. VERDICT, the termination message, says
+ * what happened.
  *
  * A power loss or a full volume may end it anywhere: files are replaced as a whole, and its own files are read
  * tolerantly.
@@ -41,7 +42,7 @@ def say(message):
 
 
 def write(path, content, mode=0o644):
-    # Whatever happens in between, the path has the old content or the new one.
+    # At any time the path has either the old or the new content.
     temporary = own / (path.name + ".tmp")
     with open(temporary, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         file.write(content)
@@ -203,8 +204,8 @@ os._exit(0 if problem is None or last_good else 1)
 `.trim();
 
 /**
- * `PORT`: whether the hub answers HTTP on this port of its own pod. Any answer counts, also a 403: a hub that has banned
- * the address of a probe is alive. A request without a token to this path is no failed login.
+ * `PORT`: whether the hub answers HTTP on this port of its own pod. Any answer counts, also a 403: a hub that has
+ * banned the address of a probe is alive. A request without a token to this path is no failed login.
  */
 export const PROBE = `
 import socket, sys

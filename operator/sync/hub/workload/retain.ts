@@ -35,7 +35,7 @@ export async function releaseRetained(
   } catch (error) {
     if (!(error instanceof ApiError) || isTransient(error)) throw error;
     // The deletion waits: without it the data would be lost.
-    log.warn({ error }, 'cannot release the retained objects of a deleted Hub');
+    log.warn({ error }, 'failed to release retained objects');
     return waiting('InternalError', error.message, REJECTED_RETRY_INTERVAL);
   }
 }

@@ -28,7 +28,7 @@ export function ensureStatefulSet(
     name: 'StatefulSet',
     async run(context) {
       const { hub, spec, status } = context;
-      // First: it lifts a ban of a hub that runs, whatever else is refused.
+      // First: it lifts a ban of a running hub, even if a later step is rejected.
       await ensureInitValues(services, hub);
       if (context.claimConflict) return context.claimConflict;
       const refusal = context.claim && refuseDowngrade(hub, spec, context.claim);

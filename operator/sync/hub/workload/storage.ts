@@ -22,8 +22,8 @@ interface ClaimState {
 }
 
 /**
- * Ensures the claim for `/config`. Leaves the condition `StorageReady`, which reports whatever is wrong with the claim:
- * the reconcile continues with the claim as it is (rules.md, "Storage"). A claim that serves another Hub is not touched.
+ * Ensures the claim for `/config`. Sets the condition `StorageReady`, which reports every problem of the claim: the
+ * reconcile continues with the claim as it is (rules.md, "Storage"). A claim that serves another Hub is not touched.
  */
 export function ensureStorage(services: StorageServices): WorkloadStep<HubContext, WithClaim> {
   const conflicts = new ClaimConflicts(services);
@@ -59,7 +59,7 @@ async function ensureClaim(services: StorageServices, hub: Hub, desired: Storage
     return { claim: present, condition: terminating(hub, name) };
   if (desired.existingClaim) return existingClaim(services, name, present);
   const problems = present ? differences(present, desired) : [];
-  // "A claim of that name that exists already is used": as it is, when somebody else made it.
+  // An existing claim of that name that the operator did not create is used unchanged.
   if (present && !isFormer && !applier.isOurs(present, hub))
     return { claim: present, condition: await storageReady(services, present, problems) };
   return applyClaim(services, hub, desired, present, problems);
@@ -209,7 +209,7 @@ function isShrinking(desired: StorageSpec, claim: Claim): boolean {
 
 const requestOf = ({ spec }: Claim): string | undefined => spec.resources?.requests?.storage;
 
-/** Deleted by somebody while the hub uses it. That cannot be undone; the claim stays until the pod ends. */
+/** The claim was deleted while the hub uses it. This cannot be undone; the claim exists until the pod ends. */
 function terminating(hub: Hub, claim: string): ConditionValue {
   const { pod } = objectNames(hub.metadata.name);
   return mismatch(

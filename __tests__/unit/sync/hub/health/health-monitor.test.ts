@@ -53,7 +53,7 @@ describe('HealthMonitor', () => {
     monitor.watch(hub, client, stateFingerprint(config));
     answer = new TypeError('no such field');
     await clock.advance(INTERVAL);
-    expect(log.at('error')).toEqual(['health check of a hub failed']);
+    expect(log.at('error')).toEqual(['health check of hub failed']);
     answer = new HubBanned();
     await clock.advance(INTERVAL);
     expect(requeued).toEqual(['Hub/home/h']);
