@@ -2642,7 +2642,7 @@ export function toJson_HubConfigurationProps(obj: HubConfigurationProps | undefi
  */
 export interface HubConfigurationSpec {
   /**
-   * Content of the hub’s `configuration.yaml`. Missing includes of automations.yaml, scenes.yaml and scripts.yaml are appended, also beside sections of your own; the rest is kept as written. Home Assistant ignores `http:` here since 2026.8 (`NotYetSupported`). Up to 512 Ki characters. Default: empty.
+   * Content of the hub’s `configuration.yaml`. It is kept as written; the operator adds the includes of automations.yaml, scenes.yaml and scripts.yaml where they are missing, also beside sections of your own, and one script without actions, by which it sees what the hub has loaded. `!secret` takes the keys of HubSecrets; a key that none of them has holds the configuration back (`KeyNotFound`). Keys of `homeassistant:` are never added. Up to 512 Ki characters. Default: empty.
    *
    * @schema HubConfigurationSpec#configuration
    */
@@ -2663,7 +2663,7 @@ export interface HubConfigurationSpec {
   readonly hubRef: HubConfigurationSpecHubRef;
 
   /**
-   * The hub’s history database. Overrides the `recorder:` section of `configuration`. Not implemented yet, and reported (`NotYetSupported`). Absent: as `configuration` says.
+   * The hub’s history database. What the section `recorder:` of `configuration` says is kept, and reported by an event (`RecorderOverridden`); what it lacks is added. Absent: as `configuration` says.
    *
    * @schema HubConfigurationSpec#recorder
    */
@@ -2732,7 +2732,7 @@ export function toJson_HubConfigurationSpecHubRef(obj: HubConfigurationSpecHubRe
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The hub’s history database. Overrides the `recorder:` section of `configuration`. Not implemented yet, and reported (`NotYetSupported`). Absent: as `configuration` says.
+ * The hub’s history database. What the section `recorder:` of `configuration` says is kept, and reported by an event (`RecorderOverridden`); what it lacks is added. Absent: as `configuration` says.
  *
  * @schema HubConfigurationSpecRecorder
  */
@@ -2745,14 +2745,14 @@ export interface HubConfigurationSpecRecorder {
   readonly database?: string;
 
   /**
-   * Secret with the URL of the database. Overrides `database`, and is passed to the hub as a `!secret`.
+   * Secret with the URL of the database, such as `postgresql://user:password@host/database`. It overrides `database`, and is passed to the hub as a `!secret`, not in the ConfigMap. The hub’s image must have the driver.
    *
    * @schema HubConfigurationSpecRecorder#databaseSecretRef
    */
   readonly databaseSecretRef?: HubConfigurationSpecRecorderDatabaseSecretRef;
 
   /**
-   * Whether the hub records history. Absent: as `configuration` says.
+   * True, or absent beside another field: the hub records history. False: no recorder is added; the hub still records if `configuration` has `recorder:`, `history:`, `logbook:` or `default_config:`.
    *
    * @schema HubConfigurationSpecRecorder#enabled
    */
@@ -2798,7 +2798,7 @@ export enum HubConfigurationSpecReloadStrategy {
 }
 
 /**
- * Secret with the URL of the database. Overrides `database`, and is passed to the hub as a `!secret`.
+ * Secret with the URL of the database, such as `postgresql://user:password@host/database`. It overrides `database`, and is passed to the hub as a `!secret`, not in the ConfigMap. The hub’s image must have the driver.
  *
  * @schema HubConfigurationSpecRecorderDatabaseSecretRef
  */
@@ -5014,7 +5014,7 @@ export function toJson_HubSecretsProps(obj: HubSecretsProps | undefined): Record
  */
 export interface HubSecretsSpec {
   /**
-   * Restart the hub when a value changes. False: the new values are used after its next restart. Default true.
+   * Restart the hub when a value changes that it cannot reload. False: the new value is used after its next restart. Default true.
    *
    * @schema HubSecretsSpec#autoRestart
    */
@@ -5028,7 +5028,7 @@ export interface HubSecretsSpec {
   readonly hubRef: HubSecretsSpecHubRef;
 
   /**
-   * The Secrets whose values are combined, in order: of two values with one name the later one is used. At least one.
+   * The Secrets whose values are combined, in order: of two values with one name the later one is used. Values are UTF-8 text, and the hub gets each exactly as it is. While a Secret or a key is missing, the last values stay. At least one.
    *
    * @schema HubSecretsSpec#secretRefs
    */

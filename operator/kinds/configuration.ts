@@ -25,9 +25,11 @@ const spec = {
     configuration: {
       type: 'string',
       description:
-        'Content of the hub’s `configuration.yaml`. Missing includes of automations.yaml, scenes.yaml and scripts.yaml ' +
-        'are appended, also beside sections of your own; the rest is kept as written. Home Assistant ignores `http:` here ' +
-        'since 2026.8 (`NotYetSupported`). Up to 512 Ki characters. Default: empty.',
+        'Content of the hub’s `configuration.yaml`. It is kept as written; the operator adds the includes of automations.yaml, ' +
+        'scenes.yaml and scripts.yaml where they are missing, also beside sections of your own, and one script without ' +
+        'actions, by which it sees what the hub has loaded. `!secret` takes the keys of HubSecrets; a key that none of them ' +
+        'has holds the configuration back (`KeyNotFound`). Keys of `homeassistant:` are never added. Up to 512 Ki ' +
+        'characters. Default: empty.',
       maxLength: 524288,
       default: '',
     },
@@ -64,12 +66,14 @@ const spec = {
     recorder: {
       type: 'object',
       description:
-        'The hub’s history database. Overrides the `recorder:` section of `configuration`. Not implemented yet, and ' +
-        'reported (`NotYetSupported`). Absent: as `configuration` says.',
+        'The hub’s history database. What the section `recorder:` of `configuration` says is kept, and reported by an event ' +
+        '(`RecorderOverridden`); what it lacks is added. Absent: as `configuration` says.',
       properties: {
         enabled: {
           type: 'boolean',
-          description: 'Whether the hub records history. Absent: as `configuration` says.',
+          description:
+            'True, or absent beside another field: the hub records history. False: no recorder is added; the hub still ' +
+            'records if `configuration` has `recorder:`, `history:`, `logbook:` or `default_config:`.',
         },
         database: {
           type: 'string',
@@ -80,7 +84,8 @@ const spec = {
           maxLength: 2048,
         },
         databaseSecretRef: secretKeyRef(
-          'Secret with the URL of the database. Overrides `database`, and is passed to the hub as a `!secret`.',
+          'Secret with the URL of the database, such as `postgresql://user:password@host/database`. It overrides `database`, ' +
+            'and is passed to the hub as a `!secret`, not in the ConfigMap. The hub’s image must have the driver.',
           'database_url',
         ),
         purgeKeepDays: {

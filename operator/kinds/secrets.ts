@@ -13,7 +13,9 @@ const spec = {
     secretRefs: {
       type: 'array',
       description:
-        'The Secrets whose values are combined, in order: of two values with one name the later one is used. At least one.',
+        'The Secrets whose values are combined, in order: of two values with one name the later one is used. Values are ' +
+        'UTF-8 text, and the hub gets each exactly as it is. While a Secret or a key is missing, the last values stay. At ' +
+        'least one.',
       items: {
         type: 'object',
         properties: {
@@ -61,7 +63,8 @@ const spec = {
     autoRestart: {
       type: 'boolean',
       description:
-        'Restart the hub when a value changes. False: the new values are used after its next restart. Default true.',
+        'Restart the hub when a value changes that it cannot reload. False: the new value is used after its next restart. ' +
+        'Default true.',
       default: true,
     },
   },

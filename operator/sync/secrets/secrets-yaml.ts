@@ -71,7 +71,7 @@ function escape(character: string): string {
 function parse(text: string): object {
   try {
     const content = load(text);
-    return typeof content === 'object' && content !== null ? content : {};
+    return typeof content === 'object' && content !== null && !Array.isArray(content) ? content : {};
   } catch (error) {
     if (error instanceof YAMLException) return {};
     throw error;
