@@ -275,9 +275,18 @@ describe('RegistrySync', () => {
     await home.ready('hubarea', 'mover', {}, 10_000);
     expect(await withId('area', 'mover')).toMatchObject({ name: 'taken' });
 
-    await home.change('hubarea', 'mover', { temperatureEntityId: 'sensor.nobody_has_it' });
-    const unknown = await home.ready('hubarea', 'mover', { status: 'False', reason: 'RejectedByHub' });
-    expect(unknown.message).toContain('Entity sensor.nobody_has_it does not exist');
+    await home.apply(area('villa', 'too-early', { name: 'Too early', humidityEntityId: 'sensor.late' }));
+    const unknown = await home.ready('hubarea', 'too-early', { status: 'False', reason: 'RejectedByHub' });
+    expect(unknown.message).toContain('Entity sensor.late does not exist');
+    // It was not created, so that a person's is adopted.
+    await create('area', { name: 'Too early' });
+    await client.rest.post('/api/states/sensor.late', {
+      state: '50',
+      attributes: { device_class: 'humidity' },
+    });
+    await home.ready('hubarea', 'too-early');
+    expect(await withId('area', 'too_early')).toMatchObject({ humidity_entity_id: 'sensor.late' });
+    expect(await statusOf('hubarea', 'too-early')).toMatchObject({ adopted: true });
   });
 
   test('of two resources with one name the older has the entry, and the younger takes over', async () => {

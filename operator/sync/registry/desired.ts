@@ -2,6 +2,7 @@ import type { RegistryFields, RegistryRecord } from '../../client/api-types';
 import type { Difference } from '../difference';
 import { payloadHash } from '../payload-hash';
 import type { EntryField, EntryResource, EntryType } from './entry-type';
+import type { References } from './resolve';
 
 /** What the hub should have of a resource. */
 export interface DesiredEntry {
@@ -16,9 +17,6 @@ export interface DesiredEntry {
 }
 
 type FieldValue = RegistryFields[string];
-
-/** The ids for the fields that refer to other registries, by the names of the fields in the spec. */
-export type References = Readonly<Record<string, FieldValue>>;
 
 export function desiredEntry(
   entryType: EntryType,

@@ -1,5 +1,7 @@
 import type { RegistryEntries } from '../../client/registry';
 import { registryName } from '../../kinds/ids';
+import { AREA_DEPENDENCY_REQUEUE } from '../../limits';
+import { type Waiting, waiting } from '../../runtime/outcome';
 import { type EntryResource, type EntryType, entryId } from './entry-type';
 
 /** The id that a name stands for, or why there is none yet, as the end of a sentence. */
@@ -41,4 +43,41 @@ export function idByName(entries: RegistryEntries, name: string): string | undef
   const normalized = registryName(name);
   for (const [id, entry] of entries) if (registryName(entry.name) === normalized) return id;
   return undefined;
+}
+
+/** The ids for the fields that refer to other registries, by the names of the fields in the spec. */
+export type References = Readonly<Record<string, string | readonly string[]>>;
+
+/** Where the names that a resource refers to are looked up. */
+export interface Lookup {
+  entries(entryType: EntryType): Promise<RegistryEntries>;
+  /** The resources of the same hub. */
+  resources(entryType: EntryType): readonly EntryResource[];
+}
+
+/** The ids of all that a resource refers to, or what it waits for. */
+export async function resolveReferences(
+  { fields }: EntryType,
+  { spec }: EntryResource,
+  lookup: Lookup,
+): Promise<{ readonly ids: References } | { readonly outcome: Waiting }> {
+  const ids: Record<string, string | readonly string[]> = {};
+  for (const [field, { refersTo, isSet }] of Object.entries(fields)) {
+    const value = spec[field] as string | readonly string[] | undefined;
+    if (!refersTo || value === undefined) continue;
+    const { entryType, reason } = refersTo;
+    const entries = await lookup.entries(entryType);
+    const resources = lookup.resources(entryType);
+    const found: string[] = [];
+    for (const name of typeof value === 'string' ? [value] : value) {
+      const resolved = resolveName(entryType, name, resources, entries);
+      if ('missing' in resolved) {
+        const message = `Waiting for the ${entryType.type} “${name}” in ${field}: ${resolved.missing}.`;
+        return { outcome: waiting(reason, message, AREA_DEPENDENCY_REQUEUE) };
+      }
+      found.push(resolved.id);
+    }
+    ids[field] = isSet ? found : found[0]!;
+  }
+  return { ids };
 }

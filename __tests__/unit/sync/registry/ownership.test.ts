@@ -1,0 +1,84 @@
+import { floors } from '../../../../operator/sync/registry/floor';
+import { locate, nameConflict, shouldDelete } from '../../../../operator/sync/registry/ownership';
+import { anEntry, entriesNamed } from './entries';
+
+const owner = (name: string, floorID: string, spec: object = {}) =>
+  anEntry('HubFloor', name, { spec: { name, ...spec }, status: { floorID } });
+
+describe('locate', () => {
+  const entries = entriesNamed({ a: 'A', b: 'B' });
+  const find = (fields: Parameters<typeof anEntry>[2], others: Parameters<typeof locate>[3] = []) =>
+    locate(floors, anEntry('HubFloor', 'mine', fields), entries, others);
+
+  test.each([
+    ['its recorded id, whatever its name', { spec: { name: 'B' }, status: { floorID: 'a' } }, 'Owned', 'a'],
+    [
+      'the name under which it was being created',
+      { spec: { name: 'N' }, status: { pendingName: 'b' } },
+      'Created',
+      'b',
+    ],
+    ['its name, after its entry has gone', { spec: { name: 'a' }, status: { floorID: 'x' } }, 'Foreign', 'a'],
+    ['its name', { spec: { name: 'b ' } }, 'Foreign', 'b'],
+  ])('an entry is found by %s', (_what, fields, type, id) => {
+    expect(find(fields)).toEqual({ type, id });
+  });
+
+  test('the entry of another resource is neither adopted nor taken for one that was created', () => {
+    const other = owner('other', 'a');
+    expect(find({ spec: { name: 'A' } }, [other])).toEqual({ type: 'OfOther', id: 'a', owner: other });
+    expect(find({ spec: { name: 'A' }, status: { pendingName: 'a' } }, [other])).toMatchObject({
+      type: 'OfOther',
+    });
+  });
+
+  test('an unknown name is absent', () => {
+    expect(find({ spec: { name: 'C' }, status: { floorID: 'c', pendingName: 'c' } })).toEqual({
+      type: 'Absent',
+    });
+  });
+});
+
+describe('nameConflict', () => {
+  const entries = entriesNamed({ a: 'A', b: 'B', c: 'C' });
+  const [a, b, c] = ['a', 'b', 'c'].map(
+    (id) =>
+      (to: string, spec = {}) =>
+        owner(`r${id}`, id, { name: to, ...spec }),
+  );
+  const conflict = (...[mine, ...others]: ReturnType<typeof owner>[]) =>
+    nameConflict(floors, mine!, 'a', entries, others);
+
+  test('a free name, its own in other letters, and one that nobody of ours has are no conflict', () => {
+    expect(conflict(a!('New'))).toEqual({ type: 'None' });
+    expect(conflict(a!(' a'), b!('B'))).toEqual({ type: 'None' });
+    expect(conflict(a!('B'))).toEqual({ type: 'None' }); // the hub rejects it
+  });
+
+  test('the owner of the name is waited for, also if it waits itself or is suspended', () => {
+    expect(conflict(a!('B'), b!('New'))).toMatchObject({ type: 'Held', owner: b!('New') });
+    expect(conflict(a!('B'), b!('C'), c!('New'))).toMatchObject({ type: 'Held', owner: b!('C') });
+    expect(conflict(a!('B'), b!('A', { suspend: true }))).toMatchObject({ type: 'Held' });
+  });
+
+  test('resources that exchange names in a circle are recognized, and one that waits for a circle is not in it', () => {
+    expect(conflict(a!('B'), b!('A'))).toEqual({ type: 'Cycle' });
+    expect(conflict(a!('B'), b!('C'), c!('A'))).toEqual({ type: 'Cycle' });
+    expect(conflict(a!('B'), b!('C'), c!('B'))).toMatchObject({ type: 'Held', owner: b!('C') });
+  });
+});
+
+describe('shouldDelete', () => {
+  test.each([
+    [undefined, undefined, true],
+    [undefined, true, false],
+    ['Delete', true, true],
+    ['Orphan', undefined, false],
+  ])('deletionPolicy %s, adopted %s: %s', (deletionPolicy, adopted, expected) => {
+    const resource = anEntry('HubFloor', 'f', {
+      spec: { ...(deletionPolicy && { deletionPolicy }) },
+      status: { ...(adopted && { adopted }) },
+    });
+    expect(shouldDelete(resource)).toBe(expected);
+  });
+});

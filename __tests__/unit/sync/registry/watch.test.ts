@@ -1,0 +1,94 @@
+import type { RegistryRecord, RegistryType } from '../../../../operator/client/api-types';
+import { HubFailed } from '../../../../operator/client/errors';
+import { areas } from '../../../../operator/sync/registry/area';
+import { floors } from '../../../../operator/sync/registry/floor';
+import { labels } from '../../../../operator/sync/registry/label';
+import {
+  RegistryWatch,
+  type RegistryWatchOptions,
+  type WatchedEntry,
+} from '../../../../operator/sync/registry/watch';
+import { silentLog } from '../../../cluster/silent-log';
+import { ManualClock } from '../../manual-clock';
+
+let clock: ManualClock;
+let watch: RegistryWatch;
+let reads: number;
+let failure: Error | undefined;
+let entries: Map<string, RegistryRecord>;
+let reconciled: string[];
+let resources: Record<RegistryType, Omit<WatchedEntry, 'requeue'>[]>;
+const changed = {} as Record<RegistryType, () => void>;
+
+const record = (id: string): RegistryRecord => ({ name: id, level: 1 });
+const watched = (id: string, isReady = true) => ({ id, seen: record(id), isReady });
+
+beforeEach(() => {
+  clock = new ManualClock();
+  reads = 0;
+  failure = undefined;
+  reconciled = [];
+  entries = new Map(['a', 'b'].map((id) => [id, record(id)]));
+  resources = { floor: [watched('a'), watched('b')], label: [], area: [watched('r'), watched('w', false)] };
+  const registry = (type: RegistryType) => ({
+    onChange: (listener: () => void) => (changed[type] = listener),
+    entries: async () => {
+      reads += 1;
+      if (failure) throw failure;
+      return entries;
+    },
+  });
+  const registries = { floor: registry('floor'), label: registry('label'), area: registry('area') };
+  watch = new RegistryWatch({
+    client: { registries } as unknown as RegistryWatchOptions['client'],
+    clock,
+    log: silentLog,
+    entryTypes: [floors, labels, areas],
+    resources: (type) =>
+      resources[type].map((each) => ({
+        ...each,
+        requeue: (priority = 'change') => reconciled.push(`${type} ${each.id} ${priority}`),
+      })),
+  });
+});
+
+describe('RegistryWatch', () => {
+  test('several changes are one read, which reconciles the resources whose entries have changed', async () => {
+    entries.set('b', { name: 'b', level: 9 });
+    for (let change = 0; change < 5; change++) changed.floor();
+    await clock.advance(300);
+    expect(reads).toBe(1);
+    expect(reconciled[0]).toBe('floor b change');
+    expect(reconciled).not.toContain('floor a change');
+  });
+
+  test('a resource whose entry was removed, and one that is not Ready, are reconciled', async () => {
+    entries.delete('a');
+    resources.floor = [watched('a'), watched('b', false)];
+    changed.floor();
+    await clock.advance(300);
+    expect(reconciled.slice(0, 2)).toEqual(['floor a change', 'floor b change']);
+  });
+
+  test('a change of floors concerns areas: those that wait at once, the others after all changes', async () => {
+    changed.floor();
+    await clock.advance(300);
+    expect(reconciled).toEqual(['area r resync', 'area w change']);
+  });
+
+  test('a name that the operator has freed concerns those that wait for it', () => {
+    resources.floor = [watched('a'), watched('b', false)];
+    watch.ownChange('floor');
+    expect(reconciled).toEqual(['floor b change', 'area w change']);
+  });
+
+  test('a registry that cannot be read while the hub starts is read again 5 s later', async () => {
+    failure = new HubFailed('Unknown command.');
+    entries.delete('a');
+    changed.floor();
+    await clock.advance(300);
+    failure = undefined;
+    await clock.advance(5_000);
+    expect(reconciled).toContain('floor a change');
+  });
+});

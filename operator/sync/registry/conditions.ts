@@ -1,0 +1,98 @@
+import type { RegistryRecord } from '../../client/api-types';
+import type { HubRejected } from '../../client/errors';
+import { AREA_DEPENDENCY_REQUEUE, DEPENDENCY_REQUEUE } from '../../limits';
+import type { EventSpec } from '../../runtime/event-spec';
+import { type Outcome, type Ready, ready, stalled, type Waiting, waiting } from '../../runtime/outcome';
+import { type Difference, formatDiff } from '../difference';
+import { hubErrorOutcome } from '../hub-errors';
+import type { DesiredEntry } from './desired';
+import type { EntryResource, EntryType } from './entry-type';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The message stays the same until the hub has the entry. */
+export function inProgress(
+  { reason, type }: EntryType,
+  { spec }: EntryResource,
+  after: number,
+  details: { readonly status?: Fields; readonly events?: readonly EventSpec[] } = {},
+): Waiting {
+  return waiting(reason, `The ${type} “${spec.name}” is being written to the hub.`, after, details);
+}
+
+/** The hub has the entry as desired. `status`: what a write adds to it. */
+export function readyOutcome(
+  entryType: EntryType,
+  { hash, declared }: DesiredEntry,
+  record: RegistryRecord,
+  status: Fields = {},
+): Ready {
+  const { type, idField, reason } = entryType;
+  const id = idIn(entryType, record);
+  return ready(reason, `The hub has it as ${type} ${id}.`, {
+    status: {
+      ...status,
+      [idField]: id,
+      pendingName: null,
+      appliedHash: hash,
+      appliedFields: declared.length > 0 ? declared : null,
+    },
+  });
+}
+
+/** The hub accepted a write without taking over all of it, such as a label that was removed meanwhile. */
+export function partlyWritten(
+  entryType: EntryType,
+  record: RegistryRecord,
+  differences: string,
+  after: number,
+  status: Fields,
+): Waiting {
+  const message = `The hub did not take over all of it (${differences}).`;
+  return waiting(entryType.reason, message, after, {
+    status: { ...status, [entryType.idField]: idIn(entryType, record), pendingName: null },
+  });
+}
+
+/** A rejected write costs the hub next to nothing, and no event tells when an entity appears: it is tried again soon. */
+export function rejected({ type }: EntryType, error: HubRejected): Outcome {
+  const isInUse = / is already in use$/.test(error.message);
+  const hint = isInUse ? `. Rename or delete the other ${type} in the hub, or change spec.name.` : '';
+  const message = `The hub rejected it: ${error.message}${hint}`;
+  return hubErrorOutcome(error, 'object', { message, after: DEPENDENCY_REQUEUE });
+}
+
+/** Another resource still has the entry of this name. */
+export function heldBy(
+  { type }: EntryType,
+  { kind, metadata }: EntryResource,
+  { spec }: EntryResource,
+): Waiting {
+  const message =
+    `The ${type} “${spec.name}” in the hub belongs to the ${kind} ${metadata.name}, which is to have another name. ` +
+    'This one waits until that is renamed or deleted.';
+  return waiting('DuplicateId', message, AREA_DEPENDENCY_REQUEUE);
+}
+
+/**
+ * The annotation `dry-run` (rules.md, "Suspend and dry-run").
+ *
+ * @param existing the entry that would be written; undefined: it would be created
+ */
+export function dryRun(
+  { type }: EntryType,
+  { spec }: EntryResource,
+  existing: { readonly id: string; readonly differences: readonly Difference[] } | undefined,
+  redact: (text: string) => string,
+): Outcome {
+  const remove = 'Remove the annotation to have it written.';
+  if (!existing) return stalled('DryRun', `Would create the ${type} “${spec.name}”. ${remove}`);
+  const { id, differences } = existing;
+  return differences.length === 0
+    ? ready('DryRun', `Nothing would be sent: the hub already has the ${type} ${id} as specified.`)
+    : stalled('DryRun', `Would write the ${type} ${id} (${formatDiff(differences, redact)}). ${remove}`);
+}
+
+function idIn({ type }: EntryType, record: RegistryRecord): string {
+  return record[`${type}_id`] as string;
+}
