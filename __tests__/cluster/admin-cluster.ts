@@ -19,7 +19,7 @@ export function adminCluster(options: Partial<ApiClientOptions> = {}): ApiClient
   return cluster;
 }
 
-/** Writes as another field manager than ours: somebody else who works on the same objects. */
+/** Writes as another field manager than the operator: another client of the same objects. */
 export function applyAs<T extends ClusterObject>(
   cluster: ApiClient,
   fieldManager: string,

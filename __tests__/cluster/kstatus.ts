@@ -1,5 +1,5 @@
 /**
- * The rules of kstatus and of the API conventions that hold for every status of ours, whatever it says: tools such as
+ * The rules of kstatus and of the API conventions that hold for every status of ours: tools such as
  * `kubectl wait`, Argo CD and Flux decide by them whether a resource is done.
  */
 interface Condition {

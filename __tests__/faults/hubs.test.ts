@@ -18,7 +18,7 @@ const EDITED = Array.from({ length: 20 }, (_, index) => `${hanging}-${index}`);
 const processes = new Map<string, ChildProcess>();
 let home: Home;
 
-/** A port that nobody listens on. */
+/** A port on which nothing listens. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

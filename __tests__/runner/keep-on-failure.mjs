@@ -1,4 +1,4 @@
-/** jest's reporter: says to teardown.ts, which runs in this process afterwards, that somebody will want to look. */
+/** A reporter of jest: tells teardown.ts, which runs later in this process, to keep data and logs after a failure. */
 export default class KeepOnFailure {
   onRunComplete(_contexts, { numFailedTests, numRuntimeErrorTestSuites }) {
     if (numFailedTests + numRuntimeErrorTestSuites > 0) process.env.HUB_SANDBOX_KEEP = 'true';

@@ -73,7 +73,7 @@ describe('settings', () => {
     ['-a..b-', 'a.b'],
     ['___', 'hub-operator'],
     ['', 'hub-operator'],
-  ])('where nobody names the pod, the host %j becomes %s', async (host, name) => {
+  ])('without POD_NAME the host name %j becomes %s', async (host, name) => {
     jest.mocked(hostname).mockReturnValue(host);
     await jest.isolateModulesAsync(async () => {
       const anew = await import('../../operator/settings');

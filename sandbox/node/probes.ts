@@ -22,7 +22,7 @@ export interface ProbeTarget {
 
 /**
  * The probe's verdicts, one each time a threshold is reached, at the probe's own pace, until the signal ends it.
- * `onFailure` gets each failure in the kubelet's words. The pod's one port stands for whatever port the probe names.
+ * `onFailure` gets each failure with the kubelet's message. Any port in the probe is replaced by the pod's one port.
  */
 export async function* verdicts(
   probe: V1Probe,

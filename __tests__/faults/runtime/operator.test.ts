@@ -95,7 +95,7 @@ describe('the operator under faults of the API server', () => {
       { type: 'slow', milliseconds: 300 },
     ];
     const random = randomNumbers();
-    // The lease is left alone: whoever loses it ends, as it should.
+    // The lease is left alone: a process that loses it ends.
     proxy.fault = ({ url }) =>
       url?.includes('/leases') || random() < 0.7 ? undefined : faults[Math.floor(random() * faults.length)];
     const titles = new Map<string, string>();

@@ -61,7 +61,7 @@ async function watch(options?: Parameters<typeof watching>[0]): Promise<void> {
 
 const agree = () => until('the store is the server’s list', () => mirror.agree(truth));
 
-/** Everything that can happen to an object while nobody looks. */
+/** Everything that can happen to an object while the watch is disconnected. */
 async function changes(): Promise<void> {
   await Promise.all([put('changed', '2'), put('created'), remove('deleted'), remove('recreated')]);
   await put('recreated', '2');

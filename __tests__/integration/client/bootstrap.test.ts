@@ -197,7 +197,7 @@ describe('an owner whose making was cut off', () => {
     sent.end(body);
     await sleep(60);
     sent.destroy();
-    await until('the password is stored, although nobody waits for it', () =>
+    await until('the password is stored, although its request was cut', () =>
       authorize(anew, owner, systemClock).then(() => true),
     );
     await expect(createUser(anew, owner)).rejects.toBeInstanceOf(UserExists);

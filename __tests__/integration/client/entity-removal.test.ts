@@ -90,7 +90,7 @@ describe('EntityRemoval', () => {
     expect(await leftovers(ids)).toEqual([]);
   }, 300_000);
 
-  test('leaves nothing of an automation that is deleted while somebody reloads', async () => {
+  test('leaves nothing of an automation that is deleted during a reload', async () => {
     const ids = Array.from({ length: ROUNDS }, (_, n) => `reloaded_${n}`);
     for (const id of ids) {
       await create(id);

@@ -49,7 +49,7 @@ describe('a burst of automations', () => {
     await home.apply(...many(30, automation), ...many(10, sceneWithIcon), ...many(10, script));
     await allReady();
     await operator.calm(); // our own sweep finds nothing to do
-    // A reload of ours that is taken for somebody else's has every scene read.
+    // If a reload by the operator counts as one of another client, every scene is read.
     expect(sceneReads()).toEqual([]);
     expect(traffic.automationWrites.sort()).toEqual(
       many(30, automation)

@@ -36,7 +36,7 @@ const tells = (kind: string, name: string, text: RegExp) =>
   });
 
 describe('drift of automations, scenes and scripts', () => {
-  test('an automation that somebody changed or removed', async () => {
+  test('an automation that was changed or removed in the hub is restored', async () => {
     await home.apply(automation('villa', 'lights'));
     await home.ready('hubautomation', 'lights');
     await client.entities.write('automation', 'lights', { alias: 'Mine now', triggers: [], actions: [] });
@@ -51,7 +51,7 @@ describe('drift of automations, scenes and scripts', () => {
     expect(await drifts('kind="HubAutomation",action="corrected"')).toBe(2);
   });
 
-  test('a scene and a script that somebody changed or removed', async () => {
+  test('a scene and a script that were changed or removed in the hub are restored', async () => {
     await home.apply(scene('villa', 'film'), script('villa', 'night'));
     await home.ready('hubscene', 'film');
     await home.ready('hubscript', 'night');
@@ -73,7 +73,7 @@ describe('drift of automations, scenes and scripts', () => {
     await tells('HubScene', 'film', /^Warning DriftDetected: The scene was removed from the hub/);
   });
 
-  test('the file edited by hand, and reloaded', async () => {
+  test('an automation is restored after its file was edited by hand and reloaded', async () => {
     await home.apply(automation('villa', 'edited'), automation('villa', 'neighbour'));
     await home.ready('hubautomation', 'edited');
     await home.ready('hubautomation', 'neighbour');
@@ -137,7 +137,7 @@ describe('drift of automations, scenes and scripts', () => {
     await isBack('automation', 'watched', { alias: 'The automation watched', mode: 'restart' });
   });
 
-  test('one that is to be off is switched off again', async () => {
+  test('an automation with enabled: false that was switched on is switched off again', async () => {
     await home.apply(automation('villa', 'off', { enabled: false }));
     await home.ready('hubautomation', 'off');
     const entity_id = String((await home.get('hubautomation', 'off')).status!['entityId']);

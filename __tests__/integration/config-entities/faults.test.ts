@@ -9,7 +9,7 @@ import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { hubPid } from '../hub/hub-in-sandbox';
 import { proxiedHub, throughProxies } from './proxied-hub';
 
-// Whatever happens to the hub in the middle: all is there in the end, and nothing twice.
+// Faults of the hub during a burst: in the end every object exists once.
 
 const FREEZE_DURATION = 60_000; // longer than a write may take
 const RELOAD = 'POST /api/services/automation/reload';

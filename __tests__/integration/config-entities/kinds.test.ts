@@ -175,13 +175,13 @@ describe('a blueprint', () => {
   });
 
   test('that does not exist is refused in the hub’s words', async () => {
-    const missing = { ...blueprint, useBlueprint: { ...useBlueprint, path: 'nobody/knows.yaml' } };
+    const missing = { ...blueprint, useBlueprint: { ...useBlueprint, path: 'absent/blueprint.yaml' } };
     await home.apply(automation('villa', 'unknown-blueprint', missing));
     const { message } = await home.ready('hubautomation', 'unknown-blueprint', {
       status: 'False',
       reason: 'RejectedByHub',
     });
-    expect(message).toContain('nobody/knows.yaml');
+    expect(message).toContain('absent/blueprint.yaml');
   });
 });
 
@@ -199,7 +199,7 @@ test('one that a person made, and that is as wanted, is adopted without a write'
   expect(await operator.metric('hub_operator_drift_total')).toBe(before);
 });
 
-test('a new one is usable, whatever its namesake was when it went', async () => {
+test('a recreated automation is usable, although the deleted one of that name was disabled', async () => {
   await home.apply(automation('villa', 'phoenix'));
   await home.ready('hubautomation', 'phoenix');
   const entity_id = await entityIdOf('hubautomation', 'phoenix');
@@ -214,7 +214,7 @@ test('a new one is usable, whatever its namesake was when it went', async () => 
   expect(await stateOf(client.rest, entity_id)).toBe('on');
 });
 
-test('one that is to be off is off after a restart of the hub too, whatever its initial state', async () => {
+test('an automation with enabled: false is off after a restart of the hub for every initialState', async () => {
   await home.apply(automation('villa', 'asleep', { enabled: false, initialState: true }));
   await home.ready('hubautomation', 'asleep');
   const entity_id = await entityIdOf('hubautomation', 'asleep');

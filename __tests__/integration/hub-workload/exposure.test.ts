@@ -238,7 +238,7 @@ describe('ingress', () => {
     await isAbsent('CertManagerAvailable');
   });
 
-  test('an Ingress of somebody else is never touched, neither on nor off', async () => {
+  test('an Ingress of another owner is never changed, with and without spec.ingress', async () => {
     await home.apply(
       foreign('Ingress', 'networking.k8s.io/v1', {
         defaultBackend: { service: { name: 'other', port: { number: 1 } } },

@@ -24,7 +24,7 @@ const mark = async () =>
   (await home.get('pvc', 'villa-config')).metadata.annotations?.['hub-operator.dev/ran-version'];
 const ready = () => home.ready('hub', 'villa');
 
-test('the version is the one that the hub says, whatever its image is called', async () => {
+test('the version in the status is the one that the hub reports, for any image tag', async () => {
   expect((await home.get('hub', 'villa')).status).toMatchObject({ version: HUB_VERSION, phase: 'Running' });
   expect(await mark()).toBe(HUB_VERSION);
 });
@@ -77,7 +77,7 @@ describe('a lower version than ran on the volume', () => {
     await home.annotate('hub', 'villa', 'hub-operator.dev/allow-downgrade=true');
     await runs('2026.9.1');
     await ready();
-    // The sandbox has one hub: it says its own version, whatever was asked for.
+    // The sandbox has one hub: it reports its own version, for any spec.version.
     expect(await mark()).toBe(HUB_VERSION);
   });
 });

@@ -246,7 +246,7 @@ describe('a pod that does not run', () => {
     // The sandbox pulls no images: what a kubelet would write is written here, on a pod that the sandbox leaves alone.
     await home.change('hub', 'cabin', {
       version: '1.2.3',
-      podTemplate: lightPod({}, { schedulerName: 'nobody' }),
+      podTemplate: lightPod({}, { schedulerName: 'absent' }),
     });
     const waiting = {
       reason: 'ImagePullBackOff',
@@ -257,7 +257,7 @@ describe('a pod that does not run', () => {
         { name: 'prepare-config', image: '', imageID: '', ready: false, restartCount: 0, state: { waiting } },
       ],
     };
-    await until('the pod is replaced', async () => (await pod('cabin')).spec['schedulerName'] === 'nobody');
+    await until('the pod is replaced', async () => (await pod('cabin')).spec['schedulerName'] === 'absent');
     await mustKubectl(
       [
         'patch',

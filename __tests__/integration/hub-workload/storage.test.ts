@@ -58,11 +58,11 @@ describe('storage of a Hub', () => {
     await storageReady('lodge', { reason: 'Bound', status: 'True' });
     expect(await ownersOf('lodge-config')).toEqual(['lodge']);
     await home.change('hub', 'lodge', { storage: { retain: true } });
-    await until('nobody owns it', async () => (await ownersOf('lodge-config')).length === 0);
+    await until('it has no owner', async () => (await ownersOf('lodge-config')).length === 0);
     await home.change('hub', 'lodge', { storage: { retain: false } });
     await until('the Hub owns it', async () => (await ownersOf('lodge-config')).length === 1);
     await home.change('hub', 'lodge', { storage: { retain: true } });
-    await until('nobody owns it', async () => (await ownersOf('lodge-config')).length === 0);
+    await until('it has no owner', async () => (await ownersOf('lodge-config')).length === 0);
     await writeFile(join(await home.volumeOf('lodge'), 'kept.txt'), 'a year of history');
 
     await home.delete('hub', 'lodge');
@@ -99,7 +99,7 @@ describe('storage of a Hub', () => {
       apiVersion: 'storage.k8s.io/v1',
       kind: 'StorageClass',
       metadata: { name: `${home.namespace}-${name}` },
-      provisioner: 'example.org/nobody',
+      provisioner: 'example.org/absent',
       allowVolumeExpansion,
     });
     const volumeOf = (name: string) => ({
@@ -148,7 +148,7 @@ describe('storage of a Hub', () => {
     await storageReady('slow', { reason: 'Bound', status: 'True' });
     // A refused expansion keeps nothing else from taking effect.
     await home.change('hub', 'rigid', { storage: { retain: true } });
-    await until('nobody owns it', async () => (await ownersOf('rigid-config')).length === 0);
+    await until('it has no owner', async () => (await ownersOf('rigid-config')).length === 0);
     await storageReady('rigid', { reason: 'Mismatch', status: 'False' });
     // An expansion that came to nothing is taken back.
     await home.change('hub', 'rigid', { storage: { size: '1Gi' } });
@@ -157,7 +157,7 @@ describe('storage of a Hub', () => {
     await mustKubectl(['delete', 'pv', '--wait=false', `${home.namespace}-slow`, `${home.namespace}-rigid`]);
   });
 
-  test('a claim of that name that somebody made is used as it is, and where it differs is told', async () => {
+  test('an existing claim of that name is used unchanged, and its differences are reported', async () => {
     await home.apply(aClaim('hut-config', { accessModes: ['ReadWriteMany'] }));
     await until('it is bound', async () => (await claim('hut-config')).status?.['phase'] === 'Bound');
     const { resourceVersion } = (await claim('hut-config')).metadata;
@@ -231,7 +231,7 @@ describe('storage of a Hub', () => {
     await storageReady('cabin', { reason: 'Bound', status: 'True' });
     expect(await ownersOf('cabin-config')).toEqual(['cabin']);
     await home.change('hub', 'cabin', { storage: { existingClaim: 'cabin-config' } });
-    await until('nobody owns it', async () => (await ownersOf('cabin-config')).length === 0);
+    await until('it has no owner', async () => (await ownersOf('cabin-config')).length === 0);
     await home.delete('hub', 'cabin');
     await isGone('statefulset', 'cabin');
     expect((await claim('cabin-config')).metadata).not.toHaveProperty('deletionTimestamp');

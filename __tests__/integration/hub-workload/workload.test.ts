@@ -271,7 +271,7 @@ test('kubectl rollout restart stays, and so do the labels and annotations of oth
   expect(after.metadata.annotations).toMatchObject({ 'example.org/team': 'home' });
 });
 
-test('what somebody changes of ours is put back', async () => {
+test('changes by other clients to generated objects are reverted', async () => {
   const before = await template();
   const patch = JSON.stringify([
     { op: 'replace', path: '/spec/template/spec/containers/0/image', value: 'example.org/other' },
@@ -411,7 +411,7 @@ test('the steps stand in the log in the order of the specification', async () =>
   ]);
 });
 
-test('an object of somebody else under our name is left alone, and named', async () => {
+test('an object of another owner with the desired name is unchanged, and the condition names it', async () => {
   const foreign = {
     apiVersion: 'v1',
     kind: 'Service',

@@ -53,7 +53,7 @@ describe('the backups of a hub', () => {
   });
 
   test('are not written again while they are the same', async () => {
-    // Written by the hub on each update, whatever is in it.
+    // Written by the hub on each update.
     const written = async () => (await client.connection.command('backup/config/info')).config;
     const before = await written();
     const { metadata } = await home.get('hub', 'h');
@@ -82,7 +82,7 @@ describe('the backups of a hub', () => {
     });
   });
 
-  test('are put back when somebody changed them in the hub', async () => {
+  test('are restored after a change in the hub', async () => {
     await client.connection.command('backup/config/update', { retention: { copies: 1, days: null } });
     await home.annotate('hub', 'h', 'hub-operator.dev/reconcile-requested-at=drift');
     await until('they are back', async () => (await config()).retention.days === 14);

@@ -24,7 +24,7 @@ const recovered = (count: number) =>
   });
 const minutesAgo = (minutes: number) =>
   new Date(Date.now() - minutes * 60_000).toISOString().replace(/\.\d+/, '');
-/** As if that much time had passed: nobody waits for it here. Written as the operator writes its own status. */
+/** Moves the times in the status back, as if that much time had passed, as the field manager of the operator. */
 async function remember(fields: object): Promise<void> {
   const { status: present } = await home.get('hub', 'h');
   const input = JSON.stringify({ ...hub('h'), spec: undefined, status: { ...present, ...fields } });

@@ -191,7 +191,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     await currentUser((await reconnect()).connection);
   });
 
-  test('no token is made where nobody may store it', async () => {
+  test('no token is created when it cannot be stored', async () => {
     const before = await token();
     await home.change('hub', 'h', { suspend: true });
     await until('it rests', () => home.condition('hub', 'h', 'Suspended'));
@@ -309,7 +309,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
   });
 });
 
-describe('a hub that somebody else has set up', () => {
+describe('a hub that was onboarded without the operator', () => {
   test('waits for the credentials of its owner, and makes none', async () => {
     const { message } = await home.ready('hub', 'found', { status: 'False', reason: 'TokenNotAvailable' });
     expect(message).toContain('found-api-token');

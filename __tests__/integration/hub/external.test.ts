@@ -96,7 +96,7 @@ describe('a hub that runs elsewhere', () => {
       schedule: { recurrence: 'daily' },
       retention: { copies: 2 },
     });
-    // Its place is nobody's business here, whatever the default time zone is.
+    // Core settings of an external hub are not changed, although the spec has a default time zone.
     expect((await getConfig(client.rest)).config_source).not.toBe('yaml');
     client.close();
     const made = await home.list('statefulsets,services,persistentvolumeclaims,pods,configmaps');
@@ -137,7 +137,7 @@ describe('a hub that runs elsewhere', () => {
         apiVersion: 'hub-operator.dev/v1',
         kind: 'HubCommunityRepository',
         metadata: { name: 'h' },
-        spec: { hubRef: { name: 'h' }, category: 'theme', repository: 'someone/theme', ref: 'v1' },
+        spec: { hubRef: { name: 'h' }, category: 'theme', repository: 'example/theme', ref: 'v1' },
       },
     );
     for (const kind of ['hubconfiguration', 'hubsecrets', 'hubcommunityrepository']) {
@@ -232,7 +232,7 @@ describe('the token', () => {
     await Promise.all(all.map(({ name }) => home.delete('hub', name)));
   });
 
-  test('does not go after a redirect, nor to somebody who took the address of a hub', async () => {
+  test('does not follow a redirect, and sends no token to another server at the address of a hub', async () => {
     const trap = await impostor(() => ({ status: 200, body: '{}' }));
     let isHub = true;
     const { url, asked } = await impostor(({ url: path }) =>

@@ -7,7 +7,7 @@ import { automation, configuration, Home, hub, HUB_VERSION } from '../../cluster
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { shuffled } from '../../cluster/shuffled';
 
-// What a person does first: applies a home, in whatever order, and waits until everything is Ready.
+// The first use: a home is applied in a random order, and everything becomes Ready.
 
 const WAKE_UP = {
   description: 'Light before the alarm',

@@ -194,7 +194,7 @@ describe('HubAutomation', () => {
     const before = { versions: await versions(), hub: await writtenAt() };
     const passes = await operator.metric('controller_runtime_reconcile_total');
 
-    // A label of the pod is no change for anybody, but makes the Hub look.
+    // A label of the pod restarts nothing, but triggers a reconcile of the Hub.
     await mustKubectl(['annotate', 'pod', 'villa-0', 'example.org/touched=yes'], home);
     await until(
       'a reconcile',

@@ -6,7 +6,7 @@ import { ApiProxy, type Crossing } from '../../cluster/api-proxy';
 import { automation, configuration, Home, hub } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
-// kill -9 of the operator at exactly one request after another: whatever was done by then, it ends the same.
+// kill -9 of the operator at exactly one request after another: the result is always the same.
 
 interface CrashPoint {
   readonly moment: 'before' | 'after';

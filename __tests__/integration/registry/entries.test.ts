@@ -227,7 +227,7 @@ describe('RegistrySync', () => {
     expect(await errors()).toBe(before);
   });
 
-  test('what somebody changes or removes in the hub is put back within 10 s', async () => {
+  test('a change or removal in the hub is reverted within 10 s', async () => {
     await home.apply(
       floor('villa', 'attic', { name: 'Attic', level: 2 }),
       area('villa', 'loft', { name: 'Loft', floorName: 'Attic', icon: 'mdi:bed' }),

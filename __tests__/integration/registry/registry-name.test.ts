@@ -10,7 +10,7 @@ print(json.dumps([[p, normalize_name(chr(p))] for p in range(0x110000) if known(
 `;
 
 describe('registryName', () => {
-  test('two names are equal to it exactly if they are equal to the hub, whatever characters they have', async () => {
+  test('two names are equal to it exactly if they are equal to the hub, for any characters', async () => {
     const { output } = await runPython(FOLD_ALL);
     const folded = JSON.parse(output) as [number, string][];
     const toHub = new Map<string, string>();

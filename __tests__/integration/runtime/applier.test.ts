@@ -103,8 +103,8 @@ describe('Applier', () => {
     };
     const workloadApply = () => applier.apply(builtin.StatefulSet, workload, { owner });
     await workloadApply();
-    const annotations = { 'somebody.example/else': 'was here' };
-    await applyAs(cluster, 'somebody', builtin.StatefulSet, {
+    const annotations = { 'other.example/note': 'kept' };
+    await applyAs(cluster, 'other-client', builtin.StatefulSet, {
       apiVersion: 'apps/v1',
       kind: 'StatefulSet',
       metadata: { name: 'settles', namespace, annotations },
@@ -135,7 +135,7 @@ describe('Applier', () => {
     });
   });
 
-  test('what somebody changed of ours is put back; what they added stays theirs', async () => {
+  test('changes by another client to applied fields are reverted; fields that it added stay', async () => {
     await apply(configMap('shared', { ours: '1' }));
     await cluster.request({
       method: 'PATCH',
@@ -162,11 +162,11 @@ describe('Applier', () => {
       metadata: { name: 'smaller', namespace },
       data: { c: '3' },
     };
-    await applyAs(cluster, 'somebody', builtin.ConfigMap, theirs);
+    await applyAs(cluster, 'other-client', builtin.ConfigMap, theirs);
     expect((await apply(configMap('smaller', { a: '1' }))).data).toEqual({ a: '1', c: '3' });
   });
 
-  test('an object of somebody else is a conflict and stays as it is', async () => {
+  test('an object of another owner is a conflict and stays unchanged', async () => {
     const before = await applyAs<ConfigMap>(
       cluster,
       'user',
@@ -211,7 +211,11 @@ describe('Applier', () => {
     const first = await apply(configMap(name, {}));
     expect(owners(first)).toEqual([owner.metadata.uid]);
     const metadata = { name, namespace, ownerReferences: [{ ...other, uid: uid!, controller: false }] };
-    await applyAs(cluster, 'somebody', builtin.ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata });
+    await applyAs(cluster, 'other-client', builtin.ConfigMap, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata,
+    });
     expect(owners(await apply(configMap(name, {}), false))).toEqual([uid]);
     expect(owners(await apply(configMap(name, {}), true))).toEqual([uid, owner.metadata.uid].sort());
   });

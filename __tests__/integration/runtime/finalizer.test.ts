@@ -29,7 +29,7 @@ const set = (name: string, finalizers: readonly string[]) =>
   cluster.request<CustomResource>({
     method: 'PATCH',
     path: pathOf(floors, namespace, name),
-    query: { fieldManager: 'somebody' },
+    query: { fieldManager: 'other-client' },
     contentType: 'application/merge-patch+json',
     body: { metadata: { finalizers } },
   });
@@ -57,7 +57,7 @@ describe('Finalizer', () => {
     expect(await read('last')).toBeUndefined();
   });
 
-  test('goes even if somebody else has written it too', async () => {
+  test('is removed even if another field manager owns it as well', async () => {
     const added = await finalizer.add(await create('twice'));
     await set('twice', [THEIRS, OURS]); // kubectl edit of the list makes the editor an owner of each entry
     await remove('twice');

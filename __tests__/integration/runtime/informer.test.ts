@@ -142,7 +142,7 @@ describe('Informer', () => {
     expect(metadata.annotations).toEqual({ kept: 'yes' });
   });
 
-  test('an answer to a write of ours is told at once, with what somebody else wrote meanwhile, and once', async () => {
+  test('the answer to a write is reported at once and once, including concurrent changes of other clients', async () => {
     await put('learned', { a: '1' }, { test: 'written' });
     const { told, informer } = await follow(builtin.ConfigMap, { labelSelector: 'test=written' });
     const answer = await put('learned', { a: '2' }, { test: 'written' });

@@ -43,7 +43,7 @@ const applyTheirs = (
 ) =>
   applyAs<CustomResource>(
     cluster,
-    'somebody',
+    'other-client',
     floors,
     {
       apiVersion: `${floors.group}/${floors.version}`,
@@ -92,7 +92,7 @@ describe('StatusWriter', () => {
     expect(first.metadata.uid).toBe(present.metadata.uid);
   });
 
-  test('a reconcile that began before somebody’s write loses none of it, and neither its own', async () => {
+  test('a reconcile that began before a write of another client keeps that write and its own', async () => {
     const name = 'race';
     const stale = await writer.write(await create(name), () => ours());
     await cluster.request({

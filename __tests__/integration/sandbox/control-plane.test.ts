@@ -31,7 +31,7 @@ describe('the control plane of the sandbox', () => {
     expect(await mustKubectl(here('get', 'configmap', 'mine', '--output=jsonpath={.data.a}'))).toBe('b');
   });
 
-  test('a port that somebody else has taken meanwhile is named', async () => {
+  test('a start fails with a clear message when another process has taken the port', async () => {
     const { controlPlane } = sandbox;
     await controlPlane.stop('kube-apiserver');
     const thief = createServer((socket) => socket.destroy());

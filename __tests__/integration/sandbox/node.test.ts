@@ -324,7 +324,7 @@ open(termination, 'w').write('prepared by ' + os.environ['POD'])`;
         volumes: [{ name: 'data', emptyDir: {} }],
       }),
     );
-    // The second run may begin before anybody looks at the pause; what came before it stays.
+    // The second run may begin before the test reads the status; what came before it stays.
     const crash = await until('the init container has failed and backed off', async () => {
       const [status] = (await podNamed('failing')).status?.initContainerStatuses ?? [];
       return status?.lastState?.terminated;

@@ -43,7 +43,7 @@ describe('probeHealth', () => {
       redact: (words) => words,
     });
     expect(await probeHealth(rest)).toMatchObject(expected);
-    // The probe must not feed the ban, and must not show the token to whatever answers there.
+    // The probe must not count toward a ban and must not send the token to another server.
     expect(hub.asked('/api/config')).toEqual([]);
     for (const request of hub.requests) expect(request.headers.authorization).toBeUndefined();
     rest.close();

@@ -40,7 +40,7 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
   return work;
 }
 
-describe('a reload of ours', () => {
+describe('a reload by the operator', () => {
   const signals: HubEvent[] = [];
 
   beforeEach(async () => {
@@ -57,21 +57,21 @@ describe('a reload of ours', () => {
     await client.connection.command('get_config'); // what came before has been heard
   }
 
-  test('is none of somebody else', async () => {
+  test('does not count as a reload by another client', async () => {
     hub.routes.set('POST /api/services/scene/reload', json(200, []));
     expect(await inTime(client.reloads.request('scene'))).toMatchObject({ ok: true });
     await announceReload();
     expect(signals).toEqual([]);
   });
 
-  test('that never reached the hub is not taken for one of somebody else', async () => {
+  test('that never reached the hub does not hide a reload by another client', async () => {
     hub.routes.set('POST /api/services/scene/reload', text(503, ''));
     expect(await inTime(client.reloads.request('scene'))).toMatchObject({ ok: false });
     await announceReload();
     expect(signals).toEqual([{ type: 'external-reload', kind: 'scene' }]);
   });
 
-  test('that failed in the hub was announced before', async () => {
+  test('that failed in the hub counts as announced', async () => {
     hub.routes.set('POST /api/services/scene/reload', text(500, 'boom'));
     expect(await inTime(client.reloads.request('scene'))).toMatchObject({ ok: false });
     for (let attempt = 0; attempt < 3; attempt++) await announceReload();
@@ -79,7 +79,7 @@ describe('a reload of ours', () => {
   });
 });
 
-test('finishes on its way out the write and the reload that are under way, and begins no other', async () => {
+test('drain finishes the write and the reload in flight and begins no other', async () => {
   const answers: (() => void)[] = [];
   const slowly = (path: string) =>
     hub.routes.set(path, (request, response) => {

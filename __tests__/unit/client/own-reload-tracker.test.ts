@@ -10,14 +10,14 @@ beforeEach(() => {
 });
 
 describe('OwnReloadTracker', () => {
-  test('takes as many reloads for ours as we caused, of each kind', () => {
+  test('as many reloads per kind count as own as the operator caused', () => {
     tracker.expect('scene');
     tracker.expect('scene');
     expect([1, 2, 3].map(() => tracker.consume('scene'))).toEqual([true, true, false]);
     expect(tracker.consume('script')).toBe(false);
   });
 
-  test('knows the automations that we wrote from those of others', () => {
+  test('a write of an automation by the operator does not hide one of another automation', () => {
     tracker.expect('automation', 'ours');
     tracker.expect('automation');
     expect(tracker.consume('automation', 'theirs')).toBe(false);
@@ -25,7 +25,7 @@ describe('OwnReloadTracker', () => {
     expect(tracker.consume('automation')).toBe(true);
   });
 
-  test('does not wait for one that was refused', () => {
+  test('a reload that was rejected is no longer expected', () => {
     tracker.expect('scene');
     tracker.cancel('scene');
     expect(tracker.consume('scene')).toBe(false);
@@ -34,19 +34,19 @@ describe('OwnReloadTracker', () => {
     expect(tracker.consume('scene')).toBe(true);
   });
 
-  test('does not take a later one of somebody else for one that never came', async () => {
+  test('an expected reload that is overdue does not hide a later one by another client', async () => {
     tracker.expect('scene');
     await clock.advance(31_000);
     expect(tracker.consume('scene')).toBe(false);
   });
 
-  test('begins anew after announcements were missed', () => {
+  test('reset drops all expected reloads', () => {
     tracker.expect('scene');
     tracker.reset();
     expect(tracker.consume('scene')).toBe(false);
   });
 
-  test('keeps nothing of reloads that were announced or are overdue', async () => {
+  test('announced and overdue reloads leave no entry', async () => {
     for (let n = 0; n < 1_000; n++) tracker.expect('automation', `a${n}`);
     for (let n = 0; n < 500; n++) tracker.consume('automation', `a${n}`);
     expect(tracker.size).toBe(500);

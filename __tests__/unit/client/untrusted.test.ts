@@ -35,8 +35,8 @@ const failureOf = async (call: Promise<unknown>): Promise<Error> =>
   );
 const tokensSeen = () => server.requests.filter(({ headers }) => headers.authorization !== undefined);
 
-describe('an address that a person wrote', () => {
-  test('may not answer with 64 MiB, over HTTP or over the WebSocket', async () => {
+describe('an untrusted address', () => {
+  test('cannot exhaust memory with an answer of 64 MiB, over HTTP or over the WebSocket', async () => {
     let sent = 0;
     server.routes.set('GET /api/config', (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -55,12 +55,12 @@ describe('an address that a person wrote', () => {
     expect(await failureOf(client.connection.command('get_config'))).toBeInstanceOf(HubUnreachable);
   });
 
-  test('may not give a version of any length, which would go into status', async () => {
+  test('cannot report a version of any length, which would be written to the status', async () => {
     server.routes.set('GET /api/config', json(200, { version: '1'.repeat(65) }));
     expect(await failureOf(getConfig(client.rest))).toBeInstanceOf(NotHomeAssistant);
   });
 
-  test('gets the token after it has shown to be a hub', async () => {
+  test('gets the token after the check that it is a hub', async () => {
     await client.rest.get('/api/config');
     await client.rest.get('/api/config');
     await client.connection.command('get_config');
@@ -91,7 +91,7 @@ describe('an address that a person wrote', () => {
     expect(server.connects).toBe(0);
   });
 
-  test('is asked again after the connection broke: somebody else may have its address', async () => {
+  test('is checked again after the connection broke, because another server may have the address', async () => {
     await client.rest.get('/api/config');
     const { port } = server;
     await server.close();
@@ -105,7 +105,7 @@ describe('an address that a person wrote', () => {
     expect(await client.rest.get('/api/config')).toEqual({ version: '1' });
   });
 
-  test('may not be this machine, by number or by name', async () => {
+  test('must not be this machine, by IP address or by name', async () => {
     for (const url of [
       server.url,
       server.url.replace('127.0.0.1', 'localhost'),
@@ -120,7 +120,7 @@ describe('an address that a person wrote', () => {
     expect(server.requests).toEqual([]);
   });
 
-  test('is told in our words when its certificate is not trusted', async () => {
+  test('gets a fixed error text when its certificate is not trusted', async () => {
     const secure = await FakeHub.start('https');
     const stranger = clientOf(secure.url);
     expect((await failureOf(stranger.rest.get('/api/config'))).message).toMatch(

@@ -78,14 +78,14 @@ const patch = {
 } as const;
 
 describe('answers', () => {
-  test('JSON comes back as it is, and requests share a connection', async () => {
+  test('a JSON answer is parsed, and requests share a connection', async () => {
     const cluster = connect();
     expect(await cluster.request(get)).toEqual({ ok: true });
     await cluster.request(get);
     expect(seen[0]?.socket).toBe(seen[1]?.socket);
   });
 
-  test('a refusal has the status, the reason and the message of the server, and how long it asks to wait', async () => {
+  test('an error has the status, the reason and the message of the server, and its Retry-After', async () => {
     answer = (_, response) =>
       json(response, 429, { reason: 'TooManyRequests', message: 'slow down' }, { 'Retry-After': '7' });
     const error = await connect()
@@ -100,7 +100,7 @@ describe('answers', () => {
     });
   });
 
-  test('a refusal in plain text says what was asked for', async () => {
+  test('an error in plain text names the request', async () => {
     answer = (_, response) => response.writeHead(502).end('bad gateway');
     await expect(connect().request(get)).rejects.toMatchObject({
       status: 502,
@@ -108,12 +108,12 @@ describe('answers', () => {
     });
   });
 
-  test('a page of something in between is no answer', async () => {
+  test('an HTML page of a proxy means that the server is unreachable', async () => {
     answer = (_, response) => response.writeHead(200).end('<html>log in');
     await expect(connect().request(get)).rejects.toThrow(ApiServerUnreachable);
   });
 
-  test('an answer that breaks off is no answer', async () => {
+  test('an incomplete answer means that the server is unreachable', async () => {
     answer = (_, response) => {
       response.writeHead(200, { 'Transfer-Encoding': 'chunked' });
       response.write('{"half":');
@@ -122,12 +122,12 @@ describe('answers', () => {
     await expect(connect().request(get)).rejects.toThrow(ApiServerUnreachable);
   });
 
-  test('a stream is refused as other requests are', async () => {
+  test('a rejected stream throws the same error as other requests', async () => {
     answer = (_, response) => json(response, 410, { reason: 'Expired', message: 'too old' });
     await expect(connect().stream(get)).rejects.toMatchObject({ status: 410, reason: 'Expired' });
   });
 
-  test('what is not there is undefined', async () => {
+  test('an object that is not found is undefined', async () => {
     answer = (_, response) => json(response, 404, { reason: 'NotFound', message: 'none' });
     const type = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret' };
     expect(await connect().find(type, 'home', 'x')).toBeUndefined();
@@ -136,7 +136,7 @@ describe('answers', () => {
 });
 
 describe('time', () => {
-  test('a server that is silent is given up, and its connection is closed', async () => {
+  test('a request without an answer times out, and its connection is closed', async () => {
     const clock = new ManualClock();
     let closed = false;
     answer = (request) => request.socket.once('close', () => (closed = true));
@@ -149,7 +149,7 @@ describe('time', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test('a stream may be silent once it was accepted, and follows its signal', async () => {
+  test('an open stream has no timeout and follows its signal', async () => {
     const clock = new ManualClock();
     const stopping = new AbortController();
     answer = (_, response) => response.writeHead(200).flushHeaders();
@@ -162,7 +162,7 @@ describe('time', () => {
     expect(stream.destroyed).toBe(true);
   });
 
-  test('the caller’s own abort comes back as it is', async () => {
+  test('the reason of the caller’s abort is thrown unchanged', async () => {
     const reason = new Error('changed my mind');
     answer = () => undefined;
     await expect(connect().request({ ...get, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
@@ -207,8 +207,8 @@ describe('credentials', () => {
   });
 });
 
-describe('the right to write', () => {
-  test('lost: nothing but GET is sent', async () => {
+describe('the leader signal', () => {
+  test('only GET is sent after it was aborted', async () => {
     const writing = new AbortController();
     const cluster = connect({ leaderSignal: writing.signal });
     writing.abort(new Error('no longer the leader'));
@@ -217,7 +217,7 @@ describe('the right to write', () => {
     expect(seen.map(({ method }) => method)).toEqual(['GET']);
   });
 
-  test('lost while a write is under way: it is cut, a read is not', async () => {
+  test('an abort cuts a write in flight but not a read', async () => {
     const writing = new AbortController();
     const answers: (() => void)[] = [];
     answer = (_, response) => answers.push(() => json(response, 200, {}));
@@ -231,7 +231,7 @@ describe('the right to write', () => {
     await read;
   });
 
-  test('lost, and nobody has noticed: each write asks', async () => {
+  test('assertLeader is called before each write, so that an expired lease is detected without a timer', async () => {
     const cluster = connect({
       assertLeader: () => {
         throw new Error('the lease was not renewed in time');
@@ -241,7 +241,7 @@ describe('the right to write', () => {
     expect(seen).toEqual([]);
   });
 
-  test('is followed by many at once without a warning, and by none when they are through', async () => {
+  test('many concurrent requests follow it without a warning and leave no listener', async () => {
     const warned = jest.fn();
     process.on('warning', warned);
     const writing = new AbortController();
@@ -255,7 +255,7 @@ describe('the right to write', () => {
   });
 });
 
-test('each request is told, with what came of it', async () => {
+test('each request is reported with its result', async () => {
   const told: string[] = [];
   const cluster = connect({ onResponse: (method, status) => told.push(`${method} ${status}`) });
   await cluster.request(get);

@@ -45,7 +45,7 @@ function setup({ cached = true, admit = (object: ClusterObject) => object } = {}
       { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c', namespace: 'home' }, data },
       { owner },
     );
-  /** Somebody else changes the object, and the watch brings it. */
+  /** Another client changes the object, and the watch delivers it. */
   const touch = () => {
     const present = { ...state.present!, metadata: { ...state.present!.metadata, resourceVersion: '99' } };
     state.present = present;
@@ -79,7 +79,7 @@ describe('Applier', () => {
     expect(cluster.writes).toHaveLength(1);
   });
 
-  test('applies an object that somebody else has changed, once', async () => {
+  test('applies an object that another client has changed, once', async () => {
     const { cluster, apply, touch } = setup();
     await apply({ a: '1' });
     touch();
@@ -131,8 +131,12 @@ describe('Applier', () => {
 
     test.each<[string, Partial<ClusterObject['metadata']>, string]>([
       ['controlled by the owner', controlledBy('Widget', 'a', 'uid-a'), 'ours'],
-      ['of nobody, but with our label (retained)', { labels: { 'example.org/owner': 'Widget.a' } }, 'ours'],
-      ['of nobody', {}, 'conflict'],
+      [
+        'without owner, but with our label (retained)',
+        { labels: { 'example.org/owner': 'Widget.a' } },
+        'ours',
+      ],
+      ['without owner', {}, 'conflict'],
       ['of another resource of ours', controlledBy('Widget', 'b', 'uid-b'), 'conflict'],
       ['of another resource of ours that is gone', controlledBy('Widget', 'gone', 'uid-gone'), 'wait'],
       ['of the resource that had another’s name before', controlledBy('Widget', 'b', 'uid-before'), 'wait'],

@@ -176,7 +176,7 @@ describe('Controller', () => {
     expect(desk.since()).toEqual(['home/a']);
   });
 
-  test('the owner of a generated object is enqueued when somebody removes its label or its owner reference', async () => {
+  test('the owner of a generated object is enqueued when its label or its owner reference is removed', async () => {
     const desk = new Desk();
     await desk.see('a');
     desk.since();
@@ -386,7 +386,7 @@ describe('Controller', () => {
       },
     );
 
-    test('a resource that is gone is not reconciled again', async () => {
+    test('a deleted resource is not reconciled again', async () => {
       const desk = new Desk();
       desk.reconcile = () => Promise.resolve({ type: 'gone' });
       await desk.see('a');

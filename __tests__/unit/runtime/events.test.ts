@@ -28,7 +28,7 @@ function setup() {
 }
 
 describe('EventRecorder', () => {
-  test('an event says of what, what, by whom and when', async () => {
+  test('an event has the object, the message, the reporter and the time', async () => {
     const { cluster, record } = setup();
     await record();
     expect(cluster.writes).toHaveLength(1);
@@ -118,7 +118,7 @@ describe('EventRecorder', () => {
     expect(new Set(names).size).toBeGreaterThanOrEqual(2);
   });
 
-  test('a resource that has very many is limited, others are not, and time gives it new ones', async () => {
+  test('the events of a resource are limited, those of others are not, and the budget refills with time', async () => {
     const { clock, log, record, written } = setup();
     for (let event = 0; event < 100; event++) await record(`problem ${event}`);
     expect(written()).toHaveLength(25);
@@ -130,7 +130,7 @@ describe('EventRecorder', () => {
     expect(written()).toHaveLength(27);
   });
 
-  test('a clock that somebody sets back lifts no limit', async () => {
+  test('setting the clock back lifts no limit', async () => {
     const { clock, record, written } = setup();
     for (let event = 0; event < 20; event++) await record(`problem ${event}`);
     clock.set(-3_600_000);
@@ -138,7 +138,7 @@ describe('EventRecorder', () => {
     expect(written()).toHaveLength(25);
   });
 
-  test('one that cannot be written is logged and nothing else; the next one is tried anew', async () => {
+  test('an event that cannot be written is only logged, and the next one is written', async () => {
     const { cluster, log, record, written } = setup();
     cluster.handler = () => {
       throw new ApiError(403, 'Forbidden', 'the namespace is being terminated');
@@ -159,7 +159,7 @@ describe('EventRecorder', () => {
     expect(message).toHaveLength(1_024);
   });
 
-  test('what is long over is forgotten, even behind a series that never ends', async () => {
+  test('old entries are forgotten, even behind a series that never ends', async () => {
     const { clock, record, written } = setup();
     await record('steady');
     await record('once');

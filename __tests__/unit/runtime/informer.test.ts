@@ -70,7 +70,7 @@ describe('Informer', () => {
     await cache.stop();
   });
 
-  test('a permission that is missing names itself for as long as it is missing', async () => {
+  test('a missing permission is the last error until it is granted', async () => {
     const { clock, cluster, say, streams, cache, watch } = setup();
     const words = 'widgets.example.org is forbidden: User "op" cannot list resource "widgets"';
     const allow = cluster.handler;
@@ -88,7 +88,7 @@ describe('Informer', () => {
     await cache.stop();
   });
 
-  test('of several namespaces, the one that may not be listed is told', async () => {
+  test('of several namespaces, the one that may not be listed is reported', async () => {
     const { cluster, cache, watch } = setup(['home', 'office']);
     const open = cluster.handler;
     cluster.handler = (request: ApiRequest) => {
@@ -101,7 +101,7 @@ describe('Informer', () => {
     await cache.stop();
   });
 
-  test('a watch is stuck when nothing is heard of it for long, whatever somebody sets the clock to', async () => {
+  test('a watch without data for long is stuck, also when the system clock is changed', async () => {
     const { clock, say, cache, watch } = setup();
     watch();
     await settle();
@@ -125,7 +125,7 @@ describe('Informer', () => {
     await cache.stop();
   });
 
-  test('a streamed list that does not end is asked for in pages', async () => {
+  test('a streamed list that does not end is requested in pages', async () => {
     const { clock, cluster, say, told, cache, watch } = setup();
     watch();
     await settle();
@@ -144,7 +144,7 @@ describe('Informer', () => {
     await cache.stop();
   });
 
-  test('a quiet watch is opened again from where it was; if it is silent again, the list is asked for', async () => {
+  test('an idle watch is reopened at the same version; if it is idle again, the list is requested', async () => {
     const { clock, cluster, failed, say, cache, watch } = setup();
     const froms = () => cluster.requests.map(({ query }) => query?.['resourceVersion'] ?? 'list');
     watch();
@@ -161,7 +161,7 @@ describe('Informer', () => {
     await cache.stop();
   });
 
-  test('attempts that fail slowly are repeated less and less often, as those that fail at once', async () => {
+  test('attempts that fail slowly are retried with the same backoff as those that fail at once', async () => {
     jest.spyOn(Math, 'random').mockReturnValue(1);
     const { clock, cluster, cache, watch } = setup();
     const times: number[] = [];
@@ -179,7 +179,7 @@ describe('Informer', () => {
     await cache.stop();
   });
 
-  test('a watch that is too old is no failure: it lists again', async () => {
+  test('an expired watch is no failure: the list is requested again', async () => {
     const { clock, failed, say, streams, cache, watch } = setup();
     watch();
     await settle();
@@ -189,7 +189,7 @@ describe('Informer', () => {
     await cache.stop();
   });
 
-  test('what is kept is read-only where tests ask for that', async () => {
+  test('cached objects are frozen if the option is set', async () => {
     const { say, cache, watch } = setup();
     watch();
     await settle();

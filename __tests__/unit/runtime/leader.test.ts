@@ -123,7 +123,7 @@ describe('LeaderElection', () => {
   beforeEach(() => void jest.spyOn(Math, 'random').mockReturnValue(1));
   afterEach(() => jest.restoreAllMocks());
 
-  test('the first takes it, and keeps it for as long as it renews', async () => {
+  test('the first candidate acquires the lease and keeps it while it renews', async () => {
     const { clock, one, two, server } = await oneLeads();
     await clock.advance(10 * 60_000);
     expect([one.leading, two.leading]).toEqual([true, false]);
@@ -135,7 +135,7 @@ describe('LeaderElection', () => {
   });
 
   test.each([3_600_000, -3_600_000])(
-    'a clock that is wrong by %d ms takes no lease that is renewed',
+    'a candidate whose clock is wrong by %d ms takes no lease that is renewed',
     async (skew) => {
       const { clock, two } = await oneLeads(skew);
       await clock.advance(5 * 60_000);
@@ -144,7 +144,7 @@ describe('LeaderElection', () => {
   );
 
   test.each([3_600_000, -3_600_000])(
-    'a clock that somebody sets by %d ms while all runs ends no leader and makes no second one',
+    'changing the system clock by %d ms ends no leader and makes no second one',
     async (by) => {
       const { clock, one, two } = await oneLeads();
       clock.set(by);
@@ -154,7 +154,7 @@ describe('LeaderElection', () => {
     },
   );
 
-  test('a clock that somebody sets back delays neither the loss of the lease nor its take-over', async () => {
+  test('setting the system clock back delays neither the loss of the lease nor its acquisition by another', async () => {
     const { clock, one, two } = await oneLeads();
     one.network = down;
     await clock.advance(RETRY_PERIOD);
@@ -165,7 +165,7 @@ describe('LeaderElection', () => {
     expect(two.leading).toBe(true);
   });
 
-  test('a kill is survived within the lease duration and one retry', async () => {
+  test('after a kill another candidate leads within the lease duration and one retry', async () => {
     const { clock, one, two, server } = await oneLeads();
     one.network = silence; // the process is gone
     await clock.advance(LEASE_DURATION + RETRY_PERIOD);
@@ -184,7 +184,7 @@ describe('LeaderElection', () => {
     expect([one.end, one.isLeader, two.leading]).toEqual(['stopped', false, true]);
   });
 
-  test('a renewal that is under way at the stop does not take the lease back', async () => {
+  test('a renewal in flight at the stop does not acquire the lease again', async () => {
     const { clock, one, server } = await oneLeads();
     let answer!: () => void;
     one.network = ({ method }) =>
@@ -197,7 +197,7 @@ describe('LeaderElection', () => {
     expect(server.lease?.spec.holderIdentity).toBe('');
   });
 
-  test('a lease that is being taken at the stop is given back', async () => {
+  test('a lease that is being acquired at the stop is released', async () => {
     const { clock, one, server } = setup();
     let answer!: () => void;
     one.network = ({ method }) =>
@@ -241,7 +241,7 @@ describe('LeaderElection', () => {
     expect([one.isLeader, one.end]).toEqual([false, 'lost']);
   });
 
-  test('a hiccup shorter than the deadline costs nothing', async () => {
+  test('an outage shorter than the renew deadline has no effect', async () => {
     const { clock, one } = await oneLeads();
     one.network = down;
     await clock.advance(RENEW_DEADLINE - RETRY_PERIOD - 1);

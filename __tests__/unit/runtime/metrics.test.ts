@@ -46,7 +46,7 @@ describe('Metrics', () => {
     });
   });
 
-  test('what is kept in memory is counted when somebody looks', async () => {
+  test('cached objects are counted at each scrape', async () => {
     const metrics = new Metrics('1.2.3');
     const sizes = new Map([['HubFloor', 2]]);
     metrics.observeCache(() => sizes);

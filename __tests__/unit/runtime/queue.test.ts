@@ -125,7 +125,7 @@ describe('WorkQueue', () => {
       shop.queue.add('p/first');
       for (const key of ['p/a', 'p/b', 'q/c']) shop.queue.add(key, 'resync');
       shop.queue.add('q/d');
-      shop.queue.add('p/b'); // somebody changed it meanwhile
+      shop.queue.add('p/b'); // it was changed meanwhile
       for (const key of ['p/first', 'p/b', 'q/d', 'p/a', 'q/c']) await shop.finish(key);
       expect(shop.started).toEqual(['p/first', 'p/b', 'q/d', 'p/a', 'q/c']);
     });

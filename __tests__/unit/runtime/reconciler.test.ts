@@ -512,7 +512,7 @@ describe('Reconciler', () => {
       ['the state of its Hub', waiting('HubUnreachable', 'gone', 1), []],
       ['ready again after that', ready('AutomationGenerated', 'ok'), []],
       [
-        'not ready any more, as somebody asked for',
+        'not ready any more, as requested',
         waiting('HubFailed', 'gone', 1, {
           events: [{ type: 'Normal', reason: 'HubFailed', message: 'gone' }],
         }),

@@ -130,7 +130,7 @@ describe('Store', () => {
     expect(store.put(thing('a', 5))).toEqual([]);
   });
 
-  test('an object that was deleted and recreated while nobody looked is told as two changes', () => {
+  test('an object that was deleted and recreated while disconnected is reported as two changes', () => {
     const store = new Store<Thing>();
     const [before, after] = [thing('a', 1), thing('a', 9, 0, 'another')];
     store.put(before);
@@ -203,7 +203,7 @@ describe('Store', () => {
     });
   });
 
-  test('is the server as it was seen last, whatever the order of the news, and its changes tell the same story', () => {
+  test('equals the last state of the server for every order of updates, and so does a copy made from its changes', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const server = new Server();

@@ -48,7 +48,7 @@ test.each([
   expect(mapPath(value, mounts)).toBe(mapped);
 });
 
-test('the longest mounted path wins, in whatever order they are given', () => {
+test('the longest mounted path wins, for every order of the mounts', () => {
   const nested = [
     { inside: '/a', outside: '/one' },
     { inside: '/a/b', outside: '/two' },

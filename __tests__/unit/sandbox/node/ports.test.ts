@@ -25,7 +25,7 @@ describe('ports of pods', () => {
     expect(new Set(assigned).size).toBe(100);
   });
 
-  test('a port that somebody else took is not given', async () => {
+  test('a port that another process uses is not assigned', async () => {
     const ports = new Ports(file);
     const taken = await ports.assign('home', 'hub-0');
     const server = createServer();

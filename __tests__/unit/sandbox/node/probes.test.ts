@@ -49,7 +49,7 @@ describe('probes of pods', () => {
     expect(seen[0]).toBe('/ok probe');
   });
 
-  test('HTTP: no answer in time, and nobody there', async () => {
+  test('HTTP: a timeout and a refused connection are failures', async () => {
     expect(await ask({ ...http, timeoutSeconds: 0.1 }, target(), never)).toContain(
       'context deadline exceeded',
     );
@@ -70,7 +70,7 @@ describe('probes of pods', () => {
     for (const problem of await Promise.all(asked)) expect(problem).toContain('context deadline exceeded');
   });
 
-  test('TCP: somebody listens, or not', async () => {
+  test('TCP: the probe succeeds when the port is open and fails when it is closed', async () => {
     expect(await ask({ tcpSocket: { port: 8123 } }, target(), never)).toBeUndefined();
     server.close();
     expect(await ask({ tcpSocket: { port: 8123 } }, target(), never)).toContain('ECONNREFUSED');
@@ -96,7 +96,7 @@ describe('probes of pods', () => {
   test('a command: its exit code counts, and its output says why', async () => {
     const command = (script: string) => ({ exec: { command: ['sh', '-c', script] }, timeoutSeconds: 5 });
     expect(await ask(command('exit 0'), target(), never)).toBeUndefined();
-    expect(await ask(command('echo nobody; exit 3'), target(), never)).toBe('nobody');
+    expect(await ask(command('echo broken; exit 3'), target(), never)).toBe('broken');
     expect(await ask({ ...command('sleep 60'), timeoutSeconds: 0.1 }, target(), never)).toContain(
       'context deadline exceeded',
     );

@@ -112,7 +112,7 @@ describe('DriftDetector', () => {
     expect(reconciled).toHaveLength(2);
     await clock.advance(5_000);
     expect(reconciled).toHaveLength(4);
-    expect([...priorities]).toEqual(['resync']); // nobody's edit waits for it
+    expect([...priorities]).toEqual(['resync']); // no edit waits for it
   });
 
   test('a foreign change is rechecked while a burst of our own goes on', async () => {

@@ -2,7 +2,7 @@ import { FileReadSchedule } from '../../../../operator/sync/config-entities/file
 import { ManualClock } from '../../manual-clock';
 
 describe('FileReadSchedule', () => {
-  test('reads that nobody waits for take at most a fifth of the time of the hub', async () => {
+  test('background reads take at most a fifth of the time of the hub', async () => {
     const clock = new ManualClock();
     const schedule = new FileReadSchedule(clock);
     const read = schedule.time(() => clock.sleep(400));

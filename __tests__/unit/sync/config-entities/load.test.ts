@@ -48,7 +48,7 @@ describe('nextLoadStep', () => {
       { type: 'NotLoaded', after: 10_000 },
     ],
     [
-      'what nobody has just written is not waited for',
+      'a definition without a recent write is not waited for',
       'HubReloads',
       found,
       { type: 'NotLoaded', after: 60_000 },
@@ -75,7 +75,7 @@ describe('loadPolicyOf', () => {
   test.each<[string, boolean, boolean, LoadPolicy]>([
     ['an automation or scene is reloaded by the operator', true, true, 'OperatorReloads'],
     ['with autoReload false the hub loads it', true, false, 'HubReloads'],
-    ['a script is loaded by the hub, whatever autoReload says', false, true, 'HubReportsLoad'],
+    ['a script is loaded by the hub, with any autoReload', false, true, 'HubReportsLoad'],
     ['a script with autoReload false is no different', false, false, 'HubReportsLoad'],
   ])('%s', (_, reloads, autoReload, expected) => {
     expect(loadPolicyOf({ reloads }, { autoReload } as ConfigEntitySpec)).toBe(expected);

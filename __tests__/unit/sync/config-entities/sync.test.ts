@@ -348,7 +348,7 @@ describe('ConfigEntitySync', () => {
       }
     };
     await reconcilesFor(5_000);
-    bench.clock.set(-3_600_000); // somebody sets the clock on the wall
+    bench.clock.set(-3_600_000); // the system clock is set back
     await reconcilesFor(60_000);
     expect(sentAt).toEqual([0, 4_000, 12_000, 28_000, 60_000]);
     expect((await bench.reconcile()).message).toContain('boom');
@@ -805,7 +805,7 @@ describe('ConfigEntitySync', () => {
   });
 
   describe('a scene with an icon', () => {
-    test('is read, written and reloaded by nobody after a restart of the operator', async () => {
+    test('causes no read, write or reload after a restart of the operator', async () => {
       const before = sceneBench();
       await before.reconcileUntilReady();
       const after = sceneBench(before.status);
@@ -828,7 +828,7 @@ describe('ConfigEntitySync', () => {
       expect(bench.count('read')).toBe(1);
     });
 
-    test('that somebody changed and reloaded in the hub is put back', async () => {
+    test('that was changed and reloaded in the hub is restored', async () => {
       const bench = sceneBench();
       await bench.reconcileUntilReady();
       bench.stored = bench.running = { ...bench.stored, entities: { 'light.sofa': { state: 'off' } } };

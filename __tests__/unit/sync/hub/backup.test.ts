@@ -60,7 +60,7 @@ const config = fc.record({
 const filled = (value: object) => defaulted(definition.spec, { backup: value }).backup!;
 
 describe('backupDifference', () => {
-  test('gives the hub the desired schedule, whatever it had, and is then empty', () => {
+  test('gives the hub the desired schedule from any previous one, and is then empty', () => {
     fc.assert(
       fc.property(
         spec,

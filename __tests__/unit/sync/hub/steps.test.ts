@@ -93,7 +93,7 @@ describe('Steps', () => {
 });
 
 describe('requeueAfter', () => {
-  test('requeues whatever the outcome is', async () => {
+  test('requeues after every outcome', async () => {
     const context = aHubContext();
     requeueAfter(context, 30_000);
     expect(await reconcile(context, stalled('RejectedByHub', 'No.'))).toMatchObject({

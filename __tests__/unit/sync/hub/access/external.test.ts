@@ -61,7 +61,7 @@ describe('externalStep', () => {
     return (await step.run(aHubContext(hub))) as Outcome;
   }
 
-  test('gives a hub to the oldest Hub with its address, in whatever namespace', async () => {
+  test('assigns a hub to the oldest Hub with its address, across namespaces', async () => {
     const older = hubAt('2026-01-01T00:00:00Z', { uid: 'c', namespace: 'office', url: 'http://BOX:8123' });
     expect(await reconcile(younger, older)).toMatchObject({
       type: 'Stalled',

@@ -12,7 +12,7 @@ import { type Answer, FakeHub, json, type Request, text } from '../../../client/
 import { ManualClock } from '../../../manual-clock';
 import { aHub, aHubContext, services } from '../../fixtures';
 
-// A hub counts failed logins until it is restarted, whatever lies between them, and bans their address after a few.
+// A hub counts failed logins until it is restarted, and bans their address after a few.
 
 const HOUR = 3_600_000;
 /** Children that write to the hub while their Hub is connected. */

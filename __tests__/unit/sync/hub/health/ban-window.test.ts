@@ -56,7 +56,7 @@ const restartsOf = (seen: readonly Seen[]) =>
   seen.filter(({ decision }) => decision.type === 'restart').map(({ at }) => at);
 
 describe('decideBanRestart, over time', () => {
-  test('never restarts twice within five minutes, whatever succeeds or restarts in between', () => {
+  test('never restarts twice within five minutes, for any sequence of successes and restarts in between', () => {
     fc.assert(
       fc.property(happenings, (events) => {
         const restarts = restartsOf(live(events).seen);
