@@ -77,7 +77,7 @@ describe('Registry', () => {
     expect(changes).toBe(0);
   });
 
-  test('a change of somebody else is reported, and the registry read once more', async () => {
+  test('a change by another client is reported, and the registry read once more', async () => {
     await registry.entries();
     hub.change('create', 'theirs', { name: 'Theirs', floor_id: 'theirs' });
     hub.change('update', 'theirs', { name: 'Theirs', floor_id: 'theirs', level: 1 });
@@ -86,7 +86,7 @@ describe('Registry', () => {
     expect(hub.lists).toBe(2);
   });
 
-  test('a change of somebody else during an own write is not taken for ours, even of the same entry', async () => {
+  test('a change by another client during an own write is not taken for ours, even of the same entry', async () => {
     await registry.entries();
     await registry.create({ name: 'A' });
     hub.interfere = () => hub.change('update', 'a', { name: 'Theirs', floor_id: 'a' });
@@ -95,7 +95,7 @@ describe('Registry', () => {
     expect((await registry.entries()).get('a')).toMatchObject({ name: 'Theirs' });
   });
 
-  test('a removal of what somebody else has removed succeeds', async () => {
+  test('the removal of an entry that another client has removed succeeds', async () => {
     await registry.entries();
     await expect(registry.remove('gone')).resolves.toBeUndefined();
     expect(changes).toBe(0);

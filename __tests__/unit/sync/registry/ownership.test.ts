@@ -11,7 +11,7 @@ describe('locate', () => {
     locate(floors, anEntry('HubFloor', 'mine', fields), entries, others);
 
   test.each([
-    ['its recorded id, whatever its name', { spec: { name: 'B' }, status: { floorID: 'a' } }, 'Owned', 'a'],
+    ['its recorded id, with any name', { spec: { name: 'B' }, status: { floorID: 'a' } }, 'Owned', 'a'],
     [
       'the name under which it was being created',
       { spec: { name: 'N' }, status: { pendingName: 'b' } },
@@ -49,7 +49,7 @@ describe('nameConflict', () => {
   const conflict = (...[mine, ...others]: ReturnType<typeof owner>[]) =>
     nameConflict(floors, mine!, 'a', entries, others);
 
-  test('a free name, its own in other letters, and one that nobody of ours has are no conflict', () => {
+  test('a free name, its own in other letters, and one that no resource has are no conflict', () => {
     expect(conflict(a!('New'))).toEqual({ type: 'None' });
     expect(conflict(a!(' a'), b!('B'))).toEqual({ type: 'None' });
     expect(conflict(a!('B'))).toEqual({ type: 'None' }); // the hub rejects it

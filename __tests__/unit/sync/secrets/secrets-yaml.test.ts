@@ -43,9 +43,12 @@ describe('readSecretsYaml', () => {
     );
   });
 
-  test.each(['', 'a: [', '- a', 'text'])('a file of somebody else, %j, has no hash and no salt', (text) => {
-    expect(readSecretsYaml(text)).toEqual({ values: new Map(), hash: undefined, salt: undefined });
-  });
+  test.each(['', 'a: [', '- a', 'text'])(
+    'a file that the operator did not generate, %j, has no hash and no salt',
+    (text) => {
+      expect(readSecretsYaml(text)).toEqual({ values: new Map(), hash: undefined, salt: undefined });
+    },
+  );
 });
 
 describe('digestOfSecret', () => {
