@@ -90,6 +90,18 @@ test('every included file is there, and what was on the volume is kept', async (
   expect((await stat(join(places.config, 'secrets.yaml'))).mode & 0o777).toBe(0o600);
 });
 
+test('every included file is there, in flow style and through included files', async () => {
+  const flow =
+    '{automation: !include automations.yaml, scene: !include "own scenes.yaml", counter: !include a.yaml}';
+  await start({ 'configuration.yaml': flow, 'a.yaml': 'steps: !include b/c.yaml\n' });
+  for (const name of ['automations.yaml', 'own scenes.yaml', 'b/c.yaml']) expect(exists(name)).toBe(true);
+  // Back to the configuration that the next tests start with.
+  await start(
+    { 'configuration.yaml': FIRST, 'counters.yaml': 'steps:\n' },
+    { 'secrets.yaml': 'name: "0123"\n' },
+  );
+});
+
 test('the same again needs no check', async () => {
   const generated = { 'configuration.yaml': FIRST, 'counters.yaml': 'steps:\n' };
   const { code, verdict } = await start(generated, { 'secrets.yaml': 'name: "0123"\n' });

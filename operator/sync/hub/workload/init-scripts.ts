@@ -106,14 +106,30 @@ def put(files):
     remember(files)
 
 
+def included_in(path):
+    try:
+        content = path.read_bytes()
+        if b"!include" not in content:
+            return []
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        events = yaml.parse(content, Loader=loader)
+        return [event.value for event in events if isinstance(event, yaml.ScalarEvent) and event.tag == "!include"]
+    except (OSError, UnicodeDecodeError, yaml.YAMLError):
+        return []  # the check says what is wrong with it
+
+
 def create_included():
-    # The hub refuses its whole configuration when one included file is missing.
-    text = (config / "configuration.yaml").read_text(errors="replace")
-    for name in re.findall(r"^[^#\\n]*!include\\s+[\\"']?([^\\s\\"'#]+)", text, re.M):
-        path = config / name
-        if config.resolve() in path.resolve().parents and not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("[]\\n" if path.name == "automations.yaml" else "")
+    # The hub refuses its whole configuration when one included file is missing, also one that an included file includes.
+    found = [config / "configuration.yaml"]
+    for including in found:
+        for name in included_in(including):
+            path = including.parent / name
+            if path in found or config.resolve() not in path.resolve().parents:
+                continue
+            found.append(path)
+            if not path.exists():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text("[]\\n" if path.name == "automations.yaml" else "")
 
 
 def masked(text):
