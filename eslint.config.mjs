@@ -33,6 +33,14 @@ export default tseslint.config(
           message: 'Name a constant without its unit and state the unit in its comment.',
         },
       ],
+      'no-restricted-properties': [
+        'error',
+        ...['any', 'timeout'].map((property) => ({
+          object: 'AbortSignal',
+          property,
+          message: 'use operator/deadline.ts: Node collects a combined timeout before it fires',
+        })),
+      ],
       'import-x/no-extraneous-dependencies': [
         'error',
         { packageDir: [import.meta.dirname, join(import.meta.dirname, 'operator')] },
@@ -89,6 +97,11 @@ export default tseslint.config(
       '@typescript-eslint/no-unsafe-return': 'off',
       '@typescript-eslint/only-throw-error': 'off',
     },
+  },
+  {
+    // A signal that is not combined: fetch keeps it.
+    files: ['__tests__/integration/hub/hub-health.test.ts'],
+    rules: { 'no-restricted-properties': 'off' },
   },
   {
     files: ['__tests__/**'],
