@@ -77,6 +77,17 @@ export const ROLLOUT_DEBOUNCE = 3 * SECOND;
 /** Continuous changes delay a rollout by at most this. */
 export const ROLLOUT_DEBOUNCE_LIMIT = 30 * SECOND;
 
+// --- Configuration: rules.md, "Reload or restart" ---
+
+/** The kubelet is asked this often to refresh the volume of a changed configuration. */
+export const VOLUME_REFRESH_INTERVAL = SECOND;
+/** A running hub that does not read the mounted files within this time reads others. */
+export const CONTENT_SEEN_LIMIT = 30 * SECOND;
+/** A change waits this long for a hub that starts or does not answer, to be checked by it, before it is given to the next pod. */
+export const HUB_RETURN_LIMIT = MINUTE;
+/** A reload of the configuration requeues its resource when it has ended; this is the fallback. */
+export const CONFIGURATION_LOAD_REQUEUE = 30 * SECOND;
+
 // --- Ban: rules.md, "Ban recovery" ---
 
 /** At most this many restarts within BAN_WINDOW. */

@@ -15,8 +15,6 @@ declare module '../../operator/client/commands' {
       };
       result: void;
     };
-    'http/config/configure': { fields: { config: object }; result: { restart: boolean } };
-    'http/config/promote': { fields: NoFields; result: void };
     'config/auth/create': {
       fields: { name: string; group_ids: string[] };
       result: { user: { id: string } };

@@ -179,19 +179,38 @@ export interface EntityRegistryUpdated {
   readonly changes?: Readonly<Record<string, unknown>>;
 }
 
-/** The settings of the hub's web server that concern a reverse proxy. */
+/** The settings of the hub's web server. */
 export interface HttpSettings {
+  readonly server_host?: readonly string[];
+  readonly server_port?: number;
+  readonly ssl_certificate?: string;
+  readonly ssl_key?: string;
+  readonly ssl_peer_certificate?: string;
+  readonly ssl_profile?: string;
+  readonly cors_allowed_origins?: readonly string[];
   readonly use_x_forwarded_for?: boolean;
   /** CIDR */
   readonly trusted_proxies?: readonly string[];
+  /** Failed logins until an address is banned; -1: never. */
+  readonly login_attempts_threshold?: number;
+  readonly ip_ban_enabled?: boolean;
+  readonly use_x_frame_options?: boolean;
+}
+
+/** Settings with what the hub notes about them. */
+export interface HttpSlot extends HttpSettings {
+  readonly created_at?: string;
+  /** `apply_failed` or `not_promoted`: they were tried and given up. */
+  readonly error?: string | null;
+  readonly error_message?: string | null;
 }
 
 /** The web server's settings in their three slots; null: the slot is empty. */
 export interface HttpConfig {
-  readonly stable: HttpSettings | null;
+  readonly stable: HttpSlot | null;
   /** On trial: reverted after five minutes unless promoted. */
-  readonly pending: HttpSettings | null;
-  readonly default: HttpSettings | null;
+  readonly pending: HttpSlot | null;
+  readonly default: HttpSlot | null;
   /** The slot that the server was started with. */
   readonly active_config_type: 'stable' | 'pending' | 'default' | 'default_legacy_port';
 }

@@ -7,6 +7,7 @@ import type {
   CoreConfigUpdate,
   EntityRegistryUpdated,
   HttpConfig,
+  HttpSettings,
   HubUser,
   IssueEvent,
   PersonRecord,
@@ -37,7 +38,16 @@ export interface Commands extends RegistryCommands {
   'config/core/update': Command<CoreConfigUpdate, void>;
   analytics: Command<NoFields, { readonly preferences: AnalyticsPreferences }>;
   'analytics/preferences': Command<{ readonly preferences: AnalyticsPreferences }, void>;
+  /** How long each component took to be set up in this start of the hub. */
+  'integration/setup_info': Command<
+    NoFields,
+    readonly { readonly domain: string; readonly seconds: number }[]
+  >;
+  /** The services of each domain. */
+  get_services: Command<NoFields, Readonly<Record<string, Readonly<Record<string, unknown>>>>>;
   'http/config': Command<NoFields, HttpConfig>;
+  'http/config/configure': Command<{ readonly config: HttpSettings }, { readonly restart: boolean }>;
+  'http/config/promote': Command<NoFields, void>;
   'persistent_notification/get': Command<
     NoFields,
     readonly { readonly notification_id: string; readonly message: string }[]

@@ -1,3 +1,4 @@
+import type { HttpConfig, HttpSettings } from './api-types';
 import type { HubConnection } from './connection';
 import { HubRejected } from './errors';
 
@@ -14,13 +15,35 @@ export interface ReverseProxySettings {
 export async function getReverseProxySettings(
   connection: HubConnection,
 ): Promise<ReverseProxySettings | undefined> {
+  const config = await readHttpConfig(connection);
+  if (!config) return undefined;
+  const slot = config.active_config_type === 'default_legacy_port' ? 'default' : config.active_config_type;
+  const active = config[slot] ?? {};
+  return { enabled: active.use_x_forwarded_for ?? false, trustedProxies: active.trusted_proxies ?? [] };
+}
+
+/** Undefined for a hub older than 2026.8, which keeps them in its YAML alone. */
+export async function readHttpConfig(connection: HubConnection): Promise<HttpConfig | undefined> {
   try {
-    const answer = await connection.command('http/config');
-    const slot = answer.active_config_type === 'default_legacy_port' ? 'default' : answer.active_config_type;
-    const active = answer[slot] ?? {};
-    return { enabled: active.use_x_forwarded_for ?? false, trustedProxies: active.trusted_proxies ?? [] };
+    return await connection.command('http/config');
   } catch (error) {
     if (error instanceof HubRejected && error.code === 'unknown_command') return undefined;
     throw error;
   }
+}
+
+/**
+ * Stores settings on trial. If they are new, the hub restarts with them within seconds, and reverts them five minutes
+ * later unless they are promoted.
+ *
+ * @param config complete: the hub has its default for every key that is missing
+ * @throws HubRejected `not_running` while it starts, `bind_failed`, or `invalid_format`
+ */
+export async function configureHttp(connection: HubConnection, config: HttpSettings): Promise<void> {
+  await connection.command('http/config/configure', { config });
+}
+
+/** Keeps the settings that are on trial. @throws HubRejected `not_allowed`: there are none, or they have failed */
+export async function promoteHttp(connection: HubConnection): Promise<void> {
+  await connection.command('http/config/promote');
 }

@@ -1,3 +1,4 @@
+import type { HubConnection } from './connection';
 import { WRITE_TIMEOUT, type RestClient } from './rest';
 
 /**
@@ -19,4 +20,12 @@ export async function callService(
 /** The components and platforms that the hub has set up: `automation`, `scene`, `mqtt`, `sensor.mqtt`, … */
 export function listComponents(rest: RestClient): Promise<readonly string[]> {
   return rest.get<readonly string[]>('/api/components');
+}
+
+/** The names of all services, by domain. */
+export async function listServices(
+  connection: HubConnection,
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const services = await connection.command('get_services');
+  return new Map(Object.entries(services).map(([domain, names]) => [domain, new Set(Object.keys(names))]));
 }

@@ -44,6 +44,12 @@ export const operatorAnnotations = {
   restartHash: `${API_GROUP}/restart-hash`,
   /** On the generated ConfigMap: the secrets that need a restart. The Hub copies it to `secrets-hash`. */
   restartSecretsHash: `${API_GROUP}/restart-secrets-hash`,
+  /** On the generated ConfigMaps: `sha256:<hex>` of the configuration that they hold. */
+  contentHash: `${API_GROUP}/content-hash`,
+  /** On the accepted configuration: the start of the hub in which the hub was seen to read it. */
+  seenInStart: `${API_GROUP}/seen-in-start`,
+  /** On the accepted configuration: what the hub's check warned of when it was accepted. */
+  checkWarnings: `${API_GROUP}/check-warnings`,
   /** On the hub's pod: a new value makes the kubelet refresh mounted volumes within about a second. */
   refresh: `${API_GROUP}/refresh`,
   /** On the volume claim: the highest hub version that ran on it. */

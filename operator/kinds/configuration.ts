@@ -161,7 +161,8 @@ export const configuration = defineChild({
     { apiGroup: '', resources: ['configmaps'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
     // Without a HubSecrets it passes the URL of the recorder's database to the hub by itself.
     { apiGroup: '', resources: ['secrets'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
-    { apiGroup: '', resources: ['pods'], verbs: ['get', 'list', 'watch'] },
+    { apiGroup: '', resources: ['pods'], verbs: ['get', 'list', 'watch', 'patch', 'delete'] },
+    { apiGroup: 'apps', resources: ['statefulsets'], verbs: ['get', 'list', 'watch'] },
   ],
 });
 

@@ -20,6 +20,8 @@ export function objectNames(hub: string) {
     admin: `${hub}-admin`,
     /** ConfigMap that HubConfiguration generates. */
     configuration: `${hub}-configuration`,
+    /** ConfigMap with the last configuration that the hub's check accepted; it belongs to the Hub. */
+    acceptedConfiguration: `${hub}-configuration-accepted`,
     /** Secret that HubSecrets generates; key `secrets.yaml`. */
     secrets: `${hub}-secrets`,
     /** Secret with the operator's own random keys for this hub. */

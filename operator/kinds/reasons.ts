@@ -153,7 +153,14 @@ export const readyReasons = {
       '`spec.version` is lower than the version that ran on the volume. The database may not survive that.',
     action: 'Set `spec.version` back, or restore a backup and set the annotation `allow-downgrade`.',
   },
-  ConfigurationGenerated: { kinds: ['HubConfiguration'], meaning: 'The ConfigMap is generated.' },
+  ConfigurationLoaded: {
+    kinds: ['HubConfiguration'],
+    meaning: 'The hub has loaded the configuration: it was asked.',
+  },
+  ConfigurationGenerated: {
+    kinds: ['HubConfiguration'],
+    meaning: 'The ConfigMap is generated, and the hub is loading it.',
+  },
   InvalidConfiguration: {
     kinds: ['HubConfiguration'],
     meaning:
@@ -162,8 +169,20 @@ export const readyReasons = {
   },
   CheckFailed: {
     kinds: ['HubConfiguration'],
-    meaning: 'The hub would not load the configuration. The last good configuration stays.',
+    meaning:
+      'The hub’s own check rejects the configuration, or a section of it. The last good configuration stays, if there was one.',
     action: 'Correct what the hub’s check reports in the message.',
+  },
+  ReloadFailed: {
+    kinds: ['HubConfiguration'],
+    meaning: 'The hub failed to reload a section, and `reloadStrategy: hot-reload` forbids a restart.',
+    action: 'Read the message and the hub’s log, or restart the hub.',
+  },
+  RestartPending: {
+    kinds: ['HubConfiguration'],
+    meaning:
+      'Only a restart of the hub loads the sections in `status.changedSections`. The hub is being restarted, or `reloadStrategy: hot-reload` forbids it.',
+    action: 'With `hot-reload`: restart the hub, or set `reloadStrategy` to auto.',
   },
   SecretsGenerated: {
     kinds: ['HubSecrets'],
@@ -388,6 +407,32 @@ export const otherConditions = {
       CertManagerNotInstalled: {
         meaning: 'The definitions of cert-manager are not installed. The hub is served over HTTP.',
         action: 'Install cert-manager.',
+      },
+    },
+  },
+  HttpSettingsReady: {
+    kinds: ['HubConfiguration'],
+    meaning:
+      'The hub has the settings of the section `http:`, which it takes by its API since 2026.8. Absent without that section.',
+    reasons: {
+      Applied: { meaning: 'The hub has them for good.' },
+      InProgress: { meaning: 'The hub restarts to try them.' },
+      PendingChange: {
+        meaning: 'Settings of another client are on trial in the hub. They are left alone.',
+        action: 'Confirm or drop them in the hub, or wait: the hub reverts them after five minutes.',
+      },
+      Reverted: {
+        meaning:
+          'The hub could not be reached with them, or could not use them, and went back to the former ones.',
+        action: 'Correct the section `http:`.',
+      },
+      Rejected: {
+        meaning: 'The hub or the operator does not accept them. The message says why.',
+        action: 'Correct the section `http:`.',
+      },
+      RestartPending: {
+        meaning: 'The hub restarts for a change of them, and `reloadStrategy: hot-reload` forbids it.',
+        action: 'Set `reloadStrategy` to auto.',
       },
     },
   },

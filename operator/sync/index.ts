@@ -26,11 +26,12 @@ export interface SyncModules {
 export function syncModules(services: Services): SyncModules {
   const hubs = new HubClients(services);
   const configEntities = configEntityModules(services, hubs);
+  const configuration = configurationModule(services, hubs);
   const integrations = integrationModule(services, hubs);
   const modules = new Map<string, SyncModule<CustomResource>>(
     Object.entries({
       Hub: hubModule(services, hubs),
-      HubConfiguration: notForExternalHubs(hubs, configurationModule(services)),
+      HubConfiguration: notForExternalHubs(hubs, configuration.module),
       HubSecrets: notForExternalHubs(hubs, secretsModule(services)),
       HubCommunityRepository: notForExternalHubs(hubs, notYetSupported),
       HubIntegration: integrations.module,
@@ -43,6 +44,9 @@ export function syncModules(services: Services): SyncModules {
     drain: async () => {
       await Promise.all([configEntities.drain(), integrations.drain()]);
     },
-    close: () => hubs.close(),
+    close: () => {
+      configuration.close();
+      hubs.close();
+    },
   };
 }

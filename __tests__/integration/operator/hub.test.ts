@@ -86,7 +86,10 @@ describe('Hub', () => {
     const before = await rollouts();
     await replaced(async () => {
       for (const name of ['second', 'third'])
-        await home.change('hubconfiguration', 'villa', { configuration: withSwitch(name) });
+        await home.change('hubconfiguration', 'villa', {
+          configuration: withSwitch(name),
+          reloadStrategy: 'restart',
+        });
     });
     expect(await rollouts()).toBe(before + 1);
     expect([await isLoaded('third'), await isLoaded('first')]).toEqual([true, false]);
@@ -95,13 +98,16 @@ describe('Hub', () => {
   });
 
   test('a configuration that the hub would not load leaves the last good one running', async () => {
-    await replaced(() => home.apply(configuration('villa', `${withSwitch('fourth')}logger: !nonsense x\n`)));
-    expect([await isLoaded('third'), await isLoaded('fourth')]).toEqual([true, false]);
+    const before = await podUid();
+    await home.apply(configuration('villa', `${withSwitch('fourth')}logger: !nonsense x\n`));
     const { message } = await home.ready('hubconfiguration', 'villa', {
       status: 'False',
       reason: 'CheckFailed',
     });
     expect(message).toContain('!nonsense');
+    expect([await isLoaded('third'), await isLoaded('fourth')]).toEqual([true, false]);
+    expect(await podUid()).toBe(before);
+    expect(await generated()).toContain('third');
   });
 
   test('none of this was an error', async () => {

@@ -1,5 +1,15 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import {
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PREPARE_CONFIG } from '../../../operator/sync/hub/workload/init-scripts';
@@ -58,6 +68,21 @@ async function mount(place: string, files: Readonly<Record<string, string>>): Pr
 const content = (name: string) => readFile(join(places.config, name), 'utf8');
 const exists = (name: string) => existsSync(join(places.config, name));
 
+test('a change of the mounted file is one of the hub’s file, and a file of a person becomes a link once', async () => {
+  await start({ 'configuration.yaml': SECOND });
+  await writeFile(join(places.configuration, 'configuration.yaml'), FIRST);
+  expect(await content('configuration.yaml')).toBe(FIRST);
+  // As a backup that was restored leaves it.
+  await rm(join(places.config, 'configuration.yaml'));
+  await writeFile(join(places.config, 'configuration.yaml'), 'old:\n');
+  await start({ 'configuration.yaml': SECOND });
+  expect(await readlink(join(places.config, 'configuration.yaml'))).toBe(
+    join(places.configuration, 'configuration.yaml'),
+  );
+  await rm(places.config, { recursive: true });
+  await mkdir(places.config);
+});
+
 test('without a configuration there is no start', async () => {
   const { code, verdict } = await start({});
   expect(code).toBe(1);
@@ -87,7 +112,7 @@ test('every included file is there, and what was on the volume is kept', async (
   expect(await content('configuration.yaml.before-hub-operator')).toBe('default_config:\n');
   expect(await content('automations.yaml')).toBe("- id: '1'\n");
   expect(await content('secrets.yaml')).toBe('name: "0123"\n');
-  expect((await stat(join(places.config, 'secrets.yaml'))).mode & 0o777).toBe(0o600);
+  expect(await readlink(join(places.config, 'secrets.yaml'))).toBe(join(places.secrets, 'secrets.yaml'));
 });
 
 test('every included file is there, in flow style and through included files', async () => {
@@ -143,6 +168,16 @@ test.each([
   expect(await content('configuration.yaml')).toBe(SECOND);
   expect(await content('lights.yaml')).toBe('[]\n');
   expect(exists('new.yaml')).toBe(false);
+});
+
+test('a section that the hub would leave out counts as broken, and the content is named', async () => {
+  const broken = `input_number:\n  x:\n    max: many\n${INCLUDES}`;
+  const { code, verdict } = await start({ 'configuration.yaml': broken, '.content-hash': 'sha256:00' });
+  expect(code).toBe(0);
+  expect(verdict).toMatch(
+    /^The hub would not load this configuration, so the last good one stays:\n.*input_number.*\ncontent sha256:00$/s,
+  );
+  expect(await content('configuration.yaml')).toBe(SECOND);
 });
 
 test('the one that was good is in place at once when it comes back', async () => {
@@ -218,7 +253,7 @@ describe('of another version', () => {
     expect(verdict).toMatch(
       /^2999\.1\.0 has run on this volume, and \S+ may not be able to read what a newer version has written\. Set spec\.version to 2999\.1\.0 or later/,
     );
-    expect(await content('configuration.yaml')).toBe(SECOND);
+    expect(await content('hub-operator/last-good/configuration.yaml')).toBe(SECOND);
   });
 
   test('it may start when the Hub allows it', async () => {

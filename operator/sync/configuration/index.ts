@@ -1,75 +1,115 @@
-import {
-  configuration as definition,
-  type Hub,
-  type HubConfiguration,
-  type HubConfigurationSpec,
-} from '../../kinds';
+import { configuration as definition, type HubConfiguration, type HubConfigurationSpec } from '../../kinds';
 import { defaulted } from '../../kinds/schema';
 import { DEPENDENCY_REQUEUE } from '../../limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
-import type { SyncModule } from '../../runtime/sync-module';
+import type { ReconcileContext, SyncModule } from '../../runtime/sync-module';
 import { dryRunOutcome } from '../dry-run';
+import type { HubClients } from '../hub-clients';
+import { hubErrorOutcome } from '../hub-errors';
 import { readGeneratedSecrets } from '../secrets/generated-secrets';
 import type { Services } from '../services';
-import { checkFailureOf } from './check-verdict';
+import { AcceptedConfigurations } from './accepted';
+import { type Content, contentOf } from './content';
 import { type ConfigurationSource, generateConfiguration } from './generate';
 import { missingSecrets } from './missing-secrets';
+import { OfflineConfigurations } from './offline';
+import { OnlineConfigurations } from './online';
 import { publishConfiguration } from './publish';
 import { ensureRecorderSecret } from './recorder-secret';
-import { restartForAll } from './restart-hashes';
-import { unsupportedParts } from './unsupported';
+import { autoRestartOf, restartForAll } from './restart-hashes';
 
-/** Generates the hub's configuration into a ConfigMap, which needs no running hub. The Hub mounts it. */
-export function configurationModule(services: Services): SyncModule<HubConfiguration> {
+export interface ConfigurationModule {
+  readonly module: SyncModule<HubConfiguration>;
+  /** Aborts what is being loaded into hubs. */
+  close(): void;
+}
+
+/** Generates the hub's configuration into a ConfigMap, which needs no running hub, and loads it into one that runs. */
+export function configurationModule(services: Services, hubs: HubClients): ConfigurationModule {
+  const accepted = new AcceptedConfigurations(services);
+  const online = new OnlineConfigurations(services, accepted);
+  const offline = new OfflineConfigurations(services, accepted);
+
+  async function deliver(resource: HubConfiguration, context: ReconcileContext): Promise<Outcome> {
+    const spec = defaulted(definition.spec, resource.spec);
+    const prepared = await prepare(services, resource, spec);
+    if ('outcome' in prepared) return prepared.outcome;
+    const { content, events } = prepared;
+    const { namespace } = resource.metadata;
+    const { name } = spec.hubRef;
+    const reached = await hubs.reach(namespace, name);
+    if ('outcome' in reached) {
+      const outcome = await offline.sync(resource, content, hubs.find(namespace, name), reached.outcome);
+      return withEvents(outcome, events);
+    }
+    const policy = { strategy: spec.reloadStrategy, autoRestart: autoRestartOf(services, resource) };
+    try {
+      const { hub, client } = reached;
+      return withEvents(await online.sync({ resource, content, policy }, hub, client, context), events);
+    } catch (error) {
+      const status = { configHash: content.marker.configuration };
+      return hubErrorOutcome(error, 'object', { status, events });
+    }
+  }
+
   return {
-    sync: (resource, { dryRun }) =>
-      dryRun
-        ? dryRunOutcome(services, (applier) => publish({ ...services, applier }, resource))
-        : publish(services, resource),
+    close: () => online.close(),
+    module: {
+      sync: (resource, context) =>
+        context.dryRun
+          ? dryRunOutcome(services, (applier) => publishOnly({ ...services, applier }, resource))
+          : deliver(resource, context),
+    },
   };
 }
 
-/** Publishes the configuration, unless the hub would not load it. */
-async function publish(services: Services, resource: HubConfiguration): Promise<Outcome> {
-  const spec = defaulted(definition.spec, resource.spec);
+type Prepared =
+  | { readonly content: Content; readonly events: readonly EventSpec[] }
+  /** What is missing or wrong; the hub keeps the last configuration. */
+  | { readonly outcome: Outcome };
+
+/** Generates the files and the Secret that they need besides. */
+async function prepare(
+  services: Services,
+  resource: HubConfiguration,
+  spec: HubConfigurationSpec,
+): Promise<Prepared> {
   const { namespace } = resource.metadata;
   const { name } = spec.hubRef;
   const missingUrl = await ensureRecorderSecret(services, resource, spec);
-  if (missingUrl)
-    return waiting(
-      missingUrl.reason,
-      `${missingUrl.message} The last configuration stays.`,
-      DEPENDENCY_REQUEUE,
-    );
+  if (missingUrl) {
+    const message = `${missingUrl.message} The last configuration stays.`;
+    return { outcome: waiting(missingUrl.reason, message, DEPENDENCY_REQUEUE) };
+  }
   const secrets = await readGeneratedSecrets(services, namespace, name);
   const generated = generateConfiguration(sourceOf(spec, secrets?.hash !== undefined));
-  if (generated.type === 'invalid')
-    return stalled('InvalidConfiguration', `${generated.message} The last good configuration stays.`);
+  if (generated.type === 'invalid') {
+    const message = `${generated.message} The last good configuration stays.`;
+    return { outcome: stalled('InvalidConfiguration', message) };
+  }
   const missing = missingSecrets(generated.secrets, secrets, name);
-  if (missing) return waiting('KeyNotFound', missing, DEPENDENCY_REQUEUE);
+  if (missing) return { outcome: waiting('KeyNotFound', missing, DEPENDENCY_REQUEUE) };
   const restart = restartForAll(services, resource, generated, secrets);
-  await publishConfiguration(services, resource, generated.files, restart);
-
-  const details = {
-    status: { configHash: generated.hash },
+  return {
+    content: contentOf(generated, secrets, restart),
     events: overrides(resource, spec, generated.notices),
   };
-  const failure = await checkFailureOf(services, resource, generated.hash);
-  if (failure) return stalled('CheckFailed', failure, details);
-  const hub = services.cache.get<Hub>('Hub', namespace, name);
-  if (!hub)
-    return waiting(
-      'HubNotFound',
-      `Waiting for the Hub ${name}: it does not exist.`,
-      DEPENDENCY_REQUEUE,
-      details,
-    );
-  const unsupported = unsupportedParts(spec, [...generated.sections.keys()], hub.status?.version);
-  if (unsupported.length > 0) return stalled('NotYetSupported', unsupported.join(' '), details);
-  const message = 'The configuration is generated; a change of it restarts the hub.';
-  return ready('ConfigurationGenerated', message, details);
 }
+
+/** What a dry run shows: the objects that would be written. The hub is not asked. */
+async function publishOnly(services: Services, resource: HubConfiguration): Promise<Outcome> {
+  const prepared = await prepare(services, resource, defaulted(definition.spec, resource.spec));
+  if ('outcome' in prepared) return prepared.outcome;
+  const { files, marker } = prepared.content;
+  await publishConfiguration(services, resource, { files, hash: marker.configuration });
+  return ready('ConfigurationGenerated', 'The configuration is generated.');
+}
+
+const withEvents = (outcome: Outcome, events: readonly EventSpec[]): Outcome => ({
+  ...outcome,
+  events: [...(outcome.events ?? []), ...events],
+});
 
 function sourceOf(
   { configuration, files, recorder }: HubConfigurationSpec,

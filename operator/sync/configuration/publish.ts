@@ -1,9 +1,15 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { HubConfiguration } from '../../kinds';
 import { operatorAnnotations } from '../../kinds/annotations';
 import { objectNames } from '../../kinds/object-names';
 import { builtin } from '../../runtime/types';
+import type { StatefulSet } from '../hub/owned-objects';
+import { hashesOf } from '../hub/workload/rollout';
 import type { Services } from '../services';
 import type { Files } from './sections';
+
+/** Key of the mounted file with the hash of the files; a name that begins with a dot is no file of the hub. */
+export const HASH_FILE = '.content-hash';
 
 /** The content that the hub is to be restarted for; the Hub copies both to the pod template. */
 export interface RestartHashes {
@@ -12,19 +18,31 @@ export interface RestartHashes {
   readonly secrets?: string | undefined;
 }
 
+/** The ConfigMap `<hub>-configuration` as it is now. */
+export interface Published {
+  /** Of the files that it holds. */
+  readonly hash: string | undefined;
+  readonly restart: RestartHashes;
+}
+
 /**
  * Writes the generated files into the ConfigMap `<hub>-configuration`, together with the decision to restart: one write,
  * so that a crash cannot separate them (rules.md, "Rollout and debounce").
  *
+ * @param restart undefined: as decided before
  * @throws NameConflict, ObjectRejected
  */
 export async function publishConfiguration(
-  { applier }: Pick<Services, 'applier'>,
+  services: Pick<Services, 'applier' | 'cache'>,
   resource: HubConfiguration,
-  files: Files,
-  restart: RestartHashes,
+  { files, hash }: { readonly files: Files; readonly hash: string },
+  restart?: RestartHashes,
 ): Promise<void> {
-  await applier.apply(
+  const decided = restart ??
+    publishedConfiguration(services, resource)?.restart ??
+    // The ConfigMap was deleted, perhaps with the HubConfiguration before this one: the pod stays.
+    restartOfPod(services, resource) ?? { configuration: hash };
+  await services.applier.apply(
     builtin.ConfigMap,
     {
       apiVersion: 'v1',
@@ -33,25 +51,45 @@ export async function publishConfiguration(
         name: objectNames(resource.spec.hubRef.name).configuration,
         namespace: resource.metadata.namespace,
         annotations: {
-          [operatorAnnotations.restartHash]: restart.configuration,
-          ...(restart.secrets && { [operatorAnnotations.restartSecretsHash]: restart.secrets }),
+          [operatorAnnotations.contentHash]: hash,
+          [operatorAnnotations.restartHash]: decided.configuration,
+          ...(decided.secrets && { [operatorAnnotations.restartSecretsHash]: decided.secrets }),
         },
       },
-      data: files,
+      data: { ...files, [HASH_FILE]: hash },
     },
     { owner: resource },
   );
 }
 
-/** The decision that the ConfigMap carries now; undefined: there is none yet. */
-export function publishedRestart(
+/** Undefined: there is none yet. */
+export function publishedConfiguration(
   { cache }: Pick<Services, 'cache'>,
   { metadata: { namespace }, spec: { hubRef } }: HubConfiguration,
-): RestartHashes | undefined {
+): Published | undefined {
   const present = cache.get(builtin.ConfigMap.kind, namespace, objectNames(hubRef.name).configuration);
   const annotations = present?.metadata.annotations;
   const configuration = annotations?.[operatorAnnotations.restartHash];
-  return configuration === undefined
-    ? undefined
-    : { configuration, secrets: annotations?.[operatorAnnotations.restartSecretsHash] };
+  if (configuration === undefined) return undefined;
+  const secrets = annotations?.[operatorAnnotations.restartSecretsHash];
+  return { hash: annotations?.[operatorAnnotations.contentHash], restart: { configuration, secrets } };
+}
+
+/** The hub has been, or is being, restarted for this decision. */
+export function isRestartPublished(
+  services: Pick<Services, 'cache'>,
+  resource: HubConfiguration,
+  { configuration, secrets }: RestartHashes,
+): boolean {
+  const published = publishedConfiguration(services, resource)?.restart;
+  return published !== undefined && isDeepStrictEqual(published, { configuration, secrets });
+}
+
+function restartOfPod(
+  { cache }: Pick<Services, 'cache'>,
+  { metadata: { namespace }, spec: { hubRef } }: HubConfiguration,
+): RestartHashes | undefined {
+  const set = cache.get<StatefulSet>(builtin.StatefulSet.kind, namespace, objectNames(hubRef.name).workload);
+  const hashes = set && hashesOf(set);
+  return hashes && { configuration: hashes.config, secrets: hashes.secrets };
 }

@@ -4,7 +4,7 @@ import { secretsOfHub } from '../secrets/hub-resources';
 import type { ReadSecrets } from '../secrets/secrets-yaml';
 import type { Services } from '../services';
 import type { GeneratedConfiguration } from './generate';
-import { publishedRestart, type RestartHashes } from './publish';
+import { publishedConfiguration, type RestartHashes } from './publish';
 
 /** The decision to restart the hub for all that differs. `autoRestart: false` leaves changed secrets to the next restart. */
 export function restartForAll(
@@ -14,7 +14,7 @@ export function restartForAll(
   secrets: ReadSecrets | undefined,
 ): RestartHashes {
   const used = [...generated.sections.values()].some((section) => Object.keys(section.secrets).length > 0);
-  const present = publishedRestart(services, resource)?.secrets;
+  const present = publishedConfiguration(services, resource)?.restart.secrets;
   const desired = used || present !== undefined ? secrets?.hash : undefined;
   const held = present !== undefined && !autoRestartOf(services, resource);
   return { configuration: generated.hash, secrets: held ? present : desired };

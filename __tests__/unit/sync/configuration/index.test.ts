@@ -2,6 +2,7 @@ import type { Hub, HubConfiguration, HubSecrets } from '../../../../operator/kin
 import type { Manifest } from '../../../../operator/runtime/apply';
 import type { ReconcileContext } from '../../../../operator/runtime/sync-module';
 import { configurationModule } from '../../../../operator/sync/configuration';
+import { HubClients } from '../../../../operator/sync/hub-clients';
 import { writeSecretsYaml } from '../../../../operator/sync/secrets/secrets-yaml';
 import { aHub, services } from '../fixtures';
 
@@ -72,7 +73,9 @@ async function sync({ spec, hub, hubSecrets: writer, secrets = {}, published, st
     requeue: (kind, _namespace, name) => void requeued.push(`${kind} ${name}`),
   });
   const context = { dryRun: false } as ReconcileContext;
-  const outcome = await configurationModule(given).sync(configuration, context);
+  const { module, close } = configurationModule(given, new HubClients(given));
+  const outcome = await module.sync(configuration, context);
+  close();
   const configMap = applied.find(({ kind }) => kind === 'ConfigMap');
   return {
     outcome,
@@ -95,11 +98,10 @@ describe('configurationModule', () => {
     });
   });
 
-  test('is ready with its Hub', async () => {
-    expect((await sync({ hub: aHub() })).outcome).toMatchObject({
-      type: 'Ready',
-      reason: 'ConfigurationGenerated',
-    });
+  test('generates it for a Hub that cannot be used yet, and is not ready', async () => {
+    const { applied, outcome } = await sync({ hub: aHub() });
+    expect(applied).toEqual(['ConfigMap villa-configuration']);
+    expect(outcome).toMatchObject({ type: 'Waiting', reason: 'TokenNotAvailable' });
   });
 
   test.each([

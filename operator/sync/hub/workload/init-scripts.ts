@@ -11,16 +11,20 @@ export const PREPARE_CONTAINER = 'prepare-config';
 /** In its verdict: the generated configuration is not the one that runs. */
 export const NOT_LOADED = 'The hub would not load this configuration';
 
+/** In its verdict, before the hash of a configuration that is not loaded. */
+export const CONTENT_HASH = 'content ';
+
 /** In its verdict: the image is older than what has run on the volume. */
 export const OLDER_VERSION = 'may not be able to read what a newer version has written';
 
 /**
- * `prepare-config CONFIG CONFIGURATION SECRETS VERDICT ALLOW_DOWNGRADE`: puts the generated files (CONFIGURATION,
- * SECRETS) into the hub's directory (CONFIG), creates every file that they include and that does not exist, and lets
- * the hub's own check read the result. A configuration that the hub would not load does not become active: the last
- * good one is restored, or the start is refused when there is none. An image that is older than the version that last
- * ran on the volume is refused, unless the file ALLOW_DOWNGRADE says `true`. VERDICT, the termination message, says
- * what happened.
+ * `prepare-config CONFIG CONFIGURATION SECRETS VERDICT ALLOW_DOWNGRADE`: links the mounted files (CONFIGURATION,
+ * SECRETS) into the hub's directory (CONFIG), so that a change of them reaches the hub while it runs, creates every file
+ * that they include and that does not exist, and lets the hub's own check read the result. A configuration that the hub
+ * would not load, or that it would load without one of its sections, does not become active: links to the copy of the
+ * last good one take its place. Without such a copy the start is refused, or goes on without the section. Files are linked
+ * one by one, since a backup that the hub restores could not contain a link to a directory. An image that is older than the version that last ran on the
+ * volume is refused, unless the file ALLOW_DOWNGRADE says `true`. VERDICT, the termination message, says what happened.
  *
  * A power loss or a full volume may end it anywhere: files are replaced as a whole, and its own files are read
  * tolerantly.
@@ -34,6 +38,7 @@ from importlib.metadata import version
 config, configuration, secrets, verdict, allow_downgrade = (pathlib.Path(argument) for argument in sys.argv[1:6])
 own = config / "hub-operator"
 good, former_good, written_list, checked = own / "last-good", own / "last-good.old", own / "written.json", own / "checked"
+known_warnings = own / "warnings"
 
 
 def say(message):
@@ -87,23 +92,37 @@ def remember(names):
         write(written_list, content)
 
 
-def put(files):
+def link(path, target):
+    if path.is_symlink() and os.readlink(path) == str(target):
+        return
+    temporary = own / (path.name + ".tmp")
+    temporary.unlink(missing_ok=True)
+    temporary.symlink_to(target)
+    temporary.replace(path)
+
+
+def put(files, place):
     written = written_before()
-    changed = {}
     for name, content in files.items():
         target, kept = config / name, config / (name + ".before-hub-operator")
-        present = target.read_bytes() if target.exists() else None
+        present = target.read_bytes() if target.is_file() else None
         if present is not None and present != content and name not in written and not kept.exists():
             write(kept, present)
-        if present != content:
-            changed[name] = content
-    # Before the files, but after the copies: a file of the user's is never taken for one of ours.
+    # Before the links, but after the copies: a file of the user's is never taken for one of ours.
     remember(written | set(files))
-    for name, content in changed.items():
-        write(config / name, content, 0o600 if name == "secrets.yaml" else 0o644)
+    for name in files:
+        link(config / name, place(name))
     for name in written - set(files):
         (config / name).unlink(missing_ok=True)
     remember(files)
+
+
+def mounted(name):
+    return (secrets if name == "secrets.yaml" else configuration) / name
+
+
+def copied(name):
+    return good / name
 
 
 def included_in(path):
@@ -123,11 +142,12 @@ def create_included():
     found = [config / "configuration.yaml"]
     for including in found:
         for name in included_in(including):
-            path = including.parent / name
-            if path in found or config.resolve() not in path.resolve().parents:
+            # By its name: what the generated files link to is elsewhere.
+            path = pathlib.Path(os.path.normpath(including.parent / name))
+            if path in found or config not in path.parents:
                 continue
             found.append(path)
-            if not path.exists():
+            if not path.exists() and not path.is_symlink() and config.resolve() in path.resolve().parents:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text("[]\\n" if path.name == "automations.yaml" else "")
 
@@ -155,10 +175,27 @@ def check():
     printed = io.StringIO()
     logging.basicConfig(stream=printed, level=logging.WARNING, format="%(message)s")
     with contextlib.redirect_stdout(printed):
-        found = check_config.check(str(config))["except"]
+        found = check_config.check(str(config))
     print(masked(printed.getvalue()))
-    words = "\\n".join(word for about in found.values() for word in about if isinstance(word, str))
-    return masked(words)[-3000:] or None
+    texts = ((word for about in found[kind].values() for word in about if isinstance(word, str)) for kind in ("except", "warn"))
+    return tuple(masked("\\n".join(words))[-3000:] for words in texts)
+
+
+def is_known(warnings):
+    # The same ones as of the last good configuration, perhaps in other lines.
+    try:
+        before = known_warnings.read_text(errors="replace")
+    except OSError:
+        before = ""
+    plain = lambda text: {re.sub(r"\\bline \\d+", "", line) for line in text.splitlines()}
+    return plain(warnings) <= plain(before)
+
+
+def content_hash():
+    try:
+        return "\\n${CONTENT_HASH}" + (configuration / ".content-hash").read_text().strip()
+    except OSError:
+        return ""
 
 
 def replace_last_good(files):
@@ -188,6 +225,8 @@ if former_good.exists() and not good.exists():
 
 generated = files_in(configuration)
 if "configuration.yaml" not in generated:
+    if files_in(good):
+        put(files_in(good), copied)
     if not (config / "configuration.yaml").exists():
         say("There is no configuration: create a HubConfiguration for this Hub.")
         sys.exit(1)
@@ -197,26 +236,29 @@ if "configuration.yaml" not in generated:
 
 generated.update(files_in(secrets))
 digest = hashlib.sha256(repr([version("homeassistant"), sorted(generated.items())]).encode()).hexdigest()
-put(generated)
+put(generated, mounted)
 create_included()
 if checked.exists() and checked.read_bytes() == digest.encode():
     say("The configuration is the one that was checked before.")
     sys.exit(0)
-problem = check()
+errors, warnings = check()
 last_good = files_in(good)
-if problem is None:
+accepted = not errors and (is_known(warnings) or not last_good)
+problem = "\\n".join(filter(None, (errors, warnings)))
+if accepted:
     replace_last_good(generated)
+    write(known_warnings, warnings.encode())
     write(checked, digest.encode())
-    say("The configuration was checked.")
+    say("The configuration was checked." + ("\\n" + warnings if warnings else ""))
 elif last_good:
-    put(last_good)
+    put(last_good, copied)
     create_included()
-    say("${NOT_LOADED}, so the last good one stays:\\n" + problem)
+    say("${NOT_LOADED}, so the last good one stays:\\n" + problem + content_hash())
 else:
-    say("${NOT_LOADED}:\\n" + problem)
+    say("${NOT_LOADED}:\\n" + problem + content_hash())
 # Taking apart all that the check has loaded would take a second more.
 sys.stdout.flush()
-os._exit(0 if problem is None or last_good else 1)
+os._exit(0 if accepted or last_good else 1)
 `.trim();
 
 /**

@@ -119,8 +119,17 @@ export function podTemplate(
           name: 'config',
           persistentVolumeClaim: { claimName: spec.storage.existingClaim ?? names.volumeClaim },
         },
-        // Optional: without its HubConfiguration the pod must still be able to start again.
-        { name: 'configuration', configMap: { name: names.configuration, optional: true } },
+        // Without its HubConfiguration the pod must still be able to start again, and a hub that runs keeps its files:
+        // beneath the generated content is the last one that the hub accepted.
+        {
+          name: 'configuration',
+          projected: {
+            sources: [
+              { configMap: { name: names.acceptedConfiguration, optional: true } },
+              { configMap: { name: names.configuration, optional: true } },
+            ],
+          },
+        },
         { name: 'secrets', secret: { secretName: names.secrets, optional: true } },
         { name: 'operator-ip', configMap: { name: names.operatorIp, optional: true } },
       ],

@@ -67,6 +67,7 @@ const closedObjects = new Set([
   'spec.volumes',
   'spec.volumes.configMap',
   'spec.volumes.persistentVolumeClaim',
+  'spec.volumes.projected',
   'spec.volumes.secret',
 ]);
 

@@ -61,8 +61,12 @@ describe('statefulSet', () => {
       'spec.initContainers[unban-operator-ip].volumeMounts[/hub-operator/operator-ip].subPath',
     ],
     [
+      { spec: { volumes: [{ name: 'configuration', projected: { defaultMode: 0 } }] } },
+      'spec.volumes[configuration].projected.defaultMode',
+    ],
+    [
       { spec: { volumes: [{ name: 'configuration', configMap: { items: [{ key: 'a', path: 'b' }] } }] } },
-      'spec.volumes[configuration].configMap.items',
+      'spec.volumes[configuration].configMap',
     ],
     [
       { spec: { volumes: [{ name: 'config', persistentVolumeClaim: { readOnly: true } }] } },

@@ -1,0 +1,34 @@
+import { digestOfSecret, type ReadSecrets } from '../secrets/secrets-yaml';
+import type { GeneratedConfiguration } from './generate';
+import type { MarkerVariables } from './marker';
+import type { RestartHashes } from './publish';
+import { type Files, readSections, type Sections } from './sections';
+
+/** A configuration with the secrets that it uses, as the hub gets it. */
+export interface Content {
+  /** By name; `configuration.yaml` is among them. */
+  readonly files: Files;
+  /** What the marker shows once the hub has read this content. */
+  readonly marker: MarkerVariables;
+  readonly sections: Sections;
+  /** The decision that restarts the hub for it. */
+  readonly restart: RestartHashes;
+  /** The sections of other files, with the secrets of now. */
+  readonly sectionsOf: (files: Files) => Sections;
+}
+
+export function contentOf(
+  { files, hash }: GeneratedConfiguration,
+  secrets: ReadSecrets | undefined,
+  restart: RestartHashes,
+): Content {
+  const digest = (key: string): string => (secrets ? digestOfSecret(secrets, key) : '');
+  const sectionsOf = (each: Files): Sections => readSections(each, digest);
+  const marker = { configuration: hash, ...(secrets?.hash !== undefined && { secrets: secrets.hash }) };
+  return { files, marker, sections: sectionsOf(files), restart, sectionsOf };
+}
+
+/** Whether the hub has read the content that this marker stands for. */
+export function isSameMarker(a: MarkerVariables | undefined, b: MarkerVariables): boolean {
+  return a?.configuration === b.configuration && a.secrets === b.secrets;
+}

@@ -1,0 +1,99 @@
+import { isIPv6 } from 'node:net';
+import { isMap, isScalar, isSeq, type Node } from 'yaml';
+import type { HttpSettings } from '../../client/api-types';
+import { dereference, entriesOf, type HubYaml, parseHubYaml } from './hub-yaml';
+import { type Files, nameInConfig } from './sections';
+
+/** How the hub reads each key of the section. */
+const TYPES = {
+  server_host: 'list',
+  server_port: 'integer',
+  ssl_certificate: 'text',
+  ssl_key: 'text',
+  ssl_peer_certificate: 'text',
+  ssl_profile: 'text',
+  cors_allowed_origins: 'list',
+  use_x_forwarded_for: 'boolean',
+  trusted_proxies: 'networks',
+  login_attempts_threshold: 'integer',
+  ip_ban_enabled: 'boolean',
+  use_x_frame_options: 'boolean',
+} as const;
+
+type Type = (typeof TYPES)[keyof typeof TYPES];
+
+export type HttpSection =
+  /** The user does not write it: the settings of the hub are left alone. */
+  | { readonly type: 'absent' }
+  | { readonly type: 'settings'; readonly settings: HttpSettings }
+  /** `message`: a sentence. */
+  | { readonly type: 'invalid'; readonly message: string };
+
+/** The section `http:` of `configuration.yaml`, in the form in which the hub's API shows settings. */
+export function readHttpSection(files: Files): HttpSection {
+  const main = parse(files, 'configuration.yaml');
+  if (!main || !isMap(main.root)) return { type: 'absent' };
+  const entries = entriesOf(main.root, main.anchors);
+  if (!entries.has('http')) return { type: 'absent' };
+  const { node, file } = follow(files, main, entries.get('http')!);
+  const isEmpty = node === null || (isScalar(node) && node.value === '');
+  if (!isEmpty && !isMap(node)) return invalid('http must be a mapping of settings');
+  const settings: Record<string, unknown> = {};
+  for (const [key, value] of isMap(node) ? entriesOf(node, file.anchors) : []) {
+    if (!(key in TYPES)) return invalid(`http has no setting ${key}`);
+    const read = convert(TYPES[key as keyof typeof TYPES], dereference(value, file.anchors), file);
+    if (read === undefined)
+      return invalid(`http.${key} must be a plain value, since the operator sends it to the hub itself`);
+    settings[key] = read;
+  }
+  return { type: 'settings', settings };
+}
+
+const invalid = (problem: string): HttpSection => ({
+  type: 'invalid',
+  message: `The section http: in spec.configuration cannot be applied: ${problem}.`,
+});
+
+/** Undefined: it is no such value, or it has a tag that only the hub resolves. */
+function convert(type: Type, node: Node | null, file: HubYaml): unknown {
+  if (type === 'list' || type === 'networks') {
+    const items = isSeq(node)
+      ? (node.items as Node[]).map((item) => dereference(item, file.anchors))
+      : [node];
+    const texts = items.map(textOf);
+    if (texts.some((text) => text === undefined)) return undefined;
+    return type === 'networks' ? texts.map((text) => networkOf(text!)) : texts;
+  }
+  const text = textOf(node);
+  if (text === undefined) return undefined;
+  if (type === 'text') return text;
+  if (type === 'integer') return /^-?\d+$/.test(text) ? Number(text) : undefined;
+  if (/^(true|yes|on|enable|1)$/i.test(text)) return true;
+  return /^(false|no|off|disable|0)$/i.test(text) ? false : undefined;
+}
+
+const textOf = (node: Node | null): string | undefined =>
+  isScalar(node) && !node.tag?.startsWith('!') ? String(node.value) : undefined;
+
+/** The hub shows addresses as networks of one address. */
+function networkOf(address: string): string {
+  if (address.includes('/')) return address;
+  return `${address}/${isIPv6(address) ? 128 : 32}`;
+}
+
+function follow(
+  files: Files,
+  file: HubYaml,
+  node: Node | null,
+): { readonly node: Node | null; readonly file: HubYaml } {
+  const target = dereference(node, file.anchors);
+  if (!isScalar(target) || target.tag !== '!include') return { node: target, file };
+  const included = parse(files, nameInConfig(String(target.value)));
+  return included ? { node: included.root, file: included } : { node: target, file };
+}
+
+function parse(files: Files, name: string): HubYaml | undefined {
+  const text = files[name];
+  const parsed = text === undefined ? undefined : parseHubYaml(text);
+  return parsed && 'document' in parsed ? parsed : undefined;
+}

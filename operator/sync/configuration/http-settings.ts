@@ -1,0 +1,156 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { HttpConfig, HttpSettings, HttpSlot } from '../../client/api-types';
+import { HubRejected } from '../../client/errors';
+import type { HubClient } from '../../client/hub-client';
+import { configureHttp, promoteHttp, readHttpConfig } from '../../client/http-settings';
+import type { ConditionValue } from '../../runtime/outcome';
+import { readHttpSection } from './http-section';
+import type { ReloadStrategy } from './reload-decision';
+import type { Files } from './sections';
+
+/** What became of the section `http:`. */
+export interface HttpResult {
+  /** `status.httpSource`; null: there is no such section. */
+  readonly source: 'Yaml' | 'Api' | null;
+  /** `HttpSettingsReady`; null: the section is no matter of the API. */
+  readonly condition: ConditionValue | null;
+  /** It goes on by itself: to be looked at soon. */
+  readonly inProgress?: boolean;
+}
+
+/** What to do next with the settings of a hub. */
+export type HttpStep =
+  | { readonly type: 'done' }
+  /** They are on trial, and the operator has just talked to the hub through them. */
+  | { readonly type: 'promote' }
+  | { readonly type: 'configure' }
+  /** Ours are stored and not in use yet: the hub is restarting. */
+  | { readonly type: 'wait' }
+  /** Others are on trial that are not ours. */
+  | { readonly type: 'occupied' }
+  /** The hub gave ours up. */
+  | { readonly type: 'reverted'; readonly error: string };
+
+/**
+ * Decides by what the hub shows alone, so that it goes on after a crash of either side: a change is on trial for five
+ * minutes, in which it has to be promoted; the hub reverts it otherwise, and restarts for both.
+ */
+export function nextHttpStep(
+  { stable, pending, active_config_type: active }: HttpConfig,
+  desired: HttpSettings,
+): HttpStep {
+  const isOurs = pending !== null && isSame(pending, desired);
+  if (pending && !pending.error && !isOurs) return { type: 'occupied' };
+  if (isOurs && !pending.error) return { type: active === 'pending' ? 'promote' : 'wait' };
+  if (stable && isSame(stable, desired)) return { type: 'done' };
+  if (isOurs) return { type: 'reverted', error: pending.error_message ?? pending.error ?? '' };
+  return { type: 'configure' };
+}
+
+/** All settings as the hub shall have them: what the user does not write has the default of the hub. */
+export function completeSettings({ default: standard }: HttpConfig, written: HttpSettings): HttpSettings {
+  return { ...withoutMeta(standard ?? {}), ...written };
+}
+
+export interface HttpPolicy {
+  readonly strategy: ReloadStrategy;
+  /** Try settings again that the hub has given up. */
+  readonly forced: boolean;
+  /** Nothing else is being loaded into the hub. */
+  readonly mayRestart: boolean;
+}
+
+/** Drives the settings of the hub's web server from the section `http:` (rules.md, "HTTP settings"). */
+export async function syncHttpSettings(
+  { connection }: Pick<HubClient, 'connection'>,
+  files: Files,
+  { strategy, forced, mayRestart }: HttpPolicy,
+): Promise<HttpResult> {
+  const section = readHttpSection(files);
+  if (section.type === 'absent') return { source: null, condition: null };
+  const config = await readHttpConfig(connection);
+  if (!config) return { source: 'Yaml', condition: null };
+  if (section.type === 'invalid') return result('Rejected', section.message);
+  const desired = completeSettings(config, section.settings);
+  const port = activeOf(config)?.server_port;
+  if (port !== undefined && desired.server_port !== port)
+    return result(
+      'Rejected',
+      `http.server_port is ${desired.server_port}, and the hub's Service expects the hub at ${port}: remove it. spec.service.port of the Hub sets the port of the Service.`,
+    );
+  const step = nextHttpStep(config, desired);
+  switch (step.type) {
+    case 'done':
+      return result('Applied', 'The hub has the settings of the section http:.');
+    case 'promote':
+      await promoteHttp(connection);
+      return result('Applied', 'The hub has the settings of the section http:.');
+    case 'wait':
+      return inProgress;
+    case 'occupied':
+      return {
+        ...result(
+          'PendingChange',
+          'Other settings of the web server are on trial in the hub. The section http: is applied when they are confirmed or reverted.',
+        ),
+        inProgress: true,
+      };
+    case 'reverted':
+      if (!forced)
+        return result(
+          'Reverted',
+          `The hub has gone back to its former settings, since it could not be reached with those of the section http: (${step.error}). Change the section.`,
+        );
+  }
+  if (strategy === 'hot-reload')
+    return result(
+      'RestartPending',
+      'The hub restarts for a change of the section http:, and spec.reloadStrategy is hot-reload: set it to auto.',
+    );
+  if (!mayRestart) return inProgress;
+  try {
+    await configureHttp(connection, desired);
+    return inProgress;
+  } catch (error) {
+    if (!(error instanceof HubRejected)) throw error;
+    if (error.code === 'not_running') return inProgress;
+    return result('Rejected', `The hub rejects the section http: in spec.configuration: ${error.message}`);
+  }
+}
+
+type HttpReason = 'Applied' | 'InProgress' | 'PendingChange' | 'Reverted' | 'Rejected' | 'RestartPending';
+
+const result = (reason: HttpReason, message: string): HttpResult => ({
+  source: 'Api',
+  condition: { status: reason === 'Applied' ? 'True' : 'False', reason, message },
+});
+
+const inProgress: HttpResult = {
+  ...result('InProgress', 'The hub is restarting to try the settings of the section http:.'),
+  inProgress: true,
+};
+
+function activeOf(config: HttpConfig): HttpSlot | null {
+  const { active_config_type: active } = config;
+  return config[active === 'default_legacy_port' ? 'default' : active];
+}
+
+const isSame = (slot: HttpSlot, desired: HttpSettings): boolean =>
+  isDeepStrictEqual(sorted(withoutMeta(slot)), sorted(desired));
+
+function withoutMeta({
+  created_at: _at,
+  error: _error,
+  error_message: _message,
+  ...settings
+}: HttpSlot): HttpSettings {
+  return settings;
+}
+
+/** The hub shows keys that are not set in one slot as absent and in another as null. */
+const sorted = (settings: HttpSettings): object =>
+  Object.fromEntries(
+    Object.entries(settings)
+      .filter(([, value]) => value != null)
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  );

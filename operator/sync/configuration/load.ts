@@ -1,0 +1,213 @@
+import type { HubClient } from '../../client/hub-client';
+import { HubUnreachable } from '../../client/errors';
+import { hubStartId } from '../../client/hub-start-id';
+import type { Redact } from '../../client/redact';
+import { listServices } from '../../client/services';
+import type { Hub, HubConfiguration } from '../../kinds';
+import type { Services } from '../services';
+import { isLower } from '../hub/workload/downgrade';
+import type { Accepted, AcceptedConfigurations } from './accepted';
+import { checkInHub, problemOf } from './check';
+import { type Content, isSameMarker } from './content';
+import { isRestartPublished, publishConfiguration, type RestartHashes } from './publish';
+import { decideReload, type HubCapabilities, type ReloadPolicy } from './reload-decision';
+import { reloadSections } from './reload-sections';
+import type { Sections } from './sections';
+import { readMarker, showContent } from './show';
+
+/** Home Assistant ignores `http:` in `configuration.yaml` from this version on. */
+const HTTP_BY_API = '2026.8.0';
+
+export interface LoadJob {
+  readonly resource: HubConfiguration;
+  readonly hub: Hub;
+  readonly client: HubClient;
+  readonly content: Content;
+  readonly accepted: Accepted | undefined;
+  readonly policy: ReloadPolicy;
+  readonly redact: Redact;
+  /** The pod started with the last good copy on its volume, and does not read what it mounts. */
+  readonly fellBack: boolean;
+}
+
+export type LoadResult =
+  /** The hub has loaded the content, but for what `pending` names. */
+  | {
+      readonly type: 'loaded';
+      readonly method: 'hot-reload' | 'restart' | 'none';
+      readonly pending: readonly string[];
+    }
+  /** The check accepted the content, and these sections need a restart. */
+  | { readonly type: 'restart'; readonly because: readonly string[] }
+  /** The check rejected the content; the one before is back. */
+  | { readonly type: 'rejected'; readonly problem: string }
+  /** A service failed and only a restart is left, which the strategy does not allow. */
+  | { readonly type: 'failed'; readonly sections: readonly string[]; readonly message: string }
+  /** The hub does not read the files that its pod mounts. */
+  | { readonly type: 'unseen' };
+
+type LoadServices = Pick<Services, 'applier' | 'cache' | 'cluster' | 'clock' | 'log'>;
+
+/**
+ * Loads a content into a hub that runs (rules.md, "Reload or restart"): write, have it checked, have it read, reload what
+ * changed. Each step may be the last one of this process: repeated from the beginning it leads to the same end.
+ */
+export class Loader {
+  constructor(
+    private readonly services: LoadServices,
+    private readonly accepted: AcceptedConfigurations,
+  ) {}
+
+  async load(job: LoadJob, signal: AbortSignal): Promise<LoadResult> {
+    const { client, content, accepted } = job;
+    const startId = await hubStartId(client.connection);
+    const marker = await readMarker(client);
+    const isNewStart = accepted?.startId !== startId;
+    if (isSameMarker(marker, content.marker) && isNewStart) return this.adopt(job, startId);
+    if (!accepted || job.fellBack || (isNewStart && !isSameMarker(marker, accepted.marker)))
+      return this.loadByRestart(job);
+    if (isNewStart) await this.accepted.set(job.hub, { ...startedWith(accepted, content), startId });
+    return this.exchange(job, isNewStart ? startedWith(accepted, content) : accepted, startId, signal);
+  }
+
+  /** The hub has started with the content: all of it is loaded, unless the check finds fault with it. */
+  private async adopt(job: LoadJob, startId: string): Promise<LoadResult> {
+    const { hub, client, content, accepted, redact } = job;
+    const result = await checkInHub(client, redact, accepted?.warnings ?? '');
+    const problem = problemOf(result);
+    if (result.errors) return { type: 'rejected', problem: problem! };
+    // It runs, without the sections that the check warns of: nothing is gained by going back.
+    const { files, marker, sections: loaded } = content;
+    await this.accepted.set(hub, { files, marker, loaded, pending: [], startId, warnings: result.warnings });
+    await this.publish(job.resource, content);
+    return problem ? { type: 'rejected', problem } : { type: 'loaded', method: 'restart', pending: [] };
+  }
+
+  /** What the hub has loaded is not known, so nothing can be compared: a start of the pod loads all, after its own check. */
+  private async loadByRestart({ resource, content, accepted }: LoadJob): Promise<LoadResult> {
+    if (accepted && isRestartPublished(this.services, resource, content.restart)) return { type: 'unseen' };
+    await this.publish(resource, content, content.restart);
+    return { type: 'restart', because: [] };
+  }
+
+  private async exchange(
+    job: LoadJob,
+    accepted: Accepted,
+    startId: string,
+    signal: AbortSignal,
+  ): Promise<LoadResult> {
+    const { hub, client, content, resource, redact } = job;
+    // A new file is linked into the hub's directory when the pod starts, and not before.
+    const added = Object.keys(content.files).filter((name) => !Object.hasOwn(accepted.files, name));
+    if (added.length > 0) {
+      if (job.policy.strategy === 'hot-reload') return { type: 'loaded', method: 'none', pending: added };
+      await this.publish(resource, content, content.restart);
+      return { type: 'restart', because: added };
+    }
+    await this.publish(resource, content);
+    const shown = await showContent(
+      this.services,
+      { hub, client, marker: content.marker, knownWarnings: accepted.warnings, redact },
+      signal,
+    );
+    if (shown.type === 'rejected') return this.reject(job, shown.problem);
+    if (shown.type === 'unseen') return shown;
+    if ((await hubStartId(client.connection)) !== startId)
+      throw new HubUnreachable('the hub was restarted while it loaded the configuration');
+    return this.reload(job, { ...accepted, startId, warnings: shown.warnings }, signal);
+  }
+
+  private async reload(job: LoadJob, accepted: Accepted, signal: AbortSignal): Promise<LoadResult> {
+    const { client, content, hub, policy } = job;
+    const { files, marker, sections: after } = content;
+    const before = accepted.loaded;
+    const decision = decideReload(policy, before, after, await this.capabilities(job));
+    const accept = (loaded: Sections, pending: readonly string[]) =>
+      this.accepted.set(hub, { ...accepted, files, marker, loaded, pending });
+    if (decision.type === 'restart') return this.restart(job, accept, before, decision.because);
+    if (decision.type === 'nothing') {
+      await accept(after, []);
+      return { type: 'loaded', method: 'none', pending: [] };
+    }
+    const change = { before: accepted.files, after: files };
+    const failure = await reloadSections(this.services, client, decision.reloads, change, signal);
+    const loaded = withFormer(after, before, [...decision.pending, ...(failure?.sections ?? [])]);
+    if (failure && policy.strategy === 'auto') return this.restart(job, accept, loaded, failure.sections);
+    await accept(loaded, failure ? [...decision.pending, ...failure.sections].sort() : decision.pending);
+    if (failure) return { type: 'failed', ...failure };
+    return {
+      type: 'loaded',
+      method: decision.reloads.length > 0 ? 'hot-reload' : 'none',
+      pending: decision.pending,
+    };
+  }
+
+  /** Accepted first: after a crash in between, the pending sections lead to the restart. */
+  private async restart(
+    { resource, content }: LoadJob,
+    accept: (loaded: Sections, pending: readonly string[]) => Promise<void>,
+    loaded: Sections,
+    because: readonly string[],
+  ): Promise<LoadResult> {
+    await accept(loaded, because);
+    await this.publish(resource, content, content.restart);
+    return { type: 'restart', because };
+  }
+
+  /** Puts the accepted content back. The hub has loaded nothing of the other one but scripts, if anything. */
+  private async reject(
+    { resource, accepted, hub, client, redact }: LoadJob,
+    problem: string,
+  ): Promise<LoadResult> {
+    if (accepted) {
+      await this.publish(resource, accepted);
+      const { marker, warnings: knownWarnings } = accepted;
+      const wanted = { hub, client, marker, knownWarnings, redact };
+      const shown = await showContent(this.services, wanted, new AbortController().signal);
+      if (shown.type !== 'seen')
+        this.services.log.warn(
+          { hub: hub.metadata.name, shown: shown.type },
+          'the hub does not read its former files',
+        );
+    }
+    return { type: 'rejected', problem };
+  }
+
+  private publish(
+    resource: HubConfiguration,
+    { files, marker }: Pick<Content, 'files' | 'marker'>,
+    restart?: RestartHashes,
+  ): Promise<void> {
+    return publishConfiguration(this.services, resource, { files, hash: marker.configuration }, restart);
+  }
+
+  private async capabilities({ client, hub }: LoadJob): Promise<HubCapabilities> {
+    const domains = await listServices(client.connection);
+    const services = [...domains].flatMap(([domain, names]) => [...names].map((name) => `${domain}.${name}`));
+    const version = hub.status?.version;
+    return {
+      services: new Set(services),
+      httpByApi: version === undefined || !isLower(version, HTTP_BY_API),
+    };
+  }
+}
+
+/** After a start with the accepted files nothing is pending. Its sections are those of its files. */
+function startedWith(accepted: Accepted, content: Content): Accepted {
+  return {
+    ...accepted,
+    pending: [],
+    loaded: accepted.pending.length > 0 ? content.sectionsOf(accepted.files) : accepted.loaded,
+  };
+}
+
+/** `after`, with these sections as they were. */
+function withFormer(after: Sections, before: Sections, parts: readonly string[]): Sections {
+  const mixed = new Map(after);
+  for (const part of parts) {
+    const former = before.get(part);
+    if (former) mixed.set(part, former);
+    else mixed.delete(part);
+  }
+  return mixed;
+}

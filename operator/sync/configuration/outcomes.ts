@@ -1,0 +1,93 @@
+import { timestamp } from '../../clock';
+import type { HubConfiguration } from '../../kinds';
+import { CONFIGURATION_LOAD_REQUEUE } from '../../limits';
+import type { HttpResult } from './http-settings';
+import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
+
+/** How a content came into the hub. */
+export type LoadMethod = 'hot-reload' | 'restart' | 'none';
+
+/** The outcomes of one reconcile of a HubConfiguration: the texts of its conditions, and the fields of its status. */
+export class Outcomes {
+  constructor(
+    private readonly resource: HubConfiguration,
+    private readonly hash: string,
+    private readonly now: number,
+  ) {}
+
+  /** The hub has loaded all of it. */
+  loaded(method: LoadMethod, warnings: string): Outcome {
+    const isNew = this.resource.status?.appliedHash !== this.hash;
+    const status = {
+      ...this.generated,
+      appliedHash: this.hash,
+      changedSections: [],
+      ...(isNew && { lastReloadMethod: method, lastReloadTime: timestamp(this.now) }),
+    };
+    if (warnings)
+      return stalled('CheckFailed', `The hub leaves out what its check warns of. Correct it:\n${warnings}`, {
+        status,
+      });
+    return ready('ConfigurationLoaded', 'The hub has loaded the configuration.', { status });
+  }
+
+  loading(): Outcome {
+    const message = 'The hub checks and loads the configuration.';
+    return waiting('ConfigurationGenerated', message, CONFIGURATION_LOAD_REQUEUE, { status: this.generated });
+  }
+
+  checkFailed(problem: string, stays = true): Outcome {
+    const message = stays
+      ? `The hub rejects the configuration, so the one before stays:\n${problem}`
+      : problem;
+    return stalled('CheckFailed', message, { status: this.generated });
+  }
+
+  restarting(sections: readonly string[]): Outcome {
+    const message =
+      sections.length > 0
+        ? `The hub is being restarted to load ${list(sections)}.`
+        : 'The hub is being restarted to load the configuration.';
+    return waiting('RestartPending', message, CONFIGURATION_LOAD_REQUEUE, {
+      status: { ...this.generated, changedSections: sections },
+    });
+  }
+
+  /** `hot-reload` forbids the restart that would load them. */
+  restartNeeded(sections: readonly string[]): Outcome {
+    const message = `Only a restart of the hub loads ${list(sections)}, and spec.reloadStrategy is hot-reload: restart the hub, or set it to auto.`;
+    return stalled('RestartPending', message, {
+      status: { ...this.generated, changedSections: sections },
+    });
+  }
+
+  reloadFailed(message: string, sections: readonly string[] = []): Outcome {
+    return stalled('ReloadFailed', message, {
+      status: { ...this.generated, changedSections: sections },
+      after: CONFIGURATION_LOAD_REQUEUE,
+    });
+  }
+
+  /** Of another outcome: the fields of status that do not depend on the hub. */
+  get generated() {
+    return { configHash: this.hash };
+  }
+}
+
+const list = (sections: readonly string[]): string => sections.join(', ');
+
+/** How soon it is looked again at settings that are on trial. */
+const HTTP_POLL = 5_000;
+
+/** A configuration is in use with its section `http:` only. */
+export function withHttp(outcome: Outcome, { source, condition, inProgress }: HttpResult): Outcome {
+  const details = {
+    status: { ...outcome.status, httpSource: source },
+    conditions: { ...outcome.conditions, HttpSettingsReady: condition },
+  };
+  if (outcome.type !== 'Ready' || !condition || condition.status === 'True')
+    return { ...outcome, ...details };
+  const { message, reason } = condition;
+  if (inProgress) return waiting('RestartPending', message, HTTP_POLL, details);
+  return stalled(reason === 'RestartPending' ? reason : 'InvalidConfiguration', message, details);
+}

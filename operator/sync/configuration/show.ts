@@ -1,0 +1,81 @@
+import { HubFailed, HubRejected } from '../../client/errors';
+import type { HubClient } from '../../client/hub-client';
+import { scriptVariables } from '../../client/script-variables';
+import type { Redact } from '../../client/redact';
+import { CONTENT_SEEN_LIMIT, VOLUME_REFRESH_INTERVAL } from '../../limits';
+import type { Hub } from '../../kinds';
+import type { Services } from '../services';
+import { checkInHub, problemOf } from './check';
+import { isSameMarker } from './content';
+import { MARKER_SCRIPT, type MarkerVariables } from './marker';
+import { refreshVolumes } from './refresh';
+
+/** Milliseconds between two looks at what the hub has read. */
+const LOOK_INTERVAL = 300;
+
+/** The marker that the hub has read last; undefined: it has read a configuration without one. */
+export async function readMarker(client: HubClient): Promise<MarkerVariables | undefined> {
+  return (await scriptVariables(client, MARKER_SCRIPT)) as MarkerVariables | undefined;
+}
+
+export type Shown =
+  /** The hub reads these files, and its check accepts them. */
+  | { readonly type: 'seen'; readonly warnings: string }
+  | { readonly type: 'rejected'; readonly problem: string }
+  /** The hub still reads other files. */
+  | { readonly type: 'unseen' };
+
+interface Wanted {
+  readonly hub: Hub;
+  readonly client: HubClient;
+  readonly marker: MarkerVariables;
+  /** Warnings of the check that are no problem of this content. */
+  readonly knownWarnings: string;
+  readonly redact: Redact;
+}
+
+/**
+ * Brings the written content before the eyes of the hub: has the volume refreshed, checked by the hub, and its scripts
+ * reloaded, until the marker shows the content. Nothing but scripts is loaded, and that only from files that passed the
+ * check.
+ */
+export async function showContent(
+  services: Pick<Services, 'cluster' | 'clock' | 'log'>,
+  { hub, client, marker, knownWarnings, redact }: Wanted,
+  signal: AbortSignal,
+): Promise<Shown> {
+  const { clock } = services;
+  const { namespace, name } = hub.metadata;
+  const check = () => checkInHub(client, redact, knownWarnings);
+  const began = clock.monotonic();
+  let refreshedAt = -Infinity;
+  while (clock.monotonic() - began < CONTENT_SEEN_LIMIT) {
+    signal.throwIfAborted();
+    if (clock.monotonic() - refreshedAt >= VOLUME_REFRESH_INTERVAL) {
+      refreshedAt = clock.monotonic();
+      await refreshVolumes(services, namespace, name);
+    }
+    const problem = problemOf(await check());
+    if (problem) return { type: 'rejected', problem };
+    if ((await reloadScripts(services, client)) && isSameMarker(await readMarker(client), marker)) {
+      // The check before may have read the files from before the refresh.
+      const result = await check();
+      const late = problemOf(result);
+      return late ? { type: 'rejected', problem: late } : { type: 'seen', warnings: result.warnings };
+    }
+    await clock.sleep(LOOK_INTERVAL, signal);
+  }
+  return { type: 'unseen' };
+}
+
+/** False: the files became invalid after the check. The next check says why. */
+async function reloadScripts({ log }: Pick<Services, 'log'>, client: HubClient): Promise<boolean> {
+  try {
+    await client.entities.reload('script');
+    return true;
+  } catch (error) {
+    if (!(error instanceof HubRejected || error instanceof HubFailed)) throw error;
+    log.debug({ error }, 'the hub could not reload its scripts');
+    return false;
+  }
+}
