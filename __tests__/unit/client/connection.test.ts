@@ -42,6 +42,11 @@ async function until(condition: () => boolean): Promise<void> {
   }
 }
 
+/** Resolves when the hub has answered a request, and so has accepted every connection that was opened before. */
+async function roundTrip(): Promise<void> {
+  await (await fetch(`${hub.url}/manifest.json`)).text();
+}
+
 beforeEach(async () => {
   hub = await FakeHub.start();
 });
@@ -52,10 +57,10 @@ afterEach(async () => {
 });
 
 describe('opening', () => {
-  test('waits for the first use and happens once', async () => {
+  test('happens once, at the first use', async () => {
     hub.onCommand = (command) => command.succeed({ you: command.message['refresh_token_id'] });
     const connection = open();
-    await sleep(20);
+    await roundTrip();
     expect(hub.connects).toBe(0);
     const answers = await Promise.all(
       ['1', '2', '3'].map((refresh_token_id) =>
@@ -66,7 +71,7 @@ describe('opening', () => {
     expect(hub.connects).toBe(1);
   });
 
-  test('tells a rejected token, and does not try it again', async () => {
+  test('throws TokenRejected for a rejected token, which is not sent again', async () => {
     const connection = open({ token: 'revoked' });
     for (let call = 0; call < 5; call++)
       await expect(connection.command('get_config')).rejects.toThrow(TokenRejected);
@@ -84,7 +89,7 @@ describe('opening', () => {
     await expect(open().command('get_config')).rejects.toThrow(type);
   });
 
-  test('is unreachable when refused, and comes when the hub does', async () => {
+  test('throws HubUnreachable when the connection is refused, and succeeds when the hub is up', async () => {
     const { port } = hub;
     await hub.close();
     const connection = open({ url: `http://127.0.0.1:${port}` });
@@ -95,7 +100,7 @@ describe('opening', () => {
     await connection.command('get_config');
   });
 
-  test('does not wait for ever for a peer that accepts and is silent', async () => {
+  test('times out when the peer accepts the connection and does not answer', async () => {
     const silent = createServer().listen(0);
     await once(silent, 'listening');
     const clock = new ManualClock();
@@ -139,12 +144,12 @@ describe('commands', () => {
     ).rejects.toMatchObject({ requestType: 'write' });
   });
 
-  test('mask secrets in what the hub says', async () => {
+  test('mask secrets in error texts of the hub', async () => {
     hub.onCommand = (command) => command.fail('invalid_format', "expected int, got 'hunter2'");
     await expect(open().command('get_config')).rejects.toThrow("expected int, got '***'");
   });
 
-  test('are not sent when nothing may be changed any more', async () => {
+  test('are not sent when this process is no longer the leader', async () => {
     const lost = new Error('the lease was not renewed in time');
     let leads = true;
     const connection = open({
@@ -158,7 +163,7 @@ describe('commands', () => {
     expect(hub.commands.map(({ type }) => type)).toEqual(['get_config']);
   });
 
-  test('are given up after their time, while the connection goes on', async () => {
+  test('time out while the connection stays open', async () => {
     const clock = new ManualClock();
     hub.onCommand = (command) =>
       void (command.message.type === 'auth/current_user' || command.succeed('fine'));
@@ -174,7 +179,7 @@ describe('commands', () => {
     expect(clock.pendingTimers).toBe(1); // the heartbeat
   });
 
-  test('that are under way fail when the connection is lost or closed', async () => {
+  test('that are in flight fail when the connection is lost or closed', async () => {
     hub.onCommand = (command) => command.socket.terminate();
     const connection = open();
     await expect(connection.command('get_config')).rejects.toThrow(HubUnreachable);
@@ -184,7 +189,7 @@ describe('commands', () => {
     await expect(connection.command('get_config')).rejects.toThrow(HubUnreachable);
   });
 
-  test('survive a frame that is no JSON: the connection is opened again', async () => {
+  test('work again after a frame that is not JSON: the connection is reopened', async () => {
     hub.onCommand = (command) => command.socket.send('{"half":');
     const connection = open();
     await expect(connection.command('get_config')).rejects.toThrow(HubUnreachable);
@@ -214,7 +219,7 @@ describe('subscriptions', () => {
     expect(hub.commands.at(-1)).toMatchObject({ type: 'unsubscribe_events', subscription: id });
   });
 
-  test('throw a refusal', async () => {
+  test('throw the rejection of the hub', async () => {
     hub.onCommand = (command) => command.fail('unauthorized', 'Unauthorized');
     await expect(open().subscribeEvents('component_loaded', () => undefined)).rejects.toThrow(HubRejected);
   });
@@ -232,7 +237,7 @@ describe('subscriptions', () => {
     expect(hub.connects).toBe(1);
   });
 
-  test('stand again after a loss, and both is told', async () => {
+  test('are restored after a loss, and both the loss and the return are reported', async () => {
     const connection = open();
     const seen: unknown[] = [];
     const told: string[] = [];
@@ -247,7 +252,7 @@ describe('subscriptions', () => {
     expect(hub.connects).toBe(2);
   });
 
-  test('are tried again when the hub does not offer them yet after a loss, and only then it is back', async () => {
+  test('are retried when a starting hub rejects them after a loss, and onReconnect is called only after that', async () => {
     const clock = new ManualClock();
     const connection = open({ clock });
     let returns = 0;
@@ -285,7 +290,7 @@ describe('a lost connection', () => {
     await connection.command('get_config');
   });
 
-  test('is noticed when the peer is silent', async () => {
+  test('is detected by the heartbeat when the peer does not answer', async () => {
     const clock = new ManualClock();
     const connection = open({ clock });
     await connection.command('get_config');
@@ -298,12 +303,14 @@ describe('a lost connection', () => {
     await until(() => lost);
   });
 
-  test('does not come back when it was closed', async () => {
-    const connection = open();
+  test('is not restored after it was closed', async () => {
+    const clock = new ManualClock();
+    const connection = open({ clock });
     await connection.command('get_config');
     connection.close();
     await until(() => hub.clients.size === 0);
-    await sleep(50);
+    await clock.advance(60_000);
+    await roundTrip();
     expect(hub.connects).toBe(1);
   });
 

@@ -68,12 +68,12 @@ describe('login', () => {
     expect(hub.asked(route.replace('POST ', '')).length).toBe(1);
   });
 
-  test('does not blame the credentials for a hub that was restarted meanwhile', async () => {
+  test('throws HubUnreachable, not LoginFailed, when the hub was restarted during the login', async () => {
     hub.routes.set('POST /auth/login_flow/f1', json(404, { message: 'Invalid flow specified' }));
     await expect(login(rest, credentials, systemClock)).rejects.toThrow(HubUnreachable);
   });
 
-  test('tries a refused password twice, a second apart, and no more', async () => {
+  test('sends rejected credentials twice, a second apart, and no more', async () => {
     const clock = new ManualClock();
     const begin = clock.now();
     let firstTry: () => void;
@@ -97,7 +97,7 @@ describe('login', () => {
 });
 
 describe('a step', () => {
-  test('does not take a failing hub for a finished step', async () => {
+  test('is not treated as completed when the hub fails', async () => {
     hub.routes.set('POST /api/onboarding/users', text(500, 'no space left on device'));
     hub.routes.set('POST /api/onboarding/analytics', text(500, 'no space left on device'));
     await expect(createUser(rest, { ...credentials, name: 'Owner', language: 'en' })).rejects.toThrow(

@@ -76,7 +76,7 @@ describe('what an answer becomes', () => {
     },
   );
 
-  test('is the parsed JSON when all is well, and nothing for an empty one', async () => {
+  test('a successful answer is the parsed JSON, or undefined for an empty body', async () => {
     answerWith(json(200, { state: 'RUNNING' }));
     hub.routes.set('POST /auth/revoke', (_request, response) => response.writeHead(200).end());
     const clock = new ManualClock();
@@ -85,7 +85,7 @@ describe('what an answer becomes', () => {
     expect(await open().postForm('/auth/revoke', { token: 'x' })).toBeUndefined();
   });
 
-  test('is a ban when everything is 403, and asks so without a token', async () => {
+  test('a 403 is HubBanned if /manifest.json, read without a token, is 403 as well', async () => {
     answerWith(text(403, '403: Forbidden'));
     hub.routes.set('GET /manifest.json', text(403, '403: Forbidden'));
     await expect(open().get('/api/config')).rejects.toThrow(HubBanned);
@@ -93,7 +93,7 @@ describe('what an answer becomes', () => {
     expect(hub.asked('/manifest.json')[0]?.headers.authorization).toBeUndefined();
   });
 
-  test('masks secrets in the words of the hub, also beyond the length that is quoted', async () => {
+  test('secrets in texts of the hub are masked, also where the text is truncated', async () => {
     answerWith(json(400, { message: `${'x'.repeat(995)}hunter2hunter2 got 'hunter2hunter2'` }));
     const rest = open({ redact: redactor(['hunter2hunter2']) });
     const failure = await rest.get('/api/config').catch((error: unknown) => error as Error);
@@ -161,7 +161,7 @@ describe('safety', () => {
     await other.close();
   });
 
-  test('does not send a rejected token again, however many ask', async () => {
+  test('does not send a rejected token again, for any number of calls', async () => {
     answerWith(text(401, '401: Unauthorized'));
     const rest = open();
     await expect(rest.get('/api/config')).rejects.toThrow(TokenRejected);
@@ -170,7 +170,7 @@ describe('safety', () => {
     expect(hub.asked('/api/config')).toHaveLength(1);
   });
 
-  test('judges a token that was given for one call alone', async () => {
+  test('a rejected token of one call does not block the token of the client', async () => {
     answerWith((request, response) =>
       (request.headers.authorization === 'Bearer good-token' ? json(200, {}) : text(401, ''))(
         request,
@@ -182,7 +182,7 @@ describe('safety', () => {
     await rest.get('/api/config');
   });
 
-  test('changes nothing any more when it may not, but reads', async () => {
+  test('sends only reads when this process is no longer the leader', async () => {
     const lost = new Error('the lease was not renewed in time');
     let leads = true;
     const rest = open({
@@ -216,7 +216,7 @@ describe('safety', () => {
   });
 });
 
-test('uses the source address that it is given', async () => {
+test('uses the configured source address', async () => {
   answerWith(json(200, {}));
   await open({ localAddress: '127.0.0.7' }).get('/api/config');
   expect(hub.requests[0]?.remoteAddress).toContain('127.0.0.7');
