@@ -60,6 +60,13 @@ const table = {
     parse: wholeNumber(1, 256),
     about: 'Resources of one hub reconciled at the same time.',
   },
+  hubWriteTimeout: {
+    env: 'HUB_WRITE_TIMEOUT',
+    default: '30',
+    parse: wholeNumber(1, 60),
+    about:
+      'Seconds in which a hub has to answer a write or a reload. It parses a whole file for each, which takes a small board long.',
+  },
   leaderElection: {
     env: 'LEADER_ELECTION',
     default: 'true',

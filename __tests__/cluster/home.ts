@@ -32,6 +32,7 @@ export interface Stored {
     readonly name: string;
     readonly uid: string;
     readonly generation: number;
+    readonly creationTimestamp: string;
     readonly resourceVersion: string;
     readonly annotations?: Readonly<Record<string, string>>;
     readonly labels?: Readonly<Record<string, string>>;

@@ -33,7 +33,7 @@ declare module '../../operator/client/commands' {
     call_service: {
       readonly domain: string;
       readonly service: string;
-      readonly service_data: { readonly id?: string };
+      readonly service_data: { readonly id?: string; readonly entity_id?: string | readonly string[] };
     };
   }
 }

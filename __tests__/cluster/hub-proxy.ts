@@ -10,8 +10,12 @@ export interface Passed {
 /** Stands in front of a real hub, notes what goes by, and answers in its place when it is told to. */
 export class HubProxy {
   readonly passed: Passed[] = [];
+  /** Requests whose client went away before it had the answer. */
+  readonly cut: string[] = [];
   /** The HTTP status to answer a request with; undefined: the hub answers. */
   fault: (what: string) => number | undefined = () => undefined;
+  /** Holds a request on its way to the hub, or its answer on the way back, until the promise resolves. */
+  hold: (moment: 'request' | 'answer', what: string) => Promise<unknown> | undefined = () => undefined;
   private readonly sockets = new Set<Socket>();
 
   private constructor(
@@ -22,7 +26,7 @@ export class HubProxy {
   static async start(target: string): Promise<HubProxy> {
     const server = createServer();
     const proxy = new HubProxy(server, new URL(target));
-    server.on('request', (incoming, response) => proxy.forward(incoming, response));
+    server.on('request', (incoming, response) => void proxy.forward(incoming, response));
     server.on('upgrade', (incoming: IncomingMessage, socket: Socket, head) =>
       proxy.tunnel(incoming, socket, head),
     );
@@ -43,8 +47,11 @@ export class HubProxy {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  private forward(incoming: IncomingMessage, response: ServerResponse): void {
+  private async forward(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const what = `${incoming.method} ${incoming.url}`;
+    response.on('close', () => {
+      if (!response.writableFinished) this.cut.push(what);
+    });
     const status = this.fault(what);
     if (status !== undefined) {
       this.passed.push({ what, status });
@@ -52,13 +59,18 @@ export class HubProxy {
       response.writeHead(status, { 'content-type': 'text/plain' }).end('as the test wants it');
       return;
     }
+    await this.hold('request', what);
+    if (response.destroyed) return;
     const { hostname, port } = this.target;
     const { method, url: path, headers } = incoming;
-    const outgoing = request({ hostname, port, method, path, headers }, (answer) => {
+    const pass = async (answer: IncomingMessage) => {
       this.passed.push({ what, status: answer.statusCode ?? 0 });
+      await this.hold('answer', what);
+      if (response.destroyed) return;
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(response);
-    });
+    };
+    const outgoing = request({ hostname, port, method, path, headers }, (answer) => void pass(answer));
     outgoing.on('error', () => response.destroy());
     response.on('close', () => outgoing.destroy());
     incoming.pipe(outgoing);

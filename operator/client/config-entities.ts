@@ -4,7 +4,7 @@ import type { EntityRegistry } from './entity-registry';
 import { HubFailed, HubRejected, HubUnreachable, NotFound } from './errors';
 import { SerialQueue } from './serial-queue';
 import type { OwnReloadTracker } from './own-reload-tracker';
-import { WRITE_TIMEOUT, type RestClient } from './rest';
+import type { RestClient } from './rest';
 import { callService } from './services';
 import { type ConfigEntityKind, type EntityPayload } from './config-entity';
 
@@ -85,7 +85,7 @@ export class ConfigEntities {
       if (!desired) return false;
       this.ownReloads.expect(kind, id);
       try {
-        await this.rest.post(configPath(kind, id), desired, { timeout: WRITE_TIMEOUT });
+        await this.rest.post(configPath(kind, id), desired, { timeout: this.rest.writeTimeout });
         return true;
       } catch (error) {
         if (error instanceof HubUnreachable) this.cutAt = this.clock.monotonic();
@@ -97,7 +97,9 @@ export class ConfigEntities {
 
   /** The object in the hub's file; undefined: not in the file. Takes the hub up to 0.4 s with 500 objects. */
   async read(kind: ConfigEntityKind, id: string): Promise<EntityPayload | undefined> {
-    return unlessUnknown(this.rest.get<EntityPayload>(configPath(kind, id), { timeout: WRITE_TIMEOUT }));
+    return unlessUnknown(
+      this.rest.get<EntityPayload>(configPath(kind, id), { timeout: this.rest.writeTimeout }),
+    );
   }
 
   /**
@@ -113,7 +115,9 @@ export class ConfigEntities {
   ): Promise<boolean> {
     return this.queues[kind].run(async () => {
       if (!stillWanted()) return false;
-      const removal = this.rest.delete<{ result: string }>(configPath(kind, id), { timeout: WRITE_TIMEOUT });
+      const removal = this.rest.delete<{ result: string }>(configPath(kind, id), {
+        timeout: this.rest.writeTimeout,
+      });
       return (await unlessUnknown(removal)) !== undefined;
     });
   }

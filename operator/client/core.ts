@@ -1,6 +1,6 @@
 import type { HubConnection } from './connection';
 import { NotHomeAssistant } from './errors';
-import { type CallOptions, WRITE_TIMEOUT, type RestClient } from './rest';
+import type { CallOptions, RestClient } from './rest';
 import { type CoreConfig, type CoreConfigUpdate, type AnalyticsPreferences } from './api-types';
 
 /** Characters. Versions are like `2026.11.0` or `2026.12.0.dev20261101`; the version is written to the status. */
@@ -52,5 +52,5 @@ export interface ConfigCheck {
 
 /** Has the hub check its configuration files (`POST /api/config/core/check_config`). */
 export function checkConfig(rest: RestClient): Promise<ConfigCheck> {
-  return rest.post('/api/config/core/check_config', undefined, { timeout: WRITE_TIMEOUT });
+  return rest.post('/api/config/core/check_config', undefined, { timeout: rest.writeTimeout });
 }

@@ -5,6 +5,8 @@ import { HubClient, type HubAccess } from './hub-client';
 export interface HubClientCacheOptions {
   readonly clock: Clock;
   readonly log: Logger;
+  /** Milliseconds until a hub has answered a write or a reload. */
+  readonly writeTimeout?: number;
   /** Throws when this process may no longer write to a hub. */
   readonly assertLeader?: () => void;
 }
@@ -37,9 +39,16 @@ export class HubClientCache {
       return entry.client;
     }
     this.forget(key);
-    const { clock, assertLeader } = this.options;
+    const { clock, assertLeader, writeTimeout } = this.options;
     const log = this.options.log.child({ hub: key });
-    const client = new HubClient({ ...access, secrets: secrets ?? [], clock, log, assertLeader });
+    const client = new HubClient({
+      ...access,
+      secrets: secrets ?? [],
+      clock,
+      log,
+      assertLeader,
+      writeTimeout,
+    });
     this.entries.set(key, { access, client });
     return client;
   }

@@ -31,6 +31,8 @@ export interface HubAccess extends HubAddress {
 export interface HubClientOptions extends HubAccess {
   readonly clock: Clock;
   readonly log: Logger;
+  /** Milliseconds until the hub has answered a write or a reload. */
+  readonly writeTimeout?: number | undefined;
   /** Values to mask in error messages; the token is always masked. */
   readonly secrets?: Iterable<string>;
   /** Throws when this process may no longer write to the hub. */

@@ -60,6 +60,8 @@ export interface RestClientOptions extends HubAddress {
   readonly token?: string | undefined;
   /** Shared by all clients with the same token. */
   readonly authBackoff?: AuthBackoff | undefined;
+  /** Milliseconds until the hub has answered what makes it parse or write a file; default {@link WRITE_TIMEOUT}. */
+  readonly writeTimeout?: number | undefined;
   readonly clock: Clock;
   /** Applied to every text of the hub before it becomes part of an error. */
   readonly redact: Redact;
@@ -86,6 +88,7 @@ export class RestClient {
   readonly address: HubAddress;
   readonly redact: Redact;
   readonly assertLeader: () => void;
+  readonly writeTimeout: number;
   private readonly authBackoff: AuthBackoff;
   private readonly token: string | undefined;
   private readonly clock: Clock;
@@ -97,6 +100,7 @@ export class RestClient {
   constructor(options: RestClientOptions) {
     this.address = options;
     this.redact = options.redact;
+    this.writeTimeout = options.writeTimeout ?? WRITE_TIMEOUT;
     this.assertLeader = options.assertLeader ?? (() => undefined);
     this.authBackoff = options.authBackoff ?? new AuthBackoff(options.clock);
     this.token = options.token;

@@ -1,5 +1,5 @@
 import type { HubConnection } from './connection';
-import { WRITE_TIMEOUT, type RestClient } from './rest';
+import type { RestClient } from './rest';
 
 /**
  * Calls a service and waits until it has finished.
@@ -14,7 +14,7 @@ export async function callService(
   service: string,
   data: object = {},
 ): Promise<void> {
-  await rest.post(`/api/services/${domain}/${service}`, data, { timeout: WRITE_TIMEOUT });
+  await rest.post(`/api/services/${domain}/${service}`, data, { timeout: rest.writeTimeout });
 }
 
 /** The components and platforms that the hub has set up: `automation`, `scene`, `mqtt`, `sensor.mqtt`, … */

@@ -26,7 +26,13 @@ export class HubClients {
   private readonly redacted = new WeakMap<HubClient, ReadonlyMap<string, string>>();
 
   constructor(private readonly services: Services) {
-    this.hubs = new HubClientCache(services);
+    const { clock, log, assertLeader, settings } = services;
+    this.hubs = new HubClientCache({
+      clock,
+      log,
+      assertLeader,
+      writeTimeout: settings.hubWriteTimeout * 1_000,
+    });
     this.healthMonitor = new HealthMonitor(services, (hub) => this.hubs.forget(clientKey(hub)));
   }
 

@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { load } from 'js-yaml';
-import { freshNamespace, mustKubectl, until } from '../../cluster';
-import { automation, Home, script } from '../../cluster/home';
+import { dump, load } from 'js-yaml';
+import { freshNamespace, until } from '../../cluster';
+import { automation, Home, scene, script } from '../../cluster/home';
 import type { HubProxy } from '../../cluster/hub-proxy';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { hubPid } from '../hub/hub-in-sandbox';
@@ -11,8 +10,9 @@ import { proxiedHub, throughProxies } from './proxied-hub';
 
 // Faults of the hub during a burst: in the end every object exists once.
 
-const FREEZE_DURATION = 60_000; // longer than a write may take
 const RELOAD = 'POST /api/services/automation/reload';
+/** How often the operator is killed during a removal. */
+const ROUNDS = Number(process.env['ROUNDS'] ?? 12);
 
 let home: Home;
 let operator: TestOperator;
@@ -66,6 +66,9 @@ describe('automations of a hub that fails', () => {
     const reloadReady = () => home.condition('hubautomation', 'unreloaded', 'ReloadReady');
     expect(await reloadReady()).toMatchObject({ status: 'False', reason: 'ReloadFailed' });
     await operator.calm(); // the sweep after it asks for no other
+    expect(await home.events('HubAutomation', 'unreloaded')).toContainEqual(
+      expect.stringMatching(/^Warning ReloadFailed: .*ReloadID/),
+    );
     expect(attempts).toHaveLength(3);
     for (const [index, at] of attempts.slice(1).entries()) {
       expect(at - attempts[index]!).toBeGreaterThan(4_900);
@@ -132,24 +135,38 @@ describe('automations of a hub that fails', () => {
   });
 
   test('a hub that is frozen holds up neither a deletion nor, in the end, anything else', async () => {
+    await operator.stop();
+    const impatient = await startTestOperator(home.namespace, {
+      settings: { ...throughProxies, HUB_WRITE_TIMEOUT: '5' },
+    });
     const all = names('frozen', 6);
     const pid = await hubPid(home, 'villa');
-    process.kill(pid, 'SIGSTOP');
+    // A write is in flight when the hub freezes.
+    const frozen = new Promise<void>((resolve) => {
+      proxy.hold = (moment, what) => {
+        if (moment !== 'request' || !what.startsWith('POST /api/config/automation/config/frozen'))
+          return undefined;
+        proxy.hold = () => undefined;
+        process.kill(pid, 'SIGSTOP');
+        resolve();
+        return undefined;
+      };
+    });
     try {
       await apply(all);
-      await until(
-        'the first is under way',
-        async () => (await home.get('hubautomation', 'frozen-0')).status !== undefined,
-      );
-      const began = Date.now();
-      await mustKubectl(['delete', 'hubautomation', ...names('killed', 12)], home);
-      expect(Date.now() - began).toBeLessThan(45_000); // twelve tries of 5 s would take longer;
-      await sleep(FREEZE_DURATION - (Date.now() - began));
+      await frozen;
+      await until('the write is given up', () => proxy.cut.some((what) => what.includes('/frozen-')));
+      await Promise.all(names('killed', 12).map((name) => home.delete('hubautomation', name)));
     } finally {
       process.kill(pid, 'SIGCONT');
     }
+    const skipped = await Promise.all(names('killed', 12).map((name) => home.events('HubAutomation', name)));
+    // One try of each of the four workers at most: the others are released without one.
+    expect(skipped.flat().filter((event) => event.includes('a moment ago')).length).toBeGreaterThanOrEqual(8);
     await allReady(all);
     expect(await inFile('frozen')).toEqual([...all].sort());
+    await impatient.stop();
+    await operator.start();
   });
 
   test('the operator is killed in the middle', async () => {
@@ -169,4 +186,120 @@ describe('automations of a hub that fails', () => {
       .filter(({ status }) => status === 200);
     expect(sent.length).toBeLessThanOrEqual(all.length + 1); // the one in flight may have to be sent again
   });
+
+  test('an id that is changed back while its object is being removed leaves nothing, and a removal may take the hub long', async () => {
+    await home.apply(automation('villa', 'turning', { id: 'turn_a' }), scene('villa', 'slow'));
+    await allReady(['turning']);
+    await home.ready('hubscene', 'slow');
+    const drifts = await operator.metric('hub_operator_drift_total');
+    const removals = ['automation/config/turn_a', 'scene/config/slow'].map(
+      (path) => `DELETE /api/config/${path}`,
+    );
+    const held = new Set<string>();
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    proxy.hold = (moment, what) => {
+      if (moment !== 'request' || !removals.includes(what)) return undefined;
+      held.add(what);
+      return released;
+    };
+    const asked = () => proxy.passed.filter(({ what }) => what === 'GET /manifest.json').length;
+    const before = asked();
+    await home.change('hubautomation', 'turning', { id: 'turn_b' });
+    await home.delete('hubscene', 'slow', { wait: false });
+    await until('both removals are in flight', () => held.size === 2);
+    await home.change('hubautomation', 'turning', { id: 'turn_a' });
+    await until('the operator asks whether the hub answers', () => asked() > before);
+    expect(await home.exists('hubscene', 'slow')).toBe(true);
+    expect((await home.get('hubautomation', 'turning')).status).toMatchObject({ automationId: 'turn_b' });
+    proxy.hold = () => undefined;
+    release();
+    await allReady(['turning']);
+    const { status } = await home.get('hubautomation', 'turning');
+    expect(status).toMatchObject({ automationId: 'turn_a' });
+    expect(status).not.toHaveProperty('adopted');
+    expect(status).not.toHaveProperty('formerIds');
+    await until('the scene is gone', async () => !(await home.exists('hubscene', 'slow')));
+    expect((await home.events('HubScene', 'slow')).join()).not.toContain('CleanupSkipped');
+    await home.change('hubautomation', 'turning', { id: 'turn_c' });
+    await allReady(['turning']);
+    expect(await inFile('turn_')).toEqual(['turn_c']);
+    expect(await registered(/^(turn_.|slow)$/)).toEqual(['turn_c']);
+    expect(await operator.metric('hub_operator_drift_total')).toBe(drifts);
+  });
+
+  test(`an operator that is killed ${ROUNDS} times in the middle of removals leaves nothing of them in the hub`, async () => {
+    await addOthers(100);
+    const rounds = names('round', ROUNDS);
+    await home.apply(
+      ...rounds.flatMap((name) => [automation('villa', name), scene('villa', name), script('villa', name)]),
+    );
+    for (const kind of ['hubautomation', 'hubscene', 'hubscript'])
+      for (const name of rounds) await home.ready(kind, name);
+    const isRenamed = (round: number) => round % 2 === 1;
+    const movedId = (name: string) => name.replace('round-', 'moved_');
+    for (const [round, name] of rounds.entries()) {
+      const killed = killDuring(`DELETE /api/config/automation/config/${name}`, round);
+      const deleted = ['hubscene', 'hubscript'];
+      if (isRenamed(round)) await home.change('hubautomation', name, { id: movedId(name) });
+      else deleted.push('hubautomation');
+      for (const kind of deleted) await home.delete(kind, name, { wait: false });
+      await killed;
+      await operator.start();
+    }
+    const moved = rounds.filter((_, round) => isRenamed(round));
+    await until('the deleted ones are gone', async () => {
+      const left = await home.list('hubautomations,hubscenes,hubscripts');
+      const present = left.map(({ metadata }) => metadata.name).filter((name) => name.startsWith('round-'));
+      expect(present.sort()).toEqual([...moved].sort());
+      return true;
+    });
+    await allReady(moved);
+    for (const name of moved) {
+      const { status } = await home.get('hubautomation', name);
+      expect(status).toMatchObject({ automationId: movedId(name) });
+      expect(status).not.toHaveProperty('formerIds');
+    }
+    expect(await registered(/^(round|moved)[-_]/)).toEqual(moved.map(movedId).sort());
+    expect(await inFile('moved')).toEqual(moved.map(movedId).sort());
+    expect(await inFile('round')).toEqual([]);
+    for (const file of ['scenes.yaml', 'scripts.yaml'])
+      expect(await readFile(join(await home.volumeOf('villa'), file), 'utf8')).not.toMatch(/round[-_]/);
+  });
+
+  /**
+   * Kills the operator at a removal: while the request, or its answer, is held, or a little after the request was
+   * passed on, when the hub may have done half of it. Resolves when it is dead.
+   */
+  function killDuring(removal: string, round: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const kill = () => operator.kill().then(resolve, reject);
+      proxy.hold = (moment, what) => {
+        const strikes = what === removal && moment === (round % 4 === 1 ? 'answer' : 'request');
+        if (!strikes) return undefined;
+        proxy.hold = () => undefined;
+        if (round % 4 === 1 || round % 4 === 3) return kill();
+        setTimeout(() => void kill(), (7 * round) % 60);
+        return undefined;
+      };
+    });
+  }
+
+  /** Adds automations of the household: each makes the hub take longer for its file. */
+  async function addOthers(count: number): Promise<void> {
+    const file = join(await home.volumeOf('villa'), 'automations.yaml');
+    const others = names('other', count).map((id) => ({ id, alias: id, triggers: [], actions: [] }));
+    await writeFile(file, dump([...(load(await readFile(file, 'utf8')) as object[]), ...others]));
+  }
+
+  /** Ids of the entities that the hub has registered. */
+  async function registered(pattern: RegExp): Promise<string[]> {
+    const client = await home.client('villa');
+    const entities = await client.connection.command('config/entity_registry/list');
+    return entities
+      .filter(({ platform }) => ['automation', 'homeassistant', 'script'].includes(platform))
+      .map(({ unique_id: id }) => id)
+      .filter((id) => pattern.test(id))
+      .sort();
+  }
 });
