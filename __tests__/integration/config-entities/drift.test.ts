@@ -147,6 +147,30 @@ describe('drift of automations, scenes and scripts', () => {
     await tells('HubAutomation', 'off', /^Warning DriftDetected: The automation was switched on in the hub/);
   });
 
+  test('those that are to be off are switched off again by one request each after a call that turns on all', async () => {
+    const names = ['off', 'off-too', 'off-as-well'];
+    await home.apply(...names.map((name) => automation('villa', name, { enabled: false })));
+    await home.apply(automation('villa', 'stays-on'));
+    for (const name of [...names, 'stays-on']) await home.ready('hubautomation', name);
+    const entityId = async (name: string) =>
+      String((await home.get('hubautomation', name)).status!['entityId']);
+    const entityIds = await Promise.all(names.map(entityId));
+    const switchedOff: unknown[] = [];
+    await client.connection.subscribeEvents('call_service', ({ domain, service, service_data: data }) => {
+      if (domain === 'automation' && service === 'turn_off') switchedOff.push(data.entity_id);
+    });
+    const reconciles = async () => (await operator.outcomes()).filter(({ name }) => name === 'off').length;
+    const before = await reconciles();
+    await callService(client.rest, 'automation', 'turn_on', { entity_id: 'all' });
+    await until('all of them are off', async () => {
+      const states = await Promise.all(entityIds.map((id) => stateOf(client.rest, id)));
+      return states.every((state) => state === 'off');
+    });
+    await until('they were checked once more', async () => (await reconciles()) >= before + 2);
+    expect(switchedOff.flat().sort()).toEqual([...entityIds].sort());
+    expect(await stateOf(client.rest, await entityId('stays-on'))).toBe('on');
+  });
+
   test('our own writes, reloads and removals are none', async () => {
     const before = await drifts('');
     const names = Array.from({ length: 8 }, (_, index) => `own-${index}`);
