@@ -1,6 +1,5 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityPayload } from '../../../operator/client/config-entity';
 import type { HubClient } from '../../../operator/client/hub-client';
 import { callService } from '../../../operator/client/services';
@@ -40,10 +39,12 @@ const becomes = (name: string, state: string) =>
 const remove = (name: string) => home.delete('hubautomation', name);
 /** A reconcile of a resource that nothing asks for a change of. */
 const touch = async (kind: string, name: string) => {
-  const passes = () => operator.metric('controller_runtime_reconcile_total');
-  const before = await passes();
+  const reconciles = async () =>
+    (await operator.outcomes()).filter((each) => each.kind.toLowerCase() === kind && each.name === name)
+      .length;
+  const before = await reconciles();
   await home.annotate(kind, name, `example.org/touched=${Date.now()}`);
-  await until('a reconcile', async () => (await passes()) > before);
+  await until(`${kind} ${name} is reconciled`, async () => (await reconciles()) > before);
 };
 
 describe('HubAutomation', () => {
@@ -77,7 +78,6 @@ describe('HubAutomation', () => {
     // While it is enabled, the household decides.
     await callService(client.rest, 'automation', 'turn_off', { entity_id });
     await touch('hubautomation', 'switch');
-    await sleep(500);
     expect(await stateIn('switch')).toBe('off');
   });
 
@@ -96,7 +96,9 @@ describe('HubAutomation', () => {
   test('of two with one id the older has it, until it goes', async () => {
     await home.apply(automation('villa', 'older', { id: 'twin', alias: 'The older' }));
     await ready('older');
-    await sleep(1_100); // ages are compared in whole seconds
+    const { creationTimestamp } = (await home.get('hubautomation', 'older')).metadata;
+    const nextSecond = Date.parse(creationTimestamp) + 1_000; // ages are compared in whole seconds
+    await until('the younger will be younger', () => Date.now() >= nextSecond);
     await home.apply(automation('villa', 'younger', { id: 'twin', alias: 'The younger' }));
     expect((await stalled('younger', 'DuplicateId')).message).toContain('HubAutomation older');
     expect(await inHub('twin')).toMatchObject({ alias: 'The older' });
@@ -165,6 +167,18 @@ describe('HubAutomation', () => {
     await home.annotate('hubautomation', 'careful', 'hub-operator.dev/dry-run-');
     await ready('careful');
     await hubHas('careful', { alias: 'Bold', mode: 'restart' });
+  });
+
+  test('an integer that would lose digits on its way is refused with its path, and nothing is sent', async () => {
+    // What JSON.stringify makes of 2^53 + 2 and more is still such an integer.
+    await home.apply(automation('villa', 'chat', { variables: { room: { chat_id: 2 ** 53 + 2 } } }));
+    expect((await stalled('chat', 'InvalidSpec')).message).toMatch(
+      /spec\.variables\.room\.chat_id is the integer 9007199254740994.*Quote it/,
+    );
+    expect(await inHub('chat')).toBeUndefined();
+    await home.change('hubautomation', 'chat', { variables: { room: { chat_id: '9007199254740994' } } });
+    await ready('chat');
+    await hubHas('chat', { variables: { room: { chat_id: '9007199254740994' } } });
   });
 
   test('a full reconcile on request is echoed', async () => {
