@@ -2,7 +2,7 @@ import { FollowedCollection } from './collection';
 import type { HubConnection } from './connection';
 import { NotFound } from './errors';
 import type { ConfigEntry, ConfigSubentry } from './flow-step';
-import { type RestClient, WRITE_TIMEOUT } from './rest';
+import type { RestClient } from './rest';
 
 /** An entry was added, changed (its state, too) or removed. */
 export type ConfigEntryListener = (entry: ConfigEntry) => void;
@@ -58,7 +58,7 @@ export class ConfigEntryRegistry {
     const result = await this.connection.command(
       'config_entries/disable',
       { entry_id: entryId, disabled_by: enabled ? null : 'user' },
-      { timeout: WRITE_TIMEOUT },
+      { timeout: this.rest.writeTimeout },
     );
     return result.require_restart;
   }
@@ -66,7 +66,9 @@ export class ConfigEntryRegistry {
   /** Removes an entry with its devices and entities. One that does not exist is not an error. */
   async remove(entryId: string): Promise<void> {
     try {
-      await this.rest.delete(`/api/config/config_entries/entry/${entryId}`, { timeout: WRITE_TIMEOUT });
+      await this.rest.delete(`/api/config/config_entries/entry/${entryId}`, {
+        timeout: this.rest.writeTimeout,
+      });
     } catch (error) {
       if (!(error instanceof NotFound)) throw error;
     }

@@ -1,6 +1,6 @@
 import { HubRejected, NotFound } from './errors';
 import type { FlowKind, FlowStep } from './flow-step';
-import { type RestClient, WRITE_TIMEOUT } from './rest';
+import type { RestClient } from './rest';
 
 const PATH: Readonly<Record<FlowKind, string>> = {
   config: '/api/config/config_entries/flow',
@@ -45,7 +45,7 @@ export class ConfigFlows {
    * @throws HubRejected the entry cannot be reconfigured, or a dependency of the integration failed
    */
   start(request: FlowRequest): Promise<FlowStep> {
-    return this.rest.post(PATH[request.kind], bodyOf(request), { timeout: WRITE_TIMEOUT });
+    return this.rest.post(PATH[request.kind], bodyOf(request), { timeout: this.rest.writeTimeout });
   }
 
   /**
@@ -55,7 +55,9 @@ export class ConfigFlows {
    */
   async submit(kind: FlowKind, flowId: string, answers: object): Promise<FlowStep> {
     try {
-      return await this.rest.post<FlowStep>(`${PATH[kind]}/${flowId}`, answers, { timeout: WRITE_TIMEOUT });
+      return await this.rest.post<FlowStep>(`${PATH[kind]}/${flowId}`, answers, {
+        timeout: this.rest.writeTimeout,
+      });
     } catch (error) {
       throw formRejected(error) ?? error;
     }
@@ -80,7 +82,7 @@ export class ConfigFlows {
     const form = new FormData();
     form.append('file', new Blob([new Uint8Array(content)]), fileName);
     const { file_id: id } = await this.rest.post<{ file_id: string }>('/api/file_upload', form, {
-      timeout: WRITE_TIMEOUT,
+      timeout: this.rest.writeTimeout,
     });
     return id;
   }
