@@ -45,6 +45,10 @@ synth: node_modules/.ready ## Writes dist/, imports/ and docs/reference from the
 bench: node_modules/.ready ## Figures of the operator's runtime (N=10000), into bench/results
 	@exec node_modules/.bin/tsx bench/index.ts $(or $(NAME),runtime)
 
+.PHONY: flows
+flows: node_modules/.ready ## Starts and answers the config flows that need no device, into docs/reference
+	@exec node_modules/.bin/tsx bench/config-flows.ts
+
 .PHONY: soak
 soak: node_modules/.ready ## 20 minutes (MINUTES=…) of changes under resets and restarts
 	@exec node_modules/.bin/tsx bench/index.ts soak

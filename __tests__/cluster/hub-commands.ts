@@ -23,6 +23,11 @@ declare module '../../operator/client/commands' {
       fields: { user_id: string; username: string; password: string };
       result: void;
     };
+    /** What integrations say of themselves. */
+    'manifest/list': {
+      fields: { readonly integrations: readonly string[] };
+      result: readonly { readonly domain: string; readonly iot_class?: string }[];
+    };
     'person/create': { fields: { name: string; user_id: string }; result: object };
   }
 

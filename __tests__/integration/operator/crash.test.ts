@@ -3,7 +3,7 @@ import { getConfig } from '../../../operator/client/core';
 import { listTokens } from '../../../operator/client/tokens';
 import { freshNamespace, until } from '../../cluster';
 import { ApiProxy, type Crossing } from '../../cluster/api-proxy';
-import { automation, configuration, Home, hub } from '../../cluster/home';
+import { automation, configuration, Home, hub, integration } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
 // kill -9 of the operator at exactly one request after another: the result is always the same.
@@ -250,5 +250,54 @@ describe('an operator that is killed', () => {
     );
     expect(deleted).toBeGreaterThanOrEqual(1);
     for (let n = 1; n <= deleted + 1; n++) expect(await has(name(n + 1))).toBe(false);
+  });
+
+  test('an operator that is killed after any write of a config flow makes one entry of each', async () => {
+    const name = (n: number) => `dice-${n}`;
+    const dice = (title: string) =>
+      integration('villa', title, 'random', {
+        steps: [
+          { stepId: 'user', menuOption: 'sensor' },
+          {
+            stepId: 'sensor',
+            values: { name: { value: title }, minimum: { value: '1' }, maximum: { value: '6' } },
+          },
+        ],
+      });
+    const titles = async () =>
+      [...(await client.configEntries.refreshed()).values()]
+        .filter(({ domain }) => domain === 'random')
+        .map(({ title }) => title)
+        .sort();
+    const isDone = (title: string) => isReady('hubintegration', title);
+    const writes = await killedAfterEach(
+      name,
+      (n) => home.apply(dice(name(n))),
+      (n) => isDone(name(n)),
+    );
+    expect(writes).toBeGreaterThanOrEqual(4); // finalizer, pending flow, its id, entry
+    const made = Array.from({ length: writes + 1 }, (_, index) => name(index + 1));
+
+    // The hub has made the entry, and nobody knows.
+    const unknown: CrashPoint = {
+      moment: 'before',
+      at: 'the id of the entry',
+      hits: (crossing) =>
+        crossing.path.endsWith('/hubintegrations/unknown/status') &&
+        statusOf(crossing)?.['entryID'] !== undefined,
+    };
+    await home.apply(dice('unknown'));
+    await throughAll([unknown], () => isDone('unknown'));
+    expect(await titles()).toEqual([...made, 'unknown'].sort());
+    for (const each of [...made, 'unknown'])
+      expect((await home.get('hubintegration', each)).status).not.toHaveProperty('adopted');
+
+    const removed = await killedAfterEach(
+      (n) => name(n),
+      (n) => home.delete('hubintegration', name(n), { wait: false }),
+      async (n) => !(await home.exists('hubintegration', name(n))),
+    );
+    expect(removed).toBeGreaterThanOrEqual(1);
+    for (let n = 1; n <= removed + 1; n++) expect(await titles()).not.toContain(name(n));
   });
 });

@@ -28,6 +28,8 @@ export interface FlowProblem {
   /** Without a key: a clause that says what is wrong, with the way out. */
   readonly text?: string | undefined;
   readonly placeholders?: Readonly<Record<string, string>> | null | undefined;
+  /** The integration that has the text of the key, if it is another one. */
+  readonly textOf?: string | undefined;
 }
 
 /** What to do about a step. */
@@ -66,8 +68,8 @@ export class FlowNavigator {
       case 'create_entry':
         return { type: 'created', entry: step.result };
       case 'abort': {
-        const { reason: key, description_placeholders: placeholders } = step;
-        return { type: 'aborted', problem: { kind: 'abort', key, placeholders } };
+        const { reason: key, description_placeholders: placeholders, translation_domain: textOf } = step;
+        return { type: 'aborted', problem: { kind: 'abort', key, placeholders, textOf } };
       }
       case 'progress':
         this.steps--; // it may take minutes

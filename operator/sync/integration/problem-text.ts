@@ -22,13 +22,13 @@ export async function problemText(
   flow: FlowName,
   problem: FlowProblem,
 ): Promise<string> {
-  const { kind, step, field, key, placeholders } = problem;
+  const { kind, step, field, key, placeholders, textOf } = problem;
   const where = [step && `in the step ${step}`, field && `at the field ${field}`].filter(Boolean).join(' ');
   const what = `The ${NAMES[flow.kind]} of ${flow.domain} failed`;
   const place = where ? `${what} ${where}` : what;
   if (key === undefined || kind === 'answers')
     return ended(`${place}: ${problem.text ?? 'the hub gave no reason'}`);
-  const text = await translations.ofFlow(flow.domain, flow, { kind, key }, placeholders);
+  const text = await translations.ofFlow(textOf ?? flow.domain, flow, { kind, key }, placeholders);
   const shown = text === undefined ? key : `${key} (${text.trim()})`;
   return ended(kind === 'abort' ? `${place}: the hub ended it with ${shown}` : `${place}: ${shown}`);
 }

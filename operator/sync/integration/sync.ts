@@ -354,6 +354,7 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
           unusedEvents(result.unused),
         );
       case 'applied':
+        if (operation.type === 'update') cached.failure = undefined;
         return this.inProgress(work, undefined, 0, this.appliedStatus(work, operation, result.applied));
       case 'removed': {
         cached.isRecreating = true;
@@ -464,7 +465,7 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
 
   /** The message is the same from the first reconcile to the last, so that status is written once meanwhile. */
   private inProgress(
-    { spec, status }: IntegrationWork,
+    { cached, configHash, spec, status }: IntegrationWork,
     operation: Operation | undefined,
     after = DEPENDENCY_REQUEUE,
     fields: Readonly<Record<string, unknown>> = {},
@@ -474,11 +475,19 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     const pendingFlow = status.pendingFlow;
     if (flowID !== undefined && pendingFlow?.flowID === flowID) operation!.recorded();
     const isNew = flowID !== undefined && pendingFlow?.flowID !== flowID;
+    const details = {
+      status: { ...(isNew && { pendingFlow: { ...pendingFlow, flowID } }), ...fields },
+      events,
+    };
+    const delay = isNew ? 0 : after;
+    // Another attempt at what has failed: the status stays until it comes to something else.
+    if (cached.failure?.configHash === configHash)
+      return stalled('ConfigFlowFailed', cached.failure.message, { ...details, after: delay });
     return waiting(
       'ConfigFlowInProgress',
       `The integration ${spec.domain} is being set up in the hub.`,
-      isNew ? 0 : after,
-      { status: { ...(isNew && { pendingFlow: { ...pendingFlow, flowID } }), ...fields }, events },
+      delay,
+      details,
     );
   }
 
@@ -518,7 +527,7 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     const tail = 'Remove the annotation to have it done.';
     if (!entry) {
       const found = this.adoptable(work, entries);
-      const ids = Object.keys(hashes);
+      const ids = Object.keys(hashes).sort();
       const would = found
         ? `Would adopt the ${spec.domain} entry “${found.title}”.`
         : `Would run the config flow of ${spec.domain}${ids.length > 0 ? ` with ${ids.join(', ')}` : ''}.`;

@@ -1,0 +1,47 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { freePort } from '../../sandbox/ports';
+
+export interface BrokerLogin {
+  readonly user: string;
+  readonly password: string;
+}
+
+/** An MQTT broker on this machine, as a process of its own. It is stopped when the test file is through. */
+export class MqttBroker {
+  private running: ChildProcess | undefined;
+
+  constructor(readonly port: number) {
+    brokers.push(this);
+  }
+
+  /** One that does not run yet. */
+  static async create(): Promise<MqttBroker> {
+    return new MqttBroker(await freePort());
+  }
+
+  /** Resolves when it listens. Without a login, everybody may connect. */
+  async start(login?: BrokerLogin): Promise<void> {
+    const args = [join(__dirname, 'mqtt-broker-process.mjs'), String(this.port)];
+    const child = spawn(process.execPath, [...args, ...(login ? [login.user, login.password] : [])], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    this.running = child;
+    await once(child.stdout, 'data');
+  }
+
+  async stop(): Promise<void> {
+    const { running } = this;
+    this.running = undefined;
+    if (!running || running.exitCode !== null) return;
+    running.kill('SIGKILL');
+    await once(running, 'exit');
+  }
+}
+
+const brokers: MqttBroker[] = [];
+
+afterAll(async () => {
+  for (const broker of brokers.splice(0)) await broker.stop();
+});

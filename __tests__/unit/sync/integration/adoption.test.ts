@@ -1,0 +1,36 @@
+import type { ConfigEntry } from '../../../../operator/client/flow-step';
+import { entryMadeSince, entryToAdopt, freeEntries } from '../../../../operator/sync/integration/adoption';
+
+const entry = (entry_id: string, title: string, more: Partial<ConfigEntry> = {}) =>
+  ({ entry_id, title, domain: 'x', source: 'user', ...more }) as ConfigEntry;
+
+const LAMP = entry('1', 'Lamp');
+const DOOR = entry('2', 'Door');
+
+describe('freeEntries', () => {
+  test('neither those of another domain, nor dismissed discoveries, nor those that have an owner', () => {
+    const all = [LAMP, DOOR, entry('3', 'Lamp', { domain: 'y' }), entry('4', 'Lamp', { source: 'ignore' })];
+    expect(freeEntries(all, 'x', (id) => id === '2')).toEqual([LAMP]);
+  });
+});
+
+describe('entryToAdopt', () => {
+  test.each<[string, readonly ConfigEntry[], string | undefined, number, ConfigEntry | undefined]>([
+    ['the one of the title', [LAMP, DOOR], 'Door', 2, DOOR],
+    ['none of another title', [LAMP], 'Door', 1, undefined],
+    ['none of two with the title', [LAMP, entry('3', 'Lamp')], 'Lamp', 2, undefined],
+    ['the only one of the domain', [LAMP], undefined, 1, LAMP],
+    ['none without a title if another resource owns one', [LAMP], undefined, 2, undefined],
+    ['none of several without a title', [LAMP, DOOR], undefined, 2, undefined],
+  ])('%s', (_, free, title, count, wanted) => {
+    expect(entryToAdopt(free, { domain: 'x', title }, count)).toBe(wanted);
+  });
+});
+
+describe('entryMadeSince', () => {
+  test('one that was not there before, rather by its title', () => {
+    expect(entryMadeSince([LAMP], { domain: 'x' }, ['1'])).toBeUndefined();
+    expect(entryMadeSince([LAMP, DOOR], { domain: 'x' }, ['1'])).toBe(DOOR);
+    expect(entryMadeSince([LAMP, DOOR], { domain: 'x', title: 'Door' }, [])).toBe(DOOR);
+  });
+});

@@ -1,0 +1,81 @@
+import type { Answers, Answer } from '../../../../operator/sync/integration/answers';
+import {
+  changedAnswers,
+  hashAnswers,
+  isComparable,
+  placeOf,
+  recorded,
+} from '../../../../operator/sync/integration/answer-hashes';
+
+const answer = (id: string, text: string): Answer => ({ id, field: 'x', value: { type: 'text', text } });
+const answers = (given: Partial<Answers>): Answers => ({
+  configuration: [],
+  steps: [],
+  options: undefined,
+  subentries: undefined,
+  secrets: [],
+  ...given,
+});
+const KEY = 'a random key';
+
+describe('hashAnswers', () => {
+  test('what is equal has one hash, and what differs is named', () => {
+    const before = hashAnswers(
+      answers({
+        configuration: [answer('configuration.host', 'a'), answer('configuration.port', '1')],
+        steps: [{ stepId: 'user', menuOption: 'sensor', answers: [answer('steps[0].user.name', 'n')] }],
+        subentries: [{ type: 'device', title: 'Lamp', answers: [answer('subentries.device/Lamp.x', '1')] }],
+      }),
+      KEY,
+    );
+    const now = hashAnswers(
+      answers({
+        configuration: [answer('configuration.host', 'b')],
+        steps: [{ stepId: 'user', menuOption: 'light', answers: [answer('steps[0].user.name', 'n')] }],
+        options: [answer('options.interval', '5')],
+        subentries: [{ type: 'device', title: 'Lamp', answers: [answer('subentries.device/Lamp.x', '2')] }],
+      }),
+      KEY,
+    );
+    expect(changedAnswers(before, before)).toEqual([]);
+    expect(changedAnswers(before, now)).toEqual([
+      'configuration.host',
+      'configuration.port',
+      'options.interval',
+      'steps[0].user',
+      'subentries.device/Lamp',
+    ]);
+  });
+
+  test('equal values of two fields have different hashes, and nothing shows a value', () => {
+    const hashes = hashAnswers(
+      answers({
+        configuration: [answer('configuration.a', 'hunter2'), answer('configuration.b', 'hunter2')],
+      }),
+      KEY,
+    );
+    expect(new Set(Object.values(hashes)).size).toBe(2);
+    expect(JSON.stringify(recorded(hashes, KEY))).not.toContain('hunter2');
+  });
+});
+
+describe('isComparable', () => {
+  test('hashes of another key are not compared', () => {
+    const { configHash } = recorded({}, KEY);
+    expect(isComparable(configHash, KEY)).toBe(true);
+    expect(isComparable(configHash, 'another')).toBe(false);
+    expect(isComparable(undefined, KEY)).toBe(false);
+  });
+});
+
+describe('placeOf', () => {
+  test.each([
+    ['configuration.section.port', { part: 'configuration', field: 'section.port' }],
+    ['steps[3].user.section.port', { part: 'steps', stepId: 'user', field: 'section.port' }],
+    ['steps[0].user', { part: 'steps', stepId: 'user', field: undefined }],
+    ['options.a', { part: 'options', field: 'a' }],
+    ['subentries.device/Lamp: 1.5', { part: 'subentries' }],
+  ])('%s', (id, place) => {
+    expect(placeOf(id)).toEqual(place);
+  });
+});

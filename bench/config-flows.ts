@@ -1,0 +1,228 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { systemClock } from '../operator/clock';
+import type { FlowStep, FormField, FormStep } from '../operator/client/flow-step';
+import type { HubClient } from '../operator/client/hub-client';
+import { messageOf } from '../operator/errors';
+import type { Answer } from '../operator/sync/integration/answers';
+import { FlowNavigator, type FlowProblem } from '../operator/sync/integration/flow-navigator';
+import { problemText } from '../operator/sync/integration/problem-text';
+import { HubBench } from './hub-bench';
+
+/** `make flows`: every config flow of the installed hub that needs no network and no device, in docs/reference. */
+
+/** Answers that cannot be guessed from the type of the field. */
+const ANSWERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  compensation: { data_points: '["1.0, 2.0"]' },
+  switch_as_x: { target_domain: 'light' },
+  threshold: { upper: '5' },
+  tod: { after_time: '06:00:00', before_time: '10:00:00' },
+  workday: { country: 'DE' },
+  holiday: { country: 'DE' },
+  worldclock: { time_zone: 'Europe/Berlin' },
+  file: { file_path: '/tmp/x' },
+};
+
+/** By selector, a text that it accepts. */
+const BY_SELECTOR: Readonly<Record<string, string>> = {
+  boolean: 'false',
+  text: 'Example',
+  template: '{{ 1 }}',
+  time: '06:00:00',
+  date: '2026-01-01',
+  datetime: '2026-01-01 06:00:00',
+  duration: '00:05:00',
+  country: 'DE',
+  language: 'en',
+  icon: 'mdi:home',
+  number: '1',
+};
+
+/** Integrations whose manifest promises to need nothing from outside. */
+const LOCAL_CLASSES: ReadonlySet<unknown> = new Set(['calculated', 'assumed_state']);
+
+const MAX_STEPS = 10;
+
+interface Row {
+  readonly domain: string;
+  /** Step ids; a menu with the option that was chosen. */
+  readonly steps: readonly string[];
+  readonly result: string;
+}
+
+export async function writeFlowsPage(page: string): Promise<void> {
+  const bench = await HubBench.start();
+  try {
+    const { client } = await bench.hub();
+    const rows: Row[] = [];
+    for (const domain of await domainsOf(client)) rows.push(...(await rowsOf(client, domain)));
+    await writeFile(page, pageOf(rows));
+  } finally {
+    await bench.stop();
+  }
+}
+
+/** Helpers, and integrations that calculate or assume what they show: the hub says so of each. */
+async function domainsOf({ rest, connection }: HubClient): Promise<readonly string[]> {
+  const flows = await rest.get<readonly string[]>('/api/config/config_entries/flow_handlers');
+  const helpers = await rest.get<readonly string[]>('/api/config/config_entries/flow_handlers?type=helper');
+  const manifests = await connection.command('manifest/list', {
+    integrations: [...new Set([...flows, ...helpers])],
+  });
+  const local = manifests
+    .filter(({ iot_class: type }) => LOCAL_CLASSES.has(type))
+    .map(({ domain }) => domain);
+  return [...new Set([...helpers, ...local])].sort();
+}
+
+/** One row for a flow, or one for each option of its first menu. */
+async function rowsOf(client: HubClient, domain: string): Promise<readonly Row[]> {
+  const first = await run(client, domain, []);
+  if (!first.options) return [first.row];
+  const rows: Row[] = [];
+  for (const option of first.options) rows.push((await run(client, domain, [option])).row);
+  return rows;
+}
+
+async function run(
+  client: HubClient,
+  domain: string,
+  choices: readonly string[],
+): Promise<{ row: Row; options?: readonly string[] }> {
+  const steps: string[] = [];
+  const row = (result: string) => ({ row: { domain, steps, result } });
+  let flowId: string | undefined;
+  try {
+    let step = await client.flows.start({ kind: 'config', domain });
+    flowId = step.flow_id;
+    const left = [...choices];
+    for (let n = 0; n < MAX_STEPS; n++) {
+      const ended = await endOf(client, domain, step);
+      if (ended !== undefined) return row(ended);
+      if (step.type === 'progress') {
+        await systemClock.sleep(500);
+        step = await client.flows.read('config', flowId);
+        continue;
+      }
+      if (step.type === 'menu') {
+        const options = Array.isArray(step.menu_options) ? step.menu_options : Object.keys(step.menu_options);
+        const option = left.shift() ?? (choices.length > 0 ? options[0] : undefined);
+        if (option === undefined) return { ...row('menu'), options: options as string[] };
+        steps.push(`${step.step_id} → ${option}`);
+        step = await client.flows.submit('config', flowId, { next_step_id: option });
+        continue;
+      }
+      const form = step as FormStep;
+      steps.push(form.step_id);
+      const move = new FlowNavigator({ steps: [], fields: answersTo(domain, form) }).next(form);
+      if (move.type !== 'submit')
+        return row('problem' in move ? await reason(client, domain, move.problem) : move.type);
+      step = await client.flows.submit('config', flowId, move.data);
+    }
+    return row(`no end after ${MAX_STEPS} steps`);
+  } catch (error) {
+    return row(messageOf(error));
+  } finally {
+    if (flowId !== undefined) await client.flows.abort('config', flowId);
+  }
+}
+
+/** What a step means for the flow; undefined: it goes on. The entry that was made is removed. */
+async function endOf(client: HubClient, domain: string, step: FlowStep): Promise<string | undefined> {
+  const hasErrors = step.type === 'form' && Object.keys(step.errors ?? {}).length > 0;
+  if (['menu', 'progress', 'progress_done', 'external_done'].includes(step.type)) return undefined;
+  if (step.type === 'form' && !hasErrors) return undefined;
+  const move = new FlowNavigator({ steps: [], fields: [] }).next(step);
+  if (move.type === 'created') {
+    const id = move.entry!.entry_id;
+    const entry = (await client.configEntries.refreshed()).get(id);
+    await client.configEntries.remove(id);
+    return entry?.state === 'loaded'
+      ? 'works'
+      : `works; the entry is ${entry?.state}: ${entry?.reason ?? ''}`;
+  }
+  return 'problem' in move ? reason(client, domain, move.problem) : undefined;
+}
+
+const reason = (client: HubClient, domain: string, problem: FlowProblem): Promise<string> =>
+  problemText(client, { kind: 'config', domain }, problem);
+
+function answersTo(domain: string, { data_schema: fields }: FormStep): readonly Answer[] {
+  return (Array.isArray(fields) ? (fields as readonly FormField[]) : []).flatMap((field) => {
+    const prepared = ANSWERS[domain]?.[field.name];
+    const isOpen = field.required && field.default === undefined;
+    const text = prepared ?? (isOpen ? guess(field) : undefined);
+    if (text === undefined) return [];
+    const value = text.startsWith('[')
+      ? ({ type: 'json', value: JSON.parse(text) as unknown } as const)
+      : ({ type: 'text', text } as const);
+    return [{ id: field.name, field: field.name, value }];
+  });
+}
+
+function guess({ selector, type, options, name }: FormField): string | undefined {
+  if (selector) {
+    const [[kind, config] = ['', null]] = Object.entries(selector);
+    if (kind === 'entity') return entityOf(config ?? {});
+    if (kind === 'select') return firstOption((config?.['options'] as readonly unknown[] | undefined) ?? []);
+    if (kind === 'number') return String((config?.['min'] as number | undefined) ?? 1);
+    if (kind === 'constant' || kind === 'file') return undefined;
+    return BY_SELECTOR[kind] ?? 'Example';
+  }
+  switch (type) {
+    case 'boolean':
+      return 'false';
+    case 'integer':
+    case 'float':
+      return '1';
+    case 'select':
+      return firstOption((options as readonly unknown[] | undefined) ?? []);
+    case 'string':
+      return name.includes('url') ? 'http://127.0.0.1:9' : 'Example';
+    default:
+      return undefined;
+  }
+}
+
+function entityOf({ domain, filter, multiple }: Readonly<Record<string, unknown>>): string {
+  const filters = [filter].flat() as readonly ({ domain?: unknown } | undefined)[];
+  const [first = 'sensor'] = [domain ?? filters[0]?.domain].flat() as readonly string[];
+  const entity = `${first}.example`;
+  return multiple ? `["${entity}"]` : entity;
+}
+
+function firstOption([first]: readonly unknown[]): string | undefined {
+  const value: unknown =
+    typeof first === 'object' && first !== null && 'value' in first ? first.value : [first].flat()[0];
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+}
+
+function pageOf(rows: readonly Row[]): string {
+  const working = rows.filter(({ result }) => result.startsWith('works')).length;
+  const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ').trim();
+  return [
+    '<!-- Written by `make flows`. -->',
+    '# Config flows that need no network and no device',
+    'Each config flow of a hub of version 2026.11.0 that belongs to a helper, or to an integration whose manifest says that it ' +
+      'calculates or assumes what it shows, was started through the operator’s client and answered with examples. A flow ' +
+      `with a menu has a row for each option. ${working} of ${rows.length} end with an entry; the others end with the message that ` +
+      'a HubIntegration shows.',
+    ['| Domain | Steps | Result |', '| --- | --- | --- |']
+      .concat(
+        rows.map(
+          ({ domain, steps, result }) =>
+            `| \`${domain}\` | ${cell(steps.join(', ')) || '–'} | ${cell(result)} |`,
+        ),
+      )
+      .join('\n'),
+    '',
+  ].join('\n\n');
+}
+
+writeFlowsPage(join(__dirname, '..', 'docs', 'reference', 'config-flows.md')).then(
+  () => process.exit(),
+  (error: unknown) => {
+    console.error(error);
+    process.exit(1);
+  },
+);
