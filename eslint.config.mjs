@@ -99,11 +99,6 @@ export default tseslint.config(
     },
   },
   {
-    // A signal that is not combined: fetch keeps it.
-    files: ['__tests__/integration/hub/hub-health.test.ts'],
-    rules: { 'no-restricted-properties': 'off' },
-  },
-  {
     files: ['__tests__/**'],
     plugins: { jest },
     rules: {

@@ -1,5 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { systemClock } from '../../../operator/clock';
+import { withDeadline } from '../../../operator/deadline';
 import { callService } from '../../../operator/client/services';
 import { freshNamespace, until } from '../../cluster';
 import { automation, Home, HUB_VERSION } from '../../cluster/home';
@@ -80,7 +82,11 @@ describe('a hub that answers no more, or answers as another', () => {
       'it answers again',
       async () =>
         (await hubPid(home, 'h').catch(() => before)) !== before &&
-        (await fetch(`${url}/manifest.json`, { signal: AbortSignal.timeout(2_000) })).ok,
+        (
+          await withDeadline({ clock: systemClock, delay: 2_000 }, (signal) =>
+            fetch(`${url}/manifest.json`, { signal }),
+          )
+        ).ok,
     );
     const { message } = await home.ready('hub', 'h', { status: 'False', reason: 'RecoveryMode' });
     expect(message).toMatch(/recovery mode: .*of-nothing\.yaml/s);
