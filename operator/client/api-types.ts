@@ -129,6 +129,8 @@ export interface HubUser {
 export interface TokenRecord {
   readonly id: string;
   readonly type: 'normal' | 'long_lived_access_token' | 'system';
+  /** URL of the web page or program that logged in; null: a long-lived token. */
+  readonly client_id: string | null;
   readonly client_name: string | null;
   readonly created_at: string;
   readonly is_current: boolean;

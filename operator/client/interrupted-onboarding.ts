@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../clock';
 import type { HubConnection } from './connection';
-import { HubRejected } from './errors';
+import { HubRejected, LoginFailed } from './errors';
 import { authorize, createUser, type FirstUser, type Login } from './onboarding';
 import type { RestClient } from './rest';
-import { currentUser } from './tokens';
+import { currentUser, listTokens } from './tokens';
 import { type PersonRecord } from './api-types';
 
 // The hub cancels a request whose client disconnects. If that happens while it creates the owner, a login (user name
@@ -36,28 +36,60 @@ export async function resumeOwnerCreation(
   return login;
 }
 
+/** A temporary user who is the owner of the hub. */
+export interface TemporaryOwner {
+  readonly username: string;
+  /** Id of the user that the operator's login created beside it: it has the name that the owner is to have. */
+  readonly replaces: string;
+}
+
 /**
- * Deletes temporary users, over a connection of the owner, who takes over their persons. Resolves with the user name of
- * a temporary user who is the owner and cannot be deleted: log in as that user, with the owner's password, and call
+ * Deletes temporary users, over a connection of the owner, who takes over their persons. Resolves with a temporary user
+ * who is the owner and cannot be deleted: log in as that user, with the owner's password, and call
  * {@link transferUsername}.
+ *
+ * @throws LoginFailed a temporary user is the owner, and the connection's user is in use: neither is deleted
  */
-export async function removeTemporaryUsers(connection: HubConnection): Promise<string | undefined> {
+export async function removeTemporaryUsers(connection: HubConnection): Promise<TemporaryOwner | undefined> {
+  const me = await currentUser(connection);
   const accounts = await connection.command('config/auth/list');
-  const temporary = accounts.filter(({ username }) => username?.startsWith(TEMPORARY_USER_PREFIX));
+  const temporary = accounts.filter(
+    ({ id, username }) => id !== me.id && username?.startsWith(TEMPORARY_USER_PREFIX),
+  );
   const owner = temporary.find((account) => account.is_owner);
-  if (owner) return owner.username!;
+  if (owner) {
+    const username = owner.username!;
+    if (await isInUse(connection, me.id))
+      throw new LoginFailed(
+        `the user ${me.name} has a person or other logins, so it is not deleted, and it is not the owner of the hub: that is ${username}, with the same password`,
+      );
+    return { username, replaces: me.id };
+  }
   for (const { id } of temporary) {
-    await transferPerson(connection, id, (await currentUser(connection)).id);
+    await transferPerson(connection, id, me.id);
     await connection.command('config/auth/delete', { user_id: id });
   }
   return undefined;
 }
 
-/** Gives the user name to the connection's user, who must be an owner, and deletes the user or login that had it. */
-export async function transferUsername(connection: HubConnection, name: string): Promise<void> {
+/**
+ * Gives the user name to the connection's user, who must be an owner.
+ *
+ * @param replaces id of the user who may have that name and is deleted; absent: nobody may have it
+ * @throws LoginFailed another user has the name
+ */
+export async function transferUsername(
+  connection: HubConnection,
+  name: string,
+  replaces?: string,
+): Promise<void> {
   const username = name.trim().toLowerCase();
   const accounts = await connection.command('config/auth/list');
   const holder = accounts.find((account) => account.username === username);
+  if (holder && holder.id !== replaces)
+    throw new LoginFailed(
+      `the user ${username} of the hub was not created by the operator, so it is not deleted`,
+    );
   if (holder) await connection.command('config/auth/delete', { user_id: holder.id });
   else await connection.command('config/auth_provider/homeassistant/delete', { username });
   const { id } = await currentUser(connection);
@@ -65,6 +97,14 @@ export async function transferUsername(connection: HubConnection, name: string):
     user_id: id,
     username,
   });
+}
+
+/** Whether the connection's user has a person, or a token of anybody but the operator's logins. */
+async function isInUse(connection: HubConnection, id: string): Promise<boolean> {
+  const tokens = await listTokens(connection);
+  const ours = tokens.find((token) => token.is_current)?.client_id;
+  if (tokens.some(({ type, client_id: client }) => type !== 'normal' || client !== ours)) return true;
+  return (await personsOf(connection)).some(({ user_id: user }) => user === id);
 }
 
 async function transferPerson(connection: HubConnection, from: string, to: string): Promise<void> {

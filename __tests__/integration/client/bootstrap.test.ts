@@ -228,10 +228,40 @@ describe('an owner whose making was cut off', () => {
     await createUser(anew, standIn);
     const wrong = connectAnew(await login(anew, owner, systemClock));
     expect((await currentUser(wrong)).is_owner).toBe(false);
-    expect(await removeTemporaryUsers(wrong)).toBe(standIn.username);
+    const found = await removeTemporaryUsers(wrong);
+    const { id } = await currentUser(wrong);
+    expect(found).toEqual({ username: standIn.username, replaces: id });
     const right = connectAnew(await login(anew, standIn, systemClock));
-    await transferUsername(right, owner.username);
+    await expect(transferUsername(right, owner.username)).rejects.toBeInstanceOf(LoginFailed);
+    await transferUsername(right, owner.username, found!.replaces);
     await expectOneOwner(right);
+  });
+
+  test('whose user somebody uses is not deleted for a stand-in that became the owner', async () => {
+    await createUser(anew, { ...owner, username: 'hub-operator-set-up-3' });
+    const wrong = connectAnew(await login(anew, owner, systemClock));
+    const { id } = await currentUser(wrong);
+    const users = await wrong.command('config/auth/list');
+    const refusal = {
+      name: 'LoginFailed',
+      message: expect.stringContaining('the owner of the hub: that is hub-operator-set-up-3'),
+    };
+
+    const token = await createToken(wrong, { owner: 'a person', lifespanDays: 30, clock: systemClock });
+    await expect(removeTemporaryUsers(wrong)).rejects.toMatchObject(refusal);
+    await wrong.command('auth/delete_refresh_token', { refresh_token_id: tokenId(token)! });
+
+    // As from a browser, which uses another address of the hub than the operator.
+    const url = second.url.replace('127.0.0.1', 'localhost');
+    const browser = new RestClient({ url, clock: systemClock, redact: redactor([]) });
+    const session = await login(browser, owner, systemClock);
+    await expect(removeTemporaryUsers(wrong)).rejects.toMatchObject(refusal);
+    await endLogin(browser, session);
+    browser.close();
+
+    await wrong.command('person/create', { name: 'Ada', user_id: id });
+    await expect(removeTemporaryUsers(wrong)).rejects.toMatchObject(refusal);
+    expect(await wrong.command('config/auth/list')).toEqual(users);
   });
 
   test('who was a user already is rid of the stand-in', async () => {

@@ -120,9 +120,9 @@ export class Bootstrap {
       this.asOwner(context, async (session) => {
         const { hub, spec } = context;
         const { connection, credentials } = session;
-        const temporaryUser = await removeTemporaryUsers(connection);
-        if (temporaryUser !== undefined) {
-          await this.interrupted.renameTemporaryUser(context, temporaryUser, credentials);
+        const temporaryOwner = await removeTemporaryUsers(connection);
+        if (temporaryOwner) {
+          await this.interrupted.renameTemporaryUser(context, temporaryOwner, credentials);
           return next('SetCoreConfig', `Created the owner ${credentials.username} (attempt 3).`);
         }
         const token = await issueToken(this.services, hub, spec, connection);

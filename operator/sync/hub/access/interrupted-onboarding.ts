@@ -1,5 +1,9 @@
 import type { HubConnection } from '../../../client/connection';
-import { resumeOwnerCreation, transferUsername } from '../../../client/interrupted-onboarding';
+import {
+  resumeOwnerCreation,
+  type TemporaryOwner,
+  transferUsername,
+} from '../../../client/interrupted-onboarding';
 import { type Credentials, type FirstUser, login } from '../../../client/onboarding';
 import type { RestClient } from '../../../client/rest';
 import type { Clock } from '../../../clock';
@@ -15,7 +19,7 @@ export class InterruptedOnboarding {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws LoginFailed the user of that name has another password: it is not ours */
+  /** @throws LoginFailed the user of that name has another password, or the operator did not create it */
   async finish({ hub }: HubEndpoint, owner: FirstUser, rest: RestClient): Promise<void> {
     let connection: HubConnection | undefined;
     try {
@@ -29,17 +33,17 @@ export class InterruptedOnboarding {
     }
   }
 
-  /** The temporary user became the owner: it gets the owner's name. */
+  /** The temporary user became the owner: it gets the owner's name. @throws LoginFailed somebody else has that */
   async renameTemporaryUser(
     endpoint: HubEndpoint,
-    temporaryUser: string,
+    { username, replaces }: TemporaryOwner,
     credentials: Credentials,
   ): Promise<void> {
     await this.sessions.withRest(endpoint, credentials, async (rest) => {
-      const session = await login(rest, { ...credentials, username: temporaryUser }, this.clock);
+      const session = await login(rest, { ...credentials, username }, this.clock);
       const connection = this.sessions.connect(rest, session);
       try {
-        await transferUsername(connection, credentials.username);
+        await transferUsername(connection, credentials.username, replaces);
         this.sessions.keep(endpoint.hub, session);
       } finally {
         connection.close();
