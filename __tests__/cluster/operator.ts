@@ -80,6 +80,11 @@ export class TestOperator {
     await this.process.kill();
   }
 
+  /** SIGSTOP freezes the process, SIGCONT thaws it. */
+  signal(signal: NodeJS.Signals): void {
+    process.kill(this.process.pid, signal);
+  }
+
   /** Resolves with the exit code once the process has ended. */
   get ended(): Promise<number> {
     return this.process.exited;

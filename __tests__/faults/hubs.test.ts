@@ -1,11 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
-import { join } from 'node:path';
-import { API_GROUP } from '../../operator/kinds/group';
 import { freshNamespace, until } from '../cluster';
-import { automation, Home, hub } from '../cluster/home';
+import { automation, Home } from '../cluster/home';
 import { startTestOperator } from '../cluster/operator';
+import { applyExternalHub, StandInHub } from '../cluster/stand-in-hub';
 
 // One hub that hangs beside nine others, with the operator as it ships. The hubs are light stand-ins outside of the
 // cluster: ten real ones do not fit on one machine.
@@ -15,36 +11,14 @@ const [hanging = '', ...others] = HUBS;
 /** More than the slots of a partition. */
 const EDITED = Array.from({ length: 20 }, (_, index) => `${hanging}-${index}`);
 
-const processes = new Map<string, ChildProcess>();
+const standIns = new Map<string, StandInHub>();
 let home: Home;
-
-/** A port on which nothing listens. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** Starts a stand-in and applies a Hub for it. */
 async function startHub(name: string): Promise<void> {
-  const port = await freePort();
-  const program = join(__dirname, '../../bench/stand-in.mjs');
-  const env = { ...process.env, SETUP_PORT: String(port) };
-  processes.set(name, spawn(process.execPath, [program], { env, stdio: 'ignore' }));
-  const tokenSecretRef = { name: `${name}-token` };
-  const labels = { [`${API_GROUP}/hub`]: name };
-  await home.apply(
-    {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: tokenSecretRef.name, labels },
-      stringData: { token: 'a token that a stand-in takes' },
-    },
-    { ...hub(name), spec: { external: { url: `http://127.0.0.1:${port}`, tokenSecretRef } } },
-  );
+  const standIn = await StandInHub.start();
+  standIns.set(name, standIn);
+  await applyExternalHub(home, name, standIn.url);
 }
 
 /** Edits one automation of each of the nine; the milliseconds until the last one is Ready again. */
@@ -67,15 +41,12 @@ beforeAll(async () => {
     [...EDITED, ...others.map((name) => `${name}-0`)].map((name) => home.ready('hubautomation', name)),
   );
 });
-afterAll(() => {
-  for (const child of processes.values()) child.kill('SIGKILL');
-});
 
 describe('ten hubs', () => {
   test('a hub that hangs with 20 edited automations delays no edit of the nine others, and its Hub reports it', async () => {
     const usual = await editOthers('before');
-    const { pid = 0 } = processes.get(hanging)!;
-    process.kill(pid, 'SIGSTOP');
+    const standIn = standIns.get(hanging)!;
+    standIn.signal('SIGSTOP');
     try {
       await Promise.all(EDITED.map((name) => home.change('hubautomation', name, { description: 'hangs' })));
       expect(await editOthers('meanwhile')).toBeLessThan(2 * usual + 5_000);
@@ -84,7 +55,7 @@ describe('ten hubs', () => {
         return ready?.status === 'False' && ready.reason === 'HubUnreachable';
       });
     } finally {
-      process.kill(pid, 'SIGCONT');
+      standIn.signal('SIGCONT');
     }
     await Promise.all(EDITED.map((name) => home.ready('hubautomation', name)));
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, timestamp } from '../clock';
 import { DeadlineExceeded, withDeadline } from '../deadline';
-import { errorOf, OperationalError } from '../errors';
+import { errorOf, OperationalError, Stopping } from '../errors';
 import type { Condition } from '../kinds/condition';
 import type { ReadyReason } from '../kinds/reasons';
 import type { CustomResource } from '../kinds/resource';
@@ -113,7 +113,8 @@ export class Reconciler<R extends CustomResource> {
   }
 
   private async handleError(key: ObjectKey, error: Error, log: Logger): Promise<Result> {
-    log[isTransient(error) ? 'warn' : 'error']({ error }, 'reconcile failed');
+    const isExpected = isTransient(error) || error instanceof Stopping;
+    log[isExpected ? 'warn' : 'error']({ error }, 'reconcile failed');
     try {
       if (this.isReportable(key, error)) await this.writeFailure(key, error);
     } catch (reason) {
@@ -124,7 +125,8 @@ export class Reconciler<R extends CustomResource> {
 
   /** A transient error is written to the status only after it has lasted for a while. */
   private isReportable(key: ObjectKey, error: Error): boolean {
-    if (this.options.leaderSignal.aborted || error instanceof StillRunning) return false;
+    if (this.options.leaderSignal.aborted || error instanceof Stopping) return false;
+    if (error instanceof StillRunning) return false;
     if (!isTransient(error)) return this.failingSince.delete(key) || true;
     const now = this.options.clock.monotonic();
     const since = this.failingSince.get(key) ?? now;
@@ -159,7 +161,7 @@ export class Reconciler<R extends CustomResource> {
       async (context) => (await module.remove?.(resource, context)) ?? [],
     ).catch((thrown: unknown): EventSpec[] => {
       const error = errorOf(thrown);
-      if (isTransient(error)) throw error;
+      if (isTransient(error) || error instanceof Stopping) throw error;
       log.warn({ error }, 'cleanup failed');
       return [
         {

@@ -1,3 +1,4 @@
+import { Stopping } from '../../../operator/errors';
 import { RECONCILE_TIMEOUT } from '../../../operator/limits';
 import { parseJson } from '../../../operator/runtime/json';
 import { NameConflict } from '../../../operator/runtime/apply-errors';
@@ -310,6 +311,13 @@ describe('Reconciler', () => {
       expect(bench.cluster.writes).toEqual([]);
     });
 
+    test('a cleanup that may not write any more is left to the next leader', async () => {
+      const bench = new Bench(widget({ metadata: going }), () => Promise.reject(new Stopping('no lease')));
+      expect(await bench.reconcile()).toMatchObject({ type: 'retry' });
+      expect(bench.cluster.writes).toEqual([]);
+      expect(bench.events).toEqual([]);
+    });
+
     test('the object is removed once, also while another finalizer holds the resource', async () => {
       const remove = jest.fn(removable);
       const bench = new Bench(widget({ metadata: going }), remove);
@@ -322,6 +330,13 @@ describe('Reconciler', () => {
   });
 
   describe('errors', () => {
+    test('a reconcile that may not write any more reports nothing', async () => {
+      const bench = new Bench(widget());
+      bench.sync = () => Promise.reject(new Stopping('no lease'));
+      expect(await bench.reconcile()).toMatchObject({ type: 'retry' });
+      expect(bench.condition('Ready')).toBeUndefined();
+    });
+
     test('an unexpected error is written to the status and retried', async () => {
       const bench = new Bench(widget());
       bench.sync = () => Promise.reject(new Error('boom'));

@@ -1,4 +1,5 @@
 import { systemClock } from '../../../../../operator/clock';
+import { Stopping } from '../../../../../operator/errors';
 import { hub as definition, type Hub } from '../../../../../operator/kinds/index';
 import { defaulted } from '../../../../../operator/kinds/schema';
 import { Bootstrap, type BootstrapState } from '../../../../../operator/sync/hub/access/bootstrap';
@@ -26,10 +27,12 @@ const onboarding = (user: boolean) =>
 let server: FakeHub;
 let bootstrap: Bootstrap;
 let isAdmin: boolean;
+let isLeader: boolean;
 
 beforeEach(async () => {
   server = await FakeHub.start();
   isAdmin = true;
+  isLeader = true;
   const form = { type: 'form', flow_id: 'f1', step_id: 'init' };
   const tokens = { access_token: server.token, refresh_token: 'r' };
   server.routes.set('GET /api/onboarding', onboarding(true));
@@ -45,6 +48,9 @@ beforeEach(async () => {
     clock: systemClock,
     log: silentLog,
     settings: {},
+    assertLeader: () => {
+      if (!isLeader) throw new Stopping('no longer the leader');
+    },
     secrets: { get: () => Promise.resolve(new Map(Object.entries({ username: 'ada', password: 'right' }))) },
     cache: { get: () => hub },
     applier: { dryRun: () => Promise.resolve() },
@@ -58,6 +64,15 @@ const step = (state: BootstrapState, forced = false) =>
 const logins = () => server.asked('/auth/login_flow').length;
 
 describe('Bootstrap', () => {
+  test('sends nothing that changes the hub once another process may lead', async () => {
+    server.routes.set('GET /api/onboarding', onboarding(false));
+    isLeader = false;
+    for (const state of ['CreateUser', 'SetCoreConfig', 'CreateAPIToken'] as const)
+      await expect(step(state)).rejects.toBeInstanceOf(Stopping);
+    expect(server.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(server.commands).toEqual([]);
+  });
+
   test('reports an owner who is no administrator, logs in once and creates no token', async () => {
     isAdmin = false;
     const stuck = { type: 'stuck', reason: 'LoginFailed' };

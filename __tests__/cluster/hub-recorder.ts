@@ -1,0 +1,76 @@
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import WebSocket, { WebSocketServer } from 'ws';
+
+/** Stands in front of a hub and records what is sent to it: requests, and commands of the WebSocket. */
+export class HubRecorder {
+  /** `POST /api/…`, or `command config/auth/list`, in the order of their arrival. */
+  readonly sent: string[] = [];
+  /** Called with each request that the hub has answered: the answer waits for it. */
+  hold: (what: string) => Promise<void> | undefined = () => undefined;
+  private readonly sockets = new Set<Socket>();
+  private readonly webSockets = new WebSocketServer({ noServer: true });
+
+  private constructor(
+    private readonly server: Server,
+    private readonly target: URL,
+  ) {}
+
+  static async start(target: string): Promise<HubRecorder> {
+    const server = createServer();
+    const recorder = new HubRecorder(server, new URL(target));
+    server.on('request', (incoming, response) => recorder.forward(incoming, response));
+    server.on('upgrade', (incoming: IncomingMessage, socket: Socket, head: Buffer) =>
+      recorder.webSockets.handleUpgrade(incoming, socket, head, (client) => recorder.relay(client, incoming)),
+    );
+    server.on('connection', (socket) => {
+      recorder.sockets.add(socket);
+      socket.once('close', () => recorder.sockets.delete(socket));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return recorder;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private forward(incoming: IncomingMessage, response: ServerResponse): void {
+    const { method, url: path, headers } = incoming;
+    const what = `${method} ${path}`;
+    this.sent.push(what);
+    const { hostname, port } = this.target;
+    const outgoing = request({ hostname, port, method, path, headers }, (answer) => {
+      void Promise.resolve(this.hold(what)).then(() => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      });
+    });
+    outgoing.on('error', () => response.destroy());
+    response.on('close', () => outgoing.destroy());
+    incoming.pipe(outgoing);
+  }
+
+  private relay(client: WebSocket, { url = '/' }: IncomingMessage): void {
+    const upstream = new WebSocket(`ws://${this.target.host}${url}`);
+    const opened = new Promise<void>((resolve) => upstream.once('open', resolve));
+    client.on('message', (data: Buffer) => {
+      const messages = [JSON.parse(data.toString())].flat() as { type: string }[];
+      this.sent.push(...messages.map(({ type }) => `command ${type}`));
+      void opened.then(() => upstream.send(data.toString()));
+    });
+    upstream.on('message', (data: Buffer) => client.send(data.toString()));
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      one.on('close', () => other.terminate());
+      one.on('error', () => other.terminate());
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { API_GROUP } from '../../operator/kinds/group';
+import { freePort } from '../../sandbox/ports';
+import { until } from '.';
+import { type Home, hub } from './home';
+
+/** The program of a light stand-in of a hub. */
+export const STAND_IN = join(__dirname, '../../bench/stand-in.mjs');
+
+/**
+ * A light stand-in of a hub, outside of the cluster: for many hubs beside each other, which do not fit on one machine,
+ * and for what the operator does, never for what a hub does. It ends with the test file.
+ */
+export class StandInHub {
+  private constructor(
+    private readonly child: ChildProcess,
+    readonly url: string,
+  ) {}
+
+  static async start(): Promise<StandInHub> {
+    const port = await freePort();
+    const env = { ...process.env, SETUP_PORT: String(port) };
+    const child = spawn(process.execPath, [STAND_IN], { env, stdio: 'ignore' });
+    const standIn = new StandInHub(child, `http://127.0.0.1:${port}`);
+    running.add(standIn);
+    await once(child, 'spawn');
+    await until('the stand-in answers', async () => (await fetch(`${standIn.url}/manifest.json`)).ok);
+    return standIn;
+  }
+
+  /** SIGSTOP freezes it, SIGCONT thaws it. */
+  signal(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  stop(): void {
+    this.child.kill('SIGKILL');
+    running.delete(this);
+  }
+}
+
+const running = new Set<StandInHub>();
+
+afterAll(() => {
+  for (const standIn of running) standIn.stop();
+});
+
+/** Applies a Hub that runs at `url`, with its token. */
+export async function applyExternalHub(home: Home, name: string, url: string): Promise<void> {
+  const tokenSecretRef = { name: `${name}-token` };
+  const labels = { [`${API_GROUP}/hub`]: name };
+  await home.apply(
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: tokenSecretRef.name, labels },
+      stringData: { token: 'a token that a stand-in takes' },
+    },
+    { ...hub(name), spec: { external: { url, tokenSecretRef } } },
+  );
+}
