@@ -37,12 +37,14 @@ async function main(args: readonly string[]): Promise<number> {
     });
   }
   let failed = false;
-  process.on('unhandledRejection', (error) => {
+  const fail = (error: unknown) => {
     log.error({ error }, 'bug in the operator, stopping; please report it');
     if (failed) process.exit(1); // stopping failed as well
     failed = true;
     void operator.stop();
-  });
+  };
+  process.on('unhandledRejection', fail);
+  process.on('uncaughtException', fail);
   log.info({ version, port: probes.port, ...settings }, 'starting operator');
   await operator.start();
   const end = await operator.ended;

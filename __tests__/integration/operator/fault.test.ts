@@ -1,0 +1,39 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { freshNamespace, sandboxDirectory, until } from '../../cluster';
+import { Home } from '../../cluster/home';
+import { startTestOperator } from '../../cluster/operator';
+
+// A fault of the operator, in the process as it ships. It is brought in from outside: none is known.
+
+const FAULTS = `
+process.on('SIGUSR2', () => void Promise.reject(new Error('a promise that nobody awaits')));
+process.on('SIGHUP', () => { throw new Error('an error that nobody catches'); });
+`;
+
+describe('the process of the operator', () => {
+  test.each([
+    ['a rejection that nobody handles', 'SIGUSR2', 'a promise that nobody awaits'],
+    ['an error that nobody catches', 'SIGHUP', 'an error that nobody catches'],
+  ] as const)('reports %s, gives the lease back and ends with 1', async (_, signal, message) => {
+    const namespace = await freshNamespace('fault');
+    const faults = join(sandboxDirectory(), `${namespace}-faults.cjs`);
+    await writeFile(faults, FAULTS);
+    const operator = await startTestOperator(namespace, {
+      settings: { NODE_OPTIONS: `--require=${faults}` },
+    });
+    await until('it leads', async () => (await operator.metric('leader_election_master_status')) === 1);
+    operator.signal(signal);
+    expect(await operator.ended).toBe(1);
+    const lines = (await operator.log()).split('\n').filter((line) => line.includes('fault of the operator'));
+    expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
+      expect.objectContaining({
+        level: 'error',
+        msg: 'fault of the operator: stopping, please report this',
+        error: expect.objectContaining({ message }),
+      }),
+    ]);
+    const lease = await new Home('hub-operator').get('lease', namespace);
+    expect(lease.spec).toMatchObject({ holderIdentity: '' });
+  });
+});
