@@ -1,6 +1,8 @@
-// A light stand-in of a hub, as the container of a pod: it answers what the operator asks of a hub that is set up, keeps
-// automations in memory, and counts what it is asked. For the bench of many hubs only; it shows nothing about real hubs.
+// A light stand-in of a hub, as the container of a pod or as a process: it answers what the operator asks of a hub that is
+// set up, keeps automations in memory, and counts what it is asked. With STATE_FILE, what it has when it is stopped is there
+// again at its next start. For many hubs or many automations only; it shows nothing about real hubs.
 
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';
 
@@ -29,6 +31,21 @@ const counts = { rest: 0, commands: 0, writes: 0 };
 /** Ids of labels by entity id. */
 const labelsOf = new Map();
 const labels = [];
+const { STATE_FILE } = process.env;
+if (STATE_FILE) {
+  if (existsSync(STATE_FILE)) {
+    const state = JSON.parse(readFileSync(STATE_FILE, 'utf8'));
+    for (const [id, body] of state.automations) automations.set(id, body);
+    for (const [id, present] of state.labelsOf) labelsOf.set(id, present);
+    labels.push(...state.labels);
+  }
+  process.on('SIGTERM', () => {
+    const state = { automations: [...automations], labelsOf: [...labelsOf], labels };
+    writeFileSync(STATE_FILE, JSON.stringify(state));
+    process.exit();
+  });
+}
+
 /** What tells each subscriber. */
 const subscribers = new Set();
 

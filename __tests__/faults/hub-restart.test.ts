@@ -1,0 +1,98 @@
+import { GROUP_VERSION } from '../../operator/kinds/group';
+import { objectNames } from '../../operator/kinds/object-names';
+import { freshNamespace, until } from '../cluster';
+import { adminCluster } from '../cluster/admin-cluster';
+import { ApiProxy } from '../cluster/api-proxy';
+import { automation, configuration, Home, hub } from '../cluster/home';
+import { startTestOperator, type TestOperator } from '../cluster/operator';
+import { STAND_IN } from '../cluster/stand-in-hub';
+
+// What the restart of a hub costs the API server. The hub in the pod is a light stand-in: a real one needs minutes to
+// take hundreds of automations, and the writes that are counted depend on the operator alone. What 500 cost is counted
+// without a cluster, in unit/sync/hub-restart.test.ts.
+
+const CHILDREN = 100;
+const CREATES_AT_ONCE = 20;
+
+let home: Home;
+let operator: TestOperator;
+/** The number of writes of the status of each automation. */
+const statusWrites = new Map<string, number>();
+/** Names of the events of automations that were written. */
+const events: string[] = [];
+
+async function createChildren(): Promise<void> {
+  const cluster = adminCluster();
+  const path = `/apis/${GROUP_VERSION}/namespaces/${home.namespace}/hubautomations`;
+  let next = 0;
+  const create = async () => {
+    for (let index = next++; index < CHILDREN; index = next++)
+      await cluster.request({ method: 'POST', path, body: automation('villa', `automation-${index}`) });
+  };
+  await Promise.all(Array.from({ length: CREATES_AT_ONCE }, create));
+}
+
+const allReady = async () => {
+  const children = await home.list('hubautomations');
+  const waiting = children.filter(
+    ({ status }) => status?.conditions?.find(({ type }) => type === 'Ready')?.status !== 'True',
+  );
+  if (waiting.length > 0) throw new Error(`${waiting.length} of ${children.length} are not Ready`);
+  return children.length === CHILDREN;
+};
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('hub-restart'));
+  const proxy = await ApiProxy.start((moment, { method, path, body }) => {
+    const name = /\/hubautomations\/([^/]+)\/status$/.exec(path)?.[1];
+    if (moment === 'before' && method === 'PATCH' && name !== undefined)
+      statusWrites.set(name, (statusWrites.get(name) ?? 0) + 1);
+    // The name of an event begins with that of its resource, also when a repetition is counted on it.
+    const event = /\/events(?:\/(.+))?$/.exec(path);
+    const eventName = event?.[1] ?? (body as { metadata?: { name?: string } } | undefined)?.metadata?.name;
+    if (moment === 'before' && event && eventName?.startsWith('automation-')) events.push(eventName);
+    return Promise.resolve('on');
+  });
+  operator = await startTestOperator(home.namespace, {
+    kubeconfig: proxy.kubeconfig,
+    settings: { LOG_LEVEL: 'info' },
+  });
+  const env = [{ name: 'STATE_FILE', value: '/config/stand-in.json' }];
+  const container = { name: 'hub', command: [process.execPath, STAND_IN], env };
+  await home.apply(
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: objectNames('villa').apiToken },
+      stringData: { token: 'a token that a stand-in takes' },
+    },
+    configuration('villa'),
+    hub('villa', {
+      bootstrap: { enabled: false },
+      podTemplate: { spec: { containers: [container] } },
+    }),
+  );
+  await home.ready('hub', 'villa');
+  await createChildren();
+  await until('all automations are Ready', allReady);
+  await operator.calm();
+});
+
+describe('the restart of a hub', () => {
+  test(`with ${CHILDREN} automations costs at most two status writes of each and no event of one`, async () => {
+    statusWrites.clear();
+    events.length = 0;
+    await home.delete('pod', 'villa-0', '--wait=false');
+    await until('the Hub reports it', async () => (await home.condition('hub', 'villa'))?.status !== 'True');
+    await home.ready('hub', 'villa');
+    await until('all automations are Ready', allReady);
+    await operator.calm();
+    // The hub is back before all of them have noticed.
+    expect(statusWrites.size).toBeGreaterThan(CHILDREN / 10);
+    expect(Math.max(...statusWrites.values())).toBe(2);
+    expect(events).toEqual([]);
+    const ofTheHub = await home.events('Hub', 'villa');
+    expect(ofTheHub).toContainEqual(expect.stringMatching(/^Normal PodNotReady: Pod villa-0 is /));
+    expect(ofTheHub.filter((event) => event.startsWith('Warning PodNotReady'))).toEqual([]);
+  });
+});
