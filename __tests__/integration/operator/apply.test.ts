@@ -4,10 +4,12 @@ import { stateOf } from '../../../operator/client/states';
 import { currentUser } from '../../../operator/client/tokens';
 import { freshNamespace, kubectl } from '../../cluster';
 import { automation, configuration, Home, hub, HUB_VERSION } from '../../cluster/home';
-import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { startNamespacedOperator } from '../../cluster/namespaced-operator';
+import type { TestOperator } from '../../cluster/operator';
 import { shuffled } from '../../cluster/shuffled';
 
-// The first use: a home is applied in a random order, and everything becomes Ready.
+// The first use: a home is applied in a random order, and everything becomes Ready. The operator has the fewest rights that it
+// ships with: those of the namespaced variant.
 
 const WAKE_UP = {
   description: 'Light before the alarm',
@@ -51,11 +53,12 @@ const { order, seed } = shuffled([
 
 let home: Home;
 let operator: TestOperator;
+let account: string;
 let client: HubClient;
 
 beforeAll(async () => {
   home = new Home(await freshNamespace('apply'));
-  operator = await startTestOperator(home.namespace);
+  ({ operator, account } = await startNamespacedOperator(home.namespace));
   for (const object of order) await home.apply(object);
 });
 
@@ -104,7 +107,11 @@ describe('a home that is applied at once', () => {
     const [told] = (await home.events('HubAutomation', 'wake-up')).filter((event) =>
       event.includes('ReloadSuccessful'),
     );
-    expect(told).toMatch(/^Normal ReloadSuccessful: .*ReloadID [0-9a-f-]{36}/);
+    // The reload is found in the log by the id that the condition and the event name.
+    const [, id] = /ReloadID ([0-9a-f-]{36})/.exec(reload!.message)!;
+    expect(told).toMatch(new RegExp(`^Normal ReloadSuccessful: .*ReloadID ${id}`));
+    const lines = (await operator.log()).split('\n').filter((line) => line.includes('"reloaded"'));
+    expect(lines.map((line) => (JSON.parse(line) as { reloadId: string }).reloadId)).toContain(id);
   });
 
   test('the hub is set up as the Hub says', async () => {
@@ -173,6 +180,13 @@ describe('a home that is applied at once', () => {
       'StatefulSet villa of Hub villa',
     ]);
     expect((await home.get('configmap', 'villa-operator-ip')).data!['ip']).toMatch(/^127\.0\.0\.\d$/);
+  });
+
+  test('nothing was done that the rights in one namespace forbid', async () => {
+    expect(await operator.metric('rest_client_requests_total', 'code="403"')).toBe(0);
+    const may = async (namespace: string) =>
+      (await kubectl(['auth', 'can-i', 'list', 'secrets', `--as=${account}`], { namespace })).stdout.trim();
+    expect([await may(home.namespace), await may('default')]).toEqual(['yes', 'no']);
   });
 
   test('no secret value is anywhere but in Secrets', async () => {

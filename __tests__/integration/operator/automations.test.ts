@@ -111,6 +111,28 @@ describe('HubAutomation', () => {
     expect(await inHub('twin')).toBeUndefined();
   });
 
+  test('the hub’s words about one that it rejects hold no value of its secrets', async () => {
+    const value = 'the alarm code 4711';
+    await home.apply({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'villa-secrets' },
+      stringData: { 'secrets.yaml': `alarm_code: ${value}\n` },
+    });
+    await home.apply(automation('villa', 'alarm', { triggers: [{ trigger: 'time', at: value }] }));
+    const { message } = await stalled('alarm', 'RejectedByHub');
+    expect(message).toMatch(/The hub rejected it: .*triggers/);
+    const { status } = await home.get('hubautomation', 'alarm');
+    const events = await home.events('HubAutomation', 'alarm');
+    expect(events.join()).toContain('RejectedByHub');
+    for (const text of [value, Buffer.from(value).toString('base64')]) {
+      expect(JSON.stringify([status, events])).not.toContain(text);
+      expect(await operator.log()).not.toContain(text);
+    }
+    await home.delete('secret', 'villa-secrets');
+    await remove('alarm');
+  });
+
   test('one that a person made is adopted, and stays when the resource goes', async () => {
     const own = { alias: 'By hand', triggers: [], actions: [] };
     await client.entities.write('automation', 'by_hand', own);

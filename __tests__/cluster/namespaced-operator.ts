@@ -1,0 +1,38 @@
+import { join } from 'node:path';
+import { Yaml } from 'cdk8s';
+import { NAMESPACE, OPERATOR } from '../../manifests/names';
+import { readCluster, writeKubeconfig } from '../../sandbox/kubeconfig';
+import { freshNamespace, kubeconfig, mustKubectl, sandboxDirectory } from '.';
+import { startTestOperator, type TestOperator } from './operator';
+
+/**
+ * The operator with the rights of the namespaced variant in `dist/`, installed into a namespace of its own: it may do
+ * nothing outside of that and of `namespace`. `account`: the user name of its service account.
+ */
+export async function startNamespacedOperator(
+  namespace: string,
+): Promise<{ readonly operator: TestOperator; readonly account: string }> {
+  const own = await freshNamespace('operator');
+  await install('operator-namespaced', own, ['--namespace', own]);
+  await install('watched-namespace', own, ['--namespace', namespace]);
+  const token = await mustKubectl(['create', 'token', OPERATOR, '--duration=24h'], { namespace: own });
+  const path = join(sandboxDirectory(), `${own}.kubeconfig`);
+  const credentials = { token: token.trim() };
+  await writeKubeconfig(path, { ...(await readCluster(kubeconfig())), credentials });
+  const operator = await startTestOperator(namespace, {
+    kubeconfig: path,
+    settings: { POD_NAMESPACE: own },
+  });
+  return { operator, account: `system:serviceaccount:${own}:${OPERATOR}` };
+}
+
+/** Applies the account, roles and bindings of a file of `dist/`, as if the operator's namespace had this name. */
+async function install(file: string, own: string, where: readonly string[]): Promise<void> {
+  const objects = Yaml.load(`dist/${file}.k8s.yaml`) as { kind: string }[];
+  const rights = objects.filter(({ kind }) => ['ServiceAccount', 'Role', 'RoleBinding'].includes(kind));
+  const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: rights }).replaceAll(
+    `"namespace":"${NAMESPACE}"`,
+    `"namespace":"${own}"`,
+  );
+  await mustKubectl(['apply', ...where, '--filename=-'], { input });
+}

@@ -1,0 +1,94 @@
+import { freshNamespace, until } from '../../cluster';
+import { automation, configuration, Home, type Manifest } from '../../cluster/home';
+import { startTestOperator } from '../../cluster/operator';
+
+// What needs no hub: whose objects are whose, and what is refused before any hub is asked.
+
+let home: Home;
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('without-a-hub'));
+  await startTestOperator(home.namespace);
+});
+
+/** A HubConfiguration of the Hub `hubName` under a name of its own. */
+const named = (name: string, hubName: string): Manifest => ({
+  ...configuration(hubName),
+  metadata: { name },
+});
+const ownerOf = async (hubName: string) =>
+  (await home.get('configmap', `${hubName}-configuration`)).metadata.ownerReferences?.[0]?.name;
+const seconds = async (work: () => Promise<unknown>) => {
+  const began = Date.now();
+  await work();
+  return (Date.now() - began) / 1_000;
+};
+/** "Taken over within 5 s", on a machine that has more to do. */
+const TAKE_OVER_LIMIT = 20;
+
+describe('a HubConfiguration', () => {
+  test('takes over from one that is deleted, at once', async () => {
+    await home.apply(named('first', 'villa'));
+    await home.ready('hubconfiguration', 'first', { status: 'False', reason: 'HubNotFound' });
+    await home.apply(named('second', 'villa'));
+    await home.ready('hubconfiguration', 'second', { status: 'False', reason: 'DuplicateId' });
+    expect(await ownerOf('villa')).toBe('first');
+    await home.delete('hubconfiguration', 'first', '--wait=false');
+    const took = await seconds(() =>
+      until('the second one has it', async () => (await ownerOf('villa')) === 'second'),
+    );
+    expect(took).toBeLessThan(TAKE_OVER_LIMIT);
+    await home.ready('hubconfiguration', 'second', { status: 'False', reason: 'HubNotFound' });
+  });
+
+  test('takes over the name of an object of somebody else that is deleted', async () => {
+    await home.apply({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'cabin-configuration' },
+      data: { theirs: 'yes' },
+    });
+    await home.apply(named('cabin', 'cabin'));
+    const { message } = await home.ready('hubconfiguration', 'cabin', {
+      status: 'False',
+      reason: 'NameConflict',
+    });
+    expect(message).toContain('cabin-configuration exists and does not belong to HubConfiguration cabin');
+    await home.delete('configmap', 'cabin-configuration');
+    const took = await seconds(() =>
+      until('it has the name', async () => (await ownerOf('cabin')) === 'cabin'),
+    );
+    expect(took).toBeLessThan(TAKE_OVER_LIMIT);
+  });
+
+  test('may have the longest name that there is', async () => {
+    const name = 'n'.repeat(253);
+    await home.apply(named(name, 'barn'));
+    await home.ready('hubconfiguration', name, { status: 'False', reason: 'HubNotFound' });
+    expect(await ownerOf('barn')).toBe(name);
+    // Its object is put back, although its name is too long for the label that finds the owner.
+    const { uid } = (await home.get('configmap', 'barn-configuration')).metadata;
+    await home.delete('configmap', 'barn-configuration');
+    await until('the object is there again', async () => {
+      const present = await home.get('configmap', 'barn-configuration');
+      return present.metadata.uid !== uid;
+    });
+  });
+});
+
+describe('an integer beyond 2^53', () => {
+  test('is refused with its path and its digits, and accepted in quotes', async () => {
+    const json = JSON.stringify(automation('villa', 'telegram', { variables: { chat_id: 'CHAT' } }));
+    await home.applyText(json.replace('"CHAT"', '-1001234567890123456'));
+    const { message } = await home.ready('hubautomation', 'telegram', {
+      status: 'False',
+      reason: 'InvalidSpec',
+    });
+    expect(message).toBe(
+      'spec.variables.chat_id is the integer -1001234567890123456, which is beyond 2^53 and would lose digits. Quote it: "-1001234567890123456".',
+    );
+    expect((await home.get('hubautomation', 'telegram')).metadata.finalizers).toBeUndefined();
+    await home.applyText(json.replace('"CHAT"', '"-1001234567890123456"'));
+    await home.ready('hubautomation', 'telegram', { status: 'False', reason: 'HubNotFound' });
+  });
+});
