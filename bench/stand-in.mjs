@@ -1,6 +1,6 @@
 // A light stand-in of a hub, as the container of a pod or as a process: it answers what the operator asks of a hub that is
 // set up, keeps automations in memory, and counts what it is asked. With STATE_FILE, what it has when it is stopped is there
-// again at its next start. For many hubs or many automations only; it shows nothing about real hubs.
+// again at its next start; with ENTITIES, so many entities of others are in its registry. For many hubs or many automations only; it shows nothing about real hubs.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -57,6 +57,30 @@ const entityOf = (id) => ({
   original_name: id,
   labels: labelsOf.get(`automation.${id.replaceAll('-', '_')}`) ?? [],
 });
+/** Of other integrations, as long as those of a real hub. */
+const foreign = Array.from({ length: Number(process.env.ENTITIES ?? 0) }, (_, index) => ({
+  area_id: null,
+  categories: {},
+  config_entry_id: '01JD0000000000000000000000',
+  config_subentry_id: null,
+  created_at: 1732200000.123456,
+  device_id: 'd'.repeat(32),
+  disabled_by: null,
+  entity_category: 'diagnostic',
+  entity_id: `sensor.number_${index}`,
+  has_entity_name: true,
+  hidden_by: null,
+  icon: null,
+  id: String(index).padStart(32, '0'),
+  labels: [],
+  modified_at: 1732200000.123456,
+  name: `The sensor number ${index} of very many`,
+  options: { conversation: { should_expose: false }, sensor: { suggested_display_precision: 2 } },
+  original_name: `Sensor ${index}`,
+  platform: 'mqtt',
+  translation_key: 'number',
+  unique_id: `mqtt-${'u'.repeat(32)}-${index}`,
+}));
 const entities = () => [...automations.keys()].map(entityOf);
 const bodyOf = (entityId) => {
   const id = [...automations.keys()].find((key) => entityOf(key).entity_id === entityId);
@@ -122,7 +146,7 @@ const server = createServer(async (request, response) => {
 const commands = {
   get_config: () => core,
   'auth/current_user': () => ({ id: 'u', name: 'Owner', is_owner: true, is_admin: true }),
-  'config/entity_registry/list': entities,
+  'config/entity_registry/list': () => [...entities(), ...foreign],
   'config/entity_registry/get_entries': ({ entity_ids: ids }) =>
     Object.fromEntries(ids.map((id) => [id, entities().find((entity) => entity.entity_id === id) ?? null])),
   'config/entity_registry/update': ({ entity_id: id, labels: present }) => {

@@ -31,7 +31,7 @@ export class Access extends Construct {
     new ApiObject(this, 'leader-role', {
       ...rbac('Role'),
       metadata: { name: `${OPERATOR}-leader`, namespace: NAMESPACE },
-      rules: [leaderRule].map(policyRule),
+      rules: leaderRules.map(policyRule),
     });
     new ApiObject(this, 'leader-role-binding', {
       ...rbac('RoleBinding'),
@@ -68,11 +68,15 @@ export class WatchedNamespace extends Chart {
 
 const ours = kinds.map(({ plural }) => plural);
 
-const leaderRule: AccessRule = {
-  apiGroup: 'coordination.k8s.io',
-  resources: ['leases'],
-  verbs: ['get', 'create', 'update', 'patch'],
-};
+/** The Lease and its events, in the namespace of the operator, which may be none of those that it works in. */
+const leaderRules: readonly AccessRule[] = [
+  {
+    apiGroup: 'coordination.k8s.io',
+    resources: ['leases'],
+    verbs: ['get', 'create', 'update', 'patch'],
+  },
+  { apiGroup: '', resources: ['events'], verbs: ['create'] },
+];
 
 /** What the runtime itself needs, and what each kind's sync module needs; one rule for resources with equal verbs. */
 export function operatorRules(): readonly AccessRule[] {

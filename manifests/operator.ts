@@ -30,6 +30,10 @@ const USER = 65532;
 
 const HEALTH_PORT = 8080;
 
+const MEMORY_LIMIT = Size.mebibytes(256);
+/** Of old objects, in MiB: what else a Node.js process needs, and the buffers of answers, fit beside it. */
+const HEAP_LIMIT = 160;
+
 /** The operator's namespace, account, roles, pod and Service. It is admitted under Pod Security `restricted`. */
 export class Operator extends Chart {
   constructor(app: Construct, { image, scope }: OperatorProps) {
@@ -73,13 +77,15 @@ export class Operator extends Chart {
         POD_IP: EnvValue.fromFieldRef(EnvFieldPaths.POD_IP),
         POD_NAME: EnvValue.fromFieldRef(EnvFieldPaths.POD_NAME),
         POD_NAMESPACE: EnvValue.fromFieldRef(EnvFieldPaths.POD_NAMESPACE),
+        // V8 would take the size of its heap from the machine, and be killed before it collects its garbage.
+        NODE_OPTIONS: EnvValue.fromValue(`--max-old-space-size=${HEAP_LIMIT}`),
         ...(scope === 'namespaced' && { WATCH_NAMESPACES: EnvValue.fromValue('default') }),
       },
       liveness: Probe.fromHttpGet('/healthz', { port: HEALTH_PORT, periodSeconds: Duration.seconds(20) }),
       readiness: Probe.fromHttpGet('/readyz', { port: HEALTH_PORT, periodSeconds: Duration.seconds(5) }),
       resources: {
         cpu: { request: Cpu.millis(20) },
-        memory: { request: Size.mebibytes(96), limit: Size.mebibytes(256) },
+        memory: { request: Size.mebibytes(96), limit: MEMORY_LIMIT },
       },
       securityContext: {
         user: USER,

@@ -14,7 +14,13 @@ export function checkKubeconfig(path: string | undefined): void {
     const [reason] = (error instanceof Error ? error.message : String(error)).split('\n');
     throw new Error(`The kubeconfig ${path ?? 'of this user'} cannot be read: ${reason}`, { cause: error });
   }
-  if (!config.getCurrentCluster()) {
+  const cluster = config.getCurrentCluster();
+  if (!cluster)
     throw new Error(`The kubeconfig ${path ?? 'of this user'} names no cluster in its current context.`);
+  if (cluster.proxyUrl) {
+    throw new Error(
+      `The kubeconfig ${path ?? 'of this user'} has the proxy-url ${cluster.proxyUrl}, which the operator does not support: ` +
+        'remove it, and name a server that can be reached without a proxy.',
+    );
   }
 }

@@ -102,8 +102,8 @@ export async function startOperator(
   const environment = await operatorEnvironment(sandbox, { ...options, port });
   const operator = await SandboxProcess.start({
     name: options.name ?? 'operator',
-    // Node's flags as in the Dockerfile.
-    command: [process.execPath, '--max-semi-space-size=2', bundle],
+    // Node's flags as in the Dockerfile, and the limit of the heap in dist/.
+    command: [process.execPath, '--max-semi-space-size=2', '--max-old-space-size=160', bundle],
     directory: join(sandbox.directory, 'operator'),
     graceMs: 25_000,
     env: { ...environment, ...options.settings },

@@ -127,11 +127,6 @@ export class Home {
     for (const object of objects) await applyObject(this.namespace, object);
   }
 
-  /** `kubectl apply` of one object, in JSON as it is: with numbers that JavaScript does not have. */
-  async applyText(json: string): Promise<void> {
-    await this.kubectl('apply', '--filename=-', json);
-  }
-
   async get(kind: string, name: string): Promise<Stored> {
     return (await getObject(kind, this.namespace, name)) as Stored;
   }

@@ -80,9 +80,13 @@ export class TestOperator {
     await this.process.kill();
   }
 
+  get pid(): number {
+    return this.process.pid;
+  }
+
   /** SIGSTOP freezes the process, SIGCONT thaws it. */
   signal(signal: NodeJS.Signals): void {
-    process.kill(this.process.pid, signal);
+    process.kill(this.pid, signal);
   }
 
   /** Resolves with the exit code once the process has ended. */

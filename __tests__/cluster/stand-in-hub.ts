@@ -19,9 +19,10 @@ export class StandInHub {
     readonly url: string,
   ) {}
 
-  static async start(): Promise<StandInHub> {
+  /** @param settings environment variables of the stand-in */
+  static async start(settings: Readonly<Record<string, string>> = {}): Promise<StandInHub> {
     const port = await freePort();
-    const env = { ...process.env, SETUP_PORT: String(port) };
+    const env = { ...process.env, ...settings, SETUP_PORT: String(port) };
     const child = spawn(process.execPath, [STAND_IN], { env, stdio: 'ignore' });
     const standIn = new StandInHub(child, `http://127.0.0.1:${port}`);
     running.add(standIn);

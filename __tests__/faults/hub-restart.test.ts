@@ -82,7 +82,7 @@ describe('the restart of a hub', () => {
   test(`with ${CHILDREN} automations costs at most two status writes of each and no event of one`, async () => {
     statusWrites.clear();
     events.length = 0;
-    await home.delete('pod', 'villa-0', '--wait=false');
+    await home.delete('pod', 'villa-0', { wait: false });
     await until('the Hub reports it', async () => (await home.condition('hub', 'villa'))?.status !== 'True');
     await home.ready('hub', 'villa');
     await until('all automations are Ready', allReady);

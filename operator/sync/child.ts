@@ -21,6 +21,8 @@ export interface ChildModule<R extends Child> {
   sync(resource: R, client: HubClient, context: ReconcileContext): Promise<Outcome>;
   /** Removes the object from the hub. Resolves with events to emit, or with Waiting while it is in progress. */
   remove(resource: R, client: HubClient, context: ReconcileContext): Promise<readonly EventSpec[] | Waiting>;
+  /** Forgets a resource that is gone although its object may still be in the hub. */
+  forget?(resource: R, client: HubClient): void;
 }
 
 /**
@@ -57,8 +59,12 @@ export function childModule<R extends Child>(
       if (!hub || hub.metadata.deletionTimestamp) return []; // the objects are deleted with the hub
       const contacted = await hubs.contact(hub);
       if ('missing' in contacted) return [cleanupSkipped(contacted.missing)];
+      const skip = (why: string) => {
+        module.forget?.(resource, contacted.client);
+        return [cleanupSkipped(why)];
+      };
       if ((skippedUntil.get(hub) ?? 0) > services.clock.monotonic())
-        return [cleanupSkipped(`The hub of the Hub ${name} did not respond a moment ago.`)];
+        return skip(`The hub of the Hub ${name} did not respond a moment ago.`);
       try {
         return await withDeadline({ clock: services.clock, delay: FINALIZER_TRY, error: tooLate }, () =>
           module.remove(resource, contacted.client, context),
@@ -66,7 +72,7 @@ export function childModule<R extends Child>(
       } catch (error) {
         if (!(error instanceof HubUnreachable)) throw error;
         skippedUntil.set(hub, services.clock.monotonic() + FINALIZER_SKIP);
-        return [cleanupSkipped(error.message)];
+        return skip(error.message);
       }
     },
   };

@@ -103,7 +103,7 @@ describe('HubOperator', () => {
       one.signal('SIGCONT');
     }
     expect(await one.ended).toBe(1);
-    expect(await one.log()).toContain('"lost the lease: stopping at once, another replica takes over"');
+    expect(await one.log()).toContain('"lost lease, stopping at once"');
     expect(writes(crossings)).toEqual([]);
     // The other one reads the state of the hub and keeps its connection alive.
     const sent = recorder.sent.filter((what) => !what.startsWith('GET ') && what !== 'command ping');

@@ -110,7 +110,7 @@ describe('a home that is applied at once', () => {
     // The reload is found in the log by the id that the condition and the event name.
     const [, id] = /ReloadID ([0-9a-f-]{36})/.exec(reload!.message)!;
     expect(told).toMatch(new RegExp(`^Normal ReloadSuccessful: .*ReloadID ${id}`));
-    const lines = (await operator.log()).split('\n').filter((line) => line.includes('"reloaded"'));
+    const lines = (await operator.log()).split('\n').filter((line) => line.includes('"reloaded component"'));
     expect(lines.map((line) => (JSON.parse(line) as { reloadId: string }).reloadId)).toContain(id);
   });
 

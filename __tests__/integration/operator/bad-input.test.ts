@@ -34,6 +34,15 @@ async function file(content: string): Promise<string> {
   return path;
 }
 
+const PROXIED = JSON.stringify({
+  apiVersion: 'v1',
+  kind: 'Config',
+  clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1', 'proxy-url': 'http://proxy:8080' } }],
+  users: [{ name: 'c', user: {} }],
+  contexts: [{ name: 'c', context: { cluster: 'c', user: 'c' } }],
+  'current-context': 'c',
+});
+
 describe('bad input of the operator', () => {
   test.each([
     [{ HTTP_PORT: 'http' }, 'hub-operator: HTTP_PORT=http: a whole number from 0 to 65535 is accepted.\n'],
@@ -73,6 +82,7 @@ describe('bad input of the operator', () => {
     ['is no YAML', () => file('clusters: [\n'), /cannot be read/],
     ['is empty', () => file(''), /cannot be read/],
     ['names no cluster', () => file('apiVersion: v1\nkind: Config\n'), /names no cluster/],
+    ['leads through a proxy', () => file(PROXIED), /the proxy-url http:\/\/proxy:8080, which .* not support/],
   ])('a kubeconfig that %s', async (_, path, complaint) => {
     const { code, stderr } = await run({ KUBECONFIG: await path() });
     expect(code).toBe(1);

@@ -25,11 +25,11 @@ describe('the process of the operator', () => {
     await until('it leads', async () => (await operator.metric('leader_election_master_status')) === 1);
     operator.signal(signal);
     expect(await operator.ended).toBe(1);
-    const lines = (await operator.log()).split('\n').filter((line) => line.includes('fault of the operator'));
+    const lines = (await operator.log()).split('\n').filter((line) => line.includes('bug in the operator'));
     expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
       expect.objectContaining({
         level: 'error',
-        msg: 'fault of the operator: stopping, please report this',
+        msg: 'bug in the operator, stopping; please report it',
         error: expect.objectContaining({ message }),
       }),
     ]);

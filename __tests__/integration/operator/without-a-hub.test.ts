@@ -1,4 +1,4 @@
-import { freshNamespace, until } from '../../cluster';
+import { freshNamespace, mustKubectl, until } from '../../cluster';
 import { automation, configuration, Home, type Manifest } from '../../cluster/home';
 import { startTestOperator } from '../../cluster/operator';
 
@@ -16,6 +16,9 @@ const named = (name: string, hubName: string): Manifest => ({
   ...configuration(hubName),
   metadata: { name },
 });
+/** JSON as it is: with numbers that JavaScript does not have. */
+const applyText = (input: string) =>
+  mustKubectl(['apply', '--filename=-'], { namespace: home.namespace, input });
 const ownerOf = async (hubName: string) =>
   (await home.get('configmap', `${hubName}-configuration`)).metadata.ownerReferences?.[0]?.name;
 const seconds = async (work: () => Promise<unknown>) => {
@@ -33,7 +36,7 @@ describe('a HubConfiguration', () => {
     await home.apply(named('second', 'villa'));
     await home.ready('hubconfiguration', 'second', { status: 'False', reason: 'DuplicateId' });
     expect(await ownerOf('villa')).toBe('first');
-    await home.delete('hubconfiguration', 'first', '--wait=false');
+    await home.delete('hubconfiguration', 'first', { wait: false });
     const took = await seconds(() =>
       until('the second one has it', async () => (await ownerOf('villa')) === 'second'),
     );
@@ -79,7 +82,7 @@ describe('a HubConfiguration', () => {
 describe('an integer beyond 2^53', () => {
   test('is refused with its path and its digits, and accepted in quotes', async () => {
     const json = JSON.stringify(automation('villa', 'telegram', { variables: { chat_id: 'CHAT' } }));
-    await home.applyText(json.replace('"CHAT"', '-1001234567890123456'));
+    await applyText(json.replace('"CHAT"', '-1001234567890123456'));
     const { message } = await home.ready('hubautomation', 'telegram', {
       status: 'False',
       reason: 'InvalidSpec',
@@ -88,7 +91,7 @@ describe('an integer beyond 2^53', () => {
       'spec.variables.chat_id is the integer -1001234567890123456, which is beyond 2^53 and would lose digits. Quote it: "-1001234567890123456".',
     );
     expect((await home.get('hubautomation', 'telegram')).metadata.finalizers).toBeUndefined();
-    await home.applyText(json.replace('"CHAT"', '"-1001234567890123456"'));
+    await applyText(json.replace('"CHAT"', '"-1001234567890123456"'));
     await home.ready('hubautomation', 'telegram', { status: 'False', reason: 'HubNotFound' });
   });
 });

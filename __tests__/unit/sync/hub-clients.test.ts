@@ -112,12 +112,14 @@ describe('childModule', () => {
       spec: { hubRef: { name } },
     }) as unknown as Child;
   let removed: number;
+  let forgotten: number;
   let failure: Error | undefined;
   let module: SyncModule<Child>;
   const remove = (name = 'villa') => module.remove!(childOf(name), {} as ReconcileContext);
 
   beforeEach(() => {
     removed = 0;
+    forgotten = 0;
     failure = undefined;
     module = childModule<Child>(services, hubs, {
       sync: () => Promise.reject(new Error('not asked')),
@@ -125,6 +127,7 @@ describe('childModule', () => {
         removed++;
         return failure ? Promise.reject(failure) : Promise.resolve([]);
       },
+      forget: () => void forgotten++,
     });
   });
 
@@ -140,6 +143,14 @@ describe('childModule', () => {
     await clock.advance(1_001);
     expect(await remove()).toEqual([]);
     expect(removed).toBe(3);
+  });
+
+  test('forgets a resource whose removal fails or is skipped', async () => {
+    failure = new HubUnreachable('no');
+    await remove();
+    expect(forgotten).toBe(1);
+    await remove();
+    expect([removed, forgotten]).toEqual([1, 2]);
   });
 
   test('waits for a Hub that does not exist, and does not poll for it', async () => {

@@ -61,7 +61,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
       return waiting('HubNotReady', message, POD_NOT_READY_REQUEUE);
     }
     const work = this.workOn(resource, client, context);
-    if (context.forced) this.forget(work);
+    if (context.forced) this.invalidate(work);
     this.recordResult(work);
     if (work.cached.operation?.ended === false && !context.dryRun) return inProgress(entityType, work);
     const observation = await observe(entityType, work, fileReads, this.services.clock);
@@ -98,10 +98,14 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
       return waiting(reason, `The ${type} ${ids.join(', ')} is being removed from the hub.`, FINALIZER_TRY);
     }
     if (id !== undefined && !isDeleted && !context.dryRun) await unmark(client, type, id);
-    this.contexts.of(client, resource).cache.delete(resource.metadata.uid);
+    this.forget(resource, client);
     if (ids.length === 0 || !context.dryRun) return [];
     const message = `The ${type} ${ids.join(', ')} stays in the hub: nothing is sent with the annotation dry-run.`;
     return [{ type: 'Warning', reason: 'CleanupSkipped', message }];
+  }
+
+  forget(resource: R, client: HubClient): void {
+    this.contexts.of(client, resource).cache.delete(resource.metadata.uid);
   }
 
   private workOn(resource: R, client: HubClient, context: ReconcileContext): EntityWork<R, S> {
@@ -114,7 +118,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
   }
 
   /** `reconcile-requested-at`: cached answers are not used. */
-  private forget({ cached }: EntityWork<R, S>): void {
+  private invalidate({ cached }: EntityWork<R, S>): void {
     invalidate(cached, this.services.clock.monotonic());
     cached.rejection = undefined;
   }

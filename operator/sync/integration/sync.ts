@@ -99,18 +99,21 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     const left = made ?? (status?.pendingFlow && (await this.endPending(resource, client)));
     const entryId = status?.entryID ?? left?.entry_id;
     const isKept = spec.deletionPolicy === 'Orphan' || (spec.deletionPolicy === undefined && status?.adopted);
-    if (entryId === undefined || isKept) return this.forget(resource, client);
+    if (entryId === undefined || isKept) {
+      this.forget(resource, client);
+      return [];
+    }
     if (context.dryRun) {
       const message = `The entry ${entryId} stays in the hub: nothing is sent with the annotation dry-run.`;
       return [{ type: 'Warning', reason: 'CleanupSkipped', message }];
     }
     await client.configEntries.remove(entryId);
-    return this.forget(resource, client);
+    this.forget(resource, client);
+    return [];
   }
 
-  private forget(resource: IntegrationResource, client: HubClient): readonly EventSpec[] {
+  forget(resource: IntegrationResource, client: HubClient): void {
     this.contexts.of(client, resource).forget(resource);
-    return [];
   }
 
   private async reconcile(work: IntegrationWork): Promise<Outcome> {

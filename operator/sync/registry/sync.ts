@@ -83,8 +83,8 @@ export class RegistrySync implements ChildModule<EntryResource> {
   ): Promise<readonly EventSpec[]> {
     const { entryType } = this;
     const { type } = entryType;
-    const { memory, watch } = this.contexts.of(client, resource);
-    memory.delete(resource.metadata.uid);
+    const { watch } = this.contexts.of(client, resource);
+    this.forget(resource, client);
     if (!shouldDelete(resource)) return [];
     const registry = client.registries[type];
     const located = locate(entryType, resource, await registry.entries(), this.others(resource));
@@ -284,6 +284,10 @@ export class RegistrySync implements ChildModule<EntryResource> {
     const isReported = conditionOf(resource, 'Ready')?.reason === 'DriftDetected';
     if (!isReported) this.services.metrics.driftFound(this.entryType.definition.kind, 'reported');
     return stalled('DriftDetected', message);
+  }
+
+  forget(resource: EntryResource, client: HubClient): void {
+    this.contexts.of(client, resource).memory.delete(resource.metadata.uid);
   }
 
   private memoryOf(resource: EntryResource, client: HubClient): EntryMemory {
