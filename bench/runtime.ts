@@ -1,10 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
-import { API_GROUP, API_VERSION, GROUP_VERSION } from '../operator/kinds/group';
 import { systemClock } from '../operator/clock';
-import { pathOf, type ResourceType } from '../operator/runtime/objects';
-import type { CustomResource } from '../operator/kinds/resource';
 import { ApiClient } from '../operator/runtime/api-client';
 import { startSandbox } from '../sandbox';
 import {
@@ -13,24 +10,21 @@ import {
   type OperatorProcess,
   startOperator,
 } from '../sandbox/operator-process';
+import { AutomationLoad, isSettled, LOAD_SETTINGS } from './automation-load';
 
 /**
- * What the runtime costs, measured on the shipped bundle against a real API server: `N` resources (default 10,000)
- * of a kind without a module, so that nothing but the runtime works on them.
+ * What the operator itself costs, measured on the shipped bundle with the heap that ships, against a real API server:
+ * `N` automations (default 10,000) of light stand-ins of hubs.
  */
 
-export const repositories: ResourceType = {
-  group: API_GROUP,
-  version: API_VERSION,
-  plural: 'hubcommunityrepositories',
-  kind: 'HubCommunityRepository',
-};
-export const NAMESPACE = 'bench';
-const CREATES_AT_ONCE = 40;
+const HUBS = 10;
 // Milliseconds.
 const SETTLE_DURATION = 20_000;
 const IDLE_DURATION = 30_000;
+const SYNC_TIMEOUT = 60 * 60_000;
 const CHANGES = 100;
+
+const settings = { LOG_LEVEL: 'warn', ...LOAD_SETTINGS };
 
 export type Figures = Readonly<Record<string, number | string>>;
 
@@ -39,69 +33,53 @@ export async function benchRuntime(count: number): Promise<Figures> {
   const config = new KubeConfig();
   config.loadFromFile(sandbox.kubeconfig);
   const cluster = new ApiClient(config, { clock: systemClock, timeout: 60_000 });
+  let load: AutomationLoad | undefined;
   try {
     await bundleOperator();
     await installOperator(sandbox);
-    await cluster.request({
-      method: 'POST',
-      path: '/api/v1/namespaces',
-      body: { metadata: { name: NAMESPACE } },
-    });
-    const first = await startOperator(sandbox, { settings: { LOG_LEVEL: 'warn' } });
-    const synced = await measureFirstSync(cluster, first, count);
+    load = await AutomationLoad.start(sandbox, cluster, HUBS);
+    const first = await startOperator(sandbox, { settings });
+    const synced = await measureFirstSync(load, first, count);
     await sleep(SETTLE_DURATION);
     const rest = await measureRest(first);
-    const latency = await measureLatency(cluster);
+    const latency = await measureLatency(load);
+    const peak = await residentMegabytes(first.process.pid, 'VmHWM');
     await first.process.stop();
-    const again = await startOperator(sandbox, { settings: { LOG_LEVEL: 'warn' } });
+    const again = await startOperator(sandbox, { settings });
     const restart = await measureRestart(again, count);
     await again.process.stop();
-    return { resources: count, ...synced, ...rest, ...latency, ...restart };
+    return {
+      automations: count,
+      hubs: HUBS,
+      ...synced,
+      ...rest,
+      ...latency,
+      ...restart,
+      'peak RSS, MB': peak,
+    };
   } finally {
+    await load?.stop();
     cluster.close();
     await sandbox.stop();
   }
 }
 
 async function measureFirstSync(
-  cluster: ApiClient,
+  load: AutomationLoad,
   operator: OperatorProcess,
   count: number,
 ): Promise<Figures> {
   const began = Date.now();
-  await createRepositories(cluster, count);
+  await load.createMany(count);
   const created = Date.now();
-  await untilMetric(
-    operator,
-    (metrics) => sum(metrics, 'rest_client_requests_total', /method="PATCH"/) >= count,
-  );
+  await load.untilReady(SYNC_TIMEOUT);
   const done = Date.now();
+  const writes = sum(await scrape(operator), 'rest_client_requests_total', /method="PATCH"/);
   return {
     'created in s': seconds(created - began),
-    'all written after the last was created, s': seconds(done - created),
-    'status writes per s': Math.round(count / ((done - began) / 1_000)),
+    'all Ready after the last was created, s': seconds(done - created),
+    'writes to the cluster for each automation': Math.round((writes / count) * 10) / 10,
   };
-}
-
-/** `repository-0` … of a hundred hubs. */
-export async function createRepositories(cluster: ApiClient, count: number): Promise<void> {
-  let next = 0;
-  const create = async () => {
-    for (let index = next++; index < count; index = next++) await createRepository(cluster, index);
-  };
-  await Promise.all(Array.from({ length: CREATES_AT_ONCE }, create));
-}
-
-/** Of a kind that the operator does not support yet: it only writes that to status. */
-export async function createRepository(cluster: ApiClient, index: number): Promise<void> {
-  const metadata = { name: `repository-${index}`, namespace: NAMESPACE };
-  const hubRef = { name: `hub-${index % 100}` };
-  const spec = { hubRef, category: 'theme', repository: `bench/theme-${index}`, ref: 'v0' };
-  await cluster.request({
-    method: 'POST',
-    path: pathOf(repositories, NAMESPACE),
-    body: { apiVersion: GROUP_VERSION, kind: 'HubCommunityRepository', metadata, spec },
-  });
 }
 
 async function measureRest(operator: OperatorProcess): Promise<Figures> {
@@ -126,47 +104,45 @@ async function measureRest(operator: OperatorProcess): Promise<Figures> {
   };
 }
 
-/** From the API server's answer to a change until the status that the reconcile has written. */
-async function measureLatency(cluster: ApiClient): Promise<Figures> {
-  const latencies: number[] = [];
-  for (let change = 0; change < CHANGES; change++) {
-    const name = `repository-${change}`;
-    const generation = await changeRepository(cluster, name, change + 1);
+/** From the API server's answer to a change until the first status for it, and until it is Ready. */
+async function measureLatency(load: AutomationLoad): Promise<Figures> {
+  const reported: number[] = [];
+  const ready: number[] = [];
+  for (let index = 0; index < CHANGES; index++) {
+    const generation = await load.change(index, 1);
     const began = performance.now();
+    let isReported = false;
     for (;;) {
-      const path = pathOf(repositories, NAMESPACE, name);
-      const { status } = await cluster.request<CustomResource>({ method: 'GET', path });
-      if (status?.observedGeneration === generation) break;
+      const automation = await load.read(index);
+      if (!isReported && automation.status?.observedGeneration === generation) {
+        isReported = true;
+        reported.push(performance.now() - began);
+      }
+      if (isSettled(automation)) break;
     }
-    latencies.push(performance.now() - began);
+    ready.push(performance.now() - began);
   }
-  latencies.sort((a, b) => a - b);
+  const at = (times: number[], share: number) =>
+    Math.round(times.sort((a, b) => a - b)[Math.floor(times.length * share)]!);
   return {
-    'change → status p50, ms': Math.round(latencies[CHANGES / 2]!),
-    'change → status p95, ms': Math.round(latencies[CHANGES * 0.95]!),
+    'change → status p50, ms': at(reported, 0.5),
+    'change → status p95, ms': at(reported, 0.95),
+    'change → Ready p95, ms': at(ready, 0.95),
   };
-}
-
-/** Resolves with the generation that the change made. */
-export async function changeRepository(cluster: ApiClient, name: string, version: number): Promise<number> {
-  const { metadata } = await cluster.request<CustomResource>({
-    method: 'PATCH',
-    path: pathOf(repositories, NAMESPACE, name),
-    contentType: 'application/merge-patch+json',
-    body: { spec: { ref: `v${version}` } },
-  });
-  return metadata.generation;
 }
 
 async function measureRestart(operator: OperatorProcess, count: number): Promise<Figures> {
   const began = Date.now();
-  await untilMetric(operator, (metrics) => sum(metrics, 'controller_runtime_reconcile_total') >= count);
+  await untilMetric(
+    operator,
+    (metrics) =>
+      sum(metrics, 'controller_runtime_reconcile_total', /controller="HubAutomation".*result="success"/) >=
+      count,
+  );
   const took = Date.now() - began;
   const metrics = await scrape(operator);
-  const passSeconds = sum(metrics, 'controller_runtime_reconcile_time_seconds_sum');
   return {
     'all checked after a start, s': seconds(took),
-    'no-op passes per s of work': Math.round(count / Math.max(passSeconds, 0.001)),
     'writes of them': sum(metrics, 'rest_client_requests_total', /method="PATCH"/),
   };
 }
@@ -194,9 +170,10 @@ export function sum(metrics: string, name: string, labels = /^/): number {
     .reduce((total, match) => total + Number(match![3]), 0);
 }
 
-export async function residentMegabytes(pid: number): Promise<number> {
+/** Memory of a process, in MB (Linux). `VmHWM`: the most that it has had. */
+export async function residentMegabytes(pid: number, field: 'VmRSS' | 'VmHWM' = 'VmRSS'): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1_024);
+  return Math.round(Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)![1]) / 1_024);
 }
 
 const seconds = (milliseconds: number): number => Math.round(milliseconds / 100) / 10;

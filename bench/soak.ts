@@ -3,8 +3,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
 import { systemClock } from '../operator/clock';
-import { pathOf } from '../operator/runtime/objects';
-import type { CustomResource } from '../operator/kinds/resource';
 import {
   ApiError,
   ApiClient,
@@ -21,19 +19,12 @@ import {
   startOperator,
 } from '../sandbox/operator-process';
 import { rerouted, TcpProxy } from '../sandbox/tcp-proxy';
-import {
-  changeRepository,
-  createRepository,
-  createRepositories,
-  type Figures,
-  repositories,
-  NAMESPACE,
-  residentMegabytes,
-  scrape,
-  sum,
-} from './runtime';
+import { AutomationLoad, isSettled, LOAD_SETTINGS } from './automation-load';
+import { FailedRequests } from './failed-requests';
+import { type Figures, residentMegabytes, scrape, sum } from './runtime';
 
 const RESOURCES = 500;
+const HUBS = 5;
 // Milliseconds.
 const CHANGE_INTERVAL = 50;
 const RESET_INTERVAL = 5_000;
@@ -41,6 +32,7 @@ const RESTART_INTERVAL = 45_000;
 /** When memory and sockets are first looked at: by then all has been used that will be. */
 const WARM = 0.25;
 // Milliseconds.
+const READY_TIMEOUT = 10 * 60_000;
 const RECOVERY_TIMEOUT = 60_000;
 
 interface Usage {
@@ -50,10 +42,10 @@ interface Usage {
 }
 
 /**
- * `minutes` of changes, deletions and creations among 500 resources, while the operator's connections are reset every
- * few seconds and the API server is killed every 45 s. At the end the operator must have worked each resource as it is,
- * and know no other; memory, files and connections must not have grown by more than a tenth since the first quarter;
- * and each request that failed must have failed for one of the causes that were brought about.
+ * `minutes` of changes, deletions and creations among 500 automations of light stand-ins of hubs, while the operator's
+ * connections to the API server are reset every few seconds and the API server is killed every 45 s. At the end each
+ * automation must be Ready as it is, and the operator must know no other; memory, files and connections must not have
+ * grown by more than a tenth since the first quarter; and each failed request must be explained by what was done then.
  */
 export async function soak(minutes: number): Promise<Figures> {
   const sandbox = await startSandbox({ progress: 'plain' });
@@ -61,40 +53,40 @@ export async function soak(minutes: number): Promise<Figures> {
   config.loadFromFile(sandbox.kubeconfig);
   const cluster = new ApiClient(config, { clock: systemClock });
   const proxy = await TcpProxy.start(Number(new URL(sandbox.apiServer).port));
+  let load: AutomationLoad | undefined;
   try {
     await bundleOperator();
     await installOperator(sandbox);
-    await cluster.request({
-      method: 'POST',
-      path: '/api/v1/namespaces',
-      body: { metadata: { name: NAMESPACE } },
-    });
-    await createRepositories(cluster, RESOURCES);
+    load = await AutomationLoad.start(sandbox, cluster, HUBS);
     const kubeconfig = await rerouted(
       await operatorKubeconfig(sandbox),
       join(sandbox.directory, 'rerouted.kubeconfig'),
       proxy.port,
     );
-    const operator = await startOperator(sandbox, { kubeconfig, settings: { LOG_LEVEL: 'warn' } });
+    const settings = { LOG_LEVEL: 'warn', ...LOAD_SETTINGS };
+    const operator = await startOperator(sandbox, { kubeconfig, settings });
+    await load.createMany(RESOURCES);
+    await load.untilReady(READY_TIMEOUT);
+    const failed = new FailedRequests(operator);
     const end = Date.now() + minutes * 60_000;
-    const changing = change(cluster, end);
+    const changing = change(load, end);
     const chaos = [
+      failed.watch(end),
       repeat(RESET_INTERVAL, end, () => proxy.reset()),
-      repeat(RESTART_INTERVAL, end, () => restartApiServer(sandbox)),
+      repeat(RESTART_INTERVAL, end, () => failed.during(() => restartApiServer(sandbox))),
     ];
     await sleep(minutes * 60_000 * WARM);
     const before = await usage(operator.process.pid, proxy);
     const [changes] = await Promise.all([changing, ...chaos]);
-    const missed = await untilCaughtUp(cluster, operator);
+    const missed = await untilCaughtUp(load, operator);
     const after = await usage(operator.process.pid, proxy);
     const metrics = await scrape(operator);
-    const causes = failedRequests(metrics);
-    const unexplained = [...causes.keys()].filter((code) => !CAUSES.has(code));
+    const unexplained = failed.unexplained();
     if (!operator.process.running) throw new Error('the operator did not survive');
     return {
       minutes,
       'changes, deletions and creations': changes,
-      'resources that missed their last change, or their deletion': missed,
+      'automations that missed their last change, or their deletion': missed,
       'RSS at the first quarter → end, MB': `${before.megabytes} → ${after.megabytes}`,
       'open files': `${before.files} → ${after.files}`,
       'connections to the API server': `${before.connections} → ${after.connections}`,
@@ -103,11 +95,12 @@ export async function soak(minutes: number): Promise<Figures> {
         metrics,
         'controller_runtime_reconcile_errors_total',
       ),
-      'failed requests, by cause': [...causes].map(([cause, count]) => `${cause}: ${count}`).join(', '),
-      'failed requests without a cause': unexplained.join(', ') || 'none',
-      verdict: missed === 0 && unexplained.length === 0 && grewLittle(before, after) ? 'passed' : 'FAILED',
+      'failed requests, by cause': failed.explained(),
+      'failed requests without a cause': unexplained || 'none',
+      verdict: missed === 0 && !unexplained && grewLittle(before, after) ? 'passed' : 'FAILED',
     };
   } finally {
+    await load?.stop();
     cluster.close();
     await proxy.stop();
     await sandbox.stop();
@@ -115,26 +108,23 @@ export async function soak(minutes: number): Promise<Figures> {
 }
 
 /**
- * Changes one resource after another, and makes one in twenty anew. What the API server did not take does not matter:
+ * Changes one automation after another, and makes one in twenty anew. What the API server did not take does not matter:
  * what it has at the end is the truth. Resolves with the number of what it took.
  */
-async function change(cluster: ApiClient, end: number): Promise<number> {
+async function change(load: AutomationLoad, end: number): Promise<number> {
   let taken = 0;
   const gone = new Set<number>();
   for (let count = 1; Date.now() < end; count++) {
     const index = (count * 7919) % RESOURCES;
     try {
       if (gone.has(index)) {
-        await createRepository(cluster, index);
+        await load.create(index);
         gone.delete(index);
       } else if (count % 20 === 0) {
         gone.add(index);
-        await cluster.request({
-          method: 'DELETE',
-          path: pathOf(repositories, NAMESPACE, `repository-${index}`),
-        });
+        await load.delete(index);
       } else {
-        await changeRepository(cluster, `repository-${index}`, count);
+        await load.change(index, count);
       }
       taken += 1;
     } catch (error) {
@@ -146,19 +136,6 @@ async function change(cluster: ApiClient, end: number): Promise<number> {
     await sleep(CHANGE_INTERVAL);
   }
   return taken;
-}
-
-/** Codes of answers that the chaos explains: connections cut, a server that starts, a list or a write that is too old. */
-const CAUSES = new Set(['<error>', '401', '403', '404', '409', '410', '429', '500', '503', '504']);
-
-function failedRequests(metrics: string): Map<string, number> {
-  const codes = new Set(
-    [...metrics.matchAll(/^rest_client_requests_total\{.*code="([^"]+)"/gm)].map(([, code]) => code!),
-  );
-  const failed = [...codes].filter((code) => !/^2/.test(code));
-  return new Map(
-    failed.map((code) => [code, sum(metrics, 'rest_client_requests_total', new RegExp(`code="${code}"`))]),
-  );
 }
 
 async function restartApiServer({ controlPlane }: Sandbox): Promise<void> {
@@ -174,15 +151,12 @@ async function repeat(everyMs: number, end: number, action: () => void | Promise
   }
 }
 
-/** How many resources the operator has not worked as they are, or knows although they are gone. */
-async function untilCaughtUp(cluster: ApiClient, operator: OperatorProcess): Promise<number> {
+/** How many automations are not Ready as they are, or known although they are gone. */
+async function untilCaughtUp(load: AutomationLoad, operator: OperatorProcess): Promise<number> {
   for (const deadline = Date.now() + RECOVERY_TIMEOUT; ; await sleep(1_000)) {
-    const { items } = await cluster.request<{ items: CustomResource[] }>({
-      method: 'GET',
-      path: pathOf(repositories, NAMESPACE),
-    });
-    const known = sum(await scrape(operator), 'hub_operator_cached_objects', /kind="HubCommunityRepository"/);
-    const behind = items.filter(({ metadata, status }) => status?.observedGeneration !== metadata.generation);
+    const items = await load.list();
+    const known = sum(await scrape(operator), 'hub_operator_cached_objects', /kind="HubAutomation"/);
+    const behind = items.filter((item) => !isSettled(item));
     const missed = behind.length + Math.abs(known - items.length);
     if (missed === 0 || Date.now() > deadline) return missed;
   }

@@ -31,21 +31,6 @@ const counts = { rest: 0, commands: 0, writes: 0 };
 /** Ids of labels by entity id. */
 const labelsOf = new Map();
 const labels = [];
-const { STATE_FILE } = process.env;
-if (STATE_FILE) {
-  if (existsSync(STATE_FILE)) {
-    const state = JSON.parse(readFileSync(STATE_FILE, 'utf8'));
-    for (const [id, body] of state.automations) automations.set(id, body);
-    for (const [id, present] of state.labelsOf) labelsOf.set(id, present);
-    labels.push(...state.labels);
-  }
-  process.on('SIGTERM', () => {
-    const state = { automations: [...automations], labelsOf: [...labelsOf], labels };
-    writeFileSync(STATE_FILE, JSON.stringify(state));
-    process.exit();
-  });
-}
-
 /** What tells each subscriber. */
 const subscribers = new Set();
 
@@ -82,17 +67,31 @@ const foreign = Array.from({ length: Number(process.env.ENTITIES ?? 0) }, (_, in
   unique_id: `mqtt-${'u'.repeat(32)}-${index}`,
 }));
 const entities = () => [...automations.keys()].map(entityOf);
+/** Ids of automations by entity id. */
+const idOf = new Map();
 const bodyOf = (entityId) => {
-  const id = [...automations.keys()].find((key) => entityOf(key).entity_id === entityId);
+  const id = idOf.get(entityId);
   return id === undefined ? undefined : { id, ...automations.get(id) };
 };
+const entityBy = (entityId) => (idOf.has(entityId) ? entityOf(idOf.get(entityId)) : null);
 
 function write(id, body) {
   counts.writes += 1;
   const isNew = !automations.has(id);
   automations.set(id, body);
+  idOf.set(entityOf(id).entity_id, id);
   const data = { action: 'create', entity_id: entityOf(id).entity_id };
   if (isNew) tell('entity_registry_updated', undefined, data);
+  told('reload', { domain: 'automation', service: 'reload', service_data: { id } });
+  told('automation', {});
+}
+
+function remove(id) {
+  const { entity_id } = entityOf(id);
+  automations.delete(id);
+  idOf.delete(entity_id);
+  labelsOf.delete(entity_id);
+  tell('entity_registry_updated', undefined, { action: 'remove', entity_id });
   told('reload', { domain: 'automation', service: 'reload', service_data: { id } });
   told('automation', {});
 }
@@ -127,6 +126,10 @@ function answer(method, path, body) {
     write(decodeURIComponent(id), body);
     return { result: 'ok' };
   }
+  if (id !== undefined && method === 'DELETE' && automations.has(decodeURIComponent(id))) {
+    remove(decodeURIComponent(id));
+    return { result: 'ok' };
+  }
   const [, entityId] = /^\/api\/states\/(.+)$/.exec(path) ?? [];
   if (entityId !== undefined && bodyOf(entityId)) return { entity_id: entityId, state: 'on', attributes: {} };
   return undefined;
@@ -148,10 +151,10 @@ const commands = {
   'auth/current_user': () => ({ id: 'u', name: 'Owner', is_owner: true, is_admin: true }),
   'config/entity_registry/list': () => [...entities(), ...foreign],
   'config/entity_registry/get_entries': ({ entity_ids: ids }) =>
-    Object.fromEntries(ids.map((id) => [id, entities().find((entity) => entity.entity_id === id) ?? null])),
+    Object.fromEntries(ids.map((id) => [id, entityBy(id)])),
   'config/entity_registry/update': ({ entity_id: id, labels: present }) => {
     if (present) labelsOf.set(id, present);
-    return { entity_entry: entities().find((entity) => entity.entity_id === id) ?? null };
+    return { entity_entry: entityBy(id) };
   },
   'config/label_registry/list': () => labels,
   'config/label_registry/create': ({ name }) => {
@@ -198,5 +201,21 @@ new WebSocketServer({ server, path: '/api/websocket' }).on('connection', (socket
     }
   });
 });
+
+const { STATE_FILE } = process.env;
+if (STATE_FILE) {
+  if (existsSync(STATE_FILE)) {
+    const state = JSON.parse(readFileSync(STATE_FILE, 'utf8'));
+    for (const [id, body] of state.automations) automations.set(id, body);
+    for (const id of automations.keys()) idOf.set(entityOf(id).entity_id, id);
+    for (const [id, present] of state.labelsOf) labelsOf.set(id, present);
+    labels.push(...state.labels);
+  }
+  process.on('SIGTERM', () => {
+    const state = { automations: [...automations], labelsOf: [...labelsOf], labels };
+    writeFileSync(STATE_FILE, JSON.stringify(state));
+    process.exit();
+  });
+}
 
 server.listen(Number(process.env.SETUP_PORT), '127.0.0.1');

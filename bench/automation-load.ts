@@ -1,0 +1,161 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { automation as definition } from '../operator/kinds';
+import { API_GROUP, API_VERSION, GROUP_VERSION } from '../operator/kinds/group';
+import type { CustomResource } from '../operator/kinds/resource';
+import type { ApiClient } from '../operator/runtime/api-client';
+import { pathOf, type ResourceType } from '../operator/runtime/objects';
+import { builtin } from '../operator/runtime/types';
+import type { Sandbox } from '../sandbox';
+import { freePort } from '../sandbox/ports';
+import { SandboxProcess } from '../sandbox/process';
+
+export const NAMESPACE = 'bench';
+const CREATES_AT_ONCE = 40;
+
+export const automations: ResourceType = {
+  group: API_GROUP,
+  version: API_VERSION,
+  plural: definition.plural,
+  kind: definition.kind,
+};
+const hubs: ResourceType = { ...automations, plural: 'hubs', kind: 'Hub' };
+
+/** What an operator needs that works on the hubs of {@link AutomationLoad}. */
+export const LOAD_SETTINGS = { ALLOW_LOCAL_HUBS: 'true' };
+
+/**
+ * Automations `automation-0`, … of about 1 KB each, spread over light stand-ins of hubs (stand-in.mjs): with finalizers,
+ * Secrets, WebSockets and objects in a hub, as every automation has them. Real hubs would take hours to write thousands.
+ */
+export class AutomationLoad {
+  private constructor(
+    private readonly cluster: ApiClient,
+    private readonly hubCount: number,
+    private readonly standIns: readonly SandboxProcess[],
+  ) {}
+
+  /** Starts the hubs, which end with this process. */
+  static async start(sandbox: Sandbox, cluster: ApiClient, hubCount: number): Promise<AutomationLoad> {
+    const body = { metadata: { name: NAMESPACE } };
+    await cluster.request({ method: 'POST', path: '/api/v1/namespaces', body });
+    const standIns: SandboxProcess[] = [];
+    for (let index = 0; index < hubCount; index++) {
+      const name = `hub-${index}`;
+      const port = await freePort();
+      standIns.push(
+        await SandboxProcess.start({
+          name,
+          command: [process.execPath, join(__dirname, 'stand-in.mjs')],
+          directory: join(sandbox.directory, 'stand-ins'),
+          env: { SETUP_PORT: String(port) },
+        }),
+      );
+      await createHub(cluster, name, `http://127.0.0.1:${port}`);
+    }
+    return new AutomationLoad(cluster, hubCount, standIns);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.standIns.map((standIn) => standIn.stop()));
+  }
+
+  async createMany(count: number): Promise<void> {
+    let next = 0;
+    const create = async () => {
+      for (let index = next++; index < count; index = next++) await this.create(index);
+    };
+    await Promise.all(Array.from({ length: CREATES_AT_ONCE }, create));
+  }
+
+  async create(index: number): Promise<void> {
+    const metadata = { name: `automation-${index}`, namespace: NAMESPACE };
+    const spec = { hubRef: { name: `hub-${index % this.hubCount}` }, ...automation(index) };
+    const path = pathOf(automations, NAMESPACE);
+    await this.cluster.request({
+      method: 'POST',
+      path,
+      body: { apiVersion: GROUP_VERSION, kind: automations.kind, metadata, spec },
+    });
+  }
+
+  /** Resolves with the generation that the change made. */
+  async change(index: number, edit: number): Promise<number> {
+    const { metadata } = await this.cluster.request<CustomResource>({
+      method: 'PATCH',
+      path: pathOf(automations, NAMESPACE, `automation-${index}`),
+      contentType: 'application/merge-patch+json',
+      body: { spec: { description: `Edit ${edit}` } },
+    });
+    return metadata.generation;
+  }
+
+  async delete(index: number): Promise<void> {
+    const path = pathOf(automations, NAMESPACE, `automation-${index}`);
+    await this.cluster.request({ method: 'DELETE', path });
+  }
+
+  async list(): Promise<readonly CustomResource[]> {
+    const path = pathOf(automations, NAMESPACE);
+    return (await this.cluster.request<{ items: CustomResource[] }>({ method: 'GET', path })).items;
+  }
+
+  read(index: number): Promise<CustomResource> {
+    const path = pathOf(automations, NAMESPACE, `automation-${index}`);
+    return this.cluster.request<CustomResource>({ method: 'GET', path });
+  }
+
+  /** Resolves when all are Ready; rejects after `timeout` milliseconds. */
+  async untilReady(timeout: number): Promise<void> {
+    for (const deadline = Date.now() + timeout; ; await sleep(1_000)) {
+      const waiting = (await this.list()).filter((item) => !isSettled(item));
+      if (waiting.length === 0) return;
+      if (Date.now() > deadline) throw new Error(`${waiting.length} automations are not Ready`);
+    }
+  }
+}
+
+/** Ready for the present generation. */
+export function isSettled({ metadata, status }: CustomResource): boolean {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  return ready?.status === 'True' && ready.observedGeneration === metadata.generation;
+}
+
+async function createHub(cluster: ApiClient, name: string, url: string): Promise<void> {
+  const secret = `${name}-token`;
+  await cluster.request({
+    method: 'POST',
+    path: pathOf(builtin.Secret, NAMESPACE),
+    body: {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: secret, namespace: NAMESPACE, labels: { [`${API_GROUP}/hub`]: name } },
+      stringData: { token: 'a token that a stand-in takes' },
+    },
+  });
+  await cluster.request({
+    method: 'POST',
+    path: pathOf(hubs, NAMESPACE),
+    body: {
+      apiVersion: GROUP_VERSION,
+      kind: hubs.kind,
+      metadata: { name, namespace: NAMESPACE },
+      spec: { version: '2026.11.0', external: { url, tokenSecretRef: { name: secret } } },
+    },
+  });
+}
+
+const automation = (index: number) => ({
+  alias: `Automation number ${index}`,
+  description: `Switches the light when somebody comes, and tells about it; one of very many that are all alike. ${'.'.repeat(300)}`,
+  triggers: [
+    { trigger: 'state', entity_id: `binary_sensor.motion_${index}`, from: 'off', to: 'on' },
+    { trigger: 'time', at: '07:30:00', id: 'morning' },
+  ],
+  conditions: [{ condition: 'state', entity_id: 'sun.sun', state: 'below_horizon' }],
+  actions: [
+    { action: 'light.turn_on', target: { entity_id: `light.room_${index}` }, data: { brightness: 128 } },
+    { delay: { minutes: 5 } },
+    { action: 'light.turn_off', target: { entity_id: `light.room_${index}` } },
+  ],
+});
