@@ -147,7 +147,7 @@ async function createHub(cluster: ApiClient, name: string, url: string): Promise
 
 const automation = (index: number) => ({
   alias: `Automation number ${index}`,
-  description: `Switches the light when somebody comes, and tells about it; one of very many that are all alike. ${'.'.repeat(300)}`,
+  description: `Switches the light when a person comes in, and reports it; one of very many that are all alike. ${'.'.repeat(300)}`,
   triggers: [
     { trigger: 'state', entity_id: `binary_sensor.motion_${index}`, from: 'off', to: 'on' },
     { trigger: 'time', at: '07:30:00', id: 'morning' },

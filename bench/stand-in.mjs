@@ -68,18 +68,18 @@ const foreign = Array.from({ length: Number(process.env.ENTITIES ?? 0) }, (_, in
 }));
 const entities = () => [...automations.keys()].map(entityOf);
 /** Ids of automations by entity id. */
-const idOf = new Map();
+const idByEntityId = new Map();
 const bodyOf = (entityId) => {
-  const id = idOf.get(entityId);
+  const id = idByEntityId.get(entityId);
   return id === undefined ? undefined : { id, ...automations.get(id) };
 };
-const entityBy = (entityId) => (idOf.has(entityId) ? entityOf(idOf.get(entityId)) : null);
+const entityBy = (entityId) => (idByEntityId.has(entityId) ? entityOf(idByEntityId.get(entityId)) : null);
 
 function write(id, body) {
   counts.writes += 1;
   const isNew = !automations.has(id);
   automations.set(id, body);
-  idOf.set(entityOf(id).entity_id, id);
+  idByEntityId.set(entityOf(id).entity_id, id);
   const data = { action: 'create', entity_id: entityOf(id).entity_id };
   if (isNew) tell('entity_registry_updated', undefined, data);
   told('reload', { domain: 'automation', service: 'reload', service_data: { id } });
@@ -89,7 +89,7 @@ function write(id, body) {
 function remove(id) {
   const { entity_id } = entityOf(id);
   automations.delete(id);
-  idOf.delete(entity_id);
+  idByEntityId.delete(entity_id);
   labelsOf.delete(entity_id);
   tell('entity_registry_updated', undefined, { action: 'remove', entity_id });
   told('reload', { domain: 'automation', service: 'reload', service_data: { id } });
@@ -207,7 +207,7 @@ if (STATE_FILE) {
   if (existsSync(STATE_FILE)) {
     const state = JSON.parse(readFileSync(STATE_FILE, 'utf8'));
     for (const [id, body] of state.automations) automations.set(id, body);
-    for (const id of automations.keys()) idOf.set(entityOf(id).entity_id, id);
+    for (const id of automations.keys()) idByEntityId.set(entityOf(id).entity_id, id);
     for (const [id, present] of state.labelsOf) labelsOf.set(id, present);
     labels.push(...state.labels);
   }

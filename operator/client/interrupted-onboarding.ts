@@ -75,7 +75,7 @@ export async function removeTemporaryUsers(connection: HubConnection): Promise<T
 /**
  * Gives the user name to the connection's user, who must be an owner.
  *
- * @param replaces id of the user who may have that name and is deleted; absent: nobody may have it
+ * @param replaces id of the user who may have that name and is deleted; absent: no user may have it
  * @throws LoginFailed another user has the name
  */
 export async function transferUsername(
@@ -99,7 +99,7 @@ export async function transferUsername(
   });
 }
 
-/** Whether the connection's user has a person, or a token of anybody but the operator's logins. */
+/** Whether the connection's user has a person, or a token of another client than the operator. */
 async function isInUse(connection: HubConnection, id: string): Promise<boolean> {
   const tokens = await listTokens(connection);
   const ours = tokens.find((token) => token.is_current)?.client_id;

@@ -237,7 +237,7 @@ describe('an owner whose making was cut off', () => {
     await expectOneOwner(right);
   });
 
-  test('whose user somebody uses is not deleted for a stand-in that became the owner', async () => {
+  test('whose user is in use is not deleted for a temporary user that became the owner', async () => {
     await createUser(anew, { ...owner, username: 'hub-operator-set-up-3' });
     const wrong = connectAnew(await login(anew, owner, systemClock));
     const { id } = await currentUser(wrong);

@@ -7,14 +7,14 @@ import { startTestOperator } from '../../cluster/operator';
 // A fault of the operator, in the process as it ships. It is brought in from outside: none is known.
 
 const FAULTS = `
-process.on('SIGUSR2', () => void Promise.reject(new Error('a promise that nobody awaits')));
-process.on('SIGHUP', () => { throw new Error('an error that nobody catches'); });
+process.on('SIGUSR2', () => void Promise.reject(new Error('a promise that is not awaited')));
+process.on('SIGHUP', () => { throw new Error('an error that is not caught'); });
 `;
 
 describe('the process of the operator', () => {
   test.each([
-    ['a rejection that nobody handles', 'SIGUSR2', 'a promise that nobody awaits'],
-    ['an error that nobody catches', 'SIGHUP', 'an error that nobody catches'],
+    ['an unhandled rejection', 'SIGUSR2', 'a promise that is not awaited'],
+    ['an uncaught error', 'SIGHUP', 'an error that is not caught'],
   ] as const)('reports %s, gives the lease back and ends with 1', async (_, signal, message) => {
     const namespace = await freshNamespace('fault');
     const faults = join(sandboxDirectory(), `${namespace}-faults.cjs`);

@@ -44,7 +44,7 @@ describe('a HubConfiguration', () => {
     await home.ready('hubconfiguration', 'second', { status: 'False', reason: 'HubNotFound' });
   });
 
-  test('takes over the name of an object of somebody else that is deleted', async () => {
+  test('takes over the name of an object that is not ours and is deleted', async () => {
     await home.apply({
       apiVersion: 'v1',
       kind: 'ConfigMap',

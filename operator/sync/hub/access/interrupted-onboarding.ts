@@ -33,7 +33,7 @@ export class InterruptedOnboarding {
     }
   }
 
-  /** The temporary user became the owner: it gets the owner's name. @throws LoginFailed somebody else has that */
+  /** The temporary user became the owner: it gets the owner's name. @throws LoginFailed another user has that */
   async renameTemporaryUser(
     endpoint: HubEndpoint,
     { username, replaces }: TemporaryOwner,
