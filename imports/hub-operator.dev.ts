@@ -2548,7 +2548,7 @@ export function toJson_HubCommunityRepositorySpecHubRef(obj: HubCommunityReposit
 
 
 /**
- * HubConfiguration is the configuration.yaml of a Home Assistant instance (the hub). It becomes the ConfigMap <hub>-configuration, which the Hub needs to start. A configuration that the hub would not load does not become active.
+ * HubConfiguration is the configuration.yaml of a Home Assistant instance (the hub). It becomes the ConfigMap <hub>-configuration, which the Hub needs to start. A configuration that the hub would not load does not become active. A section `http:` becomes the settings of the web server by the API of hubs since 2026.8.
  *
  * @schema HubConfiguration
  */
@@ -2602,7 +2602,7 @@ export class HubConfiguration extends ApiObject {
 }
 
 /**
- * HubConfiguration is the configuration.yaml of a Home Assistant instance (the hub). It becomes the ConfigMap <hub>-configuration, which the Hub needs to start. A configuration that the hub would not load does not become active.
+ * HubConfiguration is the configuration.yaml of a Home Assistant instance (the hub). It becomes the ConfigMap <hub>-configuration, which the Hub needs to start. A configuration that the hub would not load does not become active. A section `http:` becomes the settings of the web server by the API of hubs since 2026.8.
  *
  * @schema HubConfiguration
  */
@@ -2670,7 +2670,7 @@ export interface HubConfigurationSpec {
   readonly recorder?: HubConfigurationSpecRecorder;
 
   /**
-   * How a change is loaded by the running hub. auto (default): sections that the hub can reload are reloaded, others restart it. hot-reload: only reload. restart: every change restarts it. Reloading is not implemented yet: auto restarts the hub, and hot-reload is reported (`NotYetSupported`).
+   * How a change is loaded by the running hub, after its own check has accepted it. auto (default): sections that the hub can reload are reloaded, others restart it. hot-reload: only reload; sections that need a restart are named in `RestartPending`. restart: every change restarts it.
    *
    * @schema HubConfigurationSpec#reloadStrategy
    */
@@ -2784,7 +2784,7 @@ export function toJson_HubConfigurationSpecRecorder(obj: HubConfigurationSpecRec
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * How a change is loaded by the running hub. auto (default): sections that the hub can reload are reloaded, others restart it. hot-reload: only reload. restart: every change restarts it. Reloading is not implemented yet: auto restarts the hub, and hot-reload is reported (`NotYetSupported`).
+ * How a change is loaded by the running hub, after its own check has accepted it. auto (default): sections that the hub can reload are reloaded, others restart it. hot-reload: only reload; sections that need a restart are named in `RestartPending`. restart: every change restarts it.
  *
  * @schema HubConfigurationSpecReloadStrategy
  */

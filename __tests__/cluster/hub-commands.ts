@@ -15,6 +15,10 @@ declare module '../../operator/client/commands' {
       };
       result: void;
     };
+    'logger/log_info': {
+      fields: NoFields;
+      result: readonly { readonly domain: string; readonly level: number }[];
+    };
     'config/auth/create': {
       fields: { name: string; group_ids: string[] };
       result: { user: { id: string } };

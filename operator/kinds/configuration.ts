@@ -57,9 +57,9 @@ const spec = {
     reloadStrategy: {
       type: 'string',
       description:
-        'How a change is loaded by the running hub. auto (default): sections that the hub can reload are reloaded, others ' +
-        'restart it. hot-reload: only reload. restart: every change restarts it. Reloading is not implemented yet: ' +
-        'auto restarts the hub, and hot-reload is reported (`NotYetSupported`).',
+        'How a change is loaded by the running hub, after its own check has accepted it. auto (default): sections that the ' +
+        'hub can reload are reloaded, others restart it. hot-reload: only reload; sections that need a restart are named in ' +
+        '`RestartPending`. restart: every change restarts it.',
       enum: ['auto', 'hot-reload', 'restart'],
       default: 'auto',
     },
@@ -136,7 +136,8 @@ export const configuration = defineChild({
   shortNames: ['hubcfg'],
   description:
     'HubConfiguration is the configuration.yaml of a Home Assistant instance (the hub). It becomes the ConfigMap ' +
-    '<hub>-configuration, which the Hub needs to start. A configuration that the hub would not load does not become active.',
+    '<hub>-configuration, which the Hub needs to start. A configuration that the hub would not load does not become active. ' +
+    'A section `http:` becomes the settings of the web server by the API of hubs since 2026.8.',
   spec,
   status,
   columns: [

@@ -447,7 +447,7 @@ export const otherConditions = {
       },
       TrustedProxiesMissing: {
         meaning: 'The hub rejects requests of its proxy.',
-        action: 'Set `use_x_forwarded_for` and `trusted_proxies` under `http:` in the hub.',
+        action: 'Set `use_x_forwarded_for` and `trusted_proxies` under `http:` in the HubConfiguration.',
       },
     },
   },
