@@ -50,6 +50,11 @@ const benches: Readonly<Record<string, Bench>> = {
       'other changes in the hub': '0',
     },
   },
+  configuration: {
+    about:
+      'Changes of a HubConfiguration on a real hub: from the request to the API server until the hub has the new entity, with check, proof and reload. `make bench NAME=configuration`',
+    bars: { 'change to effect in the hub, median, s': '< 5' },
+  },
   hubs: {
     about: 'Many hubs beside each other (light stand-ins) against one alone, per hub. `make bench NAME=hubs`',
     bars: {

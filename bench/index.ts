@@ -3,6 +3,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { formatError } from '../sandbox/sandbox-error';
 import { benchAutomations } from './automations';
+import { benchConfiguration } from './configuration';
 import { benchHubs } from './hubs';
 import { benchRegistries } from './registries';
 import { benchRuntime, type Figures } from './runtime';
@@ -15,6 +16,7 @@ const benches: Readonly<Record<string, () => Promise<Figures>>> = {
   runtime: () => benchRuntime(numberOf('N', 10_000)),
   automations: () => benchAutomations(numberOf('N', 200), numberOf('MANY', 500), numberOf('ROUNDS', 3)),
   registries: () => benchRegistries(numberOf('N', 200)),
+  configuration: () => benchConfiguration(numberOf('N', 5)),
   hubs: () => benchHubs(numberOf('N', 20)),
   soak: () => soak(numberOf('MINUTES', 20)),
 };

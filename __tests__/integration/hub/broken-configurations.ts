@@ -60,9 +60,9 @@ export const BROKEN: readonly Broken[] = [
     says: ['homeassistant', 'customize'],
   },
   {
-    name: 'an unknown provider of logins',
-    text: 'homeassistant:\n  auth_providers:\n    - type: nosuchprovider\n',
-    says: ['homeassistant', 'auth_providers'],
+    name: 'a directory that is not there',
+    text: 'homeassistant:\n  allowlist_external_dirs: [/nowhere]\n',
+    says: ['homeassistant', 'allowlist_external_dirs'],
   },
   {
     name: 'an address that is none',

@@ -207,7 +207,10 @@ describe('HubConfiguration', () => {
   });
 
   test('one that takes over does so within 5 s, and the hub goes on', async () => {
-    await home.apply({ ...configuration('villa', BASE.replace('"41"', '"44"')), metadata: { name: 'villa-2' } });
+    await home.apply({
+      ...configuration('villa', BASE.replace('"41"', '"44"')),
+      metadata: { name: 'villa-2' },
+    });
     await home.ready('hubconfiguration', 'villa-2', { status: 'False', reason: 'DuplicateId' });
     await home.delete('hubconfiguration', 'villa');
     const gone = Date.now();
