@@ -1,0 +1,205 @@
+import type { HubClient } from '../../../../operator/client/hub-client';
+import { HubRejected } from '../../../../operator/client/errors';
+import type { Hub, HubConfiguration } from '../../../../operator/kinds';
+import { operatorAnnotations } from '../../../../operator/kinds/annotations';
+import type { Manifest } from '../../../../operator/runtime/apply';
+import { AcceptedConfigurations } from '../../../../operator/sync/configuration/accepted';
+import { contentOf } from '../../../../operator/sync/configuration/content';
+import { generateConfiguration } from '../../../../operator/sync/configuration/generate';
+import { OnlineConfigurations, type Wanted } from '../../../../operator/sync/configuration/online';
+import { HASH_FILE } from '../../../../operator/sync/configuration/publish';
+import type { ReloadStrategy } from '../../../../operator/sync/configuration/reload-decision';
+import type { Services } from '../../../../operator/sync/services';
+import type { ManualClock } from '../../manual-clock';
+import { aHub, services } from '../fixtures';
+
+/** The operator was killed at this point. */
+export class Killed extends Error {}
+
+interface ConfigMap {
+  readonly metadata: { readonly resourceVersion: string; readonly annotations: Record<string, string> };
+  readonly data: Record<string, string>;
+}
+
+const resource = {
+  apiVersion: 'hub-operator.dev/v1',
+  kind: 'HubConfiguration',
+  metadata: { namespace: 'home', name: 'villa', uid: '1', generation: 1 },
+  spec: { hubRef: { name: 'villa' } },
+} as unknown as HubConfiguration;
+
+/**
+ * A hub with its pod and its ConfigMaps, as far as a change of the configuration meets them: it mounts what is written,
+ * reads its scripts on `script.reload`, and is restarted when the Hub copies another restart hash.
+ */
+export class FakeHub {
+  readonly hub: Hub = aHub({ status: { version: '2026.11.0' } as never });
+  readonly configMaps = new Map<string, ConfigMap>();
+  /** What happened, in order. */
+  readonly events: string[] = [];
+  /** The text of configuration.yaml from which the hub loaded a section last, by the section. */
+  readonly loaded = new Map<string, string>();
+  /** Says what is wrong with a text, or nothing. */
+  check: (text: string) => string | null = () => null;
+  private marker: string | undefined;
+  private start = 0;
+  private restartHash: string | undefined;
+  private version = 0;
+  private killAt = Infinity;
+  private steps = 0;
+
+  constructor(private readonly clock: ManualClock) {}
+
+  /** The operator is killed at the `count`th change from now on: a write to the cluster, or a call of the hub. */
+  killAfter(count: number): void {
+    this.killAt = this.steps + count;
+  }
+
+  wanted(configuration: string, strategy: ReloadStrategy = 'auto'): Wanted {
+    const generated = generateConfiguration({ configuration, hasSecrets: false });
+    if (generated.type === 'invalid') throw new Error(generated.message);
+    const content = contentOf(generated, undefined, { configuration: generated.hash, secrets: undefined });
+    return { resource, content, policy: { strategy, autoRestart: true } };
+  }
+
+  /** The first start, with this content. */
+  begin({ content }: Wanted): void {
+    const { configuration: hash } = content.marker;
+    this.write('villa-configuration', {
+      annotations: {
+        [operatorAnnotations.contentHash]: hash,
+        [operatorAnnotations.restartHash]: hash,
+      },
+      data: { ...content.files, [HASH_FILE]: hash },
+    });
+    this.followRestart();
+    this.events.length = 0;
+  }
+
+  /** A new process of the operator. */
+  operator(): OnlineConfigurations {
+    const given = this.services();
+    return new OnlineConfigurations(given, new AcceptedConfigurations(given));
+  }
+
+  /** Reconciles until the hub has the content or the operator has given up; killed processes are followed by new ones. */
+  async settle(wanted: Wanted, first = this.operator()): Promise<string> {
+    let online = first;
+    for (let round = 0; round < 60; round++) {
+      try {
+        const outcome = await online.sync(wanted, this.hub, this.client, { forced: false } as never);
+        if (outcome.type !== 'Waiting') return outcome.reason;
+      } catch (error) {
+        if (!(error instanceof Killed)) throw error;
+        online.close();
+        online = this.operator();
+      }
+      await this.clock.advance(1_000);
+      this.followRestart();
+    }
+    throw new Error('it does not settle');
+  }
+
+  get text(): string {
+    return this.configMaps.get('villa-configuration')!.data['configuration.yaml']!;
+  }
+
+  get client(): HubClient {
+    return {
+      rest: {
+        redact: String,
+        post: (path: string) => {
+          if (path.endsWith('check_config')) {
+            const errors = this.check(this.text);
+            return Promise.resolve({ result: errors ? 'invalid' : 'valid', errors, warnings: null });
+          }
+          this.step(path.replace('/api/services/', ''));
+          const [domain] = path.replace('/api/services/', '').split('/');
+          this.loaded.set(domain!, this.text);
+          return Promise.resolve([]);
+        },
+      },
+      connection: {
+        command: (type: string) => {
+          if (type === 'integration/setup_info')
+            return Promise.resolve([{ domain: 'api', seconds: this.start }]);
+          if (type === 'get_services')
+            return Promise.resolve({ input_boolean: { reload: {} }, script: { reload: {} } });
+          return Promise.reject(new HubRejected('unknown_command', 'Unknown command.'));
+        },
+      },
+      entityRegistry: { findNow: () => Promise.resolve({ entity_id: 'script.marker' }) },
+      entities: {
+        running: () => Promise.resolve({ variables: { configuration: this.marker } }),
+        reload: () => {
+          this.step('script/reload');
+          this.marker = this.configMaps.get('villa-configuration')!.data[HASH_FILE];
+          return Promise.resolve();
+        },
+      },
+    } as unknown as HubClient;
+  }
+
+  /** The Hub copies the restart hash to the pod template; a new one is a new pod, which reads what is mounted then. */
+  private followRestart(): void {
+    const { annotations, data } = {
+      ...this.configMaps.get('villa-configuration')!.metadata,
+      ...this.configMaps.get('villa-configuration')!,
+    };
+    const restartHash = annotations[operatorAnnotations.restartHash];
+    if (restartHash === this.restartHash) return;
+    this.restartHash = restartHash;
+    this.start += 1;
+    this.marker = data[HASH_FILE];
+    for (const section of ['input_boolean', 'counter']) this.loaded.set(section, this.text);
+    this.events.push('restart');
+  }
+
+  private services(): Services {
+    const metadataOf = (name: string) => this.configMaps.get(name);
+    return services({
+      clock: this.clock,
+      cache: {
+        get: (kind: string, _namespace: string, name: string) =>
+          (kind === 'ConfigMap' ? metadataOf(name) : kind === 'Hub' ? this.hub : undefined) as never,
+      },
+      secrets: { get: () => Promise.resolve(undefined) },
+      cluster: {
+        request: () => {
+          this.step('refresh');
+          return Promise.resolve(undefined as never);
+        },
+      },
+      applier: {
+        isOurs: () => true,
+        find: (_type, _namespace, name) => Promise.resolve(metadataOf(name) as never),
+        apply: (_type, manifest: Manifest) => {
+          const { name, annotations = {} } = manifest.metadata;
+          const data = manifest['data'] as Record<string, string>;
+          const present = this.configMaps.get(name);
+          if (
+            JSON.stringify([present?.metadata.annotations, present?.data]) ===
+            JSON.stringify([annotations, data])
+          )
+            return Promise.resolve(present as never);
+          this.step(`write ${name}`);
+          this.write(name, { annotations: { ...annotations }, data });
+          return Promise.resolve(undefined as never);
+        },
+      },
+    });
+  }
+
+  private write(
+    name: string,
+    { annotations, data }: { annotations: Record<string, string>; data: Record<string, string> },
+  ): void {
+    this.configMaps.set(name, { metadata: { resourceVersion: String(++this.version), annotations }, data });
+  }
+
+  private step(what: string): void {
+    this.steps += 1;
+    if (this.steps === this.killAt) throw new Killed(what);
+    this.events.push(what);
+  }
+}

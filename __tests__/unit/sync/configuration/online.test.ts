@@ -1,0 +1,102 @@
+import type { ReloadStrategy } from '../../../../operator/sync/configuration/reload-decision';
+import { ManualClock } from '../../manual-clock';
+import { FakeHub } from './fake-hub';
+
+const BASE = 'input_boolean:\n  first:\n';
+const HOT = 'input_boolean:\n  second:\n';
+const RESTART = `${BASE}counter:\n  visits:\n`;
+const BROKEN = 'input_boolean:\n  broken: 5\n';
+
+async function started() {
+  const hub = new FakeHub(new ManualClock());
+  hub.check = (text) => (text.includes('broken') ? "Invalid config for 'input_boolean'" : null);
+  const base = hub.wanted(BASE);
+  hub.begin(base);
+  expect(await hub.settle(base)).toBe('ConfigurationLoaded');
+  hub.events.length = 0;
+  return hub;
+}
+
+const changesOf = (events: readonly string[]) => events.filter((event) => event !== 'refresh');
+
+describe('OnlineConfigurations', () => {
+  test('reloads a section that has a service, after the marker was seen', async () => {
+    const hub = await started();
+    expect(await hub.settle(hub.wanted(HOT))).toBe('ConfigurationLoaded');
+    expect(changesOf(hub.events)).toEqual([
+      'write villa-configuration',
+      'script/reload',
+      'input_boolean/reload',
+      'write villa-configuration-accepted',
+    ]);
+    expect(hub.loaded.get('input_boolean')).toContain('second');
+  });
+
+  test('writes nothing once it is loaded', async () => {
+    const hub = await started();
+    const base = hub.wanted(BASE);
+    const online = hub.operator();
+    for (let count = 0; count < 100; count++)
+      expect(await hub.settle(base, online)).toBe('ConfigurationLoaded');
+    expect(hub.events).toEqual([]);
+  });
+
+  test('restarts for a section without a service, once it was checked', async () => {
+    const hub = await started();
+    expect(await hub.settle(hub.wanted(RESTART))).toBe('ConfigurationLoaded');
+    expect(hub.events.filter((event) => event === 'restart')).toHaveLength(1);
+    expect(hub.loaded.get('counter')).toContain('visits');
+  });
+
+  test('puts the accepted content back when the check rejects a change', async () => {
+    const hub = await started();
+    const before = hub.text;
+    expect(await hub.settle(hub.wanted(BROKEN))).toBe('CheckFailed');
+    expect(hub.text).toBe(before);
+    expect(hub.events).not.toContain('restart');
+    expect(hub.events).not.toContain('input_boolean/reload');
+  });
+
+  test('goes back to a content that waits for a restart, and the restart is not forgotten', async () => {
+    const hub = await started();
+    expect(await hub.settle(hub.wanted(RESTART, 'hot-reload'))).toBe('RestartPending');
+    expect(await hub.settle(hub.wanted(BROKEN, 'hot-reload'))).toBe('CheckFailed');
+    expect(hub.text).toContain('visits');
+    expect(await hub.settle(hub.wanted(RESTART))).toBe('ConfigurationLoaded');
+    expect(hub.loaded.get('counter')).toContain('visits');
+  });
+
+  test('under hot-reload a reload of what is reverted comes also after a partial one', async () => {
+    const hub = await started();
+    expect(await hub.settle(hub.wanted(`${HOT}counter:\n  visits:\n`, 'hot-reload'))).toBe('RestartPending');
+    expect(hub.loaded.get('input_boolean')).toContain('second');
+    expect(await hub.settle(hub.wanted(BASE, 'hot-reload'))).toBe('ConfigurationLoaded');
+    expect(hub.loaded.get('input_boolean')).toContain('first');
+  });
+
+  const ends: readonly [string, string, ReloadStrategy, string][] = [
+    ['a hot reload', HOT, 'auto', 'ConfigurationLoaded'],
+    ['a restart', RESTART, 'auto', 'ConfigurationLoaded'],
+    ['a restart that is forbidden', RESTART, 'hot-reload', 'RestartPending'],
+    ['a rejected change', BROKEN, 'auto', 'CheckFailed'],
+  ];
+  const crashes = ends.flatMap((end) => [1, 2, 3, 4, 5, 6, 7].map((step) => [...end, step] as const));
+  test.each(crashes)(
+    '%s (%j, %s) ends as %s when the operator is killed at change %i',
+    async (_, text, strategy, reason, step) => {
+      const hub = await started();
+      const before = hub.text;
+      hub.killAfter(step);
+      const wanted = hub.wanted(text, strategy);
+      expect(await hub.settle(wanted)).toBe(reason);
+      if (reason === 'CheckFailed') {
+        expect(hub.text).toBe(before);
+        expect(hub.events).not.toContain('restart');
+      } else expect(hub.text).toBe(wanted.content.files['configuration.yaml']);
+      if (text === HOT) expect(hub.loaded.get('input_boolean')).toContain('second');
+      if (text === RESTART && strategy === 'auto') expect(hub.loaded.get('counter')).toContain('visits');
+      if (strategy === 'hot-reload') expect(hub.events).not.toContain('restart');
+      expect(hub.events.filter((event) => event === 'restart').length).toBeLessThanOrEqual(1);
+    },
+  );
+});
