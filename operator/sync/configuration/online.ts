@@ -45,6 +45,8 @@ export class OnlineConfigurations {
   private readonly loads: PerHub<Load>;
   /** Why the pod of a hub was deleted last: once for each reason. */
   private readonly replaced: PerHub<string>;
+  /** The resource that is reconciled when a client is connected again. */
+  private readonly followed = new WeakMap<HubClient, string>();
   private readonly closing = new AbortController();
 
   constructor(
@@ -62,12 +64,25 @@ export class OnlineConfigurations {
   }
 
   async sync(wanted: Wanted, hub: Hub, client: HubClient, context: ReconcileContext): Promise<Outcome> {
+    this.followReconnects(wanted.resource, client);
     const outcome = await this.syncContent(wanted, hub, client, context);
     const accepted = await this.accepted.get(hub);
     if (!accepted || this.isLoading(hub)) return outcome;
     const { strategy } = wanted.policy;
     const policy = { strategy, forced: context.forced, mayRestart: outcome.type === 'Ready' };
     return withHttp(outcome, await syncHttpSettings(client, accepted.files, policy));
+  }
+
+  /** A hub that comes back may have been restarted, with other files or with what waits for a restart. */
+  private followReconnects(
+    { kind, metadata: { namespace, name } }: HubConfiguration,
+    client: HubClient,
+  ): void {
+    if (this.followed.get(client) === name) return;
+    this.followed.set(client, name);
+    client.connection.onReconnect(() => {
+      if (this.followed.get(client) === name) this.services.requeue(kind, namespace, name);
+    });
   }
 
   private async syncContent(

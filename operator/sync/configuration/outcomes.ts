@@ -1,6 +1,9 @@
 import { timestamp } from '../../clock';
 import type { HubConfiguration } from '../../kinds';
+import type { ReadyReason } from '../../kinds/reasons';
 import { CONFIGURATION_LOAD_REQUEUE } from '../../limits';
+import { conditionOf } from '../../runtime/conditions';
+import type { EventSpec } from '../../runtime/event-spec';
 import type { HttpResult } from './http-settings';
 import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
 
@@ -33,7 +36,10 @@ export class Outcomes {
 
   loading(): Outcome {
     const message = 'The hub checks and loads the configuration.';
-    return waiting('ConfigurationGenerated', message, CONFIGURATION_LOAD_REQUEUE, { status: this.generated });
+    return waiting('ConfigurationGenerated', message, CONFIGURATION_LOAD_REQUEUE, {
+      status: this.generated,
+      events: this.progress('ConfigurationGenerated', message),
+    });
   }
 
   checkFailed(problem: string, stays = true): Outcome {
@@ -50,6 +56,7 @@ export class Outcomes {
         : 'The hub is being restarted to load the configuration.';
     return waiting('RestartPending', message, CONFIGURATION_LOAD_REQUEUE, {
       status: { ...this.generated, changedSections: sections },
+      events: this.progress('RestartPending', message),
     });
   }
 
@@ -66,6 +73,12 @@ export class Outcomes {
       status: { ...this.generated, changedSections: sections },
       after: CONFIGURATION_LOAD_REQUEUE,
     });
+  }
+
+  /** A change that is being applied is no warning. */
+  private progress(reason: ReadyReason, message: string): EventSpec[] {
+    const isNew = conditionOf(this.resource, 'Ready')?.reason !== reason;
+    return isNew ? [{ type: 'Normal', reason, message }] : [];
   }
 
   /** Of another outcome: the fields of status that do not depend on the hub. */

@@ -120,6 +120,7 @@ export class FakeHub {
         },
       },
       connection: {
+        onReconnect: () => () => undefined,
         command: (type: string) => {
           if (type === 'integration/setup_info')
             return Promise.resolve([{ domain: 'api', seconds: this.start }]);
