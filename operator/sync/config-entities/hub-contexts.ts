@@ -1,6 +1,7 @@
 import type { ConfigEntityKind } from '../../client/config-entity';
 import type { HubClient } from '../../client/hub-client';
 import { userAnnotations } from '../../kinds/annotations';
+import { conditionOf } from '../../runtime/conditions';
 import type { Child } from '../child';
 import type { Services } from '../services';
 import { DriftDetector, type WatchedResource } from './drift';
@@ -63,6 +64,7 @@ export class HubContexts {
       if (metadata.deletionTimestamp || spec.suspend) continue;
       if (metadata.annotations?.[userAnnotations.dryRun] === 'true') continue;
       if (status?.observedGeneration !== metadata.generation) return true;
+      if (conditionOf(resource, 'Stalled')) continue;
       const { operation, rejection, failure } = cache.get(metadata.uid);
       const isClaimed = ownedId(entityType, resource) !== undefined && status?.['appliedHash'] === undefined;
       if (isClaimed && !operation && !rejection && !failure) return true;

@@ -54,6 +54,12 @@ describe('HubContexts', () => {
   test.each<[string, object | undefined, object, object]>([
     ['was sent', SENT, {}, {}],
     ['waits for something else', { observedGeneration: 2 }, {}, {}],
+    [
+      'has its id in status and an invalid spec',
+      { observedGeneration: 2, automationId: 'lights', conditions: [{ type: 'Stalled', status: 'True' }] },
+      {},
+      {},
+    ],
     ['is suspended', undefined, { suspend: true }, {}],
     ['is a dry run', undefined, {}, { annotations: { 'hub-operator.dev/dry-run': 'true' } }],
     ['is being deleted', undefined, {}, { deletionTimestamp: '2026-11-22T00:00:00Z' }],
