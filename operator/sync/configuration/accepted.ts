@@ -18,6 +18,8 @@ export interface Accepted {
   readonly loaded: Sections;
   /** Names of the sections that wait for a restart, sorted. */
   readonly pending: readonly string[];
+  /** The hub is to be restarted for them. False: they are left to the next restart. */
+  readonly mustRestart: boolean;
   /** The start of the hub in which it was seen to read `files`. */
   readonly startId: string;
   /** Of what the check warned, without secrets; empty: of nothing. */
@@ -56,7 +58,10 @@ export class AcceptedConfigurations {
     return value;
   }
 
-  async set(hub: Hub, { files, marker, loaded, pending, startId, warnings }: Accepted): Promise<void> {
+  async set(
+    hub: Hub,
+    { files, marker, loaded, pending, mustRestart, startId, warnings }: Accepted,
+  ): Promise<void> {
     const { namespace, name } = hub.metadata;
     await this.services.applier.apply(
       builtin.ConfigMap,
@@ -75,7 +80,12 @@ export class AcceptedConfigurations {
         data: {
           ...files,
           [HASH_FILE]: marker.configuration,
-          [LOADED_KEY]: JSON.stringify({ marker, sections: Object.fromEntries(loaded), pending }),
+          [LOADED_KEY]: JSON.stringify({
+            marker,
+            sections: Object.fromEntries(loaded),
+            pending,
+            mustRestart,
+          }),
         },
       },
       { owner: hub },
@@ -89,12 +99,13 @@ const nameOf = (hub: string): string => objectNames(hub).acceptedConfiguration;
 function parse({ metadata: { annotations = {} }, data = {} }: ConfigMap): Accepted | undefined {
   const { [HASH_FILE]: _hash, [LOADED_KEY]: stored, ...files } = data;
   if (stored === undefined) return undefined;
-  const { marker, sections, pending } = JSON.parse(stored) as Stored;
+  const { marker, sections, pending, mustRestart } = JSON.parse(stored) as Stored;
   return {
     files,
     marker,
     loaded: new Map(Object.entries(sections)),
     pending,
+    mustRestart,
     startId: annotations[operatorAnnotations.seenInStart] ?? '',
     warnings: annotations[operatorAnnotations.checkWarnings] ?? '',
   };
@@ -104,4 +115,5 @@ interface Stored {
   readonly marker: MarkerVariables;
   readonly sections: Readonly<Record<string, Section>>;
   readonly pending: readonly string[];
+  readonly mustRestart: boolean;
 }

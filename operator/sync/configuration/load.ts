@@ -38,7 +38,12 @@ export type LoadResult =
       readonly pending: readonly string[];
     }
   /** The check accepted the content, and these sections need a restart. */
-  | { readonly type: 'restart'; readonly because: readonly string[] }
+  | {
+      readonly type: 'restart';
+      readonly because: readonly string[];
+      /** The start of the hub that is to end. */
+      readonly startId: string;
+    }
   /** The check rejected the content; the one before is back. */
   | { readonly type: 'rejected'; readonly problem: string }
   /** A service failed and only a restart is left, which the strategy does not allow. */
@@ -65,7 +70,7 @@ export class Loader {
     const isNewStart = accepted?.startId !== startId;
     if (isSameMarker(marker, content.marker) && isNewStart) return this.adopt(job, startId);
     if (!accepted || job.fellBack || (isNewStart && !isSameMarker(marker, accepted.marker)))
-      return this.loadByRestart(job);
+      return this.loadByRestart(job, startId);
     if (isNewStart) await this.accepted.set(job.hub, { ...startedWith(accepted, content), startId });
     return this.exchange(job, isNewStart ? startedWith(accepted, content) : accepted, startId, signal);
   }
@@ -78,16 +83,27 @@ export class Loader {
     if (result.errors) return { type: 'rejected', problem: problem! };
     // It runs, without the sections that the check warns of: nothing is gained by going back.
     const { files, marker, sections: loaded } = content;
-    await this.accepted.set(hub, { files, marker, loaded, pending: [], startId, warnings: result.warnings });
+    await this.accepted.set(hub, {
+      files,
+      marker,
+      loaded,
+      pending: [],
+      mustRestart: false,
+      startId,
+      warnings: result.warnings,
+    });
     await this.publish(job.resource, content);
     return problem ? { type: 'rejected', problem } : { type: 'loaded', method: 'restart', pending: [] };
   }
 
   /** What the hub has loaded is not known, so nothing can be compared: a start of the pod loads all, after its own check. */
-  private async loadByRestart({ resource, content, accepted }: LoadJob): Promise<LoadResult> {
+  private async loadByRestart(
+    { resource, content, accepted }: LoadJob,
+    startId: string,
+  ): Promise<LoadResult> {
     if (accepted && isRestartPublished(this.services, resource, content.restart)) return { type: 'unseen' };
     await this.publish(resource, content, content.restart);
-    return { type: 'restart', because: [] };
+    return { type: 'restart', because: [], startId };
   }
 
   private async exchange(
@@ -102,7 +118,7 @@ export class Loader {
     if (added.length > 0) {
       if (job.policy.strategy === 'hot-reload') return { type: 'loaded', method: 'none', pending: added };
       await this.publish(resource, content, content.restart);
-      return { type: 'restart', because: added };
+      return { type: 'restart', because: added, startId };
     }
     await this.publish(resource, content);
     const shown = await showContent(
@@ -122,9 +138,15 @@ export class Loader {
     const { files, marker, sections: after } = content;
     const before = accepted.loaded;
     const decision = decideReload(policy, before, after, await this.capabilities(job));
-    const accept = (loaded: Sections, pending: readonly string[]) =>
-      this.accepted.set(hub, { ...accepted, files, marker, loaded, pending });
-    if (decision.type === 'restart') return this.restart(job, accept, before, decision.because);
+    const accept = (loaded: Sections, pending: readonly string[], mustRestart = false) =>
+      this.accepted.set(hub, { ...accepted, files, marker, loaded, pending, mustRestart });
+    const restart = async (loaded: Sections, because: readonly string[]): Promise<LoadResult> => {
+      // Accepted first: after a crash in between, the pending sections lead to the restart.
+      await accept(loaded, because, true);
+      await this.publish(job.resource, content, content.restart);
+      return { type: 'restart', because, startId: accepted.startId };
+    };
+    if (decision.type === 'restart') return restart(before, decision.because);
     if (decision.type === 'nothing') {
       await accept(after, []);
       return { type: 'loaded', method: 'none', pending: [] };
@@ -132,7 +154,7 @@ export class Loader {
     const change = { before: accepted.files, after: files };
     const failure = await reloadSections(this.services, client, decision.reloads, change, signal);
     const loaded = withFormer(after, before, [...decision.pending, ...(failure?.sections ?? [])]);
-    if (failure && policy.strategy === 'auto') return this.restart(job, accept, loaded, failure.sections);
+    if (failure && policy.strategy === 'auto') return restart(loaded, failure.sections);
     await accept(loaded, failure ? [...decision.pending, ...failure.sections].sort() : decision.pending);
     if (failure) return { type: 'failed', ...failure };
     return {
@@ -140,18 +162,6 @@ export class Loader {
       method: decision.reloads.length > 0 ? 'hot-reload' : 'none',
       pending: decision.pending,
     };
-  }
-
-  /** Accepted first: after a crash in between, the pending sections lead to the restart. */
-  private async restart(
-    { resource, content }: LoadJob,
-    accept: (loaded: Sections, pending: readonly string[]) => Promise<void>,
-    loaded: Sections,
-    because: readonly string[],
-  ): Promise<LoadResult> {
-    await accept(loaded, because);
-    await this.publish(resource, content, content.restart);
-    return { type: 'restart', because };
   }
 
   /** Puts the accepted content back. The hub has loaded nothing of the other one but scripts, if anything. */
@@ -197,6 +207,7 @@ function startedWith(accepted: Accepted, content: Content): Accepted {
   return {
     ...accepted,
     pending: [],
+    mustRestart: false,
     loaded: accepted.pending.length > 0 ? content.sectionsOf(accepted.files) : accepted.loaded,
   };
 }

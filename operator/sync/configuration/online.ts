@@ -108,7 +108,7 @@ export class OnlineConfigurations {
     if (verdict?.hash === content.marker.configuration) return outcomes.checkFailed(verdict.message, false);
     const known = isFinal && ended.result;
     if (known) {
-      const outcome = await this.known(wanted, hub, known, outcomes);
+      const outcome = await this.known(wanted, hub, client, known, outcomes);
       if (outcome) return outcome;
     }
     this.start(wanted, hub, client, accepted, verdict !== undefined);
@@ -130,28 +130,37 @@ export class OnlineConfigurations {
     const startId = await hubStartId(client.connection);
     const isNewStart = startId !== accepted.startId;
     if (isNewStart)
-      await this.accepted.set(hub, { ...accepted, startId, loaded: content.sections, pending: [] });
-    const mustRestart = !isNewStart && accepted.pending.length > 0;
-    const restart = mustRestart && policy.strategy !== 'hot-reload' ? content.restart : undefined;
-    await publishConfiguration(this.services, resource, { files, hash: marker.configuration }, restart);
-    if (!mustRestart) {
+      await this.accepted.set(hub, {
+        ...accepted,
+        startId,
+        loaded: content.sections,
+        pending: [],
+        mustRestart: false,
+      });
+    const pending = isNewStart ? [] : accepted.pending;
+    const restart = pending.length > 0 && accepted.mustRestart && policy.strategy !== 'hot-reload';
+    const written = { files, hash: marker.configuration };
+    await publishConfiguration(this.services, resource, written, restart ? content.restart : undefined);
+    if (pending.length === 0) {
       const method = result?.type === 'loaded' ? result.method : 'restart';
       return outcomes.loaded(method, accepted.warnings);
     }
     if (restart) {
-      // Restarted for the same content before: no template changes, so nothing but this replaces the pod.
-      if (this.isPodOf(hub, restart)) await this.replacePod(hub, resource, startId);
-      return outcomes.restarting(accepted.pending);
+      await this.ensureRestart(hub, resource, content.restart, startId);
+      return outcomes.restarting(pending);
     }
-    return result?.type === 'failed'
-      ? outcomes.reloadFailed(result.message, accepted.pending)
-      : outcomes.restartNeeded(accepted.pending);
+    // Another strategy, or another process, decided to leave them: it is decided again.
+    if (!result) return undefined;
+    return result.type === 'failed'
+      ? outcomes.reloadFailed(result.message, pending)
+      : outcomes.restartNeeded(pending, policy);
   }
 
   /** The outcome of a load that ended and need not be repeated. */
   private async known(
     { resource, content, policy }: Wanted,
     hub: Hub,
+    client: HubClient,
     result: LoadResult,
     outcomes: Outcomes,
   ): Promise<Outcome | undefined> {
@@ -161,14 +170,16 @@ export class OnlineConfigurations {
         return outcomes.checkFailed(result.problem);
       case 'restart': {
         const isDecided = isRestartPublished(this.services, resource, content.restart);
-        return isDecided ? outcomes.restarting(result.because) : undefined;
+        if (!isDecided || (await hubStartId(client.connection)) !== result.startId) return undefined;
+        await this.ensureRestart(hub, resource, content.restart, result.startId);
+        return outcomes.restarting(result.because);
       }
       case 'loaded':
-        return result.pending.length > 0 ? outcomes.restartNeeded(result.pending) : undefined;
+        return result.pending.length > 0 ? outcomes.restartNeeded(result.pending, policy) : undefined;
       case 'failed':
         return undefined;
       case 'unseen': {
-        if (policy.strategy === 'hot-reload') return outcomes.restartNeeded(['configuration.yaml']);
+        if (policy.strategy === 'hot-reload') return outcomes.restartNeeded(['configuration.yaml'], policy);
         if (await this.replacePod(hub, resource, 'unseen')) return outcomes.restarting([]);
         const message = `The hub does not read the files of the ConfigMap ${objectNames(name).configuration}, also after its pod was replaced. Read the log of the pod.`;
         return outcomes.reloadFailed(message);
@@ -209,6 +220,16 @@ export class OnlineConfigurations {
       (result) => end({ result }),
       (error: unknown) => end({ error: errorOf(error) }),
     );
+  }
+
+  /** A pod that was started for this content before has the same template: nothing but its deletion restarts it. */
+  private async ensureRestart(
+    hub: Hub,
+    resource: HubConfiguration,
+    restart: RestartHashes,
+    startId: string,
+  ): Promise<void> {
+    if (this.isPodOf(hub, restart)) await this.replacePod(hub, resource, startId);
   }
 
   private isPodOf(

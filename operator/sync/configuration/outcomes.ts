@@ -4,6 +4,7 @@ import type { ReadyReason } from '../../kinds/reasons';
 import { CONFIGURATION_LOAD_REQUEUE } from '../../limits';
 import { conditionOf } from '../../runtime/conditions';
 import type { EventSpec } from '../../runtime/event-spec';
+import type { ReloadPolicy } from './reload-decision';
 import type { HttpResult } from './http-settings';
 import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
 
@@ -60,9 +61,13 @@ export class Outcomes {
     });
   }
 
-  /** `hot-reload` forbids the restart that would load them. */
-  restartNeeded(sections: readonly string[]): Outcome {
-    const message = `Only a restart of the hub loads ${list(sections)}, and spec.reloadStrategy is hot-reload: restart the hub, or set it to auto.`;
+  /** The restart that would load them is not allowed. */
+  restartNeeded(sections: readonly string[], { strategy }: ReloadPolicy): Outcome {
+    const why =
+      strategy === 'hot-reload'
+        ? 'spec.reloadStrategy is hot-reload: restart the hub, or set it to auto'
+        : 'spec.autoRestart of the HubSecrets is false: restart the hub';
+    const message = `Only a restart of the hub loads ${list(sections)}, and ${why}.`;
     return stalled('RestartPending', message, {
       status: { ...this.generated, changedSections: sections },
     });

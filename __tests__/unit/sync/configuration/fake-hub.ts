@@ -9,6 +9,7 @@ import { generateConfiguration } from '../../../../operator/sync/configuration/g
 import { OnlineConfigurations, type Wanted } from '../../../../operator/sync/configuration/online';
 import { HASH_FILE } from '../../../../operator/sync/configuration/publish';
 import type { ReloadStrategy } from '../../../../operator/sync/configuration/reload-decision';
+import type { Files } from '../../../../operator/sync/configuration/sections';
 import type { Services } from '../../../../operator/sync/services';
 import type { ManualClock } from '../../manual-clock';
 import { aHub, services } from '../fixtures';
@@ -55,8 +56,8 @@ export class FakeHub {
     this.killAt = this.steps + count;
   }
 
-  wanted(configuration: string, strategy: ReloadStrategy = 'auto'): Wanted {
-    const generated = generateConfiguration({ configuration, hasSecrets: false });
+  wanted(configuration: string, strategy: ReloadStrategy = 'auto', files: Files = {}): Wanted {
+    const generated = generateConfiguration({ configuration, files, hasSecrets: false });
     if (generated.type === 'invalid') throw new Error(generated.message);
     const content = contentOf(generated, undefined, { configuration: generated.hash, secrets: undefined });
     return { resource, content, policy: { strategy, autoRestart: true } };
@@ -125,7 +126,11 @@ export class FakeHub {
           if (type === 'integration/setup_info')
             return Promise.resolve([{ domain: 'api', seconds: this.start }]);
           if (type === 'get_services')
-            return Promise.resolve({ input_boolean: { reload: {} }, script: { reload: {} } });
+            return Promise.resolve({
+              input_boolean: { reload: {} },
+              template: { reload: {} },
+              script: { reload: {} },
+            });
           return Promise.reject(new HubRejected('unknown_command', 'Unknown command.'));
         },
       },
@@ -143,17 +148,23 @@ export class FakeHub {
 
   /** The Hub copies the restart hash to the pod template; a new one is a new pod, which reads what is mounted then. */
   private followRestart(): void {
-    const { annotations, data } = {
-      ...this.configMaps.get('villa-configuration')!.metadata,
-      ...this.configMaps.get('villa-configuration')!,
-    };
+    const { annotations } = this.configMaps.get('villa-configuration')!.metadata;
     const restartHash = annotations[operatorAnnotations.restartHash];
     if (restartHash === this.restartHash) return;
     this.restartHash = restartHash;
+    this.restart();
+  }
+
+  private restart(): void {
     this.start += 1;
-    this.marker = data[HASH_FILE];
-    for (const section of ['input_boolean', 'counter']) this.loaded.set(section, this.text);
+    this.marker = this.configMaps.get('villa-configuration')!.data[HASH_FILE];
+    for (const section of ['input_boolean', 'counter', 'template']) this.loaded.set(section, this.text);
     this.events.push('restart');
+  }
+
+  private get pod() {
+    const annotations = { [operatorAnnotations.configHash]: this.restartHash };
+    return { metadata: { name: 'villa-0', uid: `pod-${this.start}`, annotations } };
   }
 
   private services(): Services {
@@ -161,13 +172,17 @@ export class FakeHub {
     return services({
       clock: this.clock,
       cache: {
-        get: (kind: string, _namespace: string, name: string) =>
-          (kind === 'ConfigMap' ? metadataOf(name) : kind === 'Hub' ? this.hub : undefined) as never,
+        get: (kind: string, _namespace: string, name: string) => {
+          if (kind === 'ConfigMap') return metadataOf(name) as never;
+          if (kind === 'Pod') return this.pod as never;
+          return (kind === 'Hub' ? this.hub : undefined) as never;
+        },
       },
       secrets: { get: () => Promise.resolve(undefined) },
       cluster: {
-        request: () => {
-          this.step('refresh');
+        request: ({ method }) => {
+          this.step(method === 'DELETE' ? 'delete pod' : 'refresh');
+          if (method === 'DELETE') this.restart();
           return Promise.resolve(undefined as never);
         },
       },

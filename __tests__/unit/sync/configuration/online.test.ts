@@ -74,6 +74,35 @@ describe('OnlineConfigurations', () => {
     expect(hub.loaded.get('input_boolean')).toContain('first');
   });
 
+  test('restarts also for a content that the pod was started for before', async () => {
+    const hub = await started();
+    const template = `${BASE}template:\n  - sensor: []\n`;
+    expect(await hub.settle(hub.wanted(template))).toBe('ConfigurationLoaded');
+    expect(hub.events).not.toContain('restart');
+    // A section that goes has no reload, and the hash of this content is that of the first start.
+    expect(await hub.settle(hub.wanted(BASE))).toBe('ConfigurationLoaded');
+    expect(hub.events.filter((event) => event === 'delete pod')).toHaveLength(1);
+    expect(hub.loaded.get('template')).not.toContain('sensor');
+  });
+
+  test('restarts for a new file, which is linked at the start of the pod', async () => {
+    const hub = await started();
+    const files = { 'switches.yaml': 'second:\n' };
+    const text = 'input_boolean: !include switches.yaml\n';
+    expect(await hub.settle(hub.wanted(text, 'hot-reload', files))).toBe('RestartPending');
+    expect(hub.text).toContain('first');
+    expect(await hub.settle(hub.wanted(text, 'auto', files))).toBe('ConfigurationLoaded');
+    expect(hub.events.filter((event) => event === 'restart')).toHaveLength(1);
+    expect(hub.loaded.get('input_boolean')).toContain('switches.yaml');
+  });
+
+  test('restarts for what is pending when the strategy allows it', async () => {
+    const hub = await started();
+    expect(await hub.settle(hub.wanted(RESTART, 'hot-reload'))).toBe('RestartPending');
+    expect(await hub.settle(hub.wanted(RESTART, 'auto'))).toBe('ConfigurationLoaded');
+    expect(hub.events).toContain('restart');
+  });
+
   const ends: readonly [string, string, ReloadStrategy, string][] = [
     ['a hot reload', HOT, 'auto', 'ConfigurationLoaded'],
     ['a restart', RESTART, 'auto', 'ConfigurationLoaded'],
