@@ -1,0 +1,138 @@
+import type { ConfigEntry } from '../../client/flow-step';
+import type { HubClient } from '../../client/hub-client';
+import { timestamp } from '../../clock';
+import type { EventSpec } from '../../runtime/event-spec';
+import { type Outcome, waiting } from '../../runtime/outcome';
+import type { Services } from '../services';
+import { entryMadeSince, entryToAdopt, freeEntries, wantedTitle } from './adoption';
+import { type AnswerHashes, recorded } from './answer-hashes';
+import { createEntry } from './entry-flows';
+import type { HubContext, IntegrationResource } from './hub-context';
+import type { OperationResult } from './operation';
+import { flowWork, inProgress, startOperation, stillFailed } from './progress';
+import { entryHashes } from './status-fields';
+import type { IntegrationWork } from './work';
+
+/** Milliseconds until a resource checks again whether the flow of another one of its domain has ended. */
+const DOMAIN_BUSY_REQUEUE = 2_000;
+
+/** Gets a resource its entry: one that exists is adopted, or a config flow makes one. */
+export class EntryAcquisition {
+  constructor(private readonly services: Pick<Services, 'clock'>) {}
+
+  /** No entry yet: one is adopted, or made. */
+  async acquire(work: IntegrationWork, entries: ReadonlyMap<string, ConfigEntry>): Promise<Outcome> {
+    const { cached, client, hub, resource, spec, status } = work;
+    const { pendingFlow } = status;
+    if (pendingFlow) {
+      if (cached.startedAt === pendingFlow.startedAt) return this.create(work);
+      const made = await this.endPending(resource, client, hub);
+      return made
+        ? this.own(work, made, status.answerHashes ?? {}, {})
+        : inProgress(work, undefined, 0, { pendingFlow: null });
+    }
+    const found = cached.isRecreating ? undefined : this.adoptable(work, entries);
+    if (found) return this.adopt(work, found);
+    const failed = stillFailed(work, this.services.clock);
+    if (failed) return failed;
+    const busy = hub.acquireDomain(resource);
+    if (busy) {
+      const message = `Waiting for the config flow of ${busy.metadata.name}: one of ${spec.domain} runs at a time.`;
+      return waiting('ConfigFlowInProgress', message, DOMAIN_BUSY_REQUEUE);
+    }
+    const startedAt = timestamp(this.services.clock.now());
+    cached.startedAt = startedAt;
+    const entryIDs = [...entries.values()]
+      .filter((entry) => entry.domain === spec.domain)
+      .map((entry) => entry.entry_id);
+    return inProgress(work, undefined, 0, {
+      pendingFlow: { startedAt, entryIDs },
+      ...recorded(entryHashes(work.hashes), work.key),
+    });
+  }
+
+  /**
+   * Ends the flow of a process that crashed. Resolves with the entry that it made (rules.md, "Integrations");
+   * undefined: it made none.
+   */
+  async endPending(
+    resource: IntegrationResource,
+    client: HubClient,
+    hub: HubContext,
+  ): Promise<ConfigEntry | undefined> {
+    const { pendingFlow } = resource.status!;
+    if (pendingFlow?.flowID !== undefined) await client.flows.abort('config', pendingFlow.flowID);
+    const { domain, title } = resource.spec;
+    const entries = await client.configEntries.refreshed();
+    const free = freeEntries(entries.values(), domain, (id) => hub.ownerOf(id, resource) !== undefined);
+    return entryMadeSince(free, { domain, title }, pendingFlow?.entryIDs ?? []);
+  }
+
+  adoptable(
+    { answers, hub, resource, spec }: IntegrationWork,
+    entries: ReadonlyMap<string, ConfigEntry>,
+  ): ConfigEntry | undefined {
+    if (spec.adopt === 'Never') return undefined;
+    const { domain } = spec;
+    const free = freeEntries(entries.values(), domain, (id) => hub.ownerOf(id, resource) !== undefined);
+    const count = [...entries.values()].filter((entry) => entry.domain === domain).length;
+    return entryToAdopt(free, { domain, title: wantedTitle(spec.title, answers) }, count);
+  }
+
+  /** What the entry has cannot be seen: its answers count as those of the spec, until they change there. */
+  adopt(work: IntegrationWork, entry: ConfigEntry): Outcome {
+    const message = `The hub already had the ${entry.domain} entry “${entry.title}”: it now belongs to this resource.`;
+    const event: EventSpec = { type: 'Warning', reason: 'Adopted', message };
+    return this.own(work, entry, entryHashes(work.hashes), { adopted: true }, [event]);
+  }
+
+  own(
+    work: IntegrationWork,
+    entry: ConfigEntry,
+    hashes: AnswerHashes,
+    status: Readonly<Record<string, unknown>>,
+    events: readonly EventSpec[] = [],
+  ): Outcome {
+    const { cached, hub, resource, key } = work;
+    hub.claim(resource, entry.entry_id);
+    hub.releaseDomain(resource.metadata.uid);
+    cached.failure = undefined;
+    cached.isRecreating = false;
+    return inProgress(
+      work,
+      undefined,
+      0,
+      {
+        entryID: entry.entry_id,
+        title: entry.title,
+        entryState: entry.state,
+        pendingFlow: null,
+        adopted: null,
+        lastAppliedTime: timestamp(this.services.clock.now()),
+        ...recorded(hashes, key),
+        ...status,
+      },
+      events,
+    );
+  }
+
+  /** The domain has a single instance, which no resource owns. */
+  async existing(
+    { client, hub, resource, spec }: IntegrationWork,
+    { problem }: Extract<OperationResult, { readonly type: 'failed' }>,
+  ): Promise<ConfigEntry | undefined> {
+    if (spec.adopt === 'Never' || problem.key !== 'single_instance_allowed') return undefined;
+    const entries = await client.configEntries.refreshed();
+    const isOwned = (id: string) => hub.ownerOf(id, resource) !== undefined;
+    const free = freeEntries(entries.values(), spec.domain, isOwned);
+    return free.length === 1 ? free[0] : undefined;
+  }
+
+  private create(work: IntegrationWork): Outcome {
+    work.cached.startedAt = undefined;
+    const operation = startOperation(work, this.services.clock, 'create', (running) =>
+      createEntry(flowWork(work, this.services.clock), running),
+    );
+    return inProgress(work, operation);
+  }
+}

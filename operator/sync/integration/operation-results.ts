@@ -1,0 +1,134 @@
+import { HubRejected } from '../../client/errors';
+import { DeadlineExceeded } from '../../deadline';
+import { Stopping } from '../../errors';
+import type { EventSpec } from '../../runtime/event-spec';
+import type { Outcome } from '../../runtime/outcome';
+import type { Services } from '../services';
+import type { EntryAcquisition } from './acquisition';
+import { failureAfter } from './failures';
+import type { Operation, OperationResult } from './operation';
+import { problemText } from './problem-text';
+import { inProgress, stillFailed, withStatus } from './progress';
+import { appliedStatus, entryHashes, NO_ENTRY } from './status-fields';
+import type { IntegrationWork } from './work';
+
+/** Turns what an operation came to into the status of its resource. */
+export class OperationResults {
+  constructor(
+    private readonly services: Pick<Services, 'clock'>,
+    private readonly acquisition: EntryAcquisition,
+  ) {}
+
+  /** Takes over what an operation came to. */
+  async record(work: IntegrationWork, operation: Operation): Promise<Outcome> {
+    const { cached, client, context, hub, resource } = work;
+    const { result, error } = operation;
+    cached.operation = undefined;
+    hub.releaseDomain(resource.metadata.uid);
+    if (!result) {
+      // It ended its flow.
+      if (error instanceof Stopping || error instanceof DeadlineExceeded)
+        return inProgress(work, undefined, 0, { pendingFlow: null });
+      if (error instanceof HubRejected) return this.rejected(work, operation, error);
+      // Whether it was carried out is not known: the pending flow stays in status, and its entry is looked for.
+      throw error ?? new Error('an operation ended without a result');
+    }
+    const summary = { kind: operation.type, result: result.type, flowID: operation.flowId };
+    context.log.info(summary, 'ended config flow');
+    switch (result.type) {
+      case 'created':
+        return this.acquisition.own(
+          work,
+          result.entry,
+          entryHashes(operation.sent.hashes),
+          {},
+          unusedEvents(result.unused),
+        );
+      case 'applied':
+        if (operation.type === 'update') cached.failure = undefined;
+        return inProgress(
+          work,
+          undefined,
+          0,
+          appliedStatus(work, this.services.clock, operation, result.applied),
+        );
+      case 'removed': {
+        cached.isRecreating = true;
+        const message = `The entry was removed to be created again, since no form of it has ${result.changed.join(', ')}, or reconfigure is Recreate.`;
+        return inProgress(work, undefined, 0, NO_ENTRY, [
+          { type: 'Warning', reason: 'EntryRecreated', message },
+        ]);
+      }
+      case 'failed': {
+        const existing =
+          operation.type === 'create' ? await this.acquisition.existing(work, result) : undefined;
+        if (existing) return this.acquisition.adopt(work, existing);
+        const message = work.redact(await problemText(client, result.flow, result.problem));
+        return this.failed(work, operation, result, message);
+      }
+    }
+  }
+
+  private failed(
+    work: IntegrationWork,
+    operation: Operation,
+    { problem, applied }: Extract<OperationResult, { readonly type: 'failed' }>,
+    message: string,
+  ): Outcome {
+    const { cached } = work;
+    const { configHash } = operation.sent;
+    if (operation.type === 'reauth') {
+      if (cached.reauth) cached.reauth = { ...cached.reauth, message };
+      return inProgress(work, undefined, 0);
+    }
+    cached.failure = failureAfter(
+      { previous: cached.failure, configHash },
+      problem,
+      withWayOut(work, problem.key, message),
+      this.services.clock,
+    );
+    const status =
+      operation.type === 'create' ? NO_ENTRY : appliedStatus(work, this.services.clock, operation, applied);
+    // Compared with the answers as they are now: they may have changed meanwhile.
+    const failed = stillFailed(work, this.services.clock);
+    return failed ? withStatus(failed, status) : inProgress(work, undefined, 0, status);
+  }
+
+  /** The hub has no such integration, or one that cannot be reconfigured. */
+  private rejected(work: IntegrationWork, operation: Operation, error: HubRejected): Outcome {
+    const { spec } = work;
+    const text =
+      error.code === '404' && operation.type === 'create'
+        ? `The hub has no integration ${spec.domain} that can be set up, or cannot load it: check spec.domain and the hub’s log.`
+        : `The hub rejected the flow of ${spec.domain}: ${error.message}`;
+    const failed = {
+      type: 'failed',
+      flow: { kind: 'config', domain: spec.domain },
+      problem: { kind: 'answers' },
+    } as const;
+    return this.failed(work, operation, { ...failed, applied: new Set() }, work.redact(text));
+  }
+}
+
+function withWayOut(
+  { hub, client, resource, spec }: IntegrationWork,
+  key: string | undefined,
+  message: string,
+) {
+  if (key !== 'single_instance_allowed' && key !== 'already_configured') return message;
+  if (spec.adopt === 'Never') return `${message} The entry exists, and spec.adopt is Never.`;
+  const entries = [...(client.configEntries.lastKnown?.values() ?? [])];
+  const own = entries.filter((entry) => entry.domain === spec.domain && entry.source !== 'ignore');
+  const titles = own.map((entry) => {
+    const owner = hub.ownerOf(entry.entry_id, resource);
+    return `“${entry.title}”${owner ? ` (of ${owner.metadata.name})` : ''}`;
+  });
+  if (titles.length === 0) return message;
+  return `${message} To adopt an existing entry, set spec.title to its title: ${titles.join(', ')}.`;
+}
+
+function unusedEvents(unused: readonly { readonly id: string }[]): readonly EventSpec[] {
+  if (unused.length === 0) return [];
+  const message = `No form of the integration asked for ${unused.map(({ id }) => id).join(', ')}: correct the name, or remove it.`;
+  return [{ type: 'Warning', reason: 'AnswersNotUsed', message }];
+}

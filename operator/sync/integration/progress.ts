@@ -1,0 +1,67 @@
+import type { Clock } from '../../clock';
+import { DEPENDENCY_REQUEUE } from '../../limits';
+import type { EventSpec } from '../../runtime/event-spec';
+import { type Outcome, stalled, waiting } from '../../runtime/outcome';
+import type { FlowWork } from './entry-flows';
+import { Operation, type OperationResult } from './operation';
+import type { IntegrationWork } from './work';
+
+/** The outcome while the answers that failed are not sent again; undefined: they may be sent. */
+export function stillFailed(
+  { cached: { failure }, configHash }: IntegrationWork,
+  clock: Clock,
+): Outcome | undefined {
+  if (failure?.configHash !== configHash) return undefined;
+  const after = failure.retryAt - clock.monotonic();
+  if (after <= 0) return undefined;
+  return stalled('ConfigFlowFailed', failure.message, after === Infinity ? {} : { after });
+}
+
+/** Starts flows whose end queues the resource again. */
+export function startOperation(
+  { cached, configHash, hashes, hub, resource }: IntegrationWork,
+  clock: Clock,
+  type: Operation['type'],
+  run: (operation: Operation) => Promise<OperationResult>,
+): Operation {
+  const operation = new Operation(type, { configHash, hashes }, clock, () => hub.requeue(resource), run);
+  cached.operation = operation;
+  return operation;
+}
+
+/** The message is the same from the first reconcile to the last, so that status is written once meanwhile. */
+export function inProgress(
+  { cached, configHash, spec, status }: IntegrationWork,
+  operation: Operation | undefined,
+  after = DEPENDENCY_REQUEUE,
+  fields: Readonly<Record<string, unknown>> = {},
+  events: readonly EventSpec[] = [],
+): Outcome {
+  const flowID = operation?.type === 'create' && !operation.ended ? operation.flowId : undefined;
+  const pendingFlow = status.pendingFlow;
+  if (flowID !== undefined && pendingFlow?.flowID === flowID) operation!.recorded();
+  const isNew = flowID !== undefined && pendingFlow?.flowID !== flowID;
+  const details = {
+    status: { ...(isNew && { pendingFlow: { ...pendingFlow, flowID } }), ...fields },
+    events,
+  };
+  const delay = isNew ? 0 : after;
+  // Another attempt at what has failed: the status stays until it comes to something else.
+  if (cached.failure?.configHash === configHash)
+    return stalled('ConfigFlowFailed', cached.failure.message, { ...details, after: delay });
+  return waiting(
+    'ConfigFlowInProgress',
+    `The integration ${spec.domain} is being set up in the hub.`,
+    delay,
+    details,
+  );
+}
+
+export function flowWork({ client, spec, answers, hashes }: IntegrationWork, clock: Clock): FlowWork {
+  return { client, clock, spec, answers, hashes };
+}
+
+/** Adds status fields that the outcome does not have itself. */
+export function withStatus(outcome: Outcome, status: Readonly<Record<string, unknown>>): Outcome {
+  return { ...outcome, status: { ...status, ...outcome.status } };
+}
