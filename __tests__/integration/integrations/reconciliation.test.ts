@@ -360,7 +360,7 @@ describe('IntegrationSync', () => {
     await client.configEntries.remove(id);
     await until('another entry', async () => !['undefined', id].includes(await entryIdOf('drifting')));
     await loaded('drifting');
-    await tells('drifting', /^Warning DriftDetected: Somebody removed/);
+    await tells('drifting', /^Warning DriftDetected: .*was removed/);
 
     await home.change(KIND, 'drifting', { driftPolicy: 'Warn' });
     await loaded('drifting');
