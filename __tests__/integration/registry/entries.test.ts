@@ -396,6 +396,17 @@ describe('RegistrySync', () => {
     });
   });
 
+  test('what a hub forgets that is killed soon after a write is created again', async () => {
+    await home.apply(floor('villa', 'forgotten', { name: 'Forgotten', level: 1 }));
+    await home.ready('hubfloor', 'forgotten');
+    await home.signal('villa', 'SIGKILL'); // the hub saves its registries 10 s after a change
+    await until('the floor is created again', () => named('floor', 'Forgotten'));
+    await home.ready('hubfloor', 'forgotten');
+    expect(await statusOf('hubfloor', 'forgotten')).not.toHaveProperty('adopted');
+    await home.delete('hubfloor', 'forgotten');
+    expect(await named('floor', 'Forgotten')).toBeUndefined();
+  });
+
   test(`200 areas with 5 floors and 50 labels in any order (seed ${burst.seed}) are each created once, and Ready`, async () => {
     const events: string[] = [];
     for (const type of ['floor', 'label', 'area'] as const)
