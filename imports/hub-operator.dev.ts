@@ -1773,7 +1773,7 @@ export function toJson_HubAreaProps(obj: HubAreaProps | undefined): Record<strin
  */
 export interface HubAreaSpec {
   /**
-   * Other names, for voice assistants. Default: none.
+   * Other names, for voice assistants; an empty list: none. Absent: the value in the hub is kept. Removed from the spec: the value that the operator set is cleared.
    *
    * @schema HubAreaSpec#aliases
    */
@@ -1794,7 +1794,7 @@ export interface HubAreaSpec {
   readonly driftPolicy?: HubAreaSpecDriftPolicy;
 
   /**
-   * The floor of the area: `spec.name` of a HubFloor, else `metadata.name` of a HubFloor, else the name of a floor in the hub. The area waits for it. Absent: none.
+   * The floor of the area: `spec.name` of a HubFloor, else `metadata.name` of a HubFloor, else the name of a floor in the hub. The area waits for it. Absent: the value in the hub is kept. Removed from the spec: the value that the operator set is cleared.
    *
    * @schema HubAreaSpec#floorName
    */
@@ -1808,21 +1808,21 @@ export interface HubAreaSpec {
   readonly hubRef: HubAreaSpecHubRef;
 
   /**
-   * The sensor that shows the area’s humidity. Absent: none.
+   * The sensor that shows the area’s humidity. Absent: the value in the hub is kept. Removed from the spec: the value that the operator set is cleared.
    *
    * @schema HubAreaSpec#humidityEntityId
    */
   readonly humidityEntityId?: string;
 
   /**
-   * Icon, of the form `<prefix>:<name>`, such as `mdi:sofa`. Absent: the default icon of the hub.
+   * Icon, of the form `<prefix>:<name>`, such as `mdi:sofa`. Absent: the value in the hub is kept. Removed from the spec: the value that the operator set is cleared.
    *
    * @schema HubAreaSpec#icon
    */
   readonly icon?: string;
 
   /**
-   * Labels of the area: each is `spec.name` of a HubLabel, else `metadata.name` of a HubLabel, else the name of a label in the hub. The area waits for them. Default: none.
+   * Labels of the area: each is `spec.name` of a HubLabel, else `metadata.name` of a HubLabel, else the name of a label in the hub. The area waits for them. An empty list: none. Absent: the value in the hub is kept. Removed from the spec: the value that the operator set is cleared.
    *
    * @schema HubAreaSpec#labels
    */
@@ -1836,7 +1836,7 @@ export interface HubAreaSpec {
   readonly name: string;
 
   /**
-   * Address of a picture of the area, such as `/local/kitchen.jpg`. Absent: none.
+   * Address of a picture of the area, such as `/local/kitchen.jpg`. Absent: the value in the hub is kept. Removed from the spec: the value that the operator set is cleared.
    *
    * @schema HubAreaSpec#picture
    */
@@ -1850,7 +1850,7 @@ export interface HubAreaSpec {
   readonly suspend?: boolean;
 
   /**
-   * The sensor that shows the area’s temperature. Absent: none.
+   * The sensor that shows the area’s temperature. Absent: the value in the hub is kept. Removed from the spec: the value that the operator set is cleared.
    *
    * @schema HubAreaSpec#temperatureEntityId
    */
@@ -2929,7 +2929,7 @@ export function toJson_HubFloorProps(obj: HubFloorProps | undefined): Record<str
  */
 export interface HubFloorSpec {
   /**
-   * Other names, for voice assistants. Default: none.
+   * Other names, for voice assistants; an empty list: none. Absent: the value in the hub is kept. Removed from the spec: the value that the operator set is cleared.
    *
    * @schema HubFloorSpec#aliases
    */
@@ -2957,14 +2957,14 @@ export interface HubFloorSpec {
   readonly hubRef: HubFloorSpecHubRef;
 
   /**
-   * Icon, of the form `<prefix>:<name>`, such as `mdi:sofa`. Absent: the default icon of the hub.
+   * Icon, of the form `<prefix>:<name>`, such as `mdi:sofa`. Absent: the value in the hub is kept. Removed from the spec: the value that the operator set is cleared.
    *
    * @schema HubFloorSpec#icon
    */
   readonly icon?: string;
 
   /**
-   * Which storey it is: 0 is the ground floor, -1 the one below. Absent: none.
+   * Which storey it is: 0 is the ground floor, -1 the one below. Absent: the value in the hub is kept. Removed from the spec: the value that the operator set is cleared.
    *
    * @schema HubFloorSpec#level
    */
@@ -4047,7 +4047,7 @@ export function toJson_HubLabelProps(obj: HubLabelProps | undefined): Record<str
  */
 export interface HubLabelSpec {
   /**
-   * Colour: `#rrggbb` with six hex digits, or a name that the hub knows: primary, accent, disabled, red, pink, purple, deep-purple, indigo, blue, light-blue, cyan, teal, green, light-green, lime, yellow, amber, orange, deep-orange, brown, light-grey, grey, dark-grey, blue-grey, black, white. Absent: none.
+   * Colour: `#rrggbb` with six hex digits, or a name that the hub knows: primary, accent, disabled, red, pink, purple, deep-purple, indigo, blue, light-blue, cyan, teal, green, light-green, lime, yellow, amber, orange, deep-orange, brown, light-grey, grey, dark-grey, blue-grey, black, white. Absent: the value in the hub is kept. Removed from the spec: the value that the operator set is cleared.
    *
    * @schema HubLabelSpec#color
    */
@@ -4061,7 +4061,7 @@ export interface HubLabelSpec {
   readonly deletionPolicy?: HubLabelSpecDeletionPolicy;
 
   /**
-   * What the label means. Absent: none.
+   * What the label means. Absent: the value in the hub is kept. Removed from the spec: the value that the operator set is cleared.
    *
    * @schema HubLabelSpec#description
    */
@@ -4082,7 +4082,7 @@ export interface HubLabelSpec {
   readonly hubRef: HubLabelSpecHubRef;
 
   /**
-   * Icon, of the form `<prefix>:<name>`, such as `mdi:sofa`. Absent: the default icon of the hub.
+   * Icon, of the form `<prefix>:<name>`, such as `mdi:sofa`. Absent: the value in the hub is kept. Removed from the spec: the value that the operator set is cleared.
    *
    * @schema HubLabelSpec#icon
    */

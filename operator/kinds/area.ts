@@ -1,11 +1,13 @@
 import { hubAndToken } from './child';
 import { hubColumn, readyColumn } from './columns';
-import { entityId, icon } from './entity';
+import { entityId } from './entity';
 import { registryName } from './ids';
 import {
   aliases,
   defineRegistryEntry,
+  entryIcon,
   entryName,
+  keptWhenAbsent,
   registryEntrySpec,
   registryEntryStatus,
 } from './registry-entry';
@@ -17,32 +19,32 @@ const spec = registryEntrySpec('area', {
     ...entryName,
     description:
       'The floor of the area: `spec.name` of a HubFloor, else `metadata.name` of a HubFloor, else the name of a floor in ' +
-      'the hub. The area waits for it. Absent: none.',
+      `the hub. The area waits for it. ${keptWhenAbsent}`,
   },
   labels: {
     type: 'array',
     description:
       'Labels of the area: each is `spec.name` of a HubLabel, else `metadata.name` of a HubLabel, else the name of a ' +
-      'label in the hub. The area waits for them. Default: none.',
+      `label in the hub. The area waits for them. An empty list: none. ${keptWhenAbsent}`,
     items: entryName,
     maxItems: 64,
     'x-kubernetes-list-type': 'set',
   },
-  icon,
+  icon: entryIcon,
   aliases,
   picture: {
     type: 'string',
-    description: 'Address of a picture of the area, such as `/local/kitchen.jpg`. Absent: none.',
+    description: `Address of a picture of the area, such as \`/local/kitchen.jpg\`. ${keptWhenAbsent}`,
     minLength: 1,
     maxLength: 2048,
   },
   temperatureEntityId: {
     ...entityId,
-    description: 'The sensor that shows the area’s temperature. Absent: none.',
+    description: `The sensor that shows the area’s temperature. ${keptWhenAbsent}`,
   },
   humidityEntityId: {
     ...entityId,
-    description: 'The sensor that shows the area’s humidity. Absent: none.',
+    description: `The sensor that shows the area’s humidity. ${keptWhenAbsent}`,
   },
 });
 

@@ -1,6 +1,12 @@
 import { hubColumn, readyColumn } from './columns';
-import { icon } from './entity';
-import { aliases, defineRegistryEntry, registryEntrySpec, registryEntryStatus } from './registry-entry';
+import {
+  aliases,
+  defineRegistryEntry,
+  entryIcon,
+  keptWhenAbsent,
+  registryEntrySpec,
+  registryEntryStatus,
+} from './registry-entry';
 import type { Resource } from './resource';
 import type { Defaulted, Infer } from './schema';
 
@@ -8,11 +14,11 @@ const spec = registryEntrySpec('floor', {
   level: {
     type: 'integer',
     format: 'int32',
-    description: 'Which storey it is: 0 is the ground floor, -1 the one below. Absent: none.',
+    description: `Which storey it is: 0 is the ground floor, -1 the one below. ${keptWhenAbsent}`,
     minimum: -1000,
     maximum: 1000,
   },
-  icon,
+  icon: entryIcon,
   aliases,
 });
 

@@ -1,21 +1,26 @@
 import { hubColumn, readyColumn } from './columns';
-import { icon } from './entity';
-import { defineRegistryEntry, registryEntrySpec, registryEntryStatus } from './registry-entry';
+import {
+  defineRegistryEntry,
+  entryIcon,
+  keptWhenAbsent,
+  registryEntrySpec,
+  registryEntryStatus,
+} from './registry-entry';
 import type { Resource } from './resource';
 import type { Defaulted, Infer } from './schema';
 
 const spec = registryEntrySpec('label', {
-  icon,
+  icon: entryIcon,
   color: {
     type: 'string',
     description:
       'Colour: `#rrggbb` with six hex digits, or a name that the hub knows: primary, accent, disabled, red, pink, ' +
       'purple, deep-purple, indigo, blue, light-blue, cyan, teal, green, light-green, lime, yellow, amber, orange, ' +
-      'deep-orange, brown, light-grey, grey, dark-grey, blue-grey, black, white. Absent: none.',
+      `deep-orange, brown, light-grey, grey, dark-grey, blue-grey, black, white. ${keptWhenAbsent}`,
     pattern: '^(#[0-9a-fA-F]{6}|[a-z]+(-[a-z]+)*)$',
     maxLength: 32,
   },
-  description: { type: 'string', description: 'What the label means. Absent: none.', maxLength: 1024 },
+  description: { type: 'string', description: `What the label means. ${keptWhenAbsent}`, maxLength: 1024 },
 });
 
 const status = registryEntryStatus('label', {

@@ -1,4 +1,5 @@
 import { defineChild, hubObjectSpec } from './child';
+import { icon } from './entity';
 import { registryName } from './ids';
 import type { KindDefinition } from './kind';
 import type { Resource } from './resource';
@@ -10,9 +11,18 @@ import { hubObjectStatusWith } from './status';
 /** The hub would accept a blank name, and create an entry with an empty id. */
 export const entryName = { type: 'string', pattern: '\\S', maxLength: 255 } as const satisfies Schema;
 
+/** Belongs into the description of every optional field of a registry entry. */
+export const keptWhenAbsent =
+  'Absent: the value in the hub is kept. Removed from the spec: the value that the operator set is cleared.';
+
+export const entryIcon = {
+  ...icon,
+  description: `Icon, of the form \`<prefix>:<name>\`, such as \`mdi:sofa\`. ${keptWhenAbsent}`,
+} as const satisfies Schema;
+
 export const aliases = {
   type: 'array',
-  description: 'Other names, for voice assistants. Default: none.',
+  description: `Other names, for voice assistants; an empty list: none. ${keptWhenAbsent}`,
   items: { type: 'string', minLength: 1, maxLength: 255 },
   maxItems: 64,
   'x-kubernetes-list-type': 'set',
