@@ -22,14 +22,17 @@ export function locate(
   entries: RegistryEntries,
   others: readonly EntryResource[],
 ): Located {
+  const all = [resource, ...others];
   const recorded = entryId(entryType, resource);
-  if (recorded !== undefined && entries.has(recorded)) return { type: 'Owned', id: recorded };
-  const pending = resource.status?.['pendingName'] as string | undefined;
+  if (recorded !== undefined && ownerOf(entryType, recorded, entries, all) === resource)
+    return { type: 'Owned', id: recorded };
+  const pending = pendingName(resource);
   const created = pending === undefined ? undefined : idByName(entries, pending);
-  if (created !== undefined && !ownerOf(entryType, created, others)) return { type: 'Created', id: created };
+  if (created !== undefined && ownerOf(entryType, created, entries, all) === resource)
+    return { type: 'Created', id: created };
   const id = idByName(entries, resource.spec.name);
   if (id === undefined) return { type: 'Absent' };
-  const owner = ownerOf(entryType, id, others);
+  const owner = ownerOf(entryType, id, entries, others);
   return owner ? { type: 'OfOther', id, owner } : { type: 'Foreign', id };
 }
 
@@ -55,7 +58,8 @@ export function nameConflict(
   for (;;) {
     const holder = idByName(entries, next.spec.name);
     if (first && holder === id) return { type: 'Cycle' };
-    const owner = holder === undefined || holder === id ? undefined : ownerOf(entryType, holder, others);
+    const owner =
+      holder === undefined || holder === id ? undefined : ownerOf(entryType, holder, entries, others);
     if (!owner || seen.has(owner.metadata.uid)) break;
     first ??= owner;
     if (owner.spec.suspend || registryName(owner.spec.name) === registryName(next.spec.name)) break;
@@ -65,12 +69,35 @@ export function nameConflict(
   return first ? { type: 'Held', owner: first } : { type: 'None' };
 }
 
+/**
+ * The resource that an entry belongs to; undefined: none of these. The hub gives the id of an entry that has gone to a
+ * new one, so two resources may have recorded the same id: the one that wants the name of the entry has it.
+ */
 function ownerOf(
   entryType: EntryType,
   id: string,
-  others: readonly EntryResource[],
+  entries: RegistryEntries,
+  resources: readonly EntryResource[],
 ): EntryResource | undefined {
-  return others.find((other) => entryId(entryType, other) === id);
+  const entry = entries.get(id);
+  if (!entry) return undefined;
+  const name = registryName(entry.name);
+  const isCreating = (resource: EntryResource) => pendingName(resource) === name;
+  const candidates = resources.filter((each) => entryId(entryType, each) === id || isCreating(each));
+  return (
+    candidates.find(({ spec }) => registryName(spec.name) === name) ??
+    candidates.find(isCreating) ??
+    candidates.reduce<EntryResource | undefined>(older, undefined)
+  );
+}
+
+function pendingName({ status }: EntryResource): string | undefined {
+  return status?.['pendingName'] as string | undefined;
+}
+
+function older(a: EntryResource | undefined, b: EntryResource): EntryResource {
+  const age = ({ metadata: { creationTimestamp, uid } }: EntryResource) => `${creationTimestamp} ${uid}`;
+  return a && age(a) < age(b) ? a : b;
 }
 
 /** `deletionPolicy` (rules.md, "Finalizers"): absent removes what was created and leaves what was adopted. */

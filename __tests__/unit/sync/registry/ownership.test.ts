@@ -24,12 +24,23 @@ describe('locate', () => {
     expect(find(fields)).toEqual({ type, id });
   });
 
-  test('the entry of another resource is neither adopted nor taken for one that was created', () => {
+  test('the entry of another resource is not adopted', () => {
     const other = owner('other', 'a');
     expect(find({ spec: { name: 'A' } }, [other])).toEqual({ type: 'OfOther', id: 'a', owner: other });
-    expect(find({ spec: { name: 'A' }, status: { pendingName: 'a' } }, [other])).toMatchObject({
-      type: 'OfOther',
+  });
+
+  test('of two resources with the same recorded id, the one that wants the name of the entry has it', () => {
+    // A hub that was killed has forgotten both, and gave the id of one to the new entry of the other.
+    const mine = (name: string, status: Record<string, unknown> = { floorID: 'a' }) => ({
+      spec: { name },
+      status,
     });
+    expect(find(mine('A'), [owner('other', 'a', { name: 'Z' })])).toEqual({ type: 'Owned', id: 'a' });
+    expect(find(mine('Z'), [owner('other', 'a', { name: 'A' })])).toEqual({ type: 'Absent' });
+    const creating = anEntry('HubFloor', 'other', { spec: { name: 'A' }, status: { pendingName: 'a' } });
+    expect(find(mine('Z'), [creating])).toEqual({ type: 'Absent' });
+    const younger = { ...owner('younger', 'a', { name: 'Y' }) };
+    expect(find(mine('Z'), [younger])).toEqual({ type: 'Owned', id: 'a' });
   });
 
   test('an unknown name is absent', () => {
