@@ -36,7 +36,12 @@ interface Partition<Key> {
   active: number;
   /** The last work took too long: see {@link QueueOptions.hangingAfter}. */
   hanging: boolean;
+  /** When its last work ended, by the monotonic clock. */
+  lastWorkedAt: number;
 }
+
+/** Longer than the resync: a partition without work for so long (milliseconds) is that of a hub that is gone. */
+const HANGING_RETENTION = 30 * 60_000;
 
 interface Work<Key> {
   readonly partition: Partition<Key>;
@@ -99,6 +104,11 @@ export class WorkQueue<Key extends string = string> {
 
   get active(): number {
     return this.working.size;
+  }
+
+  /** How many partitions have keys or work, or are known to hang. */
+  get partitionCount(): number {
+    return this.partitions.size;
   }
 
   get running(): boolean {
@@ -229,10 +239,25 @@ export class WorkQueue<Key extends string = string> {
   private partition(name: string): Partition<Key> {
     let partition = this.partitions.get(name);
     if (!partition) {
-      partition = { name, change: new Set(), resync: new Set(), active: 0, hanging: false };
+      this.forgetIdlePartitions();
+      partition = {
+        name,
+        change: new Set(),
+        resync: new Set(),
+        active: 0,
+        hanging: false,
+        lastWorkedAt: -Infinity,
+      };
       this.partitions.set(name, partition);
     }
     return partition;
+  }
+
+  /** An idle partition is kept only to know that it hangs. */
+  private forgetIdlePartitions(): void {
+    const since = this.options.clock.monotonic() - HANGING_RETENTION;
+    for (const { name, active, change, resync, lastWorkedAt } of this.partitions.values())
+      if (active + change.size + resync.size === 0 && lastWorkedAt < since) this.partitions.delete(name);
   }
 
   private updateRunnable(partition: Partition<Key>): void {
@@ -287,6 +312,7 @@ export class WorkQueue<Key extends string = string> {
       observer?.finished(key, worked);
       partition.active -= 1;
       partition.hanging = worked >= this.options.hangingAfter;
+      partition.lastWorkedAt = clock.monotonic();
       this.updateRunnable(partition);
       const priority = this.dirty.get(key);
       this.dirty.delete(key);

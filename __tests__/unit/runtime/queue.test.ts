@@ -181,6 +181,20 @@ describe('WorkQueue', () => {
       expect([...shop.running.keys()]).toEqual(['p/5', 'p/6', 'p/7', 'p/8']);
     });
 
+    test('a partition that hung is forgotten when it has had no work for half an hour', async () => {
+      const shop = new Workshop({ perPartition: 4, slowAfter: 1_000, hangingAfter: 10_000 });
+      shop.queue.add('gone/a');
+      await shop.clock.advance(10_000);
+      await shop.finish('gone/a');
+      await shop.clock.advance(20 * 60_000);
+      shop.queue.add('p/a');
+      expect(shop.queue.partitionCount).toBe(2);
+      await shop.finish('p/a');
+      await shop.clock.advance(11 * 60_000);
+      shop.queue.add('p/a');
+      expect(shop.queue.partitionCount).toBe(1);
+    });
+
     test('one partition that hangs does not delay nine others', async () => {
       const shop: Workshop = new Workshop({
         workers: 8,
