@@ -58,11 +58,12 @@ function conditionOf({ status, metadata }: Stored, type: string): StoredConditio
   return condition?.observedGeneration === metadata.generation ? condition : undefined;
 }
 
+/** Fields that are null are left out: so a spec lacks what the functions below set. */
 const resource = (kind: string, name: string, spec: object): Manifest => ({
   apiVersion: GROUP_VERSION,
   kind,
   metadata: { name },
-  spec: spec as Record<string, unknown>,
+  spec: Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== null)),
 });
 
 export const hub = (name: string, spec: object = {}): Manifest =>

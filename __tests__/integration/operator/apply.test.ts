@@ -78,7 +78,13 @@ describe('a home that is applied at once', () => {
     }
     const waits = {
       Hub: ['WaitingForConfiguration', 'PodNotReady', 'ApiNotLoaded', 'Bootstrapping', 'HubRunning'],
-      HubConfiguration: ['HubNotFound', 'HubNotReady', 'ConfigurationGenerated'],
+      HubConfiguration: [
+        'HubNotFound',
+        'TokenNotAvailable',
+        'HubNotReady',
+        'ConfigurationGenerated',
+        'ConfigurationLoaded',
+      ],
       HubAutomation: ['HubNotFound', 'TokenNotAvailable', 'HubNotReady', 'AutomationGenerated'],
     };
     for (const [kind, known] of Object.entries(waits)) {
@@ -174,6 +180,7 @@ describe('a home that is applied at once', () => {
       });
     expect(owners.sort()).toEqual([
       'ConfigMap villa-configuration of HubConfiguration villa',
+      'ConfigMap villa-configuration-accepted of Hub villa',
       'ConfigMap villa-operator-ip of Hub villa',
       'PersistentVolumeClaim villa-config of Hub villa',
       'Secret villa-admin of Hub villa',
