@@ -10,8 +10,8 @@ import { runPython } from './python-script';
 
 // A PostgreSQL of its own, from the binaries of an npm package that exists for Linux on x64.
 
-/** The user `nobody`: PostgreSQL does not run as root. */
-const NOBODY = 65_534;
+/** PostgreSQL does not run as root. No account needs to exist for the id. */
+const UNPRIVILEGED = 65_534;
 const USER = 'hub';
 
 const QUERY = `
@@ -40,10 +40,10 @@ export class Postgres {
     );
     const directory = await mkdtemp(join(tmpdir(), 'postgres-'));
     const isRoot = process.getuid!() === 0;
-    const identity = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
+    const identity = isRoot ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : {};
     const passwordFile = join(directory, 'password');
     await writeFile(passwordFile, password);
-    if (isRoot) for (const path of [directory, passwordFile]) await chown(path, NOBODY, NOBODY);
+    if (isRoot) for (const path of [directory, passwordFile]) await chown(path, UNPRIVILEGED, UNPRIVILEGED);
     const data = join(directory, 'data');
     const options = [
       '--auth=scram-sha-256',

@@ -95,7 +95,7 @@ describe('HubSecrets without a hub', () => {
       kind: 'Secret',
       metadata: { name: 'odd' },
       data: { logger: 'eA==', der: 'gIE=' },
-    } as never);
+    });
     await home.change('hubsecrets', 'odd', { secretRefs: [{ name: 'odd', keys: ['der'] }] });
     const binary = await until('the bytes are named', async () => {
       const condition = await home.condition('hubsecrets', 'odd');
@@ -138,6 +138,11 @@ describe('a hub with its history in PostgreSQL', () => {
   });
   afterAll(() => postgres?.stop());
 
+  const nameOf = async (entityId: string) => {
+    const client = await home.client('villa');
+    const state = await client.rest.get<{ attributes: { friendly_name: string } }>(`/api/states/${entityId}`);
+    return state.attributes.friendly_name;
+  };
   const recorded = async () => {
     const rows = await postgres.query(
       "select s.state from states s join states_meta m on s.metadata_id = m.metadata_id where m.entity_id = 'input_boolean.lamp' order by s.state_id",
@@ -173,6 +178,38 @@ describe('a hub with its history in PostgreSQL', () => {
     expect(await hubPid(home, 'villa')).toBe(pid);
   });
 
+  test('a value that only sections with a reload use needs no restart', async () => {
+    await home.change('hubconfiguration', 'villa', { configuration: CONFIGURATION });
+    await home.ready('hubconfiguration', 'villa');
+    await home.ready('hub', 'villa');
+    const pid = await hubPid(home, 'villa');
+    await home.apply(secret('names', { lamp: 'Bright lamp', visits: 'Visits' }));
+    await until('the hub has the value', async () => (await nameOf('input_boolean.lamp')) === 'Bright lamp');
+    const { message } = await home.ready('hubconfiguration', 'villa');
+    expect(message).not.toContain('Bright');
+    expect(await hubPid(home, 'villa')).toBe(pid);
+  });
+
+  test('autoRestart: false leaves a value that needs a restart to the next one', async () => {
+    const pid = await hubPid(home, 'villa');
+    await home.change('hubsecrets', 'villa', { autoRestart: false });
+    await home.apply(secret('names', { lamp: 'Lamp', visits: 'Guests' }));
+    await until('the lamp has its name', async () => (await nameOf('input_boolean.lamp')) === 'Lamp');
+    const { message } = await home.ready('hubconfiguration', 'villa', {
+      status: 'False',
+      reason: 'RestartPending',
+    });
+    expect(message).toContain('counter');
+    expect(await hubPid(home, 'villa')).toBe(pid);
+    await home.change('hubsecrets', 'villa', { autoRestart: true });
+    await until(
+      'the counter has its name',
+      async () => (await nameOf('counter.visits')) === 'Guests',
+      120_000,
+    );
+    await home.ready('hubconfiguration', 'villa');
+  });
+
   test('20 changes of configuration and secrets within 10 s are one rollout', async () => {
     const statefulSet = () => home.get('statefulset', 'villa');
     const before = (await statefulSet()).metadata.generation;
@@ -185,19 +222,16 @@ describe('a hub with its history in PostgreSQL', () => {
         setTimeout(resolve, Math.max(0, began + (change + 1) * 1_000 - Date.now())),
       );
     }
-    const client = await home.client('villa');
     await until(
       'the hub has loaded the last change',
       async () => {
-        const state = await client.rest.get<{ attributes: { friendly_name: string } }>(
-          '/api/states/counter.visits',
-        );
-        return state.attributes.friendly_name === 'Visits 9';
+        return (await nameOf('counter.visits')) === 'Visits 9';
       },
       120_000,
     );
     await home.ready('hub', 'villa');
     expect((await statefulSet()).metadata.generation).toBe(before + 1);
+    const client = await home.client('villa');
     const states = await client.rest.get<{ entity_id: string }[]>('/api/states');
     expect(states.map(({ entity_id }) => entity_id)).toContain('counter.visit_9');
     expect((await recorded()).length).toBeGreaterThan(1);

@@ -2,7 +2,7 @@ import { digestOfSecret, type ReadSecrets } from '../secrets/secrets-yaml';
 import type { GeneratedConfiguration } from './generate';
 import type { MarkerVariables } from './marker';
 import type { RestartHashes } from './publish';
-import { type Files, readSections, type Sections } from './sections';
+import { type Files, readSections, type Sections, withSecretDigests } from './sections';
 
 /** A configuration with the secrets that it uses, as the hub gets it. */
 export interface Content {
@@ -18,14 +18,14 @@ export interface Content {
 }
 
 export function contentOf(
-  { files, hash }: GeneratedConfiguration,
+  { files, hash, sections }: GeneratedConfiguration,
   secrets: ReadSecrets | undefined,
   restart: RestartHashes,
 ): Content {
   const digest = (key: string): string => (secrets ? digestOfSecret(secrets, key) : '');
   const sectionsOf = (each: Files): Sections => readSections(each, digest);
   const marker = { configuration: hash, ...(secrets?.hash !== undefined && { secrets: secrets.hash }) };
-  return { files, marker, sections: sectionsOf(files), restart, sectionsOf };
+  return { files, marker, sections: withSecretDigests(sections, digest), restart, sectionsOf };
 }
 
 /** Whether the hub has read the content that this marker stands for. */

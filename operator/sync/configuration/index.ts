@@ -11,12 +11,13 @@ import { readGeneratedSecrets } from '../secrets/generated-secrets';
 import type { Services } from '../services';
 import { AcceptedConfigurations } from './accepted';
 import { type Content, contentOf } from './content';
-import { type ConfigurationSource, generateConfiguration } from './generate';
+import type { ConfigurationSource } from './generate';
 import { missingSecrets } from './missing-secrets';
 import { OfflineConfigurations } from './offline';
 import { OnlineConfigurations } from './online';
 import { publishConfiguration } from './publish';
 import { ensureRecorderSecret } from './recorder-secret';
+import { RememberedGeneration } from './remembered-generation';
 import { autoRestartOf, restartForAll } from './restart-hashes';
 
 export interface ConfigurationModule {
@@ -30,10 +31,11 @@ export function configurationModule(services: Services, hubs: HubClients): Confi
   const accepted = new AcceptedConfigurations(services);
   const online = new OnlineConfigurations(services, accepted);
   const offline = new OfflineConfigurations(services, accepted);
+  const generation = new RememberedGeneration(services);
 
   async function deliver(resource: HubConfiguration, context: ReconcileContext): Promise<Outcome> {
     const spec = defaulted(definition.spec, resource.spec);
-    const prepared = await prepare(services, resource, spec);
+    const prepared = await prepare(services, generation, resource, spec);
     if ('outcome' in prepared) return prepared.outcome;
     const { content, events } = prepared;
     const { namespace } = resource.metadata;
@@ -58,7 +60,7 @@ export function configurationModule(services: Services, hubs: HubClients): Confi
     module: {
       sync: (resource, context) =>
         context.dryRun
-          ? dryRunOutcome(services, (applier) => publishOnly({ ...services, applier }, resource))
+          ? dryRunOutcome(services, (applier) => publishOnly({ ...services, applier }, generation, resource))
           : deliver(resource, context),
     },
   };
@@ -72,6 +74,7 @@ type Prepared =
 /** Generates the files and the Secret that they need besides. */
 async function prepare(
   services: Services,
+  generation: RememberedGeneration,
   resource: HubConfiguration,
   spec: HubConfigurationSpec,
 ): Promise<Prepared> {
@@ -83,7 +86,7 @@ async function prepare(
     return { outcome: waiting(missingUrl.reason, message, DEPENDENCY_REQUEUE) };
   }
   const secrets = await readGeneratedSecrets(services, namespace, name);
-  const generated = generateConfiguration(sourceOf(spec, secrets?.hash !== undefined));
+  const generated = generation.generate(resource, sourceOf(spec, secrets?.hash !== undefined));
   if (generated.type === 'invalid') {
     const message = `${generated.message} The last good configuration stays.`;
     return { outcome: stalled('InvalidConfiguration', message) };
@@ -98,8 +101,12 @@ async function prepare(
 }
 
 /** What a dry run shows: the objects that would be written. The hub is not asked. */
-async function publishOnly(services: Services, resource: HubConfiguration): Promise<Outcome> {
-  const prepared = await prepare(services, resource, defaulted(definition.spec, resource.spec));
+async function publishOnly(
+  services: Services,
+  generation: RememberedGeneration,
+  resource: HubConfiguration,
+): Promise<Outcome> {
+  const prepared = await prepare(services, generation, resource, defaulted(definition.spec, resource.spec));
   if ('outcome' in prepared) return prepared.outcome;
   const { files, marker } = prepared.content;
   await publishConfiguration(services, resource, { files, hash: marker.configuration });
