@@ -2,7 +2,7 @@ import { GROUP_VERSION } from '../../../operator/kinds/group';
 import { freshNamespace, until } from '../../cluster';
 import { configuration, Home, hub, type Manifest, secret } from '../../cluster/home';
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
-import { startTestOperator } from '../../cluster/operator';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { Postgres } from '../../cluster/postgres';
 import { hubPid } from '../hub/hub-in-sandbox';
 
@@ -19,10 +19,11 @@ const hubSecrets = (hubName: string, name: string, spec: object): Manifest => ({
 });
 
 let home: Home;
+let operator: TestOperator;
 
 beforeAll(async () => {
   home = new Home(await freshNamespace('secrets'));
-  await startTestOperator(home.namespace);
+  operator = await startTestOperator(home.namespace);
 });
 
 const secretsYaml = (hubName: string) => home.secret(`${hubName}-secrets`, 'secrets.yaml');
@@ -195,11 +196,13 @@ describe('a hub with its history in PostgreSQL', () => {
     await home.change('hubsecrets', 'villa', { autoRestart: false });
     await home.apply(secret('names', { lamp: 'Lamp', visits: 'Guests' }));
     await until('the lamp has its name', async () => (await nameOf('input_boolean.lamp')) === 'Lamp');
-    const { message } = await home.ready('hubconfiguration', 'villa', {
-      status: 'False',
-      reason: 'RestartPending',
+    const { message } = await until('the restart is left to the user', async () => {
+      const condition = await home.condition('hubconfiguration', 'villa');
+      return condition?.reason === 'RestartPending' && condition.message.includes('autoRestart') && condition;
     });
-    expect(message).toContain('counter');
+    expect(message).toMatch(/loads counter, and spec\.autoRestart of the HubSecrets is false/);
+    // Longer than the debounce of a rollout.
+    await operator.calm();
     expect(await hubPid(home, 'villa')).toBe(pid);
     await home.change('hubsecrets', 'villa', { autoRestart: true });
     await until(
