@@ -91,14 +91,13 @@ describe('a burst of automations', () => {
     const traffic = await watchTraffic(client);
     const began = Date.now();
     let edits = 0;
-    for (; Date.now() - began < 5_000; edits++) {
-      await home.change('hubautomation', 'n0', { description: `edit ${edits}` });
-      if (edits === 0) {
-        await until('the first is written', () => traffic.automationWrites.length === 1, 1_500);
-      }
-    }
+    const edit = () => home.change('hubautomation', 'n0', { description: `edit ${edits++}` });
+    await edit();
+    await until('the first is written before there are others', () => traffic.automationWrites.length === 1);
+    while (traffic.automationWrites.length < 3) await edit(); // as long as they go on
+    await edit();
     await home.ready('hubautomation', 'n0');
-    expect(edits).toBeGreaterThan(8);
+    expect(traffic.automationWrites.length).toBeLessThan(edits);
     expect(await client.entities.read('automation', 'n0')).toMatchObject({
       description: `edit ${edits - 1}`,
     });

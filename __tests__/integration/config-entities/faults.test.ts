@@ -12,7 +12,7 @@ import { proxiedHub, throughProxies } from './proxied-hub';
 
 const RELOAD = 'POST /api/services/automation/reload';
 /** How often the operator is killed during a removal. */
-const ROUNDS = Number(process.env['ROUNDS'] ?? 12);
+const ROUNDS = Number(process.env['ROUNDS'] ?? 8);
 
 let home: Home;
 let operator: TestOperator;
