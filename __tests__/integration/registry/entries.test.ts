@@ -291,6 +291,12 @@ describe('RegistrySync', () => {
     await home.ready('hubarea', 'too-early');
     expect(await withId('area', 'too_early')).toMatchObject({ humidity_entity_id: 'sensor.late' });
     expect(await statusOf('hubarea', 'too-early')).toMatchObject({ adopted: true });
+
+    await home.apply(area('villa', 'never', { name: 'Never', humidityEntityId: 'sensor.nowhere' }));
+    await home.ready('hubarea', 'never', { status: 'False', reason: 'RejectedByHub' });
+    await create('area', { name: 'Never' });
+    await home.delete('hubarea', 'never');
+    expect(await named('area', 'Never')).toBeDefined();
   });
 
   test('of two resources with one name the older has the entry, and the younger takes over', async () => {
@@ -386,6 +392,42 @@ describe('RegistrySync', () => {
       expect(await withId('floor', 'before')).toMatchObject({ name: 'After', level: null });
       expect(await statusOf('hubfloor', 'renamed')).toMatchObject({ floorID: 'before' });
       await isOurs('renamed');
+    });
+
+    test('creates, changes and removes an area with its references once, killed at each of these', async () => {
+      const ofArea = ({ path }: Crossing) => path.endsWith('/hubareas/crash');
+      const statusOfArea = ({ path, body }: Crossing, field: string) =>
+        path.endsWith('/hubareas/crash/status') &&
+        (body as { status?: Record<string, unknown> }).status?.[field] !== undefined;
+      crashAt = (at, crossing) => at === 'before' && statusOfArea(crossing, 'areaID');
+      await home.apply(
+        floor('villa', 'crash-floor', { name: 'Crash floor' }),
+        label('villa', 'crash-label', { name: 'Crash label' }),
+        area('villa', 'crash', { name: 'Crash area', floorName: 'Crash floor', labels: ['Crash label'] }),
+      );
+      await restarted();
+      await home.ready('hubarea', 'crash');
+      const references = { floor_id: 'crash_floor', labels: ['crash_label'] };
+      expect(await withId('area', 'crash_area')).toMatchObject(references);
+      expect(await statusOf('hubarea', 'crash')).not.toHaveProperty('adopted');
+
+      const before = (await statusOf('hubarea', 'crash'))['appliedHash'];
+      const isApplied = ({ body }: Crossing) =>
+        (body as { status: Record<string, unknown> }).status['appliedHash'] !== before;
+      crashAt = (at, crossing) =>
+        at === 'before' && statusOfArea(crossing, 'appliedHash') && isApplied(crossing);
+      await home.change('hubarea', 'crash', { name: 'Renamed area', icon: 'mdi:car', labels: null });
+      await restarted();
+      await home.ready('hubarea', 'crash');
+      const changed = { name: 'Renamed area', icon: 'mdi:car', labels: [], floor_id: 'crash_floor' };
+      expect(await withId('area', 'crash_area')).toMatchObject(changed);
+      expect(await statusOf('hubarea', 'crash')).toMatchObject({ appliedFields: ['floorName', 'icon'] });
+
+      crashAt = (at, crossing) => at === 'before' && crossing.method === 'PATCH' && ofArea(crossing);
+      await home.delete('hubarea', 'crash', { wait: false });
+      await restarted();
+      await until('it is gone', async () => !(await home.exists('hubarea', 'crash')));
+      expect(await withId('area', 'crash_area')).toBeUndefined();
     });
 
     test('removes the floor of a resource that was deleted meanwhile', async () => {

@@ -22,7 +22,12 @@ export interface HubContext {
   /** By uid. */
   readonly memory: Map<string, EntryMemory>;
   readonly watch: RegistryWatch;
+  /** Has the registries read again, once for all resources whose full reconciliation was requested together. */
+  refresh(): void;
 }
+
+/** Registries that were read again less than this ago (milliseconds) are not read once more on request. */
+const REFRESH_INTERVAL = 1_000;
 
 /** The contexts of all hubs, one for each client: a new client starts without one. */
 export class HubContexts {
@@ -42,7 +47,13 @@ export class HubContexts {
       const log = this.services.log.child({ hub: `${namespace}/${hubRef.name}` });
       const resources = (type: RegistryType) => this.resources(type, namespace, hubRef.name, memory);
       const watch = new RegistryWatch({ client, clock, log, entryTypes: this.entryTypes, resources });
-      context = { memory, watch };
+      let refreshedAt = -Infinity;
+      const refresh = () => {
+        if (clock.monotonic() - refreshedAt < REFRESH_INTERVAL) return;
+        refreshedAt = clock.monotonic();
+        for (const { type } of this.entryTypes) client.registries[type].invalidate();
+      };
+      context = { memory, watch, refresh };
       this.contexts.set(client, context);
     }
     return context;

@@ -1,5 +1,6 @@
 import type { RegistryEntries } from '../../client/registry';
 import { registryName } from '../../kinds/ids';
+import { conditionOf } from '../../runtime/conditions';
 import { type EntryResource, type EntryType, entryId } from './entry-type';
 import { idByName } from './resolve';
 
@@ -91,8 +92,13 @@ function ownerOf(
   );
 }
 
-function pendingName({ status }: EntryResource): string | undefined {
-  return status?.['pendingName'] as string | undefined;
+/**
+ * The name under which the operator may have created an entry for the resource. What the hub rejected was not created: an
+ * entry of that name was made by a user since.
+ */
+export function pendingName(resource: EntryResource): string | undefined {
+  const rejected = conditionOf(resource, 'Ready')?.reason === 'RejectedByHub';
+  return rejected ? undefined : (resource.status?.['pendingName'] as string | undefined);
 }
 
 function older(a: EntryResource | undefined, b: EntryResource): EntryResource {

@@ -51,7 +51,7 @@ export class RegistrySync implements ChildModule<EntryResource> {
       return waiting('HubNotReady', message, POD_NOT_READY_REQUEUE);
     }
     const memory = this.memoryOf(resource, client);
-    if (context.forced) for (const registry of Object.values(client.registries)) registry.invalidate();
+    if (context.forced) this.contexts.of(client, resource).refresh();
     const references = await resolveReferences(entryType, resource, {
       entries: ({ type }) => client.registries[type].entries(),
       resources: (each) => this.resourcesOf(each, resource),
@@ -67,8 +67,7 @@ export class RegistrySync implements ChildModule<EntryResource> {
       case 'Owned':
         return this.ensureAsDesired(work, located.id);
       case 'Created':
-        // What the hub rejected was not created: a person made it since.
-        return this.acquire(work, located.id, memory.rejection !== undefined);
+        return this.acquire(work, located.id, false);
       case 'Foreign':
         return this.acquire(work, located.id, true);
       case 'Absent':
@@ -113,9 +112,8 @@ export class RegistrySync implements ChildModule<EntryResource> {
     const drifted = wasThere && this.isAccepted(work);
     if (drifted && resource.spec.driftPolicy === 'Warn')
       return this.report(work, `${change} driftPolicy is Warn: it is not created again.`);
-    const pendingName = registryName(resource.spec.name);
-    if (resource.status?.['pendingName'] !== pendingName || !this.isRecorded(work)) {
-      const status = { pendingName, appliedFields: this.recorded(work) };
+    if (!this.isAnnounced(work)) {
+      const status = { pendingName: registryName(resource.spec.name), appliedFields: this.recorded(work) };
       return inProgress(entryType, resource, 0, { status });
     }
     return this.send(work, async () => {
@@ -258,6 +256,17 @@ export class RegistrySync implements ChildModule<EntryResource> {
   /** The hub had accepted what is desired now. */
   private isAccepted({ resource, desired }: Work): boolean {
     return resource.status?.['appliedHash'] === desired.hash;
+  }
+
+  /**
+   * Status says that the entry is about to be created. A retry of what the hub rejected is not announced again: that would
+   * be two writes of status each time.
+   */
+  private isAnnounced(work: Work): boolean {
+    const { metadata, spec, status } = work.resource;
+    if (status?.['pendingName'] !== registryName(spec.name) || !this.isRecorded(work)) return false;
+    const ready = conditionOf(work.resource, 'Ready');
+    return ready?.reason !== 'RejectedByHub' || ready.observedGeneration === metadata.generation;
   }
 
   /** Status has all fields that a write would set, so that they can be cleared even after a crash. */

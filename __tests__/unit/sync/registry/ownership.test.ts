@@ -43,6 +43,12 @@ describe('locate', () => {
     expect(find(mine('Z'), [younger])).toEqual({ type: 'Owned', id: 'a' });
   });
 
+  test('what the hub rejected was not created: an entry of its name is that of a user', () => {
+    const ready = { type: 'Ready', status: 'False', reason: 'RejectedByHub' };
+    const status = { pendingName: 'a', conditions: [ready] };
+    expect(find({ spec: { name: 'A' }, status })).toEqual({ type: 'Foreign', id: 'a' });
+  });
+
   test('an unknown name is absent', () => {
     expect(find({ spec: { name: 'C' }, status: { floorID: 'c', pendingName: 'c' } })).toEqual({
       type: 'Absent',
