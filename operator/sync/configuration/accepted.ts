@@ -24,6 +24,8 @@ export interface Accepted {
   readonly startId: string;
   /** Of what the check warned, without secrets; empty: of nothing. */
   readonly warnings: string;
+  /** What the check rejected since. It is not tried again in this start of the hub. */
+  readonly rejected?: MarkerVariables | undefined;
 }
 
 /** Key of the loaded sections; a name that begins with a dot is no file of the hub. */
@@ -60,7 +62,7 @@ export class AcceptedConfigurations {
 
   async set(
     hub: Hub,
-    { files, marker, loaded, pending, mustRestart, startId, warnings }: Accepted,
+    { files, marker, loaded, pending, mustRestart, startId, warnings, rejected }: Accepted,
   ): Promise<void> {
     const { namespace, name } = hub.metadata;
     await this.services.applier.apply(
@@ -85,6 +87,7 @@ export class AcceptedConfigurations {
             sections: Object.fromEntries(loaded),
             pending,
             mustRestart,
+            rejected,
           }),
         },
       },
@@ -99,13 +102,14 @@ const nameOf = (hub: string): string => objectNames(hub).acceptedConfiguration;
 function parse({ metadata: { annotations = {} }, data = {} }: ConfigMap): Accepted | undefined {
   const { [HASH_FILE]: _hash, [LOADED_KEY]: stored, ...files } = data;
   if (stored === undefined) return undefined;
-  const { marker, sections, pending, mustRestart } = JSON.parse(stored) as Stored;
+  const { marker, sections, pending, mustRestart, rejected } = JSON.parse(stored) as Stored;
   return {
     files,
     marker,
     loaded: new Map(Object.entries(sections)),
     pending,
     mustRestart,
+    rejected,
     startId: annotations[operatorAnnotations.seenInStart] ?? '',
     warnings: annotations[operatorAnnotations.checkWarnings] ?? '',
   };
@@ -116,4 +120,5 @@ interface Stored {
   readonly sections: Readonly<Record<string, Section>>;
   readonly pending: readonly string[];
   readonly mustRestart: boolean;
+  readonly rejected?: MarkerVariables;
 }

@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import type { HttpSettings } from '../../client/api-types';
 import { dereference, entriesOf, type HubYaml, parseHubYaml } from './hub-yaml';
@@ -75,10 +75,21 @@ function convert(type: Type, node: Node | null, file: HubYaml): unknown {
 const textOf = (node: Node | null): string | undefined =>
   isScalar(node) && !node.tag?.startsWith('!') ? String(node.value) : undefined;
 
-/** The hub shows addresses as networks of one address. */
-function networkOf(address: string): string {
-  if (address.includes('/')) return address;
-  return `${address}/${isIPv6(address) ? 128 : 32}`;
+/** As the hub shows networks: an address is a network of one, a mask is a number of bits, IPv6 is compressed. */
+function networkOf(text: string): string {
+  const [address = '', mask] = text.split('/', 2);
+  if (isIPv6(address)) return `${new URL(`http://[${address}]`).hostname.slice(1, -1)}/${mask ?? 128}`;
+  return `${address}/${mask !== undefined && isIPv4(mask) ? bitsOf(mask) : (mask ?? 32)}`;
+}
+
+/** Of a mask such as `255.255.0.0`, or of its inverse. */
+function bitsOf(mask: string): number {
+  const bits = mask
+    .split('.')
+    .map((part) => Number(part).toString(2).padStart(8, '0'))
+    .join('');
+  const isInverse = bits.startsWith('0') && bits.includes('1');
+  return [...bits].filter((bit) => bit === (isInverse ? '0' : '1')).length;
 }
 
 function follow(

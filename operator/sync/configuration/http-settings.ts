@@ -16,6 +16,8 @@ export interface HttpResult {
   readonly condition: ConditionValue | null;
   /** It goes on by itself: to be looked at soon. */
   readonly inProgress?: boolean;
+  /** The settings that were sent to the hub now. */
+  readonly sent?: string;
 }
 
 /** What to do next with the settings of a hub. */
@@ -58,13 +60,15 @@ export interface HttpPolicy {
   readonly forced: boolean;
   /** Nothing else is being loaded into the hub. */
   readonly mayRestart: boolean;
+  /** The settings that this process has sent last, as {@link HttpResult} has them. */
+  readonly sent?: string | undefined;
 }
 
 /** Drives the settings of the hub's web server from the section `http:` (rules.md, "HTTP settings"). */
 export async function syncHttpSettings(
   { connection }: Pick<HubClient, 'connection'>,
   files: Files,
-  { strategy, forced, mayRestart }: HttpPolicy,
+  { strategy, forced, mayRestart, sent }: HttpPolicy,
 ): Promise<HttpResult> {
   const section = readHttpSection(files);
   if (section.type === 'absent') return { source: null, condition: null };
@@ -78,6 +82,7 @@ export async function syncHttpSettings(
       'Rejected',
       `http.server_port is ${desired.server_port}, and the hub's Service expects the hub at ${port}: remove it. spec.service.port of the Hub sets the port of the Service.`,
     );
+  const key = JSON.stringify(sorted(desired));
   const step = nextHttpStep(config, desired);
   switch (step.type) {
     case 'done':
@@ -96,10 +101,19 @@ export async function syncHttpSettings(
         inProgress: true,
       };
     case 'reverted':
-      if (!forced)
+      // A trial that was not ended in time, as while no operator ran, deserves another one.
+      if (!forced && (step.error !== 'not_promoted' || sent === key))
         return result(
           'Reverted',
-          `The hub has gone back to its former settings, since it could not be reached with those of the section http: (${step.error}). Change the section.`,
+          `The hub has gone back to its former settings, since it could not be reached with those of the section http:, or could not use them (${step.error}). Change the section.`,
+        );
+      break;
+    case 'configure':
+      // The hub restarts for each: what it does not take as it is must not restart it again and again.
+      if (!forced && sent === key)
+        return result(
+          'Rejected',
+          'The hub has other settings than those of the section http: that were sent to it. Write them as the hub shows them, and change the section.',
         );
   }
   if (strategy === 'hot-reload')
@@ -110,7 +124,7 @@ export async function syncHttpSettings(
   if (!mayRestart) return inProgress;
   try {
     await configureHttp(connection, desired);
-    return inProgress;
+    return { ...inProgress, sent: key };
   } catch (error) {
     if (!(error instanceof HubRejected)) throw error;
     if (error.code === 'not_running') return inProgress;

@@ -35,23 +35,27 @@ export function configurationModule(services: Services, hubs: HubClients): Confi
 
   async function deliver(resource: HubConfiguration, context: ReconcileContext): Promise<Outcome> {
     const spec = defaulted(definition.spec, resource.spec);
-    const prepared = await prepare(services, generation, resource, spec);
-    if ('outcome' in prepared) return prepared.outcome;
-    const { content, events } = prepared;
     const { namespace } = resource.metadata;
     const { name } = spec.hubRef;
+    const strategy = spec.reloadStrategy;
+    const prepared = await prepare(services, generation, resource, spec);
     const reached = await hubs.reach(namespace, name);
-    if ('outcome' in reached) {
-      const outcome = await offline.sync(resource, content, hubs.find(namespace, name), reached.outcome);
-      return withEvents(outcome, events);
-    }
-    const policy = { strategy: spec.reloadStrategy, autoRestart: autoRestartOf(services, resource) };
     try {
+      if ('outcome' in prepared) {
+        if ('outcome' in reached) return prepared.outcome;
+        return await online.syncHttp(prepared.outcome, { strategy }, reached.hub, reached.client, context);
+      }
+      const { content, events } = prepared;
+      if ('outcome' in reached) {
+        const hub = hubs.find(namespace, name);
+        return withEvents(await offline.sync(resource, { content, strategy }, hub, reached.outcome), events);
+      }
+      const policy = { strategy, autoRestart: autoRestartOf(services, resource) };
       const { hub, client } = reached;
       return withEvents(await online.sync({ resource, content, policy }, hub, client, context), events);
     } catch (error) {
-      const status = { configHash: content.marker.configuration };
-      return hubErrorOutcome(error, 'object', { status, events });
+      const status = 'content' in prepared ? { configHash: prepared.content.marker.configuration } : {};
+      return hubErrorOutcome(error, 'object', { status });
     }
   }
 

@@ -28,6 +28,10 @@ export interface LoadJob {
   readonly redact: Redact;
   /** The pod started with the last good copy on its volume, and does not read what it mounts. */
   readonly fellBack: boolean;
+  /** Whether the present pod was started for this decision. */
+  readonly isPodOf: (restart: RestartHashes) => boolean;
+  /** The same resource has changed since, so that the next load decides about a restart. */
+  readonly isOutdated: () => boolean;
 }
 
 export type LoadResult =
@@ -68,8 +72,14 @@ export class Loader {
     const startId = await hubStartId(client.connection);
     const marker = await readMarker(client);
     const isNewStart = accepted?.startId !== startId;
-    if (isSameMarker(marker, content.marker) && isNewStart) return this.adopt(job, startId);
-    if (!accepted || job.fellBack || (isNewStart && !isSameMarker(marker, accepted.marker)))
+    // Any reload of scripts sets the marker: that it is there does not mean that this start has loaded all of it.
+    const isOfPod = accepted === undefined || job.isPodOf(content.restart);
+    if (isSameMarker(marker, content.marker) && isNewStart && isOfPod) return this.adopt(job, startId);
+    if (
+      !accepted ||
+      job.fellBack ||
+      (isNewStart && !isSameMarker(marker, accepted.marker) && !isSameMarker(marker, content.marker))
+    )
       return this.loadByRestart(job, startId);
     if (isNewStart) await this.accepted.set(job.hub, { ...startedWith(accepted, content), startId });
     return this.exchange(job, isNewStart ? startedWith(accepted, content) : accepted, startId, signal);
@@ -123,14 +133,21 @@ export class Loader {
     await this.publish(resource, content);
     const shown = await showContent(
       this.services,
-      { hub, client, marker: content.marker, knownWarnings: accepted.warnings, redact },
+      {
+        hub,
+        client,
+        marker: content.marker,
+        knownWarnings: accepted.warnings,
+        redact,
+        secretsChanged: content.marker.secrets !== accepted.marker.secrets,
+      },
       signal,
     );
     if (shown.type === 'rejected') return this.reject(job, shown.problem);
     if (shown.type === 'unseen') return shown;
     if ((await hubStartId(client.connection)) !== startId)
       throw new HubUnreachable('the hub was restarted while it loaded the configuration');
-    return this.reload(job, { ...accepted, startId, warnings: shown.warnings }, signal);
+    return this.reload(job, { ...accepted, startId, warnings: shown.warnings, rejected: undefined }, signal);
   }
 
   private async reload(job: LoadJob, accepted: Accepted, signal: AbortSignal): Promise<LoadResult> {
@@ -143,7 +160,7 @@ export class Loader {
     const restart = async (loaded: Sections, because: readonly string[]): Promise<LoadResult> => {
       // Accepted first: after a crash in between, the pending sections lead to the restart.
       await accept(loaded, because, true);
-      await this.publish(job.resource, content, content.restart);
+      if (!job.isOutdated()) await this.publish(job.resource, content, content.restart);
       return { type: 'restart', because, startId: accepted.startId };
     };
     if (decision.type === 'restart') return restart(before, decision.because);
@@ -152,6 +169,13 @@ export class Loader {
       return { type: 'loaded', method: 'none', pending: [] };
     }
     const change = { before: accepted.files, after: files };
+    const reloaded = decision.reloads.flatMap(({ sections }) => sections);
+    // Before the first service: after a crash it is not known which of them the hub has loaded.
+    if (reloaded.length > 0)
+      await accept(
+        withUnknown(withFormer(after, before, decision.pending), reloaded),
+        [...reloaded, ...decision.pending].sort(),
+      );
     const failure = await reloadSections(this.services, client, decision.reloads, change, signal);
     const loaded = withFormer(after, before, [...decision.pending, ...(failure?.sections ?? [])]);
     if (failure && policy.strategy === 'auto') return restart(loaded, failure.sections);
@@ -166,19 +190,24 @@ export class Loader {
 
   /** Puts the accepted content back. The hub has loaded nothing of the other one but scripts, if anything. */
   private async reject(
-    { resource, accepted, hub, client, redact }: LoadJob,
+    { resource, accepted, hub, client, redact, content }: LoadJob,
     problem: string,
   ): Promise<LoadResult> {
     if (accepted) {
+      await this.accepted.set(hub, { ...accepted, rejected: content.marker });
       await this.publish(resource, accepted);
       const { marker, warnings: knownWarnings } = accepted;
-      const wanted = { hub, client, marker, knownWarnings, redact };
+      const wanted = { hub, client, marker, knownWarnings, redact, secretsChanged: false };
       const shown = await showContent(this.services, wanted, new AbortController().signal);
       if (shown.type !== 'seen')
         this.services.log.warn(
           { hub: hub.metadata.name, shown: shown.type },
           'the hub does not read its former files',
         );
+      for (const kind of ['automation', 'scene'] as const)
+        // A write of the operator or a person may have loaded it from the rejected files meanwhile.
+        if (content.sections.get(kind)?.digest !== accepted.loaded.get(kind)?.digest)
+          await client.entities.reload(kind);
     }
     return { type: 'rejected', problem };
   }
@@ -210,6 +239,11 @@ function startedWith(accepted: Accepted, content: Content): Accepted {
     mustRestart: false,
     loaded: accepted.pending.length > 0 ? content.sectionsOf(accepted.files) : accepted.loaded,
   };
+}
+
+/** `after`, with these parts as different from any content. */
+function withUnknown(after: Sections, parts: readonly string[]): Sections {
+  return new Map([...after, ...parts.map((part) => [part, { digest: '', secrets: {} }] as const)]);
 }
 
 /** `after`, with these sections as they were. */

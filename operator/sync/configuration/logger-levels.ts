@@ -9,7 +9,7 @@ export interface LoggerLevels {
 }
 
 /** Level of Home Assistant without `default:`. */
-const STANDARD_LEVEL = 'info';
+const STANDARD_LEVEL = 'warning';
 /** A logger of this level has that of its parent. */
 const INHERITED = 'notset';
 
@@ -23,10 +23,13 @@ export interface ServiceCall {
 export function loggerCalls(before: LoggerLevels, after: LoggerLevels): ServiceCall[] {
   const removed = Object.keys(before.logs).filter((name) => !Object.hasOwn(after.logs, name));
   const levels = { ...Object.fromEntries(removed.map((name) => [name, INHERITED])), ...after.logs };
-  return [
-    { domain: 'logger', service: 'set_default_level', data: { level: after.default ?? STANDARD_LEVEL } },
-    ...(Object.keys(levels).length > 0 ? [{ domain: 'logger', service: 'set_level', data: levels }] : []),
-  ];
+  const calls: ServiceCall[] = [];
+  if (before.default !== after.default) {
+    const level = after.default ?? STANDARD_LEVEL;
+    calls.push({ domain: 'logger', service: 'set_default_level', data: { level } });
+  }
+  if (Object.keys(levels).length > 0) calls.push({ domain: 'logger', service: 'set_level', data: levels });
+  return calls;
 }
 
 /** The levels in `configuration.yaml`, also through an include of a known file. */

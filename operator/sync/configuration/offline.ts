@@ -4,8 +4,13 @@ import { conditionOf } from '../../runtime/conditions';
 import type { Outcome } from '../../runtime/outcome';
 import { PerHub } from '../hub/per-hub';
 import type { Services } from '../services';
+import { objectNames } from '../../kinds/object-names';
+import { builtin } from '../../runtime/types';
+import type { Pod } from '../hub/health/pod-state';
+import { HUB_CONTAINER } from '../hub/owned-objects';
 import type { AcceptedConfigurations } from './accepted';
-import type { Content } from './content';
+import { type Content, isSameMarker } from './content';
+import type { ReloadStrategy } from './reload-decision';
 import { publishConfiguration, publishedConfiguration } from './publish';
 import { Outcomes } from './outcomes';
 import { startVerdict } from './start-verdict';
@@ -31,7 +36,7 @@ export class OfflineConfigurations {
   /** @param outcome why the hub cannot be used */
   async sync(
     resource: HubConfiguration,
-    content: Content,
+    { content, strategy }: { readonly content: Content; readonly strategy: ReloadStrategy },
     hub: Hub | undefined,
     outcome: Outcome,
   ): Promise<Outcome> {
@@ -44,22 +49,43 @@ export class OfflineConfigurations {
     const withHash = { ...outcome, status: { ...outcome.status, ...outcomes.generated } };
     const present = publishedConfiguration(services, resource);
     const verdict = await startVerdict(services, namespace, name);
-    if (present?.hash === hash && present.restart.secrets === restart.secrets) {
-      await publishConfiguration(services, resource, { files, hash });
-      return verdict?.hash === hash ? outcomes.checkFailed(verdict.message, false) : withHash;
+    const accepted = hub && (await this.accepted.get(hub));
+    const isRecovery = hub !== undefined && conditionOf(hub, 'Ready')?.reason === 'RecoveryMode';
+    if (present?.hash === hash) {
+      // A crash left it there before the hub had checked it, and the hub cannot start with it.
+      if (isRecovery && accepted && accepted.marker.configuration !== hash) {
+        const { configuration, secrets } = accepted.marker;
+        const restart = { configuration, secrets };
+        await publishConfiguration(
+          services,
+          resource,
+          { files: accepted.files, hash: configuration },
+          restart,
+        );
+        return outcomes.checkFailed(conditionOf(hub, 'Ready')?.message ?? 'The hub runs in recovery mode.');
+      }
+      await publishConfiguration(services, resource, { files, hash }, accepted ? undefined : restart);
+      const isRejected = verdict && isSameMarker(verdict.marker, content.marker);
+      return isRejected ? outcomes.checkFailed(verdict.message, false) : withHash;
     }
     // The hub rejected it. That it is replaced for another reason changes nothing.
     const before = conditionOf(resource, 'Ready');
     if (before?.reason === 'CheckFailed' && resource.status?.configHash === hash)
       return outcomes.checkFailed(before.message, false);
-    if (hub && (await this.mayReturn(hub, hash))) return { ...withHash, after: RETURN_POLL } as Outcome;
-    await publishConfiguration(services, resource, { files, hash }, restart);
+    if (hub && accepted && !isRecovery && !verdict && this.mayReturn(hub, hash))
+      return { ...withHash, after: RETURN_POLL } as Outcome;
+    // The next start of the pod reads it; with hot-reload nothing causes one.
+    const mayRestart = !accepted || isRecovery || strategy !== 'hot-reload';
+    await publishConfiguration(services, resource, { files, hash }, mayRestart ? restart : undefined);
     return withHash;
   }
 
-  private async mayReturn(hub: Hub, hash: string): Promise<boolean> {
-    if (!(await this.accepted.get(hub))) return false; // it never ran with a configuration
-    if (conditionOf(hub, 'Ready')?.reason === 'RecoveryMode') return false; // only another configuration helps
+  /** For a minute, or as long as its pod starts: the migration of a database must not be interrupted. */
+  private mayReturn(hub: Hub, hash: string): boolean {
+    const { namespace, name } = hub.metadata;
+    const pod = this.services.cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
+    const container = pod?.status?.containerStatuses?.find((each) => each.name === HUB_CONTAINER);
+    if (container?.started === false && container.state?.running) return true;
     const now = this.services.clock.monotonic();
     const before = this.waiting.get(hub);
     const since = before?.hash === hash ? before.since : now;

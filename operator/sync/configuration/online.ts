@@ -1,10 +1,12 @@
 import type { HubClient } from '../../client/hub-client';
 import { hubStartId } from '../../client/hub-start-id';
+import type { Redact } from '../../client/redact';
 import { errorOf, Stopping } from '../../errors';
 import type { Hub, HubConfiguration } from '../../kinds';
 import { operatorAnnotations } from '../../kinds/annotations';
 import { objectNames } from '../../kinds/object-names';
-import { REJECTED_WRITE_RETRY_INTERVAL } from '../../limits';
+import { REJECTED_WRITE_RETRY_INTERVAL, ROLLOUT_DEBOUNCE_LIMIT } from '../../limits';
+import { conditionOf } from '../../runtime/conditions';
 import { isConflict, isNotFound } from '../../runtime/api-client';
 import { pathOf } from '../../runtime/objects';
 import type { Outcome } from '../../runtime/outcome';
@@ -18,7 +20,12 @@ import { type Content, isSameMarker } from './content';
 import { Loader, type LoadResult } from './load';
 import { syncHttpSettings } from './http-settings';
 import { Outcomes, withHttp } from './outcomes';
-import { isRestartPublished, publishConfiguration, type RestartHashes } from './publish';
+import {
+  isRestartPublished,
+  publishConfiguration,
+  publishedConfiguration,
+  type RestartHashes,
+} from './publish';
 import type { ReloadPolicy } from './reload-decision';
 import { readMarker } from './show';
 import { startVerdict } from './start-verdict';
@@ -47,6 +54,12 @@ export class OnlineConfigurations {
   private readonly replaced: PerHub<string>;
   /** The resource that is reconciled when a client is connected again. */
   private readonly followed = new WeakMap<HubClient, string>();
+  /** Masks the values of the secrets of the last load. */
+  private readonly redactors: PerHub<Redact>;
+  /** Since when a restart is held back for changes that follow, by the monotonic clock. */
+  private readonly heldSince: PerHub<number>;
+  /** Settings of the web server that were sent, so that they are not sent for ever. */
+  private readonly sentSettings: PerHub<string>;
   private readonly closing = new AbortController();
 
   constructor(
@@ -56,6 +69,9 @@ export class OnlineConfigurations {
     this.loader = new Loader(services, accepted);
     this.loads = new PerHub(services.cache);
     this.replaced = new PerHub(services.cache);
+    this.redactors = new PerHub(services.cache);
+    this.heldSince = new PerHub(services.cache);
+    this.sentSettings = new PerHub(services.cache);
   }
 
   /** Aborts what is in progress. The next process starts it again. */
@@ -66,11 +82,25 @@ export class OnlineConfigurations {
   async sync(wanted: Wanted, hub: Hub, client: HubClient, context: ReconcileContext): Promise<Outcome> {
     this.followReconnects(wanted.resource, client);
     const outcome = await this.syncContent(wanted, hub, client, context);
+    return this.syncHttp(outcome, wanted.policy, hub, client, context);
+  }
+
+  /** Also beside a configuration that is invalid: a trial of the settings has to be ended within minutes. */
+  async syncHttp(
+    outcome: Outcome,
+    { strategy }: Pick<ReloadPolicy, 'strategy'>,
+    hub: Hub,
+    client: HubClient,
+    { forced }: ReconcileContext,
+  ): Promise<Outcome> {
     const accepted = await this.accepted.get(hub);
     if (!accepted || this.isLoading(hub)) return outcome;
-    const { strategy } = wanted.policy;
-    const policy = { strategy, forced: context.forced, mayRestart: outcome.type === 'Ready' };
-    return withHttp(outcome, await syncHttpSettings(client, accepted.files, policy));
+    // One restart at a time.
+    const mayRestart = !accepted.mustRestart;
+    const policy = { strategy, forced, mayRestart, sent: this.sentSettings.get(hub) };
+    const { sent, ...result } = await syncHttpSettings(client, accepted.files, policy);
+    if (sent !== undefined) this.sentSettings.set(hub, sent);
+    return withHttp(outcome, result);
   }
 
   /** A hub that comes back may have been restarted, with other files or with what waits for a restart. */
@@ -105,7 +135,10 @@ export class OnlineConfigurations {
     const settled = !verdict && (await this.settled(wanted, hub, client, accepted, ended?.result, outcomes));
     const isFinal = ended && !context.forced && this.isRecent(ended);
     if (settled && (isFinal || ended?.result?.type !== 'failed')) return settled;
-    if (verdict?.hash === content.marker.configuration) return outcomes.checkFailed(verdict.message, false);
+    if (verdict && isSameMarker(verdict.marker, content.marker) && !context.forced)
+      return outcomes.checkFailed(verdict.message, false);
+    const rejected = !context.forced && (await this.rejected(wanted, client, accepted, ended?.result));
+    if (rejected) return outcomes.checkFailed(rejected, false);
     const known = isFinal && ended.result;
     if (known) {
       const outcome = await this.known(wanted, hub, client, known, outcomes);
@@ -154,6 +187,22 @@ export class OnlineConfigurations {
     return result.type === 'failed'
       ? outcomes.reloadFailed(result.message, pending)
       : outcomes.restartNeeded(pending, policy);
+  }
+
+  /** The message of a rejection that is still true: nothing has changed since, for which another check could differ. */
+  private async rejected(
+    { resource, content }: Wanted,
+    client: HubClient,
+    accepted: Accepted | undefined,
+    result: LoadResult | undefined,
+  ): Promise<string | undefined> {
+    const ready = conditionOf(resource, 'Ready');
+    if (!accepted?.rejected || !isSameMarker(accepted.rejected, content.marker)) return undefined;
+    if (result?.type === 'rejected' || ready?.reason !== 'CheckFailed') return undefined;
+    if (resource.status?.configHash !== content.marker.configuration) return undefined;
+    if (publishedConfiguration(this.services, resource)?.hash !== accepted.marker.configuration)
+      return undefined;
+    return (await hubStartId(client.connection)) === accepted.startId ? ready.message : undefined;
   }
 
   /** The outcome of a load that ended and need not be repeated. */
@@ -208,8 +257,10 @@ export class OnlineConfigurations {
     const load: Load = { key: loadKey(wanted) };
     this.loads.set(hub, load);
     const run = async () => {
-      const redact = await hubRedactor(services, hub);
-      const job = { resource, hub, client, content, accepted, policy, redact, fellBack };
+      const redact = await this.redactor(hub);
+      const isPodOf = (restart: RestartHashes) => this.isPodOf(hub, restart);
+      const isOutdated = () => this.isOutdated(wanted, hub);
+      const job = { resource, hub, client, content, accepted, policy, redact, fellBack, isPodOf, isOutdated };
       return this.loader.load(job, this.closing.signal);
     };
     const end = (fields: Pick<Load, 'result' | 'error'>) => {
@@ -242,6 +293,29 @@ export class OnlineConfigurations {
       annotations[operatorAnnotations.configHash] === configuration &&
       annotations[operatorAnnotations.secretsHash] === secrets
     );
+  }
+
+  /** Also of the former secrets: until the volume is refreshed, the hub quotes those. */
+  private async redactor(hub: Hub): Promise<Redact> {
+    const present = await hubRedactor(this.services, hub);
+    const former = this.redactors.get(hub) ?? present;
+    this.redactors.set(hub, present);
+    return (text) => former(present(text));
+  }
+
+  /** In a burst of changes only the last one restarts the hub, but the burst does not hold a restart back for long. */
+  private isOutdated({ resource }: Wanted, hub: Hub): boolean {
+    const { cache, clock } = this.services;
+    const { namespace, name, generation } = resource.metadata;
+    const latest = cache.get<HubConfiguration>(resource.kind, namespace, name);
+    const isOutdated = latest !== undefined && latest.metadata.generation !== generation;
+    const since = this.heldSince.get(hub) ?? clock.monotonic();
+    if (!isOutdated || clock.monotonic() - since >= ROLLOUT_DEBOUNCE_LIMIT) {
+      this.heldSince.delete(hub);
+      return false;
+    }
+    this.heldSince.set(hub, since);
+    return true;
   }
 
   /** A backup that was restored, say, has replaced the links to the mounted files. False: this was done before. */

@@ -13,6 +13,9 @@ import { refreshVolumes } from './refresh';
 /** Milliseconds between two looks at what the hub has read. */
 const LOOK_INTERVAL = 300;
 
+/** A kubelet that was asked to has refreshed the volumes by then. */
+const SECRETS_REFRESH_LIMIT = 5_000;
+
 /** The marker that the hub has read last; undefined: it has read a configuration without one. */
 export async function readMarker(client: HubClient): Promise<MarkerVariables | undefined> {
   return (await scriptVariables(client, MARKER_SCRIPT)) as MarkerVariables | undefined;
@@ -32,6 +35,8 @@ interface Wanted {
   /** Warnings of the check that are no problem of this content. */
   readonly knownWarnings: string;
   readonly redact: Redact;
+  /** The values of secrets have changed: what the check says first may concern the former ones. */
+  readonly secretsChanged: boolean;
 }
 
 /**
@@ -41,7 +46,7 @@ interface Wanted {
  */
 export async function showContent(
   services: Pick<Services, 'cluster' | 'clock' | 'log'>,
-  { hub, client, marker, knownWarnings, redact }: Wanted,
+  { hub, client, marker, knownWarnings, redact, secretsChanged }: Wanted,
   signal: AbortSignal,
 ): Promise<Shown> {
   const { clock } = services;
@@ -56,8 +61,13 @@ export async function showContent(
       await refreshVolumes(services, namespace, name);
     }
     const problem = problemOf(await check());
-    if (problem) return { type: 'rejected', problem };
-    if ((await reloadScripts(services, client)) && isSameMarker(await readMarker(client), marker)) {
+    const isFinal = !secretsChanged || clock.monotonic() - began >= SECRETS_REFRESH_LIMIT;
+    if (problem && isFinal) return { type: 'rejected', problem };
+    if (
+      !problem &&
+      (await reloadScripts(services, client)) &&
+      isSameMarker(await readMarker(client), marker)
+    ) {
       // The check before may have read the files from before the refresh.
       const result = await check();
       const late = problemOf(result);

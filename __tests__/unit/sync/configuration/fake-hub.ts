@@ -42,6 +42,7 @@ export class FakeHub {
   readonly loaded = new Map<string, string>();
   /** Says what is wrong with a text, or nothing. */
   check: (text: string) => string | null = () => null;
+  private status: HubConfiguration['status'];
   private marker: string | undefined;
   private start = 0;
   private restartHash: string | undefined;
@@ -56,11 +57,20 @@ export class FakeHub {
     this.killAt = this.steps + count;
   }
 
+  /** The status of the resource, as the last reconcile left it. */
+  setStatus(status: HubConfiguration['status']): void {
+    this.status = status;
+  }
+
   wanted(configuration: string, strategy: ReloadStrategy = 'auto', files: Files = {}): Wanted {
     const generated = generateConfiguration({ configuration, files, hasSecrets: false });
     if (generated.type === 'invalid') throw new Error(generated.message);
     const content = contentOf(generated, undefined, { configuration: generated.hash, secrets: undefined });
-    return { resource, content, policy: { strategy, autoRestart: true } };
+    return {
+      resource: { ...resource, ...(this.status && { status: this.status }) },
+      content,
+      policy: { strategy, autoRestart: true },
+    };
   }
 
   /** The first start, with this content. */
@@ -99,6 +109,21 @@ export class FakeHub {
       this.followRestart();
     }
     throw new Error('it does not settle');
+  }
+
+  /** Reconciles until the operator is killed. */
+  async untilKilled(wanted: Wanted): Promise<void> {
+    const online = this.operator();
+    for (let round = 0; round < 60; round++) {
+      try {
+        await online.sync(wanted, this.hub, this.client, { forced: false } as never);
+      } catch (error) {
+        if (!(error instanceof Killed)) throw error;
+        return online.close();
+      }
+      await this.clock.advance(1_000);
+    }
+    throw new Error('it was not killed');
   }
 
   get text(): string {

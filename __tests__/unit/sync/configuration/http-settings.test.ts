@@ -46,12 +46,12 @@ describe('readHttpSection', () => {
 
   test('the settings have the form that the hub shows', () => {
     const text =
-      'http:\n  use_x_forwarded_for: yes\n  trusted_proxies: [10.0.0.1, 10.0.0.0/8, "fd00::1"]\n  cors_allowed_origins: https://a.example\n  login_attempts_threshold: 5\n';
+      'http:\n  use_x_forwarded_for: yes\n  trusted_proxies: [10.0.0.1, 10.0.0.0/255.0.0.0, 10.1.0.0/0.0.255.255, "fd00::1", "2001:DB8:0:0::/32"]\n  cors_allowed_origins: https://a.example\n  login_attempts_threshold: 5\n';
     expect(read(text)).toEqual({
       type: 'settings',
       settings: {
         use_x_forwarded_for: true,
-        trusted_proxies: ['10.0.0.1/32', '10.0.0.0/8', 'fd00::1/128'],
+        trusted_proxies: ['10.0.0.1/32', '10.0.0.0/8', '10.1.0.0/16', 'fd00::1/128', '2001:db8::/32'],
         cors_allowed_origins: ['https://a.example'],
         login_attempts_threshold: 5,
       },
@@ -101,8 +101,8 @@ describe('syncHttpSettings', () => {
         return Promise.resolve(config(given instanceof Error ? {} : given));
       },
     };
-    const { source, condition } = await syncHttpSettings({ connection } as never, text, policy);
-    return { sent, source, reason: condition?.reason, message: condition?.message };
+    const { source, condition, sent: key } = await syncHttpSettings({ connection } as never, text, policy);
+    return { sent, key, source, reason: condition?.reason, message: condition?.message };
   }
 
   test('new settings are sent complete', async () => {
@@ -125,14 +125,26 @@ describe('syncHttpSettings', () => {
       { pending: theirs, active_config_type: 'pending' },
       'PendingChange',
     ],
-    ['the hub gave them up', { pending: { ...ours, error: 'not_promoted' } }, 'Reverted'],
+    ['the hub could not use them', { pending: { ...ours, error: 'apply_failed' } }, 'Reverted'],
   ])('nothing is sent when %s', async (_, given, reason) => {
     expect(await run(given)).toMatchObject({ sent: [], reason });
   });
 
   test('settings that were given up are sent again on request', async () => {
-    const given = { pending: { ...ours, error: 'not_promoted' } };
+    const given = { pending: { ...ours, error: 'apply_failed' } };
     expect((await run(given, { ...auto, forced: true })).sent).toHaveLength(1);
+  });
+
+  test('a trial that was not ended in time is repeated once', async () => {
+    const given = { pending: { ...ours, error: 'not_promoted' } };
+    const first = await run(given);
+    expect(first.sent).toHaveLength(1);
+    expect(await run(given, { ...auto, sent: first.key })).toMatchObject({ sent: [], reason: 'Reverted' });
+  });
+
+  test('settings that the hub does not take as they are do not restart it again', async () => {
+    const { key } = await run({});
+    expect(await run({}, { ...auto, sent: key })).toMatchObject({ sent: [], reason: 'Rejected' });
   });
 
   test('a hub is not restarted under hot-reload, or beside another load', async () => {
@@ -154,6 +166,11 @@ describe('syncHttpSettings', () => {
 
   test('a hub older than 2026.8 reads the file', async () => {
     const unknown = new HubRejected('unknown_command', 'Unknown command.');
-    expect(await run(unknown)).toEqual({ sent: [], source: 'Yaml', reason: undefined, message: undefined });
+    expect(await run(unknown)).toMatchObject({
+      sent: [],
+      source: 'Yaml',
+      reason: undefined,
+      message: undefined,
+    });
   });
 });

@@ -27,7 +27,7 @@ describe('loggerCalls', () => {
 
   test('without a default, it is that of the hub', () => {
     expect(loggerCalls({ default: 'debug', logs: {} }, { logs: {} })).toEqual([
-      { domain: 'logger', service: 'set_default_level', data: { level: 'info' } },
+      { domain: 'logger', service: 'set_default_level', data: { level: 'warning' } },
     ]);
   });
 });

@@ -1,14 +1,22 @@
 import type { Hub, HubConfiguration } from '../../../../operator/kinds';
 import { waiting } from '../../../../operator/runtime/outcome';
 import type { Accepted } from '../../../../operator/sync/configuration/accepted';
+import type { ReloadStrategy } from '../../../../operator/sync/configuration/reload-decision';
 import { OfflineConfigurations } from '../../../../operator/sync/configuration/offline';
 import { ManualClock } from '../../manual-clock';
 import { aHub, services } from '../fixtures';
 import { FakeHub } from './fake-hub';
 
+interface Given {
+  readonly accepted?: boolean;
+  readonly hub?: Hub;
+  readonly pod?: object;
+  readonly strategy?: ReloadStrategy;
+}
+
 const away = waiting('HubNotReady', 'Waiting for the Hub villa.', 300_000);
 
-function setup({ accepted = true, hub = aHub(), pod }: { accepted?: boolean; hub?: Hub; pod?: object } = {}) {
+function setup({ accepted = true, hub = aHub(), pod, strategy = 'auto' }: Given = {}) {
   const clock = new ManualClock();
   const { content, resource } = new FakeHub(clock).wanted('input_boolean:\n  second:\n');
   const written: (string | undefined)[] = [];
@@ -33,7 +41,7 @@ function setup({ accepted = true, hub = aHub(), pod }: { accepted?: boolean; hub
     hash,
     written,
     sync: (status?: HubConfiguration['status']) =>
-      offline.sync({ ...resource, ...(status && { status }) }, content, hub, away),
+      offline.sync({ ...resource, ...(status && { status }) }, { content, strategy }, hub, away),
   };
 }
 
@@ -52,6 +60,27 @@ describe('OfflineConfigurations', () => {
     expect(written).toEqual([]);
     await clock.advance(1_000);
     await sync();
+    expect(written).toEqual([hash]);
+  });
+
+  test('a hub whose pod is starting is not interrupted, however long it takes', async () => {
+    const hubContainer = { name: 'hub', started: false, state: { running: {} } };
+    const { clock, sync, written } = setup({
+      pod: { metadata: {}, status: { containerStatuses: [hubContainer] } },
+    });
+    await sync();
+    await clock.advance(20 * 60_000);
+    await sync();
+    expect(written).toEqual([]);
+  });
+
+  test('with hot-reload nothing restarts: the next start of the pod reads the change', async () => {
+    const { clock, hash, sync, written } = setup({ strategy: 'hot-reload' });
+    await sync();
+    await clock.advance(60_000);
+    await sync();
+    expect(written).toHaveLength(1);
+    // As decided before: here the ConfigMap does not exist yet.
     expect(written).toEqual([hash]);
   });
 

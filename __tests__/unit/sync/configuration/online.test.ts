@@ -26,6 +26,8 @@ describe('OnlineConfigurations', () => {
     expect(changesOf(hub.events)).toEqual([
       'write villa-configuration',
       'script/reload',
+      // What is about to be reloaded, for the case of a crash.
+      'write villa-configuration-accepted',
       'input_boolean/reload',
       'write villa-configuration-accepted',
     ]);
@@ -74,6 +76,29 @@ describe('OnlineConfigurations', () => {
     expect(hub.loaded.get('input_boolean')).toContain('first');
   });
 
+  test('a crash after the reload is remembered by a change back', async () => {
+    const hub = await started();
+    // Content, refresh, marker, what is about to be reloaded, the reload, and then the result is lost.
+    hub.killAfter(6);
+    await hub.untilKilled(hub.wanted(HOT));
+    expect(hub.loaded.get('input_boolean')).toContain('second');
+    expect(await hub.settle(hub.wanted(BASE))).toBe('ConfigurationLoaded');
+    expect(hub.loaded.get('input_boolean')).toContain('first');
+  });
+
+  test('a rejection is not tried again by the next process, but in the next start of the hub', async () => {
+    const hub = await started();
+    expect(await hub.settle(hub.wanted(BROKEN))).toBe('CheckFailed');
+    const { configuration: configHash } = hub.wanted(BROKEN).content.marker;
+    hub.setStatus({
+      configHash,
+      conditions: [{ type: 'Ready', status: 'False', reason: 'CheckFailed', message: 'Rejected.' }],
+    } as never);
+    hub.events.length = 0;
+    expect(await hub.settle(hub.wanted(BROKEN))).toBe('CheckFailed');
+    expect(hub.events).toEqual([]);
+  });
+
   test('restarts also for a content that the pod was started for before', async () => {
     const hub = await started();
     const template = `${BASE}template:\n  - sensor: []\n`;
@@ -109,7 +134,7 @@ describe('OnlineConfigurations', () => {
     ['a restart that is forbidden', RESTART, 'hot-reload', 'RestartPending'],
     ['a rejected change', BROKEN, 'auto', 'CheckFailed'],
   ];
-  const crashes = ends.flatMap((end) => [1, 2, 3, 4, 5, 6, 7].map((step) => [...end, step] as const));
+  const crashes = ends.flatMap((end) => [1, 2, 3, 4, 5, 6, 7, 8].map((step) => [...end, step] as const));
   test.each(crashes)(
     '%s (%j, %s) ends as %s when the operator is killed at change %i',
     async (_, text, strategy, reason, step) => {

@@ -18,6 +18,7 @@ interface ContainerStatus {
   readonly restartCount?: number;
   readonly state?: {
     readonly waiting?: { readonly reason?: string; readonly message?: string };
+    readonly running?: object;
     readonly terminated?: TerminatedState;
   };
   readonly lastState?: { readonly terminated?: TerminatedState };

@@ -41,9 +41,14 @@ good, former_good, written_list, checked = own / "last-good", own / "last-good.o
 known_warnings = own / "warnings"
 
 
+def cut(text, size):
+    return text.encode()[:size].decode(errors="ignore")
+
+
 def say(message):
     print(message)
-    verdict.write_text(message[-4000:])
+    # A kubelet keeps the last 4096 bytes, and the beginning says what happened.
+    verdict.write_text(cut(message, 4000))
 
 
 def write(path, content, mode=0o644):
@@ -193,9 +198,14 @@ def is_known(warnings):
 
 def content_hash():
     try:
-        return "\\n${CONTENT_HASH}" + (configuration / ".content-hash").read_text().strip()
+        words = [(configuration / ".content-hash").read_text().strip()]
     except OSError:
         return ""
+    try:
+        words.append(str(yaml.safe_load((secrets / "secrets.yaml").read_bytes())["hub_operator_hash"]))
+    except (OSError, yaml.YAMLError, KeyError, TypeError):
+        pass
+    return "\\n${CONTENT_HASH}" + " ".join(words)
 
 
 def replace_last_good(files):
@@ -243,8 +253,9 @@ if checked.exists() and checked.read_bytes() == digest.encode():
     sys.exit(0)
 errors, warnings = check()
 last_good = files_in(good)
-accepted = not errors and (is_known(warnings) or not last_good)
-problem = "\\n".join(filter(None, (errors, warnings)))
+# After an update of the image the last good one may be this one: there is nothing to go back to.
+accepted = not errors and (is_known(warnings) or not last_good or last_good == generated)
+problem = cut("\\n".join(filter(None, (errors, warnings))), 3400)
 if accepted:
     replace_last_good(generated)
     write(known_warnings, warnings.encode())
