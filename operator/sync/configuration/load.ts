@@ -13,7 +13,7 @@ import { isRestartPublished, publishConfiguration, type RestartHashes } from './
 import { decideReload, type HubCapabilities, type ReloadPolicy } from './reload-decision';
 import { reloadSections } from './reload-sections';
 import type { Sections } from './sections';
-import { readMarker, showContent } from './show';
+import { readMarker, REFRESH_DURATION, showContent } from './show';
 
 /** Home Assistant ignores `http:` in `configuration.yaml` from this version on. */
 const HTTP_BY_API = '2026.8.0';
@@ -139,7 +139,8 @@ export class Loader {
         marker: content.marker,
         knownWarnings: accepted.warnings,
         redact,
-        secretsChanged: content.marker.secrets !== accepted.marker.secrets,
+        // Those of the accepted files are good; secrets are no part of them.
+        patience: content.marker.secrets === accepted.marker.secrets ? 0 : REFRESH_DURATION,
       },
       signal,
     );
@@ -197,7 +198,7 @@ export class Loader {
       await this.accepted.set(hub, { ...accepted, rejected: content.marker });
       await this.publish(resource, accepted);
       const { marker, warnings: knownWarnings } = accepted;
-      const wanted = { hub, client, marker, knownWarnings, redact, secretsChanged: false };
+      const wanted = { hub, client, marker, knownWarnings, redact, patience: REFRESH_DURATION };
       const shown = await showContent(this.services, wanted, new AbortController().signal);
       if (shown.type !== 'seen')
         this.services.log.warn(

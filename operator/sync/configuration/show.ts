@@ -13,8 +13,8 @@ import { refreshVolumes } from './refresh';
 /** Milliseconds between two looks at what the hub has read. */
 const LOOK_INTERVAL = 300;
 
-/** A kubelet that was asked to has refreshed the volumes by then. */
-const SECRETS_REFRESH_LIMIT = 5_000;
+/** A kubelet that was asked to has refreshed the volumes by then, in milliseconds. */
+export const REFRESH_DURATION = 5_000;
 
 /** The marker that the hub has read last; undefined: it has read a configuration without one. */
 export async function readMarker(client: HubClient): Promise<MarkerVariables | undefined> {
@@ -35,8 +35,8 @@ interface Wanted {
   /** Warnings of the check that are no problem of this content. */
   readonly knownWarnings: string;
   readonly redact: Redact;
-  /** The values of secrets have changed: what the check says first may concern the former ones. */
-  readonly secretsChanged: boolean;
+  /** Milliseconds for which a problem may be one of the former files, which the hub still reads. */
+  readonly patience: number;
 }
 
 /**
@@ -46,7 +46,7 @@ interface Wanted {
  */
 export async function showContent(
   services: Pick<Services, 'cluster' | 'clock' | 'log'>,
-  { hub, client, marker, knownWarnings, redact, secretsChanged }: Wanted,
+  { hub, client, marker, knownWarnings, redact, patience }: Wanted,
   signal: AbortSignal,
 ): Promise<Shown> {
   const { clock } = services;
@@ -61,7 +61,7 @@ export async function showContent(
       await refreshVolumes(services, namespace, name);
     }
     const problem = problemOf(await check());
-    const isFinal = !secretsChanged || clock.monotonic() - began >= SECRETS_REFRESH_LIMIT;
+    const isFinal = clock.monotonic() - began >= patience;
     if (problem && isFinal) return { type: 'rejected', problem };
     if (
       !problem &&
