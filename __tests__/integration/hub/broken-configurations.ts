@@ -76,8 +76,8 @@ export const BROKEN: readonly Broken[] = [
   },
   {
     name: 'two packages with one key',
-    text: 'homeassistant:\n  packages:\n    a:\n      input_boolean:\n        twice:\n    b:\n      input_boolean:\n        twice:\n',
-    says: ['input_boolean', 'twice'],
+    text: 'homeassistant:\n  packages:\n    a:\n      input_boolean:\n        twice: {name: A}\n    b:\n      input_boolean:\n        twice: {name: B}\n',
+    says: ['input_boolean'],
   },
   // Integrations.
   { name: 'an unknown integration', text: 'nosuchintegration:\n  x: 1\n', says: ['nosuchintegration'] },

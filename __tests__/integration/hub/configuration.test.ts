@@ -145,10 +145,12 @@ describe('HubConfiguration', () => {
     test.each(BROKEN)('$name is named, and restarts nothing', async ({ text, says }) => {
       const { generation } = (await home.get('hubconfiguration', 'villa')).metadata;
       await change(text);
-      const { message, observedGeneration } = await home.ready('hubconfiguration', 'villa', {
-        status: 'False',
-        reason: 'CheckFailed',
-      });
+      const { message, observedGeneration } = await home.ready(
+        'hubconfiguration',
+        'villa',
+        { status: 'False', reason: 'CheckFailed' },
+        30_000,
+      );
       expect(observedGeneration).toBe(generation + 1);
       for (const words of says) expect(message).toMatch(words instanceof RegExp ? words : new RegExp(words));
       expect(await podUid()).toBe(pod);
