@@ -1,0 +1,202 @@
+import type { RegistryFields, RegistryRecord, RegistryType } from '../../../../operator/client/api-types';
+import { HubRejected } from '../../../../operator/client/errors';
+import type { HubClient } from '../../../../operator/client/hub-client';
+import type { Outcome } from '../../../../operator/runtime/outcome';
+import { areas } from '../../../../operator/sync/registry/area';
+import type { EntryResource } from '../../../../operator/sync/registry/entry-type';
+import { floors } from '../../../../operator/sync/registry/floor';
+import { HubContexts } from '../../../../operator/sync/registry/hub-contexts';
+import { labels } from '../../../../operator/sync/registry/label';
+import { RegistrySync } from '../../../../operator/sync/registry/sync';
+import { silentLog } from '../../../cluster/silent-log';
+import { ManualClock } from '../../manual-clock';
+import { services } from '../fixtures';
+import { anEntry } from './entries';
+
+const entryTypes = { floor: floors, label: labels, area: areas };
+
+let clock: ManualClock;
+let resources: EntryResource[];
+let entries: Record<RegistryType, Map<string, RegistryRecord>>;
+let writes: string[];
+/** What the hub makes of the fields that it is sent. */
+let accept: (fields: RegistryFields) => RegistryFields;
+let hubState: { state: string; recovery_mode: boolean };
+let drifts: string[];
+let client: HubClient;
+/** By kind. */
+let modules: Record<string, RegistrySync>;
+
+function registry(type: RegistryType) {
+  const write = async (action: string, id: string, fields: RegistryFields) => {
+    writes.push(`${action} ${type} ${id} ${JSON.stringify(fields)}`);
+    const record = { name: id, ...entries[type].get(id), ...accept(fields), [`${type}_id`]: id };
+    entries[type].set(id, record);
+    return record;
+  };
+  return {
+    onChange: () => () => undefined,
+    invalidate: () => writes.push(`read ${type}`),
+    entries: async () => entries[type],
+    create: (fields: { name: string }) => write('create', fields.name.toLowerCase(), fields),
+    update: (id: string, fields: RegistryFields) => write('update', id, fields),
+    remove: async (id: string) => void (writes.push(`remove ${type} ${id}`), entries[type].delete(id)),
+  };
+}
+
+beforeEach(() => {
+  clock = new ManualClock();
+  resources = [];
+  entries = { floor: new Map(), label: new Map(), area: new Map() };
+  writes = [];
+  accept = (fields) => fields;
+  hubState = { state: 'RUNNING', recovery_mode: false };
+  drifts = [];
+  client = {
+    components: { isLoaded: async () => true },
+    connection: { command: async () => hubState },
+    rest: { redact: (text: string) => text },
+    registries: { floor: registry('floor'), label: registry('label'), area: registry('area') },
+  } as unknown as HubClient;
+  const given = services({
+    clock,
+    cache: {
+      ofHub: <T>(kind: string) =>
+        resources.filter((each) => each.kind === kind)[Symbol.iterator]() as never as Generator<T>,
+    },
+    metrics: { driftFound: (kind, action) => void drifts.push(`${kind} ${action}`) },
+  });
+  const contexts = new HubContexts(given, Object.values(entryTypes));
+  modules = Object.fromEntries(
+    Object.values(entryTypes).map((type) => [type.definition.kind, new RegistrySync(type, given, contexts)]),
+  );
+});
+
+const context = (fields: { dryRun?: boolean; forced?: boolean } = {}) => ({
+  signal: new AbortController().signal,
+  log: silentLog,
+  forced: false,
+  dryRun: false,
+  ...fields,
+});
+
+/** Reconciles once; the resource in `resources` then has the status and the condition of the outcome. */
+async function reconcile(name: string, fields: Parameters<typeof context>[0] = {}): Promise<Outcome> {
+  const index = resources.findIndex(({ metadata }) => metadata.name === name);
+  const resource = resources[index]!;
+  const outcome = await modules[resource.kind]!.sync(resource, client, context(fields));
+  const { reason, message } = outcome;
+  const ready = { type: 'Ready', status: outcome.type === 'Ready' ? 'True' : 'False', reason, message };
+  const status = { ...resource.status, ...outcome.status, conditions: [{ ...ready, observedGeneration: 1 }] };
+  const present = Object.entries(status).filter(([, value]) => value !== null && value !== undefined);
+  resources[index] = { ...resource, status: Object.fromEntries(present) } as EntryResource;
+  return outcome;
+}
+
+/** Reconciles until nothing is written to status before something is written to the hub. */
+async function settle(name: string): Promise<Outcome> {
+  for (;;) {
+    const outcome = await reconcile(name);
+    if (outcome.type !== 'Waiting' || outcome.after > 0) return outcome;
+  }
+}
+
+const floor = (fields: Parameters<typeof anEntry>[2] = {}) => anEntry('HubFloor', 'attic', fields);
+const status = (name: string) => resources.find(({ metadata }) => metadata.name === name)!.status!;
+
+describe('RegistrySync', () => {
+  test('the name and the fields are in status before the entry is created', async () => {
+    resources = [floor({ spec: { level: 2 } })];
+    expect(await reconcile('attic')).toMatchObject({ type: 'Waiting', after: 0 });
+    expect(status('attic')).toMatchObject({ pendingName: 'attic', appliedFields: ['level'] });
+    expect(writes).toEqual([]);
+    expect(await reconcile('attic')).toMatchObject({ type: 'Ready', reason: 'FloorRegistered' });
+    expect(writes).toEqual(['create floor attic {"name":"attic","level":2}']);
+    expect(status('attic')).toMatchObject({ floorID: 'attic' });
+    expect(status('attic')).not.toHaveProperty('pendingName');
+  });
+
+  test('a field is in status before it is set, and only what differs is sent', async () => {
+    resources = [floor({ spec: { level: 2 } })];
+    await settle('attic');
+    resources[0] = { ...resources[0]!, spec: { ...resources[0]!.spec, icon: 'mdi:x' } };
+    expect(await reconcile('attic')).toMatchObject({ type: 'Waiting', after: 0 });
+    expect(status('attic')).toMatchObject({ appliedFields: ['icon', 'level'] });
+    await clock.advance(2_000);
+    await reconcile('attic');
+    expect(writes.slice(1)).toEqual(['update floor attic {"icon":"mdi:x"}']);
+  });
+
+  test('a difference that comes back after each of three corrections is reported and left', async () => {
+    resources = [floor({ spec: { level: 2 } })];
+    await settle('attic');
+    for (let time = 0; time < 3; time++) {
+      await clock.advance(2_000);
+      entries.floor.set('attic', { name: 'attic', floor_id: 'attic', level: 7 });
+      expect(await reconcile('attic')).toMatchObject({ type: 'Ready' });
+    }
+    await clock.advance(2_000);
+    entries.floor.set('attic', { name: 'attic', floor_id: 'attic', level: 7 });
+    expect(await reconcile('attic')).toMatchObject({ type: 'Stalled', reason: 'DriftDetected' });
+    expect(writes).toHaveLength(4);
+    expect(drifts).toEqual([...Array<string>(3).fill('HubFloor corrected'), 'HubFloor reported']);
+  });
+
+  test('what the hub rejects is Stalled, stays so until the next attempt, and is sent every 30 s', async () => {
+    resources = [floor()];
+    accept = () => {
+      throw new HubRejected('invalid_info', 'no');
+    };
+    expect(await settle('attic')).toMatchObject({ type: 'Stalled', reason: 'RejectedByHub', after: 30_000 });
+    await clock.advance(500);
+    expect(await reconcile('attic')).toMatchObject({
+      type: 'Stalled',
+      reason: 'RejectedByHub',
+      after: 1_500,
+    });
+    await clock.advance(30_000);
+    await reconcile('attic');
+    expect(writes).toHaveLength(2);
+  });
+
+  test('an entry that a user made after the rejection is adopted, and is not removed with the resource', async () => {
+    resources = [floor()];
+    accept = () => {
+      throw new HubRejected('invalid_info', 'no');
+    };
+    await settle('attic');
+    entries.floor.set('attic', { name: 'Attic', floor_id: 'attic' });
+    expect(await modules['HubFloor']!.remove(resources[0]!, client, context())).toEqual([]);
+    expect(entries.floor.has('attic')).toBe(true);
+    expect((await reconcile('attic')).events).toMatchObject([{ reason: 'Adopted' }]);
+    expect(status('attic')).toMatchObject({ adopted: true });
+  });
+
+  test('a label that the hub leaves out is no success', async () => {
+    entries.label.set('wood', { name: 'Wood', label_id: 'wood' });
+    resources = [anEntry('HubArea', 'den', { spec: { labels: ['Wood'] } })];
+    accept = (fields) => ({ ...fields, labels: [] });
+    expect(await settle('den')).toMatchObject({
+      type: 'Waiting',
+      message: expect.stringContaining('labels: hub has [], resource says ["wood"]'),
+    });
+    expect(status('den')).toMatchObject({ areaID: 'den' });
+    expect(status('den')).not.toHaveProperty('appliedHash');
+  });
+
+  test('in recovery mode an entry that has gone is neither created again nor taken for removed', async () => {
+    resources = [floor({ status: { floorID: 'attic' } })];
+    hubState = { state: 'RUNNING', recovery_mode: true };
+    expect(await reconcile('attic')).toMatchObject({ type: 'Waiting', reason: 'HubNotReady' });
+    expect(await modules['HubFloor']!.remove(resources[0]!, client, context())).toMatchObject([
+      { reason: 'CleanupSkipped', message: expect.stringContaining('recovery mode') },
+    ]);
+    expect(writes).toEqual([]);
+  });
+
+  test('requested reconciliations of many read the registries once', async () => {
+    resources = ['a', 'b', 'c'].map((name) => anEntry('HubFloor', name));
+    for (const name of ['a', 'b', 'c']) await reconcile(name, { forced: true });
+    expect(writes).toEqual(['read floor', 'read label', 'read area']);
+  });
+});
