@@ -61,8 +61,7 @@ beforeEach(() => {
   const given = services({
     clock,
     cache: {
-      ofHub: <T>(kind: string) =>
-        resources.filter((each) => each.kind === kind)[Symbol.iterator]() as never as Generator<T>,
+      ofHub: <T>(kind: string) => resources.filter((each) => each.kind === kind) as never as Generator<T>,
     },
     metrics: { driftFound: (kind, action) => void drifts.push(`${kind} ${action}`) },
   });
@@ -89,7 +88,7 @@ async function reconcile(name: string, fields: Parameters<typeof context>[0] = {
   const ready = { type: 'Ready', status: outcome.type === 'Ready' ? 'True' : 'False', reason, message };
   const status = { ...resource.status, ...outcome.status, conditions: [{ ...ready, observedGeneration: 1 }] };
   const present = Object.entries(status).filter(([, value]) => value !== null && value !== undefined);
-  resources[index] = { ...resource, status: Object.fromEntries(present) } as EntryResource;
+  resources[index] = { ...resource, status: Object.fromEntries(present) };
   return outcome;
 }
 
