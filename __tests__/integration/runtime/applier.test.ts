@@ -7,6 +7,9 @@ import type { ApiClient } from '../../../operator/runtime/api-client';
 import { builtin } from '../../../operator/runtime/types';
 import { systemClock } from '../../../operator/clock';
 import { Cache } from '../../../operator/runtime/cache';
+import type { Hub } from '../../../operator/kinds';
+import type { Claim } from '../../../operator/sync/hub/owned-objects';
+import { recordRanVersion } from '../../../operator/sync/hub/workload/downgrade';
 import { silentLog } from '../../cluster/silent-log';
 import { freshNamespace, until } from '../../cluster';
 import { adminCluster, applyAs } from '../../cluster/admin-cluster';
@@ -225,5 +228,43 @@ describe('Applier', () => {
     const managers = (made.metadata as { managedFields?: { manager: string }[] }).managedFields;
     expect(managers?.map(({ manager }) => manager)).toEqual([FIELD_MANAGER]);
     await expect(apply({ ...configMap('named', {}), typo: true })).rejects.toThrow(/typo/);
+  });
+
+  test('the version that ran on a claim is recorded by a manager of its own, and an apply keeps it', async () => {
+    const claim = (storage: string): Manifest => ({
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'ran', namespace, annotations: { ours: 'yes' } },
+      spec: {
+        accessModes: ['ReadWriteOnce'],
+        storageClassName: 'none',
+        resources: { requests: { storage } },
+      },
+    });
+    const applyClaim = () => applier.apply<Claim>(builtin.PersistentVolumeClaim, claim('1Gi'), { owner });
+    const record = (present: Claim, version: string) =>
+      recordRanVersion({ cluster }, { hub: owner as Hub, claim: present }, version);
+    const ranOf = ({ metadata }: ClusterObject) => metadata.annotations?.['hub-operator.dev/ran-version'];
+
+    await record(await applyClaim(), '2026.10.0');
+    applier = new Applier(cluster, cache, GROUP); // a new process applies once more
+    const applied = await applyClaim();
+    expect([ranOf(applied), applied.metadata.annotations?.['ours']]).toEqual(['2026.10.0', 'yes']);
+    const { managedFields } = applied.metadata as { managedFields?: { manager: string }[] };
+    expect(managedFields?.map(({ manager }) => manager).sort()).toEqual([
+      FIELD_MANAGER,
+      `${FIELD_MANAGER}-ran-version`,
+    ]);
+
+    // A higher one replaces it, a lower one does not, and what others wrote stays.
+    await applyAs(cluster, 'user', builtin.PersistentVolumeClaim, {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'ran', namespace, annotations: { theirs: 'yes' } },
+    });
+    for (const version of ['2026.11.0', '2026.9.0'])
+      await record((await applier.find<Claim>(builtin.PersistentVolumeClaim, namespace, 'ran'))!, version);
+    const after = await applyClaim();
+    expect([ranOf(after), after.metadata.annotations?.['theirs']]).toEqual(['2026.11.0', 'yes']);
   });
 });
