@@ -140,7 +140,7 @@ async function createHub(cluster: ApiClient, name: string, url: string): Promise
       apiVersion: GROUP_VERSION,
       kind: hubs.kind,
       metadata: { name, namespace: NAMESPACE },
-      spec: { version: '2026.11.0', external: { url, tokenSecretRef: { name: secret } } },
+      spec: { external: { url, tokenSecretRef: { name: secret } } },
     },
   });
 }

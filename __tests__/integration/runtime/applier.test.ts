@@ -243,7 +243,7 @@ describe('Applier', () => {
     });
     const applyClaim = () => applier.apply<Claim>(builtin.PersistentVolumeClaim, claim('1Gi'), { owner });
     const record = (present: Claim, version: string) =>
-      recordRanVersion({ cluster }, { hub: owner as Hub, claim: present }, version);
+      recordRanVersion({ cluster }, { hub: owner, claim: present }, version);
     const ranOf = ({ metadata }: ClusterObject) => metadata.annotations?.['hub-operator.dev/ran-version'];
 
     await record(await applyClaim(), '2026.10.0');
