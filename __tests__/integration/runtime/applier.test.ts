@@ -7,7 +7,6 @@ import type { ApiClient } from '../../../operator/runtime/api-client';
 import { builtin } from '../../../operator/runtime/types';
 import { systemClock } from '../../../operator/clock';
 import { Cache } from '../../../operator/runtime/cache';
-import type { Hub } from '../../../operator/kinds';
 import type { Claim } from '../../../operator/sync/hub/owned-objects';
 import { recordRanVersion } from '../../../operator/sync/hub/workload/downgrade';
 import { silentLog } from '../../cluster/silent-log';
