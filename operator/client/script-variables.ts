@@ -12,6 +12,8 @@ export async function scriptVariables(
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
   // Entities that a reload has just added are known to the registry when its events have arrived.
   const entity = await entityRegistry.findNow('script', id);
+  // A disabled one has no state to show; the next reload of scripts loads it.
+  if (entity?.disabled_by) await entityRegistry.enable(entity.entity_id);
   const running = entity && (await entities.running(entity.entity_id));
   return running?.['variables'] as Readonly<Record<string, unknown>> | undefined;
 }

@@ -78,8 +78,10 @@ const textOf = (node: Node | null): string | undefined =>
 /** As the hub shows networks: an address is a network of one, a mask is a number of bits, IPv6 is compressed. */
 function networkOf(text: string): string {
   const [address = '', mask] = text.split('/', 2);
-  if (isIPv6(address)) return `${new URL(`http://[${address}]`).hostname.slice(1, -1)}/${mask ?? 128}`;
-  return `${address}/${mask !== undefined && isIPv4(mask) ? bitsOf(mask) : (mask ?? 32)}`;
+  const bits = mask !== undefined && /^\d+$/.test(mask) ? Number(mask) : mask;
+  if (isIPv6(address) && !address.includes('%'))
+    return `${new URL(`http://[${address}]`).hostname.slice(1, -1)}/${bits ?? 128}`;
+  return `${address}/${mask !== undefined && isIPv4(mask) ? bitsOf(mask) : (bits ?? 32)}`;
 }
 
 /** Of a mask such as `255.255.0.0`, or of its inverse. */

@@ -93,6 +93,8 @@ export async function syncHttpSettings(
     case 'wait':
       return inProgress;
     case 'occupied':
+      // Its own former ones, of an edit that was followed by another.
+      if (sent !== undefined && sent === JSON.stringify(sorted(withoutMeta(config.pending ?? {})))) break;
       return {
         ...result(
           'PendingChange',

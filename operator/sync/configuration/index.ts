@@ -1,3 +1,4 @@
+import { HubError } from '../../client/errors';
 import { configuration as definition, type HubConfiguration, type HubConfigurationSpec } from '../../kinds';
 import { defaulted } from '../../kinds/schema';
 import { DEPENDENCY_REQUEUE } from '../../limits';
@@ -15,6 +16,7 @@ import type { ConfigurationSource } from './generate';
 import { missingSecrets } from './missing-secrets';
 import { OfflineConfigurations } from './offline';
 import { OnlineConfigurations } from './online';
+import { PodReplacement } from './pod-replacement';
 import { publishConfiguration } from './publish';
 import { ensureRecorderSecret } from './recorder-secret';
 import { RememberedGeneration } from './remembered-generation';
@@ -29,8 +31,9 @@ export interface ConfigurationModule {
 /** Generates the hub's configuration into a ConfigMap, which needs no running hub, and loads it into one that runs. */
 export function configurationModule(services: Services, hubs: HubClients): ConfigurationModule {
   const accepted = new AcceptedConfigurations(services);
-  const online = new OnlineConfigurations(services, accepted);
-  const offline = new OfflineConfigurations(services, accepted);
+  const pods = new PodReplacement(services);
+  const online = new OnlineConfigurations(services, accepted, pods);
+  const offline = new OfflineConfigurations(services, accepted, pods);
   const generation = new RememberedGeneration(services);
 
   async function deliver(resource: HubConfiguration, context: ReconcileContext): Promise<Outcome> {
@@ -54,8 +57,12 @@ export function configurationModule(services: Services, hubs: HubClients): Confi
       const { hub, client } = reached;
       return withEvents(await online.sync({ resource, content, policy }, hub, client, context), events);
     } catch (error) {
-      const status = 'content' in prepared ? { configHash: prepared.content.marker.configuration } : {};
-      return hubErrorOutcome(error, 'object', { status });
+      if ('outcome' in prepared) {
+        if (error instanceof HubError) return prepared.outcome;
+        throw error;
+      }
+      const status = { configHash: prepared.content.marker.configuration };
+      return hubErrorOutcome(error, 'object', { status, events: prepared.events });
     }
   }
 

@@ -32,6 +32,8 @@ export interface LoadJob {
   readonly isPodOf: (restart: RestartHashes) => boolean;
   /** The same resource has changed since, so that the next load decides about a restart. */
   readonly isOutdated: () => boolean;
+  /** Throws when the resource was deleted or suspended meanwhile. */
+  readonly assertWanted: () => void;
 }
 
 export type LoadResult =
@@ -40,6 +42,8 @@ export type LoadResult =
       readonly type: 'loaded';
       readonly method: 'hot-reload' | 'restart' | 'none';
       readonly pending: readonly string[];
+      /** Nothing was loaded: these are linked when the pod starts. */
+      readonly newFiles?: readonly string[];
     }
   /** The check accepted the content, and these sections need a restart. */
   | {
@@ -108,10 +112,11 @@ export class Loader {
 
   /** What the hub has loaded is not known, so nothing can be compared: a start of the pod loads all, after its own check. */
   private async loadByRestart(
-    { resource, content, accepted }: LoadJob,
+    { resource, content, accepted, isPodOf }: LoadJob,
     startId: string,
   ): Promise<LoadResult> {
-    if (accepted && isRestartPublished(this.services, resource, content.restart)) return { type: 'unseen' };
+    const isKnown = accepted !== undefined || isPodOf(content.restart);
+    if (isKnown && isRestartPublished(this.services, resource, content.restart)) return { type: 'unseen' };
     await this.publish(resource, content, content.restart);
     return { type: 'restart', because: [], startId };
   }
@@ -126,10 +131,12 @@ export class Loader {
     // A new file is linked into the hub's directory when the pod starts, and not before.
     const added = Object.keys(content.files).filter((name) => !Object.hasOwn(accepted.files, name));
     if (added.length > 0) {
-      if (job.policy.strategy === 'hot-reload') return { type: 'loaded', method: 'none', pending: added };
+      if (job.policy.strategy === 'hot-reload')
+        return { type: 'loaded', method: 'none', pending: [], newFiles: added };
       await this.publish(resource, content, content.restart);
       return { type: 'restart', because: added, startId };
     }
+    job.assertWanted();
     await this.publish(resource, content);
     const shown = await showContent(
       this.services,
@@ -144,7 +151,7 @@ export class Loader {
       },
       signal,
     );
-    if (shown.type === 'rejected') return this.reject(job, shown.problem);
+    if (shown.type === 'rejected') return this.reject({ ...job, accepted }, shown.problem);
     if (shown.type === 'unseen') return shown;
     if ((await hubStartId(client.connection)) !== startId)
       throw new HubUnreachable('the hub was restarted while it loaded the configuration');
@@ -155,6 +162,7 @@ export class Loader {
     const { client, content, hub, policy } = job;
     const { files, marker, sections: after } = content;
     const before = accepted.loaded;
+    job.assertWanted();
     const decision = decideReload(policy, before, after, await this.capabilities(job));
     const accept = (loaded: Sections, pending: readonly string[], mustRestart = false) =>
       this.accepted.set(hub, { ...accepted, files, marker, loaded, pending, mustRestart });

@@ -11,6 +11,7 @@ import { HUB_CONTAINER } from '../hub/owned-objects';
 import type { AcceptedConfigurations } from './accepted';
 import { type Content, isSameMarker } from './content';
 import type { ReloadStrategy } from './reload-decision';
+import type { PodReplacement } from './pod-replacement';
 import { publishConfiguration, publishedConfiguration } from './publish';
 import { Outcomes } from './outcomes';
 import { startVerdict } from './start-verdict';
@@ -29,6 +30,7 @@ export class OfflineConfigurations {
   constructor(
     private readonly services: Services,
     private readonly accepted: AcceptedConfigurations,
+    private readonly pods: PodReplacement,
   ) {
     this.waiting = new PerHub(services.cache);
   }
@@ -54,14 +56,9 @@ export class OfflineConfigurations {
     if (present?.hash === hash) {
       // A crash left it there before the hub had checked it, and the hub cannot start with it.
       if (isRecovery && accepted && accepted.marker.configuration !== hash) {
-        const { configuration, secrets } = accepted.marker;
-        const restart = { configuration, secrets };
-        await publishConfiguration(
-          services,
-          resource,
-          { files: accepted.files, hash: configuration },
-          restart,
-        );
+        const { configuration } = accepted.marker;
+        await publishConfiguration(services, resource, { files: accepted.files, hash: configuration });
+        await this.pods.replace(hub, `recovery mode with ${hash}`);
         return outcomes.checkFailed(conditionOf(hub, 'Ready')?.message ?? 'The hub runs in recovery mode.');
       }
       await publishConfiguration(services, resource, { files, hash }, accepted ? undefined : restart);

@@ -3,15 +3,11 @@ import { hubStartId } from '../../client/hub-start-id';
 import type { Redact } from '../../client/redact';
 import { errorOf, Stopping } from '../../errors';
 import type { Hub, HubConfiguration } from '../../kinds';
-import { operatorAnnotations } from '../../kinds/annotations';
 import { objectNames } from '../../kinds/object-names';
 import { REJECTED_WRITE_RETRY_INTERVAL, ROLLOUT_DEBOUNCE_LIMIT } from '../../limits';
 import { conditionOf } from '../../runtime/conditions';
-import { isConflict, isNotFound } from '../../runtime/api-client';
-import { pathOf } from '../../runtime/objects';
 import type { Outcome } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
-import { builtin } from '../../runtime/types';
 import { hubRedactor } from '../hub-secrets';
 import { PerHub } from '../hub/per-hub';
 import type { Services } from '../services';
@@ -20,6 +16,7 @@ import { type Content, isSameMarker } from './content';
 import { Loader, type LoadResult } from './load';
 import { syncHttpSettings } from './http-settings';
 import { Outcomes, withHttp } from './outcomes';
+import type { PodReplacement } from './pod-replacement';
 import {
   isRestartPublished,
   publishConfiguration,
@@ -50,8 +47,6 @@ export interface Wanted {
 export class OnlineConfigurations {
   private readonly loader: Loader;
   private readonly loads: PerHub<Load>;
-  /** Why the pod of a hub was deleted last: once for each reason. */
-  private readonly replaced: PerHub<string>;
   /** The resource that is reconciled when a client is connected again. */
   private readonly followed = new WeakMap<HubClient, string>();
   /** Masks the values of the secrets of the last load. */
@@ -65,10 +60,10 @@ export class OnlineConfigurations {
   constructor(
     private readonly services: Services,
     private readonly accepted: AcceptedConfigurations,
+    private readonly pods: PodReplacement,
   ) {
     this.loader = new Loader(services, accepted);
     this.loads = new PerHub(services.cache);
-    this.replaced = new PerHub(services.cache);
     this.redactors = new PerHub(services.cache);
     this.heldSince = new PerHub(services.cache);
     this.sentSettings = new PerHub(services.cache);
@@ -100,6 +95,7 @@ export class OnlineConfigurations {
     const policy = { strategy, forced, mayRestart, sent: this.sentSettings.get(hub) };
     const { sent, ...result } = await syncHttpSettings(client, accepted.files, policy);
     if (sent !== undefined) this.sentSettings.set(hub, sent);
+    if (result.condition?.reason === 'Applied') this.sentSettings.delete(hub);
     return withHttp(outcome, result);
   }
 
@@ -175,11 +171,13 @@ export class OnlineConfigurations {
     const written = { files, hash: marker.configuration };
     await publishConfiguration(this.services, resource, written, restart ? content.restart : undefined);
     if (pending.length === 0) {
-      const method = result?.type === 'loaded' ? result.method : 'restart';
+      this.pods.settled(hub);
+      const isRestart = isNewStart || result?.type === 'restart';
+      const method = result?.type === 'loaded' ? result.method : isRestart ? 'restart' : 'hot-reload';
       return outcomes.loaded(method, accepted.warnings);
     }
     if (restart) {
-      await this.ensureRestart(hub, resource, content.restart, startId);
+      await this.ensureRestart(hub, content.restart, startId);
       return outcomes.restarting(pending);
     }
     // Another strategy, or another process, decided to leave them: it is decided again.
@@ -220,16 +218,17 @@ export class OnlineConfigurations {
       case 'restart': {
         const isDecided = isRestartPublished(this.services, resource, content.restart);
         if (!isDecided || (await hubStartId(client.connection)) !== result.startId) return undefined;
-        await this.ensureRestart(hub, resource, content.restart, result.startId);
+        await this.ensureRestart(hub, content.restart, result.startId);
         return outcomes.restarting(result.because);
       }
       case 'loaded':
+        if (result.newFiles) return outcomes.newFiles(result.newFiles);
         return result.pending.length > 0 ? outcomes.restartNeeded(result.pending, policy) : undefined;
       case 'failed':
         return undefined;
       case 'unseen': {
         if (policy.strategy === 'hot-reload') return outcomes.restartNeeded(['configuration.yaml'], policy);
-        if (await this.replacePod(hub, resource, 'unseen')) return outcomes.restarting([]);
+        if (await this.pods.replace(hub, 'unseen')) return outcomes.restarting([]);
         const message = `The hub does not read the files of the ConfigMap ${objectNames(name).configuration}, also after its pod was replaced. Read the log of the pod.`;
         return outcomes.reloadFailed(message);
       }
@@ -241,8 +240,11 @@ export class OnlineConfigurations {
     return load !== undefined && load.endedAt === undefined;
   }
 
-  private isRecent({ endedAt = 0 }: Load): boolean {
-    return this.services.clock.monotonic() - endedAt < REJECTED_WRITE_RETRY_INTERVAL;
+  /** A rejection is final: another content, another start of the hub or a request of a person ends it. */
+  private isRecent({ endedAt = 0, result }: Load): boolean {
+    return (
+      result?.type === 'rejected' || this.services.clock.monotonic() - endedAt < REJECTED_WRITE_RETRY_INTERVAL
+    );
   }
 
   private start(
@@ -258,9 +260,22 @@ export class OnlineConfigurations {
     this.loads.set(hub, load);
     const run = async () => {
       const redact = await this.redactor(hub);
-      const isPodOf = (restart: RestartHashes) => this.isPodOf(hub, restart);
+      const isPodOf = (restart: RestartHashes) => this.pods.isPodOf(hub, restart);
       const isOutdated = () => this.isOutdated(wanted, hub);
-      const job = { resource, hub, client, content, accepted, policy, redact, fellBack, isPodOf, isOutdated };
+      const assertWanted = () => this.assertWanted(wanted);
+      const job = {
+        resource,
+        hub,
+        client,
+        content,
+        accepted,
+        policy,
+        redact,
+        fellBack,
+        isPodOf,
+        isOutdated,
+        assertWanted,
+      };
       return this.loader.load(job, this.closing.signal);
     };
     const end = (fields: Pick<Load, 'result' | 'error'>) => {
@@ -269,30 +284,16 @@ export class OnlineConfigurations {
     };
     run().then(
       (result) => end({ result }),
-      (error: unknown) => end({ error: errorOf(error) }),
+      (error: unknown) => {
+        end({ error: errorOf(error) });
+        if (error instanceof Stopping) this.loads.delete(hub); // says nothing of the content
+      },
     );
   }
 
   /** A pod that was started for this content before has the same template: nothing but its deletion restarts it. */
-  private async ensureRestart(
-    hub: Hub,
-    resource: HubConfiguration,
-    restart: RestartHashes,
-    startId: string,
-  ): Promise<void> {
-    if (this.isPodOf(hub, restart)) await this.replacePod(hub, resource, startId);
-  }
-
-  private isPodOf(
-    { metadata: { namespace, name } }: Hub,
-    { configuration, secrets }: RestartHashes,
-  ): boolean {
-    const pod = this.services.cache.get(builtin.Pod.kind, namespace, objectNames(name).pod);
-    const annotations = pod?.metadata.annotations ?? {};
-    return (
-      annotations[operatorAnnotations.configHash] === configuration &&
-      annotations[operatorAnnotations.secretsHash] === secrets
-    );
+  private async ensureRestart(hub: Hub, restart: RestartHashes, startId: string): Promise<void> {
+    if (this.pods.isPodOf(hub, restart)) await this.pods.replace(hub, startId);
   }
 
   /** Also of the former secrets: until the volume is refreshed, the hub quotes those. */
@@ -301,6 +302,17 @@ export class OnlineConfigurations {
     const former = this.redactors.get(hub) ?? present;
     this.redactors.set(hub, present);
     return (text) => former(present(text));
+  }
+
+  /** A resource that was deleted or suspended meanwhile changes nothing any more. */
+  private assertWanted({ resource }: Wanted): void {
+    const { namespace, name, uid } = resource.metadata;
+    const { cache } = this.services;
+    const latest = cache.get<HubConfiguration>(resource.kind, namespace, name);
+    const isGone = latest
+      ? latest.metadata.uid !== uid || latest.metadata.deletionTimestamp !== undefined || latest.spec.suspend
+      : cache.watches(resource.kind);
+    if (isGone) throw new Stopping('the resource was deleted or suspended while it was being loaded');
   }
 
   /** In a burst of changes only the last one restarts the hub, but the burst does not hold a restart back for long. */
@@ -315,31 +327,6 @@ export class OnlineConfigurations {
       return false;
     }
     this.heldSince.set(hub, since);
-    return true;
-  }
-
-  /** A backup that was restored, say, has replaced the links to the mounted files. False: this was done before. */
-  private async replacePod(hub: Hub, resource: HubConfiguration, why: string): Promise<boolean> {
-    const { cache, cluster, log } = this.services;
-    const { namespace, name } = hub.metadata;
-    const pod = cache.get(builtin.Pod.kind, namespace, objectNames(name).pod);
-    const uid = pod?.metadata.uid;
-    if (!pod || uid === undefined || pod.metadata.deletionTimestamp) return true;
-    if (this.replaced.get(hub) === why) return false;
-    this.replaced.set(hub, why);
-    log.warn(
-      { kind: resource.kind, namespace, name: resource.metadata.name, pod: pod.metadata.name },
-      'deleting the pod of a hub that does not read its mounted configuration',
-    );
-    try {
-      await cluster.request({
-        method: 'DELETE',
-        path: pathOf(builtin.Pod, namespace, pod.metadata.name),
-        body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } },
-      });
-    } catch (error) {
-      if (!isNotFound(error) && !isConflict(error)) throw error; // it is gone already
-    }
     return true;
   }
 }

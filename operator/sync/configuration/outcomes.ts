@@ -73,6 +73,12 @@ export class Outcomes {
     });
   }
 
+  /** The change is not written: a hub that runs could not read these files. */
+  newFiles(names: readonly string[]): Outcome {
+    const message = `${list(names)} in spec.files is new, and files get to the hub when its pod starts: set spec.reloadStrategy to auto for this change. Nothing of it is loaded.`;
+    return stalled('RestartPending', message, { status: this.generated });
+  }
+
   reloadFailed(message: string, sections: readonly string[] = []): Outcome {
     return stalled('ReloadFailed', message, {
       status: { ...this.generated, changedSections: sections },

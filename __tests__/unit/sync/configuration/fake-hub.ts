@@ -7,6 +7,7 @@ import { AcceptedConfigurations } from '../../../../operator/sync/configuration/
 import { contentOf } from '../../../../operator/sync/configuration/content';
 import { generateConfiguration } from '../../../../operator/sync/configuration/generate';
 import { OnlineConfigurations, type Wanted } from '../../../../operator/sync/configuration/online';
+import { PodReplacement } from '../../../../operator/sync/configuration/pod-replacement';
 import { HASH_FILE } from '../../../../operator/sync/configuration/publish';
 import type { ReloadStrategy } from '../../../../operator/sync/configuration/reload-decision';
 import type { Files } from '../../../../operator/sync/configuration/sections';
@@ -90,7 +91,7 @@ export class FakeHub {
   /** A new process of the operator. */
   operator(): OnlineConfigurations {
     const given = this.services();
-    return new OnlineConfigurations(given, new AcceptedConfigurations(given));
+    return new OnlineConfigurations(given, new AcceptedConfigurations(given), new PodReplacement(given));
   }
 
   /** Reconciles until the hub has the content or the operator has given up; killed processes are followed by new ones. */
@@ -197,6 +198,7 @@ export class FakeHub {
     return services({
       clock: this.clock,
       cache: {
+        watches: () => false,
         get: (kind: string, _namespace: string, name: string) => {
           if (kind === 'ConfigMap') return metadataOf(name) as never;
           if (kind === 'Pod') return this.pod as never;

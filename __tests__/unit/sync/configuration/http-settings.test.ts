@@ -142,6 +142,15 @@ describe('syncHttpSettings', () => {
     expect(await run(given, { ...auto, sent: first.key })).toMatchObject({ sent: [], reason: 'Reverted' });
   });
 
+  test('former settings of its own that are on trial give way', async () => {
+    const { key } = await run({});
+    const text = { 'configuration.yaml': 'http:\n  ip_ban_enabled: false\n' };
+    const pending = { ...ours, ...meta };
+    const given = { pending, active_config_type: 'pending' } as const;
+    expect((await run(given, { ...auto, sent: key }, text)).sent).toHaveLength(1);
+    expect((await run(given, auto, text)).reason).toBe('PendingChange');
+  });
+
   test('settings that the hub does not take as they are do not restart it again', async () => {
     const { key } = await run({});
     expect(await run({}, { ...auto, sent: key })).toMatchObject({ sent: [], reason: 'Rejected' });

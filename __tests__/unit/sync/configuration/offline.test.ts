@@ -34,7 +34,11 @@ function setup({ accepted = true, hub = aHub(), pod, strategy = 'auto' }: Given 
     },
   });
   const known = { get: () => Promise.resolve(accepted ? ({} as Accepted) : undefined) };
-  const offline = new OfflineConfigurations(given, known as never);
+  const offline = new OfflineConfigurations(
+    given,
+    known as never,
+    { replace: () => Promise.resolve(true) } as never,
+  );
   const hash = content.marker.configuration;
   return {
     clock,

@@ -119,6 +119,9 @@ def put(files, place):
         link(config / name, place(name))
     for name in written - set(files):
         (config / name).unlink(missing_ok=True)
+    # Secrets may come later, to a hub that runs. To the hub, a link that leads nowhere is a file that is not there.
+    if "secrets.yaml" not in files and not (config / "secrets.yaml").is_file():
+        link(config / "secrets.yaml", mounted("secrets.yaml"))
     remember(files)
 
 
