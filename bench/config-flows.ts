@@ -55,7 +55,11 @@ export async function writeFlowsPage(page: string): Promise<void> {
   try {
     const { client } = await bench.hub();
     const rows: Row[] = [];
-    for (const domain of await domainsOf(client)) rows.push(...(await rowsOf(client, domain)));
+    for (const domain of await domainsOf(client)) {
+      const found = await rowsOf(client, domain);
+      for (const { steps, result } of found) console.log(domain, steps.join(', '), result);
+      rows.push(...found);
+    }
     await writeFile(page, pageOf(rows));
   } finally {
     await bench.stop();

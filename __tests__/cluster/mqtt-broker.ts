@@ -21,7 +21,7 @@ export class MqttBroker {
     return new MqttBroker(await freePort());
   }
 
-  /** Resolves when it listens. Without a login, everybody may connect. */
+  /** Resolves when it listens. Without a login, every client may connect. */
   async start(login?: BrokerLogin): Promise<void> {
     const args = [join(__dirname, 'mqtt-broker-process.mjs'), String(this.port)];
     const child = spawn(process.execPath, [...args, ...(login ? [login.user, login.password] : [])], {

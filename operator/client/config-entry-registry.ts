@@ -53,14 +53,13 @@ export class ConfigEntryRegistry {
     await this.connection.command('config_entries/update', { entry_id: entryId, title });
   }
 
-  /** A disabled entry is unloaded. Resolves with whether the hub has to be restarted for that. */
-  async setEnabled(entryId: string, enabled: boolean): Promise<boolean> {
-    const result = await this.connection.command(
+  /** A disabled entry is unloaded. One that cannot be unloaded has the state `failed_unload` afterwards. */
+  async setEnabled(entryId: string, enabled: boolean): Promise<void> {
+    await this.connection.command(
       'config_entries/disable',
       { entry_id: entryId, disabled_by: enabled ? null : 'user' },
       { timeout: this.rest.writeTimeout },
     );
-    return result.require_restart;
   }
 
   /** Removes an entry with its devices and entities. One that does not exist is not an error. */

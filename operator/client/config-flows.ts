@@ -68,12 +68,14 @@ export class ConfigFlows {
     return this.rest.get(`${PATH[kind]}/${flowId}`);
   }
 
-  /** Ends a flow. One that has ended already is not an error. */
-  async abort(kind: FlowKind, flowId: string): Promise<void> {
+  /** Ends a flow. Resolves with whether it was open: one that has ended already is not an error. */
+  async abort(kind: FlowKind, flowId: string): Promise<boolean> {
     try {
       await this.rest.delete(`${PATH[kind]}/${flowId}`);
+      return true;
     } catch (error) {
       if (!(error instanceof NotFound)) throw error;
+      return false;
     }
   }
 

@@ -181,7 +181,8 @@ const status = hubObjectStatusWith({
   title: { type: 'string', description: 'Title of the entry in the hub.' },
   entryState: {
     type: 'string',
-    description: 'State of the entry, as reported by the hub, such as loaded, setup_retry or setup_error.',
+    description:
+      'State of the entry, as reported by the hub, such as loaded, setup_retry or setup_error; or disabled.',
   },
   configHash: {
     type: 'string',
@@ -204,6 +205,11 @@ const status = hubObjectStatusWith({
         description: 'When it was started.',
       },
       flowID: { type: 'string', description: 'Id of the flow in the hub, which ends it after a crash.' },
+      replaces: {
+        type: 'string',
+        description:
+          'Id of the entry that is removed before the flow starts, since it has to be created again.',
+      },
       entryIDs: {
         type: 'array',
         description: 'Entries that the domain had before. Another one is the result of this flow.',

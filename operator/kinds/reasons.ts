@@ -490,12 +490,6 @@ export const eventReasons = {
     meaning: 'The object of a deleted resource could not be removed from the hub.',
     action: 'Delete the object in the hub.',
   },
-  AnswersNotUsed: {
-    kinds: integrations,
-    type: 'Warning',
-    meaning: 'No form of the integration asked for some answers.',
-    action: 'Correct their names, or remove them.',
-  },
   EntryRecreated: {
     kinds: integrations,
     type: 'Warning',

@@ -260,6 +260,32 @@ describe('IntegrationSync', () => {
     await tells('dice', /^Warning EntryRecreated/);
   });
 
+  test('a typo, a removed answer and one that moves leave the entry alone', async () => {
+    const values = (fields: Readonly<Record<string, string>>) =>
+      integration('villa', 'careful', 'min_max', {
+        configuration: { ...texts(fields), entity_ids: json(['sensor.one']) },
+      });
+    const fields = { name: 'Careful', type: 'min', round_digits: '1' };
+    await home.apply(values(fields));
+    await loaded('careful');
+    const id = await entryIdOf('careful');
+    await home.apply(values({ ...fields, round_digit: '2' }));
+    await failed('careful', 'no form of the existing entry asks for configuration.round_digit');
+    await home.apply(values(fields));
+    await loaded('careful');
+    await home.apply(
+      integration('villa', 'careful', 'min_max', {
+        steps: [{ stepId: 'user', values: { ...texts(fields), entity_ids: json(['sensor.one']) } }],
+      }),
+    );
+    await until('the answers have moved', async () =>
+      Object.keys((await statusOf('careful'))['answerHashes'] as object).includes('steps[0].user.name'),
+    );
+    await loaded('careful');
+    expect(await entryIdOf('careful')).toBe(id);
+    expect((await home.events('HubIntegration', 'careful')).join()).not.toContain('EntryRecreated');
+  });
+
   test('reconfigure: Recreate removes the entry and creates it anew with each change', async () => {
     const tod = (before: string) => ({
       configuration: texts({ name: 'Evening', after_time: '18:00:00', before_time: before }),

@@ -278,7 +278,7 @@ describe('an operator that is killed', () => {
     expect(writes).toBeGreaterThanOrEqual(4); // finalizer, pending flow, its id, entry
     const made = Array.from({ length: writes + 1 }, (_, index) => name(index + 1));
 
-    // The hub has made the entry, and nobody knows.
+    // The hub has made the entry, and status does not say so.
     const unknown: CrashPoint = {
       moment: 'before',
       at: 'the id of the entry',

@@ -1,6 +1,8 @@
 import type { ConfigEntry } from '../../client/flow-step';
 import type { HubClient } from '../../client/hub-client';
 import { timestamp } from '../../clock';
+import { integration as definition } from '../../kinds';
+import { defaulted } from '../../kinds/schema';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, waiting } from '../../runtime/outcome';
 import type { Services } from '../services';
@@ -10,7 +12,7 @@ import { createEntry } from './entry-flows';
 import type { HubContext, IntegrationResource } from './hub-context';
 import type { OperationResult } from './operation';
 import { flowWork, inProgress, startOperation, stillFailed } from './progress';
-import { entryHashes } from './status-fields';
+import { entryHashes, NO_ENTRY } from './status-fields';
 import type { IntegrationWork } from './work';
 
 /** Milliseconds until a resource checks again whether the flow of another one of its domain has ended. */
@@ -22,19 +24,35 @@ export class EntryAcquisition {
 
   /** No entry yet: one is adopted, or made. */
   async acquire(work: IntegrationWork, entries: ReadonlyMap<string, ConfigEntry>): Promise<Outcome> {
-    const { cached, client, hub, resource, spec, status } = work;
+    const { cached, client, hub, resource, status } = work;
     const { pendingFlow } = status;
     if (pendingFlow) {
-      if (cached.startedAt === pendingFlow.startedAt) return this.create(work);
+      if (cached.startedAt === pendingFlow.startedAt) return this.create(work, pendingFlow.replaces);
       const made = await this.endPending(resource, client, hub);
-      return made
-        ? this.own(work, made, status.answerHashes ?? {}, {})
-        : inProgress(work, undefined, 0, { pendingFlow: null });
+      if (made) return this.own(work, made, status.answerHashes ?? {}, {});
+      return pendingFlow.replaces === undefined
+        ? inProgress(work, undefined, 0, { pendingFlow: null })
+        : this.begin(work, entries, pendingFlow.replaces);
     }
     const found = cached.isRecreating ? undefined : this.adoptable(work, entries);
     if (found) return this.adopt(work, found);
     const failed = stillFailed(work, this.services.clock);
     if (failed) return failed;
+    return this.begin(work, entries);
+  }
+
+  /**
+   * Records in status that a config flow is about to start.
+   *
+   * @param replaces the entry that is removed before
+   */
+  begin(
+    work: IntegrationWork,
+    entries: ReadonlyMap<string, ConfigEntry>,
+    replaces?: string,
+    events: readonly EventSpec[] = [],
+  ): Outcome {
+    const { cached, hub, resource, spec } = work;
     const busy = hub.acquireDomain(resource);
     if (busy) {
       const message = `Waiting for the config flow of ${busy.metadata.name}: one of ${spec.domain} runs at a time.`;
@@ -45,10 +63,12 @@ export class EntryAcquisition {
     const entryIDs = [...entries.values()]
       .filter((entry) => entry.domain === spec.domain)
       .map((entry) => entry.entry_id);
-    return inProgress(work, undefined, 0, {
-      pendingFlow: { startedAt, entryIDs },
+    const fields = {
+      ...NO_ENTRY,
+      pendingFlow: { startedAt, entryIDs, ...(replaces !== undefined && { replaces }) },
       ...recorded(entryHashes(work.hashes), work.key),
-    });
+    };
+    return inProgress(work, undefined, 0, fields, events);
   }
 
   /**
@@ -60,30 +80,31 @@ export class EntryAcquisition {
     client: HubClient,
     hub: HubContext,
   ): Promise<ConfigEntry | undefined> {
-    const { pendingFlow } = resource.status!;
-    if (pendingFlow?.flowID !== undefined) await client.flows.abort('config', pendingFlow.flowID);
-    const { domain, title } = resource.spec;
+    const { entryIDs = [], flowID } = resource.status!.pendingFlow!;
+    const wasOpen = flowID !== undefined && (await client.flows.abort('config', flowID));
+    const spec = defaulted(definition.spec, resource.spec);
+    const { domain } = spec;
     const entries = await client.configEntries.refreshed();
     const free = freeEntries(entries.values(), domain, (id) => hub.ownerOf(id, resource) !== undefined);
-    return entryMadeSince(free, { domain, title }, pendingFlow?.entryIDs ?? []);
+    return entryMadeSince(free, { domain, title: wantedTitle(spec) }, entryIDs, wasOpen);
   }
 
   adoptable(
-    { answers, hub, resource, spec }: IntegrationWork,
+    { hub, resource, spec }: IntegrationWork,
     entries: ReadonlyMap<string, ConfigEntry>,
   ): ConfigEntry | undefined {
     if (spec.adopt === 'Never') return undefined;
     const { domain } = spec;
     const free = freeEntries(entries.values(), domain, (id) => hub.ownerOf(id, resource) !== undefined);
     const count = [...entries.values()].filter((entry) => entry.domain === domain).length;
-    return entryToAdopt(free, { domain, title: wantedTitle(spec.title, answers) }, count);
+    return entryToAdopt(free, { domain, title: wantedTitle(spec) }, count);
   }
 
   /** What the entry has cannot be seen: its answers count as those of the spec, until they change there. */
   adopt(work: IntegrationWork, entry: ConfigEntry): Outcome {
     const message = `The hub already had the ${entry.domain} entry “${entry.title}”: it now belongs to this resource.`;
     const event: EventSpec = { type: 'Warning', reason: 'Adopted', message };
-    return this.own(work, entry, entryHashes(work.hashes), { adopted: true }, [event]);
+    return this.own(work, entry, entryHashes(work.hashes), { adopted: true }, work.key, [event]);
   }
 
   own(
@@ -91,9 +112,10 @@ export class EntryAcquisition {
     entry: ConfigEntry,
     hashes: AnswerHashes,
     status: Readonly<Record<string, unknown>>,
+    key = work.key,
     events: readonly EventSpec[] = [],
   ): Outcome {
-    const { cached, hub, resource, key } = work;
+    const { cached, hub, resource } = work;
     hub.claim(resource, entry.entry_id);
     hub.releaseDomain(resource.metadata.uid);
     cached.failure = undefined;
@@ -128,10 +150,12 @@ export class EntryAcquisition {
     return free.length === 1 ? free[0] : undefined;
   }
 
-  private create(work: IntegrationWork): Outcome {
-    work.cached.startedAt = undefined;
+  private create(work: IntegrationWork, replaces: string | undefined): Outcome {
+    const { cached } = work;
+    cached.startedAt = undefined;
+    cached.isRecreating = replaces !== undefined;
     const operation = startOperation(work, this.services.clock, 'create', (running) =>
-      createEntry(flowWork(work, this.services.clock), running),
+      createEntry(flowWork(work, this.services.clock), replaces, running),
     );
     return inProgress(work, operation);
   }

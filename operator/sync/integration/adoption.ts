@@ -1,5 +1,5 @@
 import type { ConfigEntry } from '../../client/flow-step';
-import type { Answers } from './answers';
+import type { HubIntegrationSpec } from '../../kinds/integration';
 
 /** Which entry a resource wants, as far as its spec tells. */
 export interface Wanted {
@@ -13,11 +13,12 @@ export interface Wanted {
  * title. Without the second rule, the first resource of a domain would take over a helper that a person made for
  * something else.
  */
-export function wantedTitle(title: string | undefined, answers: Answers): string | undefined {
+export function wantedTitle({ title, steps = [], configuration }: HubIntegrationSpec): string | undefined {
   if (title !== undefined) return title;
-  const all = [...answers.steps.flatMap((step) => step.answers), ...answers.configuration];
-  const value = all.find(({ field }) => field === 'name')?.value;
-  return value?.type === 'text' ? value.text : undefined;
+  const names = [...steps.map(({ values }) => values), configuration].flatMap(
+    (given) => given?.['name'] ?? [],
+  );
+  return names[0]?.value;
 }
 
 /**
@@ -49,12 +50,25 @@ export function entryToAdopt(
   return matching.length === 1 ? matching[0] : undefined;
 }
 
-/** The entry of a flow whose end was not observed: the one that the domain did not have before. */
+/**
+ * The entry of a flow whose end was not observed: one of a user's flow, which the domain did not have before. Of several,
+ * the one with the title; without a title none, since any of them may be a person's.
+ *
+ * @param wasOpen the flow was still open, so it can only be about to set up the entry
+ */
 export function entryMadeSince(
   free: readonly ConfigEntry[],
   { title }: Wanted,
   entriesBefore: readonly string[],
+  wasOpen: boolean,
 ): ConfigEntry | undefined {
-  const made = free.filter((entry) => !entriesBefore.includes(entry.entry_id));
-  return made.find((entry) => entry.title === title) ?? made[0];
+  const made = free.filter(
+    (entry) =>
+      entry.source === 'user' &&
+      !entriesBefore.includes(entry.entry_id) &&
+      (!wasOpen || entry.state === 'setup_in_progress'),
+  );
+  const titled = made.filter((entry) => entry.title === title);
+  const [first, ...others] = titled.length > 0 ? titled : made;
+  return others.length === 0 ? first : undefined;
 }

@@ -16,18 +16,21 @@ const PREFIX = 'hmac-sha256';
  */
 export function hashAnswers(answers: Answers, key: string): AnswerHashes {
   const hashes: Record<string, string> = {};
-  const add = (id: string, content: string | Uint8Array) => {
-    const hash = createHmac('sha256', key).update(`${id}\n`).update(content).digest('hex');
+  // Without the place of the answer: one that moves to a step, or to another index, is the same answer.
+  const add = (id: string, name: string, content: string) => {
+    const hash = createHmac('sha256', key)
+      .update(JSON.stringify([name, content]))
+      .digest('hex');
     hashes[id] = hash.slice(0, LENGTH);
   };
   const { configuration, steps, options = [], subentries = [] } = answers;
   const all = [configuration, options, ...steps.map((step) => step.answers)].flat();
-  for (const answer of all) add(answer.id, contentOf(answer));
+  for (const answer of all) add(answer.id, answer.field, contentOf(answer));
   for (const [index, { stepId, menuOption }] of steps.entries())
-    if (menuOption !== undefined) add(menuId(index, stepId), menuOption);
+    if (menuOption !== undefined) add(menuId(index, stepId), `menu ${stepId}`, menuOption);
   for (const subentry of subentries) {
-    const content = subentry.answers.map((answer) => [answer.id, String(contentOf(answer))]);
-    add(subentryId(subentry), JSON.stringify(content.sort()));
+    const content = subentry.answers.map((answer) => [answer.field, contentOf(answer)]);
+    add(subentryId(subentry), subentryId(subentry), JSON.stringify(content.sort()));
   }
   return hashes;
 }
@@ -48,6 +51,19 @@ export function recorded(hashes: AnswerHashes, key: string): RecordedAnswers {
 /** Whether a recorded hash can be compared: it was made with this key. */
 export function isComparable(configHash: string | undefined, key: string): boolean {
   return configHash?.split(':')[1] === keyId(key);
+}
+
+/**
+ * The recorded hashes with the present ids of answers that only moved in the spec: an answer is the same if its field and
+ * its value are.
+ */
+export function withMoves(before: AnswerHashes, now: AnswerHashes): AnswerHashes {
+  const added = Object.keys(now).filter((id) => before[id] === undefined);
+  const moved = Object.entries(before).map(([id, hash]) => {
+    const to = now[id] === undefined ? added.findIndex((each) => now[each] === hash) : -1;
+    return [to < 0 ? id : added.splice(to, 1)[0]!, hash];
+  });
+  return Object.fromEntries(moved) as AnswerHashes;
 }
 
 /** Ids of the answers that were added, changed or removed. */
@@ -83,7 +99,7 @@ export function placeOf(id: string): Place {
 /** A short name of the key, which does not reveal it. */
 const keyId = (key: string): string => createHash('sha256').update(key).digest('hex').slice(0, 8);
 
-function contentOf({ value }: Answer): string | Uint8Array {
+function contentOf({ value }: Answer): string {
   switch (value.type) {
     case 'text':
       return `text ${value.text}`;

@@ -1,4 +1,5 @@
 import type { HubIntegrationSpec } from '../../kinds/integration';
+import { parseJson, unsafeIntegers } from '../../runtime/json';
 import type { Services } from '../services';
 
 /** A value as a person gave it, before it is converted for the field that asks for it. */
@@ -134,7 +135,11 @@ class Reader {
 
   private json(id: string, text: string): Value | undefined {
     try {
-      return { type: 'json', value: JSON.parse(text) as unknown };
+      const value = parseJson(text);
+      const [unsafe] = unsafeIntegers(value, '');
+      if (unsafe)
+        this.invalid ??= `${id}.jsonValue has the integer ${unsafe.digits}, which is beyond 2^53 and would lose digits: quote it.`;
+      return { type: 'json', value };
     } catch {
       this.invalid ??= `${id}.jsonValue is not valid JSON: correct it, or use value for plain text.`;
       return undefined;

@@ -27,6 +27,11 @@ const TIME = /^(\d+):([0-5]?\d)(?::([0-5]?\d))?$/;
 export function coerce(field: FormField, value: Exclude<Value, { readonly type: 'file' }>): Coerced {
   const raw = value.type === 'text' ? value.text : value.value;
   const schema = schemaOf(field);
+  // Ajv would make 0, false or an empty text of it.
+  if (raw === null)
+    return field.selector && !field.allow_none ? { problem: 'must not be null' } : { value: null };
+  const isNumber = schema['type'] === 'integer' || schema['type'] === 'number';
+  if (isNumber && isInexact(raw)) return { problem: 'must be a number that can be represented exactly' };
   const prepared = prepare(field, schema, raw);
   const holder = { value: structuredClone(prepared) };
   const validate = new Ajv({ coerceTypes: 'array', strict: false, allErrors: true }).compile({
@@ -54,6 +59,13 @@ function duration(text: string): Readonly<Record<string, number>> | undefined {
   if (!match) return undefined;
   const [, hours, minutes, seconds = '0'] = match;
   return { hours: Number(hours), minutes: Number(minutes), seconds: Number(seconds) };
+}
+
+/** An integer beyond 2^53 would lose digits. */
+function isInexact(raw: unknown): boolean {
+  const number = typeof raw === 'string' && raw.trim() !== '' ? Number(raw) : raw;
+  if (typeof number !== 'number' || Number.isNaN(number)) return false;
+  return !Number.isFinite(number) || (Number.isInteger(number) && !Number.isSafeInteger(number));
 }
 
 /** Never the value: it may be a secret. */

@@ -20,9 +20,18 @@ export interface FlowWork {
   readonly hashes: AnswerHashes;
 }
 
-/** Creates an entry. */
-export async function createEntry(work: FlowWork, operation: Operation): Promise<OperationResult> {
+/**
+ * Creates an entry.
+ *
+ * @param replaces the entry that is removed before
+ */
+export async function createEntry(
+  work: FlowWork,
+  replaces: string | undefined,
+  operation: Operation,
+): Promise<OperationResult> {
   const { client, clock, spec, answers } = work;
+  if (replaces !== undefined) await client.configEntries.remove(replaces);
   const flow: FlowName = { kind: 'config', domain: spec.domain };
   const end = await runFlow(
     client,
@@ -31,7 +40,8 @@ export async function createEntry(work: FlowWork, operation: Operation): Promise
     { clock, signal: operation.signal, onOpen: (flowId) => operation.open(flowId) },
   );
   if (end.type !== 'created') return failure(flow, end.problem);
-  if (end.entry) return { type: 'created', entry: end.entry, unused: end.navigator.unused };
+  if (end.entry)
+    return { type: 'created', entry: end.entry, unused: end.navigator.unused.map(({ id }) => id) };
   return failure(flow, { kind: 'answers', text: 'the hub did not show the entry that it made' });
 }
 
@@ -85,7 +95,7 @@ class EntryUpdate {
       (await this.configuration()) ??
       (await this.options()) ??
       (await this.name()) ??
-      (await this.recreate(isAdopted, spec.reconfigure === 'Recreate')) ??
+      this.remaining(isAdopted, spec.reconfigure === 'Recreate') ??
       (await this.subentries()) ?? { type: 'applied', applied: this.applied }
     );
   }
@@ -140,7 +150,8 @@ class EntryUpdate {
     if (spec.reconfigure === 'Recreate') return undefined;
     const id = this.left.find((each) => {
       const place = placeOf(each);
-      return 'field' in place && place.field === 'name';
+      const isChanged = this.before[each] !== undefined && this.work.hashes[each] !== undefined;
+      return isChanged && 'field' in place && place.field === 'name';
     });
     const all = [...answers.configuration, ...answers.steps.flatMap((step) => step.answers)];
     const value = all.find((answer) => answer.id === id)?.value;
@@ -150,19 +161,26 @@ class EntryUpdate {
     return undefined;
   }
 
-  private async recreate(isAdopted: boolean, isAskedFor: boolean): Promise<OperationResult | undefined> {
-    const { client, spec } = this.work;
+  /**
+   * Answers that no form of the entry has. One that was removed is forgotten. One that was added is a mistake. Only a
+   * changed one that the entry was created with justifies another entry.
+   */
+  private remaining(isAdopted: boolean, isAskedFor: boolean): OperationResult | undefined {
+    const { hashes, spec } = this.work;
+    if (!isAskedFor) for (const id of this.left) if (hashes[id] === undefined) this.applied.add(id);
     const changed = this.left;
     if (changed.length === 0) return undefined;
-    if (isAdopted && !isAskedFor) {
-      const text =
-        `no form of the existing entry has ${changed.join(', ')}, and an adopted entry is not removed: ` +
-        'set spec.reconfigure to Recreate to have it removed and created again, or take the change back';
-      return this.failed({ kind: 'config', domain: spec.domain }, { kind: 'answers', text });
+    const flow: FlowName = { kind: 'config', domain: spec.domain };
+    const added = changed.filter((id) => this.before[id] === undefined);
+    if (isAskedFor) return { type: 'recreate', changed };
+    const wayOut = 'or set spec.reconfigure to Recreate to have the entry removed and created again';
+    if (added.length > 0) {
+      const text = `no form of the existing entry asks for ${added.join(', ')}: remove it, correct its name, ${wayOut}`;
+      return this.failed(flow, { kind: 'answers', text });
     }
-    this.operation.signal.throwIfAborted();
-    await client.configEntries.remove(this.entry.entry_id);
-    return { type: 'removed', changed };
+    if (!isAdopted) return { type: 'recreate', changed };
+    const text = `no form of the existing entry has ${changed.join(', ')}, and an adopted entry is not removed: take the change back, ${wayOut}`;
+    return this.failed(flow, { kind: 'answers', text });
   }
 
   private async subentries(): Promise<OperationResult | undefined> {
@@ -215,11 +233,14 @@ class EntryUpdate {
     const before = new Set((await client.configEntries.subentries(entryId)).map((each) => each.subentry_id));
     const end = await this.flow(request, { steps: [], fields: withTitle(desired), lenient: true });
     if (!isSuccess(end)) return this.failed(flow, problemOf(end));
+    const [unused] = end.navigator.unused.filter(({ id }) => id !== 'title');
     const after = await client.configEntries.subentries(entryId);
     const made = after.find((each) => each.subentry_id === reconfigured || !before.has(each.subentry_id));
     if (made && made.title !== title)
       await client.configEntries.setSubentryTitle(entryId, made.subentry_id, title);
-    return undefined;
+    if (!unused) return undefined;
+    const text = `no form asks for ${unused.id}: remove it or correct its name`;
+    return this.failed(flow, { kind: 'answers', field: unused.field, text });
   }
 
   /** Runs a flow of the entry, and takes the answers that it used as applied, and `extra` with them. */

@@ -23,6 +23,8 @@ export async function hashKey(
   const secret = await services.secrets.get(namespace, secretName);
   const present = secret?.get(KEY);
   if (present) return present;
+  const version = services.cache.get<ClusterObject>(builtin.Secret.kind, namespace, secretName)?.metadata
+    .resourceVersion;
   const key = randomBytes(32).toString('base64url');
   try {
     const written = await (secret
@@ -30,7 +32,8 @@ export async function hashKey(
           method: 'PATCH',
           path: pathOf(builtin.Secret, namespace, secretName),
           contentType: 'application/merge-patch+json',
-          body: { stringData: { [KEY]: key } },
+          // With the version: of two writers only one may set the key.
+          body: { metadata: { resourceVersion: version }, stringData: { [KEY]: key } },
         })
       : services.cluster.request<ClusterObject>({
           method: 'POST',

@@ -2,8 +2,10 @@ import type { HubClient } from '../../client/hub-client';
 import { integration } from '../../kinds';
 import type { HubIntegration } from '../../kinds/integration';
 import type { CustomResource } from '../../kinds/resource';
+import { conditionOf } from '../../runtime/conditions';
 import { Timer } from '../../timer';
 import type { Services } from '../services';
+import type { Correction } from '../corrections';
 import type { Operation } from './operation';
 
 export type IntegrationResource = CustomResource & HubIntegration;
@@ -20,6 +22,14 @@ export interface Failure {
   readonly isAuth: boolean;
 }
 
+/** Unloading an entry may take longer than a finalizer may wait. */
+export interface Removal {
+  /** By the monotonic clock. */
+  readonly startedAt: number;
+  ended: boolean;
+  error?: Error;
+}
+
 /** What the operator remembers of a resource; it is lost at a restart. */
 export interface Cached {
   operation?: Operation | undefined;
@@ -30,6 +40,10 @@ export interface Cached {
   reauth?: { readonly key: string; readonly message: string | undefined } | undefined;
   /** Its entry was removed to be created again: no other one is adopted. */
   isRecreating?: boolean;
+  /** The removal of the entry, when the resource is being deleted. */
+  removal?: Removal | undefined;
+  /** Corrections of the title and of `disabled_by`. */
+  correction?: Correction | undefined;
 }
 
 /** A hub that starts reports a hundred components within seconds: what failed is tried again once for many of them. */
@@ -108,7 +122,7 @@ export class HubContext {
       if (other.metadata.uid === uid || other.spec.domain !== domain) continue;
       const isRunning = this.runningFlows.get(domain) === other.metadata.uid;
       // Of a process that crashed: this one ends it first.
-      const isPending = other.status?.pendingFlow !== undefined && !other.spec.suspend;
+      const isPending = other.status?.pendingFlow !== undefined && !isHeldUp(other);
       if (isRunning || isPending) return other;
     }
     this.runningFlows.set(domain, uid);
@@ -142,6 +156,12 @@ export class HubContext {
   private resources(): Iterable<IntegrationResource> {
     return this.services.cache.ofHub<IntegrationResource>(integration.kind, this.namespace, this.hubName);
   }
+}
+
+/** It does not continue its flow before something else changes: others of its domain do not wait for that. */
+function isHeldUp(resource: IntegrationResource): boolean {
+  const reason = conditionOf(resource, 'Ready')?.reason ?? '';
+  return resource.spec.suspend || ['SecretNotFound', 'KeyNotFound', 'InvalidSpec', 'DryRun'].includes(reason);
 }
 
 /** The contexts of all hubs, one for each client. */

@@ -1,14 +1,28 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ConfigEntry } from '../../client/flow-step';
 import { integration as definition } from '../../kinds';
 import type { EventSpec } from '../../runtime/event-spec';
-import { type Outcome, ready, stalled } from '../../runtime/outcome';
+import { DEPENDENCY_REQUEUE } from '../../limits';
+import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
+import { correctionsOf, countCorrection, MAX_EQUAL_CORRECTIONS } from '../corrections';
 import type { Services } from '../services';
-import { changedAnswers, isComparable, recorded } from './answer-hashes';
+import {
+  type AnswerHashes,
+  changedAnswers,
+  isComparable,
+  placeOf,
+  recorded,
+  subentryId,
+  withMoves,
+} from './answer-hashes';
 import { reauthenticate, updateEntry } from './entry-flows';
 import { entryOutcome } from './entry-state';
 import { flowWork, inProgress, startOperation, stillFailed, withStatus } from './progress';
-import { NO_ENTRY, seenStatus } from './status-fields';
+import { DISABLED, NO_ENTRY, seenStatus } from './status-fields';
 import type { IntegrationWork } from './work';
+
+/** Milliseconds until a corrected entry is checked again; the hub's event comes sooner. */
+const CORRECTION_PAUSE = 2_000;
 
 /** Keeps an entry as its resource asks: what differs is applied, drift is corrected or reported, its state decides. */
 export class EntryMaintenance {
@@ -17,31 +31,37 @@ export class EntryMaintenance {
   /** The entry exists: what differs is applied, then its state decides. */
   async maintain(work: IntegrationWork, entry: ConfigEntry): Promise<Outcome> {
     const { cached, hashes, hub, key, previous, resource, status } = work;
+    const { clock } = this.services;
     hub.claim(resource, entry.entry_id);
     const seen = seenStatus(work, entry);
-    // The key was lost: nothing can be compared, so nothing is done.
-    if (!isComparable(status.configHash, key))
-      return inProgress(work, undefined, 0, { ...seen, ...recorded(hashes, key) });
-    const corrected = await this.correctEntry(work, entry);
-    if (corrected) return corrected;
-    if (entry.disabled_by !== null)
-      return ready('EntryDisabled', `The ${entry.domain} entry “${entry.title}” is disabled in the hub.`, {
-        status: seen,
-      });
+    const applied = status.answerHashes ?? {};
+    // The key was lost: nothing can be compared, so nothing is done. What was not applied before is still to be applied.
+    if (!isComparable(status.configHash, key)) {
+      const known = Object.entries(hashes).filter(([id]) => applied[id] !== undefined);
+      return inProgress(work, undefined, 0, { ...seen, ...recorded(Object.fromEntries(known), key) });
+    }
+    const difference = await this.correctEntry(work, entry);
+    if (difference && 'outcome' in difference) return difference.outcome;
+    const drift = difference?.drift;
+    if (entry.disabled_by !== null) return drift ?? withStatus(disabledOutcome(entry), seen);
+    const before = await this.withoutLostSubentries(work, entry, withMoves(applied, hashes));
+    const changed = changedAnswers(before, hashes);
+    const failed = stillFailed(work, clock);
     const reauth = await this.reauthenticate(work, entry);
-    if (reauth) return withStatus(reauth, seen);
-    const changed = changedAnswers(status.answerHashes ?? {}, hashes);
+    // Other answers may be what it takes, such as another host.
+    if (reauth && (reauth.type !== 'Stalled' || changed.length === 0 || failed))
+      return withStatus(reauth, seen);
     if (changed.length > 0) {
-      const failed = stillFailed(work, this.services.clock);
       if (failed) return withStatus(failed, seen);
-      const before = status.answerHashes ?? {};
-      const operation = startOperation(work, this.services.clock, 'update', (running) =>
-        updateEntry(flowWork(work, this.services.clock), entry, before, status.adopted === true, running),
+      const operation = startOperation(work, clock, 'update', (running) =>
+        updateEntry(flowWork(work, clock), entry, before, status.adopted === true, running),
       );
-      return inProgress(work, operation, undefined, seen);
+      return inProgress(work, operation, undefined, drift ? {} : seen);
     }
     cached.failure = undefined;
-    return withStatus(entryOutcome(entry, previous), seen);
+    // Answers that only moved in the spec have other ids.
+    const fields = isDeepStrictEqual(before, applied) ? seen : { ...seen, ...recorded(before, key) };
+    return drift ?? withStatus(entryOutcome(entry, previous), fields);
   }
 
   /** The entry was removed from the hub. */
@@ -56,32 +76,55 @@ export class EntryMaintenance {
     return inProgress(work, undefined, 0, NO_ENTRY, events);
   }
 
-  /** Title and `disabled_by`, which need no flow. */
-  private async correctEntry(work: IntegrationWork, entry: ConfigEntry): Promise<Outcome | undefined> {
-    const { client, resource, spec, status } = work;
+  /**
+   * Title and `disabled_by`, which need no flow. Drift is a value that status has recorded otherwise for this generation.
+   * Undefined: they are as the spec asks.
+   */
+  private async correctEntry(
+    work: IntegrationWork,
+    entry: ConfigEntry,
+  ): Promise<{ readonly outcome: Outcome } | { readonly drift: Outcome } | undefined> {
+    const { cached, client, resource, spec, status } = work;
     const { entry_id: entryId, title, domain } = entry;
+    const isEnabled = entry.disabled_by === null;
+    const isTitleWrong = spec.title !== undefined && title !== spec.title;
+    const isSwitched = spec.enabled !== isEnabled;
+    if (!isTitleWrong && !isSwitched) return undefined;
     const isSettled = status.observedGeneration === resource.metadata.generation;
+    const wasEnabled = status.entryState !== undefined && status.entryState !== DISABLED;
+    const isDrift =
+      isSettled &&
+      ((isTitleWrong && status.title === spec.title) || (isSwitched && wasEnabled === spec.enabled));
     const differences = [
-      ...(spec.title !== undefined && title !== spec.title ? [`its title is “${title}”`] : []),
-      ...(spec.enabled !== (entry.disabled_by === null)
-        ? [spec.enabled ? 'it is disabled' : 'it is enabled']
-        : []),
-    ];
-    if (differences.length === 0) return undefined;
-    const isDrift = isSettled && work.previous?.status === 'True';
-    const wasReported = work.previous?.reason === 'DriftDetected' && isSettled;
-    const what = `The ${domain} entry was changed in the hub: ${differences.join(', ')}`;
-    if ((isDrift || wasReported) && spec.driftPolicy === 'Warn')
-      return withStatus(
-        this.report(work, `${what}. driftPolicy is Warn: it stays so.`),
-        seenStatus(work, entry),
-      );
-    if (spec.title !== undefined && title !== spec.title)
-      await client.configEntries.setTitle(entryId, spec.title);
-    if (spec.enabled !== (entry.disabled_by === null))
-      await client.configEntries.setEnabled(entryId, spec.enabled);
-    const events = isDrift ? [this.corrected(`${what}. It is changed back.`)] : [];
-    return inProgress(work, undefined, 0, seenStatus(work, entry), events);
+      ...(isTitleWrong ? [`its title is “${title}”`] : []),
+      ...(isSwitched ? [isEnabled ? 'it is enabled' : 'it is disabled'] : []),
+    ].join(', ');
+    const what = `The ${domain} entry was changed in the hub: ${differences}.`;
+    if (isDrift && spec.driftPolicy === 'Warn')
+      return { drift: this.report(work, `${what} driftPolicy is Warn: it stays so.`) };
+    const now = this.services.clock.monotonic();
+    if (correctionsOf(cached, differences, now) >= MAX_EQUAL_CORRECTIONS) {
+      const advice = 'Each correction is reverted in the hub: it is not corrected again for an hour.';
+      return { drift: this.report(work, `${what} ${advice}`) };
+    }
+    countCorrection(cached, differences, now);
+    if (isTitleWrong) await client.configEntries.setTitle(entryId, spec.title);
+    if (isSwitched) await client.configEntries.setEnabled(entryId, spec.enabled);
+    const events = isDrift ? [this.corrected(`${what} It is changed back.`)] : [];
+    return { outcome: inProgress(work, undefined, CORRECTION_PAUSE, {}, events) };
+  }
+
+  /** A subentry that was removed in the hub counts as not applied. */
+  private async withoutLostSubentries(
+    { answers, client, spec }: IntegrationWork,
+    entry: ConfigEntry,
+    hashes: AnswerHashes,
+  ): Promise<AnswerHashes> {
+    if (!answers.subentries?.length || spec.driftPolicy === 'Warn') return hashes;
+    const present = await client.configEntries.subentries(entry.entry_id);
+    const ids = new Set(present.map(({ subentry_type: type, title }) => subentryId({ type, title })));
+    const isThere = ([id]: [string, string]) => placeOf(id).part !== 'subentries' || ids.has(id);
+    return Object.fromEntries(Object.entries(hashes).filter(isThere));
   }
 
   /** The hub asks for other credentials: the present answers are sent once. */
@@ -116,4 +159,16 @@ export class EntryMaintenance {
     if (previous?.reason !== 'DriftDetected') this.services.metrics.driftFound(definition.kind, 'reported');
     return stalled('DriftDetected', message);
   }
+}
+
+/** It is unloaded, unless the integration cannot be: then it is disabled after a restart. */
+function disabledOutcome({ domain, title, state }: ConfigEntry): Outcome {
+  const name = `The ${domain} entry “${title}”`;
+  if (state === 'not_loaded') return ready('EntryDisabled', `${name} is disabled in the hub.`);
+  if (state === 'unload_in_progress')
+    return waiting('EntryNotLoaded', `${name} is being unloaded.`, DEPENDENCY_REQUEUE);
+  return stalled(
+    'EntryNotLoaded',
+    `${name} could not be unloaded: it is disabled after the next restart of the hub.`,
+  );
 }

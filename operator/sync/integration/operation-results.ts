@@ -36,14 +36,13 @@ export class OperationResults {
     const summary = { kind: operation.type, result: result.type, flowID: operation.flowId };
     context.log.info(summary, 'ended config flow');
     switch (result.type) {
-      case 'created':
-        return this.acquisition.own(
-          work,
-          result.entry,
-          entryHashes(operation.sent.hashes),
-          {},
-          unusedEvents(result.unused),
+      case 'created': {
+        // What no form asked for is not recorded as applied: the update that follows reports it.
+        const used = Object.entries(entryHashes(operation.sent.hashes)).filter(
+          ([id]) => !result.unused.includes(id),
         );
+        return this.acquisition.own(work, result.entry, Object.fromEntries(used), {}, operation.sent.key);
+      }
       case 'applied':
         if (operation.type === 'update') cached.failure = undefined;
         return inProgress(
@@ -52,12 +51,11 @@ export class OperationResults {
           0,
           appliedStatus(work, this.services.clock, operation, result.applied),
         );
-      case 'removed': {
-        cached.isRecreating = true;
-        const message = `The entry was removed to be created again, since no form of it has ${result.changed.join(', ')}, or reconfigure is Recreate.`;
-        return inProgress(work, undefined, 0, NO_ENTRY, [
-          { type: 'Warning', reason: 'EntryRecreated', message },
-        ]);
+      case 'recreate': {
+        const message = `The entry is removed and created again: no form of it has ${result.changed.join(', ')}, or reconfigure is Recreate.`;
+        const event: EventSpec = { type: 'Warning', reason: 'EntryRecreated', message };
+        const entries = await client.configEntries.refreshed();
+        return this.acquisition.begin(work, entries, work.status.entryID, [event]);
       }
       case 'failed': {
         const existing =
@@ -125,10 +123,4 @@ function withWayOut(
   });
   if (titles.length === 0) return message;
   return `${message} To adopt an existing entry, set spec.title to its title: ${titles.join(', ')}.`;
-}
-
-function unusedEvents(unused: readonly { readonly id: string }[]): readonly EventSpec[] {
-  if (unused.length === 0) return [];
-  const message = `No form of the integration asked for ${unused.map(({ id }) => id).join(', ')}: correct the name, or remove it.`;
-  return [{ type: 'Warning', reason: 'AnswersNotUsed', message }];
 }

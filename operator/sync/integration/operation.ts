@@ -3,17 +3,16 @@ import type { Clock } from '../../clock';
 import { withDeadline } from '../../deadline';
 import { errorOf, Stopping } from '../../errors';
 import type { AnswerHashes } from './answer-hashes';
-import type { Answer } from './answers';
 import type { FlowProblem } from './flow-navigator';
 import type { FlowName } from './problem-text';
 
 /** What flows did to the entry of a resource. */
 export type OperationResult =
-  | { readonly type: 'created'; readonly entry: ConfigEntry; readonly unused: readonly Answer[] }
+  | { readonly type: 'created'; readonly entry: ConfigEntry; readonly unused: readonly string[] }
   /** Ids of the answers that the entry has now, and of those that it has no more. */
   | { readonly type: 'applied'; readonly applied: ReadonlySet<string> }
-  /** The entry was removed: it has to be created again. */
-  | { readonly type: 'removed'; readonly changed: readonly string[] }
+  /** No form of the entry has these answers: it has to be removed and created again. */
+  | { readonly type: 'recreate'; readonly changed: readonly string[] }
   | {
       readonly type: 'failed';
       readonly flow: FlowName;
@@ -41,12 +40,12 @@ export class Operation {
   private admit: (() => void) | undefined;
 
   /**
-   * @param sent hashes of the answers that it sends: those of the spec may change meanwhile
+   * @param sent hashes of the answers that it sends, and their key: both may change meanwhile
    * @param onNews called when status has something to record
    */
   constructor(
     readonly type: 'create' | 'update' | 'reauth',
-    readonly sent: { readonly configHash: string; readonly hashes: AnswerHashes },
+    readonly sent: { readonly configHash: string; readonly hashes: AnswerHashes; readonly key: string },
     private readonly clock: Clock,
     private readonly onNews: () => void,
     run: (operation: Operation) => Promise<OperationResult>,

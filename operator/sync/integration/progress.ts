@@ -19,12 +19,18 @@ export function stillFailed(
 
 /** Starts flows whose end queues the resource again. */
 export function startOperation(
-  { cached, configHash, hashes, hub, resource }: IntegrationWork,
+  { cached, configHash, hashes, hub, key, resource }: IntegrationWork,
   clock: Clock,
   type: Operation['type'],
   run: (operation: Operation) => Promise<OperationResult>,
 ): Operation {
-  const operation = new Operation(type, { configHash, hashes }, clock, () => hub.requeue(resource), run);
+  const onNews = () => {
+    if (operation.result?.type === 'created') hub.claim(resource, operation.result.entry.entry_id);
+    // Also if the result cannot be recorded now, as while the resource is suspended: others of the domain go on.
+    if (operation.ended) hub.releaseDomain(resource.metadata.uid);
+    hub.requeue(resource);
+  };
+  const operation: Operation = new Operation(type, { configHash, hashes, key }, clock, onNews, run);
   cached.operation = operation;
   return operation;
 }

@@ -1,8 +1,11 @@
 import type { ConfigEntry } from '../../client/flow-step';
 import { type Clock, timestamp } from '../../clock';
-import { type AnswerHashes, placeOf, recorded } from './answer-hashes';
+import { type AnswerHashes, isComparable, placeOf, recorded, withMoves } from './answer-hashes';
 import type { Operation } from './operation';
 import type { IntegrationWork } from './work';
+
+/** `status.entryState` of a disabled entry, which the hub calls `not_loaded`. */
+export const DISABLED = 'disabled';
 
 /** Status fields of a resource without an entry. */
 export const NO_ENTRY = {
@@ -23,16 +26,18 @@ export function entryHashes(hashes: AnswerHashes): AnswerHashes {
 
 /** After an operation: the hashes of what the entry has now. */
 export function appliedStatus(
-  { key, status }: IntegrationWork,
+  { hashes, status }: IntegrationWork,
   clock: Clock,
   { sent }: Operation,
   applied: ReadonlySet<string>,
 ): Readonly<Record<string, unknown>> {
-  if (applied.size === 0) return {};
-  const kept = Object.entries(status.answerHashes ?? {}).filter(([id]) => !applied.has(id));
+  // With another key they cannot be put together: those of status are recorded anew.
+  if (applied.size === 0 || !isComparable(status.configHash, sent.key)) return {};
+  const before = withMoves(status.answerHashes ?? {}, hashes);
+  const kept = Object.entries(before).filter(([id]) => !applied.has(id));
   const set = Object.entries(sent.hashes).filter(([id]) => applied.has(id));
   return {
-    ...recorded(Object.fromEntries([...kept, ...set]), key),
+    ...recorded(Object.fromEntries([...kept, ...set]), sent.key),
     lastAppliedTime: timestamp(clock.now()),
   };
 }
@@ -40,9 +45,10 @@ export function appliedStatus(
 /** What the hub shows of the entry. */
 export function seenStatus(
   { status }: IntegrationWork,
-  { title, state }: ConfigEntry,
+  { disabled_by: disabledBy, title, state }: ConfigEntry,
 ): Readonly<Record<string, unknown>> {
   // The hub tries to set it up again: its state stays the same.
   const isRetry = status.entryState === 'setup_retry' && state === 'setup_in_progress';
-  return { title, entryState: isRetry ? 'setup_retry' : state };
+  const isDisabled = disabledBy !== null && state === 'not_loaded';
+  return { title, entryState: isRetry ? 'setup_retry' : isDisabled ? DISABLED : state };
 }

@@ -1,8 +1,9 @@
 import type { HubClient } from '../../client/hub-client';
 import { redactor } from '../../client/redact';
+import { errorOf } from '../../errors';
 import { type Hub, integration as definition } from '../../kinds';
 import { defaulted } from '../../kinds/schema';
-import { API_NOT_LOADED_REQUEUE, DEPENDENCY_REQUEUE } from '../../limits';
+import { API_NOT_LOADED_REQUEUE, DEPENDENCY_REQUEUE, FINALIZER_TRY } from '../../limits';
 import { conditionOf } from '../../runtime/conditions';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, stalled, type Waiting, waiting } from '../../runtime/outcome';
@@ -14,7 +15,7 @@ import { hashAnswers, recorded } from './answer-hashes';
 import { resolveAnswers } from './answers';
 import { dryRun } from './dry-run';
 import { hashKey } from './hash-key';
-import type { HubContexts, IntegrationResource } from './hub-context';
+import type { HubContexts, IntegrationResource, Removal } from './hub-context';
 import { EntryMaintenance } from './maintenance';
 import { OperationResults } from './operation-results';
 import { inProgress } from './progress';
@@ -89,7 +90,7 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     const spec = defaulted(definition.spec, resource.spec);
     const made = operation?.result?.type === 'created' ? operation.result.entry : undefined;
     const left = made ?? (status?.pendingFlow && (await this.acquisition.endPending(resource, client, hub)));
-    const entryId = status?.entryID ?? left?.entry_id;
+    const entryId = status?.entryID ?? left?.entry_id ?? status?.pendingFlow?.replaces;
     const isKept = spec.deletionPolicy === 'Orphan' || (spec.deletionPolicy === undefined && status?.adopted);
     if (entryId === undefined || isKept) {
       this.forget(resource, client);
@@ -99,13 +100,51 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
       const message = `The entry ${entryId} stays in the hub: nothing is sent with the annotation dry-run.`;
       return [{ type: 'Warning', reason: 'CleanupSkipped', message }];
     }
-    await client.configEntries.remove(entryId);
+    if (!(await this.ensureRemoved(resource, client, entryId)))
+      return waiting('ConfigFlowInProgress', 'The entry is being removed from the hub.', FINALIZER_TRY);
     this.forget(resource, client);
     return [];
   }
 
   forget(resource: IntegrationResource, client: HubClient): void {
     this.contexts.of(client, resource).forget(resource);
+  }
+
+  /**
+   * Removes the entry. False: not done yet, since unloading it takes long.
+   *
+   * @throws the error that the removal ended with; HubUnreachable if the hub no longer answers
+   */
+  private async ensureRemoved(
+    resource: IntegrationResource,
+    client: HubClient,
+    entryId: string,
+  ): Promise<boolean> {
+    const hub = this.contexts.of(client, resource);
+    const cached = hub.of(resource);
+    const { clock } = this.services;
+    if (!cached.removal) {
+      const removal: Removal = { startedAt: clock.monotonic(), ended: false };
+      cached.removal = removal;
+      void client.configEntries
+        .remove(entryId)
+        .catch((error: unknown) => (removal.error = errorOf(error)))
+        .then(() => {
+          removal.ended = true;
+          hub.requeue(resource);
+        });
+      return false;
+    }
+    const { ended, error, startedAt } = cached.removal;
+    if (!ended) {
+      // A hub that answers this request is only busy.
+      if (clock.monotonic() - startedAt >= FINALIZER_TRY)
+        await client.rest.get('/manifest.json', { token: null, timeout: FINALIZER_TRY });
+      return false;
+    }
+    cached.removal = undefined;
+    if (error) throw error;
+    return true;
   }
 
   private async reconcile(work: IntegrationWork): Promise<Outcome> {

@@ -28,9 +28,22 @@ describe('entryToAdopt', () => {
 });
 
 describe('entryMadeSince', () => {
-  test('one that was not there before, rather by its title', () => {
-    expect(entryMadeSince([LAMP], { domain: 'x' }, ['1'])).toBeUndefined();
-    expect(entryMadeSince([LAMP, DOOR], { domain: 'x' }, ['1'])).toBe(DOOR);
-    expect(entryMadeSince([LAMP, DOOR], { domain: 'x', title: 'Door' }, [])).toBe(DOOR);
+  test('the only new one of a user’s flow, or the one of the title', () => {
+    expect(entryMadeSince([LAMP], { domain: 'x' }, ['1'], false)).toBeUndefined();
+    expect(entryMadeSince([LAMP, DOOR], { domain: 'x' }, ['1'], false)).toBe(DOOR);
+    expect(entryMadeSince([LAMP, DOOR], { domain: 'x', title: 'Door' }, [], false)).toBe(DOOR);
+  });
+
+  test('none of several that may be a person’s, and none of a discovery', () => {
+    expect(entryMadeSince([LAMP, DOOR], { domain: 'x' }, [], false)).toBeUndefined();
+    expect(
+      entryMadeSince([entry('3', 'Lamp', { source: 'zeroconf' })], { domain: 'x' }, [], false),
+    ).toBeUndefined();
+  });
+
+  test('a flow that was open has made none, unless it is being set up', () => {
+    expect(entryMadeSince([LAMP], { domain: 'x' }, [], true)).toBeUndefined();
+    const starting = entry('4', 'Lamp', { state: 'setup_in_progress' });
+    expect(entryMadeSince([starting], { domain: 'x' }, [], true)).toBe(starting);
   });
 });

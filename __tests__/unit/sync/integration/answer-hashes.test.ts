@@ -5,6 +5,7 @@ import {
   isComparable,
   placeOf,
   recorded,
+  withMoves,
 } from '../../../../operator/sync/integration/answer-hashes';
 
 const answer = (id: string, text: string): Answer => ({ id, field: 'x', value: { type: 'text', text } });
@@ -47,10 +48,31 @@ describe('hashAnswers', () => {
     ]);
   });
 
+  test('an answer that moves to another place is the same', () => {
+    const before = hashAnswers(
+      answers({
+        configuration: [{ ...answer('configuration.name', 'n'), field: 'name' }],
+        steps: [{ stepId: 'user', menuOption: 'sensor', answers: [] }],
+      }),
+      KEY,
+    );
+    const now = hashAnswers(
+      answers({
+        steps: [
+          { stepId: 'first', answers: [{ ...answer('steps[0].first.name', 'n'), field: 'name' }] },
+          { stepId: 'user', menuOption: 'sensor', answers: [] },
+        ],
+      }),
+      KEY,
+    );
+    expect(changedAnswers(before, now)).not.toEqual([]);
+    expect(withMoves(before, now)).toEqual(now);
+  });
+
   test('equal values of two fields have different hashes, and nothing shows a value', () => {
     const hashes = hashAnswers(
       answers({
-        configuration: [answer('configuration.a', 'hunter2'), answer('configuration.b', 'hunter2')],
+        configuration: ['a', 'b'].map((field) => ({ ...answer(`configuration.${field}`, 'hunter2'), field })),
       }),
       KEY,
     );

@@ -84,6 +84,17 @@ describe('coerce', () => {
     expect(coerce(shape, text(given))).toEqual({ problem });
   });
 
+  test.each([
+    ['a large integer', selector('number'), text('12345678901234567890')],
+    ['an infinite number', field({ type: 'float' }), text('Infinity')],
+  ])('%s would not arrive as it was written', (_, shape, given) => {
+    expect(coerce(shape, given)).toEqual({ problem: 'must be a number that can be represented exactly' });
+  });
+
+  test('null is not converted', () => {
+    expect(coerce(selector('number'), json(null))).toEqual({ problem: 'must not be null' });
+  });
+
   test('the hub decides about a field that it describes only in part', () => {
     expect(coerce(field({ type: 'integer' }), text('many'))).toEqual({ value: 'many' });
     expect(coerce(field({ type: 'select', options: [['a', 'A']] }), text('b'))).toEqual({ value: 'b' });

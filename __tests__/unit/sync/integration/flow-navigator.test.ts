@@ -23,7 +23,7 @@ const menu = (step_id: string, ...menu_options: readonly string[]): FlowStep => 
 const text = (value: string) => expect.stringContaining(value) as string;
 
 describe('FlowNavigator', () => {
-  test('forms without steps are answered by field, whatever step asks', () => {
+  test('forms without steps are answered by field, regardless of the step', () => {
     const navigator = new FlowNavigator({ steps: [], fields: [answer('host', 'h'), answer('name', 'n')] });
     expect(navigator.next(form('user', ['host']))).toMatchObject({ type: 'submit', data: { host: 'h' } });
     expect(navigator.next(form('name', ['name']))).toMatchObject({ type: 'submit', data: { name: 'n' } });
@@ -108,7 +108,7 @@ describe('FlowNavigator', () => {
     });
   });
 
-  test('an answer that nobody asked for stops the flow before its last step', () => {
+  test('an answer that no form asks for stops the flow before its last step', () => {
     const fields = [answer('host', 'h'), answer('hots', 'h')];
     const step = form('user', ['host'], { last_step: true });
     expect(new FlowNavigator({ steps: [], fields }).next(step)).toMatchObject({
