@@ -162,8 +162,8 @@ class EntryUpdate {
   }
 
   /**
-   * Answers that no form of the entry has. One that was removed is forgotten. One that was added is a mistake. Only a
-   * changed one that the entry was created with justifies another entry.
+   * Answers that no form of the entry has. One that was removed is forgotten. Only a changed one that the entry was created
+   * with, such as the choice in a menu, justifies another entry; one that was added alone is a mistake.
    */
   private remaining(isAdopted: boolean, isAskedFor: boolean): OperationResult | undefined {
     const { hashes, spec } = this.work;
@@ -171,11 +171,11 @@ class EntryUpdate {
     const changed = this.left;
     if (changed.length === 0) return undefined;
     const flow: FlowName = { kind: 'config', domain: spec.domain };
-    const added = changed.filter((id) => this.before[id] === undefined);
+    const isMistake = changed.every((id) => this.before[id] === undefined);
     if (isAskedFor) return { type: 'recreate', changed };
     const wayOut = 'or set spec.reconfigure to Recreate to have the entry removed and created again';
-    if (added.length > 0) {
-      const text = `no form of the existing entry asks for ${added.join(', ')}: remove it, correct its name, ${wayOut}`;
+    if (isMistake) {
+      const text = `no form of the existing entry asks for ${changed.join(', ')}: remove it, correct its name, ${wayOut}`;
       return this.failed(flow, { kind: 'answers', text });
     }
     if (!isAdopted) return { type: 'recreate', changed };
