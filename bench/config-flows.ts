@@ -210,7 +210,8 @@ function pageOf(rows: readonly Row[]): string {
     'Each config flow of a hub of version 2026.11.0 that belongs to a helper, or to an integration whose manifest says that it ' +
       'calculates or assumes what it shows, was started through the operator’s client and answered with examples. A flow ' +
       `with a menu has a row for each option. ${working} of ${rows.length} end with an entry; the others end with the message that ` +
-      'a HubIntegration shows.',
+      'a HubIntegration shows. “Invalid handler specified” and “Failed dependencies” mean that this hub had not installed ' +
+      'what the integration needs.',
     ['| Domain | Steps | Result |', '| --- | --- | --- |']
       .concat(
         rows.map(
