@@ -1,4 +1,5 @@
 import { FormRejected, type FlowRequest } from '../../client/config-flows';
+import { HubUnreachable, NotFound } from '../../client/errors';
 import type { ConfigEntry, FlowStep } from '../../client/flow-step';
 import type { HubClient } from '../../client/hub-client';
 import type { Clock } from '../../clock';
@@ -76,7 +77,7 @@ export async function answerFlow(
           try {
             step = await flows.submit(kind, flowId, data);
           } catch (error) {
-            if (!(error instanceof FormRejected)) throw error;
+            if (!(error instanceof FormRejected)) throw ended(error);
             return { type: 'failed', problem: problemOf(step, error), navigator };
           }
           break;
@@ -100,8 +101,28 @@ export async function answerFlow(
       isOpen = !isEnd(step);
     }
   } finally {
-    if (isOpen && !keepOpen) await flows.abort(kind, flowId);
+    if (isOpen && !keepOpen) await abortIfReachable(flows, kind, flowId);
   }
+}
+
+/** A hub that does not answer may keep the flow until its restart; the error or the result of the flow counts more. */
+async function abortIfReachable(
+  flows: HubClient['flows'],
+  kind: FlowRequest['kind'],
+  flowId: string,
+): Promise<void> {
+  try {
+    await flows.abort(kind, flowId);
+  } catch (error) {
+    if (!(error instanceof HubUnreachable)) throw error;
+  }
+}
+
+/** The hub forgets its flows when it restarts. */
+function ended(error: unknown): unknown {
+  return error instanceof NotFound
+    ? new HubUnreachable('the hub no longer has the flow, as after a restart')
+    : error;
 }
 
 const isEnd = ({ type }: FlowStep): boolean => type === 'create_entry' || type === 'abort';

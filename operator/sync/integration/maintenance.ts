@@ -47,11 +47,12 @@ export class EntryMaintenance {
     const before = await this.withoutLostSubentries(work, entry, withMoves(applied, hashes));
     const changed = changedAnswers(before, hashes);
     const failed = stillFailed(work, clock);
-    const reauth = await this.reauthenticate(work, entry);
+    const reauth = work.draining ? undefined : await this.reauthenticate(work, entry);
     // Other answers may be what it takes, such as another host.
     if (reauth && (reauth.type !== 'Stalled' || changed.length === 0 || failed))
       return withStatus(reauth, seen);
     if (changed.length > 0) {
+      if (work.draining) return inProgress(work, undefined);
       if (failed) return withStatus(failed, seen);
       const operation = startOperation(work, clock, 'update', (running) =>
         updateEntry(flowWork(work, clock), entry, before, status.adopted === true, running),

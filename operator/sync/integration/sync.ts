@@ -70,6 +70,7 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
       configHash: recorded(hashes, key).configHash,
       key,
       redact: (text) => mask(client.rest.redact(text)),
+      draining: this.contexts.draining,
       previous: conditionOf(resource, 'Ready'),
     };
     return redacted(await this.reconcile(work), work.redact);
@@ -156,12 +157,12 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     }
     if (operation && !context.dryRun)
       return operation.ended ? this.results.record(work, operation) : inProgress(work, operation);
-    if (this.contexts.draining) return inProgress(work, undefined);
     const entries = context.forced
       ? await client.configEntries.refreshed()
       : await client.configEntries.all();
     const entry = status.entryID === undefined ? undefined : entries.get(status.entryID);
     if (context.dryRun) return dryRun(work, entry, this.acquisition.adoptable(work, entries));
+    if (status.entryID === undefined && work.draining) return inProgress(work, undefined);
     if (status.entryID === undefined) return this.acquisition.acquire(work, entries);
     if (!entry) return this.maintenance.onMissing(work, status.entryID);
     return this.maintenance.maintain(work, entry);

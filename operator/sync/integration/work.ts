@@ -25,6 +25,8 @@ export interface IntegrationWork {
   readonly key: string;
   /** Masks the values of the Secrets in a text. */
   readonly redact: Redact;
+  /** The process stops: no further flow is started. */
+  readonly draining: boolean;
   /** The present condition `Ready`. */
   readonly previous: Condition | undefined;
 }
