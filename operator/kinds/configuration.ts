@@ -149,14 +149,14 @@ export const configuration = defineChild({
   // The generated Secret is searched for the keys that `!secret` asks for.
   references: (resource) => [
     ...hubAndToken(resource),
-    { kind: 'HubSecrets', name: 'secrets' },
+    { kind: 'HubSecrets', name: `secrets of ${hubOfChild(resource)}` },
     ...secretReferences(
       objectNames(hubOfChild(resource)).secrets,
       resource.spec.recorder?.databaseSecretRef?.name,
     ),
   ],
   // A hub has one configuration.
-  identity: () => 'configuration',
+  identity: (resource) => `configuration of ${hubOfChild(resource)}`,
   owns: ['ConfigMap', 'Secret'],
   access: [
     { apiGroup: '', resources: ['configmaps'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },

@@ -1,4 +1,4 @@
-import { childSpec, defineChild, hubReference } from './child';
+import { childSpec, defineChild, hubOfChild, hubReference } from './child';
 import { hubColumn, readyColumn } from './columns';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
@@ -94,11 +94,11 @@ export const secrets = defineChild({
   // The HubConfiguration may have a secret of its own to pass to the hub: the URL of the recorder's database.
   references: (resource) => [
     hubReference(resource),
-    { kind: 'HubConfiguration', name: 'configuration' },
+    { kind: 'HubConfiguration', name: `configuration of ${hubOfChild(resource)}` },
     ...secretReferences(...resource.spec.secretRefs.map(({ name }) => name)),
   ],
   // A hub has one secrets.yaml.
-  identity: () => 'secrets',
+  identity: (resource) => `secrets of ${hubOfChild(resource)}`,
   owns: ['Secret'],
   access: [
     { apiGroup: '', resources: ['secrets'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },

@@ -14,6 +14,10 @@ export interface ApplyOptions {
   readonly ownerReference?: boolean;
   /** A resource that the object may have belonged to before: it is taken over from that one. */
   readonly formerOwner?: CustomResource;
+  /** A resource that keeps the object in the cluster when its owner is deleted. */
+  readonly keptBy?: CustomResource | undefined;
+  /** An object that outlived its owner, since another resource kept it, may be taken over. */
+  readonly takesAbandoned?: boolean;
 }
 
 /** The complete desired object. */
@@ -155,11 +159,18 @@ export class Applier {
     }
   }
 
-  private withOwnership(desired: Manifest, { owner, ownerReference = true }: ApplyOptions): ClusterObject {
+  private withOwnership(
+    desired: Manifest,
+    { owner, ownerReference = true, keptBy }: ApplyOptions,
+  ): ClusterObject {
+    const references = [
+      ...(ownerReference ? [ownerReferenceTo(owner)] : []),
+      ...(keptBy ? [{ ...ownerReferenceTo(keptBy), controller: false }] : []),
+    ];
     const metadata = {
       ...desired.metadata,
       labels: { ...desired.metadata.labels, ...this.labels(owner) },
-      ...(ownerReference && { ownerReferences: [ownerReferenceTo(owner)] }),
+      ...(references.length > 0 && { ownerReferences: references }),
     };
     const digest = createHash('sha256')
       .update(JSON.stringify({ ...desired, metadata }))
@@ -172,10 +183,16 @@ export class Applier {
     return object.metadata.annotations?.[this.lastAppliedAnnotation];
   }
 
-  private assertOurs(type: ResourceType, present: ClusterObject, { owner, formerOwner }: ApplyOptions): void {
+  private assertOurs(
+    type: ResourceType,
+    present: ClusterObject,
+    { owner, formerOwner, takesAbandoned = false }: ApplyOptions,
+  ): void {
     const { deletionTimestamp, name, namespace } = present.metadata;
     const ours =
-      this.isOurs(present, owner) || (formerOwner !== undefined && this.isOurs(present, formerOwner));
+      this.isOurs(present, owner) ||
+      (formerOwner !== undefined && this.isOurs(present, formerOwner)) ||
+      (takesAbandoned && this.isAbandoned(present));
     const what = `${type.kind} ${namespace}/${name}`;
     if (deletionTimestamp || (!ours && this.isOrphaned(present))) {
       throw new NameConflict(`${what} is being deleted. It is created again when it is gone.`, true);
@@ -187,6 +204,18 @@ export class Applier {
         (controller ? ` but to ${controller.kind} ${controller.name}` : '') +
         '. Delete or rename it, or give this resource another name.',
       false,
+    );
+  }
+
+  /** Whether the resource of ours that the object belonged to is gone, and another one keeps the object. */
+  private isAbandoned(present: ClusterObject): boolean {
+    const { ownerReferences = [], namespace = '' } = present.metadata;
+    if (controllerOf(present)) return ownerReferences.length > 1 && this.isOrphaned(present);
+    const owner = this.ownership.ownerIn(present);
+    return (
+      owner !== undefined &&
+      this.cache.watches(owner.kind) &&
+      this.cache.get(owner.kind, namespace, owner.name) === undefined
     );
   }
 

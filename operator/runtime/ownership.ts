@@ -28,6 +28,17 @@ export class Ownership {
     };
   }
 
+  /** The owner that the label names; undefined: there is no such label. The name may be cut off. */
+  ownerIn({
+    metadata: { labels },
+  }: ClusterObject): { readonly kind: string; readonly name: string } | undefined {
+    const label = labels?.[this.label];
+    const dot = label?.indexOf('.') ?? -1;
+    return label === undefined || dot < 0
+      ? undefined
+      : { kind: label.slice(0, dot), name: label.slice(dot + 1) };
+  }
+
   isOwnedBy(object: ClusterObject, owner: CustomResource): boolean {
     const controller = controllerOf(object);
     if (controller) return controller.uid === owner.metadata.uid;

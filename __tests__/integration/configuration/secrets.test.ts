@@ -239,4 +239,17 @@ describe('a hub with its history in PostgreSQL', () => {
     expect(states.map(({ entity_id }) => entity_id)).toContain('counter.visit_9');
     expect((await recorded()).length).toBeGreaterThan(1);
   });
+
+  test('a removed key and a deleted HubSecrets leave the values that the hub uses, and another one takes over', async () => {
+    const before = await secretsYaml('villa');
+    await home.change('hubsecrets', 'villa', { secretRefs: [{ name: 'names', keys: ['lamp'] }] });
+    await home.ready('hubconfiguration', 'villa', { status: 'False', reason: 'KeyNotFound' });
+    expect(await secretsYaml('villa')).toContain('"visits": "Visits 9"\n');
+    await home.delete('hubsecrets', 'villa');
+    await home.apply(hubSecrets('villa', 'other', { secretRefs: [{ name: 'names' }] }));
+    await home.ready('hubsecrets', 'other', { reason: 'SecretsGenerated' });
+    await home.ready('hubconfiguration', 'villa');
+    // Salt and all: nothing has changed for the hub.
+    expect(await secretsYaml('villa')).toBe(before);
+  });
 });

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../operator/runtime/api-client';
-import { Applier } from '../../../operator/runtime/apply';
+import { Applier, type ApplyOptions } from '../../../operator/runtime/apply';
 import { NameConflict } from '../../../operator/runtime/apply-errors';
 import { type ObjectKey, objectKey, objectKeyOf } from '../../../operator/runtime/object-key';
 import type { ClusterObject } from '../../../operator/runtime/objects';
@@ -39,11 +39,11 @@ function setup({ cached = true, admit = (object: ClusterObject) => object } = {}
     },
     'example.org',
   );
-  const apply = (data: Record<string, unknown>) =>
+  const apply = (data: Record<string, unknown>, options: Partial<ApplyOptions> = {}) =>
     applier.apply(
       builtin.ConfigMap,
       { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c', namespace: 'home' }, data },
-      { owner },
+      { owner, ...options },
     );
   /** Another client changes the object, and the watch delivers it. */
   const touch = () => {
@@ -118,11 +118,14 @@ describe('Applier', () => {
     const controlledBy = (kind: string, name: string, uid: string) => ({
       ownerReferences: [{ apiVersion: 'v1', kind, name, uid, controller: true }],
     });
-    const meet = async (metadata: Partial<ClusterObject['metadata']>) => {
+    const meet = async (
+      metadata: Partial<ClusterObject['metadata']>,
+      options: Partial<ApplyOptions> = {},
+    ) => {
       const { state, apply, objects } = setup();
       objects.set(objectKey('Widget', 'home', 'b'), widget({ metadata: { name: 'b', uid: 'uid-b' } }));
       state.present = { metadata: { name: 'c', namespace: 'home', resourceVersion: '1', ...metadata } };
-      return apply({}).then(
+      return apply({}, options).then(
         () => 'ours',
         (error: unknown) =>
           error instanceof NameConflict ? (error.transient ? 'wait' : 'conflict') : String(error),
@@ -149,6 +152,36 @@ describe('Applier', () => {
       ['being deleted', { deletionTimestamp: '2026-01-01T00:00:00Z' }, 'wait'],
     ])('an object %s', async (_, metadata, expected) => {
       expect(await meet(metadata)).toBe(expected);
+    });
+
+    const keeper = { apiVersion: 'v1', kind: 'Widget', name: 'b', uid: 'uid-b' };
+    const kept = (name: string, uid: string) => ({
+      ownerReferences: [...controlledBy('Widget', name, uid).ownerReferences, keeper],
+    });
+
+    test.each<[string, Partial<ClusterObject['metadata']>, string]>([
+      ['of a resource that is gone, and kept by another', kept('gone', 'uid-gone'), 'ours'],
+      ['of a resource that is gone, and kept by none', controlledBy('Widget', 'gone', 'uid-gone'), 'wait'],
+      ['of a resource that exists, and kept by another', kept('b', 'uid-b'), 'conflict'],
+      [
+        'that only the label says the former owner of',
+        { labels: { 'example.org/owner': 'Widget.gone' } },
+        'ours',
+      ],
+      ['whose labelled owner exists', { labels: { 'example.org/owner': 'Widget.b' } }, 'conflict'],
+      ['of a person', {}, 'conflict'],
+      ['being deleted', { ...kept('gone', 'uid-gone'), deletionTimestamp: '2026-01-01T00:00:00Z' }, 'wait'],
+    ])('one that takes what was abandoned meets an object %s', async (_, metadata, expected) => {
+      expect(await meet(metadata, { takesAbandoned: true })).toBe(expected);
+    });
+
+    test('a resource that keeps the object is no controller of it', async () => {
+      const { state, apply } = setup();
+      await apply({}, { keptBy: widget({ metadata: { name: 'b', uid: 'uid-b' } }) });
+      expect(state.present!.metadata.ownerReferences).toEqual([
+        expect.objectContaining({ name: 'a', controller: true }),
+        expect.objectContaining({ name: 'b', controller: false }),
+      ]);
     });
   });
 

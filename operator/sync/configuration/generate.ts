@@ -9,8 +9,10 @@ import { inOneLine, type RecorderSettings, withRecorder } from './recorder';
 import { secretUses } from './secret-uses';
 import { type Files, readSections, type Sections } from './sections';
 
-/** An object of the cluster has room for 1 MiB; the rest is for names and annotations. */
+/** An object of the cluster has room for 1 MiB; the rest is for names, annotations and what is added. */
 const LARGEST_TOTAL = 1_000 * 1_024;
+/** What the operator notes of each section and of each secret that it uses, beside the accepted files. */
+const NOTE = 200;
 
 export interface ConfigurationSource {
   /** `spec.configuration` */
@@ -54,8 +56,8 @@ const CANNOT_EXTEND =
  */
 export function generateConfiguration(source: ConfigurationSource): Generated {
   const { configuration, files = {}, recorder, hasSecrets } = source;
-  const problem = sizeProblem(source);
-  if (problem) return { type: 'invalid', message: problem };
+  const tooLarge = sizeProblem({ ...files, 'configuration.yaml': configuration }, 0);
+  if (tooLarge) return tooLarge;
   const parse = rememberingParser();
   const parsed = parse(configuration);
   if (!('document' in parsed)) return notYaml('spec.configuration', parsed);
@@ -90,14 +92,21 @@ export function generateConfiguration(source: ConfigurationSource): Generated {
     return { type: 'invalid', message: CANNOT_EXTEND };
 
   const generated = { ...files, 'configuration.yaml': mark + text };
-  return {
-    type: 'configuration',
-    files: generated,
-    hash,
-    sections: readSections(generated, () => '', parse),
-    secrets: secretUses({ 'configuration.yaml': configuration, ...files }, parse),
-    notices,
-  };
+  const generatedSections = readSections(generated, () => '', parse);
+  const notes = [...generatedSections.values()].flatMap(({ secrets }) => [
+    '',
+    ...Object.keys(secrets),
+  ]).length;
+  return (
+    sizeProblem(generated, notes) ?? {
+      type: 'configuration',
+      files: generated,
+      hash,
+      sections: generatedSections,
+      secrets: secretUses({ 'configuration.yaml': configuration, ...files }, parse),
+      notices,
+    }
+  );
 }
 
 /** `sha256:<hex>` of all generated files. */
@@ -107,13 +116,12 @@ export function configHash(files: Files): string {
   return `sha256:${hash.digest('hex')}`;
 }
 
-function sizeProblem({ configuration, files = {} }: ConfigurationSource): string | undefined {
-  const total = [configuration, ...Object.values(files)].reduce(
-    (sum, text) => sum + Buffer.byteLength(text),
-    0,
-  );
+/** @param notes number of sections and secrets that are noted besides */
+function sizeProblem(files: Files, notes: number): Generated | undefined {
+  const total = Object.values(files).reduce((sum, text) => sum + Buffer.byteLength(text), notes * NOTE);
   if (total <= LARGEST_TOTAL) return undefined;
-  return `spec.configuration and spec.files have ${total} bytes together, and a ConfigMap has room for ${LARGEST_TOTAL}: shorten them.`;
+  const message = `spec.configuration and spec.files have ${total} bytes together with what is noted of each section, and a ConfigMap has room for ${LARGEST_TOTAL}: shorten them.`;
+  return { type: 'invalid', message };
 }
 
 function sectionsOf({ root, anchors }: HubYaml): TopLevel {

@@ -9,6 +9,8 @@ import { dryRunOutcome } from '../dry-run';
 import type { HubClients } from '../hub-clients';
 import { hubErrorOutcome } from '../hub-errors';
 import { readGeneratedSecrets } from '../secrets/generated-secrets';
+import { secretsOfHub } from '../secrets/hub-resources';
+import { recorderUrl } from '../secrets/recorder-url';
 import type { Services } from '../services';
 import { AcceptedConfigurations } from './accepted';
 import { type Content, contentOf } from './content';
@@ -18,7 +20,7 @@ import { OfflineConfigurations } from './offline';
 import { OnlineConfigurations } from './online';
 import { PodReplacement } from './pod-replacement';
 import { publishConfiguration } from './publish';
-import { ensureRecorderSecret } from './recorder-secret';
+import { ensureRecorderSecret, type MissingUrl } from './recorder-secret';
 import { RememberedGeneration } from './remembered-generation';
 import { autoRestartOf, restartForAll } from './restart-hashes';
 
@@ -91,18 +93,21 @@ async function prepare(
 ): Promise<Prepared> {
   const { namespace } = resource.metadata;
   const { name } = spec.hubRef;
-  const missingUrl = await ensureRecorderSecret(services, resource, spec);
-  if (missingUrl) {
-    const message = `${missingUrl.message} The last configuration stays.`;
-    return { outcome: waiting(missingUrl.reason, message, DEPENDENCY_REQUEUE) };
-  }
-  const secrets = await readGeneratedSecrets(services, namespace, name);
-  const generated = generation.generate(resource, sourceOf(spec, secrets?.hash !== undefined));
+  const url = await recorderUrl(services, resource);
+  if (url?.type === 'missing') return { outcome: waitForSecret(url) };
+  const before = await readGeneratedSecrets(services, namespace, name);
+  const hasSecrets = before !== undefined || url !== undefined;
+  const generated = generation.generate(resource, sourceOf(spec, hasSecrets));
   if (generated.type === 'invalid') {
     const message = `${generated.message} The last good configuration stays.`;
     return { outcome: stalled('InvalidConfiguration', message) };
   }
-  const missing = missingSecrets(generated.secrets, secrets, name);
+  const missingUrl = await ensureRecorderSecret(services, resource, spec);
+  if (missingUrl) return { outcome: waitForSecret(missingUrl) };
+  const secrets = await readGeneratedSecrets(services, namespace, name);
+  // The file outlives its HubSecrets, for the configuration that is in use.
+  const given = secretsOfHub(services, namespace, name) && secrets;
+  const missing = missingSecrets(generated.secrets, given, name);
   if (missing) return { outcome: waiting('KeyNotFound', missing, DEPENDENCY_REQUEUE) };
   const restart = restartForAll(services, resource, generated, secrets);
   return {
@@ -110,6 +115,9 @@ async function prepare(
     events: overrides(resource, spec, generated.notices),
   };
 }
+
+const waitForSecret = ({ reason, message }: MissingUrl): Outcome =>
+  waiting(reason, `${message} The last configuration stays.`, DEPENDENCY_REQUEUE);
 
 /** What a dry run shows: the objects that would be written. The hub is not asked. */
 async function publishOnly(

@@ -8,13 +8,14 @@ const MOST_KEYS = 5;
  * recovery mode with them.
  *
  * @param uses keys, each with its place in words
+ * @param secrets what the HubSecrets gives; undefined: there is none
  */
 export function missingSecrets(
   uses: ReadonlyMap<string, string>,
   secrets: ReadSecrets | undefined,
   hub: string,
 ): string | undefined {
-  const missing = [...uses].filter(([key]) => !secrets?.values.has(key));
+  const missing = [...uses].filter(([key]) => !secrets?.values.has(key) || secrets.kept.has(key));
   if (missing.length === 0) return undefined;
   const named = missing.slice(0, MOST_KEYS).map(([key, place]) => `${key} (${place})`);
   const rest = missing.length > MOST_KEYS ? [`${missing.length - MOST_KEYS} more`] : [];

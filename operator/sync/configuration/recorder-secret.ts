@@ -26,7 +26,7 @@ export async function ensureRecorderSecret(
   if (url?.type === 'missing') return url;
   const writer = secretsOfHub(services, namespace, hub);
   const present = await readGeneratedSecrets(services, namespace, hub);
-  if (present?.values.get(RECORDER_KEY) === url?.url) return undefined;
+  if (present?.values.get(RECORDER_KEY) === url?.url && !present?.kept.has(RECORDER_KEY)) return undefined;
   if (!writer) {
     // Without a URL any more, the file stays: a configuration that names its hash may still be in use.
     await writeGeneratedSecrets(
@@ -37,8 +37,9 @@ export async function ensureRecorderSecret(
     );
     return undefined;
   }
-  services.requeue('HubSecrets', namespace, writer.metadata.name);
+  // It drops a URL that is not used any more by itself, when the configuration has changed.
   if (!url) return undefined;
+  services.requeue('HubSecrets', namespace, writer.metadata.name);
   return {
     reason: 'KeyNotFound',
     message: `Waiting for the HubSecrets ${writer.metadata.name} to pass the URL of spec.recorder.databaseSecretRef to the hub. Its conditions say what it waits for.`,

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import type { Hub } from '../../kinds';
 import { operatorAnnotations } from '../../kinds/annotations';
 import { objectNames } from '../../kinds/object-names';
 import type { CustomResource } from '../../kinds/resource';
 import type { ClusterObject } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
+import { valuesToKeep } from './kept-secrets';
 import { type ReadSecrets, readSecretsYaml, type SecretsYaml, writeSecretsYaml } from './secrets-yaml';
 
 /** Key of the Secret `<hub>-secrets`, and the name of the file in the hub. */
@@ -13,7 +15,7 @@ export const SECRETS_FILE = 'secrets.yaml';
 /** 256 bits: the hash of the content can then be shown. */
 const SALT_BYTES = 32;
 
-/** What a hub has as its `secrets.yaml`; undefined: nothing. */
+/** What a hub has as its `secrets.yaml`; undefined: nothing that the operator generated. */
 export async function readGeneratedSecrets(
   { secrets }: Pick<Services, 'secrets'>,
   namespace: string,
@@ -25,13 +27,14 @@ export async function readGeneratedSecrets(
 
 /**
  * Writes the hub's `secrets.yaml` into the Secret `<hub>-secrets`, with its hash as an annotation. The salt of the hash is
- * made once and stays. Needs no Hub.
+ * made once and stays. Needs no Hub; one that exists keeps the Secret when its owner is deleted, so that the configuration in
+ * use can still be loaded.
  *
  * @param formerOwner the resource that may have written the Secret before
  * @throws NameConflict, ObjectRejected
  */
 export async function writeGeneratedSecrets(
-  services: Pick<Services, 'applier' | 'secrets'>,
+  services: Pick<Services, 'applier' | 'cache' | 'secrets'>,
   {
     owner,
     formerOwner,
@@ -42,7 +45,9 @@ export async function writeGeneratedSecrets(
   const { namespace } = owner.metadata;
   const before = await readGeneratedSecrets(services, namespace, hub);
   const salt = before?.salt ?? randomBytes(SALT_BYTES).toString('base64');
-  const generated = writeSecretsYaml(values, salt);
+  const kept = await valuesToKeep(services, namespace, hub, before, values);
+  const generated = writeSecretsYaml(values, salt, kept);
+  const running = services.cache.get<Hub>('Hub', namespace, hub);
   await services.applier.apply<ClusterObject>(
     builtin.Secret,
     {
@@ -56,7 +61,12 @@ export async function writeGeneratedSecrets(
       type: 'Opaque',
       data: { [SECRETS_FILE]: Buffer.from(generated.text).toString('base64') },
     },
-    { owner, ...(formerOwner && { formerOwner }) },
+    {
+      owner,
+      ...(formerOwner && { formerOwner }),
+      keptBy: running?.metadata.deletionTimestamp ? undefined : running,
+      takesAbandoned: true,
+    },
   );
   return generated;
 }

@@ -11,16 +11,28 @@ const SALT_KEY = `${RESERVED_PREFIX}_salt`;
 /** URL of the recorder's database, of `databaseSecretRef`. */
 export const RECORDER_KEY = `${RESERVED_PREFIX}_recorder`;
 
+/** Keys that nothing gives any more, and that the configuration in use needs until another one is accepted. */
+const KEPT_KEY = `${RESERVED_PREFIX}_kept`;
+
 export interface SecretsYaml {
   readonly text: string;
   /** `sha256:<hex>` of the values, which is salted. */
   readonly hash: string;
 }
 
-/** The hub's `secrets.yaml`: every value is a text for the hub, exactly as it is. */
-export function writeSecretsYaml(values: ReadonlyMap<string, string>, salt: string): SecretsYaml {
-  const lines = [...values]
+/**
+ * The hub's `secrets.yaml`: every value is a text for the hub, exactly as it is.
+ *
+ * @param kept values that nothing gives any more and that are still in use
+ */
+export function writeSecretsYaml(
+  values: ReadonlyMap<string, string>,
+  salt: string,
+  kept: ReadonlyMap<string, string> = new Map(),
+): SecretsYaml {
+  const lines = [...values, ...kept]
     .sort(([a], [b]) => (a < b ? -1 : 1))
+    .concat(kept.size > 0 ? [[KEPT_KEY, [...kept.keys()].sort().join(' ')]] : [])
     .concat([[SALT_KEY, salt]])
     .map(([key, value]) => `${quote(key)}: ${quote(value)}\n`)
     .join('');
@@ -28,23 +40,30 @@ export function writeSecretsYaml(values: ReadonlyMap<string, string>, salt: stri
   return { text: `${lines}${quote(SECRETS_HASH_KEY)}: ${quote(hash)}\n`, hash };
 }
 
-/** A `secrets.yaml` as it was read. */
+/** A `secrets.yaml` of the operator as it was read. */
 export interface ReadSecrets {
   /** All keys, the operator's own included. */
   readonly values: ReadonlyMap<string, string>;
-  /** Undefined for a file that the operator did not generate. */
-  readonly hash: string | undefined;
-  readonly salt: string | undefined;
+  /** Keys among them that nothing gives any more. */
+  readonly kept: ReadonlySet<string>;
+  readonly hash: string;
+  readonly salt: string;
 }
 
-/** Reads a `secrets.yaml`. One that is not YAML has no keys. */
-export function readSecretsYaml(text: string): ReadSecrets {
+/** Reads a `secrets.yaml`; undefined: the operator did not generate it, so that its values must not be told by hashes. */
+export function readSecretsYaml(text: string): ReadSecrets | undefined {
   const values = new Map(Object.entries(parse(text)).map(([key, value]) => [key, String(value)]));
-  return { values, hash: values.get(SECRETS_HASH_KEY), salt: values.get(SALT_KEY) };
+  const [hash, salt] = [values.get(SECRETS_HASH_KEY), values.get(SALT_KEY)];
+  if (hash === undefined || !salt) return undefined;
+  const kept = new Set(values.get(KEPT_KEY)?.split(' '));
+  return { values, kept, hash, salt };
 }
+
+/** Whether the key is one of the operator's own notes, and no secret of a person. */
+export const isOwnNote = (key: string): boolean => [SECRETS_HASH_KEY, SALT_KEY, KEPT_KEY].includes(key);
 
 /** Stands for a value where that may be seen: another value has another digest. Empty: there is no such key. */
-export function digestOfSecret({ values, salt = '' }: ReadSecrets, key: string): string {
+export function digestOfSecret({ values, salt }: ReadSecrets, key: string): string {
   const value = values.get(key);
   return value === undefined
     ? ''

@@ -16,6 +16,8 @@ interface Cluster {
   readonly secrets?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Annotations of the ConfigMap that exists. */
   readonly published?: Readonly<Record<string, string>>;
+  /** By name. */
+  readonly configMaps?: Readonly<Record<string, object>>;
   readonly status?: HubConfiguration['status'];
 }
 
@@ -30,7 +32,15 @@ const hubSecrets = (spec: Partial<HubSecrets['spec']> = {}) =>
     spec: { hubRef: { name: 'villa' }, secretRefs: [{ name: 'logins' }], ...spec },
   }) as unknown as HubSecrets;
 
-async function sync({ spec, hub, hubSecrets: writer, secrets = {}, published, status }: Cluster = {}) {
+async function sync({
+  spec,
+  hub,
+  hubSecrets: writer,
+  secrets = {},
+  published,
+  configMaps = {},
+  status,
+}: Cluster = {}) {
   const applied: Manifest[] = [];
   const requeued: string[] = [];
   const configuration = {
@@ -57,6 +67,7 @@ async function sync({ spec, hub, hubSecrets: writer, secrets = {}, published, st
     },
     secrets: { get: (_namespace, name) => Promise.resolve(stored.get(name)) },
     applier: {
+      find: (_type: unknown, _namespace: string, name: string) => Promise.resolve(configMaps[name] as never),
       apply: (_type, manifest) => {
         applied.push(manifest);
         const data = manifest['data'] as Record<string, string>;
@@ -122,12 +133,31 @@ describe('configurationModule', () => {
     });
   });
 
+  test.each([
+    ['has been deleted', secretsYaml({ login: 'x' }).text, undefined],
+    [
+      'gives the key no more',
+      writeSecretsYaml(new Map(), 'salt', new Map([['login', 'x']])).text,
+      hubSecrets(),
+    ],
+  ])('a HubSecrets that %s holds the configuration back', async (_, text, writer) => {
+    const { applied, outcome } = await sync({
+      spec: { configuration: 'a: !secret login\n' },
+      secrets: { 'villa-secrets': { 'secrets.yaml': text } },
+      ...(writer && { hubSecrets: writer }),
+    });
+    expect(applied).toEqual([]);
+    expect(outcome).toMatchObject({ type: 'Waiting', reason: 'KeyNotFound' });
+  });
+
   describe('the secrets that need a restart', () => {
     const { text, hash } = secretsYaml({ login: 'x' });
     const secrets = { 'villa-secrets': { 'secrets.yaml': text } };
     const spec = { configuration: 'a: !secret login\n' };
     const restart = async (cluster: Cluster) =>
-      (await sync({ spec, secrets, ...cluster })).annotations[`${GROUP}/restart-secrets-hash`];
+      (await sync({ spec, secrets, hubSecrets: hubSecrets(), ...cluster })).annotations[
+        `${GROUP}/restart-secrets-hash`
+      ];
     const published = {
       [`${GROUP}/restart-hash`]: 'sha256:c',
       [`${GROUP}/restart-secrets-hash`]: 'sha256:s',
@@ -189,6 +219,29 @@ describe('configurationModule', () => {
       });
       expect(later.applied).toEqual(['ConfigMap villa-configuration']);
       expect(later.requeued).toEqual([]);
+    });
+
+    test('a broken configuration takes no URL away', async () => {
+      const before = secretsYaml({ hub_operator_recorder: url }).text;
+      const secrets = { 'villa-secrets': { 'secrets.yaml': before } };
+      const { applied, outcome } = await sync({ spec: { configuration: 'a: [' }, secrets });
+      expect(applied).toEqual([]);
+      expect(outcome.reason).toBe('InvalidConfiguration');
+    });
+
+    test('a URL that the published configuration uses stays until another one is', async () => {
+      const before = secretsYaml({ hub_operator_recorder: url }).text;
+      const configMaps = {
+        'villa-configuration': {
+          data: { 'configuration.yaml': 'recorder: {db_url: !secret hub_operator_recorder}' },
+        },
+      };
+      const { secretsYaml: after } = await sync({
+        secrets: { 'villa-secrets': { 'secrets.yaml': before } },
+        configMaps,
+      });
+      expect(after).toContain('hunter22');
+      expect(after).toContain('"hub_operator_kept": "hub_operator_recorder"');
     });
 
     test('a URL that is asked for no more leaves the secrets', async () => {

@@ -32,7 +32,7 @@ describe('readSecretsYaml', () => {
     fc.assert(
       fc.property(fc.dictionary(key, fc.string({ unit: 'binary' }), { noNullPrototype: true }), (values) => {
         const { text, hash } = write(values, 'a salt');
-        const read = readSecretsYaml(text);
+        const read = readSecretsYaml(text)!;
         expect({ hash: read.hash, salt: read.salt }).toEqual({ hash, salt: 'a salt' });
         expect(Object.fromEntries(read.values)).toEqual({
           ...values,
@@ -43,17 +43,36 @@ describe('readSecretsYaml', () => {
     );
   });
 
-  test.each(['', 'a: [', '- a', 'text'])(
-    'a file that the operator did not generate, %j, has no hash and no salt',
+  test.each(['', 'a: [', '- a', 'text', 'login: hunter2', 'hub_operator_hash: x'])(
+    'a file that the operator did not generate, %j, is none',
     (text) => {
-      expect(readSecretsYaml(text)).toEqual({ values: new Map(), hash: undefined, salt: undefined });
+      expect(readSecretsYaml(text)).toBeUndefined();
     },
   );
 });
 
+describe('values that nothing gives any more', () => {
+  test('are in the file, and named', () => {
+    const { text, hash } = writeSecretsYaml(
+      new Map([['b', '1']]),
+      'salt',
+      new Map([
+        ['c', '2'],
+        ['a', '3'],
+      ]),
+    );
+    expect(text).toContain('"a": "3"\n"b": "1"\n"c": "2"\n"hub_operator_kept": "a c"\n');
+    const read = readSecretsYaml(text)!;
+    expect([...read.kept].sort()).toEqual(['a', 'c']);
+    expect(read.values.get('a')).toBe('3');
+    expect(hash).not.toBe(write({ a: '3', b: '1', c: '2' }).hash);
+    expect(readSecretsYaml(write({ b: '1' }).text)!.kept.size).toBe(0);
+  });
+});
+
 describe('digestOfSecret', () => {
   const read = (values: Readonly<Record<string, string>>, salt: string) =>
-    readSecretsYaml(write(values, salt).text);
+    readSecretsYaml(write(values, salt).text)!;
 
   test('is another one for another value or salt, and empty for no value', () => {
     const digest = digestOfSecret(read({ a: '1' }, 'x'), 'a');
