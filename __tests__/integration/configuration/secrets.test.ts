@@ -246,8 +246,8 @@ describe('a hub with its history in PostgreSQL', () => {
     await home.ready('hubconfiguration', 'villa', { status: 'False', reason: 'KeyNotFound' });
     expect(await secretsYaml('villa')).toContain('"visits": "Visits 9"\n');
     await home.delete('hubsecrets', 'villa');
-    await home.apply(hubSecrets('villa', 'other', { secretRefs: [{ name: 'names' }] }));
-    await home.ready('hubsecrets', 'other', { reason: 'SecretsGenerated' });
+    await home.apply(hubSecrets('villa', 'successor', { secretRefs: [{ name: 'names' }] }));
+    await home.ready('hubsecrets', 'successor', { reason: 'SecretsGenerated' });
     await home.ready('hubconfiguration', 'villa');
     // Salt and all: nothing has changed for the hub.
     expect(await secretsYaml('villa')).toBe(before);
