@@ -63,6 +63,8 @@ async function make(partial: string, text: string): Promise<void> {
     await hub.running(token);
     await hub.stop();
     await rm(config, { recursive: true });
+    // It leads nowhere, as long as there are no secrets.
+    await rm(join(hub.configDir, 'secrets.yaml'), { force: true });
     // Contents: the links of the init container lead to its own mounts.
     await cp(hub.configDir, config, { recursive: true, dereference: true });
     await writeFile(join(partial, 'token'), token);
