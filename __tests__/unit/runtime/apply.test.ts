@@ -154,9 +154,9 @@ describe('Applier', () => {
       expect(await meet(metadata)).toBe(expected);
     });
 
-    const keeper = { apiVersion: 'v1', kind: 'Widget', name: 'b', uid: 'uid-b' };
+    const second = { apiVersion: 'v1', kind: 'Widget', name: 'b', uid: 'uid-b' };
     const kept = (name: string, uid: string) => ({
-      ownerReferences: [...controlledBy('Widget', name, uid).ownerReferences, keeper],
+      ownerReferences: [...controlledBy('Widget', name, uid).ownerReferences, second],
     });
 
     test.each<[string, Partial<ClusterObject['metadata']>, string]>([
