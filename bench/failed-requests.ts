@@ -66,6 +66,8 @@ export class FailedRequests {
   }
 
   private async sample(onFailures: (code: string, count: number) => void): Promise<void> {
+    // It ends when the API server was away for longer than its Lease allows, as on a machine with other work.
+    if (!this.operator.process.running) throw new Error('the operator ended: see its log');
     const metrics = await scrape(this.operator);
     const codes = [...metrics.matchAll(/^rest_client_requests_total\{.*code="([^"]+)"/gm)].map(
       ([, code]) => code!,
