@@ -69,7 +69,6 @@ const resource = (kind: string, name: string, spec: object): Manifest => ({
 export const hub = (name: string, spec: object = {}): Manifest =>
   resource('Hub', name, { version: HUB_VERSION, ...spec });
 
-/** Hubs of onboarded volumes have been checked with it. */
 /** @param hubName of the external Hub that may read it */
 export const secret = (name: string, stringData: Readonly<Record<string, string>>, hubName?: string) => ({
   apiVersion: 'v1',
@@ -78,10 +77,14 @@ export const secret = (name: string, stringData: Readonly<Record<string, string>
   stringData,
 });
 
+/** Hubs of onboarded volumes have been checked with it. */
 export const DEFAULT_CONFIGURATION = 'logger:\n  default: warning\n';
 
 export const configuration = (hubName: string, text = DEFAULT_CONFIGURATION, spec: object = {}) =>
   resource('HubConfiguration', hubName, { hubRef: { name: hubName }, configuration: text, ...spec });
+
+export const hubSecrets = (hubName: string, name: string, spec: object): Manifest =>
+  resource('HubSecrets', name, { hubRef: { name: hubName }, ...spec });
 
 export const automation = (hubName: string, name: string, spec: object = {}): Manifest =>
   resource('HubAutomation', name, {

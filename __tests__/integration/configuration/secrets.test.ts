@@ -1,6 +1,6 @@
 import { GROUP_VERSION } from '../../../operator/kinds/group';
 import { freshNamespace, until } from '../../cluster';
-import { configuration, Home, hub, type Manifest, secret } from '../../cluster/home';
+import { configuration, Home, hub, hubSecrets, secret } from '../../cluster/home';
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { Postgres } from '../../cluster/postgres';
@@ -10,13 +10,6 @@ import { hubPid } from '../hub/hub-in-sandbox';
 
 const PASSWORD = 'correct-horse-battery';
 const GROUP = GROUP_VERSION.split('/')[0]!;
-
-const hubSecrets = (hubName: string, name: string, spec: object): Manifest => ({
-  apiVersion: GROUP_VERSION,
-  kind: 'HubSecrets',
-  metadata: { name },
-  spec: { hubRef: { name: hubName }, ...spec },
-});
 
 let home: Home;
 let operator: TestOperator;

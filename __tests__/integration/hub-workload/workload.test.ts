@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { freshNamespace, kubectl, until } from '../../cluster';
-import { configuration, Home, type Stored } from '../../cluster/home';
+import { configuration, Home, hubSecrets, secret, type Stored } from '../../cluster/home';
 import { idleHub, nowhere } from '../../cluster/idle-hub';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
@@ -346,15 +346,13 @@ test('changes that follow each other at once are one rollout', async () => {
 
 test('secrets and configuration that change together are one rollout, and both are told', async () => {
   const { generation } = (await set()).metadata;
-  const hash = `sha256:${'cd'.repeat(32)}`;
-  // As HubSecrets generates it.
-  const generated = {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name: 'villa-secrets', annotations: { 'hub-operator.dev/secrets-hash': hash } },
-    stringData: { 'secrets.yaml': 'word: "open sesame"\n' },
-  };
-  await home.apply(generated, configuration('villa', 'logger:\n  default: error\n'));
+  await home.apply(
+    secret('words', { word: 'open sesame' }),
+    hubSecrets('villa', 'villa', { secretRefs: [{ name: 'words' }] }),
+    configuration('villa', 'homeassistant:\n  name: !secret word\n'),
+  );
+  await home.ready('hubsecrets', 'villa');
+  const hash = (await home.get('hubsecrets', 'villa')).status?.['secretsHash'];
   await becomes((t) => t.metadata.annotations['hub-operator.dev/secrets-hash'], hash);
   const { metadata } = await home.get('configmap', 'villa-configuration');
   const configHash = metadata.annotations?.['hub-operator.dev/restart-hash'];

@@ -39,7 +39,7 @@ test('the operator’s role has no verb that nothing uses', () => {
   expect(rules.some(({ resources }) => resources.some((resource) => resource.endsWith('/finalizers')))).toBe(
     false,
   );
-  expect(rules.find(({ resources }) => resources.includes('pods'))?.verbs).not.toContain('patch');
+  expect(rules.find(({ resources }) => resources.includes('pods'))?.verbs).not.toContain('update');
 });
 
 describe('the namespaced variant', () => {
