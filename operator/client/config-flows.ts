@@ -65,7 +65,7 @@ export class ConfigFlows {
 
   /** The present step, without the errors of the last answers. A step in progress is continued by it. */
   read(kind: FlowKind, flowId: string): Promise<FlowStep> {
-    return this.rest.get(`${PATH[kind]}/${flowId}`);
+    return this.rest.get(`${PATH[kind]}/${flowId}`, { timeout: this.rest.writeTimeout });
   }
 
   /** Ends a flow. Resolves with whether it was open: one that has ended already is not an error. */

@@ -244,8 +244,9 @@ export const integration = defineChild({
     ];
     return [...hubAndToken(resource), ...secretReferences(...new Set(given.flatMap(secretsOf)))];
   },
-  // The entry is known only after it was found or created.
-  identity: ({ status: seen }) => seen?.entryID,
+  // Without a title, the entry is known only after it was found or created.
+  identity: ({ spec: { domain, title }, status: seen }) =>
+    title === undefined ? seen?.entryID : `${domain}/${title}`,
   access: [
     // The key of `configHash`, in the Secret `<hub>-operator`.
     { apiGroup: '', resources: ['secrets'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },

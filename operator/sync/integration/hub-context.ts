@@ -90,8 +90,10 @@ export class HubContext {
     return [...this.cached.values()].flatMap(({ operation }) => operation ?? []);
   }
 
-  forget({ metadata: { uid } }: IntegrationResource): void {
+  forget({ metadata: { uid }, spec: { domain } }: IntegrationResource): void {
     this.cached.delete(uid);
+    // Its entry may have been what another one of the domain failed at.
+    this.retry((other) => other.metadata.uid !== uid && other.spec.domain === domain);
     for (const [entryId, owner] of this.claims) if (owner === uid) this.claims.delete(entryId);
     this.releaseDomain(uid);
   }
@@ -143,14 +145,17 @@ export class HubContext {
 
   private scheduleRetries(): void {
     if (this.retryTimer.pending) return;
-    this.retryTimer.set(RETRY_DELAY, () => {
-      for (const resource of this.resources()) {
-        const { failure } = this.of(resource);
-        if (!failure || failure.isAuth) continue;
-        this.of(resource).failure = { ...failure, retryAt: this.services.clock.monotonic() };
-        this.requeue(resource);
-      }
-    });
+    this.retryTimer.set(RETRY_DELAY, () => this.retry(() => true));
+  }
+
+  /** Lets answers that failed be sent again, unless the credentials among them were rejected. */
+  private retry(concerns: (resource: IntegrationResource) => boolean): void {
+    for (const resource of this.resources()) {
+      const { failure } = this.of(resource);
+      if (!failure || failure.isAuth || !concerns(resource)) continue;
+      this.of(resource).failure = { ...failure, retryAt: this.services.clock.monotonic() };
+      this.requeue(resource);
+    }
   }
 
   private resources(): Iterable<IntegrationResource> {

@@ -1,3 +1,4 @@
+import { HubFailed, HubRejected } from '../../client/errors';
 import type { HubClient } from '../../client/hub-client';
 import { redactor } from '../../client/redact';
 import { errorOf } from '../../errors';
@@ -9,6 +10,7 @@ import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, stalled, type Waiting, waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { ChildModule } from '../child';
+import { hubErrorOutcome } from '../hub-errors';
 import type { Services } from '../services';
 import { EntryAcquisition } from './acquisition';
 import { hashAnswers, recorded } from './answer-hashes';
@@ -73,7 +75,12 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
       draining: this.contexts.draining,
       previous: conditionOf(resource, 'Ready'),
     };
-    return redacted(await this.reconcile(work), work.redact);
+    const outcome = await this.reconcile(work).catch((error: unknown) => {
+      // The hub quotes what it rejects.
+      if (error instanceof HubRejected || error instanceof HubFailed) return hubErrorOutcome(error, 'object');
+      throw error;
+    });
+    return redacted(outcome, work.redact);
   }
 
   async remove(
