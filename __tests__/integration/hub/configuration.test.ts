@@ -97,16 +97,16 @@ describe('HubConfiguration', () => {
     });
 
     test('levels of the logger are set, and one that is removed is inherited again', async () => {
-      const levelOfSun = async () => {
+      const levelOf = async () => {
         const levels = await client.connection.command('logger/log_info');
-        return levels.find(({ domain }) => domain === 'sun')?.level;
+        return levels.find(({ domain }) => domain === 'input_boolean')?.level;
       };
       await hotReloaded(
-        BASE.replace('warning\n', 'warning\n  logs:\n    homeassistant.components.sun: debug\n'),
+        BASE.replace('warning\n', 'warning\n  logs:\n    homeassistant.components.input_boolean: debug\n'),
       );
-      expect(await levelOfSun()).toBe(10);
+      expect(await levelOf()).toBe(10);
       await hotReloaded(BASE);
-      expect(await levelOfSun()).not.toBe(10);
+      expect(await levelOf()).not.toBe(10);
     });
   });
 
