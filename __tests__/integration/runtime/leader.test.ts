@@ -78,7 +78,7 @@ describe('two processes', () => {
     expect(await one.stop()).toBe(0);
     const lease = await new Home('hub-operator').get('lease', one.namespace);
     await until('the second leads', () => leads(two));
-    return String(lease.spec['holderIdentity'] ?? '');
+    return (lease.spec['holderIdentity'] as string | undefined) ?? '';
   }
 
   test('a graceful stop releases the lease, so that the second need not wait for its end', async () => {

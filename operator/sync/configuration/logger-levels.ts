@@ -60,7 +60,7 @@ function fieldsOf(files: Files, file: HubYaml, node: Node | null): Map<string, P
   const target = dereference(node, file.anchors);
   if (isScalar(target) && target.tag === '!include') {
     const included = parse(files, nameInConfig(String(target.value)));
-    return included ? fieldsOf(files, included, included.root) : new Map();
+    return included ? fieldsOf(files, included, included.root) : new Map<string, Place>();
   }
   if (!isMap(target)) return new Map();
   return new Map([...entriesOf(target, file.anchors)].map(([key, value]) => [key, { node: value, file }]));

@@ -70,7 +70,7 @@ export class OfflineConfigurations {
     if (before?.reason === 'CheckFailed' && resource.status?.configHash === hash)
       return outcomes.checkFailed(before.message, false);
     if (hub && accepted && !isRecovery && !verdict && this.mayReturn(hub, hash))
-      return { ...withHash, after: RETURN_POLL } as Outcome;
+      return { ...withHash, after: RETURN_POLL };
     // The next start of the pod reads it; with hot-reload nothing causes one.
     const mayRestart = !accepted || isRecovery || strategy !== 'hot-reload';
     await publishConfiguration(services, resource, { files, hash }, mayRestart ? restart : undefined);

@@ -36,7 +36,7 @@ beforeEach(() => {
     repairIssues: { onChange: ignore },
     reloads: { deferWhile: (predicate: typeof expectsWrites) => (expectsWrites = predicate) },
   } as unknown as HubClient;
-  contexts = new HubContexts(services, [automations as never]);
+  contexts = new HubContexts(services, [automations]);
   see(SENT);
   contexts.of(client, resource);
 });

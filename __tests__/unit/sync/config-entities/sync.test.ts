@@ -801,6 +801,7 @@ describe('ConfigEntitySync', () => {
       const bench = automationBench();
       await bench.reconcileUntilReady();
       await editWithFailedReload(bench, { enabled: false });
+      expect(bench.state).toBe('off');
     });
   });
 

@@ -35,7 +35,7 @@ const resource = {
  * reads its scripts on `script.reload`, and is restarted when the Hub copies another restart hash.
  */
 export class FakeHub {
-  readonly hub: Hub = aHub({ status: { version: '2026.11.0' } as never });
+  readonly hub: Hub = aHub({ status: { version: '2026.11.0' } });
   readonly configMaps = new Map<string, ConfigMap>();
   /** What happened, in order. */
   readonly events: string[] = [];
