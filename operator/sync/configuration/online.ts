@@ -173,7 +173,7 @@ export class OnlineConfigurations {
     if (pending.length === 0) {
       this.pods.settled(hub);
       const isRestart = isNewStart || result?.type === 'restart';
-      const method = result?.type === 'loaded' ? result.method : isRestart ? 'restart' : 'hot-reload';
+      const method = isRestart ? 'restart' : result?.type === 'loaded' ? result.method : 'hot-reload';
       return outcomes.loaded(method, accepted.warnings);
     }
     if (restart) {

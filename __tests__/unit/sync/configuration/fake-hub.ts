@@ -37,6 +37,8 @@ const resource = {
 export class FakeHub {
   readonly hub: Hub = aHub({ status: { version: '2026.11.0' } });
   readonly configMaps = new Map<string, ConfigMap>();
+  /** The fields of status in the last outcome. */
+  reported: Readonly<Record<string, unknown>> = {};
   /** What happened, in order. */
   readonly events: string[] = [];
   /** The text of configuration.yaml from which the hub loaded a section last, by the section. */
@@ -100,6 +102,7 @@ export class FakeHub {
     for (let round = 0; round < 60; round++) {
       try {
         const outcome = await online.sync(wanted, this.hub, this.client, { forced: false } as never);
+        this.reported = outcome.status ?? {};
         if (outcome.type !== 'Waiting') return outcome.reason;
       } catch (error) {
         if (!(error instanceof Killed)) throw error;
@@ -181,7 +184,7 @@ export class FakeHub {
     this.restart();
   }
 
-  private restart(): void {
+  restart(): void {
     this.start += 1;
     this.marker = this.configMaps.get('villa-configuration')!.data[HASH_FILE];
     for (const section of ['input_boolean', 'counter', 'template']) this.loaded.set(section, this.text);

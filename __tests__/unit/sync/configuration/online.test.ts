@@ -128,6 +128,16 @@ describe('OnlineConfigurations', () => {
     expect(hub.events).toContain('restart');
   });
 
+  test('a restart by a person loads what is pending, and is reported as a restart', async () => {
+    const hub = await started();
+    const operator = hub.operator();
+    expect(await hub.settle(hub.wanted(RESTART, 'hot-reload'), operator)).toBe('RestartPending');
+    hub.restart();
+    expect(await hub.settle(hub.wanted(RESTART, 'hot-reload'), operator)).toBe('ConfigurationLoaded');
+    expect(hub.loaded.get('counter')).toContain('visits');
+    expect(hub.reported).toMatchObject({ lastReloadMethod: 'restart', changedSections: [] });
+  });
+
   const ends: readonly [string, string, ReloadStrategy, string][] = [
     ['a hot reload', HOT, 'auto', 'ConfigurationLoaded'],
     ['a restart', RESTART, 'auto', 'ConfigurationLoaded'],
