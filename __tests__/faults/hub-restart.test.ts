@@ -79,7 +79,7 @@ beforeAll(async () => {
 });
 
 describe('the restart of a hub', () => {
-  test(`with ${CHILDREN} automations costs at most two status writes of each and no event of one`, async () => {
+  test(`with ${CHILDREN} automations costs two status writes of each, three of one that notices before the Hub, and no event of one`, async () => {
     statusWrites.clear();
     events.length = 0;
     await home.delete('pod', 'villa-0', { wait: false });
@@ -89,7 +89,8 @@ describe('the restart of a hub', () => {
     await operator.calm();
     // The hub is back before all of them have noticed.
     expect(statusWrites.size).toBeGreaterThan(CHILDREN / 10);
-    expect(Math.max(...statusWrites.values())).toBe(2);
+    // One that loses the connection before the Hub reports its pod has a reason more.
+    expect(Math.max(...statusWrites.values())).toBeLessThanOrEqual(3);
     expect(events).toEqual([]);
     const ofTheHub = await home.events('Hub', 'villa');
     expect(ofTheHub).toContainEqual(expect.stringMatching(/^Normal PodNotReady: Pod villa-0 is /));
