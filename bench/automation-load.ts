@@ -9,6 +9,7 @@ import { builtin } from '../operator/runtime/types';
 import type { Sandbox } from '../sandbox';
 import { freePort } from '../sandbox/ports';
 import { SandboxProcess } from '../sandbox/process';
+import { automationParts } from './automation-spec';
 
 export const NAMESPACE = 'bench';
 const CREATES_AT_ONCE = 40;
@@ -146,16 +147,6 @@ async function createHub(cluster: ApiClient, name: string, url: string): Promise
 }
 
 const automation = (index: number) => ({
-  alias: `Automation number ${index}`,
+  ...automationParts(index),
   description: `Switches the light when a person comes in, and reports it; one of very many that are all alike. ${'.'.repeat(300)}`,
-  triggers: [
-    { trigger: 'state', entity_id: `binary_sensor.motion_${index}`, from: 'off', to: 'on' },
-    { trigger: 'time', at: '07:30:00', id: 'morning' },
-  ],
-  conditions: [{ condition: 'state', entity_id: 'sun.sun', state: 'below_horizon' }],
-  actions: [
-    { action: 'light.turn_on', target: { entity_id: `light.room_${index}` }, data: { brightness: 128 } },
-    { delay: { minutes: 5 } },
-    { action: 'light.turn_off', target: { entity_id: `light.room_${index}` } },
-  ],
 });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HubAutomation } from '../operator/kinds';
+import { automationParts } from './automation-spec';
 import { type BenchHub, cpuSeconds, HubBench, traffic } from './hub-bench';
 import { type Figures, scrape, sum } from './runtime';
 
@@ -66,19 +67,9 @@ interface Burst {
 /** About 0.7 KB each. */
 const automation = (index: number) => ({
   hubRef: { name: 'hub' },
-  alias: `Automation number ${index}`,
+  ...automationParts(index),
   description:
     'Switches the light when a person arrives, and sends a notification; one of very many equal automations.',
-  triggers: [
-    { trigger: 'state', entity_id: `binary_sensor.motion_${index}`, from: 'off', to: 'on' },
-    { trigger: 'time', at: '07:30:00', id: 'morning' },
-  ],
-  conditions: [{ condition: 'state', entity_id: 'sun.sun', state: 'below_horizon' }],
-  actions: [
-    { action: 'light.turn_on', target: { entity_id: `light.room_${index}` }, data: { brightness: 128 } },
-    { delay: { minutes: 5 } },
-    { action: 'light.turn_off', target: { entity_id: `light.room_${index}` } },
-  ],
 });
 
 /** What the operator sends of it. */

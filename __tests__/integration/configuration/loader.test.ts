@@ -203,7 +203,7 @@ describe('generateConfiguration', () => {
         given,
         message: expect.stringMatching(/^spec\.configuration, line \d+, column \d+: .+\.$/),
       });
-    // The hub takes the last one of two keys; and it reads line breaks where nobody else sees any.
+    // The hub uses the last of two equal keys, and it reads some characters as line breaks that other programs do not.
     const harmful = /occurs twice|is a line break to the hub|U\+FEFF/;
     const loadable = rejected.filter(
       ({ generated, result }) =>

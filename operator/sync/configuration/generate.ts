@@ -51,7 +51,7 @@ const CANNOT_EXTEND =
 
 /**
  * The hub's `configuration.yaml` and the files beside it: the user's text, byte for byte, with what the hub needs besides.
- * That is the includes of the files that the hub's config API writes, whatever the user's own sections include; the
+ * That is the includes of the files that the hub's config API writes, regardless of what the user's own sections include; the
  * recorder; and the marker. The result is parsed again before it counts.
  */
 export function generateConfiguration(source: ConfigurationSource): Generated {

@@ -193,7 +193,7 @@ function sentenceOf({ code, message }: { readonly code: string; readonly message
 function describeCharacter(character: string): string {
   const code = `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
   return OTHER_LINE_BREAK.test(character)
-    ? `the character ${code} is a line break to the hub and to nobody else: remove it, or write it as an escape in double quotes`
+    ? `the character ${code} is a line break to the hub, but not in other programs: remove it, or write it as an escape in double quotes`
     : `the character ${code} is not allowed here: remove it, or write it as an escape in double quotes`;
 }
 

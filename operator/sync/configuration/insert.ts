@@ -1,7 +1,7 @@
 import { isMap, isScalar, type Node, type Pair, type YAMLMap } from 'yaml';
 import type { HubYaml } from './hub-yaml';
 
-/** Three dots at the beginning of a line end the document, whatever is around them. */
+/** Three dots at the beginning of a line end the document, regardless of the text around them. */
 const DOCUMENT_END = /^\.\.\.(?=[ \t\r\n]|$)/m;
 
 /**

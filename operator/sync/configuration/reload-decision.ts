@@ -71,7 +71,7 @@ const SERVICES: Readonly<Record<string, string | null>> = {
   python_script: null,
 };
 
-/** Sections that restart the hub under `auto`, whatever it could reload (rules.md, "Reload or restart"). */
+/** Sections that restart the hub under `auto`, although it may be able to reload them (rules.md, "Reload or restart"). */
 const RESTARTED_BY_AUTO: ReadonlySet<string> = new Set(['homeassistant', 'http', 'mqtt']);
 
 /** Sections whose reload also removes what they contained, when the whole section is gone. */

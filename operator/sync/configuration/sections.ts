@@ -28,7 +28,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   lovelace: ['resources'],
 };
 
-/** Sections whose items have no platform, whatever their keys are called. */
+/** Sections whose items have no platform, regardless of the names of their keys. */
 const WITHOUT_PLATFORMS: ReadonlySet<string> = new Set(['automation', 'script', 'template', 'homeassistant']);
 
 /** Files that include each other in a circle end here. */

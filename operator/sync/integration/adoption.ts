@@ -4,7 +4,7 @@ import type { HubIntegrationSpec } from '../../kinds/integration';
 /** Which entry a resource wants, as far as its spec tells. */
 export interface Wanted {
   readonly domain: string;
-  /** Absent: any. */
+  /** Undefined: an entry with any title. */
   readonly title?: string | undefined;
 }
 

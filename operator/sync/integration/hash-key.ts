@@ -3,8 +3,8 @@ import type { Hub } from '../../kinds';
 import { objectNames } from '../../kinds/object-names';
 import { isConflict } from '../../runtime/api-client';
 import { type ClusterObject, pathOf } from '../../runtime/objects';
-import { ownerReferenceTo } from '../../runtime/ownership';
 import { builtin } from '../../runtime/types';
+import { createGeneratedSecret } from '../hub/generated-secret';
 import type { Services } from '../services';
 
 const KEY = 'hash-key';
@@ -27,30 +27,18 @@ export async function hashKey(
     .resourceVersion;
   const key = randomBytes(32).toString('base64url');
   try {
-    const written = await (secret
-      ? services.cluster.request<ClusterObject>({
-          method: 'PATCH',
-          path: pathOf(builtin.Secret, namespace, secretName),
-          contentType: 'application/merge-patch+json',
-          // With the version: of two writers only one may set the key.
-          body: { metadata: { resourceVersion: version }, stringData: { [KEY]: key } },
-        })
-      : services.cluster.request<ClusterObject>({
-          method: 'POST',
-          path: pathOf(builtin.Secret, namespace),
-          body: {
-            apiVersion: 'v1',
-            kind: 'Secret',
-            metadata: {
-              name: secretName,
-              namespace,
-              labels: services.applier.labels(hub),
-              ownerReferences: [ownerReferenceTo(hub)],
-            },
-            stringData: { [KEY]: key },
-          },
-        }));
-    services.cache.recordWrite({ ...written, kind: builtin.Secret.kind });
+    if (secret) {
+      const written = await services.cluster.request<ClusterObject>({
+        method: 'PATCH',
+        path: pathOf(builtin.Secret, namespace, secretName),
+        contentType: 'application/merge-patch+json',
+        // With the version: of two writers only one may set the key.
+        body: { metadata: { resourceVersion: version }, stringData: { [KEY]: key } },
+      });
+      services.cache.recordWrite({ ...written, kind: builtin.Secret.kind });
+    } else {
+      await createGeneratedSecret(services, hub, { name: secretName, values: { [KEY]: key }, owned: true });
+    }
     return key;
   } catch (error) {
     if (isConflict(error)) return undefined;

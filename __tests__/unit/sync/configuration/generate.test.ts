@@ -73,7 +73,7 @@ describe('generateConfiguration', () => {
     expect(text(odd)).toBe(odd + includes);
   });
 
-  test('whatever YAML mapping it is given, it is the beginning of the result, and the result has the includes', () => {
+  test('any YAML mapping that it is given is the beginning of the result, and the result has the includes', () => {
     const name = fc.stringMatching(/^[a-z_]{1,12}$/);
     fc.assert(
       fc.property(

@@ -79,7 +79,7 @@ describe('readSections', () => {
       ['sensors.yaml', '- platform: b\n', ['sensor.a', 'sensor.b']],
       ['sensors.yaml', '- {platform: a, x: 1}\n', []],
       ['level.yaml', 'debug', ['logger']],
-      ['other.yaml', 'nobody includes it', []],
+      ['other.yaml', 'no file includes it', []],
     ])('a change of %s to %j changes %j', (name, text, expected) => {
       expect(changed(before, { ...before, [name]: text })).toEqual(expected);
     });

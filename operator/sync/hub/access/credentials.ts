@@ -2,11 +2,11 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { Credentials } from '../../../client/onboarding';
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
-import { ownerReferenceTo } from '../../../runtime/ownership';
-import { type ClusterObject, pathOf } from '../../../runtime/objects';
+import type { ClusterObject } from '../../../runtime/objects';
 import { isConflict } from '../../../runtime/api-client';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
+import { createGeneratedSecret } from '../generated-secret';
 import { ensureOwnerReference } from '../owner-reference';
 
 /** The owner's credentials, or a sentence that says what is missing. */
@@ -86,25 +86,13 @@ async function generate(
   secretName: string,
   owned: boolean,
 ): Promise<CredentialsFound> {
-  const { namespace } = hub.metadata;
   const credentials = { username: GENERATED_USER, password: randomBytes(24).toString('base64url') };
   try {
-    const secret = await services.cluster.request<ClusterObject>({
-      method: 'POST',
-      path: pathOf(builtin.Secret, namespace),
-      body: {
-        apiVersion: 'v1',
-        kind: 'Secret',
-        metadata: {
-          name: secretName,
-          namespace,
-          labels: services.applier.labels(hub),
-          ...(owned && { ownerReferences: [ownerReferenceTo(hub)] }),
-        },
-        stringData: credentials,
-      },
+    const secret = await createGeneratedSecret(services, hub, {
+      name: secretName,
+      values: { ...credentials },
+      owned,
     });
-    services.cache.recordWrite({ ...secret, kind: builtin.Secret.kind });
     return withDigest(credentials, secret.metadata.uid ?? '');
   } catch (error) {
     // Created by the last reconcile and not in the cache yet.
