@@ -14,6 +14,7 @@ import {
   patchObject,
   Refused,
 } from './api';
+import { writtenEvents } from './events';
 import { kstatusViolations } from './kstatus';
 import { silentLog } from './silent-log';
 
@@ -185,18 +186,22 @@ export class Home {
     return seen!;
   }
 
-  /** `<type> <reason>: <message>`, as many times as each happened. */
-  async events(kind: string, name: string): Promise<string[]> {
-    const selector = `?fieldSelector=involvedObject.kind=${kind},involvedObject.name=${name}`;
-    const events = (await listObjects('events', this.namespace, selector)) as {
-      type: string;
-      reason: string;
-      message: string;
-      count?: number;
-    }[];
-    return events.flatMap(({ type, reason, message, count = 1 }) =>
-      Array<string>(count).fill(`${type} ${reason}: ${message}`),
-    );
+  /**
+   * Waits until one of the object's events matches `<type> <reason>: <message>`, and resolves with it. For what must not
+   * be among them there is `TestOperator.events`.
+   */
+  event(kind: string, name: string, pattern: RegExp): Promise<string> {
+    return until(`an event of ${kind} ${name} ${pattern.source}`, async () => {
+      const written = await writtenEvents(this.namespace, kind, name);
+      const found = written.find((event) => pattern.test(event));
+      if (found === undefined) throw new Error(`there are: ${written.join(' | ')}`);
+      return found;
+    });
+  }
+
+  /** Those that are written by now: only to be asked again and again. A test uses {@link event} or `TestOperator.events`. */
+  events(kind: string, name: string): Promise<string[]> {
+    return writtenEvents(this.namespace, kind, name);
   }
 
   /** `key=value`, or `key-` to remove it. */

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { startOperator, type OperatorProcess } from '../../sandbox/operator-process';
+import { eventsWritten, writtenEvents } from './events';
 import { kubeconfig, mustKubectl, sandboxDirectory, until } from '.';
 
 export interface TestOperatorOptions {
@@ -32,6 +33,8 @@ export async function startTestOperator(
 
 /** Longer than the operator waits before it looks at its own writes. */
 const CALM = 3_000;
+/** As much as one answer proves. */
+const LONGEST_STEP = 600;
 
 const running = new Set<TestOperator>();
 
@@ -116,25 +119,47 @@ export class TestOperator {
    * @throws Error when it has no metric of this name
    */
   async metric(name: string, labels = ''): Promise<number> {
-    const lines = (await this.page('/metrics')).split('\n');
-    if (!lines.some((line) => line.startsWith(`# TYPE ${name} `)))
-      throw new Error(`there is no metric ${name}`);
-    const series = lines.filter((line) => /^[^{ ]*/.exec(line)![0] === name && line.includes(labels));
-    return series.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+    return sumOf(await this.page('/metrics'), name, labels);
   }
 
-  /** Resolves when it has had nothing to do for 3 s: what it does by itself after a write is done by then. */
+  /**
+   * All events of an object that it has recorded by now, as `<type> <reason>: <message>`, as many times as each
+   * happened. What must not be among them must have had its chance before: call this after a state that comes later.
+   */
+  async events(kind: string, name: string): Promise<string[]> {
+    // An event is recorded when its status is written, and before its reconcile has ended.
+    await until('no reconcile runs', async () => (await this.activity()).running === 0);
+    await eventsWritten(this.namespace);
+    return writtenEvents(this.namespace, kind, name);
+  }
+
+  /**
+   * Resolves when it has had nothing to do for 3 s: what it does by itself after a write is done by then. The time in
+   * which it does not answer does not count.
+   */
   async calm(): Promise<void> {
-    const passes = async () =>
-      `${await this.metric('controller_runtime_reconcile_total')} ${await this.metric('workqueue_depth')}`;
-    let before = '';
-    let since = Date.now();
+    let passes = -1;
+    let calmFor = 0;
+    let asked = Date.now();
     await until('the operator has nothing to do', async () => {
-      const now = await passes();
-      if (now !== before) since = Date.now();
-      before = now;
-      return Date.now() - since > CALM;
+      const { total, due, running } = await this.activity();
+      const now = Date.now();
+      const isBusy = total !== passes || due + running > 0;
+      calmFor = isBusy ? 0 : calmFor + Math.min(now - asked, LONGEST_STEP);
+      passes = total;
+      asked = now;
+      return calmFor > CALM;
     });
+  }
+
+  private async activity() {
+    const page = await this.page('/metrics');
+    return {
+      /** Reconciles that have ended so far. */
+      total: sumOf(page, 'controller_runtime_reconcile_total'),
+      due: sumOf(page, 'workqueue_depth'),
+      running: sumOf(page, 'controller_runtime_active_workers'),
+    };
   }
 
   /** What it serves under a path. */
@@ -145,4 +170,13 @@ export class TestOperator {
   private get process() {
     return this.current!.process;
   }
+}
+
+/** The sum of a metric over its series whose labels contain `labels`. @throws Error when there is no such metric */
+function sumOf(page: string, name: string, labels = ''): number {
+  const lines = page.split('\n');
+  if (!lines.some((line) => line.startsWith(`# TYPE ${name} `)))
+    throw new Error(`there is no metric ${name}`);
+  const series = lines.filter((line) => /^[^{ ]*/.exec(line)![0] === name && line.includes(labels));
+  return series.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
 }
