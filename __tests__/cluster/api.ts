@@ -119,6 +119,11 @@ export async function deleteObject(kind: string, namespace: string, name?: strin
   await request('DELETE', pathOf(await resourceOf(kind), namespace, name));
 }
 
+/** The path of all objects of a kind in a namespace. */
+export async function collectionPath(kind: string, namespace: string): Promise<string> {
+  return pathOf(await resourceOf(kind), namespace);
+}
+
 function pathOf({ root, plural, namespaced }: Resource, namespace: string, name?: string): string {
   return [
     root,

@@ -54,7 +54,7 @@ export interface StoredCondition {
 }
 
 /** What a condition says of the present generation. */
-function conditionOf({ status, metadata }: Stored, type: string): StoredCondition | undefined {
+export function conditionOf({ status, metadata }: Stored, type: string): StoredCondition | undefined {
   const condition = status?.conditions?.find((each) => each.type === type);
   return condition?.observedGeneration === metadata.generation ? condition : undefined;
 }

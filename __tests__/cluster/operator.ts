@@ -110,8 +110,22 @@ export class TestOperator {
 
   /** How each reconcile ended so far, out of the log. */
   async outcomes(): Promise<readonly PassEnd[]> {
-    const lines = (await this.log()).split('\n').filter((line) => line.includes('"outcome"'));
-    return lines.map((line) => JSON.parse(line) as PassEnd);
+    return (await this.logLines('"outcome"')) as PassEnd[];
+  }
+
+  /** The messages of all errors that a reconcile ended with, but for those of an API server that was late. */
+  async failures(): Promise<readonly string[]> {
+    const lines = (await this.logLines('"reconcile failed"')) as {
+      level: string;
+      error: { message: string };
+    }[];
+    return lines.filter(({ level }) => level === 'error').map(({ error }) => error.message);
+  }
+
+  /** The lines of its log that contain these words, parsed. The last line may not be complete yet: it is left out. */
+  async logLines(words: string): Promise<readonly object[]> {
+    const lines = (await this.log()).split('\n').slice(0, -1);
+    return lines.filter((line) => line.includes(words)).map((line) => JSON.parse(line) as object);
   }
 
   /**

@@ -25,22 +25,21 @@ describe('a hub that has banned the address of its node', () => {
         `\n${address}:\n  banned_at: '2026-11-20T22:14:37+00:00'\n`,
       );
     await home.delete('pod', 'h-0');
-    const message = await until(
-      'Ready says it',
-      async () => {
-        const ready = await home.condition('hub', 'h');
-        if (ready?.status === 'True' && ready.message.includes('has banned')) return ready.message;
-        throw new Error(`${ready?.reason}: ${ready?.message}`);
-      },
-      120_000,
-    );
+    const message = await until('Ready says it', async () => {
+      const ready = await home.condition('hub', 'h');
+      if (ready?.status === 'True' && ready.message.includes('has banned')) return ready.message;
+      throw new Error(`${ready?.reason}: ${ready?.message}`);
+    });
     expect(message).toContain(`The hub has banned ${hostIP} of the cluster`);
     expect(message).toContain('Remove it from ip_bans.yaml');
     const url = (await home.get('hub', 'h')).status?.['url'] as string;
     // The visitor at that address is refused: it is the hub's decision, and the pod is ready all the same.
     expect((await fetch(`${url}/manifest.json`)).status).toBe(403);
-    expect((await home.get('pod', 'h-0')).status).toMatchObject({
-      containerStatuses: [expect.objectContaining({ ready: true, restartCount: 0 })],
+    await until('the pod is ready', async () => {
+      expect((await home.get('pod', 'h-0')).status).toMatchObject({
+        containerStatuses: [expect.objectContaining({ ready: true, restartCount: 0 })],
+      });
+      return true;
     });
   });
 });

@@ -1,5 +1,6 @@
 import { URL_ANNOTATION } from '../../../sandbox/node';
 import { freshNamespace, until } from '../../cluster';
+import { forceReconcile } from '../../cluster/forced-reconcile';
 import { configuration, Home, hub } from '../../cluster/home';
 import { HubProxy } from '../../cluster/hub-proxy';
 import { startTestOperator } from '../../cluster/operator';
@@ -9,12 +10,14 @@ import { startTestOperator } from '../../cluster/operator';
 const PROXIED = 'example.org/proxied-hub';
 
 let home: Home;
-let proxy: HubProxy;
+let proxy: HubProxy | undefined;
 
 /** Answers requests of that beginning in place of the hub. */
 const answering = (faults: Readonly<Record<string, number>>) => {
-  proxy.fault = (what) => Object.entries(faults).find(([beginning]) => what.startsWith(beginning))?.[1];
+  if (proxy)
+    proxy.fault = (what) => Object.entries(faults).find(([beginning]) => what.startsWith(beginning))?.[1];
 };
+const began = Date.now();
 const status = async () => (await home.get('hub', 'h')).status ?? {};
 
 beforeAll(async () => {
@@ -30,21 +33,26 @@ beforeAll(async () => {
   await home.annotate('service', 'h', `${PROXIED}=${proxy.url}`);
 });
 
+afterEach(() => answering({}));
 afterAll(() => proxy?.stop());
 
 // One hub lives through these in order.
 describe('a hub behind a proxy', () => {
   test('a hub that has not loaded its API is waited for', async () => {
-    const { message } = await home.ready('hub', 'h', { status: 'False', reason: 'ApiNotLoaded' });
-    const { phase, bootstrap } = (await status()) as { phase: string; bootstrap: { lastAttempt: string } };
+    const { phase, bootstrap, conditions } = await until('it is waited for', async () => {
+      const present = await status();
+      const ready = present.conditions?.find(({ type }) => type === 'Ready');
+      return ready?.reason === 'ApiNotLoaded' && present;
+    });
+    const { message } = conditions![0]!;
     expect(phase).toBe('Pending');
     expect(bootstrap).toMatchObject({ state: 'WaitForAPIReady', message });
-    expect(Math.abs(Date.parse(bootstrap.lastAttempt) - Date.now())).toBeLessThan(180_000);
-    expect(await home.condition('hub', 'h', 'BootstrapReady')).toMatchObject({
-      status: 'False',
-      reason: 'InProgress',
-      message,
-    });
+    const { lastAttempt } = bootstrap as { lastAttempt: string }; // in whole seconds
+    expect(Date.parse(lastAttempt)).toBeGreaterThan(began - 1_000);
+    expect(Date.parse(lastAttempt)).toBeLessThanOrEqual(Date.now());
+    expect(conditions).toContainEqual(
+      expect.objectContaining({ type: 'BootstrapReady', status: 'False', reason: 'InProgress', message }),
+    );
     answering({});
     await home.ready('hub', 'h');
   });
@@ -57,14 +65,12 @@ describe('a hub behind a proxy', () => {
     ] as const) {
       answering({ 'GET /api/config': answer });
       await home.ready('hub', 'h', { status: 'False', reason });
-      const asked = proxy.passed.length;
-      await home.annotate('hub', 'h', `hub-operator.dev/reconcile-requested-at=${answer}`);
-      await until('it was asked again', () => proxy.passed.length > asked);
+      await forceReconcile(home, 'hub', 'h');
     }
     answering({});
     await home.ready('hub', 'h');
     expect((await home.get('pod', 'h-0')).metadata.uid).toBe(uid);
     expect(await status()).not.toHaveProperty('selfUnbanCount');
-    expect(await home.condition('hub', 'h', 'BanRecoveryFailed')).toBeUndefined();
+    expect((await status()).conditions!.map(({ type }) => type)).not.toContain('BanRecoveryFailed');
   });
 });

@@ -1,0 +1,12 @@
+import { until } from '.';
+import type { Home } from './home';
+
+/**
+ * Resolves when what is created from now on is younger than this object. Times of creation are whole seconds, and of two
+ * objects of the same second either may be the older one to the operator.
+ */
+export async function outliveCreation(home: Home, kind: string, name: string): Promise<void> {
+  const { creationTimestamp } = (await home.get(kind, name)).metadata;
+  const next = Date.parse(creationTimestamp) + 1_000;
+  await until('the second of its creation is over', () => Date.now() >= next);
+}

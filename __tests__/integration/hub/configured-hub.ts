@@ -1,0 +1,69 @@
+import type { HubClient } from '../../../operator/client/hub-client';
+import { getEntityState, stateOf } from '../../../operator/client/states';
+import { until } from '../../cluster';
+import type { Home, Stored } from '../../cluster/home';
+
+/** A Hub whose HubConfiguration has its name, as tests change the one and look at the other. */
+export class ConfiguredHub {
+  private current: HubClient | undefined;
+
+  constructor(
+    private readonly home: Home,
+    readonly name: string,
+  ) {}
+
+  /** The client of {@link connect}. */
+  get client(): HubClient {
+    return this.current!;
+  }
+
+  /** Connects with the present token. */
+  async connect(): Promise<HubClient> {
+    return (this.current = await this.home.client(this.name));
+  }
+
+  /** Throws while there is no pod. */
+  async podUid(): Promise<string> {
+    return (await this.home.get('pod', `${this.name}-0`)).metadata.uid;
+  }
+
+  /** A number that each rollout raises by one. */
+  async rollouts(): Promise<number> {
+    return (await this.home.get('statefulset', this.name)).metadata.generation;
+  }
+
+  /** Of the HubConfiguration. */
+  async status(): Promise<NonNullable<Stored['status']>> {
+    return (await this.home.get('hubconfiguration', this.name)).status!;
+  }
+
+  change(configuration: string, spec: object = {}): Promise<void> {
+    return this.home.change('hubconfiguration', this.name, { configuration, ...spec });
+  }
+
+  /** Waits until the hub has loaded the present generation of the HubConfiguration. */
+  async loaded(): Promise<void> {
+    await this.home.ready('hubconfiguration', this.name, { reason: 'ConfigurationLoaded' });
+  }
+
+  /**
+   * Waits for the state of an entity: the hub computes it some time after it has loaded the configuration, and may not
+   * answer at once when it was restarted.
+   */
+  async shows(entityId: string, wanted: string): Promise<void> {
+    await until(`${entityId} is ${wanted}`, async () => {
+      const state = await stateOf(this.client.rest, entityId);
+      if (state === wanted) return true;
+      throw new Error(`it is ${state}`);
+    });
+  }
+
+  /** The same for an attribute. */
+  async showsAttribute(entityId: string, attribute: string, wanted: unknown): Promise<void> {
+    await until(`${attribute} of ${entityId}`, async () => {
+      const entity = await getEntityState(this.client.rest, entityId);
+      expect(entity?.attributes[attribute]).toEqual(wanted);
+      return true;
+    });
+  }
+}
