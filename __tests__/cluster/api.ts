@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { kubeconfig } from '.';
 
 // A kubectl process for each read and write of a test would cost more processor time than what is tested.
@@ -46,6 +47,10 @@ interface Discovery {
 const MERGE_PATCH = 'application/merge-patch+json';
 const APPLY_PATCH = 'application/apply-patch+yaml';
 const DISCOVERY = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+
+/** Of an API server that asks to come again later: for a minute. */
+const RETRIES = 60;
+const RETRY_PAUSE = 1_000; // milliseconds
 
 let agent: https.Agent | undefined;
 let resources: Map<string, Resource> | undefined;
@@ -181,7 +186,12 @@ async function request(
   body?: Body,
   accept = 'application/json',
 ): Promise<unknown> {
-  const { status, body: answer } = await send(method, path, body, accept);
+  let { status, body: answer } = await send(method, path, body, accept);
+  // As kubectl does: it is busy, or prepares a kind that was just installed ("storage is (re)initializing").
+  for (let retry = 1; status === 429 && retry <= RETRIES; retry++) {
+    await sleep(RETRY_PAUSE);
+    ({ status, body: answer } = await send(method, path, body, accept));
+  }
   if (status < 300) return answer;
   throw new Refused(status, (answer as { message?: string }).message ?? `${method} ${path}: HTTP ${status}`);
 }

@@ -70,7 +70,10 @@ export class ObjectHistory {
   private async start(): Promise<void> {
     const { path, fieldSelector } = this;
     const list = { method: 'GET', path, query: { fieldSelector } } as const;
-    const { metadata } = await this.cluster.request<{ metadata: { resourceVersion: string } }>(list);
+    // The API server refuses lists for a moment when a definition was installed.
+    const { metadata } = await until('the objects are listed', () =>
+      this.cluster.request<{ metadata: { resourceVersion: string } }>(list),
+    );
     void this.follow(metadata.resourceVersion);
   }
 

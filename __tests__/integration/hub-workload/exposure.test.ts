@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { freshNamespace, kubectl, mustKubectl, until } from '../../cluster';
 import { install, uninstall } from '../../cluster/definitions';
+import { forceReconcile } from '../../cluster/forced-reconcile';
 import { configuration, Home, type StoredCondition } from '../../cluster/home';
 import { idleHub } from '../../cluster/idle-hub';
 import { startHub } from '../../cluster/onboarded-volume';
@@ -32,16 +33,14 @@ const becomes = (kind: string, wanted: object) =>
   });
 const isGone = (kind: string) =>
   until(`${kind} villa is gone`, async () => !(await home.exists(kind, 'villa')));
-const condition = (type: string, wanted: Partial<StoredCondition>, timeoutMs?: number) =>
-  until(
-    `${type} is ${JSON.stringify(wanted)}`,
-    async () => {
-      const seen = await home.condition('hub', 'villa', type);
-      if (seen && isDeepStrictEqual({ ...seen, ...wanted }, seen)) return seen;
-      throw new Error(JSON.stringify(seen));
-    },
-    timeoutMs,
-  );
+const condition = (type: string, wanted: Partial<StoredCondition>) =>
+  until(`${type} is ${JSON.stringify(wanted)}`, async () => {
+    const seen = await home.condition('hub', 'villa', type);
+    if (seen && isDeepStrictEqual({ ...seen, ...wanted }, seen)) return seen;
+    throw new Error(JSON.stringify(seen));
+  });
+/** The pod of this Hub is never scheduled: there is nothing else to say of it. */
+const goesOn = () => home.ready('hub', 'villa', { status: 'False', reason: 'PodNotReady' });
 const isAbsent = (type: string) =>
   until(`there is no condition ${type}`, async () => {
     const { status, metadata } = await home.get('hub', 'villa');
@@ -101,7 +100,7 @@ describe('service', () => {
       loadBalancerSourceRanges: ['192.168.0.0/16'],
       externalTrafficPolicy: 'Cluster',
     });
-    expect((await home.get('service', 'villa')).metadata.annotations).not.toHaveProperty('example.org/dns');
+    expect((await home.get('service', 'villa')).metadata.annotations).not.toHaveProperty(['example.org/dns']);
   });
 
   test('and back, with nothing left behind', async () => {
@@ -118,7 +117,7 @@ describe('service', () => {
     const { message } = await home.ready('hub', 'villa', { status: 'False', reason: 'InvalidSpec' });
     expect(message).toMatch(/nodePort: Invalid value: 80: provided port is not in the valid range/);
     await change({ service: null });
-    await home.ready('hub', 'villa', { status: 'False', reason: 'PodNotReady' });
+    await goesOn();
   });
 });
 
@@ -161,7 +160,7 @@ describe('ingress', () => {
     await change({ ingress: { tls: { secretName: 'own-tls', issuerRef: { name: 'acme' } } } });
     await becomes('ingress', { tls: [{ hosts: ['home.example.org'], secretName: 'own-tls' }] });
     await isAbsent('CertManagerAvailable');
-    expect(await home.events('Hub', 'villa')).not.toContainEqual(
+    expect(await operator.events('Hub', 'villa')).not.toContainEqual(
       expect.stringContaining('CertManagerUnavailable'),
     );
   });
@@ -171,23 +170,21 @@ describe('ingress', () => {
     await condition('CertManagerAvailable', { status: 'False', reason: 'CertManagerNotInstalled' });
     await until('the Ingress has no certificate', async () => !('tls' in (await specOf('ingress'))));
     const unavailable = async () =>
-      (await home.events('Hub', 'villa')).filter((event) =>
+      (await operator.events('Hub', 'villa')).filter((event) =>
         event.startsWith('Warning CertManagerUnavailable'),
       );
-    await until('the event', async () => (await unavailable()).length === 1);
-    const errors = await operator.metric('controller_runtime_reconcile_errors_total');
-    const passes = await operator.metric('controller_runtime_reconcile_total', 'controller="Hub"');
-    await home.annotate('hub', 'villa', 'hub-operator.dev/reconcile-requested-at=again');
-    await until(
-      'a reconcile',
-      async () => (await home.get('hub', 'villa')).status?.['lastHandledReconcileAt'] === 'again',
-    );
     expect(await unavailable()).toHaveLength(1);
-    expect(await operator.metric('controller_runtime_reconcile_errors_total')).toBe(errors);
+    const failures = await operator.failures();
+    const began = Date.now();
+    const reconciles = await operator.metric('controller_runtime_reconcile_total', 'controller="Hub"');
+    await forceReconcile(home, 'hub', 'villa');
+    expect(await unavailable()).toHaveLength(1);
+    expect(await operator.failures()).toEqual(failures);
+    const seconds = (Date.now() - began) / 1_000; // on a busy machine they are many
     expect(
-      (await operator.metric('controller_runtime_reconcile_total', 'controller="Hub"')) - passes,
-    ).toBeLessThan(10);
-    expect(await home.condition('hub', 'villa')).toMatchObject({ reason: 'PodNotReady' });
+      (await operator.metric('controller_runtime_reconcile_total', 'controller="Hub"')) - reconciles,
+    ).toBeLessThan(10 + seconds);
+    await goesOn();
   });
 
   test('without cert-manager a hub is Ready all the same', async () => {
@@ -220,7 +217,7 @@ describe('ingress', () => {
 
   test('cert-manager goes and comes again', async () => {
     await uninstall('certManager');
-    await home.annotate('hub', 'villa', 'hub-operator.dev/reconcile-requested-at=gone');
+    await forceReconcile(home, 'hub', 'villa');
     await condition('CertManagerAvailable', { status: 'False', reason: 'CertManagerNotInstalled' });
     await until('the Ingress has no certificate', async () => !('tls' in (await specOf('ingress'))));
     await install('certManager');
@@ -249,7 +246,7 @@ describe('ingress', () => {
     const { message } = await home.ready('hub', 'villa', { status: 'False', reason: 'NameConflict' });
     expect(message).toMatch(/Ingress .*villa exists and does not belong to Hub villa/);
     await change({ ingress: null });
-    await home.ready('hub', 'villa', { status: 'False', reason: 'PodNotReady' });
+    await goesOn();
     expect((await home.get('ingress', 'villa')).metadata).toEqual(metadata);
     await home.delete('ingress', 'villa');
   });
@@ -270,7 +267,7 @@ describe('gateway', () => {
   test('without the Gateway API: a condition, and the rest goes on', async () => {
     await change({ gateway });
     await condition('Exposed', { status: 'False', reason: 'GatewayApiNotInstalled' });
-    expect(await home.condition('hub', 'villa')).toMatchObject({ reason: 'PodNotReady' });
+    await goesOn();
   });
 
   test('when it is installed, the HTTPRoute is made', async () => {
@@ -296,11 +293,8 @@ describe('gateway', () => {
     await home.apply(
       foreign('HTTPRoute', 'gateway.networking.k8s.io/v1', { hostnames: ['other.example.org'] }),
     );
-    await home.annotate('hub', 'villa', 'hub-operator.dev/reconcile-requested-at=foreign');
-    await until(
-      'a reconcile',
-      async () => (await home.get('hub', 'villa')).status?.['lastHandledReconcileAt'] === 'foreign',
-    );
+    await forceReconcile(home, 'hub', 'villa');
+    await goesOn();
     expect(await specOf('httproute')).toMatchObject({ hostnames: ['other.example.org'] });
   });
 });
@@ -341,10 +335,13 @@ describe('networkPolicy', () => {
       podSelector: { matchLabels: Record<string, string> };
     };
     const selector = Object.entries(podSelector.matchLabels).map(([key, value]) => `${key}=${value}`);
-    const { stdout } = await kubectl(['get', 'pods', `--selector=${selector.join(',')}`, '--output=name'], {
-      namespace: home.namespace,
+    // The pod may be replaced at this moment.
+    await until('it selects the pod', async () => {
+      const args = ['get', 'pods', `--selector=${selector.join(',')}`, '--output=name'];
+      const { stdout } = await kubectl(args, { namespace: home.namespace });
+      if (stdout.trim() === 'pod/villa-0') return true;
+      throw new Error(stdout);
     });
-    expect(stdout.trim()).toBe('pod/villa-0');
   });
 
   test('off removes it', async () => {

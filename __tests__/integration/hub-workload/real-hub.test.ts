@@ -23,9 +23,14 @@ const runs = (version: string) =>
 const mark = async () =>
   (await home.get('pvc', 'villa-config')).metadata.annotations?.['hub-operator.dev/ran-version'];
 const ready = () => home.ready('hub', 'villa');
+const statusBecomes = (fields: object) =>
+  until(`the status is ${JSON.stringify(fields)}`, async () => {
+    expect((await home.get('hub', 'villa')).status).toMatchObject(fields);
+    return true;
+  });
 
 test('the version in the status is the one that the hub reports, for any image tag', async () => {
-  expect((await home.get('hub', 'villa')).status).toMatchObject({ version: HUB_VERSION, phase: 'Running' });
+  await statusBecomes({ version: HUB_VERSION, phase: 'Running' });
   expect(await mark()).toBe(HUB_VERSION);
 });
 
@@ -37,16 +42,16 @@ describe('a lower version than ran on the volume', () => {
     expect(message).toMatch(
       /^2026.11.0 has run on the volume villa-config, and 2026.10.3 is older.*allow-downgrade=true/,
     );
-    expect(await home.condition('hub', 'villa', 'Stalled')).toMatchObject({
-      status: 'True',
-      reason: 'DowngradeRefused',
+    await until('it is stalled', async () => {
+      const stalled = await home.condition('hub', 'villa', 'Stalled');
+      return stalled?.status === 'True' && stalled.reason === 'DowngradeRefused';
     });
     expect(await imageOf()).toMatch(/:stable$/);
     expect((await home.get('pod', 'villa-0')).metadata.uid).toBe(uid);
   });
 
   test('does not keep the hub from being looked after', async () => {
-    expect((await home.get('hub', 'villa')).status).toMatchObject({ phase: 'Running', version: HUB_VERSION });
+    await statusBecomes({ phase: 'Running', version: HUB_VERSION });
     const before = await home.secret('villa-api-token', 'token');
     await home.delete('secret', 'villa-api-token');
     await until(
@@ -70,7 +75,7 @@ describe('a lower version than ran on the volume', () => {
     await home.apply(hub('villa', { version: '2026.9.1', storage: { retain: true } }));
     await home.ready('hub', 'villa', { status: 'False', reason: 'DowngradeRefused' });
     expect(await home.exists('statefulset', 'villa')).toBe(false);
-    expect((await home.get('hub', 'villa')).status).toMatchObject({ phase: 'Failed' });
+    await statusBecomes({ phase: 'Failed' });
   });
 
   test('is done when the annotation allows it', async () => {
@@ -100,7 +105,7 @@ test('a hub that does not let its proxies through is reported until it does', as
 test('delivery: File is not built yet, which is said, and the hub is looked after', async () => {
   await home.change('hub', 'villa', { delivery: 'File' });
   await home.ready('hub', 'villa', { status: 'False', reason: 'NotYetSupported' });
-  expect((await home.get('hub', 'villa')).status).toMatchObject({ phase: 'Running' });
+  await statusBecomes({ phase: 'Running' });
   await home.change('hub', 'villa', { delivery: null });
   await ready();
 });

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freshNamespace, mustKubectl, until } from '../../cluster';
+import { forceReconcile } from '../../cluster/forced-reconcile';
 import { configuration, Home, type StoredCondition } from '../../cluster/home';
 import { idleHub } from '../../cluster/idle-hub';
 import { startTestOperator } from '../../cluster/operator';
@@ -29,6 +30,14 @@ const sizeOf = async (name: string) => {
   const { spec, status } = await claim(name);
   const { requests } = spec['resources'] as { requests: { storage: string } };
   return [requests.storage, (status?.['capacity'] as { storage: string } | undefined)?.storage];
+};
+/** Who has written which field of a claim: also a write that changed nothing is there. */
+const writersOf = async (name: string) => {
+  const args = ['get', 'pvc', name, '--show-managed-fields', '--output=json'];
+  const { metadata } = JSON.parse(await mustKubectl(args, { namespace: home.namespace })) as {
+    metadata: { managedFields: { manager: string }[] };
+  };
+  return metadata.managedFields.map(({ manager }) => manager);
 };
 const ownersOf = async (name: string) =>
   (await claim(name)).metadata.ownerReferences?.map((owner) => owner.name) ?? [];
@@ -160,7 +169,7 @@ describe('storage of a Hub', () => {
   test('an existing claim of that name is used unchanged, and its differences are reported', async () => {
     await home.apply(aClaim('hut-config', { accessModes: ['ReadWriteMany'] }));
     await until('it is bound', async () => (await claim('hut-config')).status?.['phase'] === 'Bound');
-    const { resourceVersion } = (await claim('hut-config')).metadata;
+    const { spec } = await claim('hut-config');
     await home.apply(
       idleHub('hut', { storage: { size: '1Gi', storageClassName: 'fast' } }),
       configuration('hut'),
@@ -172,7 +181,10 @@ describe('storage of a Hub', () => {
     await home.ready('hub', 'hut', { status: 'False', reason: 'PodNotReady' });
     await home.delete('hub', 'hut');
     await isGone('statefulset', 'hut');
-    expect((await claim('hut-config')).metadata).toMatchObject({ resourceVersion });
+    const after = await claim('hut-config');
+    expect(after.spec).toEqual(spec);
+    expect(after.metadata).not.toHaveProperty('ownerReferences');
+    expect((await writersOf('hut-config')).join()).not.toContain('hub-operator');
   });
 
   test('existingClaim: a missing one is named, and used when it appears; it is never touched', async () => {
@@ -186,13 +198,17 @@ describe('storage of a Hub', () => {
     );
     await home.apply(aClaim('attic'));
     await until('it is bound', async () => (await claim('attic')).status?.['phase'] === 'Bound');
-    const { metadata } = await claim('attic');
-    await home.annotate('hub', 'shed', 'hub-operator.dev/reconcile-requested-at=now');
+    const { spec } = await claim('attic');
+    await forceReconcile(home, 'hub', 'shed');
     await storageReady('shed', { reason: 'Bound', status: 'True' });
     expect(await home.exists('persistentvolumeclaim', 'shed-config')).toBe(false);
     await home.delete('hub', 'shed');
     await isGone('statefulset', 'shed');
-    expect((await claim('attic')).metadata).toEqual(metadata);
+    const after = await claim('attic');
+    expect(after.spec).toEqual(spec);
+    expect(after.metadata).not.toHaveProperty('ownerReferences');
+    expect(after.metadata).not.toHaveProperty('deletionTimestamp');
+    expect((await writersOf('attic')).join()).not.toContain('hub-operator');
   });
 
   test('retain that was set while the Hub was suspended is honoured by its deletion', async () => {
@@ -201,6 +217,7 @@ describe('storage of a Hub', () => {
     expect(await ownersOf('loft-config')).toEqual(['loft']);
     await home.change('hub', 'loft', { suspend: true });
     await home.change('hub', 'loft', { storage: { retain: true } });
+    await until('it is suspended', () => home.condition('hub', 'loft', 'Suspended'));
     expect(await ownersOf('loft-config')).toEqual(['loft']);
     await home.delete('hub', 'loft');
     await isGone('statefulset', 'loft');
@@ -222,7 +239,7 @@ describe('storage of a Hub', () => {
     // It moves in when the other one has gone and has left the volume.
     await home.change('hub', 'house', { storage: { retain: true } });
     await home.delete('hub', 'house');
-    await home.annotate('hub', 'lodger', 'hub-operator.dev/reconcile-requested-at=now');
+    await forceReconcile(home, 'hub', 'lodger');
     await until('it has a StatefulSet', () => home.exists('statefulset', 'lodger'));
   });
 
