@@ -126,6 +126,15 @@ export class Controller {
     return this.identities.conflictingOwner(objectKeyOf(resource));
   }
 
+  /**
+   * The other resources that describe the same object in the hub, the oldest first. `resource` need not be stored: it is
+   * asked about when it is admitted.
+   */
+  othersWithIdentity(definition: KindDefinition, resource: CustomResource): ObjectKey[] {
+    const identity = identityInHub(definition, resource);
+    return identity === undefined ? [] : this.identities.others(objectKeyOf(resource), identity);
+  }
+
   /** Errors of the queue and of reconciles that require a restart of the process, for the liveness probe. */
   livenessErrors(): string[] {
     const reconcilers = [...this.options.kinds.values()].map(({ reconciler }) => reconciler);
@@ -244,11 +253,10 @@ export class Controller {
     resource: CustomResource,
     priority: Priority,
   ): void {
-    const identity = definition.identity?.(resource);
+    const identity = identityInHub(definition, resource);
     if (identity === undefined) return this.enqueueAll(this.identities.remove(key), priority);
-    const { namespace, creationTimestamp: createdAt, uid } = resource.metadata;
-    const inHub = [definition.kind, namespace, definition.hubName(resource), identity].join('/');
-    this.enqueueAll(this.identities.set({ key, createdAt, uid }, inHub), priority);
+    const { creationTimestamp: createdAt, uid } = resource.metadata;
+    this.enqueueAll(this.identities.set({ key, createdAt, uid }, identity), priority);
   }
 
   /** Events delivered before start are the initial list, so they get resync priority. */
@@ -278,6 +286,13 @@ export class Controller {
     for (const [key, age] of this.queue.inProgress()) ages.get(parseObjectKey(key).kind)!.push(age);
     return ages;
   }
+}
+
+/** The identity of a resource among those of all hubs; undefined: it has none (yet). */
+function identityInHub(definition: KindDefinition, resource: CustomResource): string | undefined {
+  const identity = definition.identity?.(resource);
+  if (identity === undefined) return undefined;
+  return [definition.kind, resource.metadata.namespace, definition.hubName(resource), identity].join('/');
 }
 
 function resyncDelay(): number {

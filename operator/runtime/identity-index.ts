@@ -40,6 +40,11 @@ export class IdentityIndex {
     return all[0] === others[0] ? [] : others.map((contender) => contender.key);
   }
 
+  /** The other resources with an identity, the oldest first; `key` need not be in the index. */
+  others(key: ObjectKey, identity: string): ObjectKey[] {
+    return (this.contenders.get(identity) ?? []).map((each) => each.key).filter((each) => each !== key);
+  }
+
   /** The oldest resource with the same identity; undefined: this resource owns the object. */
   conflictingOwner(key: ObjectKey): ObjectKey | undefined {
     const identity = this.identityOf.get(key);

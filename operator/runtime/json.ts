@@ -39,3 +39,8 @@ export function unsafeIntegers(value: unknown, path: string): UnsafeInteger[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, part]) => unsafeIntegers(part, `${path}.${key}`));
 }
+
+/** Says why a resource with this integer cannot be used, as a sentence (rules.md, "Numbers"). */
+export function unsafeIntegerMessage({ path, digits }: UnsafeInteger): string {
+  return `${path} is the integer ${digits}, which is beyond 2^53 and would lose digits. Quote it: "${digits}".`;
+}

@@ -12,7 +12,7 @@ import { conditionsAfter, conditionsAfterError, conditionsWhileSuspended } from 
 import type { EventSpec } from './event-spec';
 import type { EventRecorder } from './events';
 import type { Finalizer } from './finalizer';
-import { type UnsafeInteger, unsafeIntegers } from './json';
+import { unsafeIntegerMessage, unsafeIntegers } from './json';
 import { type ObjectKey, objectKeyOf, parseObjectKey } from './object-key';
 import type { ResourceType } from './objects';
 import { type Outcome, stalled } from './outcome';
@@ -107,7 +107,7 @@ export class Reconciler<R extends CustomResource> {
     const owner = this.options.conflictingOwner(resource);
     if (owner) return this.updateStatus(resource, duplicate(owner), log);
     const [unsafe] = unsafeIntegers(resource.spec, 'spec');
-    if (unsafe) return this.updateStatus(resource, unsafeInteger(unsafe), log);
+    if (unsafe) return this.updateStatus(resource, stalled('InvalidSpec', unsafeIntegerMessage(unsafe)), log);
     const owned = await this.withFinalizer(resource);
     return this.updateStatus(owned, await this.attempt(owned, log), log);
   }
@@ -283,14 +283,6 @@ function failureOf(error: Error): { readonly reason: ReadyReason; readonly messa
   }
   if (isWebhookFailure(error)) return { reason: 'ApiServerError', message };
   return { reason: 'InternalError', message };
-}
-
-/** Rejects integers beyond 2^53: a JavaScript number is not exact there, so the hub would get another number. */
-function unsafeInteger({ path, digits }: UnsafeInteger): Outcome {
-  return stalled(
-    'InvalidSpec',
-    `${path} is the integer ${digits}, which is beyond 2^53 and would lose digits. Quote it: "${digits}".`,
-  );
 }
 
 function resultOf(outcome: Outcome): Result {

@@ -69,6 +69,13 @@ export class SecretReader {
     return content;
   }
 
+  /** The values as they were read last, without a request; undefined: they were never read, or have changed since. */
+  lastRead(namespace: string, name: string): ReadonlyMap<string, string> | undefined {
+    const known = this.cache.get(builtin.Secret.kind, namespace, name);
+    const read = this.read.get(objectKey(builtin.Secret.kind, namespace, name));
+    return known && read?.resourceVersion === known.metadata.resourceVersion ? read?.values : undefined;
+  }
+
   /** Forgets the values of a deleted Secret. */
   forget({ metadata: { namespace = '', name } }: ClusterObject): void {
     this.read.delete(objectKey(builtin.Secret.kind, namespace, name));

@@ -264,6 +264,18 @@ describe('Controller', () => {
     expect(desk.controller.conflictingOwner(young)).toBeUndefined();
   });
 
+  test('the others of a resource that is about to be created are those of its hub', async () => {
+    const desk = new Desk();
+    await desk.see('a', { spec: { id: 'x' } });
+    await desk.see('b', { spec: { id: 'x', hub: 'two' } });
+    const asked = (spec: LinkedWidget['spec'], name = 'c') =>
+      desk.controller.othersWithIdentity(definition, widget({ metadata: { name }, spec }));
+    expect(asked({ id: 'x' })).toEqual(['Widget/home/a']);
+    expect(asked({ id: 'x' }, 'a')).toEqual([]);
+    expect(asked({ id: 'y' })).toEqual([]);
+    expect(asked({})).toEqual([]);
+  });
+
   test('equal identities in different hubs do not conflict', async () => {
     const desk = new Desk();
     await desk.see('a', { spec: { id: 'x', hub: 'one' } });

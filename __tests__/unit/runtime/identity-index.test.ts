@@ -55,6 +55,17 @@ describe('IdentityIndex', () => {
     expect(index.set(contender(b, 2), 'kitchen')).toEqual([]);
   });
 
+  test('the others of an identity are listed, the oldest first, also for one that is not in the index', () => {
+    const index = new IdentityIndex();
+    index.set(contender(b, 2), 'kitchen');
+    index.set(contender(a, 1), 'kitchen');
+    index.set(contender(c, 3), 'attic');
+    expect(index.others(d, 'kitchen')).toEqual([a, b]);
+    expect(index.others(a, 'kitchen')).toEqual([b]);
+    expect(index.others(c, 'attic')).toEqual([]);
+    expect(index.others(c, 'cellar')).toEqual([]);
+  });
+
   const keys = [a, b, c, d];
   const change = fc.record({
     key: fc.constantFrom(...keys),

@@ -41,6 +41,18 @@ describe('SecretReader', () => {
     expect(cluster.requests).toHaveLength(2);
   });
 
+  test('what was read last is there without a request, until the Secret changes', async () => {
+    const { cluster, password, reader, state } = setup();
+    expect(reader.lastRead('home', 'keys')).toBeUndefined();
+    await password();
+    expect(reader.lastRead('home', 'keys')?.get('password')).toBe('hunter2');
+    state.told = '2';
+    expect(reader.lastRead('home', 'keys')).toBeUndefined();
+    state.told = undefined;
+    expect(reader.lastRead('home', 'keys')).toBeUndefined();
+    expect(cluster.requests).toHaveLength(1);
+  });
+
   test('one that is not there costs no request', async () => {
     const { cluster, password, state } = setup();
     state.told = undefined;

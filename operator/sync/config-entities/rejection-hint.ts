@@ -1,5 +1,6 @@
 import type { EntityPayload } from '../../client/config-entity';
 import { HubRejected } from '../../client/errors';
+import { unquotedTextMessage, unquotedTexts } from '../../kinds/unquoted-text';
 
 /** `expected str at 'triggers[0].to'`: the hub wants a string there. */
 const STRING_EXPECTED = /expected (?:str|a string|string)\b.*?(?:at|@) '?([^'\s]+)/i;
@@ -8,10 +9,15 @@ const STRING_EXPECTED = /expected (?:str|a string|string)\b.*?(?:at|@) '?([^'\s]
 export function withHint(error: HubRejected, payload: EntityPayload): HubRejected {
   const path = STRING_EXPECTED.exec(error.message)?.[1];
   const key = path?.match(/[A-Za-z_]\w*(?=\W*$)/)?.[0];
-  if (key === undefined || !hasBoolean(payload, key)) return error;
-  const hint = `Quote on, off, yes and no in "${key}": YAML reads them as booleans.`;
-  return new HubRejected(error.code, `${error.message}. ${hint}`, error.requestType);
+  if (key === undefined) return error;
+  const unquoted = unquotedTexts(payload, '').find(({ path }) => path.endsWith(`.${key}`));
+  if (unquoted) return withSentence(error, unquotedTextMessage(unquoted));
+  if (!hasBoolean(payload, key)) return error;
+  return withSentence(error, `Quote on, off, yes and no in "${key}": YAML reads them as booleans.`);
 }
+
+const withSentence = (error: HubRejected, sentence: string): HubRejected =>
+  new HubRejected(error.code, `${error.message}. ${sentence}`, error.requestType);
 
 function hasBoolean(value: unknown, key: string): boolean {
   if (typeof value !== 'object' || value === null) return false;

@@ -1,5 +1,6 @@
 import { HubError } from '../../client/errors';
 import { configuration as definition, type HubConfiguration, type HubConfigurationSpec } from '../../kinds';
+import { overriddenDatabase } from '../../kinds/recorder-sources';
 import { defaulted } from '../../kinds/schema';
 import { DEPENDENCY_REQUEUE } from '../../limits';
 import type { EventSpec } from '../../runtime/event-spec';
@@ -156,12 +157,7 @@ function overrides(
   notices: readonly string[],
 ): EventSpec[] {
   if (status?.observedGeneration === metadata.generation) return [];
-  const both = recorder?.database !== undefined && recorder.databaseSecretRef !== undefined;
-  const sentences = both
-    ? [
-        'spec.recorder has database and databaseSecretRef, and the Secret is used: remove database.',
-        ...notices,
-      ]
-    : notices;
+  const overridden = overriddenDatabase(recorder);
+  const sentences = overridden === undefined ? notices : [overridden, ...notices];
   return sentences.map((message) => ({ type: 'Warning', reason: 'RecorderOverridden', message }));
 }

@@ -3,6 +3,14 @@ import type { ReadSecrets } from '../secrets/secrets-yaml';
 /** Of what is missing: more is no help. */
 const MOST_KEYS = 5;
 
+/** The keys that are used and that no HubSecrets gives, each with its place in words. */
+export function missingKeys(
+  uses: ReadonlyMap<string, string>,
+  secrets: ReadSecrets | undefined,
+): readonly (readonly [key: string, place: string])[] {
+  return [...uses].filter(([key]) => !secrets?.values.has(key) || secrets.kept.has(key));
+}
+
 /**
  * Says which secrets the configuration uses and no HubSecrets gives; undefined: none. The hub would start into its
  * recovery mode with them.
@@ -15,7 +23,7 @@ export function missingSecrets(
   secrets: ReadSecrets | undefined,
   hub: string,
 ): string | undefined {
-  const missing = [...uses].filter(([key]) => !secrets?.values.has(key) || secrets.kept.has(key));
+  const missing = missingKeys(uses, secrets);
   if (missing.length === 0) return undefined;
   const named = missing.slice(0, MOST_KEYS).map(([key, place]) => `${key} (${place})`);
   const rest = missing.length > MOST_KEYS ? [`${missing.length - MOST_KEYS} more`] : [];

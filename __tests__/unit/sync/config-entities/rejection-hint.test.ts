@@ -9,10 +9,17 @@ describe('withHint', () => {
     'a boolean where the hub wants a string gets the hint to quote it: %s',
     (message) => {
       expect(withHint(rejected(message), payload).message).toBe(
-        `${message}. Quote on, off, yes and no in "to": YAML reads them as booleans.`,
+        `${message}. triggers[0].to is the boolean true, and the hub wants text: quote on, off, yes, no, true and false.`,
       );
     },
   );
+
+  test('a boolean in another field gets a hint, too', () => {
+    const message = "Message malformed: expected str at 'message'";
+    expect(withHint(rejected(message), { actions: [{ data: { message: true } }] }).message).toBe(
+      `${message}. Quote on, off, yes and no in "message": YAML reads them as booleans.`,
+    );
+  });
 
   test.each([
     ['there is no boolean', "Message malformed: expected str at 'trigger'"],
