@@ -36,7 +36,7 @@ format: node_modules/.ready ## Puts all files into their format
 	@npm run --silent format
 
 .PHONY: synth
-synth: node_modules/.ready ## Writes dist/, imports/ and docs/reference from the sources
+synth: node_modules/.ready ## Writes dist/, imports/ and docs/reference from the sources (WEBHOOK_CERTIFICATE=cert-manager)
 	@node_modules/.bin/cdk8s synth --no-check-upgrade
 	@node_modules/.bin/cdk8s import --no-check-upgrade --no-save
 	@node_modules/.bin/tsx manifests/reference.ts
@@ -69,7 +69,8 @@ deploy: ## Installs dist/ into the cluster of the current context, after asking 
 	read -r -p "Go on? [y/N] " answer; \
 	[[ "$$answer" == y || "$$answer" == Y ]] || { echo "Nothing was changed."; exit 1; }; \
 	kubectl apply --server-side -f dist/crds.k8s.yaml && \
-	sed 's#^\( *image: \).*#\1$(or $(IMAGE),$(SHIPPED_IMAGE))#' dist/operator.k8s.yaml | kubectl apply --server-side -f -
+	sed 's#^\( *image: \).*#\1$(or $(IMAGE),$(SHIPPED_IMAGE))#' dist/operator.k8s.yaml | kubectl apply --server-side -f - && \
+	kubectl apply --server-side -f dist/webhook.k8s.yaml
 
 .PHONY: clean
 clean: ## Removes what was built and what runs left here; not the cache of the sandbox

@@ -3,7 +3,9 @@ import { Construct } from 'constructs';
 import { kinds } from '../operator/kinds';
 import { API_GROUP } from '../operator/kinds/group';
 import type { AccessRule } from '../operator/kinds/kind';
+import { WEBHOOK } from '../operator/kinds/object-names';
 import { NAMESPACE, OPERATOR } from './names';
+import type { WebhookCertificate } from './webhook';
 
 const account = { kind: 'ServiceAccount', name: OPERATOR, namespace: NAMESPACE };
 
@@ -12,7 +14,7 @@ export type Scope = 'cluster' | 'namespaced';
 
 /** The rights of the operator, as few as its kinds need, and those of people, through the cluster's own roles. */
 export class Access extends Construct {
-  constructor(parent: Construct, scope: Scope) {
+  constructor(parent: Construct, scope: Scope, webhook: WebhookCertificate | undefined) {
     super(parent, 'access');
 
     if (scope === 'cluster') {
@@ -39,12 +41,55 @@ export class Access extends Construct {
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: `${OPERATOR}-leader` },
       subjects: [account],
     });
+    if (webhook) this.addWebhookRoles(webhook);
     new ApiObject(this, 'view', personRole('view', ['view', 'edit', 'admin'], ['get', 'list', 'watch']));
     new ApiObject(
       this,
       'edit',
       personRole('edit', ['edit', 'admin'], ['create', 'update', 'patch', 'delete', 'deletecollection']),
     );
+  }
+
+  /** The Secret with the certificate of the webhook and, if the operator makes that, the field for its CA. */
+  private addWebhookRoles(certificate: WebhookCertificate): void {
+    const name = `${OPERATOR}-webhook`;
+    const read = ['get', 'list', 'watch'];
+    const isSelfSigned = certificate === 'self-signed';
+    const secrets = { apiGroups: [''], resources: ['secrets'] };
+    new ApiObject(this, 'webhook-role', {
+      ...rbac('Role'),
+      metadata: { name, namespace: NAMESPACE },
+      rules: [
+        // A rule for creation cannot name the object.
+        ...(isSelfSigned ? [{ ...secrets, verbs: ['create'] }] : []),
+        { ...secrets, resourceNames: [WEBHOOK.secret], verbs: isSelfSigned ? [...read, 'patch'] : read },
+      ],
+    });
+    new ApiObject(this, 'webhook-role-binding', {
+      ...rbac('RoleBinding'),
+      metadata: { name, namespace: NAMESPACE },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
+      subjects: [account],
+    });
+    if (!isSelfSigned) return;
+    new ApiObject(this, 'webhook-cluster-role', {
+      ...rbac('ClusterRole'),
+      metadata: { name },
+      rules: [
+        {
+          apiGroups: ['admissionregistration.k8s.io'],
+          resources: ['validatingwebhookconfigurations'],
+          resourceNames: [WEBHOOK.configuration],
+          verbs: [...read, 'patch'],
+        },
+      ],
+    });
+    new ApiObject(this, 'webhook-cluster-role-binding', {
+      ...rbac('ClusterRoleBinding'),
+      metadata: { name },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+      subjects: [account],
+    });
   }
 }
 

@@ -13,14 +13,17 @@ import {
   ServiceAccount,
 } from 'cdk8s-plus-28';
 import type { Construct } from 'constructs';
-import { OPERATOR_LABELS } from '../operator/kinds/object-names';
+import { OPERATOR_LABELS, WEBHOOK } from '../operator/kinds/object-names';
 import { Access, type Scope } from './access';
 import { NAMESPACE, OPERATOR } from './names';
+import type { WebhookCertificate } from './webhook';
 
 export interface OperatorProps {
   /** Image of the operator with its tag. */
   readonly image: string;
   readonly scope: Scope;
+  /** Who makes the certificate of the webhook; undefined: it is not served. */
+  readonly webhook?: WebhookCertificate | undefined;
 }
 
 const labels = OPERATOR_LABELS;
@@ -36,7 +39,7 @@ const HEAP_LIMIT = 160;
 
 /** The operator's namespace, account, roles, pod and Service. It is admitted under Pod Security `restricted`. */
 export class Operator extends Chart {
-  constructor(app: Construct, { image, scope }: OperatorProps) {
+  constructor(app: Construct, { image, scope, webhook }: OperatorProps) {
     super(app, scope === 'cluster' ? 'operator' : 'operator-namespaced');
 
     new ApiObject(this, 'namespace', {
@@ -52,7 +55,7 @@ export class Operator extends Chart {
 
     const metadata = { name: OPERATOR, namespace: NAMESPACE, labels };
     new ApiObject(this, 'account', { apiVersion: 'v1', kind: 'ServiceAccount', metadata });
-    new Access(this, scope);
+    new Access(this, scope, webhook);
 
     const deployment = new Deployment(this, 'deployment', {
       metadata,
@@ -71,7 +74,10 @@ export class Operator extends Chart {
       name: 'operator',
       image,
       imagePullPolicy: ImagePullPolicy.IF_NOT_PRESENT,
-      ports: [{ name: 'health', number: HEALTH_PORT }],
+      ports: [
+        { name: 'health', number: HEALTH_PORT },
+        ...(webhook ? [{ name: 'webhook', number: WEBHOOK.port }] : []),
+      ],
       envVariables: {
         // The address under which the hub sees the operator: what a ban is lifted from.
         POD_IP: EnvValue.fromFieldRef(EnvFieldPaths.POD_IP),
@@ -79,6 +85,9 @@ export class Operator extends Chart {
         POD_NAMESPACE: EnvValue.fromFieldRef(EnvFieldPaths.POD_NAMESPACE),
         // V8 would take the size of its heap from the machine, and be killed before it collects its garbage.
         NODE_OPTIONS: EnvValue.fromValue(`--max-old-space-size=${HEAP_LIMIT}`),
+        ...(webhook && {
+          WEBHOOK: EnvValue.fromValue(webhook === 'cert-manager' ? 'provided' : webhook),
+        }),
         ...(scope === 'namespaced' && { WATCH_NAMESPACES: EnvValue.fromValue('default') }),
       },
       liveness: Probe.fromHttpGet('/healthz', { port: HEALTH_PORT, periodSeconds: Duration.seconds(20) }),

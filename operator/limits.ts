@@ -107,3 +107,19 @@ export const HEALTH_CHECK_TIMEOUT = 5 * SECOND;
 
 /** A token is replaced when a tenth of its lifetime is left, at most this much. */
 export const TOKEN_RENEWAL = 30 * 24 * 60 * MINUTE;
+
+// --- Webhook: rules.md, "Certificate of the webhook" ---
+
+const DAY = 24 * 60 * MINUTE;
+/** Validity of a certificate that the operator makes for its webhook. */
+export const WEBHOOK_CERTIFICATE_LIFETIME = 90 * DAY;
+/** It is replaced when this share of its validity is over. */
+export const WEBHOOK_CERTIFICATE_RENEWAL = 2 / 3;
+/** It is valid before it was made, for API servers whose clocks are slow. */
+export const WEBHOOK_CLOCK_SKEW = 60 * MINUTE;
+/** API servers know a changed CA within this time; the certificate of the former one is served until then. */
+export const WEBHOOK_CA_PROPAGATION = 10 * SECOND;
+/** The certificate is checked again this often, also if no event of the cluster demands it. */
+export const WEBHOOK_CERTIFICATE_CHECK = 60 * MINUTE;
+/** Pause after a failed write of certificate or CA. */
+export const WEBHOOK_CERTIFICATE_RETRY = 5 * SECOND;

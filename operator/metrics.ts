@@ -3,6 +3,7 @@ import type { QueueObserver } from './runtime/queue';
 
 /** Buckets of controller-runtime, in seconds. */
 const RECONCILE_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const WEBHOOK_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1];
 const QUEUE_BUCKETS = [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000];
 
 /** The part of the queue that is read at each scrape. */
@@ -86,6 +87,27 @@ export class Metrics {
     'hub_operator_drift_total',
     'Objects that were changed in a hub, by whether the change was reverted (corrected) or only reported.',
     ['kind', 'action'],
+  );
+  private readonly webhookRequests = this.counter(
+    'controller_runtime_webhook_requests_total',
+    'Requests to the webhook.',
+    ['webhook', 'code'],
+  );
+  private readonly webhookTime = this.histogram(
+    'controller_runtime_webhook_latency_seconds',
+    'Duration of requests to the webhook.',
+    ['webhook'],
+    WEBHOOK_BUCKETS,
+  );
+  private readonly reviews = this.counter(
+    'hub_operator_webhook_reviews_total',
+    'Reviews by the webhook, by whether the object was admitted, admitted with a warning (warned) or refused.',
+    ['kind', 'result'],
+  );
+  private readonly certificateExpiry = this.gauge(
+    'hub_operator_webhook_certificate_expiry_timestamp_seconds',
+    'End of the validity of the certificate that the webhook serves, in seconds since 1970. 0: it has none.',
+    [],
   );
   private readonly leader = this.gauge(
     'leader_election_master_status',
@@ -200,6 +222,20 @@ export class Metrics {
 
   watchFailed(kind: string): void {
     this.watchFailures.inc({ kind });
+  }
+
+  webhookAnswered(webhook: string, code: number, seconds: number): void {
+    this.webhookRequests.inc({ webhook, code: String(code) });
+    this.webhookTime.observe({ webhook }, seconds);
+  }
+
+  reviewed(kind: string, result: 'admitted' | 'warned' | 'refused'): void {
+    this.reviews.inc({ kind, result });
+  }
+
+  /** `notAfter` in milliseconds since the epoch. */
+  webhookCertificate(notAfter: number): void {
+    this.certificateExpiry.set(notAfter / 1_000);
   }
 
   setLeader(leaseName: string, isLeader: boolean): void {

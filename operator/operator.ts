@@ -28,6 +28,8 @@ import { ApiClient, type ApiClientOptions } from './runtime/api-client';
 import { builtin, type Builtin } from './runtime/types';
 import type { Settings } from './settings';
 import { type SyncModules, syncModules } from './sync';
+import { Webhook } from './webhook';
+import { clusterView } from './webhook/cluster-view';
 
 /** Why the operator ended: it was stopped, or it lost the lease. */
 export type End = 'stopped' | 'lost';
@@ -50,6 +52,7 @@ export class HubOperator extends OperatorAdapter {
   private readonly events: EventRecorder;
   private readonly modules: SyncModules;
   private readonly leader: LeaderElection | undefined;
+  private readonly webhook: Webhook | undefined;
   /** Aborted when this process may no longer write. */
   private readonly leadership = new AbortController();
   private end!: (end: End) => void;
@@ -103,11 +106,13 @@ export class HubOperator extends OperatorAdapter {
     });
     this.leader = settings.leaderElection ? this.candidate() : undefined;
     metrics.setLeader(settings.leaseName, false);
+    this.webhook = settings.webhook === 'off' ? undefined : this.createWebhook();
   }
 
   /** Starts the watches and, when this process becomes the leader, the reconciles. `ended` resolves at the end. */
   override async start(): Promise<void> {
     await super.start();
+    await this.webhook?.start();
     void this.cache.waitForCacheSync().then(() => this.lead());
   }
 
@@ -188,6 +193,7 @@ export class HubOperator extends OperatorAdapter {
     if (this.leader && !(await this.leader.acquire())) return;
     this.metrics.setLeader(this.settings.leaseName, true);
     this.log.info({ identity: this.leader?.identity }, 'became leader');
+    this.webhook?.lead();
     this.controller.queue.start();
     if (!this.leader || (await this.leader.renew()) === 'stopped') return;
     this.log.error({}, 'lost lease, stopping at once');
@@ -203,7 +209,7 @@ export class HubOperator extends OperatorAdapter {
     this.leader?.stop();
     this.metrics.setLeader(this.settings.leaseName, false);
     this.modules.close();
-    await this.cache.stop();
+    await Promise.all([this.webhook?.stop(), this.cache.stop()]);
   }
 
   /** Drains hub writes first, so that status records their result. */
@@ -240,6 +246,12 @@ export class HubOperator extends OperatorAdapter {
       leaseName,
       podName,
     });
+  }
+
+  private createWebhook(): Webhook {
+    const { cache, clock, cluster, controller, log, metrics, secrets, settings } = this;
+    const view = clusterView({ cache, controller, secrets });
+    return new Webhook({ settings, cluster, clock, log, metrics, view });
   }
 
   private controlledKinds(): ReadonlyMap<string, ControlledKind> {

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { parseArgs } from 'node:util';
+import { WEBHOOK } from './kinds/object-names';
 import { LOG_LEVELS } from './log';
 
 /** The settings: each is a flag (`--name`) or an environment variable; the flag has precedence. */
@@ -40,7 +41,7 @@ const table = {
     env: 'HTTP_ADDRESS',
     default: '',
     parse: text,
-    about: 'Address to listen on for probes and metrics. Empty: all.',
+    about: 'Address to listen on for probes, metrics and the webhook. Empty: all.',
   },
   httpPort: {
     env: 'HTTP_PORT',
@@ -78,6 +79,37 @@ const table = {
     default: 'hub-operator',
     parse: objectName,
     about: 'Name of that Lease.',
+  },
+  webhook: {
+    env: 'WEBHOOK',
+    default: 'off',
+    parse: oneOf(['off', 'self-signed', 'provided']),
+    about:
+      'Whether the webhook is served, and who makes its certificate. self-signed: the operator, which also writes the CA into the webhook configuration. provided: another program, such as cert-manager. The Deployment sets it.',
+  },
+  webhookPort: {
+    env: 'WEBHOOK_PORT',
+    default: String(WEBHOOK.port),
+    parse: wholeNumber(0, 65_535),
+    about: 'Port of the webhook. 0: a free one, which the log names.',
+  },
+  webhookHost: {
+    env: 'WEBHOOK_HOST',
+    default: '',
+    parse: text,
+    about: `Name or address by which the API server calls the webhook. Empty: ${WEBHOOK.service}.<namespace of the operator>.svc.`,
+  },
+  webhookSecret: {
+    env: 'WEBHOOK_SECRET',
+    default: WEBHOOK.secret,
+    parse: objectName,
+    about: "Name of the Secret with the webhook's certificate, in the namespace of the operator.",
+  },
+  webhookConfiguration: {
+    env: 'WEBHOOK_CONFIGURATION',
+    default: WEBHOOK.configuration,
+    parse: objectName,
+    about: 'Name of the ValidatingWebhookConfiguration that gets the CA.',
   },
   allowLocalHubs: {
     env: 'ALLOW_LOCAL_HUBS',

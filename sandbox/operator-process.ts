@@ -127,17 +127,21 @@ export async function operatorEnvironment(
   };
 }
 
-/** Runs kubectl as the sandbox's administrator and returns its standard output; an error has its standard error. */
-export async function sandboxKubectl(sandbox: ClusterAccess, args: readonly string[]): Promise<string> {
+/**
+ * Runs kubectl as the sandbox's administrator and returns its standard output; an error has its standard error. `input`
+ * goes to its standard input.
+ */
+export async function sandboxKubectl(
+  sandbox: ClusterAccess,
+  args: readonly string[],
+  input = '',
+): Promise<string> {
   const [program, ...first] = sandbox.kubectl;
-  const { stdout } = await promisify(execFile)(
-    program,
-    [...first, '--kubeconfig', sandbox.kubeconfig, ...args],
-    {
-      maxBuffer: 64 * 1024 * 1024,
-    },
-  );
-  return stdout;
+  const running = promisify(execFile)(program, [...first, '--kubeconfig', sandbox.kubeconfig, ...args], {
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  running.child.stdin?.end(input);
+  return (await running).stdout;
 }
 
 /**

@@ -15,8 +15,10 @@ import {
   sandboxKubectl,
   startOperator,
 } from './operator-process';
+import { freePort } from './ports';
 import { defaultProgress, type Report, runSteps } from './progress';
 import { removeRunFile, writeRunFile } from './run-file';
+import { installWebhook, webhookSettings } from './webhook';
 
 const samples = join(repository, 'samples');
 /** A first start on a small board takes minutes. Milliseconds. */
@@ -64,7 +66,9 @@ async function start(
       {
         title: 'Starting the operator',
         run: async () => {
-          operator = await startOperator(sandbox);
+          const port = await freePort();
+          operator = await startOperator(sandbox, { settings: webhookSettings(port) });
+          await installWebhook(sandbox, port);
           return `${operator.url}/metrics`;
         },
       },

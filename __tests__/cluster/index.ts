@@ -21,12 +21,19 @@ export const apiServer = (): string => setting('HUB_SANDBOX_API_SERVER');
 /** Where the sandbox and its hubs keep data and logs. */
 export const sandboxDirectory = (): string => setting('HUB_SANDBOX_DIRECTORY');
 
+/** What the sandbox's own functions need of the cluster. */
+export const clusterAccess = () => ({
+  kubeconfig: kubeconfig(),
+  directory: sandboxDirectory(),
+  kubectl: JSON.parse(setting('HUB_SANDBOX_KUBECTL')) as [string, ...string[]],
+});
+
 /** Runs kubectl as administrator; `input` goes to its standard input. A refusal is a result, not an error. */
 export async function kubectl(
   args: readonly string[],
   { input = '', namespace }: { input?: string; namespace?: string } = {},
 ): Promise<KubectlResult> {
-  const [program, ...first] = JSON.parse(setting('HUB_SANDBOX_KUBECTL')) as [string, ...string[]];
+  const [program, ...first] = clusterAccess().kubectl;
   const where = [
     `--kubeconfig=${kubeconfig()}`,
     ...(namespace === undefined ? [] : [`--namespace=${namespace}`]),

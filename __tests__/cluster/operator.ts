@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { startOperator, type OperatorProcess } from '../../sandbox/operator-process';
 import { eventsWritten, writtenEvents } from './events';
-import { kubeconfig, mustKubectl, sandboxDirectory, until } from '.';
+import { clusterAccess, mustKubectl, until } from '.';
 
 export interface TestOperatorOptions {
   /** Settings by environment variable. */
@@ -59,12 +59,7 @@ export class TestOperator {
       await mustKubectl(['delete', 'lease', lease, '--ignore-not-found'], { namespace: 'hub-operator' });
       this.killed = false;
     }
-    const cluster = {
-      kubeconfig: kubeconfig(),
-      directory: sandboxDirectory(),
-      kubectl: JSON.parse(process.env['HUB_SANDBOX_KUBECTL']!) as [string, ...string[]],
-    };
-    this.current = await startOperator(cluster, {
+    this.current = await startOperator(clusterAccess(), {
       name: `${this.options.settings?.['POD_NAME'] ?? 'operator'}-${this.namespace}`,
       kubeconfig: this.options.kubeconfig ?? process.env['HUB_SANDBOX_OPERATOR_KUBECONFIG']!,
       settings: {

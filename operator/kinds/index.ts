@@ -26,6 +26,16 @@ export const kinds: readonly KindDefinition[] = [
   communityRepository,
 ];
 
+/** The kinds that the webhook looks at: those with a rule, or with fields that a schema cannot check. */
+export const validatedKinds: readonly KindDefinition[] = [
+  hub,
+  configuration,
+  automation,
+  scene,
+  script,
+  integration,
+];
+
 export {
   area,
   automation,

@@ -1,6 +1,18 @@
 /** Labels of the operator's own pods, by which a NetworkPolicy selects them. */
 export const OPERATOR_LABELS = { 'app.kubernetes.io/name': 'hub-operator' } as const;
 
+/** The names of what belongs to the webhook of the operator, as `dist/` installs it. */
+export const WEBHOOK = {
+  /** In the namespace of the operator. */
+  service: 'hub-operator-webhook',
+  /** Secret with the certificate, in the namespace of the operator. */
+  secret: 'hub-operator-webhook-tls',
+  /** ValidatingWebhookConfiguration. */
+  configuration: 'hub-operator',
+  port: 9443,
+  path: '/validate',
+} as const;
+
 /** The names of the objects in the cluster that belong to one hub, all in the namespace of the Hub. */
 export function objectNames(hub: string) {
   return {

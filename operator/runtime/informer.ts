@@ -17,6 +17,8 @@ export interface InformerOptions<T extends ClusterObject> extends NormalizeOptio
   /** Absent: all namespaces. */
   readonly namespace?: string;
   readonly labelSelector?: string;
+  /** `metadata.name=…`: a role that names the object allows such a list. */
+  readonly fieldSelector?: string;
   /** For {@link Store.byIndex}. */
   readonly indexBy?: IndexBy<T>;
   /**
@@ -201,14 +203,14 @@ export class Informer<T extends ClusterObject> {
   }
 
   private async listPages(): Promise<void> {
-    const { cluster, labelSelector, namespace, type } = this.options;
+    const { cluster, fieldSelector, labelSelector, namespace, type } = this.options;
     const items: T[] = [];
     let page: Page<T> | undefined;
     do {
       page = await cluster.request<Page<T>>({
         method: 'GET',
         path: pathOf(type, namespace),
-        query: { limit: PAGE, continue: page?.metadata.continue, labelSelector },
+        query: { limit: PAGE, continue: page?.metadata.continue, labelSelector, fieldSelector },
         accept: this.accept('PartialObjectMetadataList'),
         signal: this.stopping.signal,
       });
@@ -259,12 +261,19 @@ export class Informer<T extends ClusterObject> {
   }
 
   private async open(query: Query) {
-    const { clock, cluster, labelSelector, namespace, type } = this.options;
+    const { clock, cluster, fieldSelector, labelSelector, namespace, type } = this.options;
     const timeoutSeconds = Math.round(WATCH_SECONDS * (1 + Math.random()));
     const stream = await cluster.stream({
       method: 'GET',
       path: pathOf(type, namespace),
-      query: { watch: true, allowWatchBookmarks: true, timeoutSeconds, labelSelector, ...query },
+      query: {
+        watch: true,
+        allowWatchBookmarks: true,
+        timeoutSeconds,
+        labelSelector,
+        fieldSelector,
+        ...query,
+      },
       accept: this.accept('PartialObjectMetadata'),
       signal: this.stopping.signal,
     });

@@ -21,6 +21,12 @@ export const builtin = {
     plural: 'networkpolicies',
     kind: 'NetworkPolicy',
   },
+  ValidatingWebhookConfiguration: {
+    group: 'admissionregistration.k8s.io',
+    version: 'v1',
+    plural: 'validatingwebhookconfigurations',
+    kind: 'ValidatingWebhookConfiguration',
+  },
   Lease: { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease' },
 } as const satisfies Record<string, ResourceType>;
 

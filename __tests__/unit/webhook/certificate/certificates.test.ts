@@ -1,0 +1,306 @@
+import { WEBHOOK_CA_PROPAGATION, WEBHOOK_CERTIFICATE_RETRY } from '../../../../operator/limits';
+import { ApiServerUnreachable, type ApiRequest } from '../../../../operator/runtime/api-client';
+import { Certificates } from '../../../../operator/webhook/certificate/certificates';
+import type { WebhookConfiguration } from '../../../../operator/webhook/certificate/ca-bundle';
+import {
+  checkCertificate,
+  type ServingCertificate,
+  type TlsSecret,
+} from '../../../../operator/webhook/certificate/check';
+import { ManualClock, settle } from '../../manual-clock';
+import { conflict, FakeApiClient } from '../../runtime/fake-api-client';
+import { RecordingLog } from '../../runtime/recording-log';
+import { HOST, issueCertificate, textOf, tlsSecret } from './authority';
+
+const DAY = 24 * 3_600_000;
+
+/** The Secret and the webhook configuration of the API server, with their optimistic locks. */
+class Server {
+  secret: TlsSecret | undefined;
+  configuration: WebhookConfiguration | undefined = {
+    metadata: { name: 'hub-operator', resourceVersion: '1' },
+    webhooks: [{ name: 'w.example.org', clientConfig: {} }],
+  };
+  failing = false;
+  readonly writes: string[] = [];
+  private version = 1;
+
+  serve({ method, path, body }: ApiRequest): unknown {
+    if (this.failing) throw new ApiServerUnreachable('no answer');
+    const kind = path.includes('secrets') ? 'Secret' : 'configuration';
+    const { metadata, data, webhooks } = body as TlsSecret & WebhookConfiguration;
+    const present = kind === 'Secret' ? this.secret : this.configuration;
+    const isLost =
+      method === 'POST' ? present : metadata.resourceVersion !== present?.metadata.resourceVersion;
+    if (isLost) throw conflict();
+    this.writes.push(`${method} ${kind}`);
+    const stored = { ...present, metadata: { ...metadata, resourceVersion: String(++this.version) } };
+    if (kind === 'Secret') return (this.secret = { ...stored, data: { ...this.secret?.data, ...data } });
+    return (this.configuration = { ...stored, webhooks: webhooks! });
+  }
+
+  get bundle(): string {
+    const [webhook] = this.configuration!.webhooks!;
+    return Buffer.from(webhook!.clientConfig.caBundle ?? '', 'base64').toString('utf8');
+  }
+
+  /** Another client writes the Secret. */
+  put(secret: TlsSecret | undefined): void {
+    this.secret = secret && {
+      ...secret,
+      metadata: { ...secret.metadata, resourceVersion: String(++this.version) },
+    };
+  }
+}
+
+/** One replica with its own view of the server, which is as new as the test lets it be. */
+class Replica {
+  readonly served: ServingCertificate[] = [];
+  readonly log = new RecordingLog();
+  readonly certificates: Certificates;
+  private seen: { secret: TlsSecret | undefined; configuration: WebhookConfiguration | undefined };
+
+  constructor(
+    private readonly server: Server,
+    readonly clock: ManualClock,
+    host: string | undefined,
+  ) {
+    this.seen = { secret: server.secret, configuration: server.configuration };
+    this.certificates = new Certificates({
+      cluster: new FakeApiClient(clock, (request) => server.serve(request)),
+      clock,
+      log: this.log,
+      namespace: 'hub-operator',
+      secretName: 'hub-operator-webhook-tls',
+      host,
+      secret: () => this.seen.secret,
+      configuration: () => this.seen.configuration,
+      recordWrite: (object) => {
+        if (object.kind === 'Secret') this.seen.secret = object;
+        else this.seen.configuration = object;
+      },
+      serve: (serving) => void this.served.push(serving),
+    });
+  }
+
+  /** The watches deliver the present state. */
+  async watch(): Promise<void> {
+    this.seen = { secret: this.server.secret, configuration: this.server.configuration };
+    this.certificates.changed();
+    await this.rest();
+  }
+
+  async lead(): Promise<void> {
+    this.certificates.lead();
+    await this.rest();
+  }
+
+  /** Keys are made by threads of OpenSSL, which no clock knows. */
+  async rest(): Promise<void> {
+    const running = () => (this.certificates as unknown as { running: Promise<void> | undefined }).running;
+    for (let current = running(); current; current = running()) await current;
+    await settle();
+  }
+
+  get current(): ServingCertificate | undefined {
+    return this.served.at(-1);
+  }
+}
+
+const replicas: Replica[] = [];
+afterEach(async () => {
+  for (const replica of replicas.splice(0)) await replica.certificates.stop();
+});
+
+function start(server: Server, clock = new ManualClock()): Replica {
+  const replica = new Replica(server, clock, HOST);
+  replicas.push(replica);
+  return replica;
+}
+
+/** A leader that serves. */
+async function established() {
+  const server = new Server();
+  const clock = new ManualClock();
+  const leader = start(server, clock);
+  await leader.lead();
+  return { server, clock, leader, first: leader.current! };
+}
+
+describe('Certificates', () => {
+  test('the leader makes a certificate, tells the API server its CA, and serves it', async () => {
+    const { server, leader, first } = await established();
+    expect(server.writes).toEqual(['POST Secret', 'PATCH configuration']);
+    expect(server.bundle).toBe(`${first.authorities[0]}\n`);
+    expect(textOf(server.secret!, 'tls.crt')).toBe(`${first.certificate.trim()}\n`);
+    await leader.watch();
+    expect(server.writes).toHaveLength(2);
+    expect(leader.served).toHaveLength(1);
+  });
+
+  test('a standby replica writes nothing and serves what the Secret has', async () => {
+    const server = new Server();
+    const standby = start(server);
+    await standby.watch();
+    expect(server.writes).toEqual([]);
+    expect(standby.served).toEqual([]);
+    const leader = start(server);
+    await leader.lead();
+    await standby.watch();
+    expect(standby.current!.certificate).toBe(leader.current!.certificate);
+    expect(server.writes).toHaveLength(2);
+  });
+
+  test('of two that make a certificate at once, the Secret that was stored first counts', async () => {
+    const server = new Server();
+    const [one, other] = [start(server), start(server)];
+    one.certificates.lead();
+    other.certificates.lead();
+    await Promise.all([one.rest(), other.rest()]);
+    await one.watch();
+    await other.watch();
+    expect(server.writes.filter((write) => write === 'POST Secret')).toHaveLength(1);
+    expect(one.current!.certificate).toBe(textOf(server.secret!, 'tls.crt'));
+    expect(other.current!.certificate).toBe(one.current!.certificate);
+    expect(server.bundle).toContain(one.current!.authorities[0]);
+    expect([...one.log.at('error'), ...other.log.at('error')]).toEqual([]);
+  });
+
+  test('it is renewed before its end; the former one is served until the API server trusts the new one', async () => {
+    const { server, clock, leader, first } = await established();
+    clock.set(59 * DAY);
+    await leader.watch();
+    expect(server.writes).toHaveLength(2);
+    clock.set(2 * DAY);
+    await leader.watch();
+    expect(server.writes.slice(2)).toEqual(['PATCH Secret', 'PATCH configuration']);
+    const [added, kept] = server.bundle.match(/-----BEGIN[^]*?END CERTIFICATE-----/g)!;
+    expect(kept).toBe(first.authorities[0]);
+    expect(leader.current).toBe(first);
+    await clock.advance(WEBHOOK_CA_PROPAGATION);
+    await leader.rest();
+    expect(leader.current!.authorities).toEqual([added, kept]);
+    expect(leader.current!.notAfter).toBe(clock.now() - WEBHOOK_CA_PROPAGATION + 90 * DAY);
+  });
+
+  test('the CA before the last one is not trusted any more', async () => {
+    const { server, clock, leader, first } = await established();
+    for (let renewal = 0; renewal < 2; renewal++) {
+      clock.set(61 * DAY);
+      await leader.watch();
+      await clock.advance(WEBHOOK_CA_PROPAGATION);
+      await leader.rest();
+    }
+    expect(leader.served).toHaveLength(3);
+    expect(server.bundle).not.toContain(first.authorities[0]);
+  });
+
+  test('a standby replica serves the former one until the leader has told the new CA', async () => {
+    const { server, clock, leader, first } = await established();
+    const standby = start(server, clock);
+    await standby.watch();
+    const known = server.configuration;
+    clock.set(61 * DAY);
+    await leader.watch();
+    const told = server.configuration;
+    server.configuration = known;
+    await standby.watch();
+    await clock.advance(2 * WEBHOOK_CA_PROPAGATION);
+    expect(standby.current!.certificate).toBe(first.certificate);
+    server.configuration = told;
+    await standby.watch();
+    await clock.advance(WEBHOOK_CA_PROPAGATION);
+    await standby.rest();
+    expect(standby.current!.certificate).toBe(textOf(server.secret!, 'tls.crt'));
+  });
+
+  test.each<[string, (server: Server) => Promise<TlsSecret | undefined> | TlsSecret | undefined]>([
+    ['was deleted', () => undefined],
+    ['lost its key', ({ secret }) => ({ ...secret!, data: { ...secret!.data, 'tls.key': '' } })],
+    ['has garbage', ({ secret }) => ({ ...secret!, data: { 'tls.crt': 'Z2FyYmFnZQ==' } })],
+    ['has an expired certificate', async () => tlsSecret(await issueCertificate(HOST, Date.UTC(2025, 0, 1)))],
+    [
+      'has a certificate for another host',
+      async () => tlsSecret(await issueCertificate('other.svc', Date.UTC(2026, 0, 1))),
+    ],
+  ])('a Secret that %s is replaced', async (_, damage) => {
+    const { server, clock, leader, first } = await established();
+    server.put(await damage(server));
+    await leader.watch();
+    const healed = checkCertificate(server.secret, { host: HOST, now: clock.now() });
+    if (healed.type === 'invalid') throw new Error(healed.problem);
+    expect(server.bundle).toContain(healed.serving.authorities[0]);
+    // Replicas that still serve it are trusted.
+    expect(server.bundle).toContain(first.authorities[0]);
+    await clock.advance(WEBHOOK_CA_PROPAGATION);
+    await leader.rest();
+    expect(leader.current!.certificate).toBe(healed.serving.certificate);
+    expect(leader.log.at('error')).toEqual([]);
+  });
+
+  test('a valid certificate that a person stores is served, and its CA is told', async () => {
+    const { server, clock, leader } = await established();
+    const brought = await issueCertificate(HOST, clock.now());
+    server.put(tlsSecret(brought));
+    await leader.watch();
+    await clock.advance(WEBHOOK_CA_PROPAGATION);
+    await leader.rest();
+    expect(leader.current!.certificate).toBe(brought.certificate);
+    expect(server.bundle).toBe(`${brought.ca}\n`);
+  });
+
+  test('a CA that was removed from the webhook configuration is told again', async () => {
+    const { server, leader, first } = await established();
+    server.configuration = {
+      metadata: { name: 'hub-operator', resourceVersion: '100' },
+      webhooks: [{ name: 'w.example.org', clientConfig: {} }],
+    };
+    await leader.watch();
+    expect(server.bundle).toBe(`${first.authorities[0]}\n`);
+    expect(leader.served).toHaveLength(1);
+  });
+
+  test('without a webhook configuration the certificate is made, and the CA told when there is one', async () => {
+    const server = new Server();
+    const { configuration } = server;
+    server.configuration = undefined;
+    const leader = start(server);
+    await leader.lead();
+    expect(server.writes).toEqual(['POST Secret']);
+    expect(leader.served).toHaveLength(1);
+    server.configuration = configuration;
+    await leader.watch();
+    expect(server.bundle).toContain(leader.current!.authorities[0]);
+  });
+
+  test('a failed write is repeated', async () => {
+    const server = new Server();
+    server.failing = true;
+    const clock = new ManualClock();
+    const leader = start(server, clock);
+    await leader.lead();
+    expect(leader.served).toEqual([]);
+    expect(leader.log.at('warn')).toEqual(['failed to renew certificate of webhook, retrying']);
+    server.failing = false;
+    await clock.advance(WEBHOOK_CERTIFICATE_RETRY);
+    await leader.rest();
+    expect(leader.served).toHaveLength(1);
+  });
+
+  test('a certificate of another program is served, never written', async () => {
+    const server = new Server();
+    const clock = new ManualClock();
+    const provided = new Replica(server, clock, undefined);
+    replicas.push(provided);
+    expect(provided.served).toEqual([]);
+    server.put(tlsSecret(await issueCertificate('any.svc', clock.now())));
+    await provided.watch();
+    await provided.lead();
+    expect(provided.served).toHaveLength(1);
+    clock.set(91 * DAY);
+    await provided.watch();
+    await provided.watch();
+    expect(server.writes).toEqual([]);
+    expect(provided.log.at('warn')).toEqual(['certificate of webhook cannot be used']);
+  });
+});

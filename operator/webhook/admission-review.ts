@@ -1,0 +1,87 @@
+import type { CustomResource } from '../kinds/resource';
+import { parseJson } from '../runtime/json';
+
+/** `admission.k8s.io/v1`: the request of the API server, as far as the rules read it. */
+export interface AdmissionRequest {
+  readonly uid: string;
+  readonly kind: { readonly group: string; readonly kind: string };
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
+  readonly object: CustomResource | null;
+  /** Of an UPDATE: the stored object. */
+  readonly oldObject: CustomResource | null;
+}
+
+/** The answer of the rules. */
+export interface Verdict {
+  /** The reason why the object is refused; absent: it is admitted. */
+  readonly refusal?: Refusal;
+  /** Sentences that kubectl prints. */
+  readonly warnings: readonly string[];
+}
+
+/** A field that is refused, as the API server refuses fields by a schema. */
+export interface Refusal {
+  /** `spec.id` */
+  readonly field: string;
+  /** A sentence without the field. */
+  readonly message: string;
+}
+
+/** The body is no review of version v1. Its message is a sentence for the API server. */
+export class NotAReview extends Error {
+  override readonly name = 'NotAReview';
+}
+
+const REVIEW = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' } as const;
+
+/** The HTTP status of an object that is invalid. */
+const INVALID = 422;
+
+/** @throws NotAReview */
+export function readReview(body: string): AdmissionRequest {
+  const review = parse(body) as { apiVersion?: unknown; kind?: unknown; request?: unknown } | null;
+  const isReview =
+    typeof review === 'object' && review?.kind === REVIEW.kind && review.apiVersion === REVIEW.apiVersion;
+  const request = isReview ? (review.request as Partial<AdmissionRequest> | null | undefined) : undefined;
+  if (typeof request?.uid !== 'string' || typeof request.kind?.kind !== 'string')
+    throw new NotAReview(`cannot read the request: it is no ${REVIEW.kind} of ${REVIEW.apiVersion}`);
+  return {
+    ...(request as AdmissionRequest),
+    object: request.object ?? null,
+    oldObject: request.oldObject ?? null,
+  };
+}
+
+function parse(body: string): unknown {
+  try {
+    return parseJson(body);
+  } catch (error) {
+    throw new NotAReview('cannot read the request: it is not JSON', { cause: error });
+  }
+}
+
+/** The body of the answer. */
+export function writeReview(request: AdmissionRequest, { refusal, warnings }: Verdict): string {
+  const response = {
+    uid: request.uid,
+    allowed: refusal === undefined,
+    ...(refusal && { status: invalidStatus(request, refusal) }),
+    ...(warnings.length > 0 && { warnings }),
+  };
+  return JSON.stringify({ ...REVIEW, response });
+}
+
+/** A `metav1.Status` that kubectl prints as it prints the errors of a schema. */
+function invalidStatus({ kind, object }: AdmissionRequest, { field, message }: Refusal) {
+  return {
+    code: INVALID,
+    reason: 'Invalid',
+    message: `${field}: ${message}`,
+    details: {
+      group: kind.group,
+      kind: kind.kind,
+      name: object?.metadata.name,
+      causes: [{ reason: 'FieldValueDuplicate', field, message }],
+    },
+  };
+}

@@ -1,0 +1,190 @@
+import type { Clock } from '../../clock';
+import { errorOf, OperationalError, Stopping } from '../../errors';
+import { WEBHOOK_CA_PROPAGATION, WEBHOOK_CERTIFICATE_CHECK, WEBHOOK_CERTIFICATE_RETRY } from '../../limits';
+import type { Logger } from '../../log';
+import { type ApiClient, isConflict } from '../../runtime/api-client';
+import { pathOf } from '../../runtime/objects';
+import { builtin } from '../../runtime/types';
+import { Timer } from '../../timer';
+import { applyAuthorities, hasBundle, trusts, type WebhookConfiguration } from './ca-bundle';
+import { checkCertificate, currentAuthorities, type ServingCertificate, type TlsSecret } from './check';
+import { issueCertificate } from './issue';
+
+export interface CertificatesOptions {
+  readonly cluster: ApiClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly namespace: string;
+  readonly secretName: string;
+  /** The name or address that the API server calls; undefined: another program makes the certificate. */
+  readonly host: string | undefined;
+  /** The newest known states; undefined: there is no such object. */
+  readonly secret: () => TlsSecret | undefined;
+  readonly configuration: () => WebhookConfiguration | undefined;
+  /** Records the server's answer to a write, so that the next reconciliation does not read an older state. */
+  readonly recordWrite: (object: TlsSecret | WebhookConfiguration) => void;
+  /** Gives the server a certificate. */
+  readonly serve: (certificate: ServingCertificate) => void;
+}
+
+/** The CAs that are trusted at the same time: that of the certificate, and the one before. */
+const MOST_AUTHORITIES = 2;
+
+/**
+ * Keeps the webhook with a certificate that the API server trusts (rules.md, "Certificate of the webhook"). The leader
+ * makes the certificate and tells the API server its CA; every replica serves what the Secret has.
+ */
+export class Certificates {
+  private readonly timer: Timer;
+  private leads = false;
+  private stopped = false;
+  private running: Promise<void> | undefined;
+  private changedAgain = false;
+  private served: ServingCertificate | undefined;
+  /** The certificate whose CA was seen to be trusted, and since when, by the monotonic clock. */
+  private trusted: { readonly certificate: string; readonly since: number } | undefined;
+  private lastProblem: string | undefined;
+
+  constructor(private readonly options: CertificatesOptions) {
+    this.timer = new Timer(options.clock);
+  }
+
+  /** This process may write from now on. */
+  lead(): void {
+    this.leads = true;
+    this.changed();
+  }
+
+  /** The Secret or the webhook configuration may have changed. */
+  changed(): void {
+    if (this.stopped) return;
+    this.changedAgain = true;
+    this.running ??= this.run().finally(() => {
+      this.running = undefined;
+      if (this.changedAgain) this.changed();
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.timer.clear();
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    while (this.changedAgain && !this.stopped) {
+      this.changedAgain = false;
+      const delay = await this.reconcile().catch((thrown: unknown) => this.onError(errorOf(thrown)));
+      if (!this.stopped) this.timer.set(delay, () => this.changed());
+    }
+  }
+
+  private onError(error: Error): number {
+    const { log } = this.options;
+    const expected = error instanceof OperationalError;
+    if (isConflict(error)) log.debug({ error }, 'certificate of webhook was changed meanwhile');
+    else if (!(error instanceof Stopping))
+      log[expected ? 'warn' : 'error']({ error }, 'failed to renew certificate of webhook, retrying');
+    return WEBHOOK_CERTIFICATE_RETRY;
+  }
+
+  /** Returns the milliseconds until the next one, unless something changes before. */
+  private async reconcile(): Promise<number> {
+    const { clock, host } = this.options;
+    const now = clock.now();
+    const checked = checkCertificate(this.options.secret(), { host, now });
+    const isDue = checked.type === 'invalid' || now >= checked.serving.renewAt;
+    if (isDue && host !== undefined && this.leads) {
+      await this.renew(host, checked.type === 'valid' ? checked.serving : this.served, now);
+      this.changedAgain = true;
+      return 0;
+    }
+    if (checked.type === 'valid') {
+      this.lastProblem = undefined;
+      return this.take(checked.serving, now);
+    }
+    this.report(checked.problem);
+    return WEBHOOK_CERTIFICATE_CHECK;
+  }
+
+  /** The Secret that is stored counts: a conflict means that another replica was first. */
+  private async renew(host: string, former: ServingCertificate | undefined, now: number): Promise<void> {
+    const { log, namespace, secretName: name } = this.options;
+    const { certificate, key, ca } = await issueCertificate(host, now);
+    const authorities = [ca, ...currentAuthorities(former?.authorities ?? [], now)].slice(
+      0,
+      MOST_AUTHORITIES,
+    );
+    await this.write({ 'tls.crt': certificate, 'tls.key': key, 'ca.crt': authorities.join('\n') });
+    log.info({ kind: 'Secret', namespace, name }, 'renewed certificate of webhook');
+  }
+
+  private async write(content: Readonly<Record<string, string>>): Promise<void> {
+    const { cluster, namespace, recordWrite, secretName: name } = this.options;
+    const data = Object.fromEntries(
+      Object.entries(content).map(([key, text]) => [key, Buffer.from(`${text}\n`).toString('base64')]),
+    );
+    const present = this.options.secret();
+    const answer = await (present
+      ? cluster.request<TlsSecret>({
+          method: 'PATCH',
+          path: pathOf(builtin.Secret, namespace, name),
+          contentType: 'application/merge-patch+json',
+          body: { metadata: { resourceVersion: present.metadata.resourceVersion }, data },
+        })
+      : cluster.request<TlsSecret>({
+          method: 'POST',
+          path: pathOf(builtin.Secret, namespace),
+          body: {
+            apiVersion: 'v1',
+            kind: 'Secret',
+            metadata: { name, namespace, labels: { 'app.kubernetes.io/name': 'hub-operator' } },
+            type: 'kubernetes.io/tls',
+            data,
+          },
+        }));
+    recordWrite({ ...answer, kind: 'Secret' });
+  }
+
+  /** The API server trusts the CA before its certificate is served; the former certificate is served until then. */
+  private async take(serving: ServingCertificate, now: number): Promise<number> {
+    const { clock, host, log } = this.options;
+    if (host !== undefined) await this.publish(serving);
+    if (serving.certificate === this.served?.certificate && serving.key === this.served.key)
+      return WEBHOOK_CERTIFICATE_CHECK;
+    const delay = this.propagationLeft(serving);
+    if (delay > 0 && this.served && now < this.served.notAfter)
+      return Math.min(delay, WEBHOOK_CERTIFICATE_CHECK);
+    this.options.serve(serving);
+    this.served = serving;
+    log.info({ notAfter: new Date(serving.notAfter).toISOString() }, 'serving certificate of webhook');
+    return clock.now() >= serving.renewAt ? WEBHOOK_CERTIFICATE_RETRY : WEBHOOK_CERTIFICATE_CHECK;
+  }
+
+  private async publish({ authorities }: ServingCertificate): Promise<void> {
+    const { cluster, log, recordWrite } = this.options;
+    const configuration = this.options.configuration();
+    if (!this.leads || !configuration || hasBundle(configuration, authorities)) return;
+    const answer = await applyAuthorities(cluster, configuration, authorities);
+    recordWrite({ ...answer, kind: builtin.ValidatingWebhookConfiguration.kind });
+    log.info({ name: configuration.metadata.name }, 'wrote CA into webhook configuration');
+  }
+
+  /** Milliseconds until all API servers trust the certificate; infinite: the leader has not told them its CA yet. */
+  private propagationLeft({ authorities: [authority], certificate }: ServingCertificate): number {
+    const configuration = this.options.configuration();
+    if (this.options.host === undefined || authority === undefined || !configuration) return 0;
+    if (!trusts(configuration, authority)) return Infinity;
+    const now = this.options.clock.monotonic();
+    if (this.trusted?.certificate !== certificate) this.trusted = { certificate, since: now };
+    return this.trusted.since + WEBHOOK_CA_PROPAGATION - now;
+  }
+
+  /** A problem is logged once, not at each check. */
+  private report(problem: string): void {
+    if (problem === this.lastProblem) return;
+    this.lastProblem = problem;
+    const { log, namespace, secretName: name } = this.options;
+    log.warn({ kind: 'Secret', namespace, name, problem }, 'certificate of webhook cannot be used');
+  }
+}

@@ -1,0 +1,92 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
+import { messageOf } from '../../errors';
+import { WEBHOOK_CERTIFICATE_RENEWAL } from '../../limits';
+import type { ClusterObject } from '../../runtime/objects';
+
+/** A Secret of the type `kubernetes.io/tls`. */
+export interface TlsSecret extends ClusterObject {
+  /** base64 */
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+/** A certificate that can be served. */
+export interface ServingCertificate {
+  /** PEM, the server's certificate first. */
+  readonly certificate: string;
+  /** PEM */
+  readonly key: string;
+  /** The CAs that the API server is to trust, as PEM, the one of this certificate first; empty: another program tells it. */
+  readonly authorities: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly notAfter: number;
+  /** From when it is to be replaced, in milliseconds since the epoch. */
+  readonly renewAt: number;
+}
+
+export type Checked =
+  | { readonly type: 'valid'; readonly serving: ServingCertificate }
+  /** `problem`: what is wrong, without a full stop. */
+  | { readonly type: 'invalid'; readonly problem: string };
+
+export interface Expectation {
+  /** The name or address that the certificate must be for; undefined: another program looks after that. */
+  readonly host: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** Checks a Secret as the API server will: key, names, validity and the signature of the CA. */
+export function checkCertificate(secret: TlsSecret | undefined, expected: Expectation): Checked {
+  if (!secret) return invalid('there is no such Secret');
+  try {
+    return check(secret, expected);
+  } catch (error) {
+    return invalid(messageOf(error)); // of OpenSSL
+  }
+}
+
+function check(secret: TlsSecret, { host, now }: Expectation): Checked {
+  const [certificate, key, ca] = ['tls.crt', 'tls.key', 'ca.crt'].map((name) => decoded(secret, name));
+  const [first] = certificate!.match(PEM) ?? [];
+  if (first === undefined) return invalid('tls.crt has no certificate');
+  const leaf = new X509Certificate(first);
+  if (!leaf.checkPrivateKey(createPrivateKey(key!))) return invalid('tls.key is not the key of tls.crt');
+  const [notBefore, notAfter] = validityOf(leaf);
+  if (now < notBefore) return invalid(`it is not valid before ${leaf.validFrom}`);
+  if (now >= notAfter) return invalid(`it was valid until ${leaf.validTo}`);
+  const authorities = currentAuthorities(ca!.match(PEM) ?? [], now);
+  if (host !== undefined) {
+    const isForHost = isIP(host) ? leaf.checkIP(host) : leaf.checkHost(host, { subject: 'never' });
+    if (isForHost === undefined) return invalid(`it is not for ${host}`);
+    const issuer = authorities[0];
+    if (issuer === undefined) return invalid('ca.crt has no valid certificate');
+    if (!leaf.verify(new X509Certificate(issuer).publicKey))
+      return invalid('ca.crt does not begin with its CA');
+  }
+  const renewAt = notBefore + (notAfter - notBefore) * WEBHOOK_CERTIFICATE_RENEWAL;
+  return {
+    type: 'valid',
+    serving: { certificate: certificate!, key: key!, authorities, notAfter, renewAt },
+  };
+}
+
+const invalid = (problem: string): Checked => ({ type: 'invalid', problem });
+
+/** The CAs among them that are valid: the API server refuses a bundle with none. */
+export function currentAuthorities(pems: readonly string[], now: number): string[] {
+  return pems.filter((pem) => {
+    const [notBefore, notAfter] = validityOf(new X509Certificate(pem));
+    return now >= notBefore && now < notAfter;
+  });
+}
+
+function validityOf({ validFrom, validTo }: X509Certificate): readonly [notBefore: number, notAfter: number] {
+  return [Date.parse(validFrom), Date.parse(validTo)];
+}
+
+function decoded({ data }: TlsSecret, name: string): string {
+  return Buffer.from(data?.[name] ?? '', 'base64').toString('utf8');
+}

@@ -1,0 +1,41 @@
+import type { KindDefinition } from '../kinds/kind';
+import { objectNames } from '../kinds/object-names';
+import type { CustomResource } from '../kinds/resource';
+import type { Cache } from '../runtime/cache';
+import { isReady } from '../runtime/conditions';
+import type { Controller } from '../runtime/controller';
+import { parseObjectKey } from '../runtime/object-key';
+import type { SecretReader } from '../runtime/secrets';
+import { SECRETS_FILE } from '../sync/secrets/generated-secrets';
+import { secretsOfHub } from '../sync/secrets/hub-resources';
+import { type ReadSecrets, readSecretsYaml } from '../sync/secrets/secrets-yaml';
+
+/** What the rules read of the cluster. All of it is in memory: a rule sends no request. */
+export interface ClusterView {
+  /** The other resources that describe the same object in the hub, the oldest first. */
+  othersWithIdentity(definition: KindDefinition, resource: CustomResource): readonly CustomResource[];
+  /** What the HubSecrets of a hub gives; undefined: there is none, or it is not known at the moment. */
+  secretsOf(namespace: string, hub: string): ReadSecrets | undefined;
+}
+
+export interface ViewedParts {
+  readonly cache: Cache;
+  readonly controller: Pick<Controller, 'othersWithIdentity'>;
+  readonly secrets: Pick<SecretReader, 'lastRead'>;
+}
+
+export function clusterView({ cache, controller, secrets }: ViewedParts): ClusterView {
+  return {
+    othersWithIdentity: (definition, resource) =>
+      controller.othersWithIdentity(definition, resource).flatMap((key) => {
+        const { kind, namespace, name } = parseObjectKey(key);
+        return cache.get<CustomResource>(kind, namespace, name) ?? [];
+      }),
+    secretsOf: (namespace, hub) => {
+      const source = secretsOfHub({ cache }, namespace, hub);
+      if (!source || !isReady(source)) return undefined;
+      const text = secrets.lastRead(namespace, objectNames(hub).secrets)?.get(SECRETS_FILE);
+      return text === undefined ? undefined : readSecretsYaml(text);
+    },
+  };
+}

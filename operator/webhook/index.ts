@@ -1,0 +1,120 @@
+import type { Clock } from '../clock';
+import { WEBHOOK } from '../kinds/object-names';
+import type { Logger } from '../log';
+import type { Metrics } from '../metrics';
+import type { ApiClient } from '../runtime/api-client';
+import { Informer } from '../runtime/informer';
+import type { ClusterObject, ResourceType } from '../runtime/objects';
+import { builtin } from '../runtime/types';
+import type { Settings } from '../settings';
+import { readReview, writeReview } from './admission-review';
+import type { WebhookConfiguration } from './certificate/ca-bundle';
+import { Certificates } from './certificate/certificates';
+import type { TlsSecret } from './certificate/check';
+import type { ClusterView } from './cluster-view';
+import { review } from './review';
+import { AdmissionServer } from './server';
+
+export interface WebhookOptions {
+  readonly settings: Settings;
+  readonly cluster: ApiClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly view: ClusterView;
+}
+
+/** The validating webhook (rules.md, "Admission"). Every replica serves it, from its own cache. */
+export class Webhook {
+  private server: AdmissionServer | undefined;
+  private readonly certificates: Certificates;
+  private readonly secret: Informer<TlsSecret>;
+  /** Absent: another program writes the CA into the webhook configuration. */
+  private readonly configuration: Informer<WebhookConfiguration> | undefined;
+
+  constructor(private readonly options: WebhookOptions) {
+    const { cluster, clock, log, metrics, settings } = options;
+    const { podNamespace: namespace, webhookSecret: secretName } = settings;
+    const isSelfSigned = settings.webhook === 'self-signed';
+    this.secret = this.informer<TlsSecret>(builtin.Secret, secretName, namespace);
+    this.configuration = isSelfSigned
+      ? this.informer(builtin.ValidatingWebhookConfiguration, settings.webhookConfiguration)
+      : undefined;
+    this.certificates = new Certificates({
+      cluster,
+      clock,
+      log,
+      namespace,
+      secretName,
+      host: isSelfSigned ? settings.webhookHost || `${WEBHOOK.service}.${namespace}.svc` : undefined,
+      secret: () => only(this.secret),
+      configuration: () => this.configuration && only(this.configuration),
+      recordWrite: (object) =>
+        void (object.kind === builtin.Secret.kind
+          ? this.secret.recordWrite(object)
+          : this.configuration?.recordWrite(object)),
+      serve: (serving) => {
+        this.server?.use(serving);
+        metrics.webhookCertificate(serving.notAfter);
+      },
+    });
+  }
+
+  /** Listens, and serves as soon as there is a certificate. @throws Error a sentence for the user: the port is in use */
+  async start(): Promise<void> {
+    const { log, metrics, settings } = this.options;
+    this.server = await AdmissionServer.listen(settings.webhookPort, settings.httpAddress, {
+      answer: (body) => this.answer(body),
+      onAnswer: (status, seconds) => metrics.webhookAnswered(WEBHOOK.path, status, seconds),
+      onError: (error) => log.error({ error }, 'bug in a rule of the webhook; please report it'),
+    });
+    log.info({ port: this.server.port }, 'webhook is listening');
+    this.secret.start();
+    this.configuration?.start();
+    void this.secret.waitForCacheSync().then(() => this.certificates.changed());
+  }
+
+  /** This process may write the certificate from now on. */
+  lead(): void {
+    void this.secret.waitForCacheSync().then(() => this.certificates.lead());
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.secret.stop(), this.configuration?.stop(), this.certificates.stop()]);
+    await this.server?.close();
+  }
+
+  private answer(body: string): string {
+    const request = readReview(body);
+    const verdict = review(request, this.options.view);
+    const result = verdict.refusal ? 'refused' : verdict.warnings.length > 0 ? 'warned' : 'admitted';
+    this.options.metrics.reviewed(request.kind.kind, result);
+    return writeReview(request, verdict);
+  }
+
+  /** Watches one object, which is all that the role allows. */
+  private informer<T extends ClusterObject>(
+    type: ResourceType,
+    name: string,
+    namespace?: string,
+  ): Informer<T> {
+    const { cluster, clock, log, metrics } = this.options;
+    return new Informer<T>({
+      cluster,
+      clock,
+      log,
+      type,
+      ...(namespace !== undefined && { namespace }),
+      fieldSelector: `metadata.name=${name}`,
+      onChange: () => {
+        if (this.secret.synced) this.certificates.changed();
+      },
+      onFailure: ({ kind }) => metrics.watchFailed(kind),
+    });
+  }
+}
+
+function only<T extends ClusterObject>({ store }: Informer<T>): T | undefined {
+  const [object] = store.values();
+  return object;
+}

@@ -1,0 +1,41 @@
+import { isDeepStrictEqual } from 'node:util';
+import { kinds } from '../kinds';
+import { API_GROUP } from '../kinds/group';
+import type { KindDefinition } from '../kinds/kind';
+import type { CustomResource } from '../kinds/resource';
+import type { AdmissionRequest, Verdict } from './admission-review';
+import type { ClusterView } from './cluster-view';
+import { duplicateMessage, duplicateOf } from './duplicate-id';
+import { warningsOf } from './warnings';
+
+const definitions = new Map(kinds.map((definition) => [definition.kind, definition]));
+
+const ADMITTED: Verdict = { warnings: [] };
+
+/**
+ * Applies the rules to an object that is created or changed (rules.md, "Admission"). It has no side effects, so that a
+ * dry-run needs no other answer.
+ */
+export function review({ kind, object, oldObject, operation }: AdmissionRequest, view: ClusterView): Verdict {
+  const definition = kind.group === API_GROUP ? definitions.get(kind.kind) : undefined;
+  if (!definition || !object || (operation !== 'CREATE' && operation !== 'UPDATE')) return ADMITTED;
+  if (object.metadata.deletionTimestamp !== undefined) return ADMITTED;
+  // A changed label or finalizer: the spec was looked at before.
+  if (oldObject && isDeepStrictEqual(object.spec, oldObject.spec)) return ADMITTED;
+  const warnings = warningsOf(object, definition, view);
+  const duplicate = duplicateOf(definition, object, view);
+  if (!duplicate) return { warnings };
+  const message = duplicateMessage(definition, object, duplicate);
+  // Two that were stored while the webhook was not reached must stay editable: the reconciliation reports them.
+  return oldObject && !hasNewId(definition, object, oldObject)
+    ? { warnings: [message, ...warnings] }
+    : { refusal: { field: fieldOfId(object), message }, warnings };
+}
+
+function hasNewId(definition: KindDefinition, object: CustomResource, before: CustomResource): boolean {
+  return definition.identity?.(object) !== definition.identity?.(before);
+}
+
+function fieldOfId({ spec }: CustomResource): string {
+  return (spec as { readonly id?: string }).id ? 'spec.id' : 'metadata.name';
+}

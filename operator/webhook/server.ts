@@ -1,0 +1,141 @@
+import { createServer, type Server } from 'node:https';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { WEBHOOK } from '../kinds/object-names';
+import { NotAReview } from './admission-review';
+
+/** An object has at most 1.5 MiB in etcd, and a review has two of them. Bytes. */
+const LONGEST_BODY = 6 * 1_024 * 1_024;
+/** Of all requests together: the heap must not fill up with them. Bytes. */
+const LARGEST_LOAD = 24 * 1_024 * 1_024;
+const MOST_CONNECTIONS = 256;
+/** Milliseconds in which a request must have arrived. The API server waits for 10 s at most. */
+const REQUEST_TIMEOUT = 10_000;
+/** Longer than the API server keeps an idle connection (90 s): it must not send into one that is being closed. */
+const KEEP_ALIVE = 120_000;
+
+export interface Tls {
+  /** PEM, the server's certificate first. */
+  readonly certificate: string;
+  /** PEM */
+  readonly key: string;
+}
+
+export interface AdmissionServerOptions {
+  /** Answers the body of a review with the body of the answer. @throws NotAReview */
+  readonly answer: (body: string) => string;
+  /** Called for each request that was answered: HTTP status, and seconds since it arrived. */
+  readonly onAnswer: (status: number, seconds: number) => void;
+  /** An answer failed because of a bug. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** The request is refused before it is read. */
+class Refused extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Serves reviews by HTTPS. Until {@link use} has given it a certificate, no connection succeeds. */
+export class AdmissionServer {
+  private load = 0;
+
+  private constructor(
+    private readonly server: Server,
+    private readonly options: AdmissionServerOptions,
+  ) {
+    server.on('request', (request, response) => void this.handle(request, response));
+  }
+
+  /** `port` 0: a free port. @throws Error a sentence for the user: the port is in use */
+  static async listen(
+    port: number,
+    address: string,
+    options: AdmissionServerOptions,
+  ): Promise<AdmissionServer> {
+    const server = createServer({
+      minVersion: 'TLSv1.2',
+      keepAliveTimeout: KEEP_ALIVE,
+      requestTimeout: REQUEST_TIMEOUT,
+      headersTimeout: REQUEST_TIMEOUT,
+    });
+    server.maxConnections = MOST_CONNECTIONS;
+    const admission = new AdmissionServer(server, options);
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', (error: NodeJS.ErrnoException) =>
+        reject(
+          error.code === 'EADDRINUSE'
+            ? new Error(`Port ${port} is in use: choose another with --webhook-port, or 0 for a free one.`)
+            : error,
+        ),
+      );
+      server.listen(port, address || undefined, resolve);
+    });
+    return admission;
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  /** New connections get this certificate; those that are open stay. @throws Error key and certificate do not fit */
+  use({ certificate, key }: Tls): void {
+    this.server.setSecureContext({ cert: certificate, key, minVersion: 'TLSv1.2' });
+  }
+
+  async close(): Promise<void> {
+    await new Promise((resolve) => {
+      this.server.close(resolve);
+      this.server.closeAllConnections();
+    });
+  }
+
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const began = performance.now();
+    const { status, body, type } = await this.answerTo(request);
+    if (!request.complete) response.setHeader('Connection', 'close'); // the rest of the body is not read
+    response.writeHead(status, { 'Content-Type': type }).end(body);
+    this.options.onAnswer(status, (performance.now() - began) / 1_000);
+  }
+
+  private async answerTo(request: IncomingMessage): Promise<{ status: number; body: string; type: string }> {
+    const text = (status: number, body: string) => ({
+      status,
+      body: `${body}\n`,
+      type: 'text/plain; charset=utf-8',
+    });
+    try {
+      if (request.url?.split('?')[0] !== WEBHOOK.path) return text(404, WEBHOOK.path);
+      if (request.method !== 'POST') return text(405, `POST ${WEBHOOK.path}`);
+      return { status: 200, body: this.options.answer(await this.read(request)), type: 'application/json' };
+    } catch (error) {
+      if (error instanceof NotAReview) return text(400, error.message);
+      if (error instanceof Refused) return text(error.status, error.message);
+      if (request.destroyed && !request.complete) return text(400, 'the connection was closed');
+      this.options.onError(error);
+      return text(500, 'the review failed');
+    }
+  }
+
+  private async read(request: IncomingMessage): Promise<string> {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    try {
+      // The connection must stay open for the refusal.
+      for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+        length += chunk.length;
+        this.load += chunk.length;
+        if (length > LONGEST_BODY) throw new Refused(413, `the body is longer than ${LONGEST_BODY} bytes`);
+        if (this.load > LARGEST_LOAD) throw new Refused(503, 'too many requests at the same time');
+        chunks.push(chunk);
+      }
+      return Buffer.concat(chunks, length).toString('utf8');
+    } finally {
+      this.load -= length;
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import { Yaml } from 'cdk8s';
+import { WEBHOOK } from '../operator/kinds/object-names';
+import { type ClusterAccess, repository, sandboxKubectl } from './operator-process';
+
+/** Settings of an operator that serves the webhook in a sandbox, where the API server reaches it without a Service. */
+export function webhookSettings(port: number): Record<string, string> {
+  return { WEBHOOK: 'self-signed', WEBHOOK_HOST: '127.0.0.1', WEBHOOK_PORT: String(port) };
+}
+
+interface Registration {
+  readonly kind: string;
+  readonly webhooks: readonly Record<string, unknown>[];
+}
+
+/**
+ * Registers the webhook as `dist/` does, but with the address of a process on this machine.
+ *
+ * @param namespace absent: for all namespaces
+ */
+export async function installWebhook(
+  sandbox: ClusterAccess,
+  port: number,
+  namespace?: string,
+): Promise<void> {
+  const objects = Yaml.load(join(repository, 'dist', 'webhook.k8s.yaml')) as Registration[];
+  const shipped = objects.find(({ kind }) => kind === 'ValidatingWebhookConfiguration')!;
+  const registration = {
+    ...shipped,
+    webhooks: shipped.webhooks.map((webhook) => ({
+      ...webhook,
+      clientConfig: { url: `https://127.0.0.1:${port}${WEBHOOK.path}` },
+      ...(namespace !== undefined && {
+        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+      }),
+    })),
+  };
+  await sandboxKubectl(
+    sandbox,
+    ['apply', '--server-side', '--force-conflicts', '-f', '-'],
+    JSON.stringify(registration),
+  );
+}
