@@ -165,7 +165,7 @@ beforeAll(async () => {
     generated: generated[index]!,
     result: results[index]!,
   }));
-}, 120_000);
+});
 
 describe('generateConfiguration', () => {
   test('adds what is missing and changes nothing that the hub reads', () => {
@@ -282,5 +282,5 @@ describe('writeSecretsYaml', () => {
       keys: Object.keys(values),
     }));
     expect(await readSecretsByHub(files)).toEqual(samples);
-  }, 60_000);
+  });
 });

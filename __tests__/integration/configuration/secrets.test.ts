@@ -1,6 +1,9 @@
 import { GROUP_VERSION } from '../../../operator/kinds/group';
 import { freshNamespace, until } from '../../cluster';
+import { outliveCreation } from '../../cluster/creation-time';
 import { configuration, Home, hub, hubSecrets, secret } from '../../cluster/home';
+import { running } from '../../cluster/http-settings';
+import { oneOfThree } from '../../cluster/one-of-three';
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { Postgres } from '../../cluster/postgres';
@@ -70,6 +73,7 @@ describe('HubSecrets without a hub', () => {
   });
 
   test('a second one for the same hub takes over when the first is deleted', async () => {
+    await outliveCreation(home, 'hubsecrets', 'later');
     await home.apply(hubSecrets('later', 'other', { secretRefs: [{ name: 'mqtt', keys: ['user'] }] }));
     await home.ready('hubsecrets', 'other', { status: 'False', reason: 'DuplicateId' });
     await home.delete('hubsecrets', 'later');
@@ -91,13 +95,12 @@ describe('HubSecrets without a hub', () => {
       data: { logger: 'eA==', der: 'gIE=' },
     });
     await home.change('hubsecrets', 'odd', { secretRefs: [{ name: 'odd', keys: ['der'] }] });
-    const binary = await until('the bytes are named', async () => {
-      const condition = await home.condition('hubsecrets', 'odd');
-      return condition?.message.includes('der') && condition;
-    });
-    expect(binary).toMatchObject({
-      reason: 'InvalidSpec',
-      message: expect.stringContaining('is not UTF-8 text'),
+    await until('the bytes are named', async () => {
+      expect(await home.condition('hubsecrets', 'odd')).toMatchObject({
+        reason: 'InvalidSpec',
+        message: expect.stringMatching(/der .*is not UTF-8 text/s) as string,
+      });
+      return true;
     });
   });
 
@@ -137,6 +140,7 @@ describe('a hub with its history in PostgreSQL', () => {
     const state = await client.rest.get<{ attributes: { friendly_name: string } }>(`/api/states/${entityId}`);
     return state.attributes.friendly_name;
   };
+  let visits = 'Guests';
   const recorded = async () => {
     const rows = await postgres.query(
       "select s.state from states s join states_meta m on s.metadata_id = m.metadata_id where m.entity_id = 'input_boolean.lamp' order by s.state_id",
@@ -146,6 +150,7 @@ describe('a hub with its history in PostgreSQL', () => {
 
   test('the states of the hub are there, and the URL is in no ConfigMap and in no status', async () => {
     const client = await home.client('villa');
+    await running(client); // the recorder, too
     await client.rest.post('/api/services/input_boolean/turn_on', { entity_id: 'input_boolean.lamp' });
     await until('the state is in the database', async () => (await recorded()).at(-1) === 'on');
     const { data } = await home.get('configmap', 'villa-configuration');
@@ -169,6 +174,8 @@ describe('a hub with its history in PostgreSQL', () => {
     expect(text).toContain('"lamp": "Lamp"');
     expect(text).toContain(`"hub_operator_recorder": "${postgres.url}"`);
     await home.ready('hub', 'villa');
+    // Longer than the debounce of a rollout.
+    await operator.calm();
     expect(await hubPid(home, 'villa')).toBe(pid);
   });
 
@@ -181,6 +188,7 @@ describe('a hub with its history in PostgreSQL', () => {
     await until('the hub has the value', async () => (await nameOf('input_boolean.lamp')) === 'Bright lamp');
     const { message } = await home.ready('hubconfiguration', 'villa');
     expect(message).not.toContain('Bright');
+    await operator.calm();
     expect(await hubPid(home, 'villa')).toBe(pid);
   });
 
@@ -189,47 +197,54 @@ describe('a hub with its history in PostgreSQL', () => {
     await home.change('hubsecrets', 'villa', { autoRestart: false });
     await home.apply(secret('names', { lamp: 'Lamp', visits: 'Guests' }));
     await until('the lamp has its name', async () => (await nameOf('input_boolean.lamp')) === 'Lamp');
-    const { message } = await until('the restart is left to the user', async () => {
+    await until('the restart is left to the user', async () => {
       const condition = await home.condition('hubconfiguration', 'villa');
-      return condition?.reason === 'RestartPending' && condition.message.includes('autoRestart') && condition;
+      expect(condition).toMatchObject({
+        reason: 'RestartPending',
+        message: expect.stringMatching(
+          /loads counter, and spec\.autoRestart of the HubSecrets is false/,
+        ) as string,
+      });
+      return true;
     });
-    expect(message).toMatch(/loads counter, and spec\.autoRestart of the HubSecrets is false/);
     // Longer than the debounce of a rollout.
     await operator.calm();
     expect(await hubPid(home, 'villa')).toBe(pid);
     await home.change('hubsecrets', 'villa', { autoRestart: true });
-    await until(
-      'the counter has its name',
-      async () => (await nameOf('counter.visits')) === 'Guests',
-      120_000,
-    );
+    await until('the counter has its name', async () => (await nameOf('counter.visits')) === 'Guests');
     await home.ready('hubconfiguration', 'villa');
   });
 
   test('20 changes of configuration and secrets within 10 s are one rollout', async () => {
-    const statefulSet = () => home.get('statefulset', 'villa');
-    const before = (await statefulSet()).metadata.generation;
-    const began = Date.now();
-    for (let change = 0; change < 10; change++) {
-      const text = `${CONFIGURATION}  visit_${change}:\n`;
-      await home.change('hubconfiguration', 'villa', { configuration: text });
-      await home.apply(secret('names', { lamp: 'Lamp', visits: `Visits ${change}` }));
-      await new Promise((resolve) =>
-        setTimeout(resolve, Math.max(0, began + (change + 1) * 1_000 - Date.now())),
-      );
-    }
-    await until(
-      'the hub has loaded the last change',
-      async () => {
-        return (await nameOf('counter.visits')) === 'Visits 9';
+    const generation = async () => (await home.get('statefulset', 'villa')).metadata.generation;
+    // Two changes may be further apart than the debounce where the machine is busy: then they are two rollouts.
+    await oneOfThree(
+      async (attempt) => {
+        const before = await generation();
+        const began = Date.now();
+        for (let change = 0; change < 10; change++) {
+          const text = `${CONFIGURATION}  visit_${attempt}_${change}:\n`;
+          await home.change('hubconfiguration', 'villa', { configuration: text });
+          visits = `Visits ${attempt}-${change}`;
+          await home.apply(secret('names', { lamp: 'Lamp', visits }));
+          await new Promise((resolve) =>
+            setTimeout(resolve, Math.max(0, began + (change + 1) * 1_000 - Date.now())),
+          );
+        }
+        await until('the hub has loaded the last change', async () => {
+          const client = await home.client('villa');
+          const states = await client.rest.get<{ entity_id: string }[]>('/api/states');
+          return (
+            (await nameOf('counter.visits')) === visits &&
+            states.some(({ entity_id }) => entity_id === `counter.visit_${attempt}_9`)
+          );
+        });
+        await home.ready('hub', 'villa');
+        await operator.calm();
+        return (await generation()) - before;
       },
-      120_000,
+      (rollouts) => rollouts === 1,
     );
-    await home.ready('hub', 'villa');
-    expect((await statefulSet()).metadata.generation).toBe(before + 1);
-    const client = await home.client('villa');
-    const states = await client.rest.get<{ entity_id: string }[]>('/api/states');
-    expect(states.map(({ entity_id }) => entity_id)).toContain('counter.visit_9');
     expect((await recorded()).length).toBeGreaterThan(1);
   });
 
@@ -237,12 +252,13 @@ describe('a hub with its history in PostgreSQL', () => {
     const before = await secretsYaml('villa');
     await home.change('hubsecrets', 'villa', { secretRefs: [{ name: 'names', keys: ['lamp'] }] });
     await home.ready('hubconfiguration', 'villa', { status: 'False', reason: 'KeyNotFound' });
-    expect(await secretsYaml('villa')).toContain('"visits": "Visits 9"\n');
+    expect(await secretsYaml('villa')).toContain(`"visits": "${visits}"\n`);
     await home.delete('hubsecrets', 'villa');
     await home.apply(hubSecrets('villa', 'successor', { secretRefs: [{ name: 'names' }] }));
     await home.ready('hubsecrets', 'successor', { reason: 'SecretsGenerated' });
     await home.ready('hubconfiguration', 'villa');
     // Salt and all: nothing has changed for the hub.
+    await operator.calm();
     expect(await secretsYaml('villa')).toBe(before);
   });
 });
