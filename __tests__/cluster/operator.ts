@@ -117,10 +117,19 @@ export class TestOperator {
     return lines.filter(({ level }) => level === 'error').map(({ error }) => error.message);
   }
 
-  /** The lines of its log that contain these words, parsed. The last line may not be complete yet: it is left out. */
+  /**
+   * The lines of its log that contain these words, parsed. Incomplete ones are left out: the last one may be written just
+   * now, and a killed process may have left one.
+   */
   async logLines(words: string): Promise<readonly object[]> {
-    const lines = (await this.log()).split('\n').slice(0, -1);
-    return lines.filter((line) => line.includes(words)).map((line) => JSON.parse(line) as object);
+    const lines = (await this.log()).split('\n').filter((line) => line.includes(words));
+    return lines.flatMap((line) => {
+      try {
+        return [JSON.parse(line) as object];
+      } catch {
+        return [];
+      }
+    });
   }
 
   /**
