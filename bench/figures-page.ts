@@ -66,6 +66,15 @@ const benches: Readonly<Record<string, Bench>> = {
       'idle: CPU, ms, of one alone → of each': '≤ 1.2 ×',
     },
   },
+  webhook: {
+    about:
+      'Reviews of the webhook, called by the API server, with many automations in the cache of the operator. `make bench NAME=webhook`',
+    bars: {
+      'reviews within 20 ms while they are created, %': '≥ 99',
+      'reviews within 20 ms at rest, %': '≥ 99',
+      'duplicates refused': 'all',
+    },
+  },
   soak: {
     about:
       'Changes, deletions and creations of 500 automations on light stand-ins of hubs, while connections to the API server are reset every 5 s and it is killed every 45 s. `make soak`',

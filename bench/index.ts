@@ -9,6 +9,7 @@ import { benchRegistries } from './registries';
 import { benchRuntime, type Figures } from './runtime';
 import { writeFiguresPage } from './figures-page';
 import { soak } from './soak';
+import { benchWebhook } from './webhook';
 
 /** `make bench` and `make soak`: prints a table of figures and keeps it in bench/results. */
 
@@ -18,6 +19,7 @@ const benches: Readonly<Record<string, () => Promise<Figures>>> = {
   registries: () => benchRegistries(numberOf('N', 200)),
   configuration: () => benchConfiguration(numberOf('N', 5)),
   hubs: () => benchHubs(numberOf('N', 20)),
+  webhook: () => benchWebhook(numberOf('N', 5_000)),
   soak: () => soak(numberOf('MINUTES', 20)),
 };
 

@@ -38,6 +38,9 @@ beforeAll(async () => {
 test('the API server accepts every object of the operator without a warning', () =>
   expectStrictDryRun('dist/operator.k8s.yaml'));
 
+test('the API server accepts the registration of the webhook without a warning', () =>
+  expectStrictDryRun('dist/webhook.k8s.yaml'));
+
 describe('under Pod Security restricted', () => {
   const { spec } = manifests.find(({ kind }) => kind === 'Deployment')!.spec.template;
   const create = (changed: object) =>
@@ -82,6 +85,12 @@ describe('the operator’s account', () => {
     ['update', 'clusterroles.rbac.authorization.k8s.io'],
     ['create', 'leases.coordination.k8s.io'],
   ])('may not %s %s', async (verb, resource) => expect(await can(verb, resource)).toBe('no'));
+
+  test('may change the registration of its own webhook alone', async () => {
+    expect(await can('patch', 'validatingwebhookconfigurations/hub-operator')).toBe('yes');
+    expect(await can('patch', 'validatingwebhookconfigurations/other')).toBe('no');
+    expect(await can('create', 'validatingwebhookconfigurations')).toBe('no');
+  });
 
   test('has its lease in its own namespace', async () =>
     expect(await can('create', 'leases.coordination.k8s.io', NAMESPACE)).toBe('yes'));

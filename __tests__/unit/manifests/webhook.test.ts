@@ -1,0 +1,99 @@
+import { Testing, Yaml } from 'cdk8s';
+import { Operator } from '../../../manifests/operator';
+import { AdmissionWebhook, type WebhookCertificate } from '../../../manifests/webhook';
+import { kinds, validatedKinds } from '../../../operator/kinds';
+import type { Schema } from '../../../operator/kinds/schema';
+
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
+  readonly rules?: readonly {
+    readonly resourceNames?: readonly string[];
+    readonly verbs: readonly string[];
+  }[];
+}
+
+const webhook = (certificate: WebhookCertificate) =>
+  Testing.synth(new AdmissionWebhook(Testing.app(), certificate)) as Manifest[];
+const operator = (certificate?: WebhookCertificate, scope: 'cluster' | 'namespaced' = 'cluster') =>
+  Testing.synth(new Operator(Testing.app(), { image: 'x', scope, webhook: certificate })) as Manifest[];
+const named = (manifests: readonly Manifest[], kind: string, name: string) =>
+  manifests.find((each) => each.kind === kind && each.metadata.name === name);
+
+/** Whether a field of the schema takes any value, so that an integer in it has no bounds. */
+function takesAnything({ items, properties = {}, additionalProperties, ...schema }: Schema): boolean {
+  if (schema['x-kubernetes-preserve-unknown-fields']) return true;
+  const inner = [items, additionalProperties, ...Object.values(properties)];
+  return inner.some((each) => each !== undefined && takesAnything(each));
+}
+
+describe('the webhook', () => {
+  test('fails open, soon, and has no side effects', () => {
+    const configuration = named(webhook('self-signed'), 'ValidatingWebhookConfiguration', 'hub-operator');
+    expect(configuration).toMatchObject({
+      webhooks: [
+        { failurePolicy: 'Ignore', sideEffects: 'None', timeoutSeconds: 2, matchPolicy: 'Equivalent' },
+      ],
+    });
+    expect(JSON.stringify(configuration)).not.toMatch(/caBundle|namespaceSelector/);
+  });
+
+  test('is called for every kind with free-form fields', () => {
+    const freeForm = kinds.filter(({ spec }) => takesAnything(spec)).map(({ kind }) => kind);
+    expect(freeForm).toContain('HubAutomation');
+    expect(validatedKinds.map(({ kind }) => kind)).toEqual(expect.arrayContaining(freeForm));
+  });
+
+  test('the operator may write its Secret and its registration, and no other of them', () => {
+    const manifests = operator('self-signed');
+    expect(named(manifests, 'Role', 'hub-operator-webhook')!.rules).toEqual([
+      { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
+      {
+        apiGroups: [''],
+        resources: ['secrets'],
+        resourceNames: ['hub-operator-webhook-tls'],
+        verbs: ['get', 'list', 'watch', 'patch'],
+      },
+    ]);
+    expect(named(manifests, 'ClusterRole', 'hub-operator-webhook')!.rules).toEqual([
+      {
+        apiGroups: ['admissionregistration.k8s.io'],
+        resources: ['validatingwebhookconfigurations'],
+        resourceNames: ['hub-operator'],
+        verbs: ['get', 'list', 'watch', 'patch'],
+      },
+    ]);
+  });
+
+  test('without it the operator has neither its rights nor its port', () => {
+    expect(JSON.stringify(operator(undefined, 'namespaced'))).not.toMatch(/webhook/i);
+    expect(JSON.stringify(Yaml.load('dist/operator-namespaced.k8s.yaml'))).not.toMatch(/webhook/i);
+  });
+
+  test('cert-manager makes the certificate and writes the CA, and the operator only reads the Secret', () => {
+    const manifests = webhook('cert-manager');
+    const certificate = named(manifests, 'Certificate', 'hub-operator-webhook');
+    expect(certificate).toMatchObject({
+      spec: {
+        secretName: 'hub-operator-webhook-tls',
+        dnsNames: ['hub-operator-webhook.hub-operator.svc'],
+        issuerRef: { kind: 'Issuer', name: 'hub-operator-webhook' },
+      },
+    });
+    expect(named(manifests, 'Issuer', 'hub-operator-webhook')).toBeDefined();
+    const configuration = named(manifests, 'ValidatingWebhookConfiguration', 'hub-operator');
+    expect(configuration!.metadata.annotations).toEqual({
+      'cert-manager.io/inject-ca-from': 'hub-operator/hub-operator-webhook',
+    });
+    for (const scope of ['cluster', 'namespaced'] as const) {
+      const objects = operator('cert-manager', scope);
+      expect(JSON.stringify(objects)).toContain('{"name":"WEBHOOK","value":"provided"}');
+      expect(named(objects, 'ClusterRole', 'hub-operator-webhook')).toBeUndefined();
+      expect(named(objects, 'Role', 'hub-operator-webhook')!.rules!.flatMap(({ verbs }) => verbs)).toEqual([
+        'get',
+        'list',
+        'watch',
+      ]);
+    }
+  });
+});
