@@ -38,6 +38,7 @@ export async function benchRegistries(count: number): Promise<Figures> {
     const ready = await Promise.all(
       ['HubFloor', 'HubLabel', 'HubArea'].map((kind) => bench.untilReady(namespace, kind)),
     );
+    const written = (await writes()) - before;
     return {
       areas: count,
       floors: FLOORS,
@@ -46,7 +47,8 @@ export async function benchRegistries(count: number): Promise<Figures> {
       'all Ready after the first was created, s': seconds(Math.max(...ready) - began),
       'created in the hub': `${creations.floor} ${creations.label} ${creations.area}`,
       'other changes in the hub': updates,
-      'writes to the cluster': (await writes()) - before,
+      'writes to the cluster': written,
+      'of each': Math.round((written / (count + FLOORS + LABELS)) * 10) / 10,
     };
   } finally {
     await bench.stop();

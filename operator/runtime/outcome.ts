@@ -38,6 +38,8 @@ export interface Waiting extends Common {
   readonly after: number;
   /** Of the next reconcile; default: change. */
   readonly priority?: Priority;
+  /** It is likely to pass within `after`: status stays as it is. */
+  readonly unreported?: boolean;
 }
 
 /** Only the user or the hub can help. Reconciled again when one of them changes something, and at resync. */
@@ -64,7 +66,7 @@ export const waiting = (
   reason: ReadyReason,
   message: string,
   after: number,
-  details: Details & { priority?: Priority } = {},
+  details: Details & { priority?: Priority; unreported?: boolean } = {},
 ): Waiting => ({
   type: 'Waiting',
   reason,

@@ -208,6 +208,7 @@ export class Reconciler<R extends CustomResource> {
   private async updateStatus(resource: R, outcome: Outcome, log: Logger): Promise<Result> {
     const { message, reason, type } = outcome;
     log.debug({ outcome: type, reason, message }, 'reconciled');
+    if (outcome.type === 'Waiting' && outcome.unreported) return resultOf(outcome);
     const requested = this.requestOf(resource);
     const written = await this.write(
       resource,

@@ -157,6 +157,14 @@ describe('Reconciler', () => {
       expect(bench.condition('Reconciling')).toBeUndefined();
     });
 
+    test('what is likely to pass soon is not written to status', async () => {
+      const bench = new Bench(widget(), removable);
+      bench.sync = () =>
+        Promise.resolve(waiting('FloorNotReady', 'soon', 2_000, { priority: 'resync', unreported: true }));
+      expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 2_000, priority: 'resync' });
+      expect(bench.happened).toEqual(['finalizers 1']);
+    });
+
     test('a duplicate stalls, names the older resource and gets no finalizer', async () => {
       const bench = new Bench(widget(), removable);
       bench.conflictingOwner = 'Widget/home/older';

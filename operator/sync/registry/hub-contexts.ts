@@ -15,6 +15,8 @@ export interface EntryMemory extends Corrected {
   lastWriteAt?: number;
   /** The hub rejected what was last sent: the hash of that, and the outcome. */
   rejection?: { readonly hash: string; readonly outcome: Outcome } | undefined;
+  /** What it waits for, and since when it is just that, on the monotonic clock. */
+  waiting?: { readonly missing: string; readonly since: number } | undefined;
 }
 
 /** What is kept about one hub. */

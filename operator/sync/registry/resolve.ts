@@ -55,13 +55,22 @@ export interface Lookup {
   resources(entryType: EntryType): readonly EntryResource[];
 }
 
+/** What a resource waits for. */
+export interface Unresolved {
+  /** For the first that is missing. */
+  readonly outcome: Waiting;
+  /** One text for each that is missing: they change when one of them appears. */
+  readonly missing: readonly string[];
+}
+
 /** The ids of all that a resource refers to, or what it waits for. */
 export async function resolveReferences(
   { fields }: EntryType,
   { spec }: EntryResource,
   lookup: Lookup,
-): Promise<{ readonly ids: References } | { readonly outcome: Waiting }> {
+): Promise<{ readonly ids: References } | Unresolved> {
   const ids: Record<string, string | readonly string[]> = {};
+  const outcomes: Waiting[] = [];
   for (const [field, { refersTo, isSet }] of Object.entries(fields)) {
     const value = spec[field] as string | readonly string[] | undefined;
     if (!refersTo || value === undefined) continue;
@@ -73,11 +82,11 @@ export async function resolveReferences(
       const resolved = resolveName(entryType, name, resources, entries);
       if ('missing' in resolved) {
         const message = `Waiting for the ${entryType.type} “${name}” in ${field}: ${resolved.missing}.`;
-        return { outcome: waiting(reason, message, AREA_DEPENDENCY_REQUEUE) };
-      }
-      found.push(resolved.id);
+        outcomes.push(waiting(reason, message, AREA_DEPENDENCY_REQUEUE));
+      } else found.push(resolved.id);
     }
     ids[field] = isSet ? found : found[0]!;
   }
-  return { ids };
+  const [outcome] = outcomes;
+  return outcome ? { outcome, missing: outcomes.map(({ message }) => message) } : { ids };
 }

@@ -84,6 +84,7 @@ async function reconcile(name: string, fields: Parameters<typeof context>[0] = {
   const index = resources.findIndex(({ metadata }) => metadata.name === name);
   const resource = resources[index]!;
   const outcome = await modules[resource.kind]!.sync(resource, client, context(fields));
+  if (outcome.type === 'Waiting' && outcome.unreported) return outcome;
   const { reason, message } = outcome;
   const ready = { type: 'Ready', status: outcome.type === 'Ready' ? 'True' : 'False', reason, message };
   const status = { ...resource.status, ...outcome.status, conditions: [{ ...ready, observedGeneration: 1 }] };
@@ -181,6 +182,37 @@ describe('RegistrySync', () => {
     });
     expect(status('den')).toMatchObject({ areaID: 'den' });
     expect(status('den')).not.toHaveProperty('appliedHash');
+  });
+
+  test('an area whose floor and labels appear one after the other is written to status only when it is created', async () => {
+    const floorOfArea = anEntry('HubFloor', 'attic');
+    const labelOfArea = anEntry('HubLabel', 'wood');
+    resources = [anEntry('HubArea', 'den', { spec: { floorName: 'attic', labels: ['wood'] } })];
+    const waits = async (reason: string) => {
+      const outcome = await reconcile('den');
+      expect(outcome).toMatchObject({ type: 'Waiting', reason, unreported: true, priority: 'resync' });
+      await clock.advance(1_900);
+    };
+    await waits('FloorNotReady');
+    resources.push(labelOfArea); // what is missing is another text
+    await waits('FloorNotReady');
+    await settle('wood');
+    await waits('FloorNotReady');
+    resources.push(floorOfArea);
+    await settle('attic');
+    expect(resources[0]).not.toHaveProperty('status');
+    expect(await settle('den')).toMatchObject({ type: 'Ready' });
+  });
+
+  test('a floor that stays missing is reported, at once if that is asked for', async () => {
+    resources = [anEntry('HubArea', 'den', { spec: { floorName: 'attic' } })];
+    expect(await reconcile('den', { forced: true })).not.toHaveProperty('unreported');
+    await clock.advance(100);
+    expect(await reconcile('den')).toMatchObject({ unreported: true, after: 1_900 });
+    await clock.advance(1_900);
+    const outcome = await reconcile('den');
+    expect(outcome).toMatchObject({ type: 'Waiting', reason: 'FloorNotReady', after: 30_000 });
+    expect(outcome).not.toHaveProperty('unreported');
   });
 
   test('in recovery mode an entry that has gone is neither created again nor taken for removed', async () => {
