@@ -38,8 +38,18 @@ const BY_SELECTOR: Readonly<Record<string, string>> = {
   number: '1',
 };
 
-/** Integrations whose manifest promises to need nothing from outside. */
-const LOCAL_CLASSES: ReadonlySet<unknown> = new Set(['calculated', 'assumed_state']);
+/** Integrations whose manifest promises to need nothing from outside: they are listed with any result. */
+const CALCULATING: ReadonlySet<unknown> = new Set(['calculated', 'assumed_state']);
+
+/** Parts of a manifest by which the hub finds devices in the network or beside it. */
+const DISCOVERY = ['bluetooth', 'dhcp', 'homekit', 'mqtt', 'ssdp', 'usb', 'zeroconf'];
+
+/** A form with such a field asks for a device, or for an account at a service. */
+const OUTSIDE =
+  /(^|_)(host|hosts|ip|address|addresses|url|port|device|devices|path_usb|username|password|token|pin|api_key|mac|irk)($|_)/;
+
+/** The integration, or one that it needs, cannot be loaded by this hub. */
+const NOT_INSTALLED = /^(Invalid handler specified|Failed dependencies)/;
 
 const MAX_STEPS = 10;
 
@@ -48,6 +58,13 @@ interface Row {
   /** Step ids; a menu with the option that was chosen. */
   readonly steps: readonly string[];
   readonly result: string;
+  /** It asks for something outside, or this hub cannot run it. */
+  readonly isOutside: boolean;
+}
+
+interface Candidate {
+  readonly domain: string;
+  readonly isListed: boolean;
 }
 
 export async function writeFlowsPage(page: string): Promise<void> {
@@ -55,28 +72,38 @@ export async function writeFlowsPage(page: string): Promise<void> {
   try {
     const { client } = await bench.hub();
     const rows: Row[] = [];
-    for (const domain of await domainsOf(client)) {
+    let left = 0;
+    for (const { domain, isListed } of await candidates(client)) {
       const found = await rowsOf(client, domain);
       for (const { steps, result } of found) console.log(domain, steps.join(', '), result);
-      rows.push(...found);
+      if (isListed || found.every(({ isOutside }) => !isOutside)) rows.push(...found);
+      else left += 1;
     }
-    await writeFile(page, pageOf(rows));
+    await writeFile(page, pageOf(rows, left));
   } finally {
     await bench.stop();
   }
 }
 
-/** Helpers, and integrations that calculate or assume what they show: the hub says so of each. */
-async function domainsOf({ rest, connection }: HubClient): Promise<readonly string[]> {
+/**
+ * Helpers, integrations that calculate or assume what they show, and those that talk neither to a cloud nor to devices
+ * that the hub finds: the hub says so of each. Whether one of the last needs a device all the same is seen from its forms.
+ */
+async function candidates({ rest, connection }: HubClient): Promise<readonly Candidate[]> {
   const flows = await rest.get<readonly string[]>('/api/config/config_entries/flow_handlers');
   const helpers = await rest.get<readonly string[]>('/api/config/config_entries/flow_handlers?type=helper');
   const manifests = await connection.command('manifest/list', {
     integrations: [...new Set([...flows, ...helpers])],
   });
-  const local = manifests
-    .filter(({ iot_class: type }) => LOCAL_CLASSES.has(type))
-    .map(({ domain }) => domain);
-  return [...new Set([...helpers, ...local])].sort();
+  return manifests
+    .map((manifest) => {
+      const { domain, iot_class: iotClass } = manifest;
+      const isListed = helpers.includes(domain) || CALCULATING.has(iotClass);
+      const isLocal = !String(iotClass).startsWith('cloud') && !DISCOVERY.some((key) => key in manifest);
+      return { domain, isListed, isCandidate: isListed || isLocal };
+    })
+    .filter(({ isCandidate }) => isCandidate)
+    .sort((a, b) => (a.domain < b.domain ? -1 : 1));
 }
 
 /** One row for a flow, or one for each option of its first menu. */
@@ -94,7 +121,10 @@ async function run(
   choices: readonly string[],
 ): Promise<{ row: Row; options?: readonly string[] }> {
   const steps: string[] = [];
-  const row = (result: string) => ({ row: { domain, steps, result } });
+  let asksForOutside = false;
+  const row = (result: string) => ({
+    row: { domain, steps, result, isOutside: asksForOutside || NOT_INSTALLED.test(result) },
+  });
   let flowId: string | undefined;
   try {
     let step = await client.flows.start({ kind: 'config', domain });
@@ -118,6 +148,7 @@ async function run(
       }
       const form = step as FormStep;
       steps.push(form.step_id);
+      asksForOutside ||= fieldsOf(form).some(({ name }) => OUTSIDE.test(name));
       const move = new FlowNavigator({ steps: [], fields: answersTo(domain, form) }).next(form);
       if (move.type !== 'submit')
         return row('problem' in move ? await reason(client, domain, move.problem) : move.type);
@@ -151,8 +182,11 @@ async function endOf(client: HubClient, domain: string, step: FlowStep): Promise
 const reason = (client: HubClient, domain: string, problem: FlowProblem): Promise<string> =>
   problemText(client, { kind: 'config', domain }, problem);
 
-function answersTo(domain: string, { data_schema: fields }: FormStep): readonly Answer[] {
-  return (Array.isArray(fields) ? (fields as readonly FormField[]) : []).flatMap((field) => {
+const fieldsOf = ({ data_schema: fields }: FormStep): readonly FormField[] =>
+  Array.isArray(fields) ? (fields as readonly FormField[]) : [];
+
+function answersTo(domain: string, form: FormStep): readonly Answer[] {
+  return fieldsOf(form).flatMap((field) => {
     const prepared = ANSWERS[domain]?.[field.name];
     const isOpen = field.required && field.default === undefined;
     const text = prepared ?? (isOpen ? guess(field) : undefined);
@@ -201,17 +235,19 @@ function firstOption([first]: readonly unknown[]): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
-function pageOf(rows: readonly Row[]): string {
+/** @param left number of integrations that need more than the hub */
+function pageOf(rows: readonly Row[], left: number): string {
   const working = rows.filter(({ result }) => result.startsWith('works')).length;
   const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ').trim();
   return [
     '<!-- Written by `make flows`. -->',
     '# Config flows that need no network and no device',
-    'Each config flow of a hub of version 2026.11.0 that belongs to a helper, or to an integration whose manifest says that it ' +
-      'calculates or assumes what it shows, was started through the operator’s client and answered with examples. A flow ' +
-      `with a menu has a row for each option. ${working} of ${rows.length} end with an entry; the others end with the message that ` +
-      'a HubIntegration shows. “Invalid handler specified” and “Failed dependencies” mean that this hub had not installed ' +
-      'what the integration needs.',
+    'Each config flow of a hub of version 2026.11.0 that belongs to a helper, or to an integration whose manifest names no ' +
+      'cloud and nothing by which the hub finds devices, was started through the operator’s client and answered with ' +
+      'examples. A flow with a menu has a row for each option. Integrations that ask for an address or an account, or that ' +
+      `this hub had not installed, are left out (${left}), but for helpers and those that calculate or assume what they show. ` +
+      `${working} of ${rows.length} flows end with an entry; the others end with the message that a HubIntegration shows. ` +
+      '“Invalid handler specified” and “Failed dependencies” mean that this hub had not installed what the integration needs.',
     ['| Domain | Steps | Result |', '| --- | --- | --- |']
       .concat(
         rows.map(
