@@ -95,9 +95,9 @@ async function onboard(hub: HubProcess): Promise<string> {
 
 /**
  * Gives the claim of the hub's volume, before it is there, a volume that was onboarded, and the Hub the credentials of
- * its owner, as after a restore.
+ * its owner, as after a restore. Resolves with the directory of the volume.
  */
-export async function restoreOnboarded(home: Home, hubName: string): Promise<void> {
+export async function restoreOnboarded(home: Home, hubName: string): Promise<string> {
   const { namespace } = home;
   const { directory } = await onboardedVolume();
   const name = `${namespace}-${hubName}`;
@@ -125,6 +125,7 @@ export async function restoreOnboarded(home: Home, hubName: string): Promise<voi
   };
   const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [volume, credentials] });
   await mustKubectl(['create', '--filename=-'], { input });
+  return path;
 }
 
 /** Applies an onboarded Hub with its configuration. Resolves when it is Ready. */

@@ -149,6 +149,7 @@ export interface RegistryEntity {
   readonly original_icon?: string | null | undefined;
   /** Label ids. */
   readonly labels?: readonly string[] | undefined;
+  readonly config_entry_id?: string | null;
 }
 
 /** The registries of floors, labels and areas, which have the same commands. */

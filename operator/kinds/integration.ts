@@ -195,9 +195,17 @@ const status = hubObjectStatusWith({
     description: 'The same by answer, such as `configuration.port`: what changed decides how it is applied.',
     additionalProperties: { type: 'string' },
   },
+  adoptedSubentries: {
+    type: 'array',
+    description:
+      'Subentries that existed before they were in the spec, such as `subentries.device/Lamp`. One that leaves the spec ' +
+      'stays in the hub, unless `deletionPolicy` is Delete.',
+    items: { type: 'string' },
+    'x-kubernetes-list-type': 'atomic',
+  },
   pendingFlow: {
     type: 'object',
-    description: 'A config flow in progress, so that it is not completed twice after a crash.',
+    description: 'A flow in progress, so that it is ended and not completed twice after a crash.',
     properties: {
       startedAt: {
         type: 'string',
@@ -205,6 +213,30 @@ const status = hubObjectStatusWith({
         description: 'When it was started.',
       },
       flowID: { type: 'string', description: 'Id of the flow in the hub, which ends it after a crash.' },
+      kind: {
+        type: 'string',
+        description:
+          'Of a flow that changes the entry: config, options or subentries. Absent: the flow makes the entry.',
+      },
+      subentry: {
+        type: 'object',
+        description: 'The subentry that the flow makes.',
+        properties: {
+          type: { type: 'string', description: 'Type of the subentry.' },
+          title: { type: 'string', description: 'Its title, which it gets after the flow.' },
+          hash: { type: 'string', description: 'Of its answers, as in `answerHashes`.' },
+          replaces: {
+            type: 'string',
+            description: 'Id of the subentry that is removed when this one has been made.',
+          },
+          subentryIDs: {
+            type: 'array',
+            description: 'Subentries that the entry had before. Another one is the result of this flow.',
+            items: { type: 'string' },
+            'x-kubernetes-list-type': 'atomic',
+          },
+        },
+      },
       replaces: {
         type: 'string',
         description:
@@ -262,3 +294,5 @@ function secretsOf(given: Answers = {}): readonly (string | undefined)[] {
 export type HubIntegration = Resource<Infer<typeof spec>, Infer<typeof status>>;
 export type HubIntegrationSpec = Defaulted<typeof spec>;
 export type HubIntegrationStatus = Infer<typeof status>;
+/** A flow that an integration has in the hub. */
+export type PendingFlow = NonNullable<HubIntegrationStatus['pendingFlow']>;

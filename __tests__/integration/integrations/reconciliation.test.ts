@@ -2,10 +2,11 @@ import type { ConfigEntry } from '../../../operator/client/flow-step';
 import type { HubClient } from '../../../operator/client/hub-client';
 import { NotFound } from '../../../operator/client/errors';
 import { freshNamespace, until } from '../../cluster';
-import { configuration, DEFAULT_CONFIGURATION, Home, hub, integration } from '../../cluster/home';
+import { configuration, DEFAULT_CONFIGURATION, Home, hub, integration, secret } from '../../cluster/home';
 import { MqttBroker } from '../../cluster/mqtt-broker';
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { addStepIntegration, STEPS } from '../../cluster/step-integration';
 
 // The table of rules.md, "Integrations", row by row, and what follows from it. One hub for all: each test has a domain of
 // its own, or titles of its own.
@@ -19,7 +20,7 @@ let client: HubClient;
 beforeAll(async () => {
   home = new Home(await freshNamespace('entries'));
   operator = await startTestOperator(home.namespace);
-  await restoreOnboarded(home, 'villa');
+  await addStepIntegration(await restoreOnboarded(home, 'villa'));
   const text = `${DEFAULT_CONFIGURATION}config:\nkitchen_sink:\ninput_boolean:\n  heater:\n    name: Heater\n`;
   // Applied before their hub is there: the order does not matter.
   await home.apply(integration('villa', 'early', 'sun'));
@@ -225,11 +226,14 @@ describe('IntegrationSync', () => {
     await home.apply(integration('villa', 'dice', 'random', random('Dice', '6')));
     await loaded('dice');
     const id = await entryIdOf('dice');
-    const before = await until('the entity of the dice', entity);
+    const { entity_id, unique_id } = await until('the entity of the dice', entity);
+    await client.connection.command('config/area_registry/create', { name: 'Casino' });
+    const inArea = { entity_id, area_id: 'casino' };
+    await client.connection.command('config/entity_registry/update', inArea);
     await home.apply(integration('villa', 'dice', 'random', random('Dice', '20')));
     await loaded('dice');
     expect(await entryIdOf('dice')).toBe(id);
-    expect(await entity()).toMatchObject({ entity_id: before.entity_id, unique_id: before.unique_id });
+    expect(await entity()).toMatchObject({ entity_id, unique_id, area_id: 'casino' });
     expect(await optionsOf(id)).toMatchObject({ maximum: 20, minimum: 1 });
 
     // A helper has its name as title.
@@ -411,7 +415,7 @@ describe('IntegrationSync', () => {
   });
 
   test('a Secret: a changed value is applied, a changed annotation is not, a lost key changes nothing', async () => {
-    const secret = (data: Readonly<Record<string, string>>, note: string) => ({
+    const limits = (data: Readonly<Record<string, string>>, note: string) => ({
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: { name: 'limits', annotations: { note } },
@@ -427,19 +431,19 @@ describe('IntegrationSync', () => {
     };
     await home.apply(integration('villa', 'secret-dice', 'random', spec));
     await home.ready(KIND, 'secret-dice', { status: 'False', reason: 'SecretNotFound' });
-    await home.apply(secret({ other: '6' }, 'a'));
+    await home.apply(limits({ other: '6' }, 'a'));
     await home.ready(KIND, 'secret-dice', { status: 'False', reason: 'KeyNotFound' });
-    await home.apply(secret({ maximum: '1234' }, 'a'));
+    await home.apply(limits({ maximum: '1234' }, 'a'));
     await loaded('secret-dice');
     const id = await entryIdOf('secret-dice');
     const applied = (await statusOf('secret-dice'))['lastAppliedTime'];
     await operator.calm();
     const resourceVersion = async () => (await home.get(KIND, 'secret-dice')).metadata.resourceVersion;
     const version = await resourceVersion();
-    await home.apply(secret({ maximum: '1234' }, 'b'));
+    await home.apply(limits({ maximum: '1234' }, 'b'));
     await operator.calm();
     expect(await resourceVersion()).toBe(version);
-    await home.apply(secret({ maximum: '5678' }, 'b'));
+    await home.apply(limits({ maximum: '5678' }, 'b'));
     await until('the value is applied', async () => (await optionsOf(id))['maximum'] === 5678);
     await loaded('secret-dice');
     expect(await entryIdOf('secret-dice')).toBe(id);
@@ -459,7 +463,7 @@ describe('IntegrationSync', () => {
     expect(await entryIdOf('secret-dice')).toBe(id);
     expect(applied).toBeDefined();
     // The next change is noticed.
-    await home.apply(secret({ maximum: '91011' }, 'b'));
+    await home.apply(limits({ maximum: '91011' }, 'b'));
     await until('the value is applied', async () => (await optionsOf(id))['maximum'] === 91011);
   });
 
@@ -498,6 +502,46 @@ describe('IntegrationSync', () => {
       }),
     );
     await failed('sink', 'no subentries of the type spoon', 'entity');
+  });
+
+  test('a file is uploaded, work of the hub is awaited, a menu in the options is answered, a login is refused', async () => {
+    const steps = (menuOption: string, more: object = {}) => ({
+      steps: [{ stepId: 'user', menuOption }],
+      ...more,
+    });
+    const file = { fileSecretKeyRef: { name: 'upload', key: 'text', fileName: 'note.txt' } };
+    await home.apply(
+      secret('upload', { text: 'Hello' }),
+      integration('villa', 'file', STEPS, steps('file', { configuration: { certificate: file } })),
+      integration('villa', 'login', STEPS, steps('login')),
+    );
+    await loaded('file');
+    await failed('login', 'step login', 'needs a browser');
+    // The name and the content of the file; the content is the value of a Secret.
+    const titles = async () => (await entriesOf(STEPS)).map(({ title }) => title);
+    expect(await titles()).toEqual(['note.txt Hello']);
+    expect((await statusOf('file'))['title']).toBe('note.txt ***');
+    await home.apply(
+      integration(
+        'villa',
+        'work',
+        STEPS,
+        steps('work', { options: { init: text('colour'), colour: text('red') } }),
+      ),
+    );
+    await loaded('work');
+    await until('the option is set', async () => {
+      const { flow_id: flowId } = await client.flows.start({
+        kind: 'options',
+        entryId: await entryIdOf('work'),
+      });
+      const step = await client.flows.submit('options', flowId, { next_step_id: 'colour' });
+      await client.flows.abort('options', flowId);
+      expect(step).toMatchObject({ data_schema: [{ description: { suggested_value: 'red' } }] });
+      return true;
+    });
+    await loaded('work');
+    await noFlowIsLeft();
   });
 
   test('mqtt: a broker that does not run is reported without a leak, and used when it comes up; credentials are renewed', async () => {

@@ -6,7 +6,14 @@ import { defaulted } from '../../kinds/schema';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, waiting } from '../../runtime/outcome';
 import type { Services } from '../services';
-import { entryMadeSince, entryToAdopt, freeEntries, wantedTitle } from './adoption';
+import {
+  chosenOptions,
+  entryMadeSince,
+  entryToAdopt,
+  freeEntries,
+  isOfChosenType,
+  wantedTitle,
+} from './adoption';
 import { type AnswerHashes, recorded } from './answer-hashes';
 import { createEntry } from './entry-flows';
 import type { HubContext, IntegrationResource } from './hub-context';
@@ -34,7 +41,7 @@ export class EntryAcquisition {
         ? inProgress(work, undefined, 0, { pendingFlow: null })
         : this.begin(work, entries, pendingFlow.replaces);
     }
-    const found = cached.isRecreating ? undefined : this.adoptable(work, entries);
+    const found = cached.isRecreating ? undefined : await this.adoptable(work, entries);
     if (found) return this.adopt(work, found);
     const failed = stillFailed(work, this.services.clock);
     if (failed) return failed;
@@ -89,15 +96,24 @@ export class EntryAcquisition {
     return entryMadeSince(free, { domain, title: wantedTitle(spec) }, entryIDs, wasOpen);
   }
 
-  adoptable(
-    { hub, resource, spec }: IntegrationWork,
+  async adoptable(
+    { client, hub, resource, spec }: IntegrationWork,
     entries: ReadonlyMap<string, ConfigEntry>,
-  ): ConfigEntry | undefined {
+  ): Promise<ConfigEntry | undefined> {
     if (spec.adopt === 'Never') return undefined;
     const { domain } = spec;
     const free = freeEntries(entries.values(), domain, (id) => hub.ownerOf(id, resource) !== undefined);
     const count = [...entries.values()].filter((entry) => entry.domain === domain).length;
-    return entryToAdopt(free, { domain, title: wantedTitle(spec) }, count);
+    const found = entryToAdopt(free, { domain, title: wantedTitle(spec) }, count);
+    const options = chosenOptions(spec);
+    if (!found || spec.title !== undefined || options.length === 0) return found;
+    const entities = await client.connection.command('config/entity_registry/list');
+    const ofEntry = entities.filter(({ config_entry_id: id }) => id === found.entry_id);
+    const isOfType = isOfChosenType(
+      ofEntry.map(({ entity_id: id }) => id),
+      options,
+    );
+    return isOfType ? found : undefined;
   }
 
   /** What the entry has cannot be seen: its answers count as those of the spec, until they change there. */

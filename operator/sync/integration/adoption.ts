@@ -21,6 +21,20 @@ export function wantedTitle({ title, steps = [], configuration }: HubIntegration
   return names[0]?.value;
 }
 
+/** The options that are chosen in menus. */
+export function chosenOptions({ steps = [] }: HubIntegrationSpec): readonly string[] {
+  return steps.flatMap(({ menuOption }) => menuOption ?? []);
+}
+
+/**
+ * Helpers of several types, such as templates, share a domain: which type an entry has is seen from its entities, since
+ * the option that was chosen for it is their domain. An entry without entities may be of any type.
+ */
+export function isOfChosenType(entityIds: readonly string[], options: readonly string[]): boolean {
+  const domains = entityIds.map((id) => id.slice(0, id.indexOf('.')));
+  return domains.length === 0 || domains.some((domain) => options.includes(domain));
+}
+
 /**
  * Entries that may be adopted or found again: of the domain, no dismissed discovery, and owned by no other resource.
  */

@@ -66,6 +66,9 @@ export function withMoves(before: AnswerHashes, now: AnswerHashes): AnswerHashes
   return Object.fromEntries(moved) as AnswerHashes;
 }
 
+/** Of a subentry that exists, with a value that no form asked for. */
+export const incompleteHash = (hash: string): string => `!${hash}`;
+
 /** Ids of the answers that were added, changed or removed. */
 export function changedAnswers(before: AnswerHashes, now: AnswerHashes): readonly string[] {
   const ids = new Set([...Object.keys(before), ...Object.keys(now)]);

@@ -1,24 +1,14 @@
 import type { FlowRequest } from '../../client/config-flows';
-import type { ConfigEntry, ConfigSubentry } from '../../client/flow-step';
-import type { HubClient } from '../../client/hub-client';
-import type { Clock } from '../../clock';
-import type { HubIntegrationSpec } from '../../kinds/integration';
-import { type AnswerHashes, changedAnswers, placeOf, subentryId } from './answer-hashes';
-import type { Answer, Answers, SubentryAnswers } from './answers';
+import type { ConfigEntry } from '../../client/flow-step';
+import { type AnswerHashes, changedAnswers, placeOf } from './answer-hashes';
+import type { Answer, Answers } from './answers';
 import type { FlowAnswers, FlowProblem } from './flow-navigator';
 import { answerFlow, type FlowEnd, runFlow } from './flow-run';
-import type { Operation, OperationResult } from './operation';
+import { type FlowWork, isSuccess, problemOf } from './flow-work';
+import { type Applied, type Operation, type OperationResult, withoutSubentries } from './operation';
 import type { FlowName } from './problem-text';
-
-/** What the flows of one resource work on. */
-export interface FlowWork {
-  readonly client: HubClient;
-  readonly clock: Clock;
-  readonly spec: HubIntegrationSpec;
-  readonly answers: Answers;
-  /** Of the present answers. */
-  readonly hashes: AnswerHashes;
-}
+import { SubentryUpdate } from './subentries';
+import { trialProblem } from './trial';
 
 /**
  * Creates an entry.
@@ -37,9 +27,9 @@ export async function createEntry(
     client,
     { kind: 'config', domain: spec.domain },
     { steps: answers.steps, fields: answers.configuration },
-    { clock, signal: operation.signal, onOpen: (flowId) => operation.open(flowId) },
+    { clock, signal: operation.signal, onOpen: (flowID) => operation.open({ flowID }) },
   );
-  if (end.type !== 'created') return failure(flow, end.problem);
+  if (end.type !== 'created') return failure(flow, problemOf(end));
   if (end.entry)
     return { type: 'created', entry: end.entry, unused: end.navigator.unused.map(({ id }) => id) };
   return failure(flow, { kind: 'answers', text: 'the hub did not show the entry that it made' });
@@ -57,7 +47,7 @@ export async function reauthenticate(
   const fields = [...answers.configuration, ...(answers.options ?? [])];
   const end = await answerFlow(client, 'config', step, lenient(answers, fields), hooks, true);
   const flow: FlowName = { kind: 'config', domain: spec.domain };
-  if (isSuccess(end)) return { type: 'applied', applied: new Set(usedIds(end)) };
+  if (isSuccess(end)) return { type: 'applied', applied: withoutSubentries(new Set(usedIds(end))) };
   return failure(flow, problemOf(end));
 }
 
@@ -78,6 +68,8 @@ export async function updateEntry(
 class EntryUpdate {
   /** Done so far. */
   private readonly applied = new Set<string>();
+  private readonly adopted = new Set<string>();
+  private readonly incomplete = new Set<string>();
   private readonly changed: readonly string[];
 
   constructor(
@@ -95,9 +87,16 @@ class EntryUpdate {
       (await this.configuration()) ??
       (await this.options()) ??
       (await this.name()) ??
-      this.remaining(isAdopted, spec.reconfigure === 'Recreate') ??
-      (await this.subentries()) ?? { type: 'applied', applied: this.applied }
+      (await this.remaining(isAdopted, spec.reconfigure === 'Recreate')) ??
+      (await this.subentries()) ?? {
+        type: 'applied',
+        applied: this.done,
+      }
     );
+  }
+
+  private get done(): Applied {
+    return { ids: this.applied, adopted: this.adopted, incomplete: this.incomplete };
   }
 
   /** Changed answers of the configuration that have not been applied. */
@@ -165,82 +164,51 @@ class EntryUpdate {
    * Answers that no form of the entry has. One that was removed is forgotten. Only a changed one that the entry was created
    * with, such as the choice in a menu, justifies another entry; one that was added alone is a mistake.
    */
-  private remaining(isAdopted: boolean, isAskedFor: boolean): OperationResult | undefined {
+  private async remaining(isAdopted: boolean, isAskedFor: boolean): Promise<OperationResult | undefined> {
     const { hashes, spec } = this.work;
     if (!isAskedFor) for (const id of this.left) if (hashes[id] === undefined) this.applied.add(id);
     const changed = this.left;
     if (changed.length === 0) return undefined;
     const flow: FlowName = { kind: 'config', domain: spec.domain };
-    const isMistake = changed.every((id) => this.before[id] === undefined);
-    if (isAskedFor) return { type: 'recreate', changed };
+    const added = changed.filter((id) => this.before[id] === undefined);
+    const isMistake = added.length === changed.length;
+    if (isAskedFor) return this.recreate(flow, changed, []);
     const wayOut = 'or set spec.reconfigure to Recreate to have the entry removed and created again';
     if (isMistake) {
       const text = `no form of the existing entry asks for ${changed.join(', ')}: remove it, correct its name, ${wayOut}`;
       return this.failed(flow, { kind: 'answers', text });
     }
-    if (!isAdopted) return { type: 'recreate', changed };
+    if (!isAdopted) return this.recreate(flow, changed, added);
     const text = `no form of the existing entry has ${changed.join(', ')}, and an adopted entry is not removed: take the change back, ${wayOut}`;
     return this.failed(flow, { kind: 'answers', text });
   }
 
   private async subentries(): Promise<OperationResult | undefined> {
-    const { client, answers } = this.work;
+    const { answers, spec } = this.work;
     const changed = this.changed.filter((id) => placeOf(id).part === 'subentries');
-    if (answers.subentries === undefined) for (const id of changed) this.applied.add(id);
-    if (!answers.subentries || changed.length === 0) return undefined;
-    const entryId = this.entry.entry_id;
-    const present = await client.configEntries.subentries(entryId);
-    const find = (id: string) =>
-      present.find(({ subentry_type: type, title }) => subentryId({ type, title }) === id);
-    for (const id of changed) {
-      const desired = answers.subentries.find((each) => subentryId(each) === id);
-      const existing = find(id);
-      const failed = desired
-        ? await this.subentry(desired, existing)
-        : existing && (await client.configEntries.removeSubentry(entryId, existing.subentry_id));
-      if (failed) return failed;
-      this.applied.add(id);
+    if (changed.length === 0) return undefined;
+    if (!answers.subentries) {
+      for (const id of changed) this.applied.add(id);
+      return undefined;
     }
-    return undefined;
+    const update = new SubentryUpdate(this.work, this.entry, this.before, this.operation);
+    const failed = await update.run(answers.subentries, changed);
+    for (const id of update.applied) this.applied.add(id);
+    for (const id of update.adopted) this.adopted.add(id);
+    for (const id of update.incomplete) this.incomplete.add(id);
+    return (
+      failed && this.failed({ kind: 'subentries', domain: spec.domain, type: failed.type }, failed.problem)
+    );
   }
 
-  private async subentry(
-    desired: SubentryAnswers,
-    existing: ConfigSubentry | undefined,
-  ): Promise<OperationResult | undefined> {
-    const { client, spec } = this.work;
-    const { entry_id: entryId, supported_subentry_types: types } = this.entry;
-    const { type, title } = desired;
-    const flow: FlowName = { kind: 'subentries', domain: spec.domain, type };
-    if (!types[type]) {
-      const names = Object.keys(types).join(', ') || 'none';
-      return this.failed(flow, {
-        kind: 'answers',
-        text: `the entry has no subentries of the type ${type} (it has: ${names})`,
-      });
-    }
-    const isNew = this.before[subentryId(desired)] === undefined;
-    if (existing && isNew && !types[type].supports_reconfigure) return undefined; // made before a crash, or by a person
-    if (existing && !types[type].supports_reconfigure)
-      await client.configEntries.removeSubentry(entryId, existing.subentry_id);
-    const reconfigured = existing && types[type].supports_reconfigure ? existing.subentry_id : undefined;
-    const request: FlowRequest = {
-      kind: 'subentries',
-      entryId,
-      type,
-      ...(reconfigured !== undefined && { subentryId: reconfigured }),
-    };
-    const before = new Set((await client.configEntries.subentries(entryId)).map((each) => each.subentry_id));
-    const end = await this.flow(request, { steps: [], fields: withTitle(desired), lenient: true });
-    if (!isSuccess(end)) return this.failed(flow, problemOf(end));
-    const [unused] = end.navigator.unused.filter(({ id }) => id !== 'title');
-    const after = await client.configEntries.subentries(entryId);
-    const made = after.find((each) => each.subentry_id === reconfigured || !before.has(each.subentry_id));
-    if (made && made.title !== title)
-      await client.configEntries.setSubentryTitle(entryId, made.subentry_id, title);
-    if (!unused) return undefined;
-    const text = `no form asks for ${unused.id}: remove it or correct its name`;
-    return this.failed(flow, { kind: 'answers', field: unused.field, text });
+  /** What would fail without an entry fails before the entry is removed. */
+  private async recreate(
+    flow: FlowName,
+    changed: readonly string[],
+    unconfirmed: readonly string[],
+  ): Promise<OperationResult> {
+    const problem = await trialProblem(this.work, unconfirmed, this.operation);
+    return problem ? this.failed(flow, problem) : { type: 'recreate', changed };
   }
 
   /** Runs a flow of the entry, and takes the answers that it used as applied, and `extra` with them. */
@@ -275,11 +243,12 @@ class EntryUpdate {
 
   private flow(request: FlowRequest, answers: FlowAnswers): Promise<FlowEnd> {
     const { client, clock } = this.work;
-    return runFlow(client, request, answers, { clock, signal: this.operation.signal });
+    const onOpen = (flowID: string) => this.operation.open({ kind: request.kind, flowID });
+    return runFlow(client, request, answers, { clock, signal: this.operation.signal, onOpen });
   }
 
   private failed(flow: FlowName, problem: FlowProblem): OperationResult {
-    return { type: 'failed', flow, problem, applied: this.applied };
+    return { type: 'failed', flow, problem, applied: this.done };
   }
 }
 
@@ -288,23 +257,8 @@ function lenient({ steps }: Answers, fields: readonly Answer[]): FlowAnswers {
   return { steps, fields, lenient: true };
 }
 
-/** The form of a subentry often asks for its title as `name`. */
-function withTitle({ title, answers }: SubentryAnswers): readonly Answer[] {
-  const named = answers.some(({ field }) => field === 'name');
-  return named ? answers : [...answers, { id: 'title', field: 'name', value: { type: 'text', text: title } }];
-}
-
-/** A reconfiguration ends with an abort, too. */
-function isSuccess(end: FlowEnd): boolean {
-  return end.type === 'created' || (end.type === 'aborted' && /_success(ful)?$/.test(end.problem.key ?? ''));
-}
-
-function problemOf(end: FlowEnd): FlowProblem {
-  return end.type === 'created' ? { kind: 'answers' } : end.problem;
-}
-
 const usedIds = ({ navigator }: FlowEnd): readonly string[] => [...navigator.used];
 
 function failure(flow: FlowName, problem: FlowProblem): OperationResult {
-  return { type: 'failed', flow, problem, applied: new Set() };
+  return { type: 'failed', flow, problem, applied: withoutSubentries(new Set()) };
 }

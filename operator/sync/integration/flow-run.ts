@@ -11,6 +11,8 @@ export type FlowEnd = (
   | { readonly type: 'created'; readonly entry?: ConfigEntry | undefined }
   | { readonly type: 'aborted'; readonly problem: FlowProblem }
   | { readonly type: 'failed'; readonly problem: FlowProblem }
+  /** Given up before an answer that may end it (`FlowHooks.isTrial`). */
+  | { readonly type: 'stopped' }
 ) & { readonly navigator: FlowNavigator };
 
 export interface FlowHooks {
@@ -19,6 +21,8 @@ export interface FlowHooks {
   readonly signal: AbortSignal;
   /** Called once, before the first answer is sent. */
   readonly onOpen?: (flowId: string) => Promise<void>;
+  /** True: the answers of a form are sent only if the hub says that another form follows. */
+  readonly isTrial?: boolean;
 }
 
 /** Between two looks at a step on which the hub works. */
@@ -55,7 +59,7 @@ export async function answerFlow(
   hooks: FlowHooks,
   keepOpen = false,
 ): Promise<FlowEnd> {
-  const { clock, signal, onOpen } = hooks;
+  const { clock, signal, onOpen, isTrial = false } = hooks;
   const navigator = new FlowNavigator(answers);
   const { flow_id: flowId } = first;
   const startedAt = clock.monotonic();
@@ -71,6 +75,8 @@ export async function answerFlow(
         case 'failed':
           return { ...move, navigator };
         case 'submit': {
+          if (isTrial && step.type === 'form' && step.last_step !== false)
+            return { type: 'stopped', navigator };
           signal.throwIfAborted();
           const data = await withUploads(flows, move.data, move.uploads);
           signal.throwIfAborted();

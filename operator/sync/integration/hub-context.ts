@@ -42,6 +42,8 @@ export interface Cached {
   isRecreating?: boolean;
   /** The removal of the entry, when the resource is being deleted. */
   removal?: Removal | undefined;
+  /** Values of Secrets, former ones too: the hub may still quote them. */
+  secrets?: ReadonlySet<string>;
   /** Corrections of the title and of `disabled_by`. */
   correction?: Correction | undefined;
 }
@@ -124,7 +126,8 @@ export class HubContext {
       if (other.metadata.uid === uid || other.spec.domain !== domain) continue;
       const isRunning = this.runningFlows.get(domain) === other.metadata.uid;
       // Of a process that crashed: this one ends it first.
-      const isPending = other.status?.pendingFlow !== undefined && !isHeldUp(other);
+      const { pendingFlow } = other.status ?? {};
+      const isPending = pendingFlow !== undefined && pendingFlow.kind === undefined && !isHeldUp(other);
       if (isRunning || isPending) return other;
     }
     this.runningFlows.set(domain, uid);

@@ -17,8 +17,9 @@ import {
 } from './answer-hashes';
 import { reauthenticate, updateEntry } from './entry-flows';
 import { entryOutcome } from './entry-state';
+import { endInterrupted } from './interrupted-update';
 import { flowWork, inProgress, startOperation, stillFailed, withStatus } from './progress';
-import { DISABLED, NO_ENTRY, seenStatus } from './status-fields';
+import { appliedHash, DISABLED, NO_ENTRY, seenStatus } from './status-fields';
 import type { IntegrationWork } from './work';
 
 /** Milliseconds until a corrected entry is checked again; the hub's event comes sooner. */
@@ -33,6 +34,8 @@ export class EntryMaintenance {
     const { cached, hashes, hub, key, previous, resource, status } = work;
     const { clock } = this.services;
     hub.claim(resource, entry.entry_id);
+    if (status.pendingFlow)
+      return inProgress(work, undefined, 0, await endInterrupted(work, entry, status.pendingFlow));
     const seen = seenStatus(work, entry);
     const applied = status.answerHashes ?? {};
     // The key was lost: nothing can be compared, so nothing is done. What was not applied before is still to be applied.
@@ -61,7 +64,8 @@ export class EntryMaintenance {
     }
     cached.failure = undefined;
     // Answers that only moved in the spec have other ids.
-    const fields = isDeepStrictEqual(before, applied) ? seen : { ...seen, ...recorded(before, key) };
+    const moved = { ...recorded(before, key), ...appliedHash(before) };
+    const fields = isDeepStrictEqual(before, applied) ? seen : { ...seen, ...moved };
     return drift ?? withStatus(entryOutcome(entry, previous), fields);
   }
 

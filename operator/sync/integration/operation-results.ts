@@ -6,7 +6,7 @@ import type { Outcome } from '../../runtime/outcome';
 import type { Services } from '../services';
 import type { EntryAcquisition } from './acquisition';
 import { failureAfter } from './failures';
-import type { Operation, OperationResult } from './operation';
+import { type Applied, type Operation, type OperationResult, withoutSubentries } from './operation';
 import { problemText } from './problem-text';
 import { inProgress, stillFailed, withStatus } from './progress';
 import { appliedStatus, entryHashes, NO_ENTRY } from './status-fields';
@@ -33,7 +33,7 @@ export class OperationResults {
       // Whether it was carried out is not known: the pending flow stays in status, and its entry is looked for.
       throw error ?? new Error('an operation ended without a result');
     }
-    const summary = { kind: operation.type, result: result.type, flowID: operation.flowId };
+    const summary = { kind: operation.type, result: result.type, flowID: operation.openFlow?.flowID };
     context.log.info(summary, 'ended config flow');
     switch (result.type) {
       case 'created': {
@@ -50,6 +50,7 @@ export class OperationResults {
           undefined,
           0,
           appliedStatus(work, this.services.clock, operation, result.applied),
+          adoptionEvents(result.applied),
         );
       case 'recreate': {
         const message = `The entry is removed and created again: no form of it has ${result.changed.join(', ')}, or reconfigure is Recreate.`;
@@ -89,7 +90,10 @@ export class OperationResults {
       operation.type === 'create' ? NO_ENTRY : appliedStatus(work, this.services.clock, operation, applied);
     // Compared with the answers as they are now: they may have changed meanwhile.
     const failed = stillFailed(work, this.services.clock);
-    return failed ? withStatus(failed, status) : inProgress(work, undefined, 0, status);
+    const events = adoptionEvents(applied);
+    return failed
+      ? { ...withStatus(failed, status), events }
+      : inProgress(work, undefined, 0, status, events);
   }
 
   /** The hub has no such integration, or one that cannot be reconfigured. */
@@ -104,8 +108,21 @@ export class OperationResults {
       flow: { kind: 'config', domain: spec.domain },
       problem: { kind: 'answers' },
     } as const;
-    return this.failed(work, operation, { ...failed, applied: new Set() }, work.redact(text));
+    return this.failed(
+      work,
+      operation,
+      { ...failed, applied: withoutSubentries(new Set()) },
+      work.redact(text),
+    );
   }
+}
+
+function adoptionEvents({ adopted }: Applied): readonly EventSpec[] {
+  return [...adopted].map((id) => ({
+    type: 'Warning',
+    reason: 'Adopted',
+    message: `The entry already had ${id}: it now belongs to this resource, and keeps its data until its answers change.`,
+  }));
 }
 
 function withWayOut(

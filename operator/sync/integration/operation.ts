@@ -1,16 +1,19 @@
 import type { ConfigEntry } from '../../client/flow-step';
-import type { Clock } from '../../clock';
+import { type Clock, timestamp } from '../../clock';
 import { withDeadline } from '../../deadline';
 import { errorOf, Stopping } from '../../errors';
+import type { PendingFlow } from '../../kinds/integration';
 import type { AnswerHashes } from './answer-hashes';
 import type { FlowProblem } from './flow-navigator';
 import type { FlowName } from './problem-text';
 
+/** A flow that is open in the hub, as status records it. */
+export type OpenFlow = PendingFlow & { readonly flowID: string };
+
 /** What flows did to the entry of a resource. */
 export type OperationResult =
   | { readonly type: 'created'; readonly entry: ConfigEntry; readonly unused: readonly string[] }
-  /** Ids of the answers that the entry has now, and of those that it has no more. */
-  | { readonly type: 'applied'; readonly applied: ReadonlySet<string> }
+  | { readonly type: 'applied'; readonly applied: Applied }
   /** No form of the entry has these answers: it has to be removed and created again. */
   | { readonly type: 'recreate'; readonly changed: readonly string[] }
   | {
@@ -18,8 +21,26 @@ export type OperationResult =
       readonly flow: FlowName;
       readonly problem: FlowProblem;
       /** Done before it failed. */
-      readonly applied: ReadonlySet<string>;
+      readonly applied: Applied;
     };
+
+/** What an operation has done to an entry. */
+export interface Applied {
+  /** Ids of the answers that the entry has now, and of those that it has no more. */
+  readonly ids: ReadonlySet<string>;
+  /** Of these, the subentries that were in the hub before. */
+  readonly adopted: ReadonlySet<string>;
+  /** Of these, the subentries with a value that no form asked for. */
+  readonly incomplete: ReadonlySet<string>;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+/** Answers that are no subentries. */
+export const withoutSubentries = (ids: ReadonlySet<string>): Applied => ({
+  ids,
+  adopted: NONE,
+  incomplete: NONE,
+});
 
 /** Milliseconds within which status has to record the id of a flow before it goes on. */
 const RECORD_TIMEOUT = 60_000;
@@ -29,8 +50,8 @@ const RECORD_TIMEOUT = 60_000;
  * operation enqueues the resource again.
  */
 export class Operation {
-  /** The id of the flow that makes the entry, while it waits to be recorded in status, and after. */
-  flowId: string | undefined;
+  /** The flow that was opened last. */
+  openFlow: OpenFlow | undefined;
   ended = false;
   result: OperationResult | undefined;
   error: Error | undefined;
@@ -71,15 +92,15 @@ export class Operation {
     this.stopping.abort(new Stopping('the flow was given up'));
   }
 
-  /** Waits until status has the id of the flow: after a crash, the next process ends that flow and finds its entry. */
-  async open(flowId: string): Promise<void> {
-    this.flowId = flowId;
+  /** Waits until status has the flow: after a crash, the next process ends it and finds what it made. */
+  async open(flow: Omit<OpenFlow, 'startedAt'>): Promise<void> {
+    this.openFlow = { ...flow, startedAt: timestamp(this.clock.now()) };
     const recorded = new Promise<void>((resolve) => (this.admit = resolve));
     this.onNews();
     await withDeadline({ clock: this.clock, delay: RECORD_TIMEOUT, signal: this.signal }, () => recorded);
   }
 
-  /** Status has the id of the flow. */
+  /** Status has the flow. */
   recorded(): void {
     this.admit?.();
   }

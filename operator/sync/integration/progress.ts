@@ -2,7 +2,7 @@ import type { Clock } from '../../clock';
 import { DEPENDENCY_REQUEUE } from '../../limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, stalled, waiting } from '../../runtime/outcome';
-import type { FlowWork } from './entry-flows';
+import type { FlowWork } from './flow-work';
 import { Operation, type OperationResult } from './operation';
 import type { IntegrationWork } from './work';
 
@@ -43,14 +43,13 @@ export function inProgress(
   fields: Readonly<Record<string, unknown>> = {},
   events: readonly EventSpec[] = [],
 ): Outcome {
-  const flowID = operation?.type === 'create' && !operation.ended ? operation.flowId : undefined;
-  const pendingFlow = status.pendingFlow;
-  if (flowID !== undefined && pendingFlow?.flowID === flowID) operation!.recorded();
-  const isNew = flowID !== undefined && pendingFlow?.flowID !== flowID;
-  const details = {
-    status: { ...(isNew && { pendingFlow: { ...pendingFlow, flowID } }), ...fields },
-    events,
-  };
+  const open = operation && !operation.ended ? operation.openFlow : undefined;
+  const { pendingFlow } = status;
+  const isNew = open !== undefined && pendingFlow?.flowID !== open.flowID;
+  if (open && !isNew) operation!.recorded();
+  // What was recorded before the flow that makes the entry stays.
+  const opened = open && (open.kind === undefined ? { ...open, ...pendingFlow, flowID: open.flowID } : open);
+  const details = { status: { ...(isNew && { pendingFlow: opened }), ...fields }, events };
   const delay = isNew ? 0 : after;
   // Another attempt at what has failed: the status stays until it comes to something else.
   if (cached.failure?.configHash === configHash)
@@ -63,8 +62,8 @@ export function inProgress(
   );
 }
 
-export function flowWork({ client, spec, answers, hashes }: IntegrationWork, clock: Clock): FlowWork {
-  return { client, clock, spec, answers, hashes };
+export function flowWork({ client, spec, status, answers, hashes }: IntegrationWork, clock: Clock): FlowWork {
+  return { client, clock, spec, status, answers, hashes };
 }
 
 /** Adds status fields that the outcome does not have itself. */

@@ -1,7 +1,15 @@
 import type { ConfigEntry } from '../../client/flow-step';
 import { type Clock, timestamp } from '../../clock';
-import { type AnswerHashes, isComparable, placeOf, recorded, withMoves } from './answer-hashes';
-import type { Operation } from './operation';
+import { payloadHash } from '../payload-hash';
+import {
+  type AnswerHashes,
+  incompleteHash,
+  isComparable,
+  placeOf,
+  recorded,
+  withMoves,
+} from './answer-hashes';
+import type { Applied, Operation } from './operation';
 import type { IntegrationWork } from './work';
 
 /** `status.entryState` of a disabled entry, which the hub calls `not_loaded`. */
@@ -15,6 +23,8 @@ export const NO_ENTRY = {
   adopted: null,
   configHash: null,
   answerHashes: null,
+  appliedHash: null,
+  adoptedSubentries: null,
   pendingFlow: null,
 } as const;
 
@@ -29,17 +39,30 @@ export function appliedStatus(
   { hashes, status }: IntegrationWork,
   clock: Clock,
   { sent }: Operation,
-  applied: ReadonlySet<string>,
+  { ids, adopted, incomplete }: Applied,
 ): Readonly<Record<string, unknown>> {
+  const ended = { pendingFlow: null };
   // With another key they cannot be put together: those of status are recorded anew.
-  if (applied.size === 0 || !isComparable(status.configHash, sent.key)) return {};
+  if (ids.size === 0 || !isComparable(status.configHash, sent.key)) return ended;
   const before = withMoves(status.answerHashes ?? {}, hashes);
-  const kept = Object.entries(before).filter(([id]) => !applied.has(id));
-  const set = Object.entries(sent.hashes).filter(([id]) => applied.has(id));
+  const kept = Object.entries(before).filter(([id]) => !ids.has(id));
+  const set = Object.entries(sent.hashes)
+    .filter(([id]) => ids.has(id))
+    .map(([id, hash]): [string, string] => [id, incomplete.has(id) ? incompleteHash(hash) : hash]);
+  const now: AnswerHashes = Object.fromEntries([...kept, ...set]);
+  const others = (status.adoptedSubentries ?? []).filter((id) => now[id] !== undefined);
+  const subentries = [...new Set([...others, ...adopted])].sort();
   return {
-    ...recorded(Object.fromEntries([...kept, ...set]), sent.key),
+    ...ended,
+    ...recorded(now, sent.key),
+    adoptedSubentries: subentries.length > 0 ? subentries : null,
     lastAppliedTime: timestamp(clock.now()),
   };
+}
+
+/** A hash of keyed hashes: it reveals nothing. */
+export function appliedHash(hashes: AnswerHashes = {}): { readonly appliedHash: string } {
+  return { appliedHash: payloadHash(hashes) };
 }
 
 /** What the hub shows of the entry. */
@@ -50,5 +73,9 @@ export function seenStatus(
   // The hub tries to set it up again: its state stays the same.
   const isRetry = status.entryState === 'setup_retry' && state === 'setup_in_progress';
   const isDisabled = disabledBy !== null && state === 'not_loaded';
-  return { title, entryState: isRetry ? 'setup_retry' : isDisabled ? DISABLED : state };
+  return {
+    title,
+    ...appliedHash(status.answerHashes),
+    entryState: isRetry ? 'setup_retry' : isDisabled ? DISABLED : state,
+  };
 }

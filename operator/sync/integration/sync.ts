@@ -16,6 +16,7 @@ import { EntryAcquisition } from './acquisition';
 import { hashAnswers, recorded } from './answer-hashes';
 import { resolveAnswers } from './answers';
 import { dryRun } from './dry-run';
+import { abortFlow } from './interrupted-update';
 import { hashKey } from './hash-key';
 import type { HubContexts, IntegrationResource, Removal } from './hub-context';
 import { EntryMaintenance } from './maintenance';
@@ -58,7 +59,9 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     const hub = this.contexts.of(client, resource);
     await hub.watch();
     const hashes = hashAnswers(answers, key);
-    const mask = redactor(answers.secrets);
+    const cached = hub.of(resource);
+    cached.secrets = withFormer(cached.secrets, answers.secrets);
+    const mask = redactor(cached.secrets);
     const work: IntegrationWork = {
       resource,
       spec,
@@ -66,7 +69,7 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
       client,
       context,
       hub,
-      cached: hub.of(resource),
+      cached,
       answers,
       hashes,
       configHash: recorded(hashes, key).configHash,
@@ -97,7 +100,10 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     const { status } = resource;
     const spec = defaulted(definition.spec, resource.spec);
     const made = operation?.result?.type === 'created' ? operation.result.entry : undefined;
-    const left = made ?? (status?.pendingFlow && (await this.acquisition.endPending(resource, client, hub)));
+    const pendingFlow = status?.pendingFlow;
+    if (pendingFlow?.kind !== undefined) await abortFlow(client, pendingFlow);
+    const isCreating = pendingFlow !== undefined && pendingFlow.kind === undefined;
+    const left = made ?? (isCreating ? await this.acquisition.endPending(resource, client, hub) : undefined);
     const entryId = status?.entryID ?? left?.entry_id ?? status?.pendingFlow?.replaces;
     const isKept = spec.deletionPolicy === 'Orphan' || (spec.deletionPolicy === undefined && status?.adopted);
     if (entryId === undefined || isKept) {
@@ -168,10 +174,22 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
       ? await client.configEntries.refreshed()
       : await client.configEntries.all();
     const entry = status.entryID === undefined ? undefined : entries.get(status.entryID);
-    if (context.dryRun) return dryRun(work, entry, this.acquisition.adoptable(work, entries));
+    if (context.dryRun)
+      return dryRun(work, entry, entry ? undefined : await this.acquisition.adoptable(work, entries));
     if (status.entryID === undefined && work.draining) return inProgress(work, undefined);
     if (status.entryID === undefined) return this.acquisition.acquire(work, entries);
     if (!entry) return this.maintenance.onMissing(work, status.entryID);
     return this.maintenance.maintain(work, entry);
   }
+}
+
+/** Former values that are remembered of one resource: the oldest are forgotten. */
+const REMEMBERED_SECRETS = 200;
+
+function withFormer(
+  former: ReadonlySet<string> = new Set(),
+  present: readonly string[],
+): ReadonlySet<string> {
+  const added = present.filter((value) => !former.has(value));
+  return added.length === 0 ? former : new Set([...former, ...added].slice(-REMEMBERED_SECRETS));
 }

@@ -1,0 +1,171 @@
+import type { FlowRequest } from '../../../../operator/client/config-flows';
+import { NotFound } from '../../../../operator/client/errors';
+import type { ConfigEntry, ConfigSubentry, FlowKind, FlowStep } from '../../../../operator/client/flow-step';
+import type { HubClient } from '../../../../operator/client/hub-client';
+
+/** A step, or what is done when a flow ends, without the id of the flow. */
+export type Step = FlowStep extends infer Each
+  ? Each extends { flow_id: string }
+    ? Omit<Each, 'flow_id'>
+    : never
+  : never;
+
+/** Decides the next step from the answers so far; the first call has none. */
+export type Script = (answers: readonly object[]) => Step;
+
+interface OpenFlow {
+  readonly kind: FlowKind;
+  readonly script: Script;
+  readonly answers: object[];
+}
+
+export function anEntry(fields: Partial<ConfigEntry> = {}): ConfigEntry {
+  return {
+    entry_id: 'e1',
+    domain: 'demo',
+    title: 'Demo',
+    source: 'user',
+    state: 'loaded',
+    disabled_by: null,
+    reason: null,
+    supports_options: false,
+    supports_reconfigure: false,
+    supported_subentry_types: {},
+    error_reason_translation_key: null,
+    ...fields,
+  };
+}
+
+/** A form with plain text fields. */
+export const form = (
+  fields: readonly string[],
+  more: Partial<Extract<Step, { type: 'form' }>> = {},
+): Step => ({
+  type: 'form',
+  step_id: 'user',
+  data_schema: fields.map((name) => ({ name, type: 'string', required: true })),
+  ...more,
+});
+
+/** A hub in memory, as far as integrations use it. */
+export class FakeHub {
+  readonly entries = new Map<string, ConfigEntry>();
+  subentries: ConfigSubentry[] = [];
+  readonly flows = new Map<string, OpenFlow>();
+  /** Changes, in their order. */
+  readonly calls: string[] = [];
+  readonly reauthFlows = new Map<string, string>();
+  entities: { entity_id: string; config_entry_id: string }[] = [];
+  /** What a flow that is started shows. */
+  scriptOf: (request: FlowRequest) => Script = () => () => ({ type: 'abort', reason: 'not_scripted' });
+  /** Awaited before an entry is removed. */
+  unload: () => Promise<void> = () => Promise.resolve();
+  /** Runs in the middle of a submit, before its answer arrives. */
+  onSubmit: () => void = () => undefined;
+  onEnabled: (id: string, enabled: boolean) => void = (id, enabled) =>
+    this.set(id, { disabled_by: enabled ? null : 'user', state: enabled ? 'loaded' : 'not_loaded' });
+  isSilent = false;
+  private count = 0;
+
+  set(id: string, fields: Partial<ConfigEntry>): void {
+    this.entries.set(id, { ...this.entries.get(id)!, ...fields });
+  }
+
+  /** Ends a flow with a new entry. */
+  created(fields: Partial<ConfigEntry> = {}): Step {
+    const entry = anEntry({ entry_id: `made-${++this.count}`, ...fields });
+    this.entries.set(entry.entry_id, entry);
+    return { type: 'create_entry', result: entry };
+  }
+
+  addSubentry(type: string, title: string): string {
+    const id = `sub-${++this.count}`;
+    this.subentries.push({ subentry_id: id, subentry_type: type, title });
+    return id;
+  }
+
+  private show(id: string, flow: OpenFlow): FlowStep {
+    const step = { ...flow.script(flow.answers), flow_id: id } as FlowStep;
+    if (step.type === 'create_entry' || step.type === 'abort') this.flows.delete(id);
+    return step;
+  }
+
+  private open(id: string): OpenFlow {
+    const flow = this.flows.get(id);
+    if (!flow) throw new NotFound('404', 'Invalid flow specified');
+    return flow;
+  }
+
+  get client(): HubClient {
+    const called = (text: string) => void this.calls.push(text);
+    const listen = () => () => undefined;
+    return {
+      rest: {
+        redact: (text: string) => text,
+        get: () => (this.isSilent ? Promise.reject(new Error('silent')) : Promise.resolve({})),
+      },
+      events: { watch: async () => undefined, onEvent: listen },
+      connection: { command: async () => this.entities },
+      translations: { ofFlow: async () => undefined },
+      reauthFlows: { onChange: listen, of: async (id: string) => this.reauthFlows.get(id) },
+      configEntries: {
+        onChange: listen,
+        lastKnown: this.entries,
+        all: async () => this.entries,
+        refreshed: async () => this.entries,
+        remove: async (id: string) => {
+          called(`remove ${id}`);
+          await this.unload();
+          this.entries.delete(id);
+        },
+        setTitle: async (id: string, title: string) => {
+          called(`title ${id} ${title}`);
+          this.set(id, { title });
+        },
+        setEnabled: async (id: string, enabled: boolean) => {
+          called(`enabled ${id} ${enabled}`);
+          this.onEnabled(id, enabled);
+        },
+        subentries: async () => [...this.subentries],
+        setSubentryTitle: async (_: string, id: string, title: string) => {
+          called(`title ${id} ${title}`);
+          this.subentries = this.subentries.map((each) =>
+            each.subentry_id === id ? { ...each, title } : each,
+          );
+        },
+        removeSubentry: async (_: string, id: string) => {
+          called(`remove ${id}`);
+          this.subentries = this.subentries.filter((each) => each.subentry_id !== id);
+        },
+      },
+      flows: {
+        start: async (request: FlowRequest) => {
+          const id = `flow-${++this.count}`;
+          const flow = { kind: request.kind, script: this.scriptOf(request), answers: [] };
+          this.flows.set(id, flow);
+          const entryId = 'entryId' in request ? ` ${request.entryId}` : '';
+          called(`start ${request.kind}${entryId}`);
+          return this.show(id, flow);
+        },
+        submit: async (_: string, id: string, data: object) => {
+          const flow = this.open(id);
+          called(`submit ${JSON.stringify(data)}`);
+          flow.answers.push(data);
+          const step = this.show(id, flow);
+          this.onSubmit();
+          return step;
+        },
+        read: async (kind: FlowKind, id: string) => {
+          if (!this.flows.has(id))
+            this.flows.set(id, {
+              kind,
+              script: this.scriptOf({ kind: 'config', domain: 'demo' }),
+              answers: [],
+            });
+          return this.show(id, this.open(id));
+        },
+        abort: async (_: string, id: string) => this.flows.delete(id),
+      },
+    } as unknown as HubClient;
+  }
+}

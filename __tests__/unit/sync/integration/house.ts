@@ -1,0 +1,127 @@
+import { API_GROUP } from '../../../../operator/kinds/group';
+import type { HubIntegrationSpec } from '../../../../operator/kinds/integration';
+import type { EventSpec } from '../../../../operator/runtime/event-spec';
+import type { Outcome } from '../../../../operator/runtime/outcome';
+import { HubContexts, type IntegrationResource } from '../../../../operator/sync/integration/hub-context';
+import { IntegrationSync } from '../../../../operator/sync/integration/sync';
+import { silentLog } from '../../../cluster/silent-log';
+import { ManualClock } from '../../manual-clock';
+import { objectMetadata } from '../../object-metadata';
+import { aHub, services } from '../fixtures';
+import { FakeHub } from './fake-hub';
+
+type Spec = Partial<HubIntegrationSpec>;
+
+/** Texts as answers. */
+export const texts = (fields: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, { value }]));
+
+/** A fake hub with HubIntegrations, reconciled by hand. */
+export class House {
+  readonly clock = new ManualClock();
+  readonly hub = new FakeHub();
+  readonly client = this.hub.client;
+  readonly resources = new Map<string, IntegrationResource>();
+  readonly events: EventSpec[] = [];
+  /** Contents of Secrets by name and key. */
+  readonly secrets: Record<string, Record<string, string>> = {};
+  key = 'key';
+  sync!: IntegrationSync;
+  contexts!: HubContexts;
+  private readonly requeued = new Set<string>();
+
+  constructor() {
+    this.start();
+  }
+
+  /** A new process: what the last one remembered is lost. */
+  start(): void {
+    const bytes = (name: string) =>
+      this.secrets[name] &&
+      new Map(Object.entries(this.secrets[name]).map(([key, value]) => [key, Buffer.from(value)]));
+    const given = services({
+      clock: this.clock,
+      cache: {
+        get: (() => aHub()) as never,
+        ofHub: (() => this.resources.values()) as never,
+      },
+      secrets: {
+        get: async () => new Map([['hash-key', this.key]]),
+        find: (async (_: string, name: string) => {
+          const found = bytes(name);
+          return found && { bytes: found };
+        }) as never,
+      },
+      metrics: { driftFound: () => undefined },
+      requeue: (_kind: string, _namespace: string, name: string) => void this.requeued.add(name),
+    });
+    this.contexts = new HubContexts(given);
+    this.sync = new IntegrationSync(given, this.contexts);
+  }
+
+  /** Creates or changes a resource. */
+  apply(name: string, spec: Spec, metadata: Partial<IntegrationResource['metadata']> = {}): void {
+    const before = this.resources.get(name);
+    const generation = (before?.metadata.generation ?? 0) + 1;
+    this.resources.set(name, {
+      apiVersion: `${API_GROUP}/v1`,
+      kind: 'HubIntegration',
+      metadata: { ...objectMetadata, name, uid: `uid-of-${name}`, generation, ...metadata },
+      spec: { hubRef: { name: 'villa' }, domain: 'demo', ...spec },
+      ...(before?.status && { status: before.status }),
+    });
+  }
+
+  status(name: string): NonNullable<IntegrationResource['status']> {
+    return this.resources.get(name)!.status ?? {};
+  }
+
+  /** Reconciles once, and lets what it started go on. */
+  async reconcile(name: string, fields: { forced?: boolean; dryRun?: boolean } = {}): Promise<Outcome> {
+    const resource = this.resources.get(name)!;
+    this.requeued.delete(name);
+    const outcome = await this.sync.sync(resource, this.client, this.context(fields));
+    const { reason, message, type } = outcome;
+    const { generation } = resource.metadata;
+    const ready = { type: 'Ready', status: type === 'Ready' ? 'True' : 'False', reason, message };
+    const conditions = [{ ...ready, observedGeneration: generation, lastTransitionTime: '' }];
+    const status = {
+      ...resource.status,
+      ...outcome.status,
+      observedGeneration: generation,
+      conditions,
+    };
+    const present = Object.entries(status).filter(([, value]) => value !== null && value !== undefined);
+    this.resources.set(name, {
+      ...this.resources.get(name)!,
+      status: Object.fromEntries(present),
+    });
+    this.events.push(...(outcome.events ?? []));
+    await this.clock.advance(0);
+    return outcome;
+  }
+
+  /** Reconciles until it waits for a time or for something else. */
+  async settle(name: string): Promise<Outcome> {
+    for (let pass = 0; pass < 100; pass++) {
+      const outcome = await this.reconcile(name);
+      const isDue = outcome.type === 'Waiting' && outcome.after <= 0;
+      if (!isDue && !this.requeued.has(name)) return outcome;
+    }
+    throw new Error(`${name} does not settle`);
+  }
+
+  /** Reconciles until `isSo`, at most a hundred times. */
+  async until(name: string, isSo: () => boolean): Promise<void> {
+    for (let pass = 0; pass < 100 && !isSo(); pass++) await this.reconcile(name);
+    if (!isSo()) throw new Error(`it does not happen to ${name}`);
+  }
+
+  remove(name: string) {
+    return this.sync.remove(this.resources.get(name)!, this.client, this.context({}));
+  }
+
+  private context({ forced = false, dryRun = false }: { forced?: boolean; dryRun?: boolean }) {
+    return { signal: new AbortController().signal, log: silentLog, forced, dryRun };
+  }
+}

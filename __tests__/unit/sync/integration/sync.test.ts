@@ -1,0 +1,396 @@
+import { HubUnreachable } from '../../../../operator/client/errors';
+import { anEntry, type FakeHub, form, type Script } from './fake-hub';
+import { House, texts } from './house';
+
+let house: House;
+let hub: FakeHub;
+
+beforeEach(() => {
+  house = new House();
+  hub = house.hub;
+});
+
+/** A flow with one form, which makes or changes the entry. */
+const oneForm =
+  (fields: readonly string[], end: () => ReturnType<Script>): Script =>
+  (answers) =>
+    answers.length === 0 ? form(fields) : end();
+const reconfigured = { type: 'abort', reason: 'reconfigure_successful' } as const;
+
+/** The flow of the domain asks for a host; one of the entry for the same. */
+function demo(entry: Parameters<typeof anEntry>[0] = {}): void {
+  hub.scriptOf = (request) =>
+    'entryId' in request
+      ? oneForm(['host'], () => (request.kind === 'config' ? reconfigured : { type: 'create_entry' }))
+      : oneForm(['host'], () => hub.created(entry));
+}
+
+/** A resource with an entry. */
+async function aReadyOne(entry: Parameters<typeof anEntry>[0] = {}, spec: object = {}): Promise<string> {
+  demo(entry);
+  house.apply('one', { configuration: texts({ host: 'a' }), ...spec });
+  expect(await house.settle('one')).toMatchObject({ type: 'Ready', reason: 'EntryLoaded' });
+  hub.calls.length = 0;
+  house.events.length = 0;
+  return house.status('one').entryID!;
+}
+
+const reasons = () => house.events.map(({ reason }) => reason);
+
+describe('IntegrationSync', () => {
+  describe('what status says of the entry', () => {
+    test('has a hash of what the hub accepted, which changes with it', async () => {
+      await aReadyOne({ supports_reconfigure: true });
+      const { appliedHash: before } = house.status('one');
+      expect(before).toMatch(/^sha256:[0-9a-f]{64}$/);
+      house.apply('one', { configuration: texts({ host: 'b' }) });
+      await house.settle('one');
+      expect(house.status('one').appliedHash).toMatch(/^sha256:/);
+      expect(house.status('one').appliedHash).not.toBe(before);
+    });
+
+    test('has no value of a Secret, also not one that was replaced', async () => {
+      house.secrets['login'] = { password: 'old secret' };
+      demo({ supports_reconfigure: true });
+      house.apply('one', {
+        configuration: { host: { secretKeyRef: { name: 'login', key: 'password' } } },
+      });
+      await house.settle('one');
+      house.secrets['login'] = { password: 'new secret' };
+      await house.settle('one');
+      hub.set(house.status('one').entryID!, {
+        state: 'setup_error',
+        reason: 'no login: old secret, new secret',
+      });
+      const { message } = await house.settle('one');
+      expect(message).toContain('no login: ***, ***');
+    });
+  });
+
+  describe('an entry that is created again', () => {
+    test('is created by the next process if the operator is killed after the removal, also with driftPolicy Warn', async () => {
+      const id = await aReadyOne({}, { reconfigure: 'Recreate', driftPolicy: 'Warn' });
+      house.apply('one', {
+        configuration: texts({ host: 'b' }),
+        reconfigure: 'Recreate',
+        driftPolicy: 'Warn',
+      });
+      await house.until('one', () => !hub.entries.has(id));
+      hub.entries.set('of-a-person', anEntry({ entry_id: 'of-a-person', source: 'import' }));
+      house.start();
+      await house.settle('one');
+      expect(house.status('one')).toMatchObject({ entryState: 'loaded' });
+      expect(house.status('one').entryID).not.toMatch(`${id}|of-a-person`);
+      expect(reasons()).toEqual(['EntryRecreated']);
+    });
+
+    test('stays if an answer beside the changed one is a mistake', async () => {
+      const script: Script = (answers) => {
+        if (answers.length === 0) return { type: 'menu', step_id: 'user', menu_options: ['lamp', 'door'] };
+        return answers.length === 1 ? form(['host'], { step_id: 'device' }) : hub.created();
+      };
+      hub.scriptOf = () => script;
+      const steps = (menuOption: string) => [{ stepId: 'user', menuOption }];
+      house.apply('one', { steps: steps('lamp'), configuration: texts({ host: 'a' }) });
+      await house.settle('one');
+      const id = house.status('one').entryID!;
+      house.apply('one', { steps: steps('door'), configuration: texts({ host: 'a', hots: 'b' }) });
+      const outcome = await house.settle('one');
+      expect(outcome).toMatchObject({ type: 'Stalled', reason: 'ConfigFlowFailed' });
+      expect(outcome.message).toContain('no form asks for configuration.hots');
+      expect(hub.entries.has(id)).toBe(true);
+      expect(hub.flows.size).toBe(0);
+      house.apply('one', { steps: steps('door'), configuration: texts({ host: 'a' }) });
+      expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+      expect(hub.entries.has(id)).toBe(false);
+      expect(hub.entries.size).toBe(1);
+    });
+
+    test('stays if a value does not fit its form', async () => {
+      const id = await aReadyOne({}, { reconfigure: 'Recreate' });
+      house.apply('one', { reconfigure: 'Recreate', configuration: texts({ name: 'b' }) });
+      expect(await house.settle('one')).toMatchObject({
+        reason: 'ConfigFlowFailed',
+        message: expect.stringContaining('needs the field host'),
+      });
+      expect(hub.entries.has(id)).toBe(true);
+    });
+  });
+
+  describe('an operator that is killed', () => {
+    test.each([
+      ['reconfiguration', { supports_reconfigure: true }],
+      ['options', { supports_options: true }],
+    ])('in a flow of the %s leaves no flow in the hub', async (_, entry) => {
+      await aReadyOne(entry);
+      house.apply('one', { configuration: texts({ host: 'b' }) });
+      await house.until('one', () => house.status('one').pendingFlow?.flowID !== undefined);
+      expect(hub.flows.size).toBe(1);
+      expect(hub.calls.filter((call) => call.startsWith('submit'))).toEqual([]);
+      house.start();
+      expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+      expect(hub.flows.size).toBe(0);
+      expect(house.status('one').pendingFlow).toBeUndefined();
+      expect(hub.calls).toContain('submit {"host":"b"}');
+    });
+
+    test('between the end of a flow and the title of its subentry makes no second one', async () => {
+      hub.scriptOf = (request) =>
+        request.kind === 'subentries'
+          ? oneForm(['state'], () => (hub.addSubentry('lamp', 'Untitled'), { type: 'create_entry' }))
+          : oneForm(['host'], () =>
+              hub.created({ supported_subentry_types: { lamp: { supports_reconfigure: false } } }),
+            );
+      const spec = {
+        configuration: texts({ host: 'a' }),
+        subentries: [{ type: 'lamp', title: 'Lamp', values: texts({ state: '1' }) }],
+      };
+      house.apply('one', spec);
+      let killed = false;
+      hub.onSubmit = () => {
+        if (hub.subentries.length === 0 || killed) return;
+        killed = true;
+        throw new HubUnreachable('the operator was killed');
+      };
+      await house.until('one', () => killed);
+      house.start();
+      expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+      expect(hub.subentries.map(({ title }) => title)).toEqual(['Lamp']);
+      expect(reasons()).not.toContain('Adopted');
+      house.apply('one', { ...spec, subentries: [] });
+      await house.settle('one');
+      expect(hub.subentries).toEqual([]);
+    });
+  });
+
+  describe('a subentry', () => {
+    let failing = false;
+    const lamp = (state: string, more: object = {}) => ({
+      configuration: texts({ host: 'a' }),
+      subentries: [{ type: 'lamp', title: 'Lamp', values: texts({ state, ...more }) }],
+    });
+
+    beforeEach(() => {
+      failing = false;
+      const types = { lamp: { supports_reconfigure: false } };
+      hub.scriptOf = (request) =>
+        request.kind !== 'subentries'
+          ? oneForm(['host'], () => hub.created({ supported_subentry_types: types }))
+          : oneForm(['state'], () => {
+              if (failing) return form(['state'], { errors: { base: 'cannot_connect' } });
+              hub.addSubentry('lamp', 'Lamp');
+              return { type: 'create_entry' };
+            });
+    });
+
+    test('that cannot be changed is replaced, and stays if that fails', async () => {
+      house.apply('one', lamp('1'));
+      await house.settle('one');
+      const [before] = hub.subentries;
+      failing = true;
+      house.apply('one', lamp('2'));
+      expect(await house.settle('one')).toMatchObject({ reason: 'ConfigFlowFailed' });
+      expect(hub.subentries).toEqual([before]);
+      failing = false;
+      house.apply('one', lamp('3'));
+      expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+      expect(hub.subentries).toHaveLength(1);
+      expect(hub.subentries).not.toEqual([before]);
+    });
+
+    test('of a person is adopted with an event, and stays when it leaves the spec', async () => {
+      house.apply('one', { configuration: texts({ host: 'a' }) });
+      await house.settle('one');
+      const id = hub.addSubentry('lamp', 'Lamp');
+      house.apply('one', lamp('1'));
+      expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+      expect(hub.calls.filter((call) => call.startsWith('start subentries'))).toEqual([]);
+      expect(house.events).toMatchObject([
+        { reason: 'Adopted', message: expect.stringContaining('subentries.lamp/Lamp') },
+      ]);
+      expect(house.status('one').adoptedSubentries).toEqual(['subentries.lamp/Lamp']);
+      house.apply('one', { ...lamp('1'), subentries: [] });
+      await house.settle('one');
+      expect(hub.subentries.map(({ subentry_id: each }) => each)).toEqual([id]);
+      expect(house.status('one').adoptedSubentries).toBeUndefined();
+    });
+
+    test('of a person is not taken with adopt: Never', async () => {
+      house.apply('one', { configuration: texts({ host: 'a' }) });
+      await house.settle('one');
+      hub.addSubentry('lamp', 'Lamp');
+      house.apply('one', { ...lamp('1'), adopt: 'Never' });
+      expect(await house.settle('one')).toMatchObject({
+        reason: 'ConfigFlowFailed',
+        message: expect.stringContaining('spec.adopt is Never'),
+      });
+    });
+
+    test('with a value that no form asks for is a failure that names it', async () => {
+      house.apply('one', lamp('1', { colour: 'red' }));
+      expect(await house.settle('one')).toMatchObject({
+        reason: 'ConfigFlowFailed',
+        message: expect.stringContaining('no form asks for subentries.lamp/Lamp.colour'),
+      });
+      house.start(); // after a restart it is said without another flow
+      hub.calls.length = 0;
+      expect(await house.settle('one')).toMatchObject({
+        reason: 'ConfigFlowFailed',
+        message: expect.stringContaining('one of the values of subentries.lamp/Lamp'),
+      });
+      expect(hub.calls).toEqual([]);
+      house.apply('one', lamp('1'));
+      expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+      expect(hub.subentries).toHaveLength(1);
+      expect(reasons()).toEqual([]);
+    });
+
+    test('that was removed in the hub is made again', async () => {
+      house.apply('one', lamp('1'));
+      await house.settle('one');
+      hub.subentries = [];
+      await house.settle('one');
+      expect(hub.subentries.map(({ title }) => title)).toEqual(['Lamp']);
+    });
+  });
+
+  describe('an entry to adopt', () => {
+    test('by its name has entities of the type that was chosen in the menu', async () => {
+      hub.entries.set('switch', anEntry({ entry_id: 'switch', title: 'Fan' }));
+      hub.entities = [{ entity_id: 'switch.fan', config_entry_id: 'switch' }];
+      const script: Script = (answers) => {
+        if (answers.length === 0)
+          return { type: 'menu', step_id: 'user', menu_options: ['sensor', 'switch'] };
+        return answers.length === 1 ? form(['name']) : hub.created({ title: 'Fan' });
+      };
+      hub.scriptOf = () => script;
+      const spec = (menuOption: string) => ({
+        steps: [{ stepId: 'user', menuOption }],
+        configuration: texts({ name: 'Fan' }),
+      });
+      house.apply('sensor', spec('sensor'));
+      await house.settle('sensor');
+      expect(house.status('sensor').entryID).toMatch(/^made-/);
+      house.apply('switch', spec('switch'));
+      await house.settle('switch');
+      expect(house.status('switch')).toMatchObject({ entryID: 'switch', adopted: true });
+    });
+  });
+
+  describe('removal', () => {
+    test('of an entry that is unloaded for long is awaited while the hub answers', async () => {
+      const id = await aReadyOne();
+      let unloaded: () => void = () => undefined;
+      hub.unload = () => new Promise((resolve) => (unloaded = resolve));
+      expect(await house.remove('one')).toMatchObject({ type: 'Waiting' });
+      await house.clock.advance(60_000);
+      expect(await house.remove('one')).toMatchObject({ type: 'Waiting' });
+      hub.isSilent = true;
+      await expect(house.remove('one')).rejects.toThrow('silent');
+      hub.isSilent = false;
+      unloaded();
+      await house.clock.advance(0);
+      expect(await house.remove('one')).toEqual([]);
+      expect(hub.calls.filter((call) => call === `remove ${id}`)).toHaveLength(1);
+    });
+  });
+
+  describe('a request of the hub for credentials', () => {
+    test('that the present answers fail does not hold back changed ones', async () => {
+      const id = await aReadyOne({ supports_reconfigure: true });
+      const { scriptOf } = hub;
+      hub.reauthFlows.set(id, 'reauth');
+      hub.scriptOf = (request) =>
+        'entryId' in request
+          ? scriptOf(request)
+          : (answers) => form(['host'], answers.length > 0 ? { errors: { base: 'invalid_auth' } } : {});
+      expect(await house.settle('one')).toMatchObject({ reason: 'AuthNeeded' });
+      house.apply('one', { configuration: texts({ host: 'b' }) });
+      await house.settle('one');
+      expect(hub.calls).toContain(`start config ${id}`);
+    });
+  });
+
+  describe('enabled: false', () => {
+    test('is not Ready while the entry could not be unloaded', async () => {
+      hub.onEnabled = (id) => hub.set(id, { disabled_by: 'user', state: 'failed_unload' });
+      await aReadyOne();
+      house.apply('one', { configuration: texts({ host: 'a' }), enabled: false });
+      await house.settle('one');
+      await house.clock.advance(2_000);
+      expect(await house.settle('one')).toMatchObject({
+        type: 'Stalled',
+        reason: 'EntryNotLoaded',
+        message: expect.stringContaining('next restart of the hub'),
+      });
+    });
+  });
+
+  describe('drift', () => {
+    test('a title that something in the hub sets back is corrected three times, then reported', async () => {
+      const id = await aReadyOne({ title: 'Mine' }, { title: 'Mine' });
+      for (let time = 0; time < 6; time++) {
+        hub.set(id, { title: 'Theirs' });
+        await house.settle('one');
+        await house.clock.advance(2_000);
+      }
+      expect(hub.calls).toEqual(Array<string>(3).fill(`title ${id} Mine`));
+      expect(await house.settle('one')).toMatchObject({ type: 'Stalled', reason: 'DriftDetected' });
+    });
+
+    test('with driftPolicy Warn, an entry that is not Ready and was disabled by a person stays so', async () => {
+      const id = await aReadyOne({}, { driftPolicy: 'Warn' });
+      hub.set(id, { state: 'setup_retry', reason: 'no answer' });
+      expect(await house.settle('one')).toMatchObject({ reason: 'SetupRetry' });
+      hub.set(id, { state: 'not_loaded', disabled_by: 'user' });
+      expect(await house.settle('one')).toMatchObject({ reason: 'DriftDetected' });
+      expect(hub.calls).toEqual([]);
+    });
+  });
+
+  describe('the key of the hashes', () => {
+    test('that is another one after a flow changes nothing in the hub', async () => {
+      demo({ supports_reconfigure: true });
+      house.apply('one', { configuration: texts({ host: 'a' }) });
+      await house.until('one', () => house.status('one').pendingFlow?.flowID !== undefined);
+      house.key = 'another';
+      expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+      expect(hub.calls.filter((call) => call.startsWith('start'))).toEqual(['start config']);
+      hub.calls.length = 0;
+      house.apply('one', { configuration: texts({ host: 'b' }) });
+      await house.settle('one');
+      expect(hub.calls).toContain('submit {"host":"b"}');
+    });
+  });
+
+  describe('resources of one domain', () => {
+    const named = (title: string) => ({ title, configuration: texts({ host: title }) });
+
+    test('run one flow at a time, and do not wait for one that is suspended in its flow', async () => {
+      demo();
+      house.apply('one', named('One'));
+      house.apply('two', named('Two'));
+      await house.until('one', () => house.status('one').pendingFlow !== undefined);
+      expect(await house.settle('two')).toMatchObject({
+        type: 'Waiting',
+        message: expect.stringContaining('config flow of one'),
+      });
+      house.apply('one', { ...named('One'), suspend: true });
+      house.start();
+      await house.settle('two');
+      expect(house.status('two').entryID).toBeDefined();
+    });
+
+    test('do not wait for a flow whose result cannot be recorded since its resource is suspended', async () => {
+      demo();
+      house.apply('one', named('One'));
+      house.apply('two', named('Two'));
+      await house.until('one', () => house.status('one').pendingFlow?.flowID !== undefined);
+      await house.reconcile('one'); // status has the id of the flow: it goes on
+      house.apply('one', { ...named('One'), suspend: true });
+      await house.clock.advance(1_000);
+      await house.settle('two');
+      expect(house.status('two').entryID).toBeDefined();
+    });
+  });
+});

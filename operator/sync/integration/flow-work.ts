@@ -1,0 +1,28 @@
+import type { HubClient } from '../../client/hub-client';
+import type { Clock } from '../../clock';
+import type { HubIntegrationSpec, HubIntegrationStatus } from '../../kinds/integration';
+import type { AnswerHashes } from './answer-hashes';
+import type { Answers } from './answers';
+import type { FlowProblem } from './flow-navigator';
+import type { FlowEnd } from './flow-run';
+
+/** What the flows of one resource work on. */
+export interface FlowWork {
+  readonly client: HubClient;
+  readonly clock: Clock;
+  readonly spec: HubIntegrationSpec;
+  /** When the flows started. */
+  readonly status: HubIntegrationStatus;
+  readonly answers: Answers;
+  /** Of the present answers. */
+  readonly hashes: AnswerHashes;
+}
+
+/** A reconfiguration ends with an abort, too. */
+export function isSuccess(end: FlowEnd): boolean {
+  return end.type === 'created' || (end.type === 'aborted' && /_success(ful)?$/.test(end.problem.key ?? ''));
+}
+
+export function problemOf(end: FlowEnd): FlowProblem {
+  return 'problem' in end ? end.problem : { kind: 'answers' };
+}
