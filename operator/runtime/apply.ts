@@ -16,7 +16,10 @@ export interface ApplyOptions {
   readonly formerOwner?: CustomResource;
   /** A resource that keeps the object in the cluster when its owner is deleted. */
   readonly keptBy?: CustomResource | undefined;
-  /** An object that outlived its owner, since another resource kept it, may be taken over. */
+  /**
+   * An object whose owner is gone may be taken over. The garbage collector, which may be about to delete it, looks at the
+   * owners again before it does, and leaves one whose owner exists.
+   */
   readonly takesAbandoned?: boolean;
 }
 
@@ -207,10 +210,10 @@ export class Applier {
     );
   }
 
-  /** Whether the resource of ours that the object belonged to is gone, and another one keeps the object. */
+  /** Whether the resource of ours that the object belonged to is gone. */
   private isAbandoned(present: ClusterObject): boolean {
-    const { ownerReferences = [], namespace = '' } = present.metadata;
-    if (controllerOf(present)) return ownerReferences.length > 1 && this.isOrphaned(present);
+    const { namespace = '' } = present.metadata;
+    if (controllerOf(present)) return this.isOrphaned(present);
     const owner = this.ownership.ownerIn(present);
     return (
       owner !== undefined &&

@@ -161,7 +161,7 @@ describe('Applier', () => {
 
     test.each<[string, Partial<ClusterObject['metadata']>, string]>([
       ['of a resource that is gone, and kept by another', kept('gone', 'uid-gone'), 'ours'],
-      ['of a resource that is gone, and kept by none', controlledBy('Widget', 'gone', 'uid-gone'), 'wait'],
+      ['of a resource that is gone, and kept by none', controlledBy('Widget', 'gone', 'uid-gone'), 'ours'],
       ['of a resource that exists, and kept by another', kept('b', 'uid-b'), 'conflict'],
       [
         'that only the label says the former owner of',
@@ -170,6 +170,7 @@ describe('Applier', () => {
       ],
       ['whose labelled owner exists', { labels: { 'example.org/owner': 'Widget.b' } }, 'conflict'],
       ['of a person', {}, 'conflict'],
+      ['of a controller that is no resource of ours', controlledBy('Deployment', 'x', 'uid-x'), 'conflict'],
       ['being deleted', { ...kept('gone', 'uid-gone'), deletionTimestamp: '2026-01-01T00:00:00Z' }, 'wait'],
     ])('one that takes what was abandoned meets an object %s', async (_, metadata, expected) => {
       expect(await meet(metadata, { takesAbandoned: true })).toBe(expected);
