@@ -7,6 +7,12 @@ export function effectiveId({ metadata, spec }: Resource<{ readonly id?: string 
   return spec.id || (metadata.name ?? '');
 }
 
+/**
+ * Id of the script without actions by whose variables a hub shows which configuration it has read (rules.md, "Generated
+ * configuration"). No other script may have it.
+ */
+export const MARKER_SCRIPT = 'hub_operator_configuration';
+
 /** Of a script: as above, but the hub accepts only slugs as script ids. `movie-night.v2` → `movie_night_v2` */
 export function scriptId(script: Resource<{ readonly id?: string }>): string {
   return effectiveId(script).replace(/[-._]+/g, '_');

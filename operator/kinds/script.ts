@@ -11,7 +11,7 @@ import {
   quoteStates,
   runFields,
 } from './entity';
-import { scriptId } from './ids';
+import { MARKER_SCRIPT, scriptId } from './ids';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
 import { configEntityStatusWith } from './status';
@@ -27,7 +27,7 @@ const spec = {
       ...configId,
       description:
         'Id of the script in the hub: a lower-case letter, then lower-case letters and digits, separated by single ' +
-        'underscores; not reload, toggle, turn_on, turn_off. It becomes `script.<id>`. Default: `metadata.name` with _ ' +
+        'underscores; not reload, toggle, turn_on, turn_off, hub_operator_configuration. It becomes `script.<id>`. Default: `metadata.name` with _ ' +
         'for - and dots. A changed id creates the new script, then removes the old one; one that was adopted stays in the hub.',
       'x-kubernetes-validations': [
         {
@@ -37,6 +37,10 @@ const spec = {
         {
           rule: "!(self in ['reload', 'toggle', 'turn_on', 'turn_off'])",
           message: 'id: reload, toggle, turn_on and turn_off are services of the hub: choose another id',
+        },
+        {
+          rule: `self != '${MARKER_SCRIPT}'`,
+          message: `id: ${MARKER_SCRIPT} is the operator’s own script in every hub: choose another id`,
         },
       ],
     },
@@ -113,6 +117,11 @@ export const script = defineChild({
       rule: "has(self.spec.id) || !self.metadata.name.matches('^(reload|toggle|turn[-.]+(on|off))$')",
       message:
         'metadata.name gives a script id that is a service of the hub: set spec.id, or choose another name',
+      fieldPath: '.metadata.name',
+    },
+    {
+      rule: `has(self.spec.id) || !self.metadata.name.matches('^${MARKER_SCRIPT.replaceAll('_', '[-.]+')}$')`,
+      message: `metadata.name gives the id ${MARKER_SCRIPT}, which is the operator’s own script in every hub: set spec.id, or choose another name`,
       fieldPath: '.metadata.name',
     },
   ],

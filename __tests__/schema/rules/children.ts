@@ -91,6 +91,23 @@ export const childRules: readonly RuleCase[] = [
       'spec.id': undefined,
     })),
   },
+  {
+    kind: 'HubScript',
+    says: 'id: hub_operator_configuration is the operator',
+    field: 'spec.id',
+    good: [{ 'spec.id': 'hub_operator_configuration_2' }],
+    bad: [{ 'spec.id': 'hub_operator_configuration' }],
+  },
+  {
+    kind: 'HubScript',
+    says: 'metadata.name gives the id hub_operator_configuration',
+    field: 'metadata.name',
+    good: [{ 'metadata.name': 'hub-operator-configuration' }],
+    bad: ['hub-operator-configuration', 'hub.operator--configuration'].map((name) => ({
+      'metadata.name': name,
+      'spec.id': undefined,
+    })),
+  },
 
   // HubIntegration
   {

@@ -1,12 +1,10 @@
+import { MARKER_SCRIPT } from '../../kinds/ids';
 import { SECRETS_HASH_KEY } from '../secrets/secrets-yaml';
 
 /**
- * The marker by which a running hub shows which configuration and which secrets it has read: a script without actions,
- * whose variables the hub answers to `script/config` once it has reloaded its scripts.
+ * Variables of the marker {@link MARKER_SCRIPT}, which the hub answers to `script/config` once it has reloaded its scripts, by the
+ * name of what they stand for.
  */
-export const MARKER_SCRIPT = 'hub_operator_configuration';
-
-/** Its variables, by the name of what they stand for. */
 export interface MarkerVariables {
   readonly configuration: string;
   /** Absent for a hub without secrets. */
