@@ -85,6 +85,10 @@ export const VOLUME_REFRESH_INTERVAL = SECOND;
 export const CONTENT_SEEN_LIMIT = 30 * SECOND;
 /** A change waits this long for a hub that starts or does not answer, to be checked by it, before it is given to the next pod. */
 export const HUB_RETURN_LIMIT = MINUTE;
+/** The same, while the hub starts with a configuration that it has run with: it may be migrating its database. */
+export const HUB_START_LIMIT = 10 * MINUTE;
+/** The same settings of the web server are sent to the hub this often, since it restarts for each time. */
+export const HTTP_SETTINGS_ATTEMPTS = 2;
 /** A reload of the configuration requeues its resource when it has ended; this is the fallback. */
 export const CONFIGURATION_LOAD_REQUEUE = 30 * SECOND;
 

@@ -34,6 +34,8 @@ export function objectNames(hub: string) {
     configuration: `${hub}-configuration`,
     /** ConfigMap with the last configuration that the hub's check accepted; it belongs to the Hub. */
     acceptedConfiguration: `${hub}-configuration-accepted`,
+    /** ConfigMap with the last configuration that the hub has run with in full; it belongs to the Hub. */
+    lastGoodConfiguration: `${hub}-configuration-last-good`,
     /** Secret that HubSecrets generates; key `secrets.yaml`. */
     secrets: `${hub}-secrets`,
     /** Secret with the operator's own random keys for this hub. */

@@ -30,7 +30,7 @@ export function syncModules(services: Services): SyncModules {
   const integrations = integrationModule(services, hubs);
   const modules = new Map<string, SyncModule<CustomResource>>(
     Object.entries({
-      Hub: hubModule(services, hubs),
+      Hub: hubModule(services, hubs, configuration.isLoading),
       HubConfiguration: notForExternalHubs(hubs, configuration.module),
       HubSecrets: notForExternalHubs(hubs, secretsModule(services)),
       HubCommunityRepository: notForExternalHubs(hubs, notYetSupported),

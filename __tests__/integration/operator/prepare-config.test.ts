@@ -180,6 +180,29 @@ test('a section that the hub would leave out counts as broken, and the content i
   expect(await content('configuration.yaml')).toBe(SECOND);
 });
 
+test('a long complaint leaves room for its beginning and the content in what the kubelet keeps', async () => {
+  const names = Array.from({ length: 300 }, (_, index) => `  lämp_${index}:\n    max: many\n`).join('');
+  const { verdict } = await start({
+    'configuration.yaml': `input_number:\n${names}${INCLUDES}`,
+    '.content-hash': 'sha256:00',
+  });
+  expect(verdict).toMatch(/^The hub would not load this configuration, so the last good one stays:\n/);
+  expect(verdict).toMatch(/\ncontent sha256:00$/);
+  expect(Buffer.byteLength(verdict)).toBeLessThanOrEqual(4_096);
+});
+
+test('secrets that come to a hub without any are there at once, and a file of a person stays', async () => {
+  await start({ 'configuration.yaml': SECOND, 'lights.yaml': '[]\n' });
+  expect(await readlink(join(places.config, 'secrets.yaml'))).toBe(join(places.secrets, 'secrets.yaml'));
+  await writeFile(join(places.secrets, 'secrets.yaml'), 'a: b\n');
+  expect(await content('secrets.yaml')).toBe('a: b\n');
+  await rm(join(places.config, 'secrets.yaml'));
+  await writeFile(join(places.config, 'secrets.yaml'), 'mine: 1\n');
+  await start({ 'configuration.yaml': SECOND, 'lights.yaml': '[]\n' });
+  expect(await content('secrets.yaml')).toBe('mine: 1\n');
+  await rm(join(places.config, 'secrets.yaml'));
+});
+
 test('the one that was good is in place at once when it comes back', async () => {
   const { code, verdict } = await start({ 'configuration.yaml': SECOND, 'lights.yaml': '[]\n' });
   expect({ code, verdict }).toEqual({
@@ -227,6 +250,21 @@ describe('after a power loss', () => {
     await start(generated);
     await truncate(own('checked'));
     expect(await start(generated)).toEqual({ code: 0, verdict: 'The configuration was checked.' });
+  });
+
+  test('a warning of another image about the last good configuration itself leaves it in place', async () => {
+    const warned = `input_number:\n  x:\n    max: many\n${INCLUDES}`;
+    await start(generated);
+    // The image before did not warn of it.
+    await rm(own('last-good'), { recursive: true });
+    await mkdir(own('last-good'));
+    await writeFile(join(own('last-good'), 'configuration.yaml'), warned);
+    const { code, verdict } = await start({ 'configuration.yaml': warned });
+    expect(code).toBe(0);
+    expect(verdict).toMatch(/^The configuration was checked\.\n.*input_number/s);
+    expect(await readlink(join(places.config, 'configuration.yaml'))).toBe(
+      join(places.configuration, 'configuration.yaml'),
+    );
   });
 
   test('the last good configuration survives a kill between its two renames', async () => {

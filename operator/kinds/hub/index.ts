@@ -107,7 +107,12 @@ export const hub = defineKind({
     ];
   },
   // Progress of bootstrap and backups concerns no child: a Hub with hundreds of them would wake them for nothing.
-  dependentStatus: (resource) => [isUsable(resource), resource.status?.url, resource.status?.version],
+  dependentStatus: (resource) => [
+    isUsable(resource),
+    isInRecoveryMode(resource),
+    resource.status?.url,
+    resource.status?.version,
+  ],
   owns: [
     'PersistentVolumeClaim',
     'StatefulSet',
@@ -128,6 +133,10 @@ export const hub = defineKind({
  */
 export const isUsable = ({ status: observed }: Resource<unknown, Infer<typeof status>>): boolean =>
   observed?.url !== undefined && observed.phase === 'Running';
+
+/** The hub could not start with its configuration or its storage. */
+export const isInRecoveryMode = ({ status: observed }: Resource<unknown, Infer<typeof status>>): boolean =>
+  observed?.conditions?.some(({ type, reason }) => type === 'Ready' && reason === 'RecoveryMode') ?? false;
 
 export type Hub = Resource<Infer<typeof spec>, Infer<typeof status>>;
 export type HubSpec = Defaulted<typeof spec>;

@@ -7,7 +7,8 @@ import { PerHub } from '../hub/per-hub';
 import type { Services } from '../services';
 import type { MarkerVariables } from './marker';
 import { HASH_FILE } from './publish';
-import type { Files, Section, Sections } from './sections';
+import type { Files } from './config-files';
+import type { Section, Sections } from './sections';
 
 /** The last configuration that the check of the hub accepted, and how much of it the hub has loaded. */
 export interface Accepted {
@@ -26,6 +27,40 @@ export interface Accepted {
   readonly warnings: string;
   /** What the check rejected since. It is not tried again in this start of the hub. */
   readonly rejected?: MarkerVariables | undefined;
+  /** What the check accepts and the hub cannot start with. It is not tried again by itself. */
+  readonly failedStart?: FailedStart | undefined;
+  /** The settings of the web server that were sent last, until the hub has them. */
+  readonly sentSettings?: SentSettings | undefined;
+  /** How and when the hub loaded `files`; absent before the first load that was seen to end. */
+  readonly lastLoad?: LastLoad | undefined;
+}
+
+export interface FailedStart {
+  readonly marker: MarkerVariables;
+  /** The uid of the pod that came up in recovery mode. */
+  readonly pod: string;
+}
+
+export interface SentSettings {
+  /** A hash of the settings. */
+  readonly hash: string;
+  /** How often they were sent: the hub restarts for each time. */
+  readonly times: number;
+}
+
+/** How a content came into the hub. */
+export type LoadMethod = 'hot-reload' | 'restart' | 'none';
+
+export interface LastLoad {
+  readonly method: LoadMethod;
+  /** RFC 3339 */
+  readonly time: string;
+}
+
+/** A configuration that the hub has run with in full. */
+export interface LastGood {
+  readonly files: Files;
+  readonly hash: string;
 }
 
 /** Key of the loaded sections; a name that begins with a dot is no file of the hub. */
@@ -39,6 +74,9 @@ interface ConfigMap extends ClusterObject {
  * The ConfigMap `<hub>-configuration-accepted`. It is what the operator goes back to when the hub rejects a change, and
  * what the next change is compared with, so that a crash at any point loses nothing (rules.md, "Reload or restart").
  * It belongs to the Hub: the pod mounts it beneath the generated one, which goes with its HubConfiguration.
+ *
+ * Beside it is `<hub>-configuration-last-good`: accepted files that wait for a restart are not in it. The operator goes
+ * back to it when a start with such files ends in recovery mode.
  */
 export class AcceptedConfigurations {
   private readonly known: PerHub<{ readonly resourceVersion: string | undefined; readonly value: Accepted }>;
@@ -60,65 +98,96 @@ export class AcceptedConfigurations {
     return value;
   }
 
-  async set(
-    hub: Hub,
-    { files, marker, loaded, pending, mustRestart, startId, warnings, rejected }: Accepted,
-  ): Promise<void> {
+  /** @param forced what failed is to be tried again */
+  async current(hub: Hub, forced: boolean): Promise<Accepted | undefined> {
+    const accepted = await this.get(hub);
+    if (!accepted || !forced || (!accepted.failedStart && !accepted.sentSettings)) return accepted;
+    const fresh = { ...accepted, failedStart: undefined, sentSettings: undefined };
+    await this.set(hub, fresh);
+    return fresh;
+  }
+
+  async set(hub: Hub, accepted: Accepted): Promise<void> {
+    const { files, marker, loaded, pending, mustRestart, startId, warnings } = accepted;
+    const { rejected, failedStart, sentSettings, lastLoad } = accepted;
+    const stored: Stored = {
+      marker,
+      sections: Object.fromEntries(loaded),
+      pending,
+      mustRestart,
+      rejected,
+      failedStart,
+      sentSettings,
+      lastLoad,
+    };
+    await this.write(hub, nameOf(hub.metadata.name), {
+      files,
+      hash: marker.configuration,
+      annotations: {
+        [operatorAnnotations.seenInStart]: startId,
+        ...(warnings && { [operatorAnnotations.checkWarnings]: warnings }),
+      },
+      notes: { [LOADED_KEY]: JSON.stringify(stored) },
+    });
+    if (pending.length === 0)
+      await this.write(hub, lastGoodOf(hub.metadata.name), { files, hash: marker.configuration });
+  }
+
+  /** Undefined: the hub has not run with any in full. */
+  async lastGood(hub: Hub): Promise<LastGood | undefined> {
+    const { applier } = this.services;
     const { namespace, name } = hub.metadata;
+    const present = await applier.find<ConfigMap>(builtin.ConfigMap, namespace, lastGoodOf(name));
+    if (!present || !applier.isOurs(present, hub)) return undefined;
+    const { [HASH_FILE]: hash, ...files } = present.data ?? {};
+    return hash === undefined ? undefined : { files, hash };
+  }
+
+  private async write(
+    hub: Hub,
+    name: string,
+    { files, hash, annotations = {}, notes = {} }: WrittenFiles,
+  ): Promise<void> {
     await this.services.applier.apply(
       builtin.ConfigMap,
       {
         apiVersion: 'v1',
         kind: 'ConfigMap',
         metadata: {
-          name: nameOf(name),
-          namespace,
-          annotations: {
-            [operatorAnnotations.contentHash]: marker.configuration,
-            [operatorAnnotations.seenInStart]: startId,
-            ...(warnings && { [operatorAnnotations.checkWarnings]: warnings }),
-          },
+          name,
+          namespace: hub.metadata.namespace,
+          annotations: { [operatorAnnotations.contentHash]: hash, ...annotations },
         },
-        data: {
-          ...files,
-          [HASH_FILE]: marker.configuration,
-          [LOADED_KEY]: JSON.stringify({
-            marker,
-            sections: Object.fromEntries(loaded),
-            pending,
-            mustRestart,
-            rejected,
-          }),
-        },
+        data: { ...files, [HASH_FILE]: hash, ...notes },
       },
       { owner: hub },
     );
   }
 }
 
+interface WrittenFiles extends LastGood {
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** By keys that begin with a dot. */
+  readonly notes?: Readonly<Record<string, string>>;
+}
+
 const nameOf = (hub: string): string => objectNames(hub).acceptedConfiguration;
+const lastGoodOf = (hub: string): string => objectNames(hub).lastGoodConfiguration;
 
 /** Undefined: it was emptied. */
 function parse({ metadata: { annotations = {} }, data = {} }: ConfigMap): Accepted | undefined {
   const { [HASH_FILE]: _hash, [LOADED_KEY]: stored, ...files } = data;
   if (stored === undefined) return undefined;
-  const { marker, sections, pending, mustRestart, rejected } = JSON.parse(stored) as Stored;
+  const { sections, ...rest } = JSON.parse(stored) as Stored;
   return {
+    ...rest,
     files,
-    marker,
     loaded: new Map(Object.entries(sections)),
-    pending,
-    mustRestart,
-    rejected,
     startId: annotations[operatorAnnotations.seenInStart] ?? '',
     warnings: annotations[operatorAnnotations.checkWarnings] ?? '',
   };
 }
 
-interface Stored {
-  readonly marker: MarkerVariables;
+interface Stored extends Omit<Accepted, 'files' | 'loaded' | 'startId' | 'warnings'> {
   readonly sections: Readonly<Record<string, Section>>;
-  readonly pending: readonly string[];
-  readonly mustRestart: boolean;
-  readonly rejected?: MarkerVariables;
 }

@@ -2,7 +2,8 @@ import { digestOfSecret, type ReadSecrets } from '../secrets/secrets-yaml';
 import type { GeneratedConfiguration } from './generate';
 import type { MarkerVariables } from './marker';
 import type { RestartHashes } from './publish';
-import { type Files, readSections, type Sections, withSecretDigests } from './sections';
+import type { Files } from './config-files';
+import { readSections, type Sections, withSecretDigests } from './sections';
 
 /** A configuration with the secrets that it uses, as the hub gets it. */
 export interface Content {

@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { isMap } from 'yaml';
+import { MARKER_SCRIPT } from '../../kinds/ids';
 import { entriesOf, type HubYaml, parseHubYaml, type Position, type YamlProblem } from './hub-yaml';
 import { type Addition, freeKey, missingIncludes, type TopLevel } from './includes';
 import { insertAtTop } from './insert';
 import { markerYaml } from './marker';
 import { inOneLine, type RecorderSettings, withRecorder } from './recorder';
 import { secretUses } from './secret-uses';
-import { type Files, readSections, type Sections } from './sections';
+import { ConfigFiles, type Files } from './config-files';
+import { readSections, type Sections } from './sections';
 
 /** An object of the cluster has room for 1 MiB; the rest is for names, annotations and what is added. */
 const LARGEST_TOTAL = 1_000 * 1_024;
@@ -49,6 +51,8 @@ const BYTE_ORDER_MARK = '\ufeff';
 const CANNOT_EXTEND =
   'The includes of automations, scenes and scripts cannot be added to spec.configuration as it is written: write its sections one below the other, without an indent.';
 
+const RESERVED = `The script ${MARKER_SCRIPT} in spec.configuration or spec.files has the id of the operator's own script: rename it.`;
+
 /**
  * The hub's `configuration.yaml` and the files beside it: the user's text, byte for byte, with what the hub needs besides.
  * That is the includes of the files that the hub's config API writes, regardless of what the user's own sections include; the
@@ -71,6 +75,8 @@ export function generateConfiguration(source: ConfigurationSource): Generated {
     const file = parse(text);
     if (!('document' in file)) return notYaml(`spec.files[${name}]`, file);
   }
+  if (hasMarker(new ConfigFiles({ ...files, 'configuration.yaml': configuration }, parse)))
+    return { type: 'invalid', message: RESERVED };
 
   // It is put back in the end: the places in the text are counted without it.
   const [mark, body] = configuration.startsWith(BYTE_ORDER_MARK)
@@ -132,6 +138,15 @@ function sectionsOf({ root, anchors }: HubYaml): TopLevel {
 function hasKeys(file: HubYaml, sections: TopLevel, additions: readonly Addition[]): boolean {
   const expected = [...sections.keys(), ...additions.map(([key]) => key)].sort();
   return isDeepStrictEqual([...sectionsOf(file).keys()].sort(), expected);
+}
+
+/** Whether one of the user's own scripts would take the place of the operator's. */
+function hasMarker(files: ConfigFiles): boolean {
+  const sections = files.root ? [...files.entries(files.root)] : [];
+  const scripts = sections.filter(([key]) => /^script( |$)/.test(key)).map(([, place]) => place);
+  return [...scripts, ...files.section('script').inPackages].some((each) =>
+    files.entries(each).has(MARKER_SCRIPT),
+  );
 }
 
 /** A large file takes a second to parse, and is looked at for several reasons. */

@@ -1,8 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import type { HttpSettings } from '../../client/api-types';
-import { dereference, entriesOf, type HubYaml, parseHubYaml } from './hub-yaml';
-import { type Files, nameInConfig } from './sections';
+import { ConfigFiles, type Files, type Place } from './config-files';
 
 /** How the hub reads each key of the section. */
 const TYPES = {
@@ -20,6 +19,9 @@ const TYPES = {
   use_x_frame_options: 'boolean',
 } as const;
 
+/** The hub drops it. */
+const IGNORED = 'base_url';
+
 type Type = (typeof TYPES)[keyof typeof TYPES];
 
 export type HttpSection =
@@ -30,18 +32,20 @@ export type HttpSection =
   | { readonly type: 'invalid'; readonly message: string };
 
 /** The section `http:` of `configuration.yaml`, in the form in which the hub's API shows settings. */
-export function readHttpSection(files: Files): HttpSection {
-  const main = parse(files, 'configuration.yaml');
-  if (!main || !isMap(main.root)) return { type: 'absent' };
-  const entries = entriesOf(main.root, main.anchors);
-  if (!entries.has('http')) return { type: 'absent' };
-  const { node, file } = follow(files, main, entries.get('http')!);
+export function readHttpSection(given: Files): HttpSection {
+  const files = new ConfigFiles(given);
+  const { own, inPackages } = files.section('http');
+  if (inPackages.length > 0)
+    return invalid('a package has it, and this hub takes it from spec.configuration itself: write it there');
+  if (!own) return { type: 'absent' };
+  const { node } = files.follow(own);
   const isEmpty = node === null || (isScalar(node) && node.value === '');
   if (!isEmpty && !isMap(node)) return invalid('http must be a mapping of settings');
   const settings: Record<string, unknown> = {};
-  for (const [key, value] of isMap(node) ? entriesOf(node, file.anchors) : []) {
+  for (const [key, place] of files.entries(own)) {
+    if (key === IGNORED) continue;
     if (!(key in TYPES)) return invalid(`http has no setting ${key}`);
-    const read = convert(TYPES[key as keyof typeof TYPES], dereference(value, file.anchors), file);
+    const read = convert(TYPES[key as keyof typeof TYPES], place, files);
     if (read === undefined)
       return invalid(`http.${key} must be a plain value, since the operator sends it to the hub itself`);
     settings[key] = read;
@@ -55,12 +59,11 @@ const invalid = (problem: string): HttpSection => ({
 });
 
 /** Undefined: it is no such value, or it has a tag that only the hub resolves. */
-function convert(type: Type, node: Node | null, file: HubYaml): unknown {
+function convert(type: Type, place: Place, files: ConfigFiles): unknown {
+  const { node, file } = files.follow(place);
   if (type === 'list' || type === 'networks') {
-    const items = isSeq(node)
-      ? (node.items as Node[]).map((item) => dereference(item, file.anchors))
-      : [node];
-    const texts = items.map(textOf);
+    const items = isSeq(node) ? (node.items as Node[]) : [node];
+    const texts = items.map((item) => textOf(files.follow({ node: item, file }).node));
     if (texts.some((text) => text === undefined)) return undefined;
     return type === 'networks' ? texts.map((text) => networkOf(text!)) : texts;
   }
@@ -79,9 +82,17 @@ const textOf = (node: Node | null): string | undefined =>
 function networkOf(text: string): string {
   const [address = '', mask] = text.split('/', 2);
   const bits = mask !== undefined && /^\d+$/.test(mask) ? Number(mask) : mask;
-  if (isIPv6(address) && !address.includes('%'))
-    return `${new URL(`http://[${address}]`).hostname.slice(1, -1)}/${bits ?? 128}`;
+  if (isIPv6(address) && !address.includes('%')) return `${compressed(address)}/${bits ?? 128}`;
   return `${address}/${mask !== undefined && isIPv4(mask) ? bitsOf(mask) : (bits ?? 32)}`;
+}
+
+function compressed(address: string): string {
+  const short = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [, high, low] = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(short) ?? [];
+  if (high === undefined || low === undefined) return short;
+  // An IPv4 address in IPv6 keeps its dots.
+  const bytes = [high, low].flatMap((part) => [parseInt(part, 16) >> 8, parseInt(part, 16) & 0xff]);
+  return `::ffff:${bytes.join('.')}`;
 }
 
 /** Of a mask such as `255.255.0.0`, or of its inverse. */
@@ -92,21 +103,4 @@ function bitsOf(mask: string): number {
     .join('');
   const isInverse = bits.startsWith('0') && bits.includes('1');
   return [...bits].filter((bit) => bit === (isInverse ? '0' : '1')).length;
-}
-
-function follow(
-  files: Files,
-  file: HubYaml,
-  node: Node | null,
-): { readonly node: Node | null; readonly file: HubYaml } {
-  const target = dereference(node, file.anchors);
-  if (!isScalar(target) || target.tag !== '!include') return { node: target, file };
-  const included = parse(files, nameInConfig(String(target.value)));
-  return included ? { node: included.root, file: included } : { node: target, file };
-}
-
-function parse(files: Files, name: string): HubYaml | undefined {
-  const text = files[name];
-  const parsed = text === undefined ? undefined : parseHubYaml(text);
-  return parsed && 'document' in parsed ? parsed : undefined;
 }

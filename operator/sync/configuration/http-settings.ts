@@ -1,12 +1,16 @@
+import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { HttpConfig, HttpSettings, HttpSlot } from '../../client/api-types';
+import type { HubConnection } from '../../client/connection';
 import { HubRejected } from '../../client/errors';
 import type { HubClient } from '../../client/hub-client';
 import { configureHttp, promoteHttp, readHttpConfig } from '../../client/http-settings';
+import { HTTP_SETTINGS_ATTEMPTS } from '../../limits';
 import type { ConditionValue } from '../../runtime/outcome';
+import type { SentSettings } from './accepted';
 import { readHttpSection } from './http-section';
 import type { ReloadStrategy } from './reload-decision';
-import type { Files } from './sections';
+import type { Files } from './config-files';
 
 /** What became of the section `http:`. */
 export interface HttpResult {
@@ -16,8 +20,6 @@ export interface HttpResult {
   readonly condition: ConditionValue | null;
   /** It goes on by itself: to be looked at soon. */
   readonly inProgress?: boolean;
-  /** The settings that were sent to the hub now. */
-  readonly sent?: string;
 }
 
 /** What to do next with the settings of a hub. */
@@ -51,8 +53,22 @@ export function nextHttpStep(
 
 /** All settings as the hub shall have them: what the user does not write has the default of the hub. */
 export function completeSettings({ default: standard }: HttpConfig, written: HttpSettings): HttpSettings {
-  return { ...withoutMeta(standard ?? {}), ...written };
+  const defaults = withoutMeta(standard ?? {});
+  return { ...defaults, ...written, ...sslProfile(defaults, written) };
 }
+
+/**
+ * The file knows the profiles `modern` and `intermediate`, which are those of version 4 to a hub whose API names versions;
+ * without a certificate none is in use, and the hub takes its default.
+ */
+function sslProfile(defaults: HttpSettings, written: HttpSettings): Pick<HttpSettings, 'ssl_profile'> {
+  const { ssl_profile: profile, ssl_certificate: certificate } = written;
+  const standard = defaults.ssl_profile;
+  if (!profile || !standard || !VERSIONED.test(standard) || VERSIONED.test(profile)) return {};
+  return { ssl_profile: certificate ? `${profile}_v4` : standard };
+}
+
+const VERSIONED = /_v\d+$/;
 
 export interface HttpPolicy {
   readonly strategy: ReloadStrategy;
@@ -60,15 +76,20 @@ export interface HttpPolicy {
   readonly forced: boolean;
   /** Nothing else is being loaded into the hub. */
   readonly mayRestart: boolean;
-  /** The settings that this process has sent last, as {@link HttpResult} has them. */
-  readonly sent?: string | undefined;
+  /** The settings that were sent last, by this process or a former one. */
+  readonly sent?: SentSettings | undefined;
+  /** Stores them before they are sent, so that no crash sends the same settings for ever. */
+  readonly remember: (sent: SentSettings | undefined) => Promise<void>;
 }
 
-/** Drives the settings of the hub's web server from the section `http:` (rules.md, "HTTP settings"). */
+/**
+ * Drives the settings of the hub's web server from the section `http:` (rules.md, "HTTP settings"). The same settings are sent
+ * twice at most, since the hub restarts for each time.
+ */
 export async function syncHttpSettings(
   { connection }: Pick<HubClient, 'connection'>,
   files: Files,
-  { strategy, forced, mayRestart, sent }: HttpPolicy,
+  policy: HttpPolicy,
 ): Promise<HttpResult> {
   const section = readHttpSection(files);
   if (section.type === 'absent') return { source: null, condition: null };
@@ -82,19 +103,22 @@ export async function syncHttpSettings(
       'Rejected',
       `http.server_port is ${desired.server_port}, and the hub's Service expects the hub at ${port}: remove it. spec.service.port of the Hub sets the port of the Service.`,
     );
-  const key = JSON.stringify(sorted(desired));
+  const { sent, forced, remember } = policy;
+  const isWornOut = !forced && sent?.hash === hashOf(desired) && sent.times >= HTTP_SETTINGS_ATTEMPTS;
   const step = nextHttpStep(config, desired);
   switch (step.type) {
-    case 'done':
-      return result('Applied', 'The hub has the settings of the section http:.');
     case 'promote':
       await promoteHttp(connection);
+      if (sent) await remember(undefined);
+      return result('Applied', 'The hub has the settings of the section http:.');
+    case 'done':
+      if (sent) await remember(undefined);
       return result('Applied', 'The hub has the settings of the section http:.');
     case 'wait':
       return inProgress;
     case 'occupied':
       // Its own former ones, of an edit that was followed by another.
-      if (sent !== undefined && sent === JSON.stringify(sorted(withoutMeta(config.pending ?? {})))) break;
+      if (config.pending && sent?.hash === hashOf(withoutMeta(config.pending))) break;
       return {
         ...result(
           'PendingChange',
@@ -104,7 +128,7 @@ export async function syncHttpSettings(
       };
     case 'reverted':
       // A trial that was not ended in time, as while no operator ran, deserves another one.
-      if (!forced && (step.error !== 'not_promoted' || sent === key))
+      if (!forced && (step.error !== 'not_promoted' || isWornOut))
         return result(
           'Reverted',
           `The hub has gone back to its former settings, since it could not be reached with those of the section http:, or could not use them (${step.error}). Change the section.`,
@@ -112,23 +136,35 @@ export async function syncHttpSettings(
       break;
     case 'configure':
       // The hub restarts for each: what it does not take as it is must not restart it again and again.
-      if (!forced && sent === key)
+      if (isWornOut)
         return result(
           'Rejected',
           'The hub has other settings than those of the section http: that were sent to it. Write them as the hub shows them, and change the section.',
         );
   }
+  return configure(connection, desired, policy);
+}
+
+/** The hub restarts for it. */
+async function configure(
+  connection: HubConnection,
+  desired: HttpSettings,
+  { strategy, mayRestart, sent, remember }: HttpPolicy,
+): Promise<HttpResult> {
   if (strategy === 'hot-reload')
     return result(
       'RestartPending',
       'The hub restarts for a change of the section http:, and spec.reloadStrategy is hot-reload: set it to auto.',
     );
   if (!mayRestart) return inProgress;
+  const hash = hashOf(desired);
+  await remember({ hash, times: sent?.hash === hash ? sent.times + 1 : 1 });
   try {
     await configureHttp(connection, desired);
-    return { ...inProgress, sent: key };
+    return inProgress;
   } catch (error) {
     if (!(error instanceof HubRejected)) throw error;
+    await remember(sent);
     if (error.code === 'not_running') return inProgress;
     return result('Rejected', `The hub rejects the section http: in spec.configuration: ${error.message}`);
   }
@@ -162,6 +198,12 @@ function withoutMeta({
 }: HttpSlot): HttpSettings {
   return settings;
 }
+
+const hashOf = (settings: HttpSettings): string =>
+  createHash('sha256')
+    .update(JSON.stringify(sorted(settings)))
+    .digest('hex')
+    .slice(0, 32);
 
 /** The hub shows keys that are not set in one slot as absent and in another as null. */
 const sorted = (settings: HttpSettings): object =>

@@ -1,5 +1,5 @@
 import { isScalar, type Node } from 'yaml';
-import { nameInConfig } from './sections';
+import { nameInConfig } from './config-files';
 
 /** The values of the top-level keys. */
 export type TopLevel = ReadonlyMap<string, Node | null>;

@@ -1,5 +1,10 @@
 import { HubError } from '../../client/errors';
-import { configuration as definition, type HubConfiguration, type HubConfigurationSpec } from '../../kinds';
+import {
+  configuration as definition,
+  type Hub,
+  type HubConfiguration,
+  type HubConfigurationSpec,
+} from '../../kinds';
 import { overriddenDatabase } from '../../kinds/recorder-sources';
 import { defaulted } from '../../kinds/schema';
 import { DEPENDENCY_REQUEUE } from '../../limits';
@@ -15,7 +20,9 @@ import { recorderUrl } from '../secrets/recorder-url';
 import type { Services } from '../services';
 import { AcceptedConfigurations } from './accepted';
 import { type Content, contentOf } from './content';
+import { FailedStarts } from './failed-starts';
 import type { ConfigurationSource } from './generate';
+import { Loads } from './loads';
 import { missingSecrets } from './missing-secrets';
 import { OfflineConfigurations } from './offline';
 import { OnlineConfigurations } from './online';
@@ -27,6 +34,8 @@ import { autoRestartOf, restartForAll } from './restart-hashes';
 
 export interface ConfigurationModule {
   readonly module: SyncModule<HubConfiguration>;
+  /** Whether a configuration is being loaded into the hub. A restart waits for the end of it. */
+  readonly isLoading: (hub: Hub) => boolean;
   /** Aborts what is being loaded into hubs. */
   close(): void;
 }
@@ -35,8 +44,10 @@ export interface ConfigurationModule {
 export function configurationModule(services: Services, hubs: HubClients): ConfigurationModule {
   const accepted = new AcceptedConfigurations(services);
   const pods = new PodReplacement(services);
-  const online = new OnlineConfigurations(services, accepted, pods);
-  const offline = new OfflineConfigurations(services, accepted, pods);
+  const loads = new Loads(services, accepted, pods);
+  const online = new OnlineConfigurations(services, accepted, pods, loads);
+  const failedStarts = new FailedStarts(services, hubs, accepted, pods);
+  const offline = new OfflineConfigurations(services, accepted, pods, failedStarts);
   const generation = new RememberedGeneration(services);
 
   async function deliver(resource: HubConfiguration, context: ReconcileContext): Promise<Outcome> {
@@ -52,13 +63,16 @@ export function configurationModule(services: Services, hubs: HubClients): Confi
         return await online.syncHttp(prepared.outcome, { strategy }, reached.hub, reached.client, context);
       }
       const { content, events } = prepared;
-      if ('outcome' in reached) {
-        const hub = hubs.find(namespace, name);
-        return withEvents(await offline.sync(resource, { content, strategy }, hub, reached.outcome), events);
-      }
-      const policy = { strategy, autoRestart: autoRestartOf(services, resource) };
-      const { hub, client } = reached;
-      return withEvents(await online.sync({ resource, content, policy }, hub, client, context), events);
+      const wanted = {
+        resource,
+        content,
+        policy: { strategy, autoRestart: autoRestartOf(services, resource) },
+      };
+      const outcome =
+        'outcome' in reached
+          ? await offline.sync(wanted, hubs.find(namespace, name), reached.outcome, context.forced)
+          : await online.sync(wanted, reached.hub, reached.client, context);
+      return withEvents(outcome, events);
     } catch (error) {
       if ('outcome' in prepared) {
         if (error instanceof HubError) return prepared.outcome;
@@ -70,7 +84,8 @@ export function configurationModule(services: Services, hubs: HubClients): Confi
   }
 
   return {
-    close: () => online.close(),
+    close: () => loads.close(),
+    isLoading: (hub) => loads.isLoading(hub),
     module: {
       sync: (resource, context) =>
         context.dryRun

@@ -1,3 +1,4 @@
+import { timestamp } from '../../clock';
 import type { HubClient } from '../../client/hub-client';
 import { HubUnreachable } from '../../client/errors';
 import { hubStartId } from '../../client/hub-start-id';
@@ -6,7 +7,7 @@ import { listServices } from '../../client/services';
 import type { Hub, HubConfiguration } from '../../kinds';
 import type { Services } from '../services';
 import { isLower } from '../hub/workload/downgrade';
-import type { Accepted, AcceptedConfigurations } from './accepted';
+import type { Accepted, AcceptedConfigurations, LastLoad, LoadMethod } from './accepted';
 import { checkInHub, problemOf } from './check';
 import { type Content, isSameMarker } from './content';
 import { isRestartPublished, publishConfiguration, type RestartHashes } from './publish';
@@ -30,8 +31,8 @@ export interface LoadJob {
   readonly fellBack: boolean;
   /** Whether the present pod was started for this decision. */
   readonly isPodOf: (restart: RestartHashes) => boolean;
-  /** The same resource has changed since, so that the next load decides about a restart. */
-  readonly isOutdated: () => boolean;
+  /** The resource or a secret has changed since, so that the next load decides about a restart. */
+  readonly isOutdated: () => Promise<boolean>;
   /** Throws when the resource was deleted or suspended meanwhile. */
   readonly assertWanted: () => void;
 }
@@ -40,7 +41,6 @@ export type LoadResult =
   /** The hub has loaded the content, but for what `pending` names. */
   | {
       readonly type: 'loaded';
-      readonly method: 'hot-reload' | 'restart' | 'none';
       readonly pending: readonly string[];
       /** Nothing was loaded: these are linked when the pod starts. */
       readonly newFiles?: readonly string[];
@@ -56,8 +56,8 @@ export type LoadResult =
   | { readonly type: 'rejected'; readonly problem: string }
   /** A service failed and only a restart is left, which the strategy does not allow. */
   | { readonly type: 'failed'; readonly sections: readonly string[]; readonly message: string }
-  /** The hub does not read the files that its pod mounts. */
-  | { readonly type: 'unseen' };
+  /** In this start, the hub does not read the files that its pod mounts. */
+  | { readonly type: 'unseen'; readonly startId: string };
 
 type LoadServices = Pick<Services, 'applier' | 'cache' | 'cluster' | 'clock' | 'log'>;
 
@@ -105,9 +105,11 @@ export class Loader {
       mustRestart: false,
       startId,
       warnings: result.warnings,
+      sentSettings: accepted?.sentSettings,
+      lastLoad: this.loadedNow('restart'),
     });
     await this.publish(job.resource, content);
-    return problem ? { type: 'rejected', problem } : { type: 'loaded', method: 'restart', pending: [] };
+    return problem ? { type: 'rejected', problem } : { type: 'loaded', pending: [] };
   }
 
   /** What the hub has loaded is not known, so nothing can be compared: a start of the pod loads all, after its own check. */
@@ -116,7 +118,8 @@ export class Loader {
     startId: string,
   ): Promise<LoadResult> {
     const isKnown = accepted !== undefined || isPodOf(content.restart);
-    if (isKnown && isRestartPublished(this.services, resource, content.restart)) return { type: 'unseen' };
+    if (isKnown && isRestartPublished(this.services, resource, content.restart))
+      return { type: 'unseen', startId };
     await this.publish(resource, content, content.restart);
     return { type: 'restart', because: [], startId };
   }
@@ -131,8 +134,7 @@ export class Loader {
     // A new file is linked into the hub's directory when the pod starts, and not before.
     const added = Object.keys(content.files).filter((name) => !Object.hasOwn(accepted.files, name));
     if (added.length > 0) {
-      if (job.policy.strategy === 'hot-reload')
-        return { type: 'loaded', method: 'none', pending: [], newFiles: added };
+      if (job.policy.strategy === 'hot-reload') return { type: 'loaded', pending: [], newFiles: added };
       await this.publish(resource, content, content.restart);
       return { type: 'restart', because: added, startId };
     }
@@ -152,7 +154,7 @@ export class Loader {
       signal,
     );
     if (shown.type === 'rejected') return this.reject({ ...job, accepted }, shown.problem);
-    if (shown.type === 'unseen') return shown;
+    if (shown.type === 'unseen') return { ...shown, startId };
     if ((await hubStartId(client.connection)) !== startId)
       throw new HubUnreachable('the hub was restarted while it loaded the configuration');
     return this.reload(job, { ...accepted, startId, warnings: shown.warnings, rejected: undefined }, signal);
@@ -164,18 +166,18 @@ export class Loader {
     const before = accepted.loaded;
     job.assertWanted();
     const decision = decideReload(policy, before, after, await this.capabilities(job));
-    const accept = (loaded: Sections, pending: readonly string[], mustRestart = false) =>
-      this.accepted.set(hub, { ...accepted, files, marker, loaded, pending, mustRestart });
+    const accept = (loaded: Sections, pending: readonly string[], fields: Partial<Accepted> = {}) =>
+      this.accepted.set(hub, { ...accepted, files, marker, loaded, pending, mustRestart: false, ...fields });
     const restart = async (loaded: Sections, because: readonly string[]): Promise<LoadResult> => {
       // Accepted first: after a crash in between, the pending sections lead to the restart.
-      await accept(loaded, because, true);
-      if (!job.isOutdated()) await this.publish(job.resource, content, content.restart);
+      await accept(loaded, because, { mustRestart: true });
+      if (!(await job.isOutdated())) await this.publish(job.resource, content, content.restart);
       return { type: 'restart', because, startId: accepted.startId };
     };
     if (decision.type === 'restart') return restart(before, decision.because);
     if (decision.type === 'nothing') {
-      await accept(after, []);
-      return { type: 'loaded', method: 'none', pending: [] };
+      await accept(after, [], { lastLoad: this.loadedNow('none') });
+      return { type: 'loaded', pending: [] };
     }
     const change = { before: accepted.files, after: files };
     const reloaded = decision.reloads.flatMap(({ sections }) => sections);
@@ -188,13 +190,9 @@ export class Loader {
     const failure = await reloadSections(this.services, client, decision.reloads, change, signal);
     const loaded = withFormer(after, before, [...decision.pending, ...(failure?.sections ?? [])]);
     if (failure && policy.strategy === 'auto') return restart(loaded, failure.sections);
-    await accept(loaded, failure ? [...decision.pending, ...failure.sections].sort() : decision.pending);
-    if (failure) return { type: 'failed', ...failure };
-    return {
-      type: 'loaded',
-      method: decision.reloads.length > 0 ? 'hot-reload' : 'none',
-      pending: decision.pending,
-    };
+    const pending = [...decision.pending, ...(failure?.sections ?? [])].sort();
+    await accept(loaded, pending, reloaded.length > 0 ? { lastLoad: this.loadedNow('hot-reload') } : {});
+    return failure ? { type: 'failed', ...failure } : { type: 'loaded', pending };
   }
 
   /** Puts the accepted content back. The hub has loaded nothing of the other one but scripts, if anything. */
@@ -219,6 +217,10 @@ export class Loader {
           await client.entities.reload(kind);
     }
     return { type: 'rejected', problem };
+  }
+
+  private loadedNow(method: LoadMethod): LastLoad {
+    return { method, time: timestamp(this.services.clock.now()) };
   }
 
   private publish(

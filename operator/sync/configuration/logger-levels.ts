@@ -1,6 +1,5 @@
-import { isMap, isScalar, type Node } from 'yaml';
-import { dereference, entriesOf, type HubYaml, parseHubYaml } from './hub-yaml';
-import { type Files, nameInConfig } from './sections';
+import { isScalar } from 'yaml';
+import { ConfigFiles, type Files, type Place } from './config-files';
 
 /** The levels of the section `logger:`, by the name of the logger. */
 export interface LoggerLevels {
@@ -32,42 +31,28 @@ export function loggerCalls(before: LoggerLevels, after: LoggerLevels): ServiceC
   return calls;
 }
 
-/** The levels in `configuration.yaml`, also through an include of a known file. */
-export function readLoggerLevels(files: Files): LoggerLevels {
-  const main = parse(files, 'configuration.yaml');
-  const logger = main && fieldsOf(files, main, main.root).get('logger');
-  if (!logger) return { logs: {} };
-  const fields = fieldsOf(files, logger.file, logger.node);
-  const level = fields.get('default');
-  const logs = fields.get('logs');
-  const names = logs ? fieldsOf(files, logs.file, logs.node) : new Map<string, Place>();
-  const text = ({ node, file }: Place): string => {
-    const value = dereference(node, file.anchors);
-    return isScalar(value) ? String(value.value).toLowerCase() : '';
+/** The levels in `configuration.yaml` and in its packages, which the hub merges, also through includes of known files. */
+export function readLoggerLevels(given: Files): LoggerLevels {
+  const files = new ConfigFiles(given);
+  const { own, inPackages } = files.section('logger');
+  const text = (place: Place): string => {
+    const { node } = files.follow(place);
+    return isScalar(node) ? String(node.value).toLowerCase() : '';
   };
+  const read = (section: Place): LoggerLevels => {
+    const fields = files.entries(section);
+    const level = fields.get('default');
+    const logs = fields.get('logs');
+    const names = logs ? [...files.entries(logs)] : [];
+    return {
+      ...(level && { default: text(level) }),
+      logs: Object.fromEntries(names.map(([name, place]) => [name, text(place)])),
+    };
+  };
+  // Of two values for one name the hub takes that of the section itself, or of the first package.
+  const all = [...[...inPackages].reverse(), ...(own ? [own] : [])].map(read);
   return {
-    ...(level && { default: text(level) }),
-    logs: Object.fromEntries([...names].map(([name, place]) => [name, text(place)])),
+    ...Object.assign({}, ...all),
+    logs: Object.assign({}, ...all.map(({ logs }) => logs)) as LoggerLevels['logs'],
   };
-}
-
-interface Place {
-  readonly node: Node | null;
-  readonly file: HubYaml;
-}
-
-function fieldsOf(files: Files, file: HubYaml, node: Node | null): Map<string, Place> {
-  const target = dereference(node, file.anchors);
-  if (isScalar(target) && target.tag === '!include') {
-    const included = parse(files, nameInConfig(String(target.value)));
-    return included ? fieldsOf(files, included, included.root) : new Map<string, Place>();
-  }
-  if (!isMap(target)) return new Map();
-  return new Map([...entriesOf(target, file.anchors)].map(([key, value]) => [key, { node: value, file }]));
-}
-
-function parse(files: Files, name: string): HubYaml | undefined {
-  const text = files[name];
-  const parsed = text === undefined ? undefined : parseHubYaml(text);
-  return parsed && 'document' in parsed ? parsed : undefined;
 }

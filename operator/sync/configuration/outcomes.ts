@@ -1,33 +1,28 @@
-import { timestamp } from '../../clock';
 import type { HubConfiguration } from '../../kinds';
+import { userAnnotations } from '../../kinds/annotations';
+import { objectNames } from '../../kinds/object-names';
 import type { ReadyReason } from '../../kinds/reasons';
 import { CONFIGURATION_LOAD_REQUEUE } from '../../limits';
 import { conditionOf } from '../../runtime/conditions';
 import type { EventSpec } from '../../runtime/event-spec';
-import type { ReloadPolicy } from './reload-decision';
-import type { HttpResult } from './http-settings';
 import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
-
-/** How a content came into the hub. */
-export type LoadMethod = 'hot-reload' | 'restart' | 'none';
+import type { Accepted } from './accepted';
+import type { Content } from './content';
+import type { HttpResult } from './http-settings';
+import { changedParts, type ReloadPolicy } from './reload-decision';
 
 /** The outcomes of one reconcile of a HubConfiguration: the texts of its conditions, and the fields of its status. */
 export class Outcomes {
+  /** @param accepted what the hub has; undefined: that is not known */
   constructor(
     private readonly resource: HubConfiguration,
-    private readonly hash: string,
-    private readonly now: number,
+    private readonly content: Content,
+    private readonly accepted: Accepted | undefined,
   ) {}
 
   /** The hub has loaded all of it. */
-  loaded(method: LoadMethod, warnings: string): Outcome {
-    const isNew = this.resource.status?.appliedHash !== this.hash;
-    const status = {
-      ...this.generated,
-      appliedHash: this.hash,
-      changedSections: [],
-      ...(isNew && { lastReloadMethod: method, lastReloadTime: timestamp(this.now) }),
-    };
+  loaded(warnings: string): Outcome {
+    const status = { ...this.generated, appliedHash: this.content.marker.configuration, changedSections: [] };
     if (warnings)
       return stalled('CheckFailed', `The hub leaves out what its check warns of. Correct it:\n${warnings}`, {
         status,
@@ -48,6 +43,18 @@ export class Outcomes {
       ? `The hub rejects the configuration, so the one before stays:\n${problem}`
       : problem;
     return stalled('CheckFailed', message, { status: this.generated });
+  }
+
+  /**
+   * The check accepts it, and the hub cannot start with it.
+   *
+   * @param running hash of what the hub runs with instead; undefined: it does not run yet
+   */
+  failedStart(running?: string): Outcome {
+    const { pod } = objectNames(this.resource.spec.hubRef.name);
+    const message = `The hub came up in its recovery mode with this configuration, although its check accepts it, so the last good one is loaded again. The log of the pod ${pod} says why. Correct the configuration, or annotate this resource with ${userAnnotations.reconcileAt} to try it again.`;
+    const status = { ...this.generated, ...(running && { appliedHash: running }) };
+    return stalled('CheckFailed', message, { status });
   }
 
   restarting(sections: readonly string[]): Outcome {
@@ -75,7 +82,7 @@ export class Outcomes {
 
   /** The change is not written: a hub that runs could not read these files. */
   newFiles(names: readonly string[]): Outcome {
-    const message = `${list(names)} in spec.files is new, and files get to the hub when its pod starts: set spec.reloadStrategy to auto for this change. Nothing of it is loaded.`;
+    const message = `${list(names)} in spec.files is new, and a hub can read it only after the next start of its pod, so nothing of this change is loaded. Put its text into a file that exists or into spec.configuration, or set spec.reloadStrategy to auto for this change.`;
     return stalled('RestartPending', message, { status: this.generated });
   }
 
@@ -92,9 +99,16 @@ export class Outcomes {
     return isNew ? [{ type: 'Normal', reason, message }] : [];
   }
 
-  /** Of another outcome: the fields of status that do not depend on the hub. */
+  /** Of any outcome: the fields of status that do not depend on it. */
   get generated() {
-    return { configHash: this.hash };
+    const { content, accepted } = this;
+    if (!accepted) return { configHash: content.marker.configuration };
+    const { lastLoad, loaded } = accepted;
+    return {
+      configHash: content.marker.configuration,
+      changedSections: changedParts(loaded, content.sections),
+      ...(lastLoad && { lastReloadMethod: lastLoad.method, lastReloadTime: lastLoad.time }),
+    };
   }
 }
 

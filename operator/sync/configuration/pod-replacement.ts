@@ -52,7 +52,8 @@ export class PodReplacement {
     this.reasons.delete(hub);
   }
 
-  private podOf({ metadata: { namespace, name } }: Hub) {
+  /** The present pod of the hub. */
+  podOf({ metadata: { namespace, name } }: Hub) {
     return this.services.cache.get(builtin.Pod.kind, namespace, objectNames(name).pod);
   }
 }

@@ -6,7 +6,7 @@ import { builtin } from '../../runtime/types';
 import type { StatefulSet } from '../hub/owned-objects';
 import { hashesOf } from '../hub/workload/rollout';
 import type { Services } from '../services';
-import type { Files } from './sections';
+import type { Files } from './config-files';
 
 /** Key of the mounted file with the hash of the files; a name that begins with a dot is no file of the hub. */
 export const HASH_FILE = '.content-hash';
@@ -58,7 +58,7 @@ export async function publishConfiguration(
       },
       data: { ...files, [HASH_FILE]: hash },
     },
-    { owner: resource },
+    { owner: resource, takesAbandoned: true },
   );
 }
 

@@ -109,9 +109,7 @@ export function decideReload(
   after: Sections,
   hub: HubCapabilities,
 ): ReloadDecision {
-  const parts = [...new Set([...before.keys(), ...after.keys()])]
-    .filter((part) => !isSame(before.get(part), after.get(part)))
-    .sort();
+  const parts = changedParts(before, after);
   const summary = {
     changed: [...new Set(parts.map(sectionOf))],
     httpByApi: hub.httpByApi && parts.includes('http'),
@@ -131,6 +129,13 @@ export function decideReload(
   if (services.size === 0 && pending.length === 0) return { ...summary, type: 'nothing' };
   const reloads = [...services].map(([service, sections]) => ({ service, sections }));
   return { ...summary, type: 'hot-reload', reloads, pending };
+}
+
+/** The parts that differ, also by the value of a secret, sorted. */
+export function changedParts(before: Sections, after: Sections): string[] {
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .filter((part) => !isSame(before.get(part), after.get(part)))
+    .sort();
 }
 
 function isSame(before: Section | undefined, after: Section | undefined): boolean {

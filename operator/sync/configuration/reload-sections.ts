@@ -5,9 +5,9 @@ import type { HubClient } from '../../client/hub-client';
 import { callService } from '../../client/services';
 import { RELOAD_ATTEMPT_PAUSE, RELOAD_ATTEMPTS } from '../../limits';
 import type { Services } from '../services';
+import type { Files } from './config-files';
 import { loggerCalls, readLoggerLevels, type ServiceCall } from './logger-levels';
 import { LOGGER_SERVICE, type SectionReload } from './reload-decision';
-import type { Files } from './sections';
 
 /** What the hub failed to reload, and its words; undefined: nothing. */
 export interface ReloadFailure {

@@ -1,6 +1,6 @@
 import { isScalar, visit } from 'yaml';
 import { parseHubYaml } from './hub-yaml';
-import type { Files } from './sections';
+import type { Files } from './config-files';
 
 /** The keys that `!secret` asks for in these files, each with its first place: `spec.configuration, line 3, column 5`. */
 export function secretUses(files: Files, parse = parseHubYaml): ReadonlyMap<string, string> {

@@ -1,11 +1,8 @@
 import { createHash } from 'node:crypto';
-import { posix } from 'node:path';
 import { isAlias, isMap, isScalar, isSeq, type Node } from 'yaml';
-import { dereference, entriesOf, type HubYaml, parseHubYaml } from './hub-yaml';
-import { MARKER_SCRIPT } from './marker';
-
-/** The files that a hub loads, by name: `configuration.yaml` and those that it includes. */
-export type Files = Readonly<Record<string, string>>;
+import { MARKER_SCRIPT } from '../../kinds/ids';
+import { ConfigFiles, type Files, nameInConfig, type Place } from './config-files';
+import { dereference, entriesOf, parseHubYaml } from './hub-yaml';
 
 /**
  * A part of the configuration that the hub loads as a whole: `logger`, `automation`, `sensor.filter` (the platform filter
@@ -31,23 +28,21 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
 /** Sections whose items have no platform, regardless of the names of their keys. */
 const WITHOUT_PLATFORMS: ReadonlySet<string> = new Set(['automation', 'script', 'template', 'homeassistant']);
 
-/** Files that include each other in a circle end here. */
-const LONGEST_INCLUDE_CHAIN = 16;
-
 /** The top-level section of a part: `logger` of `logger.filters`. */
 export const sectionOf = (part: string): string => part.split('.', 1)[0]!;
 
 /**
  * The sections of a configuration. A file that is not YAML has none: the hub would not load it either. The operator's
  * own marker is none.
- * * @param secretDigest stands for the value of a secret: another value has another digest. Empty: there is no such secret.
+ *
+ * @param secretDigest stands for the value of a secret: another value has another digest. Empty: there is no such secret.
  */
 export function readSections(
   files: Files,
   secretDigest: (key: string) => string,
   parse = parseHubYaml,
 ): Sections {
-  return new SectionReader(files, secretDigest, parse).read();
+  return new SectionReader(new ConfigFiles(files, parse), secretDigest).read();
 }
 
 /** The sections with the digests of the secrets that they use. */
@@ -64,12 +59,6 @@ export function sectionsUsing(sections: Sections, key: string): string[] {
   return [...sections].filter(([, { secrets }]) => Object.hasOwn(secrets, key)).map(([name]) => name);
 }
 
-/** A node, with the file that it is in. */
-interface Place {
-  readonly node: Node | null;
-  readonly file: HubYaml;
-}
-
 type Content = string | Place;
 
 interface Summary {
@@ -78,20 +67,18 @@ interface Summary {
 }
 
 class SectionReader {
-  private readonly parsed = new Map<string, HubYaml | undefined>();
   private readonly contributions = new Map<string, Summary[]>();
   private readonly summaries = new Map<Node, Summary>();
   private readonly inProgress = new Set<Node>();
 
   constructor(
-    private readonly files: Files,
+    private readonly files: ConfigFiles,
     private readonly secretDigest: (key: string) => string,
-    private readonly parseText: typeof parseHubYaml,
   ) {}
 
   read(): Sections {
-    const file = this.parse('configuration.yaml');
-    if (file) this.addAll({ node: file.root, file });
+    const { root } = this.files;
+    if (root) this.addAll(root);
     return new Map([...this.contributions].map(([name, parts]) => [name, this.section(parts)]));
   }
 
@@ -105,11 +92,11 @@ class SectionReader {
 
   /** Adds the sections of a mapping: of `configuration.yaml`, or of a package. */
   private addAll(place: Place): void {
-    const { node, file } = this.follow(place);
+    const { node, file } = this.files.follow(place);
     if (!isMap(node)) return;
     for (const [key, value] of entriesOf(node, file.anchors)) {
       const section = key.split(' ', 1)[0]!;
-      const content = this.follow({ node: value, file });
+      const content = this.files.follow({ node: value, file });
       if (!isMarker(section, content)) this.addSection(section, content, { node: value, file });
     }
   }
@@ -138,10 +125,10 @@ class SectionReader {
   }
 
   private addPackages(written: Place): void {
-    const { node, file } = this.follow(written);
+    const { node, file } = this.files.follow(written);
     if (!isMap(node)) return this.add('homeassistant.packages', [written]);
     for (const value of entriesOf(node, file.anchors).values()) {
-      const content = this.follow({ node: value, file });
+      const content = this.files.follow({ node: value, file });
       if (isMap(content.node)) this.addAll(content);
       else this.add('homeassistant.packages', [{ node: value, file }]);
     }
@@ -149,7 +136,7 @@ class SectionReader {
 
   private platformOf(section: string, place: Place): string | undefined {
     if (WITHOUT_PLATFORMS.has(section)) return undefined;
-    const { node, file } = this.follow(place);
+    const { node, file } = this.files.follow(place);
     if (!isMap(node)) return undefined;
     const platform = dereference(entriesOf(node, file.anchors).get('platform') ?? null, file.anchors);
     return isScalar(platform) && !platform.tag ? String(platform.value) : undefined;
@@ -160,33 +147,6 @@ class SectionReader {
     const present = this.contributions.get(name);
     if (present) present.push(summary);
     else this.contributions.set(name, [summary]);
-  }
-
-  /** The node that is meant: behind aliases and includes of known files. */
-  private follow(place: Place): Place {
-    let { node, file } = place;
-    for (let step = 0; step < LONGEST_INCLUDE_CHAIN; step++) {
-      if (isAlias(node)) node = dereference(node, file.anchors);
-      const included = this.included(node);
-      if (!included) break;
-      node = included.root;
-      file = included;
-    }
-    return { node, file };
-  }
-
-  private included(node: Node | null): HubYaml | undefined {
-    if (!isScalar(node) || node.tag !== '!include') return undefined;
-    return this.parse(nameInConfig(String(node.value)));
-  }
-
-  private parse(name: string): HubYaml | undefined {
-    if (!this.parsed.has(name)) {
-      const text = this.files[name];
-      const parsed = text === undefined ? undefined : this.parseText(text);
-      this.parsed.set(name, parsed && 'document' in parsed ? parsed : undefined);
-    }
-    return this.parsed.get(name);
   }
 
   private summaryOf({ node, file }: Place): Summary {
@@ -226,7 +186,7 @@ class SectionReader {
     if (isSeq(node)) return ['list', node.tag ?? '', ...node.items.map(inFile)];
     if (!isScalar(node)) return [];
     const value = String(node.value);
-    const included = this.included(node);
+    const included = this.files.included(node);
     if (included) return [{ node: included.root, file: included }];
     if (node.tag?.startsWith('!include_dir')) return ['directory', node.tag, value, ...this.directory(value)];
     return ['scalar', node.tag ?? '', node.type === 'PLAIN' ? 'plain' : 'quoted', value];
@@ -235,20 +195,14 @@ class SectionReader {
   /** The known files of a directory: they are all in that of the configuration. */
   private directory(path: string): Content[] {
     if (nameInConfig(path) !== '.') return [];
-    return Object.keys(this.files)
+    return this.files.names
       .filter((name) => name !== 'configuration.yaml')
       .sort()
       .flatMap((name) => {
-        const file = this.parse(name);
+        const file = this.files.parse(name);
         return [name, ...(file ? [{ node: file.root, file }] : [])];
       });
   }
-}
-
-/** `sensors.yaml` for `./sensors.yaml` and `/config/sensors.yaml`. */
-export function nameInConfig(path: string): string {
-  const relative = posix.normalize(path.replace(/^\/config(\/|$)/, './')).replace(/\/$/, '');
-  return relative === '' ? '.' : relative;
 }
 
 function isMarker(section: string, { node, file }: Place): boolean {

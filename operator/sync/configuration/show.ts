@@ -2,12 +2,13 @@ import { HubFailed, HubRejected } from '../../client/errors';
 import type { HubClient } from '../../client/hub-client';
 import { scriptVariables } from '../../client/script-variables';
 import type { Redact } from '../../client/redact';
+import { MARKER_SCRIPT } from '../../kinds/ids';
 import { CONTENT_SEEN_LIMIT, VOLUME_REFRESH_INTERVAL } from '../../limits';
 import type { Hub } from '../../kinds';
 import type { Services } from '../services';
 import { checkInHub, problemOf } from './check';
 import { isSameMarker } from './content';
-import { MARKER_SCRIPT, type MarkerVariables } from './marker';
+import type { MarkerVariables } from './marker';
 import { refreshVolumes } from './refresh';
 
 /** Milliseconds between two looks at what the hub has read. */

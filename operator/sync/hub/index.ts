@@ -18,12 +18,20 @@ import { releaseRetained } from './workload/retain';
 import { ensureStatefulSet } from './workload/statefulset';
 import { ensureStorage } from './workload/storage';
 
-/** Reconciles a Hub: the steps below, in their order. */
-export function hubModule(services: Services, hubs: HubClients): SyncModule<Hub> {
+/**
+ * Reconciles a Hub: the steps below, in their order.
+ *
+ * @param isLoading whether a configuration is being loaded into the hub
+ */
+export function hubModule(
+  services: Services,
+  hubs: HubClients,
+  isLoading: (hub: Hub) => boolean,
+): SyncModule<Hub> {
   const connector = new Connector(services, hubs);
   const backup = ensureBackupSchedule(services);
   const externalSteps = Steps.none().add(externalStep(services, hubs)).add(backup);
-  const steps = workloadSteps(services)
+  const steps = workloadSteps(services, isLoading)
     .add({ name: 'bootstrap', run: (context) => connector.connect(context) })
     .add(checkTrustedProxies)
     .add(checkClusterBans(services))
@@ -42,10 +50,13 @@ export function hubModule(services: Services, hubs: HubClients): SyncModule<Hub>
 }
 
 /** Ensures the objects in the cluster that the hub runs on and is reached by. */
-function workloadSteps(services: Services): Steps<HubContext & WithClaim & WithAddress> {
+function workloadSteps(
+  services: Services,
+  isLoading: (hub: Hub) => boolean,
+): Steps<HubContext & WithClaim & WithAddress> {
   const steps = Steps.none()
     .add(continueOnFailure(services, ensureStorage(services)))
-    .add(continueOnFailure(services, ensureStatefulSet(services)));
+    .add(continueOnFailure(services, ensureStatefulSet(services, isLoading)));
   return addExposure(steps, services);
 }
 
@@ -63,7 +74,7 @@ async function dryRun(services: Services, context: HubContext): Promise<Outcome>
       ready('DryRun', 'The hub runs elsewhere and is not contacted: nothing was compared.'),
     );
   const applier = new DryRunApplier(services.cluster, services.cache, API_GROUP);
-  const outcome = await workloadSteps({ ...services, applier }).run(context, () => {
+  const outcome = await workloadSteps({ ...services, applier }, () => false).run(context, () => {
     const { differences } = applier;
     if (differences.length === 0)
       return ready('DryRun', 'Nothing in the cluster would change. The hub is not contacted.');

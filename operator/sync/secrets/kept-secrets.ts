@@ -10,8 +10,8 @@ interface ConfigMap extends ClusterObject {
 }
 
 /**
- * The values that are given no longer and that the configuration of the hub still uses: the published one, or the accepted
- * one, which the operator goes back to. Without them the hub could load neither (rules.md, "Secrets").
+ * The values that are given no longer and that the configuration of the hub still uses: the published one, or those that
+ * the operator goes back to. Without them the hub could load none of them (rules.md, "Secrets").
  */
 export async function valuesToKeep(
   { applier }: Pick<Services, 'applier'>,
@@ -24,7 +24,7 @@ export async function valuesToKeep(
   if (gone.length === 0) return new Map();
   const names = objectNames(hub);
   const used = new Set<string>();
-  for (const name of [names.configuration, names.acceptedConfiguration]) {
+  for (const name of [names.configuration, names.acceptedConfiguration, names.lastGoodConfiguration]) {
     const configMap = await applier.find<ConfigMap>(builtin.ConfigMap, namespace, name);
     const files = Object.entries(configMap?.data ?? {}).filter(([file]) => !file.startsWith('.'));
     for (const key of secretUses(Object.fromEntries(files)).keys()) used.add(key);

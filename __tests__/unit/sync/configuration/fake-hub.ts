@@ -3,14 +3,19 @@ import { HubRejected } from '../../../../operator/client/errors';
 import type { Hub, HubConfiguration } from '../../../../operator/kinds';
 import { operatorAnnotations } from '../../../../operator/kinds/annotations';
 import type { Manifest } from '../../../../operator/runtime/apply';
+import { type Outcome, waiting } from '../../../../operator/runtime/outcome';
 import { AcceptedConfigurations } from '../../../../operator/sync/configuration/accepted';
 import { contentOf } from '../../../../operator/sync/configuration/content';
 import { generateConfiguration } from '../../../../operator/sync/configuration/generate';
-import { OnlineConfigurations, type Wanted } from '../../../../operator/sync/configuration/online';
+import { FailedStarts } from '../../../../operator/sync/configuration/failed-starts';
+import { Loads, type Wanted } from '../../../../operator/sync/configuration/loads';
+import { OfflineConfigurations } from '../../../../operator/sync/configuration/offline';
+import { OnlineConfigurations } from '../../../../operator/sync/configuration/online';
 import { PodReplacement } from '../../../../operator/sync/configuration/pod-replacement';
 import { HASH_FILE } from '../../../../operator/sync/configuration/publish';
 import type { ReloadStrategy } from '../../../../operator/sync/configuration/reload-decision';
-import type { Files } from '../../../../operator/sync/configuration/sections';
+import type { Files } from '../../../../operator/sync/configuration/config-files';
+import { readSecretsYaml, writeSecretsYaml } from '../../../../operator/sync/secrets/secrets-yaml';
 import type { Services } from '../../../../operator/sync/services';
 import type { ManualClock } from '../../manual-clock';
 import { aHub, services } from '../fixtures';
@@ -22,6 +27,14 @@ interface ConfigMap {
   readonly metadata: { readonly resourceVersion: string; readonly annotations: Record<string, string> };
   readonly data: Record<string, string>;
 }
+
+/** A process of the operator. */
+export interface Operator {
+  sync(wanted: Wanted, forced?: boolean): Promise<Outcome>;
+  close(): void;
+}
+
+const AWAY = waiting('HubNotReady', 'Waiting for the Hub villa.', 300_000);
 
 const resource = {
   apiVersion: 'hub-operator.dev/v1',
@@ -35,7 +48,7 @@ const resource = {
  * reads its scripts on `script.reload`, and is restarted when the Hub copies another restart hash.
  */
 export class FakeHub {
-  readonly hub: Hub = aHub({ status: { version: '2026.11.0' } });
+  hub: Hub = aHub({ status: { version: '2026.11.0' } });
   readonly configMaps = new Map<string, ConfigMap>();
   /** The fields of status in the last outcome. */
   reported: Readonly<Record<string, unknown>> = {};
@@ -45,8 +58,22 @@ export class FakeHub {
   readonly loaded = new Map<string, string>();
   /** Says what is wrong with a text, or nothing. */
   check: (text: string) => string | null = () => null;
+  /** Whether the hub comes up in recovery mode with a text that its check accepts. */
+  cannotStartWith: (text: string) => boolean = () => false;
+  /** It does not read what its pod mounts, until the next start: a backup has brought old files. */
+  readsOldFiles = false;
+  /** Its scripts show no marker. */
+  hidesMarker = false;
+  /** What `prepare-config` said at the start of the pod. */
+  verdict: string | undefined;
+  /** The resource in the cluster; undefined: the one that is reconciled. */
+  latest: HubConfiguration | undefined;
+  /** The hub does not finish its start. */
+  hangs = false;
   private status: HubConfiguration['status'];
-  private marker: string | undefined;
+  private secretsYaml: string | undefined;
+  private isRecovery = false;
+  private marker: { configuration: string | undefined; secrets?: string } | undefined;
   private start = 0;
   private restartHash: string | undefined;
   private version = 0;
@@ -65,10 +92,16 @@ export class FakeHub {
     this.status = status;
   }
 
+  /** Gives the hub these values for `!secret`. */
+  setSecrets(values: Readonly<Record<string, string>>): void {
+    this.secretsYaml = writeSecretsYaml(new Map(Object.entries(values)), 'salt').text;
+  }
+
   wanted(configuration: string, strategy: ReloadStrategy = 'auto', files: Files = {}): Wanted {
-    const generated = generateConfiguration({ configuration, files, hasSecrets: false });
+    const secrets = this.secretsYaml === undefined ? undefined : readSecretsYaml(this.secretsYaml);
+    const generated = generateConfiguration({ configuration, files, hasSecrets: secrets !== undefined });
     if (generated.type === 'invalid') throw new Error(generated.message);
-    const content = contentOf(generated, undefined, { configuration: generated.hash, secrets: undefined });
+    const content = contentOf(generated, secrets, { configuration: generated.hash, secrets: secrets?.hash });
     return {
       resource: { ...resource, ...(this.status && { status: this.status }) },
       content,
@@ -91,9 +124,22 @@ export class FakeHub {
   }
 
   /** A new process of the operator. */
-  operator(): OnlineConfigurations {
+  operator(): Operator {
     const given = this.services();
-    return new OnlineConfigurations(given, new AcceptedConfigurations(given), new PodReplacement(given));
+    const accepted = new AcceptedConfigurations(given);
+    const pods = new PodReplacement(given);
+    const loads = new Loads(given, accepted, pods);
+    const contact = () => Promise.resolve({ client: this.client });
+    const failedStarts = new FailedStarts(given, { contact }, accepted, pods);
+    const offline = new OfflineConfigurations(given, accepted, pods, failedStarts);
+    const online = new OnlineConfigurations(given, accepted, pods, loads);
+    return {
+      close: () => loads.close(),
+      sync: (wanted, forced = false) =>
+        this.isUsable
+          ? online.sync(wanted, this.hub, this.client, { forced } as never)
+          : offline.sync(wanted, this.hub, AWAY, forced),
+    };
   }
 
   /** Reconciles until the hub has the content or the operator has given up; killed processes are followed by new ones. */
@@ -101,7 +147,7 @@ export class FakeHub {
     let online = first;
     for (let round = 0; round < 60; round++) {
       try {
-        const outcome = await online.sync(wanted, this.hub, this.client, { forced: false } as never);
+        const outcome = await online.sync(wanted);
         this.reported = outcome.status ?? {};
         if (outcome.type !== 'Waiting') return outcome.reason;
       } catch (error) {
@@ -115,12 +161,31 @@ export class FakeHub {
     throw new Error('it does not settle');
   }
 
+  /** Reconciles this often, a second apart, regardless of the outcomes. The last one is returned. */
+  async reconcile(wanted: Wanted, times: number, first = this.operator()): Promise<Outcome> {
+    let operator = first;
+    let outcome: Outcome | undefined;
+    for (let round = 0; round < times; round++) {
+      try {
+        outcome = await operator.sync(wanted);
+        this.reported = { ...this.reported, ...outcome.status };
+      } catch (error) {
+        if (!(error instanceof Killed)) throw error;
+        operator.close();
+        operator = this.operator();
+      }
+      await this.clock.advance(1_000);
+      this.followRestart();
+    }
+    return outcome!;
+  }
+
   /** Reconciles until the operator is killed. */
   async untilKilled(wanted: Wanted): Promise<void> {
     const online = this.operator();
     for (let round = 0; round < 60; round++) {
       try {
-        await online.sync(wanted, this.hub, this.client, { forced: false } as never);
+        await online.sync(wanted);
       } catch (error) {
         if (!(error instanceof Killed)) throw error;
         return online.close();
@@ -138,6 +203,7 @@ export class FakeHub {
     return {
       rest: {
         redact: String,
+        get: () => Promise.resolve({ version: '2026.11.0', recovery_mode: this.isRecovery }),
         post: (path: string) => {
           if (path.endsWith('check_config')) {
             const errors = this.check(this.text);
@@ -165,10 +231,11 @@ export class FakeHub {
       },
       entityRegistry: { findNow: () => Promise.resolve({ entity_id: 'script.marker' }) },
       entities: {
-        running: () => Promise.resolve({ variables: { configuration: this.marker } }),
-        reload: () => {
-          this.step('script/reload');
-          this.marker = this.configMaps.get('villa-configuration')!.data[HASH_FILE];
+        running: () => Promise.resolve(this.hidesMarker ? undefined : { variables: this.marker }),
+        reload: (kind: string) => {
+          this.step(`${kind}/reload`);
+          this.loaded.set(kind, this.text);
+          if (kind === 'script') this.marker = this.readsOldFiles ? undefined : this.mountedMarker;
           return Promise.resolve();
         },
       },
@@ -178,7 +245,11 @@ export class FakeHub {
   /** The Hub copies the restart hash to the pod template; a new one is a new pod, which reads what is mounted then. */
   private followRestart(): void {
     const { annotations } = this.configMaps.get('villa-configuration')!.metadata;
-    const restartHash = annotations[operatorAnnotations.restartHash];
+    const hashes = [
+      annotations[operatorAnnotations.restartHash],
+      annotations[operatorAnnotations.restartSecretsHash],
+    ];
+    const restartHash = hashes.filter((hash) => hash !== undefined).join(' ');
     if (restartHash === this.restartHash) return;
     this.restartHash = restartHash;
     this.restart();
@@ -186,14 +257,49 @@ export class FakeHub {
 
   restart(): void {
     this.start += 1;
-    this.marker = this.configMaps.get('villa-configuration')!.data[HASH_FILE];
+    this.readsOldFiles = false;
+    this.isRecovery = this.cannotStartWith(this.text);
+    this.setCondition(this.isRecovery ? 'RecoveryMode' : 'HubRunning');
+    this.marker = this.mountedMarker;
     for (const section of ['input_boolean', 'counter', 'template']) this.loaded.set(section, this.text);
     this.events.push('restart');
   }
 
+  private get isUsable(): boolean {
+    return !this.isRecovery && !this.hangs;
+  }
+
+  private setCondition(reason: string): void {
+    const conditions = [{ type: 'Ready', status: 'False', reason, message: '', lastTransitionTime: '' }];
+    this.hub = aHub({ status: { version: '2026.11.0', conditions } as never });
+  }
+
+  private get mountedMarker() {
+    const configuration = this.configMaps.get('villa-configuration')!.data[HASH_FILE];
+    const secrets = this.text.includes('!secret') ? readSecretsYaml(this.secretsYaml ?? '')?.hash : undefined;
+    return { configuration, ...(secrets !== undefined && { secrets }) };
+  }
+
   private get pod() {
-    const annotations = { [operatorAnnotations.configHash]: this.restartHash };
-    return { metadata: { name: 'villa-0', uid: `pod-${this.start}`, annotations } };
+    const [configuration, secrets] = this.restartHash?.split(' ') ?? [];
+    return {
+      metadata: {
+        name: 'villa-0',
+        uid: `pod-${this.start}`,
+        annotations: {
+          [operatorAnnotations.configHash]: configuration,
+          ...(secrets !== undefined && { [operatorAnnotations.secretsHash]: secrets }),
+        },
+      },
+      status: {
+        ...(this.verdict && {
+          initContainerStatuses: [
+            { name: 'prepare-config', state: { terminated: { exitCode: 0, message: this.verdict } } },
+          ],
+        }),
+        containerStatuses: [{ name: 'hub', started: !this.hangs, state: { running: {} } }],
+      },
+    };
   }
 
   private services(): Services {
@@ -205,10 +311,16 @@ export class FakeHub {
         get: (kind: string, _namespace: string, name: string) => {
           if (kind === 'ConfigMap') return metadataOf(name) as never;
           if (kind === 'Pod') return this.pod as never;
+          if (kind === 'HubConfiguration') return this.latest as never;
           return (kind === 'Hub' ? this.hub : undefined) as never;
         },
       },
-      secrets: { get: () => Promise.resolve(undefined) },
+      secrets: {
+        get: () =>
+          Promise.resolve(
+            this.secretsYaml === undefined ? undefined : new Map([['secrets.yaml', this.secretsYaml]]),
+          ),
+      },
       cluster: {
         request: ({ method }) => {
           this.step(method === 'DELETE' ? 'delete pod' : 'refresh');

@@ -1,7 +1,13 @@
 import type { HttpConfig, HttpSettings } from '../../../../operator/client/api-types';
 import { HubRejected } from '../../../../operator/client/errors';
 import { readHttpSection } from '../../../../operator/sync/configuration/http-section';
-import { nextHttpStep, syncHttpSettings } from '../../../../operator/sync/configuration/http-settings';
+import type { SentSettings } from '../../../../operator/sync/configuration/accepted';
+import {
+  completeSettings,
+  type HttpPolicy,
+  nextHttpStep,
+  syncHttpSettings,
+} from '../../../../operator/sync/configuration/http-settings';
 
 const standard = { server_port: 8123, ip_ban_enabled: true, login_attempts_threshold: -1 };
 const ours = { ...standard, use_x_forwarded_for: true, trusted_proxies: ['10.0.0.0/8'] };
@@ -46,12 +52,19 @@ describe('readHttpSection', () => {
 
   test('the settings have the form that the hub shows', () => {
     const text =
-      'http:\n  use_x_forwarded_for: yes\n  trusted_proxies: [10.0.0.1, 10.0.0.0/255.0.0.0, 10.1.0.0/0.0.255.255, "fd00::1", "2001:DB8:0:0::/32"]\n  cors_allowed_origins: https://a.example\n  login_attempts_threshold: 5\n';
+      'http:\n  base_url: https://a.example\n  use_x_forwarded_for: yes\n  trusted_proxies: [10.0.0.1, 10.0.0.0/255.0.0.0, 10.1.0.0/0.0.255.255, "fd00::1", "2001:DB8:0:0::/32", "::FFFF:10.0.0.1"]\n  cors_allowed_origins: https://a.example\n  login_attempts_threshold: 5\n';
     expect(read(text)).toEqual({
       type: 'settings',
       settings: {
         use_x_forwarded_for: true,
-        trusted_proxies: ['10.0.0.1/32', '10.0.0.0/8', '10.1.0.0/16', 'fd00::1/128', '2001:db8::/32'],
+        trusted_proxies: [
+          '10.0.0.1/32',
+          '10.0.0.0/8',
+          '10.1.0.0/16',
+          'fd00::1/128',
+          '2001:db8::/32',
+          '::ffff:10.0.0.1/128',
+        ],
         cors_allowed_origins: ['https://a.example'],
         login_attempts_threshold: 5,
       },
@@ -77,8 +90,27 @@ describe('readHttpSection', () => {
     ['http:\n  server_port: !secret port\n', 'http.server_port must be a plain value'],
     ['http:\n  ip_ban_enabled: perhaps\n', 'http.ip_ban_enabled'],
     ['http: !include nowhere.yaml\n', 'a mapping'],
+    ['homeassistant:\n  packages:\n    proxy:\n      http:\n', 'a package has it'],
   ])('%j is refused with the key', (text, words) => {
     expect(read(text)).toMatchObject({ type: 'invalid', message: expect.stringContaining(words) });
+  });
+});
+
+describe('completeSettings', () => {
+  const written = (profile: string, certificate?: string) => ({
+    ssl_profile: profile,
+    ...(certificate && { ssl_certificate: certificate }),
+  });
+  test.each([
+    ['intermediate_v6', written('modern', 'c.pem'), 'modern_v4'],
+    ['intermediate_v6', written('intermediate', 'c.pem'), 'intermediate_v4'],
+    ['intermediate_v6', written('modern'), 'intermediate_v6'],
+    ['intermediate_v6', written('modern_v6', 'c.pem'), 'modern_v6'],
+    ['modern', written('intermediate', 'c.pem'), 'intermediate'],
+    ['intermediate_v6', {}, 'intermediate_v6'],
+  ])('with the default %s, the profile of %j is %s', (standard, settings, profile) => {
+    const given = config({ default: { ssl_profile: standard } });
+    expect(completeSettings(given, settings).ssl_profile).toBe(profile);
   });
 });
 
@@ -87,22 +119,33 @@ describe('syncHttpSettings', () => {
     'configuration.yaml': 'http:\n  use_x_forwarded_for: true\n  trusted_proxies: [10.0.0.0/8]\n',
   };
   const auto = { strategy: 'auto', forced: false, mayRestart: true } as const;
+  type Policy = Omit<HttpPolicy, 'remember'>;
 
   async function run(
     given: Partial<HttpConfig> | Error,
-    policy: Parameters<typeof syncHttpSettings>[2] = auto,
+    policy: Policy = auto,
     text = files,
+    refusal?: HubRejected,
   ) {
     const sent: [string, HttpSettings | undefined][] = [];
+    /** What is stored, before or after a command. */
+    const stored: (SentSettings | undefined)[] = [];
     const connection = {
       command: (type: string, fields: { config?: HttpSettings } = {}) => {
-        if (type !== 'http/config') sent.push([type, fields.config]);
-        else if (given instanceof Error) return Promise.reject(given);
+        if (type !== 'http/config') {
+          sent.push([type, fields.config]);
+          if (type.endsWith('configure')) expect(stored).toHaveLength(1);
+          if (refusal) return Promise.reject(refusal);
+        } else if (given instanceof Error) return Promise.reject(given);
         return Promise.resolve(config(given instanceof Error ? {} : given));
       },
     };
-    const { source, condition, sent: key } = await syncHttpSettings({ connection } as never, text, policy);
-    return { sent, key, source, reason: condition?.reason, message: condition?.message };
+    const remember = (value: SentSettings | undefined) => Promise.resolve(void stored.push(value));
+    const { source, condition } = await syncHttpSettings({ connection } as never, text, {
+      ...policy,
+      remember,
+    });
+    return { sent, stored, source, reason: condition?.reason, message: condition?.message };
   }
 
   test('new settings are sent complete', async () => {
@@ -137,23 +180,43 @@ describe('syncHttpSettings', () => {
 
   test('a trial that was not ended in time is repeated once', async () => {
     const given = { pending: { ...ours, error: 'not_promoted' } };
-    const first = await run(given);
-    expect(first.sent).toHaveLength(1);
-    expect(await run(given, { ...auto, sent: first.key })).toMatchObject({ sent: [], reason: 'Reverted' });
+    const first = (await run({})).stored.at(-1);
+    const second = await run(given, { ...auto, sent: first });
+    expect(second.sent).toHaveLength(1);
+    const third = await run(given, { ...auto, sent: second.stored.at(-1) });
+    expect(third).toMatchObject({ sent: [], reason: 'Reverted' });
   });
 
   test('former settings of its own that are on trial give way', async () => {
-    const { key } = await run({});
+    const sent = (await run({})).stored.at(-1);
     const text = { 'configuration.yaml': 'http:\n  ip_ban_enabled: false\n' };
     const pending = { ...ours, ...meta };
     const given = { pending, active_config_type: 'pending' } as const;
-    expect((await run(given, { ...auto, sent: key }, text)).sent).toHaveLength(1);
+    expect((await run(given, { ...auto, sent }, text)).sent).toHaveLength(1);
     expect((await run(given, auto, text)).reason).toBe('PendingChange');
   });
 
-  test('settings that the hub does not take as they are do not restart it again', async () => {
-    const { key } = await run({});
-    expect(await run({}, { ...auto, sent: key })).toMatchObject({ sent: [], reason: 'Rejected' });
+  test('settings that the hub does not take as they are are sent twice, and not by another process', async () => {
+    const first = await run({});
+    const second = await run({}, { ...auto, sent: first.stored.at(-1) });
+    expect(second.sent).toHaveLength(1);
+    const sent = second.stored.at(-1);
+    expect(await run({}, { ...auto, sent })).toMatchObject({ sent: [], stored: [], reason: 'Rejected' });
+    // Other settings are no repetition.
+    const text = { 'configuration.yaml': 'http:\n  ip_ban_enabled: false\n' };
+    expect((await run({}, { ...auto, sent }, text)).stored).toMatchObject([{ times: 1 }]);
+  });
+
+  test('settings that the hub refuses do not count as sent', async () => {
+    const refusal = new HubRejected('invalid_format', 'expected a port');
+    const { stored, reason } = await run({}, auto, files, refusal);
+    expect({ last: stored.at(-1), reason }).toEqual({ last: undefined, reason: 'Rejected' });
+  });
+
+  test('what was sent is forgotten once the hub has it', async () => {
+    const sent = { hash: 'x', times: 1 };
+    expect((await run({ stable: ours }, { ...auto, sent })).stored).toEqual([undefined]);
+    expect((await run({ stable: ours })).stored).toEqual([]);
   });
 
   test('a hub is not restarted under hot-reload, or beside another load', async () => {

@@ -10,8 +10,16 @@ describe('readLoggerLevels', () => {
     ['zone:\n', { logs: {} }],
     ['logger: !include logger.yaml\n', { default: 'error', logs: {} }],
     ['x: &l {default: info}\nlogger: *l\n', { default: 'info', logs: {} }],
+    [
+      'homeassistant:\n  packages:\n    a:\n      logger: {default: info, logs: {x: debug, y: debug}}\n    b: !include package.yaml\nlogger:\n  logs: {x: error}\n',
+      { default: 'info', logs: { x: 'error', y: 'debug', z: 'info' } },
+    ],
   ])('%j', (text, levels) => {
-    const files = { 'configuration.yaml': text, 'logger.yaml': 'default: error\n' };
+    const files = {
+      'configuration.yaml': text,
+      'logger.yaml': 'default: error\n',
+      'package.yaml': 'logger: {default: fatal, logs: {z: info}}\n',
+    };
     expect(readLoggerLevels(files)).toEqual(levels);
   });
 });

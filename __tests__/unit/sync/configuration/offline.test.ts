@@ -8,50 +8,79 @@ import { aHub, services } from '../fixtures';
 import { FakeHub } from './fake-hub';
 
 interface Given {
-  readonly accepted?: boolean;
+  readonly accepted?: Partial<Accepted> | undefined;
   readonly hub?: Hub;
   readonly pod?: object;
   readonly strategy?: ReloadStrategy;
+  /** Annotations of the ConfigMap that exists. */
+  readonly published?: Readonly<Record<string, string>>;
 }
 
+const GROUP = 'hub-operator.dev';
 const away = waiting('HubNotReady', 'Waiting for the Hub villa.', 300_000);
+const KNOWN: Partial<Accepted> = {
+  marker: { configuration: 'sha256:before' },
+  loaded: new Map(),
+  pending: [],
+};
+/** The hub runs with what it accepted. */
+const RUNS = { [`${GROUP}/content-hash`]: 'sha256:before', [`${GROUP}/restart-hash`]: 'sha256:before' };
 
-function setup({ accepted = true, hub = aHub(), pod, strategy = 'auto' }: Given = {}) {
+function setup(given: Given = {}) {
+  const { hub = aHub(), pod, strategy = 'auto', published } = given;
+  const accepted = 'accepted' in given ? given.accepted : KNOWN;
   const clock = new ManualClock();
   const { content, resource } = new FakeHub(clock).wanted('input_boolean:\n  second:\n');
   const written: (string | undefined)[] = [];
-  const given = services({
+  const writtenSecrets: (string | undefined)[] = [];
+  const offered = services({
     clock,
     cache: {
-      get: (kind: string) => (kind === 'Hub' ? hub : kind === 'Pod' ? pod : undefined) as never,
+      get: (kind: string) => {
+        if (kind === 'ConfigMap') return (published && { metadata: { annotations: published } }) as never;
+        return (kind === 'Hub' ? hub : kind === 'Pod' ? pod : undefined) as never;
+      },
     },
     secrets: { get: () => Promise.resolve(undefined) },
     applier: {
       apply: (_type, { metadata }) => {
-        written.push(metadata.annotations?.['hub-operator.dev/restart-hash']);
+        written.push(metadata.annotations?.[`${GROUP}/restart-hash`]);
+        writtenSecrets.push(metadata.annotations?.[`${GROUP}/restart-secrets-hash`]);
         return Promise.resolve(undefined as never);
       },
     },
   });
-  const known = { get: () => Promise.resolve(accepted ? ({} as Accepted) : undefined) };
+  const known = { current: () => Promise.resolve(accepted) };
   const offline = new OfflineConfigurations(
-    given,
+    offered,
     known as never,
     { replace: () => Promise.resolve(true) } as never,
+    { goBack: () => Promise.resolve(false) } as never,
   );
   const hash = content.marker.configuration;
   return {
     clock,
+    content,
     hash,
     written,
-    sync: (status?: HubConfiguration['status']) =>
-      offline.sync({ ...resource, ...(status && { status }) }, { content, strategy }, hub, away),
+    writtenSecrets,
+    sync: (status?: HubConfiguration['status'], forced = false) =>
+      offline.sync(
+        {
+          resource: { ...resource, ...(status && { status }) },
+          content,
+          policy: { strategy, autoRestart: true },
+        },
+        hub,
+        away,
+        forced,
+      ),
   };
 }
 
 describe('OfflineConfigurations', () => {
   test('a hub that never ran with a configuration gets it at once', async () => {
-    const { hash, sync, written } = setup({ accepted: false });
+    const { hash, sync, written } = setup({ accepted: undefined });
     expect(await sync()).toMatchObject({ reason: 'HubNotReady', status: { configHash: hash } });
     expect(written).toEqual([hash]);
   });
@@ -67,15 +96,62 @@ describe('OfflineConfigurations', () => {
     expect(written).toEqual([hash]);
   });
 
-  test('a hub whose pod is starting is not interrupted, however long it takes', async () => {
+  describe('while the pod starts', () => {
     const hubContainer = { name: 'hub', started: false, state: { running: {} } };
-    const { clock, sync, written } = setup({
-      pod: { metadata: {}, status: { containerStatuses: [hubContainer] } },
+    const pod = { metadata: {}, status: { containerStatuses: [hubContainer] } };
+
+    test('a hub that starts with what it has run with is not interrupted for ten minutes', async () => {
+      const { clock, hash, sync, written } = setup({ pod, published: RUNS });
+      expect(await sync()).toMatchObject({
+        type: 'Waiting',
+        after: 5_000,
+        message: expect.stringMatching(/waits for up to 10 minutes.*reconcile-requested-at/),
+      });
+      await clock.advance(10 * 60_000 - 1);
+      await sync();
+      expect(written).toEqual([]);
+      await clock.advance(1);
+      await sync();
+      expect(written).toEqual([hash]);
     });
+
+    test.each([
+      ['has not accepted', { ...KNOWN, marker: { configuration: 'sha256:older' } }],
+      ['has not started with', { ...KNOWN, pending: ['recorder'], mustRestart: true }],
+    ])('one that starts with what it %s gets the correction after a minute', async (_, accepted) => {
+      const { clock, hash, sync, written } = setup({ pod, published: RUNS, accepted });
+      await sync();
+      await clock.advance(60_000);
+      await sync();
+      expect(written).toEqual([hash]);
+    });
+
+    test('a request of a person restarts it at once', async () => {
+      const { hash, sync, written } = setup({ pod, published: RUNS });
+      await sync(undefined, true);
+      expect(written).toEqual([hash]);
+    });
+  });
+
+  test.each<[string, Partial<Accepted>, ReloadStrategy, boolean]>([
+    ['a value that a section uses', { loaded: new Map() }, 'auto', true],
+    ['a value that a section uses, under hot-reload', { loaded: new Map() }, 'hot-reload', false],
+    ['a value that nothing uses', {}, 'auto', false],
+  ])('%s has changed since the hub was restarted for the files', async (_, fields, strategy, restarts) => {
+    const { content } = setup();
+    const { configuration } = content.marker;
+    const published = {
+      [`${GROUP}/content-hash`]: configuration,
+      [`${GROUP}/restart-hash`]: configuration,
+      [`${GROUP}/restart-secrets-hash`]: 'sha256:former',
+    };
+    const accepted = { ...KNOWN, marker: content.marker, loaded: content.sections, ...fields };
+    const { clock, sync, writtenSecrets } = setup({ accepted, published, strategy });
     await sync();
-    await clock.advance(20 * 60_000);
+    expect(writtenSecrets.every((hash) => hash === 'sha256:former')).toBe(true);
+    await clock.advance(60_000);
     await sync();
-    expect(written).toEqual([]);
+    expect(writtenSecrets.at(-1)).toBe(restarts ? undefined : 'sha256:former');
   });
 
   test('with hot-reload nothing restarts: the next start of the pod reads the change', async () => {

@@ -30,6 +30,7 @@ describe('OnlineConfigurations', () => {
       'write villa-configuration-accepted',
       'input_boolean/reload',
       'write villa-configuration-accepted',
+      'write villa-configuration-last-good',
     ]);
     expect(hub.loaded.get('input_boolean')).toContain('second');
   });

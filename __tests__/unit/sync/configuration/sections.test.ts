@@ -1,10 +1,6 @@
-import {
-  type Files,
-  nameInConfig,
-  readSections,
-  sectionsUsing,
-} from '../../../../operator/sync/configuration/sections';
-import { MARKER_SCRIPT } from '../../../../operator/sync/configuration/marker';
+import { type Files, nameInConfig } from '../../../../operator/sync/configuration/config-files';
+import { readSections, sectionsUsing } from '../../../../operator/sync/configuration/sections';
+import { MARKER_SCRIPT } from '../../../../operator/kinds/ids';
 
 const read = (files: Files | string, secrets: Readonly<Record<string, string>> = {}) =>
   readSections(

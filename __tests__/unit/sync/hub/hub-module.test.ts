@@ -40,7 +40,7 @@ describe('hubModule', () => {
     });
     const hub = aHub({ metadata: { annotations: { [userAnnotations.dryRun]: 'true' } } });
     const { reconcile } = aHubContext(hub, { dryRun: true });
-    const outcome = await hubModule(given, new HubClients(given)).sync(hub, reconcile);
+    const outcome = await hubModule(given, new HubClients(given), () => false).sync(hub, reconcile);
     expect(outcome).toMatchObject({ type: 'Stalled', reason: 'DryRun' });
     expect(outcome).not.toHaveProperty('after');
     const writes = requests.filter(({ method, query }) => method !== 'GET' && query?.['dryRun'] !== 'All');

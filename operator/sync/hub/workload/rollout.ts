@@ -21,13 +21,18 @@ interface PendingTemplate {
 
 /**
  * Decides when a change restarts the hub. The hashes of configuration and secrets that need a restart are copied from the
- * generated ConfigMap to annotations of the pod template. A changed template is applied once it has been stable for a moment, so that a
- * burst of changes to the Hub, its configuration and its secrets is one rollout (rules.md, "Rollout and debounce").
+ * generated ConfigMap to annotations of the pod template. A changed template is applied once it has been stable for a moment
+ * and nothing is being loaded into the hub, so that a burst of changes to the Hub, its configuration and its secrets is one
+ * rollout (rules.md, "Rollout and debounce").
  */
 export class Rollouts {
   private readonly pending: PerHub<PendingTemplate>;
 
-  constructor(private readonly services: Pick<Services, 'applier' | 'clock' | 'cache'>) {
+  /** @param isLoading whether a configuration is being loaded into the hub, which may need a restart as well */
+  constructor(
+    private readonly services: Pick<Services, 'applier' | 'clock' | 'cache'>,
+    private readonly isLoading: (hub: Hub) => boolean,
+  ) {
     this.pending = new PerHub(services.cache);
   }
 
@@ -58,7 +63,7 @@ export class Rollouts {
     const digest = createHash('sha256').update(JSON.stringify(desired)).digest('hex');
     const before = this.pending.get(hub);
     const now = clock.monotonic();
-    const since = before?.digest === digest ? before.since : now;
+    const since = before?.digest === digest && !this.isLoading(hub) ? before.since : now;
     const first = before?.first ?? now;
     this.pending.set(hub, { digest, since, first });
     return Math.max(0, Math.min(since + ROLLOUT_DEBOUNCE, first + ROLLOUT_DEBOUNCE_LIMIT) - now);

@@ -21,9 +21,10 @@ import { hashesOf, Rollouts } from './rollout';
  */
 export function ensureStatefulSet(
   services: Pick<Services, 'applier' | 'clock' | 'settings' | 'cache'>,
+  isLoading: (hub: Hub) => boolean,
 ): WorkloadStep<HubContext & WithClaim> {
   const { applier } = services;
-  const rollouts = new Rollouts(services);
+  const rollouts = new Rollouts(services, isLoading);
   return {
     name: 'StatefulSet',
     async run(context) {

@@ -9,12 +9,12 @@ const template = (name: string): Manifest => ({ metadata: { name } });
 const set = (name: string): StatefulSet => ({ metadata: { name }, spec: { template: {} } });
 
 /** Rollouts of a cluster in which a StatefulSet has the template of its name. */
-function rollouts() {
+function rollouts(isLoading = () => false) {
   const clock = new ManualClock();
   const matchesLastApplied = (present: { metadata: { name: string } }, desired: Manifest) =>
     present.metadata.name === desired.metadata.name;
   const given = services({ clock, applier: { matchesLastApplied }, cache: { get: <T>() => hub as T } });
-  return { clock, rollouts: new Rollouts(given) };
+  return { clock, rollouts: new Rollouts(given, isLoading) };
 }
 
 describe('Rollouts', () => {
@@ -48,6 +48,21 @@ describe('Rollouts', () => {
     subject.debounceRemaining(hub, set('a'), template('b'));
     clock.set(-3_600_000);
     await clock.advance(3_000);
+    expect(subject.debounceRemaining(hub, set('a'), template('b'))).toBe(0);
+  });
+
+  test('wait for the end of a load, which may need another restart, but not for longer than 30 s', async () => {
+    let isLoading = true;
+    const { rollouts: subject, clock } = rollouts(() => isLoading);
+    expect(subject.debounceRemaining(hub, set('a'), template('b'))).toBe(3_000);
+    await clock.advance(10_000);
+    expect(subject.debounceRemaining(hub, set('a'), template('b'))).toBe(3_000);
+    isLoading = false;
+    expect(subject.debounceRemaining(hub, set('a'), template('b'))).toBe(3_000);
+    await clock.advance(3_000);
+    expect(subject.debounceRemaining(hub, set('a'), template('b'))).toBe(0);
+    isLoading = true;
+    await clock.advance(17_000);
     expect(subject.debounceRemaining(hub, set('a'), template('b'))).toBe(0);
   });
 

@@ -1,0 +1,108 @@
+import { getConfig } from '../../client/core';
+import { HubError } from '../../client/errors';
+import type { Hub, HubConfiguration } from '../../kinds';
+import { isInRecoveryMode } from '../../kinds/hub';
+import type { HubClients } from '../hub-clients';
+import type { Services } from '../services';
+import { SECRETS_HASH_KEY } from '../secrets/secrets-yaml';
+import type { Accepted, AcceptedConfigurations, LastGood } from './accepted';
+import { type Content, isSameMarker } from './content';
+import type { PodReplacement } from './pod-replacement';
+import { publishConfiguration, publishedConfiguration } from './publish';
+
+/**
+ * Brings back the last good configuration when the hub came up in recovery mode with one that its check accepts, such as
+ * one with an unknown type of `auth_providers` (rules.md, "Reload or restart"). What failed is remembered in the accepted
+ * ConfigMap before anything is written, so that no crash repeats it: one restart into recovery mode, and one out of it.
+ */
+export class FailedStarts {
+  constructor(
+    private readonly services: Services,
+    private readonly hubs: Pick<HubClients, 'contact'>,
+    private readonly accepted: AcceptedConfigurations,
+    private readonly pods: PodReplacement,
+  ) {}
+
+  /** Whether the hub cannot start with the content; the last good configuration is published then. */
+  async goBack(
+    resource: HubConfiguration,
+    content: Content,
+    hub: Hub,
+    accepted: Accepted | undefined,
+  ): Promise<boolean> {
+    const isKnown =
+      accepted?.failedStart !== undefined && isSameMarker(accepted.failedStart.marker, content.marker);
+    const former = isKnown ? accepted : await this.find(resource, content, hub, accepted);
+    if (!former) return false;
+    if (!isKnown) await this.accepted.set(hub, former);
+    const { services } = this;
+    const restart = {
+      configuration: former.marker.configuration,
+      secrets: publishedConfiguration(services, resource)?.restart.secrets,
+    };
+    await publishConfiguration(
+      services,
+      resource,
+      { files: former.files, hash: restart.configuration },
+      restart,
+    );
+    // Its template does not change: the pod was started with these files, and has got the others since.
+    const isSamePod = this.pods.podOf(hub)?.metadata.uid === former.failedStart?.pod;
+    if (isSamePod && this.pods.isPodOf(hub, restart))
+      await this.pods.replace(hub, `recovery mode with ${content.marker.configuration}`);
+    return true;
+  }
+
+  /** What the hub is to run with instead; undefined: this start has not failed because of the content. */
+  private async find(
+    resource: HubConfiguration,
+    content: Content,
+    hub: Hub,
+    accepted: Accepted | undefined,
+  ): Promise<Accepted | undefined> {
+    const { configuration: hash } = content.marker;
+    const pod = this.pods.podOf(hub);
+    const published = publishedConfiguration(this.services, resource);
+    if (!isInRecoveryMode(hub) || !pod || pod.metadata.deletionTimestamp) return undefined;
+    // The pod before this decision may still be there.
+    if (published?.hash !== hash || !this.pods.isPodOf(hub, published.restart)) return undefined;
+    if (pod.metadata.uid === undefined || accepted?.failedStart?.pod === pod.metadata.uid) return undefined;
+    const wasChecked = published.restart.configuration === hash || accepted?.marker.configuration === hash;
+    if (!wasChecked) return undefined;
+    const good = await this.accepted.lastGood(hub);
+    if (!good || good.hash === hash || !(await this.answersInRecoveryMode(hub))) return undefined;
+    return {
+      files: good.files,
+      marker: markerOf(good, content),
+      loaded: content.sectionsOf(good.files),
+      pending: [],
+      mustRestart: false,
+      startId: '',
+      warnings: '',
+      failedStart: { marker: content.marker, pod: pod.metadata.uid },
+      sentSettings: accepted?.sentSettings,
+      lastLoad: accepted?.lastLoad,
+    };
+  }
+
+  /** The condition of the Hub may be of the start before. */
+  private async answersInRecoveryMode(hub: Hub): Promise<boolean> {
+    const contacted = await this.hubs.contact(hub);
+    if ('missing' in contacted) return false;
+    try {
+      return (await getConfig(contacted.client.rest)).recovery_mode === true;
+    } catch (error) {
+      if (!(error instanceof HubError)) throw error;
+      return false; // it says nothing now; the Hub repairs the access
+    }
+  }
+}
+
+/** Secrets have no copy to go back to: the marker shows those of now. */
+function markerOf({ files, hash }: LastGood, { marker }: Content): Content['marker'] {
+  const showsSecrets = files['configuration.yaml']?.includes(SECRETS_HASH_KEY) ?? false;
+  return {
+    configuration: hash,
+    ...(showsSecrets && marker.secrets !== undefined && { secrets: marker.secrets }),
+  };
+}

@@ -1,0 +1,165 @@
+import type { HubClient } from '../../client/hub-client';
+import type { Redact } from '../../client/redact';
+import { errorOf, Stopping } from '../../errors';
+import type { Hub, HubConfiguration } from '../../kinds';
+import { REJECTED_WRITE_RETRY_INTERVAL, ROLLOUT_DEBOUNCE_LIMIT } from '../../limits';
+import { hubRedactor } from '../hub-secrets';
+import { PerHub } from '../hub/per-hub';
+import { readGeneratedSecrets } from '../secrets/generated-secrets';
+import type { Services } from '../services';
+import type { Accepted, AcceptedConfigurations } from './accepted';
+import type { Content } from './content';
+import { Loader, type LoadResult } from './load';
+import type { PodReplacement } from './pod-replacement';
+import type { RestartHashes } from './publish';
+import type { ReloadPolicy } from './reload-decision';
+
+/** A content that a hub is to have. */
+export interface Wanted {
+  readonly resource: HubConfiguration;
+  readonly content: Content;
+  readonly policy: ReloadPolicy;
+}
+
+/** A load of a content into a hub, in progress or ended. */
+export interface Load {
+  /** Of what is loaded, and how. */
+  readonly key: string;
+  result?: LoadResult;
+  error?: Error;
+  /** By the monotonic clock. */
+  endedAt?: number;
+}
+
+/** The last load of each hub. A load outlives the reconcile that starts it, and requeues its resource when it ends. */
+export class Loads {
+  private readonly loader: Loader;
+  private readonly loads: PerHub<Load>;
+  /** Masks the values of the secrets of the last load. */
+  private readonly redactors: PerHub<Redact>;
+  /** Since when a restart is held back for changes that follow, by the monotonic clock. */
+  private readonly heldSince: PerHub<number>;
+  private readonly closing = new AbortController();
+
+  constructor(
+    private readonly services: Services,
+    accepted: AcceptedConfigurations,
+    private readonly pods: PodReplacement,
+  ) {
+    this.loader = new Loader(services, accepted);
+    this.loads = new PerHub(services.cache);
+    this.redactors = new PerHub(services.cache);
+    this.heldSince = new PerHub(services.cache);
+  }
+
+  /** Aborts what is in progress. The next process starts it again. */
+  close(): void {
+    this.closing.abort(new Stopping('the operator stops'));
+  }
+
+  isLoading(hub: Hub): boolean {
+    const load = this.loads.get(hub);
+    return load !== undefined && load.endedAt === undefined;
+  }
+
+  /** The load of this content that has ended. An error is reported once. */
+  ended(wanted: Wanted, hub: Hub): Load | undefined {
+    const load = this.loads.get(hub);
+    if (load?.key !== loadKey(wanted)) return undefined;
+    if (load.error) {
+      this.loads.delete(hub);
+      throw load.error;
+    }
+    return load;
+  }
+
+  /** A rejection is final: another content, another start of the hub or a request of a person ends it. */
+  isRecent({ endedAt = 0, result }: Load): boolean {
+    return (
+      result?.type === 'rejected' || this.services.clock.monotonic() - endedAt < REJECTED_WRITE_RETRY_INTERVAL
+    );
+  }
+
+  /** @param fellBack the pod started with the last good copy on its volume */
+  start(
+    wanted: Wanted,
+    hub: Hub,
+    client: HubClient,
+    accepted: Accepted | undefined,
+    fellBack: boolean,
+  ): void {
+    const { services } = this;
+    const { namespace, name } = wanted.resource.metadata;
+    const load: Load = { key: loadKey(wanted) };
+    this.loads.set(hub, load);
+    const run = async () => {
+      const job = {
+        ...wanted,
+        hub,
+        client,
+        accepted,
+        fellBack,
+        redact: await this.redactor(hub),
+        isPodOf: (restart: RestartHashes) => this.pods.isPodOf(hub, restart),
+        isOutdated: () => this.isOutdated(wanted, hub),
+        assertWanted: () => this.assertWanted(wanted),
+      };
+      return this.loader.load(job, this.closing.signal);
+    };
+    const end = (fields: Pick<Load, 'result' | 'error'>) => {
+      Object.assign(load, fields, { endedAt: services.clock.monotonic() });
+      services.requeue(wanted.resource.kind, namespace, name);
+    };
+    run().then(
+      (result) => end({ result }),
+      (error: unknown) => {
+        end({ error: errorOf(error) });
+        if (error instanceof Stopping) this.loads.delete(hub); // says nothing of the content
+      },
+    );
+  }
+
+  /** Also of the former secrets: until the volume is refreshed, the hub quotes those. */
+  private async redactor(hub: Hub): Promise<Redact> {
+    const present = await hubRedactor(this.services, hub);
+    const former = this.redactors.get(hub) ?? present;
+    this.redactors.set(hub, present);
+    return (text) => former(present(text));
+  }
+
+  /** A resource that was deleted or suspended meanwhile changes nothing any more. */
+  private assertWanted({ resource }: Wanted): void {
+    const { namespace, name, uid } = resource.metadata;
+    const { cache } = this.services;
+    const latest = cache.get<HubConfiguration>(resource.kind, namespace, name);
+    const isGone = latest
+      ? latest.metadata.uid !== uid || latest.metadata.deletionTimestamp !== undefined || latest.spec.suspend
+      : cache.watches(resource.kind);
+    if (isGone) throw new Stopping('the resource was deleted or suspended while it was being loaded');
+  }
+
+  /** In a burst of changes only the last one restarts the hub, but the burst does not hold a restart back for long. */
+  private async isOutdated(wanted: Wanted, hub: Hub): Promise<boolean> {
+    const isOutdated = await this.hasChanged(wanted);
+    const now = this.services.clock.monotonic();
+    const since = this.heldSince.get(hub) ?? now;
+    if (!isOutdated || now - since >= ROLLOUT_DEBOUNCE_LIMIT) {
+      this.heldSince.delete(hub);
+      return false;
+    }
+    this.heldSince.set(hub, since);
+    return true;
+  }
+
+  /** Whether the next reconcile has another content, since the resource or a secret has changed. */
+  private async hasChanged({ resource, content }: Wanted): Promise<boolean> {
+    const { namespace, name, generation } = resource.metadata;
+    const latest = this.services.cache.get<HubConfiguration>(resource.kind, namespace, name);
+    if (latest !== undefined && latest.metadata.generation !== generation) return true;
+    const secrets = await readGeneratedSecrets(this.services, namespace, resource.spec.hubRef.name);
+    return secrets?.hash !== content.marker.secrets;
+  }
+}
+
+const loadKey = ({ content, policy }: Wanted): string =>
+  `${content.marker.configuration} ${content.marker.secrets} ${policy.strategy} ${policy.autoRestart}`;
