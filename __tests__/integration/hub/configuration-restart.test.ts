@@ -188,6 +188,27 @@ describe('HubConfiguration', () => {
     await operator.calm();
     expect(new Set(pods.states.map(({ metadata }) => metadata.uid))).toEqual(new Set([pod, next]));
   });
+
+  test('one that the check accepts and the hub cannot start with gives way to the one that ran before', async () => {
+    const [applied, before] = [(await status())['appliedHash'], await rollouts()];
+    await change(`${BASE}homeassistant:\n  auth_providers:\n    - type: unknown\n`, {
+      reloadStrategy: 'auto',
+    });
+    const { message } = await home.ready('hubconfiguration', 'villa', {
+      status: 'False',
+      reason: 'CheckFailed',
+    });
+    expect(message).toContain('came up in its recovery mode');
+    await home.ready('hub', 'villa');
+    client = await home.client('villa');
+    expect((await getConfig(client.rest)).recovery_mode).toBe(false);
+    expect((await status())['appliedHash']).toBe(applied);
+    expect(await rollouts()).toBe(before + 2);
+    await operator.calm();
+    expect(await rollouts()).toBe(before + 2);
+    await change(BASE);
+    await loaded();
+  });
 });
 
 /** The hub may close the connection before it answers. */
