@@ -190,24 +190,28 @@ describe('HubConfiguration', () => {
   });
 
   test('one that the check accepts and the hub cannot start with gives way to the one that ran before', async () => {
-    const [applied, before] = [(await status())['appliedHash'], await rollouts()];
-    await change(`${BASE}homeassistant:\n  auth_providers:\n    - type: unknown\n`, {
-      reloadStrategy: 'auto',
-    });
+    const [applied, before] = [(await villa.status())['appliedHash'], await villa.rollouts()];
+    const unknown = `${BASE}homeassistant:\n  auth_providers:\n    - type: unknown\n`;
+    await villa.change(unknown, { reloadStrategy: 'auto' });
     const { message } = await home.ready('hubconfiguration', 'villa', {
       status: 'False',
       reason: 'CheckFailed',
     });
     expect(message).toContain('came up in its recovery mode');
-    await home.ready('hub', 'villa');
-    client = await home.client('villa');
-    expect((await getConfig(client.rest)).recovery_mode).toBe(false);
-    expect((await status())['appliedHash']).toBe(applied);
-    expect(await rollouts()).toBe(before + 2);
+    await until('the hub runs again', async () => {
+      await home.ready('hub', 'villa');
+      return (await villa.rollouts()) === before + 2;
+    });
+    await villa.connect();
+    await until(
+      'it is not in recovery mode',
+      async () => !(await getConfig(villa.client.rest)).recovery_mode,
+    );
     await operator.calm();
-    expect(await rollouts()).toBe(before + 2);
-    await change(BASE);
-    await loaded();
+    expect((await villa.status())['appliedHash']).toBe(applied);
+    expect(await villa.rollouts()).toBe(before + 2);
+    await villa.change(BASE);
+    await villa.loaded();
   });
 });
 
