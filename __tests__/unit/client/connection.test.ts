@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../../operator/clock';
 import { AuthBackoff } from '../../../operator/client/auth-backoff';
 import { HubConnection } from '../../../operator/client/connection';
@@ -17,6 +16,7 @@ import { redactor } from '../../../operator/client/redact';
 import { silentLog } from '../../cluster/silent-log';
 import { FakeHub, text } from './fake-hub';
 import { ManualClock } from '../manual-clock';
+import { until } from '../until';
 
 let hub: FakeHub;
 const opened: { close(): void }[] = [];
@@ -32,14 +32,6 @@ function open({
   const connection = new HubConnection({ rest, token, authBackoff, clock, log: silentLog });
   opened.push(connection, rest);
   return connection;
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 5_000;
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error(`never came true: ${condition}`);
-    await sleep(5);
-  }
 }
 
 /** Resolves when the hub has answered a request, and so has accepted every connection that was opened before. */

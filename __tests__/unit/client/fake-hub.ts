@@ -66,6 +66,8 @@ export class FakeHub {
       scheme === 'http'
         ? createServer(answer)
         : createTlsServer({ cert: certificate, key: privateKey }, answer);
+    // Not closed after 5 s between two requests, for which a busy machine may stop this process.
+    this.server.keepAliveTimeout = 0;
     this.server.on('connection', (socket) => {
       this.sockets.add(socket);
       socket.once('close', () => this.sockets.delete(socket));

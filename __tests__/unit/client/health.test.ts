@@ -1,6 +1,6 @@
-import { systemClock } from '../../../operator/clock';
 import { probeHealth } from '../../../operator/client/health';
 import { RestClient } from '../../../operator/client/rest';
+import { ManualClock } from '../manual-clock';
 import { FakeHub, json, manifest, text, type Answer } from './fake-hub';
 
 const steps = (...done: boolean[]) =>
@@ -39,7 +39,7 @@ describe('probeHealth', () => {
     const rest = new RestClient({
       url: hub.url,
       token: 'secret',
-      clock: systemClock,
+      clock: new ManualClock(),
       redact: (words) => words,
     });
     expect(await probeHealth(rest)).toMatchObject(expected);

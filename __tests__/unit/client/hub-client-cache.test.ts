@@ -1,7 +1,7 @@
 import { HubUnreachable } from '../../../operator/client/errors';
 import { HubClientCache } from '../../../operator/client/hub-client-cache';
-import { systemClock } from '../../../operator/clock';
 import { silentLog } from '../../cluster/silent-log';
+import { ManualClock } from '../manual-clock';
 import { FakeHub } from './fake-hub';
 
 let hub: FakeHub;
@@ -9,7 +9,7 @@ let hubs: HubClientCache;
 
 beforeEach(async () => {
   hub = await FakeHub.start();
-  hubs = new HubClientCache({ clock: systemClock, log: silentLog });
+  hubs = new HubClientCache({ clock: new ManualClock(), log: silentLog });
 });
 
 afterEach(async () => {

@@ -4,6 +4,7 @@ import type { HubEvent } from '../../../operator/client/hub-events';
 import { silentLog } from '../../cluster/silent-log';
 import { FakeHub, json, text } from './fake-hub';
 import { ManualClock } from '../manual-clock';
+import { until } from '../until';
 
 let hub: FakeHub;
 let clock: ManualClock;
@@ -20,14 +21,6 @@ afterEach(async () => {
   client.close();
   await hub.close();
 });
-
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 5_000;
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error(`never came true: ${condition}`);
-    await sleep(5);
-  }
-}
 
 /** Lets time go by until `work` has ended. */
 async function inTime<T>(work: Promise<T>): Promise<T> {

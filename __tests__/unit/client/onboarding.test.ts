@@ -2,7 +2,6 @@ import { HubFailed, HubUnreachable, LoginFailed } from '../../../operator/client
 import { completeStep, createUser, login } from '../../../operator/client/onboarding';
 import { RestClient } from '../../../operator/client/rest';
 import { tokenId } from '../../../operator/client/tokens';
-import { systemClock } from '../../../operator/clock';
 import { type Answer, FakeHub, json, text } from './fake-hub';
 import { ManualClock } from '../manual-clock';
 
@@ -14,7 +13,7 @@ let rest: RestClient;
 
 beforeEach(async () => {
   hub = await FakeHub.start();
-  rest = new RestClient({ url: hub.url, clock: systemClock, redact: (words) => words });
+  rest = new RestClient({ url: hub.url, clock: new ManualClock(), redact: (words) => words });
   hub.routes.set('POST /auth/login_flow', json(200, { type: 'form', flow_id: 'f1', step_id: 'init' }));
   hub.routes.set('DELETE /auth/login_flow/f1', json(200, { message: 'Flow aborted' }));
 });
@@ -27,7 +26,7 @@ afterEach(async () => {
 describe('login', () => {
   test('fails without a second try when the hub asks for a second factor, and ends the flow', async () => {
     hub.routes.set('POST /auth/login_flow/f1', json(200, { type: 'form', flow_id: 'f1', step_id: 'mfa' }));
-    await expect(login(rest, credentials, systemClock)).rejects.toThrow(/second factor/);
+    await expect(login(rest, credentials, new ManualClock())).rejects.toThrow(/second factor/);
     expect(hub.requests.map((request) => request.method)).toEqual(['POST', 'POST', 'DELETE']);
   });
 
@@ -62,7 +61,7 @@ describe('login', () => {
       json(200, { type: 'create_entry', flow_id: 'f1', result: 'c' }),
     );
     hub.routes.set(route, answer);
-    const failure = await login(rest, credentials, systemClock).catch((error: unknown) => error);
+    const failure = await login(rest, credentials, new ManualClock()).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(LoginFailed);
     expect((failure as Error).message).toMatch(words);
     expect(hub.asked(route.replace('POST ', '')).length).toBe(1);
@@ -70,7 +69,7 @@ describe('login', () => {
 
   test('throws HubUnreachable, not LoginFailed, when the hub was restarted during the login', async () => {
     hub.routes.set('POST /auth/login_flow/f1', json(404, { message: 'Invalid flow specified' }));
-    await expect(login(rest, credentials, systemClock)).rejects.toThrow(HubUnreachable);
+    await expect(login(rest, credentials, new ManualClock())).rejects.toThrow(HubUnreachable);
   });
 
   test('sends rejected credentials twice, a second apart, and no more', async () => {

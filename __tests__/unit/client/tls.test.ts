@@ -1,7 +1,7 @@
 import { HubUnreachable } from '../../../operator/client/errors';
 import { HubClient } from '../../../operator/client/hub-client';
-import { systemClock } from '../../../operator/clock';
 import { silentLog } from '../../cluster/silent-log';
+import { ManualClock } from '../manual-clock';
 import { certificate } from './certificate';
 import { FakeHub } from './fake-hub';
 
@@ -15,7 +15,7 @@ describe('a hub behind a certificate of its own', () => {
       url: hub.url,
       token: 'good-token',
       ca,
-      clock: systemClock,
+      clock: new ManualClock(),
       log: silentLog,
     });
     const answers = await Promise.allSettled([

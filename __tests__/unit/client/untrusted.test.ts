@@ -1,8 +1,8 @@
 import { getConfig } from '../../../operator/client/core';
 import { NotHomeAssistant, HubUnreachable } from '../../../operator/client/errors';
 import { HubClient } from '../../../operator/client/hub-client';
-import { systemClock } from '../../../operator/clock';
 import { silentLog } from '../../cluster/silent-log';
+import { ManualClock } from '../manual-clock';
 import { FakeHub, json, manifest, text, type Answer } from './fake-hub';
 
 let server: FakeHub;
@@ -14,7 +14,7 @@ const clientOf = (url: string, allowLocal = true) =>
     token: 'good-token',
     untrusted: true,
     allowLocal,
-    clock: systemClock,
+    clock: new ManualClock(),
     log: silentLog,
   });
 

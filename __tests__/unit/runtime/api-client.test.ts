@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../../operator/clock';
 import {
   ApiError,
@@ -10,6 +9,7 @@ import {
   ApiServerUnreachable,
 } from '../../../operator/runtime/api-client';
 import { ManualClock, settle } from '../manual-clock';
+import { until } from '../until';
 import { kubeConfigFor } from './fake-api-client';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
@@ -24,6 +24,8 @@ beforeAll(async () => {
     seen.push(request);
     answer(request, response);
   }).listen(0, '127.0.0.1');
+  // Not closed after 5 s between two requests, for which a busy machine may stop this process.
+  server.keepAliveTimeout = 0;
   await once(server, 'listening');
 });
 
@@ -265,10 +267,3 @@ test('each request is reported with its result', async () => {
   await cluster.request(get).catch(() => undefined);
   expect(told).toEqual(['GET 200', 'PATCH 409', 'GET error']);
 });
-
-async function until(test: () => boolean): Promise<void> {
-  for (let turn = 0; !test(); turn++) {
-    if (turn > 500) throw new Error('it never came');
-    await sleep(5);
-  }
-}

@@ -1,4 +1,3 @@
-import { systemClock } from '../../../../../operator/clock';
 import { Stopping } from '../../../../../operator/errors';
 import { hub as definition, type Hub } from '../../../../../operator/kinds/index';
 import { defaulted } from '../../../../../operator/kinds/schema';
@@ -6,6 +5,7 @@ import { Bootstrap, type BootstrapState } from '../../../../../operator/sync/hub
 import type { Services } from '../../../../../operator/sync/services';
 import { silentLog } from '../../../../cluster/silent-log';
 import { FakeHub, json } from '../../../client/fake-hub';
+import { ManualClock } from '../../../manual-clock';
 
 // The way through is shown with a real hub (integration); here is what that one cannot be brought to in short time.
 
@@ -45,7 +45,7 @@ beforeEach(async () => {
       ? succeed({ name: 'Ada', is_admin: isAdmin })
       : fail('unknown_command', 'no');
   const services = {
-    clock: systemClock,
+    clock: new ManualClock(),
     log: silentLog,
     settings: {},
     assertLeader: () => {
