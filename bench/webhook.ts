@@ -133,7 +133,8 @@ async function reviews(operator: OperatorProcess) {
 
 /** Resolves when the API server calls the webhook. */
 async function untilCalled(cluster: ApiClient, operator: OperatorProcess): Promise<void> {
-  while ((await reviews(operator)).all === 0) {
+  const answered = () => reviews(operator).catch(() => ({ all: 0 })); // it is still starting
+  while ((await answered()).all === 0) {
     await create(cluster, 'probe', { dryRun: 'All' });
     await sleep(POLL);
   }

@@ -14,8 +14,8 @@ type Rule = (resource: CustomResource, definition: KindDefinition, view: Cluster
 /** kubectl shows at most this many; the API server drops what is beyond 4 KiB. */
 const MOST = 10;
 
-/** YAML of this size takes some milliseconds to parse; a longer text is checked by the reconciliation alone. Characters. */
-const LONGEST_YAML = 32_768;
+/** YAML of this size takes about 10 ms to parse; a longer text is checked by the reconciliation alone. Characters. */
+const LONGEST_YAML = 16_384;
 
 const configEntities = new Set([automation.kind, scene.kind, script.kind]);
 

@@ -148,7 +148,7 @@ export class Certificates {
 
   /** The API server trusts the CA before its certificate is served; the former certificate is served until then. */
   private async take(serving: ServingCertificate, now: number): Promise<number> {
-    const { clock, host, log } = this.options;
+    const { host, log } = this.options;
     if (host !== undefined) await this.publish(serving);
     if (serving.certificate === this.served?.certificate && serving.key === this.served.key)
       return WEBHOOK_CERTIFICATE_CHECK;
@@ -158,7 +158,7 @@ export class Certificates {
     this.options.serve(serving);
     this.served = serving;
     log.info({ notAfter: new Date(serving.notAfter).toISOString() }, 'serving certificate of webhook');
-    return clock.now() >= serving.renewAt ? WEBHOOK_CERTIFICATE_RETRY : WEBHOOK_CERTIFICATE_CHECK;
+    return WEBHOOK_CERTIFICATE_CHECK;
   }
 
   private async publish({ authorities }: ServingCertificate): Promise<void> {
