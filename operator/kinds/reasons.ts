@@ -170,8 +170,9 @@ export const readyReasons = {
   CheckFailed: {
     kinds: ['HubConfiguration'],
     meaning:
-      'The hub’s own check rejects the configuration, or a section of it. The last good configuration stays, if there was one.',
-    action: 'Correct what the hub’s check reports in the message.',
+      'The hub’s own check rejects the configuration or a section of it, or the hub came up in its recovery mode with it. The last good configuration stays or is loaded again, if there was one.',
+    action:
+      'Correct what the message reports. `status.appliedHash` is that of the configuration that runs. `reconcile-requested-at` has it tried again.',
   },
   ReloadFailed: {
     kinds: ['HubConfiguration'],
