@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../operator/clock';
+import { messageOf } from '../../operator/errors';
 import type { ApiClient } from '../../operator/runtime/api-client';
 import { watchEvents } from '../../operator/runtime/watch-stream';
 import { until } from '.';
@@ -49,7 +50,7 @@ export class ObjectHistory {
         const found = probe(state);
         if (found) return found;
       }
-      throw new Error(`not in ${this.states.length} states${this.error ? `; ${String(this.error)}` : ''}`);
+      throw new Error(`not in ${this.states.length} states${this.error ? `; ${messageOf(this.error)}` : ''}`);
     });
   }
 

@@ -124,6 +124,7 @@ withPostgres(`a hub with its history in PostgreSQL${skipped}`, () => {
     'logger:\n  default: warning\nhistory:\ninput_boolean:\n  lamp:\n    name: !secret lamp\ncounter:\n  visits:\n    name: !secret visits\n';
   let postgres: Postgres;
 
+  // eslint-disable-next-line jest/no-duplicate-hooks -- the rule does not see that this is a describe of its own
   beforeAll(async () => {
     postgres = await Postgres.start(PASSWORD);
     await restoreOnboarded(home, 'villa');

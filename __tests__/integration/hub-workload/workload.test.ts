@@ -382,7 +382,7 @@ test('changes that follow each other at once are one rollout', async () => {
       const hash = await restartHashOf(`default: ${level}`);
       await becomes((t) => t.metadata.annotations['hub-operator.dev/config-hash'], hash);
       await operator.calm();
-      return (await set()).metadata.generation! - generation;
+      return (await set()).metadata.generation - generation;
     },
     (rollouts) => rollouts === 1,
   );
@@ -416,7 +416,7 @@ test('secrets and configuration that change together are one rollout, and both a
         return status?.['configHash'] === configHash && status?.['secretsHash'] === hash;
       });
       await operator.calm();
-      return (await set()).metadata.generation! - generation;
+      return (await set()).metadata.generation - generation;
     },
     (rollouts) => rollouts === 1,
   );
