@@ -18,6 +18,7 @@ import { correctionsOf, MAX_EQUAL_CORRECTIONS } from '../corrections';
 import { type Difference, formatDiff } from '../difference';
 import { hubErrorOutcome } from '../hub-errors';
 import { payloadHash } from '../payload-hash';
+import { DriftReports } from '../drift-reports';
 import type { Services } from '../services';
 import { type Accepted, disabledAsInvalid, dryRun, inProgress, notLoaded, readyOutcome } from './conditions';
 import { invalidate, recordObserved } from './entity-cache';
@@ -41,6 +42,7 @@ const REMOVAL_POLL_INTERVAL = 1_000;
  */
 export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> implements ChildModule<R> {
   private readonly operations: Operations<R, S>;
+  private readonly drift: DriftReports;
 
   constructor(
     private readonly entityType: EntityType<R, S>,
@@ -48,6 +50,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     private readonly contexts: HubContexts,
   ) {
     this.operations = new Operations(entityType, services, contexts);
+    this.drift = new DriftReports(services, entityType.definition);
   }
 
   async sync(resource: R, client: HubClient, context: ReconcileContext): Promise<Outcome> {
@@ -207,13 +210,16 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
         ? `The ${kind} was changed in the hub (${text}).`
         : `The ${kind} was removed from the hub.`;
     if (drifted && spec.driftPolicy === 'Warn')
-      return this.report(work, `${change} driftPolicy is Warn: it is not corrected.`);
+      return this.drift.left(
+        conditionOf(work.resource, 'Ready'),
+        `${change} driftPolicy is Warn: it is not corrected.`,
+      );
     const rejected = await this.stillRejected(work, now);
     if (rejected) return rejected;
     const correction = type === 'Different' ? `${hash} ${JSON.stringify(differences)}` : undefined;
     if (correction !== undefined && correctionsOf(cached, correction, now) >= MAX_EQUAL_CORRECTIONS) {
-      return this.report(
-        work,
+      return this.drift.left(
+        conditionOf(work.resource, 'Ready'),
         `Each correction is reverted in the hub (${text}): it is not corrected again for an hour. ` +
           'Copy the value of the hub into the spec, or report a value that the hub rewrites.',
       );
@@ -223,7 +229,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     cached.lastWriteAt = now;
     this.operations.write(work, correction);
     if (!drifted) return inProgress(this.entityType, work);
-    const event = this.corrected(
+    const event = this.drift.corrected(
       `${change} ${type === 'Different' ? 'The change is reverted.' : 'It is created again.'}`,
     );
     return inProgress(this.entityType, work, undefined, { events: [event] });
@@ -325,9 +331,11 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     const state = (entity && (await this.entityType.ensureState?.(work, entity, context))) ?? {};
     if (state.left) {
       const { message, after } = state.left;
-      return after === undefined ? this.report(work, message) : stalled('DriftDetected', message, { after });
+      return after === undefined
+        ? this.drift.left(conditionOf(work.resource, 'Ready'), message)
+        : stalled('DriftDetected', message, { after });
     }
-    const events = state.corrected === undefined ? [] : [this.corrected(state.corrected)];
+    const events = state.corrected === undefined ? [] : [this.drift.corrected(state.corrected)];
     if (isInUse && entity) await this.mark(work, entity);
     const carriedOut = { ...state.status, ...(isInUse && { formerIds: null }) };
     return this.finish(
@@ -383,18 +391,6 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     const result = outcome(accepted);
     cached.operation = undefined;
     return result;
-  }
-
-  private corrected(message: string): EventSpec {
-    this.services.metrics.driftFound(this.entityType.definition.kind, 'corrected');
-    return { type: 'Warning', reason: 'DriftDetected', message };
-  }
-
-  /** Drift that is not corrected (rules.md, "Drift"). */
-  private report({ resource }: EntityWork<R, S>, message: string): Outcome {
-    const isReported = conditionOf(resource, 'Ready')?.reason === 'DriftDetected';
-    if (!isReported) this.services.metrics.driftFound(this.entityType.definition.kind, 'reported');
-    return stalled('DriftDetected', message);
   }
 }
 

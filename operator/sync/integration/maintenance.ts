@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ConfigEntry } from '../../client/flow-step';
 import { integration as definition } from '../../kinds';
-import type { EventSpec } from '../../runtime/event-spec';
 import { DEPENDENCY_REQUEUE } from '../../limits';
 import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
 import { correctionsOf, countCorrection, MAX_EQUAL_CORRECTIONS } from '../corrections';
+import { DriftReports } from '../drift-reports';
 import type { Services } from '../services';
 import {
   type AnswerHashes,
@@ -27,7 +27,11 @@ const CORRECTION_PAUSE = 2_000;
 
 /** Keeps an entry as its resource asks: what differs is applied, drift is corrected or reported, its state decides. */
 export class EntryMaintenance {
-  constructor(private readonly services: Pick<Services, 'clock' | 'metrics'>) {}
+  private readonly drift: DriftReports;
+
+  constructor(private readonly services: Pick<Services, 'clock' | 'metrics'>) {
+    this.drift = new DriftReports(services, definition);
+  }
 
   /** The entry exists: what differs is applied, then its state decides. */
   async maintain(work: IntegrationWork, entry: ConfigEntry): Promise<Outcome> {
@@ -76,8 +80,9 @@ export class EntryMaintenance {
     const present = entries.get(entryId);
     if (present) return this.maintain(work, present);
     const what = `The ${spec.domain} entry “${status.title ?? entryId}” was removed from the hub`;
-    if (spec.driftPolicy === 'Warn') return this.report(work, `${what}. driftPolicy is Warn: it stays so.`);
-    const events = [this.corrected(`${what}: it is created again.`)];
+    if (spec.driftPolicy === 'Warn')
+      return this.drift.left(work.previous, `${what}. driftPolicy is Warn: it stays so.`);
+    const events = [this.drift.corrected(`${what}: it is created again.`)];
     return inProgress(work, undefined, 0, NO_ENTRY, events);
   }
 
@@ -106,16 +111,16 @@ export class EntryMaintenance {
     ].join(', ');
     const what = `The ${domain} entry was changed in the hub: ${differences}.`;
     if (isDrift && spec.driftPolicy === 'Warn')
-      return { drift: this.report(work, `${what} driftPolicy is Warn: it stays so.`) };
+      return { drift: this.drift.left(work.previous, `${what} driftPolicy is Warn: it stays so.`) };
     const now = this.services.clock.monotonic();
     if (correctionsOf(cached, differences, now) >= MAX_EQUAL_CORRECTIONS) {
       const advice = 'Each correction is reverted in the hub: it is not corrected again for an hour.';
-      return { drift: this.report(work, `${what} ${advice}`) };
+      return { drift: this.drift.left(work.previous, `${what} ${advice}`) };
     }
     countCorrection(cached, differences, now);
     if (isTitleWrong) await client.configEntries.setTitle(entryId, spec.title);
     if (isSwitched) await client.configEntries.setEnabled(entryId, spec.enabled);
-    const events = isDrift ? [this.corrected(`${what} It is changed back.`)] : [];
+    const events = isDrift ? [this.drift.corrected(`${what} It is changed back.`)] : [];
     return { outcome: inProgress(work, undefined, CORRECTION_PAUSE, {}, events) };
   }
 
@@ -153,16 +158,6 @@ export class EntryMaintenance {
       reauthenticate(flowWork(work, this.services.clock), flowId, running),
     );
     return inProgress(work, operation);
-  }
-
-  private corrected(message: string): EventSpec {
-    this.services.metrics.driftFound(definition.kind, 'corrected');
-    return { type: 'Warning', reason: 'DriftDetected', message };
-  }
-
-  private report({ previous }: IntegrationWork, message: string): Outcome {
-    if (previous?.reason !== 'DriftDetected') this.services.metrics.driftFound(definition.kind, 'reported');
-    return stalled('DriftDetected', message);
   }
 }
 

@@ -3,11 +3,12 @@ import { registryName } from '../../kinds/ids';
 import { POD_NOT_READY_REQUEUE } from '../../limits';
 import { conditionOf } from '../../runtime/conditions';
 import type { EventSpec } from '../../runtime/event-spec';
-import { type Outcome, stalled, waiting } from '../../runtime/outcome';
+import { type Outcome, waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { ChildModule } from '../child';
 import { correctionsOf, countCorrection, MAX_EQUAL_CORRECTIONS } from '../corrections';
 import { formatDiff } from '../difference';
+import { DriftReports } from '../drift-reports';
 import type { Services } from '../services';
 import { dryRun, heldBy, inProgress } from './conditions';
 import { desiredEntry, entryDiff } from './desired';
@@ -32,6 +33,7 @@ const CORRECTION_LASTED = 10_000;
  */
 export class RegistrySync implements ChildModule<EntryResource> {
   private readonly writes: EntryWrites;
+  private readonly drift: DriftReports;
 
   constructor(
     private readonly entryType: EntryType,
@@ -39,6 +41,7 @@ export class RegistrySync implements ChildModule<EntryResource> {
     private readonly contexts: HubContexts,
   ) {
     this.writes = new EntryWrites(entryType, services, contexts);
+    this.drift = new DriftReports(services, entryType.definition);
   }
 
   async sync(resource: EntryResource, client: HubClient, context: ReconcileContext): Promise<Outcome> {
@@ -126,7 +129,10 @@ export class RegistrySync implements ChildModule<EntryResource> {
     const change = `The ${type} was removed from the hub.`;
     const drifted = wasThere && isAccepted(work);
     if (drifted && resource.spec.driftPolicy === 'Warn')
-      return this.report(work, `${change} driftPolicy is Warn: it is not created again.`);
+      return this.drift.left(
+        conditionOf(resource, 'Ready'),
+        `${change} driftPolicy is Warn: it is not created again.`,
+      );
     if (!isAnnounced(work)) {
       const status = { pendingName: registryName(resource.spec.name), appliedFields: recordedFields(work) };
       return inProgress(entryType, resource, 0, { status });
@@ -134,7 +140,7 @@ export class RegistrySync implements ChildModule<EntryResource> {
     return this.writes.send(work, async () => {
       const record = await client.registries[type].create(desired.fields);
       if (wasThere) this.contexts.of(client, resource).watch.ownChange(type);
-      const events = drifted ? [this.corrected(`${change} It is created again.`)] : [];
+      const events = drifted ? [this.drift.corrected(`${change} It is created again.`)] : [];
       return { ...this.writes.written(work, record, { adopted: null }), events };
     });
   }
@@ -169,11 +175,14 @@ export class RegistrySync implements ChildModule<EntryResource> {
     const change = `The ${entryType.type} was changed in the hub (${text}).`;
     const drifted = isAccepted(work);
     if (drifted && resource.spec.driftPolicy === 'Warn')
-      return this.report(work, `${change} driftPolicy is Warn: it is not corrected.`);
+      return this.drift.left(
+        conditionOf(resource, 'Ready'),
+        `${change} driftPolicy is Warn: it is not corrected.`,
+      );
     const correction = `${desired.hash} ${JSON.stringify(differences)}`;
     if (correctionsOf(memory, correction, now) >= MAX_EQUAL_CORRECTIONS) {
-      return this.report(
-        work,
+      return this.drift.left(
+        conditionOf(resource, 'Ready'),
         `Each correction is reverted in the hub (${text}): it is not corrected again for an hour. ` +
           'Copy the value of the hub into the spec, or report a value that the hub rewrites.',
       );
@@ -187,7 +196,7 @@ export class RegistrySync implements ChildModule<EntryResource> {
       const outcome = await this.writes.update(work, id, differences);
       countCorrection(memory, correction, now);
       return drifted
-        ? { ...outcome, events: [this.corrected(`${change} The change is reverted.`)] }
+        ? { ...outcome, events: [this.drift.corrected(`${change} The change is reverted.`)] }
         : outcome;
     });
   }
@@ -206,18 +215,6 @@ export class RegistrySync implements ChildModule<EntryResource> {
   private cleanupSkipped(id: string, why: string): EventSpec {
     const message = `The ${this.entryType.type} ${id} stays in the hub: ${why}.`;
     return { type: 'Warning', reason: 'CleanupSkipped', message };
-  }
-
-  private corrected(message: string): EventSpec {
-    this.services.metrics.driftFound(this.entryType.definition.kind, 'corrected');
-    return { type: 'Warning', reason: 'DriftDetected', message };
-  }
-
-  /** Drift that is not corrected (rules.md, "Drift"). */
-  private report({ resource }: RegistryWork, message: string): Outcome {
-    const isReported = conditionOf(resource, 'Ready')?.reason === 'DriftDetected';
-    if (!isReported) this.services.metrics.driftFound(this.entryType.definition.kind, 'reported');
-    return stalled('DriftDetected', message);
   }
 
   forget(resource: EntryResource, client: HubClient): void {

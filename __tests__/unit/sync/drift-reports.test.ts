@@ -1,0 +1,25 @@
+import { DriftReports } from '../../../operator/sync/drift-reports';
+import { services } from './fixtures';
+
+describe('DriftReports', () => {
+  const counted: string[] = [];
+  const reports = new DriftReports(
+    services({ metrics: { driftFound: (kind, action) => void counted.push(`${kind} ${action}`) } }),
+    { kind: 'HubFloor' },
+  );
+
+  beforeEach(() => counted.splice(0));
+
+  test('each correction is an event and is counted', () => {
+    const event = { type: 'Warning', reason: 'DriftDetected', message: 'It is changed back.' };
+    expect(reports.corrected('It is changed back.')).toEqual(event);
+    expect(counted).toEqual(['HubFloor corrected']);
+  });
+
+  test('drift that is left is counted when it is found, not each time that it is looked at', () => {
+    const found = reports.left({ reason: 'FloorRegistered' }, 'It stays so.');
+    expect(found).toMatchObject({ type: 'Stalled', reason: 'DriftDetected', message: 'It stays so.' });
+    reports.left(found, 'It stays so.');
+    expect(counted).toEqual(['HubFloor reported']);
+  });
+});
