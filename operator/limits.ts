@@ -38,6 +38,8 @@ export const POD_NOT_READY_REQUEUE = 10 * SECOND;
  * A child whose Hub is not usable: between these two. A change of the Hub enqueues it at once; this is the fallback.
  */
 export const HUB_NOT_READY_POLL = [5 * MINUTE, 10 * MINUTE] as const;
+/** A child that loses the connection to a usable hub leaves the report to the Hub for this long. */
+export const HUB_REPORT_WAIT = 30 * SECOND;
 /** The API of the hub is not loaded. */
 export const API_NOT_LOADED_REQUEUE = 5 * SECOND;
 /** A floor or a label of an area is not ready. */

@@ -38,7 +38,7 @@ export interface Waiting extends Common {
   readonly after: number;
   /** Of the next reconcile; default: change. */
   readonly priority?: Priority;
-  /** It is likely to pass within `after`: status stays as it is. */
+  /** It is likely to pass within `after`, or another resource reports it: status stays as it is. */
   readonly unreported?: boolean;
 }
 

@@ -1,10 +1,10 @@
 import type { HubClient } from '../client/hub-client';
 import { HubBanned, HubUnreachable, TokenRejected } from '../client/errors';
 import { withDeadline } from '../deadline';
-import type { Resource } from '../kinds';
-import { FINALIZER_SKIP, FINALIZER_TRY } from '../limits';
+import type { Hub, Resource } from '../kinds';
+import { FINALIZER_SKIP, FINALIZER_TRY, HUB_REPORT_WAIT, POD_NOT_READY_REQUEUE } from '../limits';
 import type { EventSpec } from '../runtime/event-spec';
-import type { Outcome, Waiting } from '../runtime/outcome';
+import { type Outcome, type Waiting, waiting } from '../runtime/outcome';
 import type { CustomResource } from '../kinds/resource';
 import type { ReconcileContext, SyncModule } from '../runtime/sync-module';
 import type { HubClients } from './hub-clients';
@@ -27,7 +27,8 @@ export interface ChildModule<R extends Child> {
 
 /**
  * The sync module of a child: waits for the hub and its token, converts errors of the hub to outcomes, and releases the
- * finalizer if the hub does not respond (rules.md, "Finalizers").
+ * finalizer if the hub does not respond (rules.md, "Finalizers"). A lost connection is the Hub's to report (rules.md,
+ * "Waiting is not an error").
  */
 export function childModule<R extends Child>(
   services: Services,
@@ -36,15 +37,42 @@ export function childModule<R extends Child>(
 ): SyncModule<R> {
   /** Hubs that did not respond during a cleanup, with the time until which further cleanups are skipped. */
   const skippedUntil = new PerHub<number>(services.cache);
+  /** Resources whose usable hub does not answer, by uid, with the time of the first failure by the monotonic clock. */
+  const lostSince = new Map<string, number>();
+  /** When a child last enqueued the Hub for that, by the monotonic clock. */
+  const wokenAt = new PerHub<number>(services.cache);
+
+  /** The outcome of a child whose hub is usable by the status of the Hub, but does not answer. */
+  function unreachable({ metadata: { uid } }: R, hub: Hub, error: HubUnreachable): Outcome {
+    const now = services.clock.monotonic();
+    const since = lostSince.get(uid) ?? now;
+    lostSince.set(uid, since);
+    const left = since + HUB_REPORT_WAIT - now;
+    if (left <= 0) return hubErrorOutcome(error, 'object');
+    if ((wokenAt.get(hub) ?? -Infinity) + POD_NOT_READY_REQUEUE <= now) {
+      wokenAt.set(hub, now);
+      services.requeue('Hub', hub.metadata.namespace, hub.metadata.name);
+    }
+    const after = Math.min(left, POD_NOT_READY_REQUEUE);
+    return waiting('HubUnreachable', error.message, after, { unreported: true });
+  }
 
   return {
     async sync(resource, context) {
-      const reached = await hubs.reach(resource.metadata.namespace, resource.spec.hubRef.name);
-      if ('outcome' in reached) return reached.outcome;
+      const { namespace, uid } = resource.metadata;
+      const reached = await hubs.reach(namespace, resource.spec.hubRef.name);
+      if ('outcome' in reached) {
+        lostSince.delete(uid);
+        return reached.outcome;
+      }
       try {
-        return await module.sync(resource, reached.client, context);
+        const outcome = await module.sync(resource, reached.client, context);
+        // What is in progress may be a write that gets no answer either.
+        if (outcome.type !== 'Waiting') lostSince.delete(uid);
+        return outcome;
       } catch (error) {
-        const { namespace } = resource.metadata;
+        if (error instanceof HubUnreachable) return unreachable(resource, reached.hub, error);
+        lostSince.delete(uid);
         // Only a reconcile of the Hub can solve this, and its own connection may not show the error for a while.
         if (error instanceof HubBanned || error instanceof TokenRejected)
           services.requeue('Hub', namespace, resource.spec.hubRef.name);
@@ -53,7 +81,8 @@ export function childModule<R extends Child>(
     },
 
     async remove(resource, context) {
-      const { namespace } = resource.metadata;
+      const { namespace, uid } = resource.metadata;
+      lostSince.delete(uid);
       const name = resource.spec.hubRef.name;
       const hub = hubs.find(namespace, name);
       if (!hub || hub.metadata.deletionTimestamp) return []; // the objects are deleted with the hub

@@ -1,3 +1,4 @@
+import { HubUnreachable } from '../../../operator/client/errors';
 import { automation, hub as hubDefinition, type HubStatus } from '../../../operator/kinds';
 import type { KindDefinition } from '../../../operator/kinds/kind';
 import type { CustomResource } from '../../../operator/kinds/resource';
@@ -35,6 +36,8 @@ function setup() {
     const present = store.get(objectKey('HubAutomation', 'home', metadata.name))!;
     return { ...present, metadata: { ...present.metadata, resourceVersion: String(++version) }, status };
   });
+  const woken: string[] = [];
+  const hub = { answers: true };
   const services = {
     cache: {
       get: (kind: string, namespace: string, name: string) =>
@@ -43,14 +46,17 @@ function setup() {
     clock,
     cluster,
     log,
-    requeue: () => undefined,
+    requeue: (kind: string) => void woken.push(kind),
     secrets: { get: () => Promise.resolve(new Map([['token', 'the-token']])) },
     settings: { hubSourceAddress: '', allowLocalHubs: false },
     assertLeader: () => undefined,
   } as unknown as Services;
   const hubs = new HubClients(services);
   const module = childModule<Child>(services, hubs, {
-    sync: () => Promise.resolve(ready('AutomationGenerated', 'In use.')),
+    sync: () =>
+      hub.answers
+        ? Promise.resolve(ready('AutomationGenerated', 'In use.'))
+        : Promise.reject(new HubUnreachable('connection refused')),
     remove: () => Promise.resolve([]),
   });
   const see = (object: CustomResource): CustomResource => {
@@ -90,7 +96,14 @@ function setup() {
 
   return {
     clock,
+    hub,
     hubs,
+    /** Kinds of the resources that children have enqueued. */
+    woken,
+    /** Children notice by themselves, as at the end of the WebSocket. */
+    touchChildren(): void {
+      for (let child = 0; child < CHILDREN; child++) controller.requeue('HubAutomation', 'home', `a${child}`);
+    },
     seeHub(status: HubStatus): void {
       const resourceVersion = String(++version);
       see({ ...resource('villa', {}, { resourceVersion, status }), kind: 'Hub' });
@@ -157,6 +170,53 @@ describe('the restart of a hub with 500 children', () => {
     await clock.advance(60_000);
     expect(writes()).toEqual({ status: 2 * CHILDREN, events: 0 });
     expect(await reconciles()).toBe(3 * CHILDREN);
+    hubs.close();
+  }, 60_000);
+
+  test('costs no more when all children lose the connection before the Hub reports it', async () => {
+    const { clock, hub, hubs, seeChildren, seeHub, touchChildren, woken, writes } = setup();
+    seeHub(hubStatus('Running', 'Home Assistant 2026.11.0 is running.'));
+    seeChildren();
+    await clock.advance(1_000);
+    writes();
+
+    hub.answers = false;
+    touchChildren();
+    await clock.advance(1_000);
+    expect(writes()).toEqual({ status: 0, events: 0 });
+    expect(woken).toEqual(['Hub']);
+    await clock.advance(25_000); // the Hub is late
+    seeHub(hubStatus('Pending', 'Pod villa-0 is being replaced.'));
+    await clock.advance(20_000);
+    hub.answers = true;
+    seeHub(hubStatus('Running', 'Home Assistant 2026.11.0 is running.'));
+    await clock.advance(60_000);
+    expect(writes()).toEqual({ status: 2 * CHILDREN, events: 0 });
+    hubs.close();
+  }, 60_000);
+});
+
+describe('children that do not reach a hub that their Hub does', () => {
+  test('report it after 30 s, and not at all when it answers before', async () => {
+    const { clock, hub, hubs, seeChildren, seeHub, touchChildren, writes } = setup();
+    seeHub(hubStatus('Running', 'Home Assistant 2026.11.0 is running.'));
+    seeChildren();
+    await clock.advance(1_000);
+    writes();
+
+    hub.answers = false;
+    touchChildren();
+    await clock.advance(25_000);
+    hub.answers = true;
+    await clock.advance(60_000);
+    expect(writes()).toEqual({ status: 0, events: 0 });
+
+    hub.answers = false;
+    touchChildren();
+    await clock.advance(29_000);
+    expect(writes()).toEqual({ status: 0, events: 0 });
+    await clock.advance(2_000);
+    expect(writes().status).toBe(CHILDREN);
     hubs.close();
   }, 60_000);
 });
