@@ -18,6 +18,8 @@ export interface SandboxOptions {
   readonly progress?: ProgressMode;
   /** Also starts a node that runs Home Assistant. Default false: only the control plane, pods stay Pending. */
   readonly hubs?: boolean;
+  /** By this factor probes of pods wait longer for an answer than their timeouts say. Default 1. */
+  readonly probePatience?: number;
 }
 
 export interface Sandbox {
@@ -52,12 +54,15 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     const { kubeconfig, apiServer } = controlPlane;
     if (!hubSoftware) return apiServer;
     report('waiting for the node');
-    node = await startLoggingNode({ kubeconfig, directory: places.node, hubSoftware }).catch(
-      async (error) => {
-        await controlPlane.stopAll();
-        throw error;
-      },
-    );
+    node = await startLoggingNode({
+      kubeconfig,
+      directory: places.node,
+      hubSoftware,
+      ...(options.probePatience !== undefined && { probePatience: options.probePatience }),
+    }).catch(async (error) => {
+      await controlPlane.stopAll();
+      throw error;
+    });
     return apiServer;
   };
   await runSteps([{ title: 'Starting the cluster', run: start }], mode);

@@ -105,7 +105,7 @@ export async function startOperator(
     // Node's flags as in the Dockerfile, and the limit of the heap in dist/.
     command: [process.execPath, '--max-semi-space-size=2', '--max-old-space-size=160', bundle],
     directory: join(sandbox.directory, 'operator'),
-    graceMs: 25_000,
+    graceMs: 120_000, // it ends by itself within 20 s, and later on a machine that has more to do
     env: { ...environment, ...options.settings },
   });
   return { process: operator, url: `http://127.0.0.1:${port}` };

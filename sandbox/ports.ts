@@ -1,20 +1,26 @@
 import { randomInt } from 'node:crypto';
+import { createSocket } from 'node:dgram';
 import { createServer, type Server } from 'node:net';
 
 // Above the ports that the development node assigns to pods, and below the ephemeral range (32768 on Linux, 49152 on
 // macOS): an outgoing connection could otherwise occupy the port of a server that restarts.
 const LOWEST = 30_000;
 const HIGHEST = 32_768;
-const ATTEMPTS = 100;
+const ATTEMPTS = 1_000;
 
-/** Returns `count` different free ports of the loopback interface. */
+/**
+ * Returns `count` different free ports of the loopback interface. Until this process ends, no other call gets one of
+ * them, in this process or another: a server may take a while to start, or stop and start again.
+ */
 export async function freePorts(count: number): Promise<number[]> {
   const taken: Server[] = [];
   try {
     for (let attempt = 0; taken.length < count; attempt++) {
       if (attempt === ATTEMPTS + count)
         throw new Error(`cannot find ${count} free ports between ${LOWEST} and ${HIGHEST}`);
-      const server = await listen(randomInt(LOWEST, HIGHEST));
+      const port = randomInt(LOWEST, HIGHEST);
+      if (!(await reserve(port))) continue;
+      const server = await listen(port);
       if (server) taken.push(server);
     }
     return taken.map(portOf);
@@ -26,6 +32,18 @@ export async function freePorts(count: number): Promise<number[]> {
 export async function freePort(): Promise<number> {
   const [port] = await freePorts(1);
   return port!;
+}
+
+/** The UDP port of the same number is the mark of the reservation: the kernel gives it to one process alone. */
+function reserve(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createSocket('udp4').unref();
+    socket.once('error', () => {
+      socket.close();
+      resolve(false);
+    });
+    socket.bind({ address: '127.0.0.1', port, exclusive: true }, () => resolve(true));
+  });
 }
 
 function listen(port: number): Promise<Server | undefined> {

@@ -33,6 +33,8 @@ export interface ContainerHost {
   volumes: PodVolumes;
   lookup: Lookup;
   hubSoftware: HubSoftware;
+  /** By this factor probes wait longer for an answer than their timeouts say. */
+  probePatience: number;
   tether: string;
   /** Aborted when the container must not be started again. */
   signal: AbortSignal;
@@ -226,7 +228,8 @@ export class ContainerRunner {
 
   private verdicts(kind: string, probe: V1Probe, signal: AbortSignal): AsyncGenerator<boolean> {
     const target = { port: this.host.port, command: this.command };
-    return verdicts(probe, target, signal, (problem) =>
+    const timeoutSeconds = (probe.timeoutSeconds ?? 1) * this.host.probePatience;
+    return verdicts({ ...probe, timeoutSeconds }, target, signal, (problem) =>
       this.host.event('Warning', 'Unhealthy', `${kind} probe failed: ${problem}`),
     );
   }

@@ -46,12 +46,15 @@ export interface NodeOptions {
   tether: string;
   /** Milliseconds until a changed ConfigMap or Secret reaches volumes when the pod does not change. Default 5 s. */
   refreshDelayMs?: number;
+  /** By this factor probes wait longer for an answer than their timeouts say: on a busy machine a hub is late. Default 1. */
+  probePatience?: number;
   log?: (line: string) => void;
 }
 
 /** Resolves when the node accepts pods. `stop` ends every process within 10 s and changes nothing in the cluster. */
 export async function startNode(options: NodeOptions): Promise<{ stop(): Promise<void> }> {
-  const { kubeconfig, directory, tether, hubSoftware, refreshDelayMs = REFRESH_DELAY } = options;
+  const { kubeconfig, directory, tether, hubSoftware } = options;
+  const { refreshDelayMs = REFRESH_DELAY, probePatience = 1 } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
   // Every wait adds a listener; the warning about a leak would be wrong.
@@ -72,6 +75,7 @@ export async function startNode(options: NodeOptions): Promise<{ stop(): Promise
     directory: places.pods,
     tether,
     hubSoftware,
+    probePatience,
     portAssigned: (namespace: string) => urls.updateAll(namespace),
   };
   const node = await registerNode(cluster);

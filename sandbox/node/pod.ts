@@ -28,6 +28,7 @@ export interface PodHost {
   directory: string;
   tether: string;
   hubSoftware: HubSoftware;
+  probePatience: number;
   /** Called when a pod of this namespace was assigned its port. */
   portAssigned(namespace: string): void;
 }
@@ -182,7 +183,7 @@ export class PodRun {
     waiting: string,
     before: V1ContainerStatus[] | undefined,
   ): ContainerRunner {
-    const { cluster, events, tether, hubSoftware } = this.host;
+    const { cluster, events, tether, hubSoftware, probePatience } = this.host;
     const host: ContainerHost = {
       pod: () => this.pod,
       directory: this.directory,
@@ -191,6 +192,7 @@ export class PodRun {
       volumes: this.volumes,
       lookup: cluster.lookup,
       hubSoftware,
+      probePatience,
       tether,
       signal: this.stopping.signal,
       changed: () => this.status.changed(),

@@ -3,6 +3,12 @@ import { freePorts } from '../../../sandbox/ports';
 import { oneOfThree } from '../../cluster/one-of-three';
 
 describe('free ports', () => {
+  test('gives no port twice, although no server listens on it', async () => {
+    const first = await freePorts(150);
+    const second = await freePorts(150);
+    expect(new Set([...first, ...second]).size).toBe(300);
+  });
+
   test('gives different ports on which one can listen, below those of outgoing connections', async () => {
     // Another process may take one of them before it is tried.
     await oneOfThree(
