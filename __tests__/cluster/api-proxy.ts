@@ -30,13 +30,20 @@ export class ApiProxy {
 
   static async start(gate: Gate): Promise<ApiProxy> {
     const cluster = await readCluster(kubeconfig());
-    const agent = new https.Agent({ keepAlive: true, ca: cluster.certificateAuthority });
+    // The server closes an idle connection after 90 s.
+    const agent = new https.Agent({
+      keepAlive: true,
+      timeout: 30_000,
+      ca: cluster.certificateAuthority,
+    });
     // The API server's own: it is good for this address, and the operator trusts it already.
     const identity = (name: string) => readFile(join(sandboxDirectory(), 'cluster', 'identities', name));
     const tls = { cert: await identity('apiserver.crt'), key: await identity('apiserver.key') };
     const server = https.createServer(tls, (request, response) => {
       pass(request, response, cluster.apiServer, agent, gate).catch(() => response.destroy());
     });
+    // A connection that is closed while the operator sends a request would be a fault that no test has asked for.
+    server.keepAliveTimeout = 0;
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

@@ -44,6 +44,10 @@ interface Discovery {
   }[];
 }
 
+/** Shorter than the 90 s after which the server closes an idle connection: none is used that it is about to close. */
+const IDLE_TIMEOUT = 30_000;
+const ANSWER_TIMEOUT = 120_000;
+
 const MERGE_PATCH = 'application/merge-patch+json';
 const APPLY_PATCH = 'application/apply-patch+yaml';
 const DISCOVERY = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
@@ -197,11 +201,13 @@ async function request(
 }
 
 async function send(method: string, path: string, body: Body | undefined, accept: string): Promise<Answer> {
-  agent ??= new https.Agent({ keepAlive: true, ...(await identity()) });
+  agent ??= new https.Agent({ keepAlive: true, timeout: IDLE_TIMEOUT, ...(await identity()) });
   const headers = { accept, ...(body && { 'content-type': body.type }) };
   const { server } = access!;
-  const outgoing = https.request(`${server}${path}`, { method, agent, headers, timeout: 30_000 });
-  outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${path}: no answer within 30 s`)));
+  const outgoing = https.request(`${server}${path}`, { method, agent, headers, timeout: ANSWER_TIMEOUT });
+  outgoing.on('timeout', () =>
+    outgoing.destroy(new Error(`${method} ${path}: no answer within ${ANSWER_TIMEOUT / 1_000} s`)),
+  );
   outgoing.end(body && JSON.stringify(body.value));
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
   // Parsed here: objects from outside of jest's context differ from those of the tests in their prototypes.

@@ -34,9 +34,12 @@ export async function eventsWritten(namespace: string): Promise<void> {
     metadata: { name },
     spec: { hubRef: { name }, configuration: 'logger: [\n' },
   });
-  await until(
-    'the event of a marker is written',
-    async () => (await writtenEvents(namespace, kind, name)).length > 0,
-  );
+  const written = await until('the event of a marker is written', async () => {
+    const events = (await listObjects('events', namespace, `?fieldSelector=involvedObject.name=${name}`)) as {
+      metadata: { name: string };
+    }[];
+    return events.length > 0 && events;
+  });
   await deleteObject(kind, namespace, name);
+  for (const { metadata } of written) await deleteObject('event', namespace, metadata.name);
 }

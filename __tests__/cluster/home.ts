@@ -251,11 +251,43 @@ export class Home {
     return (volume.spec as { hostPath: { path: string } }).hostPath.path;
   }
 
-  /** Sends a signal to the hub's process: SIGSTOP freezes it, SIGCONT thaws it. */
+  /** The process of the hub's container that runs now. Between two runs of the container it waits for the next. */
+  hubProcess(hubName: string): Promise<number> {
+    return until(`the hub ${hubName} has a process`, async () => {
+      const { name, uid } = (await this.get('pod', `${hubName}-0`)).metadata;
+      const directory = join(sandboxDirectory(), 'node', 'pods', `${this.namespace}_${name}_${uid}`);
+      const pid = Number(await readFile(join(directory, 'hub.pid'), 'utf8'));
+      return pid > 0 && isAlive(pid) && pid;
+    });
+  }
+
+  /** Sends a signal to the hub's process. */
   async signal(hubName: string, signal: NodeJS.Signals): Promise<void> {
-    const { name, uid } = (await this.get('pod', `${hubName}-0`)).metadata;
-    const directory = join(sandboxDirectory(), 'node', 'pods', `${this.namespace}_${name}_${uid}`);
-    process.kill(Number(await readFile(join(directory, 'hub.pid'), 'utf8')), signal);
+    process.kill(await this.hubProcess(hubName), signal);
+  }
+
+  /** Does something while the hub's process is frozen. A probe of its pod may have it replaced meanwhile. */
+  async whileFrozen<T>(hubName: string, work: () => Promise<T>): Promise<T> {
+    const pid = await this.hubProcess(hubName);
+    process.kill(pid, 'SIGSTOP');
+    try {
+      return await work();
+    } finally {
+      thaw(pid);
+    }
+  }
+}
+
+/** Lets a frozen process go on, if it still exists. */
+export function thaw(pid: number): void {
+  if (isAlive(pid)) process.kill(pid, 'SIGCONT');
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
   }
 }
 

@@ -10,11 +10,14 @@ import { redactor } from '../../operator/client/redact';
 import { RestClient } from '../../operator/client/rest';
 import { withDeadline } from '../../operator/deadline';
 import { freePort } from '../../sandbox/ports';
+import { until } from '.';
 
 // The hub ends with this code when it wants to be started again (a restart, new http settings, a restored backup).
 const START_AGAIN = 100;
-const START_TIMEOUT = 120_000;
-const STOP_TIMEOUT = 20_000;
+// Milliseconds, on a machine that has more to do.
+const START_TIMEOUT = 240_000;
+/** After it the process is killed, and what it has not written yet is lost. */
+const STOP_TIMEOUT = 120_000;
 
 const CONFIGURATION_FILES = {
   'configuration.yaml': [
@@ -115,11 +118,11 @@ export class HubProcess {
   async running(token: string): Promise<void> {
     const rest = new RestClient({ url: this.url, token, clock: systemClock, redact: redactor([]) });
     try {
-      const deadline = Date.now() + START_TIMEOUT;
-      while ((await getConfig(rest)).state !== 'RUNNING') {
-        if (Date.now() > deadline) throw new Error('the hub does not finish starting');
-        await sleep(100);
-      }
+      await until(
+        'the hub has started up completely',
+        async () => (await getConfig(rest)).state === 'RUNNING',
+        START_TIMEOUT,
+      );
     } finally {
       rest.close();
     }

@@ -12,8 +12,8 @@ export class HubProxy {
   readonly passed: Passed[] = [];
   /** Requests whose client went away before it had the answer. */
   readonly cut: string[] = [];
-  /** The HTTP status to answer a request with; undefined: the hub answers. */
-  fault: (what: string) => number | undefined = () => undefined;
+  /** The HTTP status, or the JSON, to answer a request with; undefined: the hub answers. */
+  fault: (what: string) => number | object | undefined = () => undefined;
   /** Holds a request on its way to the hub, or its answer on the way back, until the promise resolves. */
   hold: (moment: 'request' | 'answer', what: string) => Promise<unknown> | undefined = () => undefined;
   private readonly sockets = new Set<Socket>();
@@ -25,6 +25,8 @@ export class HubProxy {
 
   static async start(target: string): Promise<HubProxy> {
     const server = createServer();
+    // A connection that is closed while the operator sends a request would be a fault that no test has asked for.
+    server.keepAliveTimeout = 0;
     const proxy = new HubProxy(server, new URL(target));
     server.on('request', (incoming, response) => void proxy.forward(incoming, response));
     server.on('upgrade', (incoming: IncomingMessage, socket: Socket, head) =>
@@ -42,6 +44,12 @@ export class HubProxy {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
+  /** Stands in the way of nothing any more. */
+  mend(): void {
+    this.fault = () => undefined;
+    this.hold = () => undefined;
+  }
+
   async stop(): Promise<void> {
     for (const socket of this.sockets) socket.destroy();
     await new Promise((resolve) => this.server.close(resolve));
@@ -52,11 +60,15 @@ export class HubProxy {
     response.on('close', () => {
       if (!response.writableFinished) this.cut.push(what);
     });
-    const status = this.fault(what);
-    if (status !== undefined) {
+    const instead = this.fault(what);
+    if (instead !== undefined) {
+      const [status, type, text] =
+        typeof instead === 'number'
+          ? [instead, 'text/plain', 'as the test wants it']
+          : [200, 'application/json', JSON.stringify(instead)];
       this.passed.push({ what, status });
       incoming.resume();
-      response.writeHead(status, { 'content-type': 'text/plain' }).end('as the test wants it');
+      response.writeHead(status, { 'content-type': type }).end(text);
       return;
     }
     await this.hold('request', what);

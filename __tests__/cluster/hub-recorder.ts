@@ -6,6 +6,8 @@ import WebSocket, { WebSocketServer } from 'ws';
 export class HubRecorder {
   /** `POST /api/…`, or `command config/auth/list`, in the order of their arrival. */
   readonly sent: string[] = [];
+  /** The source address of each of them. */
+  readonly senders: (string | undefined)[] = [];
   /** Called with each request that the hub has answered: the answer waits for it. */
   hold: (what: string) => Promise<void> | undefined = () => undefined;
   private readonly sockets = new Set<Socket>();
@@ -18,6 +20,8 @@ export class HubRecorder {
 
   static async start(target: string): Promise<HubRecorder> {
     const server = createServer();
+    // A connection that is closed while the operator sends a request would be a fault that no test has asked for.
+    server.keepAliveTimeout = 0;
     const recorder = new HubRecorder(server, new URL(target));
     server.on('request', (incoming, response) => recorder.forward(incoming, response));
     server.on('upgrade', (incoming: IncomingMessage, socket: Socket, head: Buffer) =>
@@ -44,6 +48,7 @@ export class HubRecorder {
     const { method, url: path, headers } = incoming;
     const what = `${method} ${path}`;
     this.sent.push(what);
+    this.senders.push(incoming.socket.remoteAddress);
     const { hostname, port } = this.target;
     const outgoing = request({ hostname, port, method, path, headers }, (answer) => {
       void Promise.resolve(this.hold(what)).then(() => {
@@ -56,12 +61,13 @@ export class HubRecorder {
     incoming.pipe(outgoing);
   }
 
-  private relay(client: WebSocket, { url = '/' }: IncomingMessage): void {
+  private relay(client: WebSocket, { url = '/', socket }: IncomingMessage): void {
     const upstream = new WebSocket(`ws://${this.target.host}${url}`);
     const opened = new Promise<void>((resolve) => upstream.once('open', resolve));
     client.on('message', (data: Buffer) => {
       const messages = [JSON.parse(data.toString())].flat() as { type: string }[];
       this.sent.push(...messages.map(({ type }) => `command ${type}`));
+      this.senders.push(...messages.map(() => socket.remoteAddress));
       void opened.then(() => upstream.send(data.toString()));
     });
     upstream.on('message', (data: Buffer) => client.send(data.toString()));

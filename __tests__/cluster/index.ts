@@ -39,6 +39,7 @@ export async function kubectl(
     ...(namespace === undefined ? [] : [`--namespace=${namespace}`]),
   ];
   const child = spawn(program, [...first, ...where, ...args]);
+  child.stdin.on('error', () => undefined); // one that fails at once does not read it: its exit code tells
   child.stdin.end(input);
   const [stdout, stderr, code] = await Promise.all([
     text(child.stdout),

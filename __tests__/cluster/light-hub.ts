@@ -54,7 +54,7 @@ export const lightPod = (container: Part = {}, { containers = [], ...pod }: Part
 
 /** Reads the environment of the program. @param url of the Hub's status */
 export async function programEnvironment(url: string): Promise<ProgramEnvironment> {
-  return withDeadline({ clock: systemClock, delay: 5_000 }, async (signal) => {
+  return withDeadline({ clock: systemClock, delay: 30_000 }, async (signal) => {
     const response = await fetch(`${url}/environment`, { signal });
     return (await response.json()) as ProgramEnvironment;
   });

@@ -21,7 +21,7 @@ export async function startNamespacedOperator(
   await writeKubeconfig(path, { ...(await readCluster(kubeconfig())), credentials });
   const operator = await startTestOperator(namespace, {
     kubeconfig: path,
-    settings: { POD_NAMESPACE: own },
+    settings: { POD_NAMESPACE: own, LEADER_ELECTION: 'true' }, // the rights in its own namespace are for its lease
   });
   return { operator, account: `system:serviceaccount:${own}:${OPERATOR}` };
 }

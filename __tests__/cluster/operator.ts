@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { startOperator, type OperatorProcess } from '../../sandbox/operator-process';
+import { patchObject } from './api';
 import { eventsWritten, writtenEvents } from './events';
-import { clusterAccess, mustKubectl, until } from '.';
+import { clusterAccess, until } from '.';
 
 export interface TestOperatorOptions {
   /** Settings by environment variable. */
@@ -20,6 +22,9 @@ export interface PassEnd {
 /**
  * The operator as it ships (the bundle, a process of its own, the shipped role) for one namespace, so that test files
  * do not disturb each other. It is stopped when the test file is through.
+ *
+ * Without leader election unless the settings ask for it: on a machine that has more to do, an answer of the API server
+ * may take longer than the 10 s after which a leader ends.
  */
 export async function startTestOperator(
   namespace: string,
@@ -45,25 +50,20 @@ afterAll(async () => {
 
 export class TestOperator {
   private current: OperatorProcess | undefined;
-  private killed = false;
 
   constructor(
     readonly namespace: string,
     private readonly options: TestOperatorOptions,
   ) {}
 
-  /** Starts the process; it need not be ready yet. After {@link kill} nothing waits until its lease has expired. */
+  /** Starts the process; it need not be ready yet. */
   async start(): Promise<void> {
-    if (this.killed) {
-      const lease = this.options.settings?.['LEASE_NAME'] ?? this.namespace;
-      await mustKubectl(['delete', 'lease', lease, '--ignore-not-found'], { namespace: 'hub-operator' });
-      this.killed = false;
-    }
     this.current = await startOperator(clusterAccess(), {
       name: `${this.options.settings?.['POD_NAME'] ?? 'operator'}-${this.namespace}`,
       kubeconfig: this.options.kubeconfig ?? process.env['HUB_SANDBOX_OPERATOR_KUBECONFIG']!,
       settings: {
         WATCH_NAMESPACES: this.namespace,
+        LEADER_ELECTION: 'false',
         LEASE_NAME: this.namespace,
         LOG_LEVEL: 'debug',
         FREEZE_CACHE: 'true',
@@ -74,7 +74,6 @@ export class TestOperator {
 
   /** Ends as with kill -9, or resolves once it has ended by itself. */
   async kill(): Promise<void> {
-    this.killed = true;
     await this.process.kill();
   }
 
@@ -145,10 +144,31 @@ export class TestOperator {
    * happened. What must not be among them must have had its chance before: call this after a state that comes later.
    */
   async events(kind: string, name: string): Promise<string[]> {
+    await this.eventsWritten();
+    return writtenEvents(this.namespace, kind, name);
+  }
+
+  /** Resolves when the events of all reconciles until now are written. */
+  async eventsWritten(): Promise<void> {
     // An event is recorded when its status is written, and before its reconcile has ended.
     await until('no reconcile runs', async () => (await this.activity()).running === 0);
     await eventsWritten(this.namespace);
-    return writtenEvents(this.namespace, kind, name);
+  }
+
+  /**
+   * Has a resource reconciled for which nothing changes. Resolves when a reconcile has ended that began after the call,
+   * and the operator is calm again.
+   */
+  async touch(kind: string, name: string): Promise<void> {
+    await this.calm(); // a reconcile that runs now is none that begins after the call
+    const reconciles = async () =>
+      (await this.outcomes()).filter((each) => each.kind === kind && each.name === name).length;
+    const before = await reconciles();
+    await patchObject(kind, this.namespace, name, {
+      metadata: { annotations: { 'example.org/touched': randomUUID() } },
+    });
+    await until(`${kind} ${name} is reconciled`, async () => (await reconciles()) > before);
+    await this.calm();
   }
 
   /**

@@ -66,10 +66,14 @@ export class FaultProxy {
     const { certificateAuthority: ca, client } = upstream;
     const agent = new https.Agent({
       keepAlive: true,
+      timeout: 30_000, // the server closes an idle connection after 90 s
       ca,
       ...(client && { cert: client.certificate, key: client.key }),
     });
-    const server = http.createServer().listen(0, '127.0.0.1');
+    const server = http.createServer();
+    // A connection that is closed while the operator sends a request would be a fault that no test has asked for.
+    server.keepAliveTimeout = 0;
+    server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return new FaultProxy(server, upstream, agent);
   }

@@ -19,7 +19,7 @@ let directory: string;
 let sandbox: Sandbox;
 let kubeConfig: KubeConfig;
 let truth: ApiClient;
-let mirror: Mirror;
+let mirror: Mirror | undefined;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'restarts-'));
@@ -28,7 +28,7 @@ beforeAll(async () => {
   kubeConfig.loadFromFile(sandbox.kubeconfig);
   truth = new ApiClient(kubeConfig, { clock: systemClock });
 });
-afterEach(() => mirror.stop());
+afterEach(() => mirror?.stop());
 afterAll(async () => {
   truth.close();
   await sandbox.stop();
@@ -47,7 +47,7 @@ const remove = (name: string) =>
 /** A server that has just come back refuses some requests. */
 const eventually = (write: () => Promise<unknown>) =>
   until('it was written', async () => (await write()) !== undefined);
-const agree = () => until('the store is the server’s list', () => mirror.agree(truth));
+const agree = () => until('the store is the server’s list', () => mirror!.agree(truth));
 
 describe('Informer over restarts of the API server', () => {
   test('the API server is killed and comes back', async () => {
@@ -55,7 +55,7 @@ describe('Informer over restarts of the API server', () => {
     mirror = new Mirror(kubeConfig, builtin.ConfigMap, namespace);
     await agree();
     await sandbox.controlPlane.kill('kube-apiserver');
-    await until('the loss is noticed', () => mirror.failures.length > 1);
+    await until('the loss is noticed', () => mirror!.failures.length > 1);
     await sandbox.controlPlane.start('kube-apiserver');
     await eventually(() => put('changed', '2'));
     await eventually(() => remove('deleted'));
@@ -85,7 +85,7 @@ describe('Informer over restarts of the API server', () => {
     await sandbox.controlPlane.start('kube-apiserver');
     await eventually(() => put('at-backup', '2'));
     await eventually(() => put('since-backup', '1'));
-    for (let time = 0; time < 50; time++) await put('busy', String(time)); // the old history is longer than the new one
+    for (let time = 0; time < 50; time++) await eventually(() => put('busy', String(time))); // the old history is longer than the new one
     mirror = new Mirror(kubeConfig, builtin.ConfigMap, namespace, { clock });
     await agree();
 
@@ -98,7 +98,7 @@ describe('Informer over restarts of the API server', () => {
     // The server lets a watch wait that asks for a version of the future. Only its silence tells.
     await until('the store is the server’s list', async () => {
       await clock.advance(10_000);
-      return mirror.agree(truth);
+      return mirror!.agree(truth);
     });
     expect(mirror.told).toEqual(
       expect.arrayContaining(['deleted since-backup', 'deleted busy', 'modified at-backup']),

@@ -138,8 +138,11 @@ describe('objects created, changed, deleted and recreated while', () => {
     await clock.advance(30_000);
     await until('that is given up too', () => mirror.failures.length > 1);
     mend();
-    await clock.advance(40_000); // it may have asked again before the server was mended
-    await agree();
+    // It may have asked again before the server was mended, and may have to pause again.
+    await until('the store is the server’s list', async () => {
+      await clock.advance(10_000);
+      return mirror.agree(truth);
+    });
   });
 });
 
@@ -173,7 +176,7 @@ describe('a server that answers', () => {
     let left = 2;
     const asked: number[] = [];
     proxy.fault = () => {
-      asked.push(Date.now());
+      asked.push(performance.now());
       return left-- > 0 ? fault : undefined;
     };
     proxy.resetStreams();
@@ -181,8 +184,10 @@ describe('a server that answers', () => {
     await until('it was asked', () => asked.length > 0);
     await agree();
     const pauses = asked.slice(1).map((at, index) => at - asked[index]!);
+    // It pauses after it has the answer, which is after this process has noted the request, however late that is. A
+    // timer may be a few milliseconds early.
     if (fault.type !== 'slow')
-      for (const pause of pauses.slice(0, 2)) expect(pause).toBeGreaterThanOrEqual(atLeast || 100);
+      for (const pause of pauses.slice(0, 2)) expect(pause).toBeGreaterThanOrEqual((atLeast || 100) - 20);
   });
 
   test('the first list with an error, and breaks off the next', async () => {
@@ -217,13 +222,16 @@ test('while a storm of resets goes on, nothing is missed and no connection is le
       await sleep(150);
     }
   })();
-  for (let round = 0; round < 15; round++) {
-    await put(`storm-${round % 4}`, String(round));
-    if (round % 3 === 0) await remove(`storm-${round % 4}`);
-    await sleep(50);
+  try {
+    for (let round = 0; round < 15; round++) {
+      await put(`storm-${round % 4}`, String(round));
+      if (round % 3 === 0) await remove(`storm-${round % 4}`);
+      await sleep(50);
+    }
+  } finally {
+    storm = false;
+    await strikes;
   }
-  storm = false;
-  await strikes;
   await agree();
-  expect(await proxy.connections()).toBeLessThanOrEqual(2);
+  await until('no other connection is left', async () => (await proxy.connections()) <= 2);
 });

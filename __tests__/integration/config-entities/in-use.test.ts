@@ -2,7 +2,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HubClient } from '../../../operator/client/hub-client';
 import { callService } from '../../../operator/client/services';
-import { freshNamespace, mustKubectl } from '../../cluster';
+import { freshNamespace, mustKubectl, until } from '../../cluster';
 import { automation, configuration, Home, hub, scene, script } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
@@ -83,7 +83,11 @@ describe('Ready of a config entity', () => {
       (await client.connection.command('config/entity_registry/list'))
         .filter(({ labels }) => labels?.includes(label))
         .map(({ unique_id: id }) => id);
-    expect((await labelled()).filter((id) => id === 'restored')).toHaveLength(3);
+    await until('all three have the label', async () => {
+      expect((await labelled()).filter((id) => id === 'restored')).toHaveLength(3);
+      return true;
+    });
+    await operator.calm();
     await operator.stop();
     for (const kind of ['hubautomation', 'hubscene', 'hubscript']) {
       const finalizers = JSON.stringify({ metadata: { finalizers: null } });

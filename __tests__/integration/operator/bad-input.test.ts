@@ -22,7 +22,7 @@ function run(
 ): Promise<{ code: number; stderr: string }> {
   const env = { KUBECONFIG: process.env['HUB_SANDBOX_OPERATOR_KUBECONFIG']!, HTTP_PORT: '0', ...environment };
   return new Promise((resolve) => {
-    execFile(process.execPath, [bundle, ...args], { env, timeout: 20_000 }, (error, _, stderr) =>
+    execFile(process.execPath, [bundle, ...args], { env, timeout: 240_000 }, (error, _, stderr) =>
       resolve({ code: Number(error?.code ?? 0), stderr }),
     );
   });
@@ -70,11 +70,14 @@ describe('bad input of the operator', () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    expect(await run({ HTTP_PORT: String(port), HTTP_ADDRESS: '127.0.0.1' })).toEqual({
-      code: 1,
-      stderr: `hub-operator: Port ${port} is in use: choose another with --http-port, or 0 for a free one.\n`,
-    });
-    server.close();
+    try {
+      expect(await run({ HTTP_PORT: String(port), HTTP_ADDRESS: '127.0.0.1' })).toEqual({
+        code: 1,
+        stderr: `hub-operator: Port ${port} is in use: choose another with --http-port, or 0 for a free one.\n`,
+      });
+    } finally {
+      server.close();
+    }
   });
 
   test.each([

@@ -20,13 +20,12 @@ describe('the process of the operator', () => {
     const faults = join(sandboxDirectory(), `${namespace}-faults.cjs`);
     await writeFile(faults, FAULTS);
     const operator = await startTestOperator(namespace, {
-      settings: { NODE_OPTIONS: `--require=${faults}` },
+      settings: { NODE_OPTIONS: `--require=${faults}`, LEADER_ELECTION: 'true' },
     });
     await until('it leads', async () => (await operator.metric('leader_election_master_status')) === 1);
     operator.signal(signal);
     expect(await operator.ended).toBe(1);
-    const lines = (await operator.log()).split('\n').filter((line) => line.includes('bug in the operator'));
-    expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
+    expect(await operator.logLines('bug in the operator')).toEqual([
       expect.objectContaining({
         level: 'error',
         msg: 'bug in the operator, stopping; please report it',

@@ -25,8 +25,9 @@ class Candidate {
       namespace,
       leaseName: 'lease',
       podName,
-      leaseDuration: 15_000,
-      renewDeadline: 10_000,
+      // Longer than an API server is late on a machine that has more to do: none loses the lease.
+      leaseDuration: 120_000,
+      renewDeadline: 90_000,
       retryPeriod: 300,
     });
   }
@@ -64,7 +65,8 @@ describe('two processes', () => {
     settings: Readonly<Record<string, string>> = {},
   ): Promise<[TestOperator, TestOperator]> {
     const own = await freshNamespace('handover');
-    const start = (name: string) => startTestOperator(own, { settings: { POD_NAME: name, ...settings } });
+    const start = (name: string) =>
+      startTestOperator(own, { settings: { POD_NAME: name, LEADER_ELECTION: 'true', ...settings } });
     const one = await start('one');
     await until('the first leads', () => leads(one));
     const two = await start('two');
@@ -88,7 +90,11 @@ describe('two processes', () => {
 
   test('a graceful stop does not wait for reconciles that wait for a hub that hangs', async () => {
     const sockets: Socket[] = [];
-    const silent = createServer((socket) => sockets.push(socket));
+    let asked = (): void => undefined;
+    const silent = createServer((socket) => {
+      sockets.push(socket);
+      asked();
+    });
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     try {
       const [one, two] = await pair({ ALLOW_LOCAL_HUBS: 'true' });
@@ -112,9 +118,21 @@ describe('two processes', () => {
           },
         },
       );
-      await until('a reconcile waits for the hub', () => sockets.length > 0);
+      // In the moment in which a reconcile asks the hub: its request has all of its time left.
+      const before = sockets.length;
+      await until('a reconcile waits for the hub', () => {
+        asked = () => {
+          asked = () => undefined;
+          one.signal('SIGTERM');
+        };
+        return sockets.length > before;
+      });
       expect(await handOver(one, two)).not.toMatch(/^one_/);
-      expect(await one.log()).not.toContain('no answer within'); // its request would have ended by that
+      const lines = (await one.log()).split('\n');
+      const stopping = lines.findIndex((line) => line.includes('received signal, stopping operator'));
+      expect(stopping).toBeGreaterThan(0);
+      // Its request would have ended by that.
+      expect(lines.slice(stopping).join('\n')).not.toContain('no answer within');
     } finally {
       silent.close();
       for (const socket of sockets) socket.destroy();

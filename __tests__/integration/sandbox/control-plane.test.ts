@@ -35,11 +35,17 @@ describe('the control plane of the sandbox', () => {
     const { controlPlane } = sandbox;
     await controlPlane.stop('kube-apiserver');
     const thief = createServer((socket) => socket.destroy());
-    await new Promise<void>((resolve) => thief.listen(controlPlane.ports.apiServer, '127.0.0.1', resolve));
-    await expect(controlPlane.start('kube-apiserver')).rejects.toThrow(
-      'Starting kube-apiserver failed: a port is in use.',
-    );
-    await new Promise((resolve) => thief.close(resolve));
+    await new Promise<void>((resolve, reject) => {
+      thief.once('error', reject);
+      thief.listen(controlPlane.ports.apiServer, '127.0.0.1', resolve);
+    });
+    try {
+      await expect(controlPlane.start('kube-apiserver')).rejects.toThrow(
+        'Starting kube-apiserver failed: a port is in use.',
+      );
+    } finally {
+      await new Promise((resolve) => thief.close(resolve));
+    }
     await controlPlane.start('kube-apiserver');
   });
 });

@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(directory, { recursive: true }));
 
-const shell = (name: string, script: string, graceMs = 5_000) =>
+const shell = (name: string, script: string, graceMs = 60_000) =>
   SandboxProcess.start({ name, command: ['sh', '-c', script], directory, graceMs });
 
 async function says(process: SandboxProcess, word: string): Promise<void> {
@@ -54,7 +54,7 @@ describe('a process of the sandbox', () => {
     await says(process, 'up');
     await process.stop();
     expect(await process.exited).toBe(137);
-    expect(await runs('71234')).toBe(false);
+    await until('what it started has ended', async () => !(await runs('71234')));
   });
 
   test('a killed one takes along what it started', async () => {
@@ -62,7 +62,7 @@ describe('a process of the sandbox', () => {
     await says(process, 'up');
     await process.kill();
     expect(await process.exited).toBe(137);
-    expect(await runs('71235')).toBe(false);
+    await until('what it started has ended', async () => !(await runs('71235')));
   });
 
   test('a command that does not exist is named', async () => {
