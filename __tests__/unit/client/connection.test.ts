@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { systemClock } from '../../../operator/clock';
+import { type Clock, systemClock } from '../../../operator/clock';
 import { AuthBackoff } from '../../../operator/client/auth-backoff';
 import { HubConnection } from '../../../operator/client/connection';
 import {
@@ -23,7 +23,7 @@ const opened: { close(): void }[] = [];
 
 function open({
   token = 'good-token',
-  clock = systemClock,
+  clock = new ManualClock() as Clock, // no deadline passes by itself
   url = hub.url,
   assertLeader = () => undefined,
   authBackoff = new AuthBackoff(clock),
@@ -84,7 +84,7 @@ describe('opening', () => {
   test('throws HubUnreachable when the connection is refused, and succeeds when the hub is up', async () => {
     const { port } = hub;
     await hub.close();
-    const connection = open({ url: `http://127.0.0.1:${port}` });
+    const connection = open({ clock: systemClock, url: `http://127.0.0.1:${port}` });
     await expect(connection.command('get_config')).rejects.toThrow(HubUnreachable);
     hub = await FakeHub.start();
     await hub.close();
@@ -173,7 +173,7 @@ describe('commands', () => {
 
   test('that are in flight fail when the connection is lost or closed', async () => {
     hub.onCommand = (command) => command.socket.terminate();
-    const connection = open();
+    const connection = open({ clock: systemClock });
     await expect(connection.command('get_config')).rejects.toThrow(HubUnreachable);
     hub.onCommand = () => connection.close();
     await until(() => connection.connected);
@@ -183,7 +183,7 @@ describe('commands', () => {
 
   test('work again after a frame that is not JSON: the connection is reopened', async () => {
     hub.onCommand = (command) => command.socket.send('{"half":');
-    const connection = open();
+    const connection = open({ clock: systemClock });
     await expect(connection.command('get_config')).rejects.toThrow(HubUnreachable);
     hub.onCommand = (command) => command.succeed('fine');
     await until(() => connection.connected);
@@ -230,7 +230,7 @@ describe('subscriptions', () => {
   });
 
   test('are restored after a loss, and both the loss and the return are reported', async () => {
-    const connection = open();
+    const connection = open({ clock: systemClock });
     const seen: unknown[] = [];
     const told: string[] = [];
     connection.onLost(() => told.push('lost'));
@@ -271,7 +271,7 @@ describe('subscriptions', () => {
 
 describe('a lost connection', () => {
   test('fails commands at once while the hub is gone', async () => {
-    const connection = open();
+    const connection = open({ clock: systemClock });
     await connection.command('get_config');
     const { port } = hub;
     await hub.close();
