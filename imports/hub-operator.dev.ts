@@ -2454,6 +2454,13 @@ export interface HubCommunityRepositorySpec {
   readonly category: HubCommunityRepositorySpecCategory;
 
   /**
+   * Digest (`sha256:<hex>`) of the files that may be installed, as in `status.digest`. Other files are refused (`DigestMismatch`). Absent: what the code host has under `ref` is installed.
+   *
+   * @schema HubCommunityRepositorySpec#digest
+   */
+  readonly digest?: string;
+
+  /**
    * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
    *
    * @schema HubCommunityRepositorySpec#hubRef
@@ -2480,6 +2487,13 @@ export interface HubCommunityRepositorySpec {
    * @schema HubCommunityRepositorySpec#suspend
    */
   readonly suspend?: boolean;
+
+  /**
+   * Secret with a token for a private repository. It is sent to the code host of the operator only. Absent: no token.
+   *
+   * @schema HubCommunityRepositorySpec#tokenSecretRef
+   */
+  readonly tokenSecretRef?: HubCommunityRepositorySpecTokenSecretRef;
 }
 
 /**
@@ -2490,10 +2504,12 @@ export function toJson_HubCommunityRepositorySpec(obj: HubCommunityRepositorySpe
   if (obj === undefined) { return undefined; }
   const result = {
     'category': obj.category,
+    'digest': obj.digest,
     'hubRef': toJson_HubCommunityRepositorySpecHubRef(obj.hubRef),
     'ref': obj.ref,
     'repository': obj.repository,
     'suspend': obj.suspend,
+    'tokenSecretRef': toJson_HubCommunityRepositorySpecTokenSecretRef(obj.tokenSecretRef),
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -2539,6 +2555,42 @@ export interface HubCommunityRepositorySpecHubRef {
 export function toJson_HubCommunityRepositorySpecHubRef(obj: HubCommunityRepositorySpecHubRef | undefined): Record<string, any> | undefined {
   if (obj === undefined) { return undefined; }
   const result = {
+    'name': obj.name,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Secret with a token for a private repository. It is sent to the code host of the operator only. Absent: no token.
+ *
+ * @schema HubCommunityRepositorySpecTokenSecretRef
+ */
+export interface HubCommunityRepositorySpecTokenSecretRef {
+  /**
+   * Key inside the Secret. Default `token`.
+   *
+   * @schema HubCommunityRepositorySpecTokenSecretRef#key
+   */
+  readonly key?: string;
+
+  /**
+   * Name of the Secret, in the namespace of this resource.
+   *
+   * @schema HubCommunityRepositorySpecTokenSecretRef#name
+   */
+  readonly name: string;
+}
+
+/**
+ * Converts an object of type 'HubCommunityRepositorySpecTokenSecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubCommunityRepositorySpecTokenSecretRef(obj: HubCommunityRepositorySpecTokenSecretRef | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'key': obj.key,
     'name': obj.name,
   };
   // filter undefined values

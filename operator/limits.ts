@@ -129,3 +129,31 @@ export const WEBHOOK_CA_PROPAGATION = 10 * SECOND;
 export const WEBHOOK_CERTIFICATE_CHECK = 60 * MINUTE;
 /** Pause after a failed write of certificate or CA. */
 export const WEBHOOK_CERTIFICATE_RETRY = 5 * SECOND;
+// --- Community repositories: rules.md, "Community repositories" ---
+
+/** An archive, with all redirects, is downloaded within this time. */
+export const DOWNLOAD_TIMEOUT = 2 * MINUTE;
+export const DOWNLOAD_REDIRECTS = 5;
+/** Bytes of an archive. It is kept in memory while it is read. */
+export const ARCHIVE_SIZE = 32 * 1024 * 1024;
+/** Files and folders in an archive. */
+export const ARCHIVE_ENTRIES = 10_000;
+/** Bytes of all files in an archive. */
+export const ARCHIVE_UNPACKED_SIZE = 256 * 1024 * 1024;
+/** Bytes of a file for each byte that it takes in the archive. Text has about 10. */
+export const ARCHIVE_RATIO = 200;
+/** Files that one repository installs, and their bytes. */
+export const INSTALLED_FILES = 2_000;
+export const INSTALLED_SIZE = 24 * 1024 * 1024;
+/** Bytes of the same files as they are sent through the API server, compressed. */
+export const INSTALLED_PACKED_SIZE = 10 * 1024 * 1024;
+/** A code host that does not answer is asked again after this time. */
+export const DOWNLOAD_RETRY = MINUTE;
+/** An archive that the code host does not have is asked for again after this time, or when the spec changes. */
+export const DOWNLOAD_REJECTED_RETRY = 8 * MINUTE;
+/** The pod that installs has ended within this time, or is replaced. */
+export const INSTALLER_TIMEOUT = 3 * MINUTE;
+/** A removal gives up after this time. */
+export const INSTALLED_REMOVAL_TIMEOUT = 90 * SECOND;
+/** While a pod installs, its resource is reconciled after this time at the latest. */
+export const INSTALLER_POLL = 10 * SECOND;

@@ -68,6 +68,13 @@ const table = {
     about:
       'Seconds in which a hub has to answer a write or a reload. It parses a whole file for each, which takes a small board long.',
   },
+  codeHostUrl: {
+    env: 'CODE_HOST_URL',
+    default: 'https://github.com',
+    parse: webAddress,
+    about:
+      'Base URL of the code host of community repositories, or of a mirror with the same paths (`<URL>/owner/name/archive/<ref>.zip`).',
+  },
   leaderElection: {
     env: 'LEADER_ELECTION',
     default: 'true',
@@ -243,6 +250,16 @@ function podNameFrom(host: string): string {
 function address(value: string): string {
   if (value === '' || isIP(value) !== 0) return value;
   throw new Error('an IPv4 or IPv6 address is accepted, or nothing.');
+}
+
+/** Without a slash at its end. */
+function webAddress(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const isPlain = url && !url.username && !url.password && !url.search && !url.hash;
+  if (isPlain && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '');
+  throw new Error(
+    'a URL that begins with https:// or http:// is accepted, without credentials, query and fragment.',
+  );
 }
 
 function truth(value: string): boolean {

@@ -52,6 +52,10 @@ export const operatorAnnotations = {
   checkWarnings: `${API_GROUP}/check-warnings`,
   /** On the hub's pod: a new value makes the kubelet refresh mounted volumes within about a second. */
   refresh: `${API_GROUP}/refresh`,
+  /** On the pod template: `sha256:<hex>` of the installed community integrations; a new value is a rolling restart. */
+  communityHash: `${API_GROUP}/community-hash`,
+  /** On the pod that installs a community repository: what it installs, as JSON. */
+  installation: `${API_GROUP}/installation`,
   /** On the volume claim: the highest hub version that ran on it. */
   ranVersion: `${API_GROUP}/ran-version`,
 } as const;

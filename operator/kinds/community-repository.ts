@@ -1,7 +1,8 @@
-import { childSpec, defineChild } from './child';
+import { childSpec, defineChild, hubAndToken, hubOfChild } from './child';
 import { hubColumn, readyColumn } from './columns';
 import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
+import { secretKeyRef, secretReferences } from './secret-reference';
 import { statusWith } from './status';
 
 const spec = {
@@ -24,7 +25,7 @@ const spec = {
     repository: {
       type: 'string',
       description: 'The repository, as `owner/name`.',
-      pattern: '^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9_.-]+$',
+      pattern: '^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9_.-]*[A-Za-z0-9_-][A-Za-z0-9_.-]*$',
       maxLength: 140,
     },
     ref: {
@@ -33,7 +34,25 @@ const spec = {
         'The version: a tag or a commit. Do not name a branch: it moves, and the installed version would be unknown.',
       pattern: '^[A-Za-z0-9][A-Za-z0-9._+/-]*$',
       maxLength: 255,
+      'x-kubernetes-validations': [
+        {
+          rule: "!self.contains('..')",
+          message: 'ref contains two dots in a row, which no tag does: correct it',
+        },
+      ],
     },
+    digest: {
+      type: 'string',
+      description:
+        'Digest (`sha256:<hex>`) of the files that may be installed, as in `status.digest`. Other files are refused ' +
+        '(`DigestMismatch`). Absent: what the code host has under `ref` is installed.',
+      pattern: '^sha256:[0-9a-f]{64}$',
+      maxLength: 71,
+    },
+    tokenSecretRef: secretKeyRef(
+      'Secret with a token for a private repository. It is sent to the code host of the operator only. Absent: no token.',
+      'token',
+    ),
   },
   required: ['hubRef', 'category', 'repository', 'ref'],
 } as const satisfies Schema;
@@ -45,7 +64,27 @@ const status = statusWith({
     enum: ['Pending', 'Validating', 'Installing', 'Installed', 'Failed', 'Removing'],
   },
   installedVersion: { type: 'string', description: 'The `ref` that is installed.' },
-  target: { type: 'string', description: 'Folder below `/config` in which it is installed.' },
+  installedRepository: { type: 'string', description: 'The `repository` that is installed.' },
+  target: { type: 'string', description: 'Folder or file below `/config` to which it is installed.' },
+  digest: {
+    type: 'string',
+    description:
+      'Digest (`sha256:<hex>`) of the installed files: of the list that `sha256sum` prints for them, sorted by path.',
+  },
+  activeDigest: { type: 'string', description: 'Digest of the files that the hub has loaded.' },
+  provides: {
+    type: 'array',
+    description:
+      'What the hub gets by it: the domain of an integration, the names of themes, the URL of a plugin, the name of a ' +
+      'Python script or of a template.',
+    items: { type: 'string' },
+    'x-kubernetes-list-type': 'atomic',
+  },
+  claimUID: {
+    type: 'string',
+    description:
+      'UID of the PersistentVolumeClaim on which it is installed: another volume gets the files again.',
+  },
 });
 
 export const communityRepository = defineChild({
@@ -65,8 +104,20 @@ export const communityRepository = defineChild({
     { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
     readyColumn,
   ],
+  references: (resource) => [
+    ...hubAndToken(resource),
+    // It decides whether the hub loads themes and Python scripts.
+    { kind: 'HubConfiguration', name: `configuration of ${hubOfChild(resource)}` },
+    ...secretReferences(resource.spec.tokenSecretRef?.name),
+  ],
   // GitHub compares owners and names without case.
   identity: ({ spec: { repository } }) => repository.toLowerCase(),
+  // The pod that puts the files onto the volume, and the Secrets that it gets them from.
+  owns: ['Pod', 'Secret'],
+  access: [
+    { apiGroup: '', resources: ['pods'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
+    { apiGroup: '', resources: ['secrets'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
+  ],
 });
 
 export type HubCommunityRepository = Resource<Infer<typeof spec>, Infer<typeof status>>;

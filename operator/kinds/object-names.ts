@@ -40,5 +40,10 @@ export function objectNames(hub: string) {
     secrets: `${hub}-secrets`,
     /** Secret with the operator's own random keys for this hub. */
     operator: `${hub}-operator`,
+    /**
+     * Pod that puts the files of a community repository onto the volume; the Secrets that it gets them from have a number
+     * at their end.
+     */
+    installer: (id: string) => `${hub}-community-${id}`,
   } as const;
 }

@@ -17,6 +17,7 @@ const entities = ['HubAutomation', 'HubScene', 'HubScript'] as const;
 const registries = ['HubFloor', 'HubLabel', 'HubArea'] as const;
 const hub = ['Hub'] as const;
 const integrations = ['HubIntegration'] as const;
+const repositories = ['HubCommunityRepository'] as const;
 /** Kinds with one object each in the hub that a person may also change there. */
 const hubObjects = [...entities, ...registries, ...integrations] as const;
 
@@ -54,13 +55,13 @@ export const readyReasons = {
     action: 'Read `BanRecoveryFailed` of the Hub. Lift the ban of an external hub by hand.',
   },
   HubFailed: {
-    kinds: ['Hub', ...hubObjects],
+    kinds: ['Hub', ...hubObjects, ...repositories],
     meaning:
       'The hub failed at the request (HTTP 5xx), or does not show what it has. The message contains its answer. It is retried every 30 s.',
     action: 'Read the hub’s log.',
   },
   RejectedByHub: {
-    kinds: ['Hub', ...hubObjects],
+    kinds: ['Hub', ...hubObjects, ...repositories],
     meaning:
       'The hub rejected the object, or loaded it and disabled it as invalid. The message contains the hub’s reason.',
     action:
@@ -78,8 +79,9 @@ export const readyReasons = {
     action: 'Delete one of the two, or change the id or name.',
   },
   NameConflict: {
-    kinds: ['Hub', 'HubConfiguration', 'HubSecrets'],
-    meaning: 'An object of that name exists in the cluster and belongs to something else. It is not changed.',
+    kinds: ['Hub', 'HubConfiguration', 'HubSecrets', ...repositories],
+    meaning:
+      'An object of that name exists in the cluster, or a file or folder on the hub’s volume, and belongs to something else. It is not changed.',
     action: 'Rename or delete one of the two.',
   },
   NotSupportedByExternalHub: {
@@ -180,9 +182,9 @@ export const readyReasons = {
     action: 'Read the message and the hub’s log, or restart the hub.',
   },
   RestartPending: {
-    kinds: ['HubConfiguration'],
+    kinds: ['HubConfiguration', ...repositories],
     meaning:
-      'Only a restart of the hub loads the sections in `status.changedSections`. The hub is being restarted, or `reloadStrategy: hot-reload` forbids it.',
+      'Only a restart of the hub loads the sections in `status.changedSections`, or an integration of a community repository. The hub is being restarted, or `reloadStrategy: hot-reload` forbids it.',
     action: 'With `hot-reload`: restart the hub, or set `reloadStrategy` to auto.',
   },
   SecretsGenerated: {
@@ -190,12 +192,12 @@ export const readyReasons = {
     meaning: 'The Secret with the hub’s `secrets.yaml` is generated.',
   },
   SecretNotFound: {
-    kinds: ['HubConfiguration', 'HubSecrets', 'HubIntegration'],
+    kinds: ['HubConfiguration', 'HubSecrets', 'HubIntegration', ...repositories],
     meaning: 'A Secret that the spec names does not exist. What was generated or created before stays.',
     action: 'Create the Secret, or correct its name.',
   },
   KeyNotFound: {
-    kinds: ['HubConfiguration', 'HubSecrets', 'HubIntegration'],
+    kinds: ['HubConfiguration', 'HubSecrets', 'HubIntegration', ...repositories],
     meaning:
       'A Secret lacks a key that the spec names, or the configuration uses a `!secret` that no HubSecrets of the hub gives. What was generated before stays.',
     action: 'Add the key that the message names.',
@@ -237,10 +239,46 @@ export const readyReasons = {
       'Create a HubLabel of that name, read the conditions of the one that exists, or correct the name.',
   },
   NotLoaded: {
-    kinds: entities,
-    meaning: 'The object is in the hub’s file, and the hub has loaded its files without it.',
+    kinds: [...entities, ...repositories],
+    meaning:
+      'The object is in the hub’s file, or the files of a community repository on its volume, and the hub has not loaded it. The message has the hub’s words.',
     action:
-      'Include `automations.yaml`, `scenes.yaml` or `scripts.yaml` in `configuration.yaml`, as the message says, and restart the hub.',
+      'Follow the message. For automations, scenes and scripts: include `automations.yaml`, `scenes.yaml` or `scripts.yaml` in `configuration.yaml`, as the message says, and restart the hub.',
+  },
+  Downloading: {
+    kinds: repositories,
+    meaning: 'The archive of the repository is being downloaded and checked.',
+  },
+  DownloadFailed: {
+    kinds: repositories,
+    meaning:
+      'The code host does not answer, or has no such archive. It is tried again after a minute, or after 8 minutes if the host refused it.',
+    action: 'Correct `spec.repository` or `spec.ref`, or the token of a private repository.',
+  },
+  InvalidRepository: {
+    kinds: repositories,
+    meaning:
+      'The archive is broken or hostile, or the repository has no layout of `spec.category`. Nothing was installed; an earlier version stays.',
+    action: 'Read the message; correct `spec.category` or `spec.ref`, or tell the author of the repository.',
+  },
+  DigestMismatch: {
+    kinds: repositories,
+    meaning: 'The files are not those of `spec.digest`. Nothing was installed; an earlier version stays.',
+    action: 'Find out why the files differ, then correct `spec.digest` or `spec.ref`.',
+  },
+  Installing: {
+    kinds: repositories,
+    meaning: 'A pod puts the files onto the hub’s volume, or the hub is about to load them.',
+  },
+  InstallFailed: {
+    kinds: repositories,
+    meaning: 'The pod could not put the files onto the hub’s volume. It is tried again after a minute.',
+    action: 'Read the message: the volume may be full or read-only.',
+  },
+  Removing: { kinds: repositories, meaning: 'A pod removes the files from the hub’s volume.' },
+  RepositoryInstalled: {
+    kinds: repositories,
+    meaning: 'The files are on the hub’s volume, and the hub shows that it has loaded them.',
   },
   ConfigFlowInProgress: {
     kinds: integrations,
@@ -479,14 +517,14 @@ export const eventReasons = {
     meaning: 'The object was changed in the hub. The change is reverted, or kept with `driftPolicy: Warn`.',
   },
   CleanupSkipped: {
-    kinds: hubObjects,
+    kinds: [...hubObjects, ...repositories],
     type: 'Warning',
     meaning:
       'The object of a deleted resource, or under a former id, remains in the hub, because the hub did not answer, `dry-run` is set, or it was adopted.',
     action: 'Delete the object in the hub if it is not wanted.',
   },
   CleanupFailed: {
-    kinds: hubObjects,
+    kinds: [...hubObjects, ...repositories],
     type: 'Warning',
     meaning: 'The object of a deleted resource could not be removed from the hub.',
     action: 'Delete the object in the hub.',

@@ -151,4 +151,11 @@ export const childRules: readonly RuleCase[] = [
     good: [{ 'spec.ref': 'v2' }],
     bad: [{ 'spec.category': 'theme' }],
   },
+  {
+    kind: 'HubCommunityRepository',
+    says: 'ref contains two dots in a row',
+    field: 'spec.ref',
+    good: [{ 'spec.ref': 'refs/tags/v1.2' }],
+    bad: [{ 'spec.ref': 'v1/../../v2' }],
+  },
 ];

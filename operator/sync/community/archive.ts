@@ -1,0 +1,147 @@
+import { buffer } from 'node:stream/consumers';
+import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
+import { messageOf } from '../../errors';
+import { ARCHIVE_ENTRIES, ARCHIVE_RATIO, ARCHIVE_UNPACKED_SIZE } from '../../limits';
+import { RepositoryRefused } from './refused';
+
+/** What an entry of an archive is; `other`: a device, a socket, a named pipe. */
+export type EntryType = 'file' | 'folder' | 'link' | 'other';
+
+export interface ArchiveEntry {
+  /** Without the folder of the archive that contains everything, such as `custom_components/name/manifest.json`. */
+  readonly path: string;
+  readonly type: EntryType;
+  /** Bytes, as the archive claims; reading more or fewer fails. */
+  readonly size: number;
+}
+
+/** An archive whose list of entries has been checked. Nothing has been unpacked. */
+export interface Archive {
+  readonly entries: readonly ArchiveEntry[];
+  /** @throws RepositoryRefused the entry is damaged, or larger than it claims */
+  read(entry: ArchiveEntry): Promise<Buffer>;
+}
+
+/** Longest path in an archive, and longest part of one, in bytes: what file systems take. */
+const LONGEST_PATH = 1_024;
+const LONGEST_NAME = 255;
+
+/** Below this size the ratio says nothing: a file of zeros is no bomb yet. */
+const SMALL_FILE = 1024 * 1024;
+
+/**
+ * Reads the list of entries of a zip archive of a code host, which has one folder at its root. Archives are hostile: all
+ * limits are checked before anything is unpacked (rules.md, "Community repositories").
+ *
+ * @throws RepositoryRefused it is no such archive, exceeds a limit, or has an entry that no repository has
+ */
+export async function readArchive(content: Buffer): Promise<Archive> {
+  const zip = await unreadable('The archive cannot be read', () =>
+    // A name with a backslash is refused instead of being taken for a path.
+    fromBufferPromise(content, { strictFileNames: true, validateEntrySizes: true, autoClose: false }),
+  );
+  if (zip.entryCount > ARCHIVE_ENTRIES)
+    throw new RepositoryRefused(
+      `The archive has ${zip.entryCount} entries, and at most ${ARCHIVE_ENTRIES} are accepted.`,
+    );
+  const listed = await unreadable('The archive cannot be read', () => list(zip));
+  const root = rootOf(listed);
+  const stored = new Map<ArchiveEntry, Entry>();
+  for (const entry of listed) {
+    const path = entry.fileName.slice(root.length).replace(/\/$/, '');
+    if (path === '') continue;
+    const checked = { path, type: typeOf(entry), size: entry.uncompressedSize };
+    if (checked.type === 'other')
+      throw new RepositoryRefused(`The archive has ${shown(path)}, which is neither a file nor a folder.`);
+    stored.set(checked, entry);
+  }
+  return {
+    entries: [...stored.keys()],
+    read: (entry) =>
+      unreadable(`The file ${shown(entry.path)} in the archive is damaged`, async () => {
+        const read = await buffer(await zip.openReadStreamPromise(stored.get(entry)!));
+        return read;
+      }),
+  };
+}
+
+async function list(zip: ZipFile): Promise<readonly Entry[]> {
+  const entries: Entry[] = [];
+  let total = 0;
+  for await (const entry of zip.eachEntry()) {
+    assertPath(entry.fileName);
+    const { compressedSize, uncompressedSize } = entry;
+    total += uncompressedSize;
+    if (total > ARCHIVE_UNPACKED_SIZE)
+      throw new RepositoryRefused(
+        `The files in the archive have more than ${mebibytes(ARCHIVE_UNPACKED_SIZE)} MiB together, which is not accepted.`,
+      );
+    if (uncompressedSize > SMALL_FILE && uncompressedSize > compressedSize * ARCHIVE_RATIO)
+      throw new RepositoryRefused(
+        `The file ${shown(entry.fileName)} unpacks to more than ${ARCHIVE_RATIO} times its size, which is not accepted.`,
+      );
+    if (entry.isEncrypted())
+      throw new RepositoryRefused(`The file ${shown(entry.fileName)} in the archive is encrypted.`);
+    entries.push(entry);
+  }
+  return entries;
+}
+
+/** yauzl has refused absolute paths, drive letters, backslashes and `..` already. */
+function assertPath(path: string): void {
+  const parts = path.replace(/\/$/, '').split('/');
+  const isPlain = parts.every((part) => part !== '' && part !== '.' && part !== '..');
+  // eslint-disable-next-line no-control-regex -- these are what is looked for
+  const isPrintable = !/[\u0000-\u001f\u007f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffd]/.test(path);
+  const fits =
+    Buffer.byteLength(path) <= LONGEST_PATH && parts.every((part) => Buffer.byteLength(part) <= LONGEST_NAME);
+  if (!isPlain || !isPrintable || !fits)
+    throw new RepositoryRefused(`The archive has the path ${shown(path)}, which is not accepted.`);
+}
+
+/** The folder that contains everything, with a slash at its end. */
+function rootOf(entries: readonly Entry[]): string {
+  const roots = new Set(entries.map(({ fileName }) => fileName.slice(0, fileName.indexOf('/') + 1)));
+  const [root = ''] = roots;
+  if (roots.size === 1 && root !== '') return root;
+  throw new RepositoryRefused(
+    'The archive does not have one folder at its root that contains the repository: check that the code host serves archives as GitHub does.',
+  );
+}
+
+const UNIX = 3;
+const FILE_TYPE = 0o170000;
+
+/** By the mode that a Unix program has stored. An archive of another system has files and folders only. */
+function typeOf({ externalFileAttributes, fileName, versionMadeBy }: Entry): EntryType {
+  const mode = versionMadeBy >>> 8 === UNIX ? (externalFileAttributes >>> 16) & FILE_TYPE : 0;
+  const named = fileName.endsWith('/') ? 'folder' : 'file';
+  switch (mode) {
+    case 0:
+      return named;
+    case 0o100000:
+      return named === 'file' ? 'file' : 'other';
+    case 0o040000:
+      return named === 'folder' ? 'folder' : 'other';
+    case 0o120000:
+      return 'link';
+    default:
+      return 'other';
+  }
+}
+
+async function unreadable<T>(what: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof RepositoryRefused) throw error;
+    throw new RepositoryRefused(`${what}: ${messageOf(error)}.`);
+  }
+}
+
+const mebibytes = (bytes: number): number => bytes / 1024 / 1024;
+
+/** A path of an archive in a message: in one line, and not for ever. */
+export function shown(path: string): string {
+  return JSON.stringify(path.length > 120 ? `${path.slice(0, 120)}…` : path);
+}

@@ -1,0 +1,169 @@
+import http from 'node:http';
+import https from 'node:https';
+import type { Readable } from 'node:stream';
+import axios, { isAxiosError } from 'axios';
+import { hasLocalHost, lookupNonLocal } from '../../client/local-address';
+import type { Clock } from '../../clock';
+import { DeadlineExceeded, withDeadline } from '../../deadline';
+import { messageOf, OperationalError } from '../../errors';
+import { ARCHIVE_SIZE, DOWNLOAD_REDIRECTS, DOWNLOAD_TIMEOUT } from '../../limits';
+
+/** The code host gave no archive. The message is a sentence for a condition. */
+export class DownloadFailed extends OperationalError {
+  override readonly name = 'DownloadFailed';
+
+  /** @param isTransient the same request can succeed later */
+  constructor(
+    message: string,
+    readonly isTransient: boolean,
+  ) {
+    super(message);
+  }
+}
+
+export interface Download {
+  /** Setting `codeHostUrl`. */
+  readonly codeHost: string;
+  /** `owner/name` */
+  readonly repository: string;
+  readonly ref: string;
+  /** Sent to the code host only, never to where it redirects. */
+  readonly token?: string | undefined;
+}
+
+/**
+ * Downloads the archive of a repository, as GitHub, Gitea and Forgejo serve it.
+ *
+ * @throws DownloadFailed, or the reason of `signal`
+ */
+export async function downloadArchive(
+  clock: Clock,
+  download: Download,
+  signal?: AbortSignal,
+): Promise<Buffer> {
+  const error = () =>
+    new DownloadFailed(
+      `The code host has not delivered the archive within ${DOWNLOAD_TIMEOUT / 1_000} s. It is tried again.`,
+      true,
+    );
+  return withDeadline({ clock, delay: DOWNLOAD_TIMEOUT, error, ...(signal && { signal }) }, (each) =>
+    follow(download, each),
+  );
+}
+
+/** The URL of the archive on the code host. */
+export function archiveUrl({ codeHost, repository, ref }: Download): URL {
+  const path = [...repository.split('/'), 'archive', ...ref.split('/')].map(encodeURIComponent).join('/');
+  return new URL(`${codeHost.replace(/\/+$/, '')}/${path}.zip`);
+}
+
+async function follow(download: Download, signal: AbortSignal): Promise<Buffer> {
+  const first = archiveUrl(download);
+  let url = first;
+  for (let redirects = 0; redirects <= DOWNLOAD_REDIRECTS; redirects++) {
+    const isCodeHost = url.origin === first.origin;
+    const answer = await request(url, {
+      signal,
+      // A redirect must not lead to the operator's own machine, unless the code host is there itself.
+      refuseLocal: !isCodeHost && !hasLocalHost(first),
+      token: isCodeHost ? download.token : undefined,
+    });
+    if (answer.location === undefined) return readAll(answer.body, signal);
+    answer.body.destroy();
+    url = redirectOf(url, answer.location, first);
+  }
+  throw new DownloadFailed(`The code host redirects more than ${DOWNLOAD_REDIRECTS} times.`, false);
+}
+
+function redirectOf(from: URL, location: string, first: URL): URL {
+  const url = URL.canParse(location, from.href) ? new URL(location, from.href) : undefined;
+  const isHttp = url?.protocol === 'https:' || (url?.protocol === 'http:' && first.protocol === 'http:');
+  if (!url || !isHttp || url.username || url.password)
+    throw new DownloadFailed('The code host redirects to an address that is not accepted.', false);
+  return url;
+}
+
+interface Answer {
+  /** Of a redirect. */
+  readonly location: string | undefined;
+  readonly body: Readable;
+}
+
+async function request(
+  url: URL,
+  { signal, refuseLocal, token }: { signal: AbortSignal; refuseLocal: boolean; token: string | undefined },
+): Promise<Answer> {
+  if (refuseLocal && hasLocalHost(url))
+    throw new DownloadFailed('The code host redirects to a loopback or link-local address.', false);
+  const connections = refuseLocal ? { lookup: lookupNonLocal } : {};
+  const agent = url.protocol === 'https:' ? new https.Agent(connections) : new http.Agent(connections);
+  try {
+    const { status, headers, data } = await axios.get<Readable>(url.href, {
+      signal,
+      httpAgent: agent,
+      httpsAgent: agent,
+      responseType: 'stream',
+      maxRedirects: 0,
+      proxy: false,
+      decompress: false,
+      validateStatus: () => true,
+      headers: {
+        'User-Agent': 'hub-operator',
+        ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+      },
+    });
+    const location = headers['location'] as unknown;
+    if (status >= 300 && status < 400 && typeof location === 'string') return { location, body: data };
+    if (status === 200) return { location: undefined, body: data };
+    data.destroy();
+    throw refusal(url, status, token !== undefined);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isAxiosError(error)) throw error;
+    throw new DownloadFailed(`The code host ${url.host} does not answer: ${error.message}.`, true);
+  }
+}
+
+function refusal(url: URL, status: number, withToken: boolean): DownloadFailed {
+  if (status === 429 || status >= 500)
+    return new DownloadFailed(`The code host ${url.host} answers HTTP ${status}. It is tried again.`, true);
+  if (status === 401 || status === 403 || status === 404) {
+    const way = withToken
+      ? 'check spec.repository and spec.ref, and that the token of spec.tokenSecretRef may read the repository'
+      : 'check spec.repository and spec.ref, or set spec.tokenSecretRef for a private repository';
+    return new DownloadFailed(
+      `The code host ${url.host} has no such archive (HTTP ${status}): ${way}.`,
+      false,
+    );
+  }
+  return new DownloadFailed(`The code host ${url.host} answers HTTP ${status}.`, false);
+}
+
+async function readAll(body: Readable, signal: AbortSignal): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const abort = () => body.destroy();
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > ARCHIVE_SIZE)
+        throw new DownloadFailed(
+          `The archive has more than ${ARCHIVE_SIZE / 1024 / 1024} MiB, which is not accepted.`,
+          false,
+        );
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof DownloadFailed || error instanceof DeadlineExceeded) throw error;
+    throw new DownloadFailed(
+      `The download of the archive was interrupted: ${messageOf(error)}. It is tried again.`,
+      true,
+    );
+  } finally {
+    signal.removeEventListener('abort', abort);
+    body.destroy();
+  }
+  return Buffer.concat(chunks, size);
+}

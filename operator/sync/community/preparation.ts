@@ -1,0 +1,109 @@
+import type { Clock } from '../../clock';
+import { errorOf } from '../../errors';
+import type { HubCommunityRepositorySpec } from '../../kinds';
+import { DOWNLOAD_REJECTED_RETRY, DOWNLOAD_RETRY } from '../../limits';
+import { readArchive } from './archive';
+import { type Download, downloadArchive, DownloadFailed } from './download';
+import { unpack } from './layout';
+import { RepositoryRefused } from './refused';
+import type { RepositoryPackage } from './repository-package';
+
+export interface Source extends Download {
+  readonly category: HubCommunityRepositorySpec['category'];
+}
+
+/** The state of a download with its checks. */
+export type Preparation =
+  | { readonly type: 'running' }
+  | { readonly type: 'ready'; readonly package: RepositoryPackage }
+  | {
+      readonly type: 'failed';
+      readonly error: RepositoryRefused | DownloadFailed;
+      readonly retryAfter?: number;
+    };
+
+interface Entry {
+  /** What was asked for. */
+  readonly key: string;
+  state: Preparation;
+  /** By the monotonic clock: a failure is remembered until then. Absent: until something else is asked for. */
+  until?: number;
+  readonly abort: AbortController;
+}
+
+/**
+ * Downloads and checks repositories beside the reconciles, one at a time: an archive and its files are in memory meanwhile.
+ * What was refused is remembered, so that a resync downloads nothing.
+ */
+export class Preparations {
+  private readonly entries = new Map<string, Entry>();
+  private last: Promise<unknown> = Promise.resolve();
+  private closed = false;
+
+  constructor(private readonly clock: Clock) {}
+
+  /**
+   * The state of the preparation for a resource; starts it if there is none.
+   *
+   * @param uid of the resource
+   * @param key of what is asked for: another one begins anew
+   * @param onEnd called when it has ended
+   */
+  prepare(uid: string, key: string, source: Source, onEnd: () => void): Preparation {
+    const present = this.entries.get(uid);
+    const isDue = present?.until !== undefined && present.until <= this.clock.monotonic();
+    if (present && present.key === key && !isDue) return present.state;
+    this.forget(uid);
+    const entry: Entry = { key, state: { type: 'running' }, abort: new AbortController() };
+    if (this.closed) return entry.state;
+    this.entries.set(uid, entry);
+    this.last = this.last.then(() => this.run(entry, source)).then(onEnd);
+    return entry.state;
+  }
+
+  /** Remembers that what was downloaded cannot be installed. */
+  refuse(uid: string, error: RepositoryRefused): Preparation & { readonly type: 'failed' } {
+    const state = { type: 'failed', error } as const;
+    const entry = this.entries.get(uid);
+    if (entry) entry.state = state;
+    return state;
+  }
+
+  /** Aborts a download, and forgets its files or its failure. */
+  forget(uid: string): void {
+    this.entries.get(uid)?.abort.abort();
+    this.entries.delete(uid);
+  }
+
+  close(): void {
+    this.closed = true;
+    for (const uid of [...this.entries.keys()]) this.forget(uid);
+  }
+
+  private async run(entry: Entry, source: Source): Promise<void> {
+    if (entry.abort.signal.aborted) return;
+    try {
+      const content = await downloadArchive(this.clock, source, entry.abort.signal);
+      const [, name = ''] = source.repository.split('/');
+      entry.state = {
+        type: 'ready',
+        package: await unpack(await readArchive(content), source.category, name),
+      };
+    } catch (thrown) {
+      if (entry.abort.signal.aborted) return;
+      const error = errorOf(thrown);
+      const known = error instanceof RepositoryRefused || error instanceof DownloadFailed;
+      // A bug in the reading of an archive must not end the operator, nor be repeated for ever.
+      const reported = known ? error : new RepositoryRefused(`The archive cannot be read: ${error.message}.`);
+      const retryAfter = retryOf(reported);
+      entry.state = { type: 'failed', error: reported, ...(retryAfter !== undefined && { retryAfter }) };
+      if (retryAfter !== undefined) entry.until = this.clock.monotonic() + retryAfter;
+    }
+  }
+}
+
+/** What an archive contains does not change; what the code host answers may. */
+function retryOf(error: RepositoryRefused | DownloadFailed): number | undefined {
+  if (error instanceof RepositoryRefused) return undefined;
+  return error.isTransient ? DOWNLOAD_RETRY : DOWNLOAD_REJECTED_RETRY;
+}
