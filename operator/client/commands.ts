@@ -45,6 +45,33 @@ export interface Commands extends RegistryCommands {
   >;
   /** The services of each domain. */
   get_services: Command<NoFields, Readonly<Record<string, Readonly<Record<string, unknown>>>>>;
+  /** Rejected with `not_found` for an unknown integration. */
+  'manifest/get': Command<
+    { readonly integration: string },
+    { readonly is_built_in?: boolean; readonly version?: string }
+  >;
+  /** Whether the hub accepts triggers, and its words if not. */
+  validate_config: Command<
+    { readonly triggers: readonly object[] },
+    { readonly triggers: { readonly valid: boolean; readonly error: string | null } }
+  >;
+  /** Errors and warnings since the start of the hub, at most 50. */
+  'system_log/list': Command<
+    NoFields,
+    readonly { readonly level: string; readonly message: readonly string[] }[]
+  >;
+  'frontend/get_themes': Command<NoFields, { readonly themes: Readonly<Record<string, unknown>> }>;
+  /** Scripts and styles that the dashboards load. The commands that change them exist only in storage mode. */
+  'lovelace/resources': Command<
+    NoFields,
+    readonly { readonly id?: string; readonly url: string; readonly type: string }[]
+  >;
+  'lovelace/resources/create': Command<{ readonly res_type: 'module'; readonly url: string }, unknown>;
+  'lovelace/resources/update': Command<
+    { readonly resource_id: string; readonly res_type: 'module'; readonly url: string },
+    unknown
+  >;
+  'lovelace/resources/delete': Command<{ readonly resource_id: string }, unknown>;
   'http/config': Command<NoFields, HttpConfig>;
   'http/config/configure': Command<{ readonly config: HttpSettings }, { readonly restart: boolean }>;
   'http/config/promote': Command<NoFields, void>;

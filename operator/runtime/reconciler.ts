@@ -172,7 +172,11 @@ export class Reconciler<R extends CustomResource> {
       ];
     });
     leaderSignal.throwIfAborted(); // the next leader cleans up
-    if ('type' in cleanup) return { type: 'requeue', after: cleanup.after, priority: 'change' };
+    // A removal of several steps records each one.
+    if ('type' in cleanup)
+      return cleanup.status
+        ? this.updateStatus(resource, cleanup, log)
+        : { type: 'requeue', after: cleanup.after, priority: 'change' };
     this.emit(resource, cleanup);
     await events.flush(resource);
     const left = await finalizer.release(resource);

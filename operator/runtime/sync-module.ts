@@ -13,8 +13,8 @@ export interface SyncModule<R extends CustomResource> {
   sync(resource: R, context: ReconcileContext): Promise<Outcome>;
   /**
    * Removes the resource's object from the hub. Best effort: the finalizer is released even if it fails. Returns events
-   * about objects that could not be removed, or `waiting` while the removal is in progress. A kind without it has no
-   * finalizer.
+   * about objects that could not be removed, or `waiting` while the removal is in progress, which is written to status if
+   * it has status fields. A kind without it has no finalizer.
    */
   remove?(resource: R, context: ReconcileContext): Promise<readonly EventSpec[] | Waiting>;
 }

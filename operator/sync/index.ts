@@ -1,5 +1,6 @@
 import type { CustomResource } from '../kinds/resource';
 import type { SyncModule } from '../runtime/sync-module';
+import { communityModule } from './community';
 import { configEntityModules } from './config-entities';
 import { configurationModule } from './configuration';
 import { hubModule } from './hub';
@@ -26,6 +27,7 @@ export interface SyncModules {
 export function syncModules(services: Services): SyncModules {
   const hubs = new HubClients(services);
   const configEntities = configEntityModules(services, hubs);
+  const community = communityModule(services, hubs);
   const configuration = configurationModule(services, hubs);
   const integrations = integrationModule(services, hubs);
   const modules = new Map<string, SyncModule<CustomResource>>(
@@ -33,7 +35,7 @@ export function syncModules(services: Services): SyncModules {
       Hub: hubModule(services, hubs, configuration.isLoading),
       HubConfiguration: notForExternalHubs(hubs, configuration.module),
       HubSecrets: notForExternalHubs(hubs, secretsModule(services)),
-      HubCommunityRepository: notForExternalHubs(hubs, notYetSupported),
+      HubCommunityRepository: notForExternalHubs(hubs, community.module),
       HubIntegration: integrations.module,
       ...configEntities.modules,
       ...registryModules(services, hubs),
@@ -46,6 +48,7 @@ export function syncModules(services: Services): SyncModules {
     },
     close: () => {
       configuration.close();
+      community.close();
       hubs.close();
     },
   };

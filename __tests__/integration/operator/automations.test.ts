@@ -236,18 +236,6 @@ describe('HubAutomation', () => {
     expect({ versions: await versions(), hub: await writtenAt() }).toEqual(before);
   });
 
-  test('a kind that is not worked yet says so', async () => {
-    const theme = {
-      ...automation('villa', 'theme'),
-      kind: 'HubCommunityRepository',
-      spec: { hubRef: { name: 'villa' }, category: 'theme', repository: 'someone/theme', ref: 'v1' },
-    };
-    await home.apply(theme);
-    const kind = 'hubcommunityrepository';
-    await home.ready(kind, 'theme', { status: 'False', reason: 'NotYetSupported' });
-    expect(await home.condition(kind, 'theme', 'Stalled')).toMatchObject({ status: 'True' });
-  });
-
   /** When the hub last wrote its automations, in milliseconds since the epoch. */
   async function writtenAt(): Promise<number> {
     return (await stat(join(await home.volumeOf('villa'), 'automations.yaml'))).mtimeMs;

@@ -233,6 +233,9 @@ if newer and not (allow_downgrade.exists() and allow_downgrade.read_text().strip
     sys.exit(1)
 
 own.mkdir(parents=True, exist_ok=True)
+# The hub serves it under /local only if it exists at its start, and plugins are installed into it later.
+if not os.path.lexists(config / "www"):
+    (config / "www").mkdir()
 if former_good.exists() and not good.exists():
     former_good.rename(good)
 

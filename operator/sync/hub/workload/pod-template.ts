@@ -26,6 +26,8 @@ export interface PodHashes {
   readonly config: string;
   /** Likewise; absent for a hub without secrets. */
   readonly secrets?: string | undefined;
+  /** Of the community integrations on the volume; absent: there are none. */
+  readonly community?: string | undefined;
 }
 
 /** The pod template of the hub before `spec.podTemplate` is merged into it. */
@@ -50,6 +52,7 @@ export function podTemplate(
       annotations: {
         [operatorAnnotations.configHash]: hashes.config,
         ...(hashes.secrets && { [operatorAnnotations.secretsHash]: hashes.secrets }),
+        ...(hashes.community && { [operatorAnnotations.communityHash]: hashes.community }),
       },
     },
     spec: {

@@ -8,6 +8,7 @@ import type { Services } from '../../services';
 import type { WorkloadStep } from '../continue-on-failure';
 import { HUB_CONTAINER, selectorOf, type StatefulSet } from '../owned-objects';
 import { type HubContext, requeueAfter, type WithClaim } from '../steps';
+import { communityHash } from './community-hash';
 import { refuseDowngrade } from './downgrade';
 import { mergePodTemplate, NotMergeable, type PodTemplate } from './merge';
 import { ensureInitValues } from './init-values';
@@ -47,7 +48,8 @@ export function ensureStatefulSet(
           status: { phase: 'Pending' },
         });
       }
-      const desired = statefulSet(hub, spec, hashes, applier.labels(hub));
+      const community = communityHash(services, hub);
+      const desired = statefulSet(hub, spec, { ...hashes, community }, applier.labels(hub));
       if ('problem' in desired) return stalled('InvalidSpec', desired.problem);
       const delay = rollouts.debounceRemaining(hub, present, desired.manifest);
       const set =

@@ -1,0 +1,224 @@
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { bundleOf } from '../../../operator/sync/community/bundle';
+import { INSTALL } from '../../../operator/sync/community/installer-script';
+import { digestOf } from '../../../operator/sync/community/repository-package';
+import { runPython } from '../../cluster/python-script';
+
+// The installer's script alone: what it leaves on a volume.
+
+let directory: string;
+let config: string;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'install-'));
+  config = join(directory, 'config');
+  await mkdir(config);
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+const SHELF = 'custom_components/shelf';
+const SCRIPT = 'python_scripts/wake.py';
+
+type Files = Readonly<Record<string, string>>;
+
+async function run(request: object, files: Files = {}, script = INSTALL) {
+  const parts = join(directory, 'parts');
+  await rm(parts, { recursive: true, force: true });
+  await mkdir(parts);
+  const content = new Map(Object.entries(files).map(([path, text]) => [path, Buffer.from(text)]));
+  const bundle = bundleOf({ target: '', isFile: false, provides: [], files: content });
+  for (const [index, part] of bundle.entries()) await writeFile(join(parts, `00${index}`), part);
+  const verdict = join(directory, 'verdict');
+  const filled = JSON.stringify({ install: null, remove: [], ...request }).replace(
+    'DIGEST',
+    digestOf(content),
+  );
+  await writeFile(verdict, '{"result": "killed"}');
+  await runPython(script, config, parts, verdict, filled);
+  return JSON.parse(await readFile(verdict, 'utf8')) as { result: string; message: string };
+}
+
+const install = (target: string, files: Files, remove: readonly string[] = [], script = INSTALL) =>
+  run({ install: { target, isFile: target.endsWith('.py'), digest: 'DIGEST' }, remove }, files, script);
+const remove = (...targets: readonly string[]) => run({ remove: targets });
+const done = { result: 'done', message: '' };
+
+async function put(path: string, content: string): Promise<void> {
+  await mkdir(dirname(join(config, path)), { recursive: true });
+  await writeFile(join(config, path), content);
+}
+
+/** All files on the volume but the operator's own, with their contents. */
+async function volume(): Promise<Files> {
+  const found: Record<string, string> = {};
+  for (const entry of await readdir(config, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name).slice(config.length + 1);
+    if (entry.isFile() && !path.startsWith('hub-operator/'))
+      found[path] = await readFile(join(config, path), 'utf8');
+  }
+  return found;
+}
+
+describe('INSTALL', () => {
+  test('installs a folder, replaces it by another version and removes it', async () => {
+    expect(await install(SHELF, { 'manifest.json': '{}', 'a/old.py': 'old', 'same.py': '1' })).toEqual(done);
+    expect(await volume()).toEqual({
+      [`${SHELF}/manifest.json`]: '{}',
+      [`${SHELF}/a/old.py`]: 'old',
+      [`${SHELF}/same.py`]: '1',
+    });
+    await put(`${SHELF}/__pycache__/same.pyc`, 'compiled');
+    expect(await install(SHELF, { 'manifest.json': '{}', 'same.py': '2' })).toEqual(done);
+    expect(await volume()).toEqual({ [`${SHELF}/manifest.json`]: '{}', [`${SHELF}/same.py`]: '2' });
+    expect(await remove(SHELF)).toEqual(done);
+    expect(await volume()).toEqual({});
+    expect(existsSync(join(config, SHELF))).toBe(false);
+    expect(await readdir(join(config, 'hub-operator', 'community'))).toEqual([]);
+  });
+
+  test('installs, replaces and removes a file beside those of others', async () => {
+    await put('python_scripts/mine.py', 'mine');
+    expect(await install(SCRIPT, { 'wake.py': '1' })).toEqual(done);
+    expect(await install(SCRIPT, { 'wake.py': '2' })).toEqual(done);
+    expect(await volume()).toEqual({ 'python_scripts/mine.py': 'mine', [SCRIPT]: '2' });
+    expect(await remove(SCRIPT)).toEqual(done);
+    expect(await volume()).toEqual({ 'python_scripts/mine.py': 'mine' });
+  });
+
+  test('what a person put there is not replaced, and not removed', async () => {
+    await put(`${SHELF}/manifest.json`, 'mine');
+    await put(SCRIPT, 'mine');
+    const before = await volume();
+    expect(await install(SHELF, { 'manifest.json': '{}' })).toEqual({
+      result: 'conflict',
+      message: `/config/${SHELF} exists and was not put there by the operator`,
+    });
+    expect(await install(SCRIPT, { 'wake.py': '1' })).toMatchObject({ result: 'conflict' });
+    expect(await remove(SHELF, SCRIPT)).toEqual(done);
+    expect(await volume()).toEqual(before);
+  });
+
+  test('the same files, put there by a person or without a record, are taken over', async () => {
+    await put(`${SHELF}/manifest.json`, '{}');
+    await put(`${SHELF}/__pycache__/x.pyc`, 'compiled');
+    expect(await install(SHELF, { 'manifest.json': '{}' })).toEqual(done);
+    await put('hub-operator/community.json', '{"half');
+    expect(await install(SHELF, { 'manifest.json': '{}' })).toEqual(done);
+    expect(await remove(SHELF)).toEqual(done);
+    expect(await volume()).toEqual({});
+  });
+
+  test('what a person added to an installed folder survives an update and the removal', async () => {
+    await install(SHELF, { 'manifest.json': '1', 'a/x.py': '1' });
+    await put(`${SHELF}/a/data.db`, 'mine');
+    await put(`${SHELF}/secret.txt`, 'mine');
+    await put(`${SHELF}/__pycache__/x.pyc`, 'compiled');
+    expect(await install(SHELF, { 'manifest.json': '2' })).toEqual(done);
+    const mine = { [`${SHELF}/a/data.db`]: 'mine', [`${SHELF}/secret.txt`]: 'mine' };
+    expect(await volume()).toEqual({ [`${SHELF}/manifest.json`]: '2', ...mine });
+    expect(await install(SHELF, { 'manifest.json': '3', 'secret.txt': 'theirs' })).toEqual({
+      result: 'conflict',
+      message: `/config/${SHELF}/secret.txt was put there by someone else`,
+    });
+    expect(await install(SHELF, { 'manifest.json': '3', a: 'a file' })).toMatchObject({ result: 'conflict' });
+    expect(await install(SHELF, { 'manifest.json': '3', 'secret.txt/x': 'y' })).toMatchObject({
+      result: 'conflict',
+    });
+    expect(await volume()).toEqual({ [`${SHELF}/manifest.json`]: '2', ...mine });
+    expect(await remove(SHELF)).toEqual(done);
+    expect(await volume()).toEqual(mine);
+  });
+
+  test('writes through no link, and removes none', async () => {
+    const outside = join(directory, 'outside');
+    await mkdir(outside);
+    await symlink(outside, join(config, 'custom_components'));
+    expect(await install(SHELF, { 'manifest.json': '{}' })).toEqual({
+      result: 'conflict',
+      message: '/config/custom_components is not a folder',
+    });
+    await mkdir(join(config, 'python_scripts'));
+    await symlink(join(outside, 'wake.py'), join(config, SCRIPT));
+    expect(await install(SCRIPT, { 'wake.py': '1' })).toMatchObject({
+      message: `/config/${SCRIPT} is a link`,
+    });
+    expect(await readdir(outside)).toEqual([]);
+  });
+
+  test('another target replaces the former one', async () => {
+    await install(SHELF, { 'manifest.json': '1' });
+    expect(await install('custom_components/table', { 'manifest.json': '2' }, [SHELF])).toEqual(done);
+    expect(await volume()).toEqual({ 'custom_components/table/manifest.json': '2' });
+  });
+
+  test('files that are not those of the digest are not installed', async () => {
+    const request = { install: { target: SHELF, isFile: false, digest: 'sha256:0' }, remove: [] };
+    expect(await run(request, { 'manifest.json': '1' })).toEqual({
+      result: 'failed',
+      message: 'the files that arrived are not those that were sent',
+    });
+    expect(await volume()).toEqual({});
+  });
+
+  test('a crash in any step leaves the old files or the new ones, and the next run repairs the rest', async () => {
+    const old = { 'manifest.json': '1', 'old.py': '1' };
+    const next = { 'manifest.json': '2', 'new.py': '2' };
+    const at = (files: Files) =>
+      Object.fromEntries(Object.entries(files).map(([path, content]) => [`${SHELF}/${path}`, content]));
+    expect(await install(SHELF, old)).toEqual(done);
+    const start = join(directory, 'start');
+    await rename(config, start);
+    // Killed before each of its steps that change something, in turn, until it has no further one.
+    for (let step = 1; ; step++) {
+      await cp(start, config, { recursive: true });
+      const { result } = await install(SHELF, next, [], killedBefore(step));
+      expect([at(old), at(next)]).toContainEqual(await volume());
+      expect(await install(SHELF, next)).toEqual(done);
+      expect(await volume()).toEqual(at(next));
+      await rm(config, { recursive: true });
+      if (result === 'killed') continue;
+      expect(step).toBeGreaterThan(6);
+      break;
+    }
+  });
+
+  test('a volume that cannot exchange two names is repaired after a crash between them', async () => {
+    const slow = INSTALL.replace('sys.platform != "linux"', 'True');
+    expect(slow).not.toBe(INSTALL);
+    await install(SHELF, { 'manifest.json': '1' });
+    expect(await install(SHELF, { 'manifest.json': '2' }, [], slow)).toEqual(done);
+    expect(await volume()).toEqual({ [`${SHELF}/manifest.json`]: '2' });
+    const work = join(config, 'hub-operator', 'community');
+    await writeFile(join(work, 'journal.json'), JSON.stringify({ target: SHELF }));
+    await rename(join(config, SHELF), join(work, 'old'));
+    expect(await remove('themes/other')).toEqual(done);
+    expect(await volume()).toEqual({ [`${SHELF}/manifest.json`]: '2' });
+    expect(await readdir(work)).toEqual([]);
+  });
+});
+
+/** The script that ends at once before its n-th change of the volume. */
+function killedBefore(step: number): string {
+  const start = '\ntry:\n    work.mkdir';
+  const steps = ['write_json', 'discard', 'exchange', 'flush', 'pathlib.Path.replace', 'pathlib.Path.rename'];
+  const killing = `
+count = 0
+
+
+def killing(function):
+    def call(*arguments, **named):
+        global count
+        count += 1
+        if count == ${step}:
+            os._exit(9)
+        return function(*arguments, **named)
+    return call
+
+${steps.map((name) => `${name} = killing(${name})`).join('\n')}
+`;
+  expect(INSTALL).toContain(start);
+  return INSTALL.replace(start, killing + start);
+}

@@ -1,0 +1,293 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  dashboardResources,
+  integrationVersion,
+  templateError,
+  themeNames,
+} from '../../../operator/client/community-content';
+import { CodeHost } from '../../code-host';
+import { freshNamespace, until } from '../../cluster';
+import { configuration, DEFAULT_CONFIGURATION, Home, hub, type Manifest, secret } from '../../cluster/home';
+import { restoreOnboarded } from '../../cluster/onboarded-volume';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { LINK, repositoryZip, zip } from '../../zip';
+
+// Repositories of every category in one real hub, from a code host on this machine. Each test has repositories of its own.
+
+const KIND = 'hubcommunityrepository';
+/** It fails at once where a package is missing, instead of looking for it on the internet. */
+const WITH_PACKAGES = {
+  spec: {
+    containers: [
+      {
+        name: 'hub',
+        command: ['hass', '--config', '/config', '--skip-pip-packages', 'pyotp,PyQRCode,gTTS'],
+        env: [{ name: 'UV_OFFLINE', value: '1' }],
+      },
+    ],
+  },
+};
+
+let home: Home;
+let host: CodeHost;
+let operator: TestOperator;
+let volume: string;
+
+beforeAll(async () => {
+  host = await CodeHost.start();
+  home = new Home(await freshNamespace('community'));
+  operator = await startTestOperator(home.namespace, { settings: { CODE_HOST_URL: host.url } });
+  await restoreOnboarded(home, 'villa');
+  const text = `${DEFAULT_CONFIGURATION}frontend:\n  themes: !include_dir_merge_named themes\n`;
+  // Applied before their hub is there: the order does not matter.
+  serveTheme('early', 'v1', 'Early');
+  await home.apply(repository('early', 'theme'));
+  await home.ready(KIND, 'early', { status: 'False', reason: 'HubNotFound' });
+  await home.apply(hub('villa', { podTemplate: WITH_PACKAGES }), configuration('villa', text));
+  await home.ready('hub', 'villa');
+  volume = await home.volumeOf('villa');
+});
+afterAll(() => host.stop());
+
+const repository = (name: string, category: string, spec: object = {}): Manifest => ({
+  apiVersion: 'hub-operator.dev/v1',
+  kind: 'HubCommunityRepository',
+  metadata: { name },
+  spec: { hubRef: { name: 'villa' }, category, repository: `someone/${name}`, ref: 'v1', ...spec },
+});
+
+const serve = (name: string, ref: string, files: Readonly<Record<string, string>>) =>
+  host.serve(`someone/${name}`, ref, repositoryZip(files, `${name}-${ref}`));
+
+function serveTheme(name: string, ref: string, theme: string): void {
+  serve(name, ref, { 'README.md': '', [`themes/${name}.yaml`]: `${theme}:\n  primary-color: "#123456"\n` });
+}
+
+function serveIntegration(name: string, ref: string, domain: string, manifest: object = {}): void {
+  const folder = `custom_components/${domain}`;
+  const fields = { domain, name: domain, version: `1.0.${ref.slice(1)}`, config_flow: false, ...manifest };
+  serve(name, ref, {
+    [`${folder}/manifest.json`]: JSON.stringify(fields),
+    [`${folder}/__init__.py`]: 'async def async_setup(hass, config):\n    return True\n',
+    [`${folder}/only_${ref}.py`]: '',
+  });
+}
+
+const installed = (name: string) => home.ready(KIND, name, { reason: 'RepositoryInstalled' });
+const refused = async (name: string, reason: string) =>
+  (await home.ready(KIND, name, { status: 'False', reason })).message;
+const statusOf = async (name: string) => (await home.get(KIND, name)).status!;
+const podUid = async () => (await home.get('pod', 'villa-0')).metadata.uid;
+const rollouts = async () => (await home.get('statefulset', 'villa')).metadata.generation;
+const onVolume = (path: string) => readFile(join(volume, path), 'utf8');
+const isOnVolume = (path: string) => existsSync(join(volume, path));
+
+/** Pods and Secrets with files are there only while something is being installed. */
+async function tidy(): Promise<void> {
+  await until('no pod and no Secret of an installation is left', async () => {
+    const names = (await home.list('pods,secrets')).map(({ metadata }) => metadata.name);
+    return names.every((name) => !name.includes('-community-'));
+  });
+}
+
+describe('HubCommunityRepository', () => {
+  test('themes, templates and plugins are installed, updated and removed without a restart', async () => {
+    const pod = await podUid();
+    await installed('early');
+    serveTheme('night', 'v1', 'Night');
+    serve('tools', 'v1', { 'tools.jinja': '{% macro hello() %}one{% endmacro %}' });
+    serve('lovelace-card', 'v1', { 'dist/card.js': 'one', 'src/card.ts': '' });
+    await home.apply(
+      repository('night', 'theme'),
+      repository('tools', 'template'),
+      repository('lovelace-card', 'plugin'),
+    );
+    for (const name of ['night', 'tools', 'lovelace-card']) await installed(name);
+    const client = await home.client('villa');
+    expect([...(await themeNames(client))]).toEqual(expect.arrayContaining(['Early', 'Night']));
+    expect(await templateError(client, 'tools.jinja')).toBeUndefined();
+    const path = '/local/community/lovelace-card/card.js';
+    const urls = async () =>
+      (await dashboardResources(client)).map(({ url }) => url).filter((url) => url.startsWith(path));
+    const [first, ...others] = await urls();
+    expect(others).toEqual([]);
+    const { url } = (await home.get('hub', 'villa')).status!;
+    expect(await (await fetch(`${String(url)}${first}`)).text()).toBe('one');
+    expect(await statusOf('night')).toMatchObject({
+      phase: 'Installed',
+      installedVersion: 'v1',
+      target: 'themes/night',
+      provides: ['Night'],
+      digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as unknown,
+    });
+    await tidy();
+
+    serveTheme('night', 'v2', 'Midnight');
+    serve('lovelace-card', 'v2', { 'dist/card.js': 'two' });
+    for (const name of ['night', 'lovelace-card']) await home.change(KIND, name, { ref: 'v2' });
+    for (const name of ['night', 'lovelace-card']) await installed(name);
+    expect([...(await themeNames(client))]).toContain('Midnight');
+    expect([...(await themeNames(client))]).not.toContain('Night');
+    const [second, ...more] = await urls();
+    expect(more).toEqual([]);
+    expect(second).not.toBe(first);
+    expect(await (await fetch(`${String(url)}${second}`)).text()).toBe('two');
+
+    await writeFile(join(volume, 'themes/night/mine.yaml'), 'Mine:\n  primary-color: red\n');
+    for (const name of ['night', 'tools', 'lovelace-card']) await home.delete(KIND, name);
+    expect(isOnVolume('www/community/lovelace-card')).toBe(false);
+    expect(isOnVolume('custom_templates/tools.jinja')).toBe(false);
+    expect(isOnVolume('themes/night/night.yaml')).toBe(false);
+    expect(isOnVolume('themes/night/mine.yaml')).toBe(true);
+    expect(await urls()).toEqual([]);
+    expect([...(await themeNames(client))]).not.toContain('Midnight');
+    expect(await templateError(client, 'tools.jinja')).toContain('tools.jinja');
+    expect(await podUid()).toBe(pod);
+    await tidy();
+  });
+
+  test('integrations are loaded by one restart, are updated by another, and leave with one', async () => {
+    serveIntegration('shelf-repo', 'v1', 'shelf');
+    serveIntegration('table-repo', 'v1', 'table');
+    let [generation, pod] = [await rollouts(), await podUid()];
+    await home.apply(repository('shelf-repo', 'integration'), repository('table-repo', 'integration'));
+    for (const name of ['shelf-repo', 'table-repo']) await installed(name);
+    expect(await rollouts()).toBe(generation + 1);
+    expect(await podUid()).not.toBe(pod);
+    expect(await integrationVersion(await home.client('villa'), 'shelf')).toEqual({ version: '1.0.1' });
+
+    [generation, pod] = [await rollouts(), await podUid()];
+    serveIntegration('shelf-repo', 'v2', 'shelf');
+    await home.change(KIND, 'shelf-repo', { ref: 'v2' });
+    await installed('shelf-repo');
+    expect(await rollouts()).toBe(generation + 1);
+    expect(await integrationVersion(await home.client('villa'), 'shelf')).toEqual({ version: '1.0.2' });
+    expect(isOnVolume('custom_components/shelf/only_v1.py')).toBe(false);
+    expect(isOnVolume('custom_components/shelf/only_v2.py')).toBe(true);
+
+    generation = await rollouts();
+    await home.delete(KIND, 'shelf-repo');
+    expect(isOnVolume('custom_components/shelf')).toBe(false);
+    await until('the hub is restarted', async () => (await rollouts()) === generation + 1);
+    await home.ready('hub', 'villa');
+    await until('the hub has forgotten it', async () => {
+      const client = await home.client('villa');
+      return (await integrationVersion(client, 'shelf')) === undefined;
+    });
+    await installed('table-repo');
+    expect(await rollouts()).toBe(generation + 1);
+  });
+
+  test('an integration whose packages cannot be installed says so in the words of the hub', async () => {
+    serveIntegration('needy', 'v1', 'needy', { requirements: ['hub-operator-has-no-such-package==1.0'] });
+    await home.apply(repository('needy', 'integration'));
+    const message = await refused('needy', 'NotLoaded');
+    expect(message).toContain('needy');
+    expect(message).toMatch(
+      /could not be loaded.*Unable to install package hub-operator-has-no-such-package==1\.0/s,
+    );
+    expect(await statusOf('needy')).toMatchObject({ phase: 'Failed', installedVersion: 'v1' });
+    serveIntegration('needy', 'v2', 'needy');
+    await home.change(KIND, 'needy', { ref: 'v2' });
+    await installed('needy');
+  });
+
+  test('what is refused installs nothing, and the earlier version stays', async () => {
+    serveTheme('kept', 'v1', 'Kept');
+    await home.apply(repository('kept', 'theme'));
+    await installed('kept');
+    const { digest } = await statusOf('kept');
+    const before = await onVolume('themes/kept/kept.yaml');
+    const attempts = host.requests.length;
+
+    const hostile = [
+      { name: 'kept-v2/' },
+      { name: 'kept-v2/themes/x.yaml', content: '/etc/passwd', mode: LINK },
+    ];
+    host.serve('someone/kept', 'v2', zip(hostile));
+    await home.change(KIND, 'kept', { ref: 'v2' });
+    expect(await refused('kept', 'InvalidRepository')).toContain('links are not installed');
+    host.serve('someone/kept', 'v3', zip([{ name: 'kept-v3/../../evil.yaml', content: 'x' }]));
+    await home.change(KIND, 'kept', { ref: 'v3' });
+    expect(await refused('kept', 'InvalidRepository')).toContain('invalid relative path');
+    await home.change(KIND, 'kept', { ref: 'v4' });
+    expect(await refused('kept', 'DownloadFailed')).toContain('HTTP 404');
+    serveTheme('kept', 'v5', 'Other');
+    await home.change(KIND, 'kept', { ref: 'v5', digest });
+    expect(await refused('kept', 'DigestMismatch')).toContain(String(digest));
+    expect(await statusOf('kept')).toMatchObject({ installedVersion: 'v1', digest, phase: 'Failed' });
+    expect(await onVolume('themes/kept/kept.yaml')).toBe(before);
+    // Each was downloaded once.
+    expect(host.requests.slice(attempts).map(({ path }) => path)).toEqual(
+      ['v2', 'v3', 'v4', 'v5'].map((ref) => `/someone/kept/archive/${ref}.zip`),
+    );
+    await home.change(KIND, 'kept', { ref: 'v1' });
+    await installed('kept');
+  });
+
+  test('of two repositories with one target the first has it, and the other takes over', async () => {
+    serveTheme('same', 'v1', 'First');
+    host.serve(
+      'else/same',
+      'v1',
+      repositoryZip({ 'themes/same.yaml': 'Second:\n  primary-color: red\n' }, 'same-v1'),
+    );
+    await home.apply(repository('first', 'theme', { repository: 'someone/same' }));
+    await installed('first');
+    await home.apply(repository('second', 'theme', { repository: 'else/same' }));
+    expect(await refused('second', 'DuplicateId')).toContain(
+      'HubCommunityRepository first owns /config/themes/same',
+    );
+    await home.delete(KIND, 'first');
+    await installed('second');
+    expect(await onVolume('themes/same/same.yaml')).toContain('Second');
+  });
+
+  test('what a person put there is left alone', async () => {
+    serve('wake', 'v1', { 'python_scripts/wake.py': 'theirs' });
+    await mkdir(join(volume, 'python_scripts'));
+    await writeFile(join(volume, 'python_scripts/wake.py'), 'mine');
+    await home.apply(repository('wake', 'python_script'));
+    expect(await refused('wake', 'NameConflict')).toContain('/config/python_scripts/wake.py exists');
+    expect(await onVolume('python_scripts/wake.py')).toBe('mine');
+    await rm(join(volume, 'python_scripts/wake.py'));
+    await home.annotate(KIND, 'wake', 'hub-operator.dev/reconcile-requested-at=now');
+    expect(await refused('wake', 'NotLoaded')).toContain('needs the section "python_script:"');
+    expect(await onVolume('python_scripts/wake.py')).toBe('theirs');
+  });
+
+  test('the token of a private repository comes from a Secret and is shown nowhere', async () => {
+    const archive = repositoryZip(
+      { 'themes/private.yaml': 'Private:\n  primary-color: red\n' },
+      'private-v1',
+    );
+    host.serve('someone/private', 'v1', (request, response) => {
+      if (request.headers.authorization === 'Bearer hunter2hunter2') response.writeHead(200).end(archive);
+      else response.writeHead(404).end();
+    });
+    await home.apply(repository('private', 'theme', { tokenSecretRef: { name: 'code-host' } }));
+    await refused('private', 'SecretNotFound');
+    await home.apply(secret('code-host', { token: 'wrong' }));
+    expect(await refused('private', 'DownloadFailed')).toContain('tokenSecretRef');
+    await home.apply(secret('code-host', { token: 'hunter2hunter2' }));
+    await installed('private');
+    expect(JSON.stringify(await home.get(KIND, 'private'))).not.toContain('hunter2');
+    expect(await operator.log()).not.toContain('hunter2');
+  });
+
+  test('files that were lost are put back when it is asked for, also after a crash of the operator', async () => {
+    await rm(join(volume, 'themes/early'), { recursive: true });
+    await home.annotate(KIND, 'early', 'hub-operator.dev/reconcile-requested-at=1');
+    await until('a pod installs it', async () =>
+      (await home.list('pods')).some(({ metadata }) => metadata.name.includes('-community-')),
+    );
+    await operator.kill();
+    await operator.start();
+    await home.annotate(KIND, 'early', 'hub-operator.dev/reconcile-requested-at=2');
+    await until('the files are back', () => isOnVolume('themes/early/early.yaml'));
+    await installed('early');
+    await tidy();
+  });
+});

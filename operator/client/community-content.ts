@@ -1,0 +1,112 @@
+import { HubRejected } from './errors';
+import type { HubClient } from './hub-client';
+import { callService, listServices } from './services';
+
+// What a hub shows of installed community content, and the services that load it.
+
+/** The manifest of an integration that the hub has found at its start; undefined: it has found none of this domain. */
+export async function integrationVersion(
+  { connection }: HubClient,
+  domain: string,
+): Promise<{ readonly version: string } | undefined> {
+  try {
+    const { is_built_in: isBuiltIn, version } = await connection.command('manifest/get', {
+      integration: domain,
+    });
+    return isBuiltIn === true || version === undefined ? undefined : { version };
+  } catch (error) {
+    if (error instanceof HubRejected) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Why the hub cannot load an integration, in its words; undefined: it can, as far as it has tried. To look for triggers of a
+ * device, the hub installs the packages that the integration requires, which it does otherwise only when it is configured.
+ */
+export async function integrationError(
+  { connection }: HubClient,
+  domain: string,
+): Promise<string | undefined> {
+  const trigger = { trigger: 'device', domain, device_id: 'none', type: 'none' };
+  const { triggers } = await connection.command('validate_config', { triggers: [trigger] });
+  const logged = (await connection.command('system_log/list'))
+    .filter(({ level }) => level === 'ERROR' || level === 'CRITICAL')
+    .flatMap(({ message }) => message);
+  const setup = logged.find(
+    (message) =>
+      message.startsWith(`Setup failed for custom integration '${domain}'`) ||
+      message.startsWith(`Error during setup of component ${domain}:`),
+  );
+  if (!triggers.error?.includes('could not be loaded')) return setup;
+  const packages = logged.filter((message) => message.startsWith('Unable to install package'));
+  return [triggers.error, ...packages.slice(0, 1)].join('. ');
+}
+
+/** Has the hub read its themes anew. */
+export async function reloadThemes({ rest }: HubClient): Promise<void> {
+  await callService(rest, 'frontend', 'reload_themes');
+}
+
+export async function themeNames({ connection }: HubClient): Promise<ReadonlySet<string>> {
+  const { themes } = await connection.command('frontend/get_themes');
+  return new Set(Object.keys(themes));
+}
+
+/** @returns false: the hub has not loaded `python_script` */
+export async function reloadPythonScripts({ connection, rest }: HubClient): Promise<boolean> {
+  const services = await listServices(connection);
+  if (!services.get('python_script')?.has('reload')) return false;
+  await callService(rest, 'python_script', 'reload');
+  return true;
+}
+
+export async function pythonScripts({ connection }: HubClient): Promise<ReadonlySet<string>> {
+  return (await listServices(connection)).get('python_script') ?? new Set();
+}
+
+export async function reloadTemplates({ rest }: HubClient): Promise<void> {
+  await callService(rest, 'homeassistant', 'reload_custom_templates');
+}
+
+/** Why the hub cannot import a template, in its words; undefined: it can. */
+export async function templateError({ rest }: HubClient, name: string): Promise<string | undefined> {
+  try {
+    await rest.post('/api/template', {
+      template: `{% import ${JSON.stringify(name)} as imported %}imported`,
+    });
+    return undefined;
+  } catch (error) {
+    if (error instanceof HubRejected) return error.message;
+    throw error;
+  }
+}
+
+/** A script or style that the dashboards load. */
+export interface DashboardResource {
+  /** Absent: it is in `configuration.yaml`, which the API cannot change. */
+  readonly id?: string;
+  readonly url: string;
+  readonly type: string;
+}
+
+export function dashboardResources({ connection }: HubClient): Promise<readonly DashboardResource[]> {
+  return connection.command('lovelace/resources');
+}
+
+/** @throws HubRejected the resources are in `configuration.yaml` */
+export async function createDashboardModule({ connection }: HubClient, url: string): Promise<void> {
+  await connection.command('lovelace/resources/create', { res_type: 'module', url });
+}
+
+export async function updateDashboardModule(
+  { connection }: HubClient,
+  id: string,
+  url: string,
+): Promise<void> {
+  await connection.command('lovelace/resources/update', { resource_id: id, res_type: 'module', url });
+}
+
+export async function deleteDashboardResource({ connection }: HubClient, id: string): Promise<void> {
+  await connection.command('lovelace/resources/delete', { resource_id: id });
+}

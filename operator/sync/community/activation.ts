@@ -1,0 +1,130 @@
+import {
+  createDashboardModule,
+  dashboardResources,
+  deleteDashboardResource,
+  integrationError,
+  integrationVersion,
+  pythonScripts,
+  reloadPythonScripts,
+  reloadTemplates,
+  reloadThemes,
+  templateError,
+  themeNames,
+  updateDashboardModule,
+} from '../../client/community-content';
+import { HubRejected } from '../../client/errors';
+import type { HubClient } from '../../client/hub-client';
+import type { HubCommunityRepository } from '../../kinds';
+
+/** What the hub shows of an installed repository. */
+export type Activation =
+  | { readonly type: 'active'; readonly message: string }
+  /** A sentence with what the hub lacks, or its own words. */
+  | { readonly type: 'inactive'; readonly message: string };
+
+export interface Activated {
+  /** `status.provides` */
+  readonly provides: readonly string[];
+  /** `status.digest` */
+  readonly digest: string;
+  /** The hub has not been told of these files yet. */
+  readonly isNew: boolean;
+}
+
+type Category = HubCommunityRepository['spec']['category'];
+
+interface Activator {
+  /** Has the hub load the files, if it has not, and looks at what it shows. */
+  activate(client: HubClient, installed: Activated): Promise<Activation>;
+  /** Has the hub forget files that were removed. */
+  deactivate(client: HubClient, provides: readonly string[]): Promise<void>;
+}
+
+/**
+ * How a hub loads what is on its volume, with the least disturbance (rules.md, "Community repositories"). An integration is
+ * loaded by the restart that the Hub makes.
+ */
+export const activators: Readonly<Record<Category, Activator>> = {
+  integration: {
+    async activate(client, { provides: [domain = ''] }) {
+      const known = await integrationVersion(client, domain);
+      if (!known)
+        return inactive(`The hub does not find the integration ${domain} since its restart: read its log.`);
+      const error = await integrationError(client, domain);
+      if (error !== undefined) return inactive(`The hub cannot load the integration ${domain}: ${error}`);
+      const isLoaded = await client.components.isLoaded(domain);
+      const use = isLoaded ? 'has loaded it' : 'loads it when it is configured';
+      return active(`The hub has the integration ${domain} ${known.version} and ${use}.`);
+    },
+    deactivate: () => Promise.resolve(), // by the restart
+  },
+  theme: {
+    async activate(client, { provides, isNew }) {
+      if (isNew) await reloadThemes(client);
+      const shown = await themeNames(client);
+      const missing = provides.filter((name) => !shown.has(name));
+      return missing.length === 0
+        ? active(`The hub has the ${list('theme', provides)}.`)
+        : inactive(
+            `The hub does not list the ${list('theme', missing)}: the HubConfiguration needs "frontend:" with "themes: !include_dir_merge_named themes".`,
+          );
+    },
+    deactivate: reloadThemes,
+  },
+  python_script: {
+    async activate(client, { provides: [name = ''], isNew }) {
+      if (isNew && !(await reloadPythonScripts(client)))
+        return inactive(
+          'The hub has not loaded python_script: the HubConfiguration needs the section "python_script:".',
+        );
+      return (await pythonScripts(client)).has(name)
+        ? active(`The hub has the action python_script.${name}.`)
+        : inactive(`The hub does not show the action python_script.${name}: read its log.`);
+    },
+    deactivate: async (client) => void (await reloadPythonScripts(client)),
+  },
+  template: {
+    async activate(client, { provides: [name = ''], isNew }) {
+      if (isNew) await reloadTemplates(client);
+      const error = await templateError(client, name);
+      return error === undefined
+        ? active(`Templates of the hub can import ${name}.`)
+        : inactive(`The hub cannot import the template ${name}: ${error}`);
+    },
+    deactivate: reloadTemplates,
+  },
+  plugin: {
+    async activate(client, { provides: [path = ''], digest }) {
+      // Browsers keep what they have loaded from a URL.
+      const url = `${path}?digest=${digest.slice('sha256:'.length, 'sha256:'.length + 12)}`;
+      const present = (await dashboardResources(client)).find((each) => pathOf(each.url) === path);
+      if (present?.url === url || (present && present.id === undefined))
+        return active(`The dashboards of the hub load ${path}.`);
+      try {
+        if (present?.id === undefined) await createDashboardModule(client, url);
+        else await updateDashboardModule(client, present.id, url);
+      } catch (error) {
+        if (!(error instanceof HubRejected)) throw error;
+        return inactive(
+          `The hub has its dashboard resources in configuration.yaml: add {url: ${path}, type: module} to "resources:" of "lovelace:". The hub says: ${error.message}`,
+        );
+      }
+      return active(`The dashboards of the hub load ${path}.`);
+    },
+    async deactivate(client, [path = '']) {
+      for (const { id, url } of await dashboardResources(client))
+        if (id !== undefined && pathOf(url) === path) await deleteDashboardResource(client, id);
+    },
+  },
+};
+
+const active = (message: string): Activation => ({ type: 'active', message });
+const inactive = (message: string): Activation => ({ type: 'inactive', message });
+
+const pathOf = (url: string): string => url.split(/[?#]/)[0]!;
+
+/** `theme A`, `themes A, B and 3 more` */
+function list(noun: string, names: readonly string[]): string {
+  const [shown, rest] = [names.slice(0, 5), names.length - 5];
+  return `${noun}${names.length === 1 ? '' : 's'} ${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}

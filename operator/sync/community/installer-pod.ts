@@ -1,0 +1,209 @@
+import { operatorAnnotations } from '../../kinds/annotations';
+import type { Manifest } from '../../runtime/apply';
+import type { ClusterObject } from '../../runtime/objects';
+import { PREPARE_CONTAINER } from '../hub/workload/init-scripts';
+import type { StatefulSet } from '../hub/owned-objects';
+import { INSTALL, INSTALLER_CONTAINER } from './installer-script';
+
+/** Paths in the pod. */
+const CONFIG = '/config';
+const PARTS = '/hub-operator/parts';
+const TERMINATION_LOG = '/dev/termination-log';
+
+/** What a pod does, as it is recorded in its annotation: after a crash of the operator it says what was installed. */
+export interface Installation {
+  /** Null: the targets in `remove` are removed, and nothing is installed. */
+  readonly install: Installed | null;
+  /** Targets of earlier versions. */
+  readonly remove: readonly string[];
+  /** UID of the volume claim. */
+  readonly claimUID: string;
+  /** Number of Secrets with the parts of the files. */
+  readonly parts: number;
+}
+
+export interface Installed {
+  readonly repository: string;
+  readonly ref: string;
+  readonly target: string;
+  readonly isFile: boolean;
+  readonly digest: string;
+  readonly provides: readonly string[];
+}
+
+/** The hub's workload, to which the installer's pod is adapted. */
+export interface HubWorkload {
+  readonly set: StatefulSet;
+  readonly claimName: string;
+  /** Where the hub's pod runs: a volume with ReadWriteOnce can be mounted there only. */
+  readonly nodeName: string;
+}
+
+interface Container {
+  readonly name: string;
+  readonly [field: string]: unknown;
+}
+
+/** Of the pod of the hub: the fields that decide whether a pod is admitted, and as which user it writes. */
+const POD_FIELDS = [
+  'imagePullSecrets',
+  'priorityClassName',
+  'runtimeClassName',
+  'securityContext',
+  'serviceAccountName',
+  'tolerations',
+] as const;
+const CONTAINER_FIELDS = ['image', 'imagePullPolicy', 'securityContext'] as const;
+
+/**
+ * The pod that runs the installer's script once, beside the hub: with the hub's image, which the node has already, and on
+ * its volume.
+ */
+export function installerPod(
+  metadata: { readonly name: string; readonly namespace: string },
+  installation: Installation,
+  { set, claimName, nodeName }: HubWorkload,
+): Manifest {
+  const { install, parts, remove } = installation;
+  const hub = (set.spec.template.spec ?? {}) as Readonly<Record<string, unknown>>;
+  const containers = (hub['initContainers'] ?? []) as readonly Container[];
+  const prepare = containers.find(({ name }) => name === PREPARE_CONTAINER);
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      ...metadata,
+      annotations: { [operatorAnnotations.installation]: JSON.stringify(installation) },
+    },
+    spec: {
+      ...pick(hub, POD_FIELDS),
+      nodeName,
+      restartPolicy: 'Never',
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      terminationGracePeriodSeconds: 10,
+      containers: [
+        {
+          name: INSTALLER_CONTAINER,
+          ...(prepare && pick(prepare, CONTAINER_FIELDS)),
+          command: [
+            'python3',
+            '-c',
+            INSTALL,
+            CONFIG,
+            PARTS,
+            TERMINATION_LOG,
+            JSON.stringify({ install, remove }),
+          ],
+          resources: {
+            requests: { cpu: '10m', memory: '32Mi' },
+            limits: { cpu: '1', memory: '256Mi' },
+          },
+          terminationMessagePolicy: 'FallbackToLogsOnError',
+          volumeMounts: [
+            { name: 'config', mountPath: CONFIG },
+            { name: 'parts', mountPath: PARTS, readOnly: true },
+          ],
+        },
+      ],
+      volumes: [
+        { name: 'config', persistentVolumeClaim: { claimName } },
+        {
+          name: 'parts',
+          projected: {
+            sources: Array.from({ length: parts }, (_, index) => ({
+              secret: {
+                name: partName(metadata.name, index),
+                items: [{ key: PART_KEY, path: String(index).padStart(3, '0') }],
+              },
+            })),
+          },
+        },
+      ],
+    },
+  };
+}
+
+/** Key of a Secret with a part of the files. */
+export const PART_KEY = 'part';
+
+export const partName = (pod: string, index: number): string => `${pod}-${index}`;
+
+/** The installer's pod, as far as it is read. */
+export interface InstallerPod extends ClusterObject {
+  readonly status?: {
+    readonly phase?: string;
+    readonly reason?: string;
+    readonly message?: string;
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly message?: string;
+    }[];
+    readonly containerStatuses?: readonly {
+      readonly name: string;
+      readonly state?: {
+        readonly waiting?: { readonly reason?: string; readonly message?: string };
+        readonly terminated?: { readonly exitCode: number; readonly message?: string };
+      };
+    }[];
+  };
+}
+
+/** What became of the pod. */
+export type Verdict =
+  | { readonly result: 'running'; readonly message: string | undefined }
+  | { readonly result: 'done' | 'conflict' | 'failed'; readonly message: string };
+
+const STARTING: ReadonlySet<string> = new Set(['', 'ContainerCreating', 'PodInitializing']);
+
+/** @param pod of the installer, in any state */
+export function verdictOf({ status }: InstallerPod): Verdict {
+  const own = status?.containerStatuses?.find(({ name }) => name === INSTALLER_CONTAINER)?.state;
+  if (own?.terminated) {
+    const { exitCode, message = '' } = own.terminated;
+    return written(message) ?? { result: 'failed', message: message.trim() || `exit code ${exitCode}` };
+  }
+  if (status?.phase === 'Failed')
+    return { result: 'failed', message: status.message ?? status.reason ?? 'the pod was evicted' };
+  const { message, reason = '' } = own?.waiting ?? {};
+  // A pod that starts needs no message.
+  const waits = message ?? (STARTING.has(reason) ? undefined : reason);
+  const blocked = status?.conditions?.find(
+    ({ type, status: holds }) => type === 'PodScheduled' && holds === 'False',
+  );
+  return { result: 'running', message: waits ?? blocked?.message };
+}
+
+/** @returns undefined: nothing that the script has written */
+function written(message: string): Verdict | undefined {
+  try {
+    const { result, message: words } = JSON.parse(message) as { result?: unknown; message?: unknown };
+    if (result === 'done' || result === 'conflict' || result === 'failed')
+      return { result, message: String(words ?? '') };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  return undefined;
+}
+
+/** What the pod was made for; undefined: it has no such annotation. */
+export function installationOf({ metadata }: ClusterObject): Installation | undefined {
+  const json = metadata.annotations?.[operatorAnnotations.installation];
+  if (json === undefined) return undefined;
+  try {
+    return JSON.parse(json) as Installation;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined; // changed by someone
+    throw error;
+  }
+}
+
+function pick<Name extends string>(
+  from: Readonly<Record<string, unknown>>,
+  names: readonly Name[],
+): Partial<Record<Name, unknown>> {
+  return Object.fromEntries(
+    names.filter((name) => from[name] !== undefined).map((name) => [name, from[name]]),
+  ) as Partial<Record<Name, unknown>>;
+}

@@ -1,0 +1,238 @@
+/** The container that runs {@link INSTALL}. */
+export const INSTALLER_CONTAINER = 'install';
+
+/**
+ * `install CONFIG CHUNKS VERDICT REQUEST`: puts the files of a community repository into the hub's directory (CONFIG), and
+ * removes those of former targets. CHUNKS has the parts of a gzip stream: a line of JSON with the paths and sizes of the
+ * files, then their contents. REQUEST is JSON: `{"install": {"target", "isFile", "digest"} | null, "remove": [targets]}`.
+ * VERDICT, the termination message, is JSON: `{"result": "done" | "conflict" | "failed", "message"}`.
+ *
+ * A target is replaced by one rename, so that a crash or a power loss leaves the old files or the new ones. What the operator
+ * put there is recorded in `hub-operator/community.json` on the volume, with all names before a change and with those that
+ * remain after it: only recorded files are replaced or removed. A target that is not recorded belongs to a person, unless it
+ * equals what is to be installed. Nothing is written through a link.
+ */
+export const INSTALL = `
+import ctypes, gzip, hashlib, io, json, os, pathlib, platform, shutil, sys
+
+config, chunks, verdict = (pathlib.Path(argument) for argument in sys.argv[1:4])
+request = json.loads(sys.argv[4])
+own = config / "hub-operator"
+record_file, work = own / "community.json", own / "community"
+fresh, aside, journal = work / "new", work / "old", work / "journal.json"
+
+
+class Conflict(Exception):
+    pass
+
+
+def end(result, message):
+    # A kubelet keeps 4096 bytes.
+    text = message.encode()[:3000].decode(errors="ignore")
+    verdict.write_text(json.dumps({"result": result, "message": text}))
+    print(result, text)
+    sys.stdout.flush()
+    os._exit(0 if result == "done" else 1)
+
+
+def flush(path):
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write(path, content):
+    with open(path, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def write_json(path, value):
+    temporary = path.with_name(path.name + ".tmp")
+    write(temporary, json.dumps(value, sort_keys=True).encode())
+    temporary.replace(path)
+    flush(path.parent)
+
+
+def read_json(path):
+    try:
+        value = json.loads(path.read_bytes())
+        return value if isinstance(value, dict) else {}
+    except (FileNotFoundError, ValueError):
+        return {}  # without a record, what equals the new files is still recognised
+
+
+def discard(path):
+    if path.is_symlink() or path.is_file():
+        path.unlink()
+    elif path.exists():
+        shutil.rmtree(path)
+
+
+def place(target):
+    # No folder on the way may be a link: it could lead out of the volume.
+    path = config
+    for part in target.split("/")[:-1]:
+        path = path / part
+        if path.is_symlink() or (path.exists() and not path.is_dir()):
+            raise Conflict("/config/" + str(path.relative_to(config)) + " is not a folder")
+    path = config / target
+    if path.is_symlink():
+        raise Conflict("/config/" + target + " is a link")
+    return path
+
+
+def is_cache(path):
+    return "__pycache__" in path.split("/") or path.endswith(".pyc")
+
+
+def files_in(path):
+    if not path.is_dir():
+        return {path.name: path} if path.exists() else {}
+    found = {}
+    for folder, names, files in os.walk(path):
+        links = [name for name in names if os.path.islink(os.path.join(folder, name))]
+        for name in files + links:
+            file = pathlib.Path(folder) / name
+            found[file.relative_to(path).as_posix()] = file
+    return {name: file for name, file in found.items() if not is_cache(name)}
+
+
+def same_content(path, files):
+    present = files_in(path)
+    return set(present) == set(files) and all(
+        not file.is_symlink() and file.is_file() and file.read_bytes() == files[name] for name, file in present.items()
+    )
+
+
+def digest_of(files):
+    lines = (hashlib.sha256(files[name]).hexdigest() + "  " + name + "\\n" for name in sorted(files, key=str.encode))
+    return "sha256:" + hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def received():
+    parts = sorted(path for path in chunks.iterdir() if not path.name.startswith("."))
+    stream = io.BytesIO(gzip.decompress(b"".join(path.read_bytes() for path in parts)))
+    listed = json.loads(stream.readline())
+    return {name: stream.read(size) for name, size in listed}
+
+
+def exchange(one, other):
+    # renameat2 with RENAME_EXCHANGE, which Python does not have: both names stay at all times.
+    number = {"x86_64": 316, "aarch64": 276, "riscv64": 276, "armv7l": 382, "i686": 353}.get(platform.machine())
+    if sys.platform != "linux" or number is None:
+        return False
+    current = -100
+    return ctypes.CDLL(None).syscall(number, current, os.fsencode(one), current, os.fsencode(other), 2) == 0
+
+
+def swap(path, target):
+    # A file system that cannot exchange two names: what a crash in between leaves is repaired at the next start.
+    write_json(journal, {"target": target})
+    discard(aside)
+    path.rename(aside)
+    fresh.rename(path)
+    discard(aside)
+    journal.unlink()
+
+
+def repair():
+    target = read_json(journal).get("target")
+    if target and not (config / target).exists() and aside.exists():
+        aside.rename(config / target)
+    journal.unlink(missing_ok=True)
+
+
+def keep_others(path, recorded, files):
+    # What a person added to the folder stays.
+    folders = {name[:end] for name in files for end, letter in enumerate(name) if letter == "/"}
+    for name, file in files_in(path).items():
+        if name in recorded:
+            continue
+        parents = {name[:end] for end, letter in enumerate(name) if letter == "/"}
+        if name in files or name in folders or parents & set(files):
+            raise Conflict("/config/" + path.relative_to(config).as_posix() + "/" + name + " was put there by someone else")
+        copy = fresh / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(file, copy, follow_symlinks=False)
+
+
+def install(target, is_file, digest, record):
+    files = received()
+    if digest_of(files) != digest:
+        raise OSError("the files that arrived are not those that were sent")
+    path = place(target)
+    recorded = set(record.get(target, ()))
+    present = path.exists()
+    if present and path.is_dir() == is_file:
+        raise Conflict("/config/" + target + " is " + ("a folder" if is_file else "a file"))
+    if present and target not in record:
+        if not same_content(path, files):
+            raise Conflict("/config/" + target + " exists and was not put there by the operator")
+        recorded = set(files)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    discard(fresh)
+    if is_file:
+        write(fresh, files[path.name])
+    else:
+        fresh.mkdir()
+        for name, content in files.items():
+            (fresh / name).parent.mkdir(parents=True, exist_ok=True)
+            write(fresh / name, content)
+        if present:
+            keep_others(path, recorded, files)
+        for folder, _, _ in os.walk(fresh):
+            flush(folder)
+    write_json(record_file, {**record, target: sorted(recorded | set(files))})
+    if is_file or not present:
+        fresh.replace(path)
+    elif not exchange(fresh, path):
+        swap(path, target)
+    flush(path.parent)
+    record[target] = sorted(files)
+    write_json(record_file, record)
+    discard(fresh)
+
+
+def remove(target, record):
+    if target not in record:
+        return
+    path = place(target)
+    present = files_in(path)
+    recorded = set(record[target])
+    if set(present) <= recorded:
+        if path.exists():
+            discard(fresh)
+            path.rename(fresh)
+            flush(path.parent)
+            discard(fresh)
+    else:
+        for name in recorded & set(present):
+            present[name].unlink()
+        for folder, _, _ in os.walk(path, topdown=False):
+            if os.path.basename(folder) == "__pycache__":
+                shutil.rmtree(folder)
+            elif not os.listdir(folder):
+                os.rmdir(folder)
+    del record[target]
+    write_json(record_file, record)
+
+
+try:
+    work.mkdir(parents=True, exist_ok=True)
+    repair()
+    record = read_json(record_file)
+    wanted = request["install"]
+    if wanted:
+        install(wanted["target"], wanted["isFile"], wanted["digest"], record)
+    for target in request["remove"]:
+        remove(target, record)
+    end("done", "")
+except Conflict as conflict:
+    end("conflict", str(conflict))
+except OSError as error:
+    end("failed", str(error))
+`.trim();

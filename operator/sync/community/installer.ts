@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import type { Hub, HubCommunityRepository } from '../../kinds';
+import { objectNames } from '../../kinds/object-names';
+import type { ClusterObject } from '../../runtime/objects';
+import { builtin } from '../../runtime/types';
+import type { StatefulSet } from '../hub/owned-objects';
+import type { Services } from '../services';
+import {
+  type HubWorkload,
+  type Installation,
+  installationOf,
+  installerPod,
+  type InstallerPod,
+  PART_KEY,
+  partName,
+} from './installer-pod';
+
+/** Runs pods that put files onto the volumes of hubs: one for a resource at a time. */
+export class Installer {
+  constructor(private readonly services: Pick<Services, 'applier' | 'cache' | 'clock'>) {}
+
+  /** The pod of a resource, in any state. */
+  find(resource: HubCommunityRepository): InstallerPod | undefined {
+    return this.services.cache.get<InstallerPod>(
+      builtin.Pod.kind,
+      resource.metadata.namespace,
+      podName(resource),
+    );
+  }
+
+  /** Milliseconds since the pod was created. */
+  ageOf({ metadata: { creationTimestamp } }: InstallerPod): number {
+    return this.services.clock.now() - Date.parse(creationTimestamp ?? '');
+  }
+
+  /** The workload beside which a pod can run; undefined: the hub has no pod on a node. */
+  workloadOf({ metadata: { namespace, name }, spec }: Hub): HubWorkload | undefined {
+    const names = objectNames(name);
+    const { cache } = this.services;
+    const set = cache.get<StatefulSet>(builtin.StatefulSet.kind, namespace, names.workload);
+    const pod = cache.get<ClusterObject & { readonly spec?: { readonly nodeName?: string } }>(
+      builtin.Pod.kind,
+      namespace,
+      names.pod,
+    );
+    const nodeName = pod?.spec?.nodeName;
+    if (!set || nodeName === undefined) return undefined;
+    return { set, nodeName, claimName: spec.storage?.existingClaim ?? names.volumeClaim };
+  }
+
+  /**
+   * Writes the parts of the files into Secrets, then starts the pod that reads them. All belong to the resource.
+   *
+   * @throws NameConflict, ObjectRejected
+   */
+  async start(
+    resource: HubCommunityRepository,
+    installation: Omit<Installation, 'parts'>,
+    parts: readonly Buffer[],
+    workload: HubWorkload,
+  ): Promise<void> {
+    const { applier } = this.services;
+    const { namespace } = resource.metadata;
+    const name = podName(resource);
+    for (const [index, part] of parts.entries())
+      await applier.apply(
+        builtin.Secret,
+        {
+          apiVersion: 'v1',
+          kind: 'Secret',
+          metadata: { name: partName(name, index), namespace },
+          type: 'Opaque',
+          data: { [PART_KEY]: part.toString('base64') },
+        },
+        { owner: resource },
+      );
+    const pod = installerPod({ name, namespace }, { ...installation, parts: parts.length }, workload);
+    await applier.apply(builtin.Pod, pod, { owner: resource });
+  }
+
+  /** Deletes the pod, and the Secrets that it read. */
+  async clean(resource: HubCommunityRepository): Promise<void> {
+    const pod = this.find(resource);
+    if (!pod || pod.metadata.deletionTimestamp) return;
+    const { applier } = this.services;
+    const { name } = pod.metadata;
+    for (let index = 0; index < (installationOf(pod)?.parts ?? 0); index++)
+      await applier.remove(builtin.Secret, resource, partName(name, index));
+    await applier.remove(builtin.Pod, resource, name);
+  }
+}
+
+/** By the uid: a resource that is created again does not meet the pod of the former one. */
+function podName({ metadata: { uid }, spec }: HubCommunityRepository): string {
+  const id = createHash('sha256').update(uid).digest('hex').slice(0, 10);
+  return objectNames(spec.hubRef.name).installer(id);
+}

@@ -1,0 +1,135 @@
+import type { HubCommunityRepositorySpec } from '../../kinds';
+import {
+  API_NOT_LOADED_REQUEUE,
+  DEPENDENCY_REQUEUE,
+  INSTALLER_POLL,
+  POD_NOT_READY_REQUEUE,
+} from '../../limits';
+import { type Outcome, type Stalled, stalled, type Waiting, waiting } from '../../runtime/outcome';
+import { DownloadFailed } from './download';
+import type { Installed } from './installer-pod';
+import type { Preparation } from './preparation';
+import { TargetTaken } from './target-taken';
+
+// The outcomes of a community repository, each with its phase.
+
+/** Milliseconds until the next step, after a status that has to be written first. */
+const NEXT_STEP = 50;
+
+export const hubNotFound = (name: string): Outcome =>
+  waiting('HubNotFound', `Waiting for the Hub ${name}: it does not exist.`, DEPENDENCY_REQUEUE, pending);
+
+export const noPod = (name: string): Outcome =>
+  waiting(
+    'HubNotReady',
+    `Waiting for the pod of the Hub ${name}: the files are put onto its volume beside it.`,
+    POD_NOT_READY_REQUEUE,
+    pending,
+  );
+
+const pending = { status: { phase: 'Pending' } };
+
+export const downloading = ({ repository, ref }: HubCommunityRepositorySpec): Outcome =>
+  waiting('Downloading', `${repository} is being downloaded at ${ref} and checked.`, DEPENDENCY_REQUEUE, {
+    status: { phase: 'Validating' },
+  });
+
+export function preparationFailed({ error, retryAfter }: Preparation & { type: 'failed' }): Outcome {
+  const details = { status: { phase: 'Failed' } };
+  if (error instanceof TargetTaken) return stalled('DuplicateId', error.message, details);
+  if (!(error instanceof DownloadFailed)) return stalled('InvalidRepository', error.message, details);
+  return error.isTransient
+    ? waiting('DownloadFailed', error.message, retryAfter ?? DEPENDENCY_REQUEUE, details)
+    : stalled('DownloadFailed', error.message, {
+        ...details,
+        ...(retryAfter !== undefined && { after: retryAfter }),
+      });
+}
+
+export const digestMismatch = (expected: string, found: string): Outcome =>
+  stalled(
+    'DigestMismatch',
+    `The files have the digest ${found}, and spec.digest is ${expected}: nothing was installed. Check the repository, then correct spec.digest or spec.ref.`,
+    { status: { phase: 'Failed' } },
+  );
+
+/** @param detail of the pod: what it waits for */
+export const installing = (target: string, detail?: string): Outcome =>
+  waiting(
+    'Installing',
+    `The files are put into /config/${target} by a pod beside the hub.${detail === undefined ? '' : ` It waits: ${detail}`}`,
+    INSTALLER_POLL,
+    { status: { phase: 'Installing' } },
+  );
+
+/** The pod has put the files there; the hub has not loaded them yet. */
+export const installed = (
+  { repository, ref, target, digest, provides }: Installed,
+  claimUID: string,
+): Outcome =>
+  waiting('Installing', `The files are in /config/${target}, and the hub loads them.`, NEXT_STEP, {
+    status: {
+      phase: 'Installing',
+      installedRepository: repository,
+      installedVersion: ref,
+      target,
+      digest,
+      provides,
+      claimUID,
+      activeDigest: null,
+    },
+  });
+
+export const conflict = (message: string, after: number): Stalled =>
+  stalled('NameConflict', `${message}. Nothing was changed: rename or delete it there.`, {
+    after,
+    status: { phase: 'Failed' },
+  });
+
+export const installFailed = (message: string, after: number): Outcome =>
+  waiting(
+    'InstallFailed',
+    `The files could not be put onto the volume: ${message}. It is tried again.`,
+    after,
+    {
+      status: { phase: 'Failed' },
+    },
+  );
+
+export const restartPending = (target: string): Outcome =>
+  waiting(
+    'RestartPending',
+    `The files are in /config/${target}. The hub is being restarted to load them.`,
+    API_NOT_LOADED_REQUEUE,
+    { status: { phase: 'Installing' } },
+  );
+
+export const removing = (target: string): Waiting =>
+  waiting(
+    'Removing',
+    `The files are removed from /config/${target} by a pod beside the hub.`,
+    INSTALLER_POLL,
+    {
+      status: { phase: 'Removing' },
+    },
+  );
+
+/** The pod has removed them, which status has to say before the Hub looks at it. */
+export const removed = (): Waiting =>
+  waiting('Removing', 'The files are removed.', NEXT_STEP, {
+    status: {
+      phase: 'Removing',
+      installedRepository: null,
+      installedVersion: null,
+      target: null,
+      digest: null,
+      activeDigest: null,
+      claimUID: null,
+    },
+  });
+
+/** An installation that ended after the deletion: what it put there is removed as well. */
+export const installedMeanwhile = (target: string): Waiting =>
+  waiting('Removing', 'The files of the last installation are removed.', NEXT_STEP, {
+    status: { phase: 'Removing', target },
+  });

@@ -1,0 +1,134 @@
+import { withDeadline } from '../../deadline';
+import { HubError } from '../../client/errors';
+import type { HubCommunityRepository } from '../../kinds';
+import { FINALIZER_TRY, INSTALLED_REMOVAL_TIMEOUT } from '../../limits';
+import type { EventSpec } from '../../runtime/event-spec';
+import type { Waiting } from '../../runtime/outcome';
+import type { ReconcileContext } from '../../runtime/sync-module';
+import type { HubClients } from '../hub-clients';
+import type { Services } from '../services';
+import { activators } from './activation';
+import type { Installer } from './installer';
+import { installationOf, type InstallerPod, verdictOf } from './installer-pod';
+import * as outcomes from './outcomes';
+import type { Preparations } from './preparation';
+import type { Targets } from './targets';
+
+/** Removes what was installed: by a pod on the volume, then in the hub that runs. */
+export class CommunityRemoval {
+  constructor(
+    private readonly services: Services,
+    private readonly hubs: HubClients,
+    private readonly installer: Installer,
+    private readonly preparations: Preparations,
+    private readonly targets: Targets,
+  ) {}
+
+  async remove(
+    resource: HubCommunityRepository,
+    { dryRun }: ReconcileContext,
+  ): Promise<readonly EventSpec[] | Waiting> {
+    const { metadata, spec, status } = resource;
+    this.preparations.forget(metadata.uid);
+    const hub = this.hubs.find(metadata.namespace, spec.hubRef.name);
+    // The volume is deleted with the Hub, or kept as it is with `retain`.
+    if (!hub || hub.metadata.deletionTimestamp || hub.spec.external) return [];
+    if (dryRun && status?.target !== undefined)
+      return this.finish(resource, skipped(status.target, 'The annotation dry-run is set.'));
+    const isOverdue =
+      this.services.clock.now() - Date.parse(metadata.deletionTimestamp ?? '') > INSTALLED_REMOVAL_TIMEOUT;
+    const pod = this.installer.find(resource);
+    const target = status?.target;
+    if (isOverdue && (pod || target !== undefined))
+      return this.finish(resource, failed(target, 'The pod that removes them has not ended in time.'));
+    if (pod) return this.follow(resource, pod);
+    if (target === undefined) {
+      await this.deactivate(resource);
+      return this.finish(resource);
+    }
+    const workload = this.installer.workloadOf(hub);
+    if (workload) {
+      const removal = { install: null, remove: [target], claimUID: status?.claimUID ?? '' };
+      await this.installer.start(resource, removal, [], workload);
+    }
+    return outcomes.removing(target);
+  }
+
+  private async follow(
+    resource: HubCommunityRepository,
+    pod: InstallerPod,
+  ): Promise<readonly EventSpec[] | Waiting> {
+    const installation = installationOf(pod);
+    const target = resource.status?.target;
+    const shown = target ?? installation?.install?.target ?? 'hub-operator';
+    const verdict = verdictOf(pod);
+    if (pod.metadata.deletionTimestamp || verdict.result === 'running') return outcomes.removing(shown);
+    const install = installation?.install;
+    // An installation that was in progress: what it put there has to be removed as well.
+    if (install) {
+      if (verdict.result === 'done' && target !== install.target)
+        return outcomes.installedMeanwhile(install.target);
+      await this.installer.clean(resource);
+      return outcomes.removing(shown);
+    }
+    if (verdict.result !== 'done') return this.finish(resource, failed(target, verdict.message));
+    if (target !== undefined) return outcomes.removed();
+    await this.installer.clean(resource);
+    return outcomes.removing(shown);
+  }
+
+  /** A hub that does not answer forgets the files when it starts again. */
+  private async deactivate({ metadata, spec, status }: HubCommunityRepository): Promise<void> {
+    const { clock, log } = this.services;
+    const hub = this.hubs.find(metadata.namespace, spec.hubRef.name);
+    const contacted = hub && (await this.hubs.contact(hub));
+    const provides = status?.provides;
+    if (!contacted || 'missing' in contacted || !provides) return;
+    const error = () => new NotForgotten();
+    try {
+      await withDeadline({ clock, delay: FINALIZER_TRY, error }, () =>
+        activators[spec.category].deactivate(contacted.client, provides),
+      );
+    } catch (thrown) {
+      if (!(thrown instanceof HubError)) throw thrown;
+      log.warn({ ...metadataOf(metadata), error: thrown }, 'hub was not told of removed files');
+    }
+  }
+
+  /** The Hub restarts without a removed integration, and the target is free for others. */
+  private async finish(
+    resource: HubCommunityRepository,
+    ...events: EventSpec[]
+  ): Promise<readonly EventSpec[]> {
+    const { namespace } = resource.metadata;
+    await this.installer.clean(resource);
+    this.targets.release(resource);
+    this.services.requeue('Hub', namespace, resource.spec.hubRef.name);
+    return events;
+  }
+}
+
+class NotForgotten extends HubError {
+  override readonly name = 'NotForgotten';
+  constructor() {
+    super(`the hub did not respond within ${FINALIZER_TRY / 1_000} s`);
+  }
+}
+
+const metadataOf = ({ namespace, name }: HubCommunityRepository['metadata']) => ({
+  kind: 'HubCommunityRepository',
+  namespace,
+  name,
+});
+
+const skipped = (target: string, why: string): EventSpec => ({
+  type: 'Warning',
+  reason: 'CleanupSkipped',
+  message: `The files in /config/${target} stay on the volume. ${why}`,
+});
+
+const failed = (target: string | undefined, why: string): EventSpec => ({
+  type: 'Warning',
+  reason: 'CleanupFailed',
+  message: `The files${target === undefined ? '' : ` in /config/${target}`} could not be removed from the volume: ${why}`,
+});

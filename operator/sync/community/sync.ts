@@ -1,0 +1,290 @@
+import type { Hub, HubCommunityRepository, HubCommunityRepositorySpec } from '../../kinds';
+import { operatorAnnotations } from '../../kinds/annotations';
+import { communityRepository as definition } from '../../kinds';
+import { objectNames } from '../../kinds/object-names';
+import { defaulted } from '../../kinds/schema';
+import { DEPENDENCY_REQUEUE, DOWNLOAD_REJECTED_RETRY, DOWNLOAD_RETRY, INSTALLER_TIMEOUT } from '../../limits';
+import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
+import type { ReconcileContext } from '../../runtime/sync-module';
+import { builtin } from '../../runtime/types';
+import { communityHash } from '../hub/workload/community-hash';
+import type { HubClients } from '../hub-clients';
+import { hubErrorOutcome } from '../hub-errors';
+import type { Services } from '../services';
+import { activators } from './activation';
+import { bundleOf } from './bundle';
+import type { Installer } from './installer';
+import { type InstallerPod, type Installation, installationOf, verdictOf } from './installer-pod';
+import * as outcomes from './outcomes';
+import type { Preparations } from './preparation';
+import { RepositoryRefused } from './refused';
+import { digestOf, type RepositoryPackage } from './repository-package';
+import type { Targets } from './targets';
+import { TargetTaken } from './target-taken';
+
+/** What a reconcile works with. */
+interface Reconcile {
+  readonly resource: HubCommunityRepository;
+  readonly spec: HubCommunityRepositorySpec;
+  readonly hub: Hub;
+  /** UID of the volume claim. */
+  readonly claimUID: string;
+  readonly context: ReconcileContext;
+}
+
+/**
+ * Installs a community repository: downloads and checks it, has a pod put its files onto the volume, and has the hub load them
+ * (docs/explanation/community-repositories.md). Each reconcile does one step, which status or the pod records.
+ */
+export class CommunitySync {
+  /** Resources whose files are to be put there again, by a forced reconcile. */
+  private readonly verifying = new Set<string>();
+
+  constructor(
+    private readonly services: Services,
+    private readonly hubs: HubClients,
+    private readonly installer: Installer,
+    private readonly preparations: Preparations,
+    private readonly targets: Targets,
+  ) {}
+
+  async sync(resource: HubCommunityRepository, context: ReconcileContext): Promise<Outcome> {
+    const spec = defaulted(definition.spec, resource.spec);
+    const { namespace, uid } = resource.metadata;
+    const hub = this.hubs.find(namespace, spec.hubRef.name);
+    if (!hub) return outcomes.hubNotFound(spec.hubRef.name);
+    if (hub.metadata.deletionTimestamp) return outcomes.noPod(spec.hubRef.name);
+    const claimUID = await this.claimUID(hub);
+    if (claimUID === undefined) return outcomes.noPod(spec.hubRef.name);
+    const reconcile = { resource, spec, hub, claimUID, context };
+    if (context.forced && !context.dryRun) {
+      this.verifying.add(uid);
+      this.preparations.forget(uid);
+    }
+    if (isInstalled(reconcile) && !this.verifying.has(uid)) {
+      this.preparations.forget(uid);
+      return this.activate(reconcile);
+    }
+    if (context.dryRun)
+      return stalled(
+        'DryRun',
+        `${spec.repository} would be downloaded at ${spec.ref}, checked and installed. Remove the annotation to have it done.`,
+      );
+    const pod = this.installer.find(resource);
+    return pod ? this.follow(reconcile, pod) : this.prepare(reconcile);
+  }
+
+  /** Downloads and checks the repository, then starts the pod that installs it. */
+  private async prepare(reconcile: Reconcile): Promise<Outcome> {
+    const { resource, spec, hub, context } = reconcile;
+    const { uid, namespace, name, generation } = resource.metadata;
+    const workload = this.installer.workloadOf(hub);
+    // Files are in memory from here on until they are on their way.
+    if (!workload) return outcomes.noPod(hub.metadata.name);
+    const token = await this.tokenOf(reconcile);
+    if ('outcome' in token) return token.outcome;
+    const { category, repository, ref } = spec;
+    const source = {
+      codeHost: this.services.settings.codeHostUrl,
+      repository,
+      ref,
+      category,
+      token: token.value,
+    };
+    const key = JSON.stringify([generation, token.value]);
+    const onEnd = () => this.services.requeue(resource.kind, namespace, name);
+    let preparation = this.preparations.prepare(uid, key, source, onEnd);
+    if (preparation.type === 'failed' && preparation.error instanceof TargetTaken) {
+      if (this.targets.ownerOf(resource, preparation.error.target))
+        return outcomes.preparationFailed(preparation);
+      this.preparations.forget(uid);
+      preparation = this.preparations.prepare(uid, key, source, onEnd);
+    }
+    if (preparation.type === 'running') return outcomes.downloading(spec);
+    if (preparation.type === 'failed') return outcomes.preparationFailed(preparation);
+    context.signal.throwIfAborted();
+    return this.start(reconcile, preparation.package, workload);
+  }
+
+  private async start(
+    { resource, spec, claimUID }: Reconcile,
+    prepared: RepositoryPackage,
+    workload: NonNullable<ReturnType<Installer['workloadOf']>>,
+  ): Promise<Outcome> {
+    const { uid } = resource.metadata;
+    const { target, isFile, provides, files } = prepared;
+    const digest = digestOf(files);
+    try {
+      if (spec.digest !== undefined && spec.digest !== digest)
+        return outcomes.digestMismatch(spec.digest, digest);
+      const parts = bundleOf(prepared);
+      const owner = this.targets.reserve(resource, target);
+      if (owner) throw new TargetTaken(target, owner.metadata.name);
+      const { repository, ref } = spec;
+      const former = resource.status?.target;
+      const installation = {
+        install: { repository, ref, target, isFile, digest, provides },
+        remove: former === undefined || former === target ? [] : [former],
+        claimUID,
+      };
+      await this.installer.start(resource, installation, parts, workload);
+      this.preparations.forget(uid);
+      return outcomes.installing(target);
+    } catch (error) {
+      if (!(error instanceof RepositoryRefused)) throw error;
+      return outcomes.preparationFailed(this.preparations.refuse(uid, error));
+    }
+  }
+
+  /** Looks at the pod that installs. */
+  private async follow(reconcile: Reconcile, pod: InstallerPod): Promise<Outcome> {
+    const { resource, context } = reconcile;
+    const installation = installationOf(pod);
+    const install = installation?.install;
+    const target = install?.target ?? 'hub-operator';
+    if (pod.metadata.deletionTimestamp) return outcomes.installing(target);
+    const verdict = verdictOf(pod);
+    const age = this.installer.ageOf(pod);
+    if (verdict.result === 'done' && installation && install) {
+      const isVerified = this.verifying.delete(resource.metadata.uid);
+      // Also of an earlier spec: it is on the volume.
+      if (isVerified || !isRecorded(resource, installation))
+        return outcomes.installed(install, installation.claimUID);
+      await this.installer.clean(resource);
+      return outcomes.installing(target);
+    }
+    if (verdict.result === 'running' && age < INSTALLER_TIMEOUT)
+      return outcomes.installing(target, verdict.message);
+    // What failed is remembered by its pod, until it is time to try again or something else is asked for.
+    const isCurrent = installation !== undefined && !context.forced && isWanted(reconcile, installation);
+    const rest = (verdict.result === 'conflict' ? DOWNLOAD_REJECTED_RETRY : DOWNLOAD_RETRY) - age;
+    this.targets.settle(resource);
+    if (isCurrent && verdict.result === 'conflict' && rest > 0)
+      return outcomes.conflict(verdict.message, rest);
+    if (isCurrent && verdict.result === 'failed' && rest > 0)
+      return outcomes.installFailed(verdict.message, rest);
+    await this.installer.clean(resource);
+    const words =
+      verdict.result === 'running' ? (verdict.message ?? 'the pod has not ended') : verdict.message;
+    return outcomes.installFailed(words, DEPENDENCY_REQUEUE);
+  }
+
+  /** Has the hub load what is on its volume, and asks whether it has. */
+  private async activate({ resource, spec, hub, context }: Reconcile): Promise<Outcome> {
+    const { activeDigest, digest = '', target = '', provides = [] } = resource.status ?? {};
+    const isNew = activeDigest !== digest;
+    if (context.dryRun)
+      return isNew
+        ? stalled('DryRun', `The hub would load /config/${target}. Remove the annotation to have it done.`)
+        : ready('DryRun', 'Nothing would change.');
+    this.targets.settle(resource);
+    await this.installer.clean(resource);
+    if (spec.category === 'integration' && isNew && !this.isRestarted(hub)) {
+      this.services.requeue('Hub', hub.metadata.namespace, hub.metadata.name);
+      return outcomes.restartPending(target);
+    }
+    const reached = await this.hubs.reach(hub.metadata.namespace, hub.metadata.name);
+    if ('outcome' in reached) return reached.outcome;
+    const { activate } = activators[spec.category];
+    try {
+      let shown = await activate(reached.client, { provides, digest, isNew });
+      if (shown.type === 'inactive' && !isNew)
+        shown = await activate(reached.client, { provides, digest, isNew: true });
+      if (shown.type === 'inactive')
+        return stalled('NotLoaded', shown.message, {
+          status: { phase: 'Failed' },
+          after: DOWNLOAD_REJECTED_RETRY,
+        });
+      return ready('RepositoryInstalled', shown.message, {
+        status: { phase: 'Installed', activeDigest: digest },
+      });
+    } catch (error) {
+      return hubErrorOutcome(error, 'object');
+    }
+  }
+
+  /** Whether the hub's pod was started for the integrations that are on the volume now. */
+  private isRestarted(hub: Hub): boolean {
+    const { namespace, name } = hub.metadata;
+    const pod = this.services.cache.get(builtin.Pod.kind, namespace, objectNames(name).pod);
+    return (
+      pod?.metadata.annotations?.[operatorAnnotations.communityHash] === communityHash(this.services, hub)
+    );
+  }
+
+  /** Undefined: there is no volume yet. */
+  private async claimUID({ metadata: { namespace, name }, spec }: Hub): Promise<string | undefined> {
+    const claim = spec.storage?.existingClaim ?? objectNames(name).volumeClaim;
+    const { cache, applier } = this.services;
+    const { kind } = builtin.PersistentVolumeClaim;
+    // Only our own claims are watched.
+    const found =
+      cache.get(kind, namespace, claim) ??
+      (await applier.find(builtin.PersistentVolumeClaim, namespace, claim));
+    return found?.metadata.uid;
+  }
+
+  private async tokenOf({
+    resource,
+    spec: { tokenSecretRef },
+  }: Reconcile): Promise<{ readonly value: string | undefined } | { readonly outcome: Outcome }> {
+    if (!tokenSecretRef) return { value: undefined };
+    const { name, key } = tokenSecretRef;
+    const secret = await this.services.secrets.get(resource.metadata.namespace, name);
+    const value = secret?.get(key)?.trim();
+    if (value) return { value };
+    const status = { phase: 'Pending' };
+    return {
+      outcome: secret
+        ? waiting(
+            'KeyNotFound',
+            `The Secret ${name} in tokenSecretRef has no key ${key}: add it.`,
+            DEPENDENCY_REQUEUE,
+            {
+              status,
+            },
+          )
+        : waiting(
+            'SecretNotFound',
+            `The Secret ${name} in tokenSecretRef does not exist: create it.`,
+            DEPENDENCY_REQUEUE,
+            {
+              status,
+            },
+          ),
+    };
+  }
+}
+
+/** Whether the volume has what the spec asks for, as far as status says. */
+function isInstalled({ resource: { status }, spec, claimUID }: Reconcile): boolean {
+  return (
+    status?.digest !== undefined &&
+    status.installedVersion === spec.ref &&
+    status.installedRepository === spec.repository &&
+    status.claimUID === claimUID &&
+    (spec.digest === undefined || spec.digest === status.digest)
+  );
+}
+
+/** Whether a pod does what the spec asks for. */
+function isWanted({ spec, claimUID }: Reconcile, { install, claimUID: of }: Installation): boolean {
+  return (
+    install?.repository === spec.repository &&
+    install.ref === spec.ref &&
+    of === claimUID &&
+    (spec.digest === undefined || spec.digest === install.digest)
+  );
+}
+
+/** Whether status has what a pod has installed. */
+function isRecorded({ status }: HubCommunityRepository, { install, claimUID }: Installation): boolean {
+  return (
+    install !== null &&
+    status?.digest === install.digest &&
+    status.target === install.target &&
+    status.installedVersion === install.ref &&
+    status.installedRepository === install.repository &&
+    status.claimUID === claimUID
+  );
+}

@@ -1,0 +1,52 @@
+import type { HubCommunityRepository } from '../../kinds';
+import type { Services } from '../services';
+
+/**
+ * The resources that own the targets on the volumes of hubs: the first one keeps it until it is removed
+ * (rules.md, "Ownership of objects in the hub"). The target is known only after a download, so it is no identity of the kind.
+ */
+export class Targets {
+  /** Targets that are being installed and are not in status yet, by the uid of their resource. */
+  private readonly reserved = new Map<string, string>();
+
+  constructor(private readonly services: Pick<Services, 'cache' | 'requeue'>) {}
+
+  /** Another resource that has the target. */
+  ownerOf(resource: HubCommunityRepository, target: string): HubCommunityRepository | undefined {
+    return this.others(resource).find(
+      ({ metadata: { uid }, status }) => same(status?.target, target) || same(this.reserved.get(uid), target),
+    );
+  }
+
+  /** Reserves a target, or returns the resource that has it. */
+  reserve(resource: HubCommunityRepository, target: string): HubCommunityRepository | undefined {
+    const owner = this.ownerOf(resource, target);
+    if (!owner) this.reserved.set(resource.metadata.uid, target);
+    return owner;
+  }
+
+  /** The target is in status now, or was not installed. */
+  settle({ metadata }: HubCommunityRepository): void {
+    this.reserved.delete(metadata.uid);
+  }
+
+  /** The targets of a resource are free: those that wait for one are reconciled. */
+  release(resource: HubCommunityRepository): void {
+    this.settle(resource);
+    for (const { kind, metadata } of this.others(resource))
+      this.services.requeue(kind, metadata.namespace, metadata.name);
+  }
+
+  private others({ metadata, spec }: HubCommunityRepository): HubCommunityRepository[] {
+    return [
+      ...this.services.cache.ofHub<HubCommunityRepository>(
+        'HubCommunityRepository',
+        metadata.namespace,
+        spec.hubRef.name,
+      ),
+    ].filter(({ metadata: { uid } }) => uid !== metadata.uid);
+  }
+}
+
+/** Volumes may ignore case. */
+const same = (one: string | undefined, other: string): boolean => one?.toLowerCase() === other.toLowerCase();
