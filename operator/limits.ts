@@ -129,6 +129,7 @@ export const WEBHOOK_CA_PROPAGATION = 10 * SECOND;
 export const WEBHOOK_CERTIFICATE_CHECK = 60 * MINUTE;
 /** Pause after a failed write of certificate or CA. */
 export const WEBHOOK_CERTIFICATE_RETRY = 5 * SECOND;
+
 // --- Community repositories: rules.md, "Community repositories" ---
 
 /** An archive, with all redirects, is downloaded within this time. */
