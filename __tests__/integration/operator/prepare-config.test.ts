@@ -181,11 +181,12 @@ test('a section that the hub would leave out counts as broken, and the content i
 });
 
 test('a long complaint leaves room for its beginning and the content in what the kubelet keeps', async () => {
-  const names = Array.from({ length: 300 }, (_, index) => `  lämp_${index}:\n    max: many\n`).join('');
+  const keys = Array.from({ length: 12 }, (_, index) => `    ${'ä'.repeat(900)}${index}: 1\n`).join('');
   const { verdict } = await start({
-    'configuration.yaml': `input_number:\n${names}${INCLUDES}`,
+    'configuration.yaml': `input_number:\n  x:\n    min: 1\n    max: 2\n${keys}${INCLUDES}`,
     '.content-hash': 'sha256:00',
   });
+  expect(Buffer.byteLength(verdict)).toBeGreaterThan(3_400);
   expect(verdict).toMatch(/^The hub would not load this configuration, so the last good one stays:\n/);
   expect(verdict).toMatch(/\ncontent sha256:00$/);
   expect(Buffer.byteLength(verdict)).toBeLessThanOrEqual(4_096);
