@@ -52,13 +52,17 @@ describe('Loads', () => {
 
   test('a restart is left to the next load when a secret changes during the load', async () => {
     const { hub, clock } = await started();
+    let checks = 0;
     hub.check = () => {
-      hub.setSecrets({ name: 'two' });
+      // The last one, once the hub has shown what it reads.
+      if (++checks === 2) hub.setSecrets({ name: 'two' });
       return null;
     };
     const operator = hub.operator();
     await operator.sync(hub.wanted(RESTART));
     await clock.advance(1_000);
+    expect(checks).toBe(2);
+    expect(hub.events).toContain('write villa-configuration-accepted');
     const { annotations } = hub.configMaps.get('villa-configuration')!.metadata;
     expect(annotations['hub-operator.dev/restart-hash']).toBe(hub.wanted(BASE).content.marker.configuration);
     expect(await hub.settle(hub.wanted(RESTART), operator)).toBe('ConfigurationLoaded');
