@@ -362,7 +362,7 @@ describe('a hub that was onboarded without the operator', () => {
 
 /**
  * How often the operator has failed to log in, of all that the hub has logged by now. Its log is written in order and some
- * time later: a failed login from another address, which was used by nobody before, is the last one of them.
+ * time later: a failed login from another address, which no client has used before, is the last one of them.
  */
 async function failedLogins(marker: string): Promise<number> {
   await statusFrom(marker, client.rest.address.url, '/api/config', 'wrong');
