@@ -4,9 +4,12 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { ControlPlane } from './control-plane';
+import { ForkServer } from './fork-server';
 import { makeRunDirectory } from './run-directory';
+import { AFTER_FORK, HUB_MODULES } from './hub-modules';
 import type { HubSoftware } from './hub-software';
 import { type NodeOptions, startNode } from './node';
+import { interpreterVariables } from './node/environment';
 import { defaultProgress, type ProgressMode, type Report, runSteps } from './progress';
 import { ensureDependencies } from './dependencies';
 import { tether } from './tether';
@@ -33,6 +36,8 @@ export interface Sandbox {
   readonly controlPlane: ControlPlane;
   /** Only with `hubs`. */
   readonly hubSoftware?: HubSoftware;
+  /** Only with `hubs`. */
+  readonly forkServer?: ForkServer;
   /** Stops every process of the sandbox and removes its data and logs; with `keep` they stay until the next start. */
   stop(options?: { readonly keep?: boolean }): Promise<void>;
 }
@@ -47,6 +52,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
   const directory = options.directory === undefined ? await makeRunDirectory() : resolve(options.directory);
   const places = { cluster: join(directory, 'cluster'), node: join(directory, 'node') };
+  const forkServer = hubSoftware && (await newForkServer(hubSoftware, places.node));
   let controlPlane!: ControlPlane;
   let node: { stop(): Promise<void> } | undefined;
   const start = async (report: Report) => {
@@ -59,6 +65,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       directory: places.node,
       hubSoftware,
       ...(options.probePatience !== undefined && { probePatience: options.probePatience }),
+      ...(forkServer && { forkServer }),
     }).catch(async (error) => {
       await controlPlane.stopAll();
       throw error;
@@ -74,14 +81,29 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     kubectl: await kubectlCommand(kube),
     controlPlane,
     ...(hubSoftware && { hubSoftware }),
+    ...(forkServer && { forkServer }),
     async stop({ keep = false } = {}) {
       await node?.stop();
+      await forkServer?.stop();
       await controlPlane.stopAll();
       if (keep) return;
       const ours = options.directory === undefined ? [directory] : Object.values(places);
       for (const place of ours) await rm(place, { recursive: true, force: true });
     },
   };
+}
+
+async function newForkServer({ python, venv }: HubSoftware, directory: string): Promise<ForkServer> {
+  await mkdir(directory, { recursive: true });
+  return new ForkServer({
+    tether: await tether(),
+    python,
+    // numpy starts threads, which a fork would lose.
+    environment: { ...interpreterVariables(venv), OPENBLAS_NUM_THREADS: '1' },
+    modules: HUB_MODULES,
+    afterFork: AFTER_FORK,
+    logFile: join(directory, 'fork-server.log'),
+  });
 }
 
 async function startLoggingNode(

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { appendFile, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -10,14 +11,15 @@ import { redactor } from '../../operator/client/redact';
 import { RestClient } from '../../operator/client/rest';
 import { withDeadline } from '../../operator/deadline';
 import { freePort } from '../../sandbox/ports';
+import { tether } from '../../sandbox/tether';
 import { until } from '.';
 
 // The hub ends with this code when it wants to be started again (a restart, new http settings, a restored backup).
 const START_AGAIN = 100;
 // Milliseconds, on a machine that has more to do.
 const START_TIMEOUT = 240_000;
-/** After it the process is killed, and what it has not written yet is lost. */
-const STOP_TIMEOUT = 120_000;
+/** For tether: after it the process is killed, and what it has not written yet is lost. */
+const STOP_TIMEOUT = '120s';
 
 const CONFIGURATION_FILES = {
   'configuration.yaml': [
@@ -44,7 +46,7 @@ export class HubProcess {
   private wanted = false;
 
   private constructor(
-    private readonly hass: string,
+    private readonly tether: string,
     readonly configDir: string,
     readonly port: number,
   ) {}
@@ -56,7 +58,7 @@ export class HubProcess {
     else
       for (const [name, content] of Object.entries(CONFIGURATION_FILES))
         await writeFile(path.join(configDir, name), content);
-    return new HubProcess(path.join(hubEnvironment(), 'bin', 'hass'), configDir, await freePort());
+    return new HubProcess(await tether(), configDir, await freePort());
   }
 
   /** A fresh hub that answers. */
@@ -70,8 +72,9 @@ export class HubProcess {
     return `http://127.0.0.1:${this.port}`;
   }
 
+  /** Of the hub; undefined while it does not run. */
   get pid(): number | undefined {
-    return this.child?.pid;
+    return this.child && existsSync(this.pidFile) ? Number(readFileSync(this.pidFile, 'utf8')) : undefined;
   }
 
   /** Starts the process and waits until it answers. */
@@ -83,9 +86,14 @@ export class HubProcess {
   /** Starts the process without waiting for it. */
   launch(): void {
     this.wanted = true;
-    const child = spawn(this.hass, ['--config', this.configDir, '--skip-pip'], {
+    rmSync(this.pidFile, { force: true }); // of the previous process
+    const forkServer = process.env['HUB_SANDBOX_FORK_SERVER'];
+    const flags = ['--grace', STOP_TIMEOUT, '--pid-file', this.pidFile];
+    if (forkServer !== undefined) flags.push('--fork-server', forkServer);
+    const hass = [path.join(hubEnvironment(), 'bin', 'hass'), '--config', this.configDir, '--skip-pip'];
+    const child = spawn(this.tether, [...flags, '--', ...hass], {
       env: { ...process.env, SETUP_PORT: String(this.port), HA_DISABLE_LOG_FILE: '1' },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
     });
     this.child = child;
     for (const stream of [child.stdout, child.stderr]) {
@@ -139,15 +147,17 @@ export class HubProcess {
     const child = this.child;
     if (!child) return;
     const ended = once(child, 'exit');
-    const kill = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT);
     child.kill('SIGTERM');
     await ended;
-    clearTimeout(kill);
   }
 
   /** Sends a signal, e.g. SIGSTOP and SIGCONT to freeze and thaw it. */
   signal(signal: NodeJS.Signals): void {
-    this.child?.kill(signal);
+    try {
+      if (this.pid !== undefined) process.kill(this.pid, signal);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // it has just ended
+    }
   }
 
   /** Ends the process without a chance to write, and forgets all it had. */
@@ -156,10 +166,17 @@ export class HubProcess {
     const child = this.child;
     if (child) {
       const ended = once(child, 'exit');
-      child.kill('SIGKILL');
+      if (this.pid === undefined)
+        child.kill('SIGKILL'); // it has not started the hub yet
+      else this.signal('SIGKILL');
       await ended;
     }
     await rm(this.configDir, { recursive: true, force: true, maxRetries: 3 });
+    await rm(this.pidFile, { force: true });
+  }
+
+  private get pidFile(): string {
+    return `${this.configDir}.pid`;
   }
 
   private get logFile(): string {

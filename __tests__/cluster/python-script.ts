@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { tether } from '../../sandbox/tether';
 
 /** Runs a script of an init container with the hub's own Python; a refusal is a result, not an error. */
 export async function runPython(
@@ -8,7 +9,10 @@ export async function runPython(
   ...args: readonly string[]
 ): Promise<{ readonly code: number; readonly output: string }> {
   const python = join(process.env['HUB_SANDBOX_VENV']!, 'bin', 'python3');
-  return promisify(execFile)(python, ['-c', script, ...args], { maxBuffer: 2 ** 24 }).then(
+  const forkServer = process.env['HUB_SANDBOX_FORK_SERVER'];
+  const flags = forkServer === undefined ? [] : ['--fork-server', forkServer];
+  const command = [...flags, '--', python, '-c', script, ...args];
+  return promisify(execFile)(await tether(), command, { maxBuffer: 2 ** 24 }).then(
     ({ stdout, stderr }) => ({ code: 0, output: stdout + stderr }),
     ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
       code,

@@ -28,4 +28,6 @@ export default async function setup(): Promise<void> {
   process.env['HUB_SANDBOX_KUBECTL'] = JSON.stringify(sandbox.kubectl);
   process.env['HUB_SANDBOX_OPERATOR_KUBECONFIG'] = await operatorKubeconfig(sandbox);
   if (sandbox.hubSoftware) process.env['HUB_SANDBOX_VENV'] = sandbox.hubSoftware.venv;
+  const forkServer = await sandbox.forkServer?.address();
+  if (forkServer !== undefined) process.env['HUB_SANDBOX_FORK_SERVER'] = forkServer;
 }

@@ -3,8 +3,18 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { V1Container, V1ContainerStatus, V1Pod, V1Probe } from '@kubernetes/client-node';
+import type { ForkServer } from '../fork-server';
 import type { HubSoftware } from '../hub-software';
-import { commandLine, mapPath, mapValues, startsHub, variables, type Mount } from './environment';
+import {
+  commandLine,
+  interpreterVariables,
+  mapPath,
+  mapValues,
+  runsInFork,
+  startsHub,
+  variables,
+  type Mount,
+} from './environment';
 import { logSize, terminationMessage } from './termination-message';
 import { MissingReference, type Lookup } from './lookup';
 import { type ProbeTarget, verdicts } from './probes';
@@ -36,6 +46,7 @@ export interface ContainerHost {
   /** By this factor probes wait longer for an answer than their timeouts say. */
   probePatience: number;
   tether: string;
+  forkServer?: ForkServer;
   /** Aborted when the container must not be started again. */
   signal: AbortSignal;
   changed(): void;
@@ -156,7 +167,7 @@ export class ContainerRunner {
     do {
       try {
         const mounts = await host.volumes.mounts(this.container);
-        return this.starter(mounts);
+        return await this.starter(mounts);
       } catch (error) {
         if (!(error instanceof MissingReference)) throw error;
         this.setWaiting('CreateContainerConfigError', error.message);
@@ -166,7 +177,7 @@ export class ContainerRunner {
     return undefined;
   }
 
-  private starter(volumeMounts: Mount[]): () => ContainerProcess {
+  private async starter(volumeMounts: Mount[]): Promise<() => ContainerProcess> {
     const { container, host, files } = this;
     const { terminationMessagePath = '/dev/termination-log', workingDir } = container;
     const mounts = [...volumeMounts, { inside: terminationMessagePath, outside: files.termination }];
@@ -186,6 +197,9 @@ export class ContainerRunner {
       workingDirectory,
     });
     for (const directory of [files.home, files.configuration]) mkdirSync(directory, { recursive: true });
+    const forkServer = runsInFork(command, environment, host.hubSoftware)
+      ? await host.forkServer?.address()
+      : undefined;
     return () =>
       new ContainerProcess({
         tether: host.tether,
@@ -195,6 +209,7 @@ export class ContainerRunner {
         logFile: files.log,
         pidFile: files.pid,
         graceSeconds: host.graceSeconds,
+        forkServer,
       });
   }
 
@@ -259,10 +274,9 @@ export class ContainerRunner {
 /** Does not include the developer's environment: a container must not depend on it. */
 function baseVariables(host: ContainerHost, venv: string, home: string): Record<string, string> {
   return {
-    PATH: `${join(venv, 'bin')}:/usr/local/bin:/usr/bin:/bin`,
+    ...interpreterVariables(venv),
     HOME: home,
     TMPDIR: home,
-    LANG: 'C.UTF-8',
     HOSTNAME: host.pod().metadata?.name ?? '',
     SETUP_PORT: String(host.port),
   };

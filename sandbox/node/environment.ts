@@ -2,6 +2,7 @@
  * The environment variables and the command line of a container's process, with the paths inside the container replaced
  * by those on this machine. Pure.
  */
+import { join } from 'node:path';
 import type { V1Container, V1EnvVar, V1Pod } from '@kubernetes/client-node';
 import { configMapData, MissingReference, secretData, type Lookup } from './lookup';
 
@@ -179,4 +180,29 @@ export function mapValues(
   mounts: readonly Mount[],
 ): Record<string, string> {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, mapPath(value, mounts)]));
+}
+
+/** What an interpreter reads when it starts; it is the same in every container. */
+export function interpreterVariables(venv: string): Record<string, string> {
+  return { PATH: `${join(venv, 'bin')}:/usr/local/bin:/usr/bin:/bin`, LANG: 'C.UTF-8' };
+}
+
+/** Variables that are read by programs while they run, not by an interpreter when it starts or by a module's import. */
+const READ_LATE = ['HOME', 'HOSTNAME', 'SETUP_PORT', 'TMPDIR', 'TZ'];
+
+/**
+ * Whether a fork of an interpreter with the hub's modules can run the command as a process of its own would: a hub, or
+ * `python3 -c`, in an environment that makes no difference to the interpreter and to the imports.
+ */
+export function runsInFork(
+  command: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  { hass, venv }: { readonly hass: string; readonly venv: string },
+): boolean {
+  const [program, option] = command;
+  const same = interpreterVariables(venv);
+  return (
+    (program === hass || (program === 'python3' && option === '-c' && command.length > 2)) &&
+    Object.entries(environment).every(([name, value]) => READ_LATE.includes(name) || same[name] === value)
+  );
 }

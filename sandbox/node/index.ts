@@ -18,6 +18,7 @@ import { setMaxListeners } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KubernetesObject } from '@kubernetes/client-node';
+import type { ForkServer } from '../fork-server';
 import type { HubSoftware } from '../hub-software';
 import { NodeCache } from './node-cache';
 import { PodEvents } from './events';
@@ -44,6 +45,8 @@ export interface NodeOptions {
   hubSoftware: HubSoftware;
   /** Path of the tether program. */
   tether: string;
+  /** Runs hubs and `python3 -c`; without one each is a process of its own. */
+  forkServer?: ForkServer;
   /** Milliseconds until a changed ConfigMap or Secret reaches volumes when the pod does not change. Default 5 s. */
   refreshDelayMs?: number;
   /** By this factor probes wait longer for an answer than their timeouts say: on a busy machine a hub is late. Default 1. */
@@ -74,6 +77,7 @@ export async function startNode(options: NodeOptions): Promise<{ stop(): Promise
     ports,
     directory: places.pods,
     tether,
+    ...(options.forkServer && { forkServer: options.forkServer }),
     hubSoftware,
     probePatience,
     portAssigned: (namespace: string) => urls.updateAll(namespace),

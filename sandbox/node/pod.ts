@@ -3,6 +3,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { V1Container, V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
+import type { ForkServer } from '../fork-server';
 import type { HubSoftware } from '../hub-software';
 import type { NodeCache } from './node-cache';
 import { ContainerRunner, type ContainerHost, type RestartPolicy } from './containers';
@@ -27,6 +28,7 @@ export interface PodHost {
   /** Parent of the pods' directories. */
   directory: string;
   tether: string;
+  forkServer?: ForkServer;
   hubSoftware: HubSoftware;
   probePatience: number;
   /** Called when a pod of this namespace was assigned its port. */
@@ -183,7 +185,7 @@ export class PodRun {
     waiting: string,
     before: V1ContainerStatus[] | undefined,
   ): ContainerRunner {
-    const { cluster, events, tether, hubSoftware, probePatience } = this.host;
+    const { cluster, events, tether, forkServer, hubSoftware, probePatience } = this.host;
     const host: ContainerHost = {
       pod: () => this.pod,
       directory: this.directory,
@@ -194,6 +196,7 @@ export class PodRun {
       hubSoftware,
       probePatience,
       tether,
+      ...(forkServer && { forkServer }),
       signal: this.stopping.signal,
       changed: () => this.status.changed(),
       event: (type, reason, message) => events.record(this.latest, type, reason, message),

@@ -12,6 +12,8 @@ export interface ProcessOptions {
   logFile: string;
   pidFile: string;
   graceSeconds: number;
+  /** Address of the fork server that runs the command, a Python program; without one it is a process of its own. */
+  forkServer?: string | undefined;
 }
 
 /** A container's process group, which runs under tether. */
@@ -21,11 +23,14 @@ export class ContainerProcess {
   private readonly child: ChildProcess;
 
   constructor(private readonly options: ProcessOptions) {
-    const { tether, command, environment, workingDirectory, logFile, pidFile, graceSeconds } = options;
+    const { tether, command, environment, workingDirectory, logFile, pidFile, graceSeconds, forkServer } =
+      options;
     // A file of the previous process must not be taken for that of this one.
     rmSync(pidFile, { force: true });
     const log = openSync(logFile, 'a');
-    this.child = spawn(tether, ['--grace', `${graceSeconds}s`, '--pid-file', pidFile, '--', ...command], {
+    const flags = ['--grace', `${graceSeconds}s`, '--pid-file', pidFile];
+    if (forkServer !== undefined) flags.push('--fork-server', forkServer);
+    this.child = spawn(tether, [...flags, '--', ...command], {
       cwd: workingDirectory,
       env: environment,
       // tether stops the process when this pipe is closed.

@@ -3,8 +3,10 @@ import {
   commandLine,
   expand,
   fieldValue,
+  interpreterVariables,
   mapPath,
   mapValues,
+  runsInFork,
   variables,
 } from '../../../../sandbox/node/environment';
 import type { Lookup } from '../../../../sandbox/node/lookup';
@@ -168,5 +170,31 @@ describe('what is started', () => {
       '/tmp/empty',
       '--skip-pip',
     ]);
+  });
+});
+
+describe('runsInFork', () => {
+  const hub = { hass: '/venv/bin/hass', venv: '/venv' };
+  const environment = {
+    ...interpreterVariables(hub.venv),
+    HOME: '/home',
+    SETUP_PORT: '20001',
+    TZ: 'Asia/Tokyo',
+  };
+
+  test.each([
+    ['a hub', [hub.hass, '--config', '/srv/volume'], {}, true],
+    ['a script', ['python3', '-c', 'print()', 'one'], {}, true],
+    ['a script that is missing', ['python3', '-c'], {}, false],
+    ['an interpreter with other options', ['python3', '-I', '-c', 'print()'], {}, false],
+    ['a module', ['python3', '-m', 'http.server'], {}, false],
+    ['another hub', ['/other/bin/hass'], {}, false],
+    ['another program', ['sh', '-c', 'python3 -c 1'], {}, false],
+    ['another search path', ['python3', '-c', ''], { PATH: '/usr/bin' }, false],
+    ['another language', [hub.hass], { LANG: 'de_DE.UTF-8' }, false],
+    ['a variable of the interpreter', [hub.hass], { PYTHONPATH: '/srv' }, false],
+    ['a variable that a module may read', [hub.hass], { AIOHTTP_NO_EXTENSIONS: '1' }, false],
+  ])('%s', (_what, command, added, expected) => {
+    expect(runsInFork(command, { ...environment, ...added }, hub)).toBe(expected);
   });
 });

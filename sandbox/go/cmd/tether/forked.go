@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// request is what the fork server (sandbox/fork-server.py) needs to run a command as if it were started here. The
+// standard output and error are sent with it.
+type request struct {
+	Command     []string `json:"command"`
+	Environment []string `json:"environment"`
+	Directory   string   `json:"directory"`
+}
+
+// forked has the fork server at the abstract Unix address run the command. The command is not running when there is an
+// error. The server kills it when this process ends.
+func forked(address string, command []string) (*child, error) {
+	directory, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	message, err := json.Marshal(request{command, os.Environ(), directory})
+	if err != nil {
+		return nil, err
+	}
+	connection, err := connect(address)
+	if err != nil {
+		return nil, err
+	}
+	if err := send(connection, append(message, '\n')); err != nil {
+		return nil, errors.Join(err, connection.Close())
+	}
+	answers := bufio.NewReader(connection)
+	var pid int
+	if _, err := fmt.Fscanf(answers, "pid %d\n", &pid); err != nil {
+		return nil, errors.Join(err, connection.Close())
+	}
+	ended := make(chan int, 1)
+	go func() {
+		code := 128 + int(syscall.SIGKILL) // the server ended, and with it all that it ran
+		_, _ = fmt.Fscanf(answers, "exit %d\n", &code)
+		ended <- code
+	}()
+	return &child{pid, ended}, nil
+}
+
+func connect(address string) (*os.File, error) {
+	socket, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		return nil, err
+	}
+	syscall.CloseOnExec(socket)
+	if err := syscall.Connect(socket, &syscall.SockaddrUnix{Name: "@" + address}); err != nil {
+		return nil, errors.Join(err, syscall.Close(socket))
+	}
+	return os.NewFile(uintptr(socket), address), nil
+}
+
+func send(connection *os.File, message []byte) error {
+	output := syscall.UnixRights(int(os.Stdout.Fd()), int(os.Stderr.Fd()))
+	// The files arrive with the first bytes.
+	sent, err := syscall.SendmsgN(int(connection.Fd()), message, output, nil, 0)
+	if err != nil {
+		return err
+	}
+	_, err = connection.Write(message[sent:])
+	return err
+}
