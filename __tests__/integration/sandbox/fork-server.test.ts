@@ -59,7 +59,7 @@ function start(address: string | undefined, command: readonly string[]): Started
     process: child,
     output,
     ended: once(child, 'close').then(([code]) => code as number),
-    pid: async () => Number(await until('it runs', () => readFile(pidFile, 'utf8').catch(() => ''))),
+    pid: async () => Number(await until('it runs', () => readFile(pidFile, 'utf8').catch(() => false))),
   };
 }
 
@@ -148,7 +148,7 @@ describe('ForkServer', () => {
     for (const end of ways) {
       await rm(file, { force: true });
       const each = script(address, code, file);
-      const own = await until('it has started another', () => readFile(file, 'utf8').catch(() => ''));
+      const own = await until('it has started another', () => readFile(file, 'utf8').catch(() => false));
       const pids = [await each.pid(), Number(own)];
       expect(pids.map(isAlive)).toEqual([true, true]);
       end(each);
