@@ -77,13 +77,19 @@ function isAlive(pid: number): boolean {
 
 /** All that a program can see of how it was started. */
 const SEEN = `
-import json, os, signal, sys, tempfile, threading, time
+import contextlib, json, os, signal, sys, tempfile, threading, time
+
+def links():
+    for file in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(FileNotFoundError):
+            yield os.readlink("/proc/self/fd/" + file)
+
 print(json.dumps({
     "argv": sys.argv, "path": sys.path, "main": __name__, "doc": __doc__,
     "same": sys.modules["__main__"].__dict__ is globals(), "file": globals().get("__file__"),
     "environment": dict(os.environ), "directory": os.getcwd(), "temporary": tempfile.gettempdir(),
     "zone": time.tzname, "group": os.getpgrp() == os.getpid(), "input": sys.stdin.read(),
-    "files": sorted(map(int, os.listdir("/proc/self/fd")))[:-1], "umask": os.umask(0o22),
+    "sockets": sorted(link.split(":")[0] for link in links() if ":" in link), "umask": os.umask(0o22),
     "signals": [str(signal.getsignal(each)) for each in sorted(signal.valid_signals())],
     "masked": sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])), "wakeup": signal.set_wakeup_fd(-1),
     "threads": threading.active_count(), "buffered": sys.stdout.line_buffering, "prefix": sys.prefix,
@@ -164,7 +170,7 @@ describe('ForkServer', () => {
     const pid = await running.pid();
     await server.stop();
     expect(await running.ended).toBe(137);
-    expect(isAlive(pid)).toBe(false);
+    await until('the program has ended', () => !isAlive(pid));
     expect(await server.address()).toBeUndefined();
     expect(await script(address, 'print("alone")').output).toBe('alone\n');
   });
