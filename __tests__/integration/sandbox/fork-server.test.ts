@@ -154,7 +154,10 @@ describe('ForkServer', () => {
     for (const end of ways) {
       await rm(file, { force: true });
       const each = script(address, code, file);
-      const own = await until('it has started another', () => readFile(file, 'utf8').catch(() => false));
+      const own = await until(
+        'it has started another',
+        async () => /\d+\n/.exec(await readFile(file, 'utf8'))?.[0],
+      );
       const pids = [await each.pid(), Number(own)];
       expect(pids.map(isAlive)).toEqual([true, true]);
       end(each);
