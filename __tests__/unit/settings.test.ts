@@ -46,6 +46,7 @@ describe('settings', () => {
     ['a namespace that is too long', [], { WATCH_NAMESPACES: 'a'.repeat(64) }, ['at most 63']],
     ['a name for an address', [], { POD_IP: 'localhost' }, ['POD_IP=localhost', 'IPv4 or IPv6']],
     ['half an address', [], { POD_IP: '10.0.0' }, ['POD_IP=10.0.0:', 'IPv4 or IPv6']],
+    ['an unknown way to make a certificate', [], { WEBHOOK: 'true' }, ['WEBHOOK=true', 'self-signed']],
     ['neither true nor false', ['--leader-election=yes'], {}, ['--leader-election=yes', 'true or false']],
   ])('%s is refused by name', (_, args, environment, words) => {
     const message = refusal(args, environment);

@@ -1,0 +1,57 @@
+import type { CustomResource } from '../../../operator/kinds/resource';
+import type { Cache } from '../../../operator/runtime/cache';
+import { objectKey } from '../../../operator/runtime/object-key';
+import { writeSecretsYaml } from '../../../operator/sync/secrets/secrets-yaml';
+import { clusterView } from '../../../operator/webhook/cluster-view';
+import { definitionOf, ours } from './requests';
+
+const readyIs = (status: 'True' | 'False') => ({
+  conditions: [
+    { type: 'Ready', status, reason: 'x', message: '', observedGeneration: 1, lastTransitionTime: '' },
+  ],
+});
+
+/** A cluster with one HubSecrets of the Hub `villa`, and what was read of the Secret that it makes. */
+function setup({ ready = 'True' as 'True' | 'False', read = true, exists = true } = {}) {
+  const source = { ...ours('HubSecrets', 'keys'), status: readyIs(ready) } as CustomResource;
+  const { text } = writeSecretsYaml(new Map([['password', 'hunter2']]), 'salt');
+  return clusterView({
+    cache: {
+      get: (kind: string, namespace: string, name: string) =>
+        name === 'porch' ? ours(kind, name, {}, { namespace }) : undefined,
+      ofHub: function* (_: string, __: string, hub: string) {
+        if (exists && hub === 'villa') yield source;
+      },
+    } as unknown as Cache,
+    controller: {
+      othersWithIdentity: () => [
+        objectKey('HubAutomation', 'home', 'porch'),
+        objectKey('HubAutomation', 'home', 'gone'),
+      ],
+    },
+    secrets: {
+      lastRead: (_, name) =>
+        read && name === 'villa-secrets' ? new Map([['secrets.yaml', text]]) : undefined,
+    },
+  });
+}
+
+describe('clusterView', () => {
+  test('others with the identity are read from the cache; one that has gone meanwhile is left out', () => {
+    const asked = ours('HubAutomation', 'second', { id: 'porch' });
+    const others = setup().othersWithIdentity(definitionOf('HubAutomation'), asked);
+    expect(others.map(({ metadata }) => metadata.name)).toEqual(['porch']);
+  });
+
+  test('the keys of a hub are those of the Secret that was read last', () => {
+    expect(setup().secretsOf('home', 'villa')?.values.get('password')).toBe('hunter2');
+  });
+
+  test.each([
+    ['there is no HubSecrets', setup({ exists: false })],
+    ['it is not Ready, so that its Secret may lack keys', setup({ ready: 'False' })],
+    ['this replica has not read the Secret', setup({ read: false })],
+  ])('nothing is known when %s', (_, view) => {
+    expect(view.secretsOf('home', 'villa')).toBeUndefined();
+  });
+});
