@@ -12,7 +12,11 @@ const readyIs = (status: 'True' | 'False') => ({
 });
 
 /** A cluster with one HubSecrets of the Hub `villa`, and what was read of the Secret that it makes. */
-function setup({ ready = 'True' as 'True' | 'False', read = true, exists = true } = {}) {
+function setup({
+  ready = 'True',
+  read = true,
+  exists = true,
+}: { ready?: 'True' | 'False'; read?: boolean; exists?: boolean } = {}) {
   const source = { ...ours('HubSecrets', 'keys'), status: readyIs(ready) } as CustomResource;
   const { text } = writeSecretsYaml(new Map([['password', 'hunter2']]), 'salt');
   return clusterView({
