@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, ApiServerUnreachable } from '../operator/runtime/api-client';
+import { CodeHost } from './code-host';
 import { formatError, SandboxError } from './sandbox-error';
 import { ResourceStates, type ResourceState } from './resource-states';
 import { type Sandbox, startSandbox } from './index';
@@ -18,6 +19,7 @@ import {
 import { freePort } from './ports';
 import { defaultProgress, type Report, runSteps } from './progress';
 import { removeRunFile, writeRunFile } from './run-file';
+import { repositoryZip } from './zip';
 import { installWebhook, webhookSettings } from './webhook';
 
 const samples = join(repository, 'samples');
@@ -31,9 +33,10 @@ async function main(): Promise<void> {
   const sandbox = await startSandbox({ hubs: true });
   const interrupted = untilInterrupted();
   const resourceStates = new ResourceStates(sandbox.kubeconfig);
+  const codeHost = await startCodeHost();
   let failed = false;
   try {
-    const operator = await start(sandbox, resourceStates, interrupted);
+    const operator = await start(sandbox, codeHost, resourceStates, interrupted);
     const states = await resourceStates.list();
     await writeRunFile(sandbox, runFacts(operator, states));
     await show(sandbox, operator, states);
@@ -48,13 +51,23 @@ async function main(): Promise<void> {
     throw error;
   } finally {
     resourceStates.close();
+    await codeHost.stop();
     await removeRunFile();
     await sandbox.stop({ keep: failed });
   }
 }
 
+/** Samples work without a way to the internet: a plugin that does nothing has the place of the real one. */
+async function startCodeHost(): Promise<CodeHost> {
+  const codeHost = await CodeHost.start();
+  const script = 'console.info("this is the stand-in for card-mod in a sandbox");\n';
+  codeHost.serve('thomasloven/lovelace-card-mod', 'v4.2.1', repositoryZip({ 'card-mod.js': script }));
+  return codeHost;
+}
+
 async function start(
   sandbox: Sandbox,
+  codeHost: CodeHost,
   resourceStates: ResourceStates,
   interrupted: Promise<void>,
 ): Promise<OperatorProcess> {
@@ -67,7 +80,9 @@ async function start(
         title: 'Starting the operator',
         run: async () => {
           const port = await freePort();
-          operator = await startOperator(sandbox, { settings: webhookSettings(port) });
+          operator = await startOperator(sandbox, {
+            settings: { ...webhookSettings(port), CODE_HOST_URL: codeHost.url },
+          });
           await installWebhook(sandbox, port);
           return `${operator.url}/metrics`;
         },

@@ -7,12 +7,12 @@ import {
   templateError,
   themeNames,
 } from '../../../operator/client/community-content';
-import { CodeHost } from '../../code-host';
+import { CodeHost } from '../../../sandbox/code-host';
 import { freshNamespace, until } from '../../cluster';
 import { configuration, DEFAULT_CONFIGURATION, Home, hub, type Manifest, secret } from '../../cluster/home';
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
-import { LINK, repositoryZip, zip } from '../../zip';
+import { LINK, repositoryZip, zip } from '../../../sandbox/zip';
 
 // Repositories of every category in one real hub, from a code host on this machine. Each test has repositories of its own.
 

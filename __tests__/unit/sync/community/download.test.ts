@@ -1,7 +1,7 @@
 import { systemClock } from '../../../../operator/clock';
 import { ARCHIVE_SIZE, DOWNLOAD_REDIRECTS, DOWNLOAD_TIMEOUT } from '../../../../operator/limits';
 import { archiveUrl, downloadArchive, DownloadFailed } from '../../../../operator/sync/community/download';
-import { CodeHost, redirectTo } from '../../../code-host';
+import { CodeHost, redirectTo } from '../../../../sandbox/code-host';
 import { ManualClock } from '../../manual-clock';
 
 let host: CodeHost;

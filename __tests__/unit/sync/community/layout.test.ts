@@ -1,7 +1,7 @@
 import { readArchive } from '../../../../operator/sync/community/archive';
 import { unpack } from '../../../../operator/sync/community/layout';
 import { INSTALLED_FILES } from '../../../../operator/limits';
-import { LINK, repositoryZip, zip } from '../../../zip';
+import { LINK, repositoryZip, zip } from '../../../../sandbox/zip';
 
 type Category = Parameters<typeof unpack>[1];
 

@@ -3,8 +3,8 @@ import { DOWNLOAD_REJECTED_RETRY, DOWNLOAD_RETRY } from '../../../../operator/li
 import { type Preparation, Preparations } from '../../../../operator/sync/community/preparation';
 import { digestOf } from '../../../../operator/sync/community/repository-package';
 import { RepositoryRefused } from '../../../../operator/sync/community/refused';
-import { CodeHost } from '../../../code-host';
-import { repositoryZip } from '../../../zip';
+import { CodeHost } from '../../../../sandbox/code-host';
+import { repositoryZip } from '../../../../sandbox/zip';
 import { ManualClock } from '../../manual-clock';
 
 let host: CodeHost;
