@@ -176,11 +176,17 @@ describe('an owner whose making was cut off', () => {
     await until('a hub is left with half an owner', async () => {
       second = await HubProcess.start();
       anew = new RestClient({ url: second.url, clock: systemClock, redact: redactor([]) });
-      if (await dieWhileMaking()) return true;
-      // This process was late, and the hub was through before its request was cut.
-      anew.close();
-      await second.dispose();
-      return false;
+      let isCut = false;
+      try {
+        isCut = await dieWhileMaking();
+      } finally {
+        // This process was late, and the hub was through before its request was cut.
+        if (!isCut) {
+          anew.close();
+          await second.dispose();
+        }
+      }
+      return isCut;
     });
   });
   afterEach(async () => {
