@@ -5,6 +5,7 @@ import type { HubClient } from '../../../operator/client/hub-client';
 import { callService } from '../../../operator/client/services';
 import { stateOf } from '../../../operator/client/states';
 import { freshNamespace, mustKubectl, until } from '../../cluster';
+import { outliveCreation } from '../../cluster/creation-time';
 import { automation, Home } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { startHub } from '../../cluster/onboarded-volume';
@@ -88,9 +89,7 @@ describe('HubAutomation', () => {
   test('of two with one id the older has it, until it goes', async () => {
     await home.apply(automation('villa', 'older', { id: 'twin', alias: 'The older' }));
     await ready('older');
-    const { creationTimestamp } = (await home.get('hubautomation', 'older')).metadata;
-    const nextSecond = Date.parse(creationTimestamp) + 1_000; // ages are compared in whole seconds
-    await until('the younger will be younger', () => Date.now() >= nextSecond);
+    await outliveCreation(home, 'hubautomation', 'older');
     await home.apply(automation('villa', 'younger', { id: 'twin', alias: 'The younger' }));
     expect((await stalled('younger', 'DuplicateId')).message).toContain('HubAutomation older');
     expect(await inHub('twin')).toMatchObject({ alias: 'The older' });

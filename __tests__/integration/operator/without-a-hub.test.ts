@@ -1,5 +1,6 @@
 import { RESYNC } from '../../../operator/limits';
 import { freshNamespace, mustKubectl, until } from '../../cluster';
+import { outliveCreation } from '../../cluster/creation-time';
 import { automation, configuration, Home, type Manifest } from '../../cluster/home';
 import { startTestOperator } from '../../cluster/operator';
 
@@ -29,6 +30,7 @@ describe('a HubConfiguration', () => {
   test('takes over from one that is deleted, at once', async () => {
     await home.apply(named('first', 'villa'));
     await home.ready('hubconfiguration', 'first', { status: 'False', reason: 'HubNotFound' });
+    await outliveCreation(home, 'hubconfiguration', 'first');
     await home.apply(named('second', 'villa'));
     await home.ready('hubconfiguration', 'second', { status: 'False', reason: 'DuplicateId' });
     expect(await ownerOf('villa')).toBe('first');
