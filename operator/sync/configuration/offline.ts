@@ -2,7 +2,7 @@ import type { Hub } from '../../kinds';
 import { userAnnotations } from '../../kinds/annotations';
 import { isInRecoveryMode } from '../../kinds/hub';
 import { objectNames } from '../../kinds/object-names';
-import { HUB_RETURN_LIMIT, HUB_START_LIMIT } from '../../limits';
+import { DEPENDENCY_REQUEUE, HUB_RETURN_LIMIT, HUB_START_LIMIT } from '../../limits';
 import { conditionOf } from '../../runtime/conditions';
 import type { Outcome } from '../../runtime/outcome';
 import { builtin } from '../../runtime/types';
@@ -52,11 +52,16 @@ export class OfflineConfigurations {
     const isRejected = verdict !== undefined && isSameMarker(verdict.marker, content.marker) && !forced;
     const accepted = hub && (await this.accepted.current(hub, forced));
     const outcomes = new Outcomes(resource, content, accepted);
-    const withHash = { ...outcome, status: { ...outcome.status, ...outcomes.generated } };
+    const isRecovery = hub !== undefined && isInRecoveryMode(hub);
+    const withHash = {
+      ...outcome,
+      // The hub may not have answered when it was asked for its mode.
+      ...(isRecovery && { after: DEPENDENCY_REQUEUE }),
+      status: { ...outcome.status, ...outcomes.generated },
+    };
     if (hub && !verdict && (await this.failedStarts.goBack(resource, content, hub, accepted)))
       return outcomes.failedStart();
     const present = publishedConfiguration(services, resource);
-    const isRecovery = hub !== undefined && isInRecoveryMode(hub);
     if (present?.hash === hash) {
       // A crash left it there before the hub had checked it, and the hub cannot start with it.
       if (

@@ -173,7 +173,8 @@ describe('OfflineConfigurations', () => {
       lastTransitionTime: '',
     };
     const { hash, sync, written } = setup({ hub: aHub({ status: { conditions: [condition] } as never }) });
-    await sync();
+    // Soon again: a hub that did not answer cannot have said that it is in recovery mode.
+    expect(await sync()).toMatchObject({ reason: 'HubNotReady', after: 30_000 });
     expect(written).toEqual([hash]);
   });
 
