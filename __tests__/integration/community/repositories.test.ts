@@ -17,19 +17,6 @@ import { LINK, repositoryZip, zip } from '../../../sandbox/zip';
 // Repositories of every category in one real hub, from a code host on this machine. Each test has repositories of its own.
 
 const KIND = 'hubcommunityrepository';
-/** It fails at once where a package is missing, instead of looking for it on the internet. */
-const WITH_PACKAGES = {
-  spec: {
-    containers: [
-      {
-        name: 'hub',
-        command: ['hass', '--config', '/config', '--skip-pip-packages', 'pyotp,PyQRCode,gTTS'],
-        env: [{ name: 'UV_OFFLINE', value: '1' }],
-      },
-    ],
-  },
-};
-
 let home: Home;
 let host: CodeHost;
 let operator: TestOperator;
@@ -45,7 +32,7 @@ beforeAll(async () => {
   serveTheme('early', 'v1', 'Early');
   await home.apply(repository('early', 'theme'));
   await home.ready(KIND, 'early', { status: 'False', reason: 'HubNotFound' });
-  await home.apply(hub('villa', { podTemplate: WITH_PACKAGES }), configuration('villa', text));
+  await home.apply(hub('villa'), configuration('villa', text));
   await home.ready('hub', 'villa');
   volume = await home.volumeOf('villa');
 });
@@ -178,20 +165,6 @@ describe('HubCommunityRepository', () => {
     });
     await installed('table-repo');
     expect(await rollouts()).toBe(generation + 1);
-  });
-
-  test('an integration whose packages cannot be installed says so in the words of the hub', async () => {
-    serveIntegration('needy', 'v1', 'needy', { requirements: ['hub-operator-has-no-such-package==1.0'] });
-    await home.apply(repository('needy', 'integration'));
-    const message = await refused('needy', 'NotLoaded');
-    expect(message).toContain('needy');
-    expect(message).toMatch(
-      /could not be loaded.*Unable to install package hub-operator-has-no-such-package==1\.0/s,
-    );
-    expect(await statusOf('needy')).toMatchObject({ phase: 'Failed', installedVersion: 'v1' });
-    serveIntegration('needy', 'v2', 'needy');
-    await home.change(KIND, 'needy', { ref: 'v2' });
-    await installed('needy');
   });
 
   test('what is refused installs nothing, and the earlier version stays', async () => {

@@ -91,7 +91,6 @@ async function list(zip: ZipFile): Promise<readonly Entry[]> {
 function assertPath(path: string): void {
   const parts = path.replace(/\/$/, '').split('/');
   const isPlain = parts.every((part) => part !== '' && part !== '.' && part !== '..');
-  // eslint-disable-next-line no-control-regex -- these are what is looked for
   const isPrintable = !/[\u0000-\u001f\u007f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffd]/.test(path);
   const fits =
     Buffer.byteLength(path) <= LONGEST_PATH && parts.every((part) => Buffer.byteLength(part) <= LONGEST_NAME);

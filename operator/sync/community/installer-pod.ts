@@ -180,7 +180,7 @@ function written(message: string): Verdict | undefined {
   try {
     const { result, message: words } = JSON.parse(message) as { result?: unknown; message?: unknown };
     if (result === 'done' || result === 'conflict' || result === 'failed')
-      return { result, message: String(words ?? '') };
+      return { result, message: typeof words === 'string' ? words : '' };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }

@@ -185,11 +185,11 @@ export class CommunitySync {
     }
     const reached = await this.hubs.reach(hub.metadata.namespace, hub.metadata.name);
     if ('outcome' in reached) return reached.outcome;
-    const { activate } = activators[spec.category];
+    const activator = activators[spec.category];
     try {
-      let shown = await activate(reached.client, { provides, digest, isNew });
+      let shown = await activator.activate(reached.client, { provides, digest, isNew });
       if (shown.type === 'inactive' && !isNew)
-        shown = await activate(reached.client, { provides, digest, isNew: true });
+        shown = await activator.activate(reached.client, { provides, digest, isNew: true });
       if (shown.type === 'inactive')
         return stalled('NotLoaded', shown.message, {
           status: { phase: 'Failed' },

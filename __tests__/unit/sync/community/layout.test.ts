@@ -75,7 +75,7 @@ describe('unpack', () => {
     [{ 'dist/card-bundle.js': '' }, 'lovelace-card', ['card-bundle.js']],
     [{ ...hacs({ filename: 'main.js' }), 'main.js': '', 'card.js': '' }, 'card', ['card.js', 'main.js']],
   ])('a plugin is its script in dist or at the root: %j', async (files, name, expected) => {
-    const { provides, ...found } = await layout('plugin', files as Record<string, string>, name);
+    const { provides, ...found } = await layout('plugin', files, name);
     expect(found).toMatchObject({ target: `www/community/${name}`, isFile: false, files: expected });
     expect(provides).toHaveLength(1);
     expect(provides[0]).toMatch(new RegExp(`^/local/community/${name}/[a-z-]+\\.js$`));
