@@ -21,9 +21,12 @@ import { until } from '../until';
 let hub: FakeHub;
 const opened: { close(): void }[] = [];
 
+/** No deadline passes by itself. */
+const stopped = (): Clock => new ManualClock();
+
 function open({
   token = 'good-token',
-  clock = new ManualClock() as Clock, // no deadline passes by itself
+  clock = stopped(),
   url = hub.url,
   assertLeader = () => undefined,
   authBackoff = new AuthBackoff(clock),
