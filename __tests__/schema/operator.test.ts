@@ -67,7 +67,7 @@ describe('under Pod Security restricted', () => {
 describe('the operator’s account', () => {
   const can = async (verb: string, resource: string, namespace = 'default') => {
     const account = `--as=system:serviceaccount:${NAMESPACE}:${OPERATOR}`;
-    return (await kubectl(['auth', 'can-i', verb, resource, account], { namespace })).stdout.trim();
+    return (await kubectl(['auth', 'can-i', verb, ...resource.split(' '), account], { namespace })).stdout.trim();
   };
 
   /** The API server learns of roles by a watch. */
@@ -79,6 +79,7 @@ describe('the operator’s account', () => {
     ['patch', `hubautomations.${API_GROUP}/status`],
     ['patch', `hubfloors.${API_GROUP}`],
     ['create', 'statefulsets.apps'],
+    ['create', 'pods'], // that load community repositories
     ['delete', 'pods'],
     ['patch', 'secrets'],
     ['create', 'events'],
@@ -87,8 +88,7 @@ describe('the operator’s account', () => {
   test.each([
     ['create', `hubs.${API_GROUP}`],
     ['delete', `hubautomations.${API_GROUP}`],
-    ['create', 'pods/exec'],
-    ['create', 'pods'],
+    ['create', 'pods --subresource=exec'],
     ['get', 'nodes'],
     ['update', 'clusterroles.rbac.authorization.k8s.io'],
     ['create', 'leases.coordination.k8s.io'],
