@@ -67,7 +67,9 @@ describe('under Pod Security restricted', () => {
 describe('the operator’s account', () => {
   const can = async (verb: string, resource: string, namespace = 'default') => {
     const account = `--as=system:serviceaccount:${NAMESPACE}:${OPERATOR}`;
-    return (await kubectl(['auth', 'can-i', verb, ...resource.split(' '), account], { namespace })).stdout.trim();
+    return (
+      await kubectl(['auth', 'can-i', verb, ...resource.split(' '), account], { namespace })
+    ).stdout.trim();
   };
 
   /** The API server learns of roles by a watch. */
