@@ -120,14 +120,14 @@ describe('two processes', () => {
         },
       );
       // In the moment in which a reconcile asks the hub: its request has all of its time left.
-      const before = sockets.length;
-      await until('a reconcile waits for the hub', () => {
+      const signalled = new Promise<void>((resolve) => {
         asked = () => {
-          asked = () => undefined;
+          asked = () => undefined; // a second signal would end it at once
           one.signal('SIGTERM');
+          resolve();
         };
-        return sockets.length > before;
       });
+      await signalled;
       expect(await handOver(one, two)).not.toMatch(/^one_/);
       const lines = (await one.log()).split('\n');
       const stopping = lines.findIndex((line) => line.includes('received signal, stopping operator'));
