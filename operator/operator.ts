@@ -165,10 +165,14 @@ export class HubOperator extends OperatorAdapter {
     });
   }
 
-  /** Watches the metadata of all Secrets and ConfigMaps; their contents are read on demand. */
+  /**
+   * Watches the metadata of all Secrets and ConfigMaps; their contents are read on demand. Of their annotations, the
+   * operator's own are cached: such as the decision to restart a hub.
+   */
   private watchReferenced(kind: 'Secret' | 'ConfigMap'): void {
     this.cache.watch<ClusterObject>(builtin[kind], {
       metadataOnly: true,
+      annotationPrefix: `${API_GROUP}/`,
       onChange: (change) => {
         if (change.type === 'deleted' && kind === 'Secret') this.secrets.forget(change.object);
         this.controller.onReferenced(kind, change.object);

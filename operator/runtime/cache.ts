@@ -8,7 +8,7 @@ import { WATCH_IDLE_TIMEOUT } from './watch-stream';
 
 export type WatchOptions<T extends ClusterObject> = Pick<
   InformerOptions<T>,
-  'onChange' | 'indexBy' | 'labelSelector' | 'metadataOnly' | 'transform'
+  'annotationPrefix' | 'indexBy' | 'labelSelector' | 'metadataOnly' | 'onChange' | 'transform'
 >;
 
 export interface CacheOptions {

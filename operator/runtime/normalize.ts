@@ -5,6 +5,8 @@ export interface NormalizeOptions<T extends ClusterObject> {
   readonly type: ResourceType;
   /** Cache only metadata: for Secrets and ConfigMaps, whose contents must not be kept in memory. */
   readonly metadataOnly?: boolean;
+  /** With `metadataOnly`: the prefix of the annotations to cache. Default: none is cached. */
+  readonly annotationPrefix?: string;
   /** Maps each object of the server, including its `managedFields`, to the cached object. */
   readonly transform?: (object: T) => T;
   /** Freeze cached objects, so that a mutation throws: for tests. */
@@ -18,16 +20,18 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
  */
 export function normalize<T extends ClusterObject>(
   object: T,
-  { freeze, metadataOnly, transform, type }: NormalizeOptions<T>,
+  { annotationPrefix, freeze, metadataOnly, transform, type }: NormalizeOptions<T>,
 ): T {
   const transformed = transform ? transform(object) : object;
   const metadata: Record<string, unknown> = { ...transformed.metadata };
   delete metadata['managedFields'];
+  const { annotations } = transformed.metadata;
   if (metadataOnly) {
-    delete metadata['annotations']; // `last-applied-configuration` of kubectl contains the whole Secret
-  } else if (transformed.metadata.annotations?.[LAST_APPLIED] !== undefined) {
-    const { [LAST_APPLIED]: _, ...annotations } = transformed.metadata.annotations;
-    metadata['annotations'] = annotations;
+    // `last-applied-configuration` of kubectl contains the whole Secret.
+    metadata['annotations'] = annotationPrefix && withPrefix(annotations, annotationPrefix);
+  } else if (annotations?.[LAST_APPLIED] !== undefined) {
+    const { [LAST_APPLIED]: _, ...others } = annotations;
+    metadata['annotations'] = others;
   }
   const normalized = {
     ...(metadataOnly ? ({} as T) : transformed), // the answer to a write contains the whole object
@@ -36,4 +40,11 @@ export function normalize<T extends ClusterObject>(
     metadata,
   };
   return freeze ? deepFreeze(normalized) : normalized;
+}
+
+function withPrefix(
+  annotations: Readonly<Record<string, string>> = {},
+  prefix: string,
+): Record<string, string> {
+  return Object.fromEntries(Object.entries(annotations).filter(([name]) => name.startsWith(prefix)));
 }

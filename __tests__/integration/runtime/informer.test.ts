@@ -115,15 +115,23 @@ describe('Informer', () => {
       applyAs(cluster(), 'user', builtin.Secret, {
         apiVersion: 'v1',
         kind: 'Secret',
-        metadata: { name: 'password', namespace, annotations: { copy: password } },
+        metadata: {
+          name: 'password',
+          namespace,
+          annotations: { copy: password, 'example.org/owner': 'anna' },
+        },
         stringData: { password },
       });
     await secret('hunter2');
-    const { told, informer } = await follow(builtin.Secret, { metadataOnly: true });
+    const { told, informer } = await follow(builtin.Secret, {
+      metadataOnly: true,
+      annotationPrefix: 'example.org/',
+    });
     await secret('hunter3');
     await heard(told, 'modified password');
     const known = informer.store.get(objectKey('Secret', namespace, 'password'));
     expect(known).toMatchObject({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'password' } });
+    expect(known!.metadata.annotations).toEqual({ 'example.org/owner': 'anna' });
     expect(JSON.stringify([...informer.store.values()])).not.toContain('hunter');
   });
 

@@ -52,7 +52,7 @@ export function readLoggerLevels(given: Files): LoggerLevels {
   // Of two values for one name the hub takes that of the section itself, or of the first package.
   const all = [...[...inPackages].reverse(), ...(own ? [own] : [])].map(read);
   return {
-    ...Object.assign({}, ...all),
+    ...(Object.assign({}, ...all) as LoggerLevels),
     logs: Object.assign({}, ...all.map(({ logs }) => logs)) as LoggerLevels['logs'],
   };
 }

@@ -1,4 +1,3 @@
-import type { HubConfiguration } from '../../../../operator/kinds';
 import { NOT_LOADED } from '../../../../operator/sync/hub/workload/init-scripts';
 import { ManualClock } from '../../manual-clock';
 import { FakeHub } from './fake-hub';
@@ -146,7 +145,7 @@ describe('Loads', () => {
         ...resource,
         metadata: { ...resource.metadata, uid },
         spec: { ...resource.spec, ...spec },
-      } as HubConfiguration;
+      };
       return null;
     };
     await hub.operator().sync(wanted);

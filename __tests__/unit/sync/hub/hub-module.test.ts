@@ -23,7 +23,7 @@ describe('hubModule', () => {
     const requests: ApiRequest[] = [];
     const given = services({
       applier: {}, // never used: every write goes through one that writes nothing
-      cache: { get: () => undefined, list: function* () {} },
+      cache: { get: () => undefined, list: function* () {}, ofHub: function* () {} },
       secrets: { exists: () => false },
       cluster: {
         find: <T>(type: { kind: string }, _: string, name: string) =>
