@@ -104,9 +104,14 @@ export const patterns: Readonly<
     bad: ['', '3:30:00', '03:30', '24:00:00', '12:60:00'],
   },
   // A community repository
-  '^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9_.-]+$': {
-    good: ['owner/name', 'a-1/b.c_d'],
-    bad: ['', 'owner', 'https://x/a', 'a/b/c', '-a/b'],
+  // A repository, which is not named . or ..
+  '^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9_.-]*[A-Za-z0-9_-][A-Za-z0-9_.-]*$': {
+    good: ['owner/name', 'a-1/b.c_d', 'a/.github', 'a/b..'],
+    bad: ['', 'owner', 'https://x/a', 'a/b/c', '-a/b', 'a/', 'a/.', 'a/..'],
+  },
+  '^sha256:[0-9a-f]{64}$': {
+    good: [`sha256:${'0123456789abcdef'.repeat(4)}`],
+    bad: ['', 'sha256:', 'a'.repeat(64), `sha256:${'A'.repeat(64)}`, `sha512:${'a'.repeat(64)}`],
   },
   // A version of one
   '^[A-Za-z0-9][A-Za-z0-9._+/-]*$': {
