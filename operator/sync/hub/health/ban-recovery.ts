@@ -24,6 +24,8 @@ import type { HubContext } from '../steps';
 const WINDOW_MINUTES = BAN_WINDOW / 60_000;
 /** A hub that does not respond for longer after its restart has another fault. */
 const RESTART_DURATION = 2 * 60_000;
+/** Times of objects are whole seconds, rounded down, and `lastSelfUnban` is rounded up: a quick restart seems older. */
+const TIME_RESOLUTION = 2_000;
 
 /**
  * Restarts a hub that has banned the operator; the init container `unban-operator-ip` then removes the operator's
@@ -167,8 +169,8 @@ function restartIneffective(
   { lastRestart, window }: BanHistory,
 ): string | undefined {
   // A success since then would have closed the window.
-  if (!window || lastRestart === undefined || Date.parse(metadata.creationTimestamp ?? '') < lastRestart)
-    return undefined;
+  if (!window || lastRestart === undefined) return undefined;
+  if (Date.parse(metadata.creationTimestamp ?? '') < lastRestart - TIME_RESOLUTION) return undefined;
   const unban = status?.initContainerStatuses?.find(({ name }) => name === UNBAN_CONTAINER);
   const report = unban?.state?.terminated?.message;
   return report?.includes(NOT_BANNED) ? report.trim() : undefined;

@@ -9,13 +9,15 @@ import { ManualClock } from '../../../manual-clock';
 // With a real hub and its bans: integration/hub/ban.test.ts. Here is what happens between two passes.
 
 const clock = new ManualClock();
-const pod = { metadata: { name: 'h-0', uid: 'pod-1', creationTimestamp: '2025-12-31T00:00:00Z' } };
+const oldPod = { metadata: { name: 'h-0', uid: 'pod-1', creationTimestamp: '2025-12-31T00:00:00Z' } };
+let pod: object;
 let deleted: string[];
 let settings: { podIp: string };
 let unban: BanRecovery;
 
 beforeEach(() => {
   deleted = [];
+  pod = oldPod;
   settings = { podIp: '10.0.0.1' };
   const services = {
     clock,
@@ -74,6 +76,20 @@ describe('BanRecovery', () => {
       },
       status: { phase: 'Failed' },
     });
+  });
+
+  test.each([
+    ['in the second before the one that status shows', '2026-01-01T00:00:09Z', 'RestartDidNotHelp'],
+    ['long before', '2025-12-31T00:00:00Z', 'Recovering'],
+  ])('takes the report of a pod that started %s for what it is', async (_, creationTimestamp, reason) => {
+    const message = '10.0.0.1 is not among the bans; banned are 10.0.0.2';
+    pod = {
+      metadata: { ...oldPod.metadata, creationTimestamp },
+      status: { initContainerStatuses: [{ name: 'unban-operator-ip', state: { terminated: { message } } }] },
+    };
+    const at = '2026-01-01T00:00:10Z';
+    const outcome = await reconcile({ lastSelfUnban: at, banWindow: { startedAt: at, restarts: 1 } });
+    expect(outcome).toMatchObject({ conditions: { BanRecoveryFailed: { reason } } });
   });
 
   test('removes its condition when it is switched off', async () => {
