@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { bundleOf } from '../../../operator/sync/community/bundle';
 import { INSTALL } from '../../../operator/sync/community/installer-script';
 import { digestOf } from '../../../operator/sync/community/repository-package';
+import { until } from '../../cluster';
 import { runPython } from '../../cluster/python-script';
 
 // The installer's script alone: what it leaves on a volume.
@@ -25,13 +26,11 @@ const SCRIPT = 'python_scripts/wake.py';
 type Files = Readonly<Record<string, string>>;
 
 async function run(request: object, files: Files = {}, script = INSTALL) {
-  const parts = join(directory, 'parts');
-  await rm(parts, { recursive: true, force: true });
-  await mkdir(parts);
+  const parts = await mkdtemp(join(directory, 'parts-'));
   const content = new Map(Object.entries(files).map(([path, text]) => [path, Buffer.from(text)]));
   const bundle = bundleOf({ target: '', isFile: false, provides: [], files: content });
   for (const [index, part] of bundle.entries()) await writeFile(join(parts, `00${index}`), part);
-  const verdict = join(directory, 'verdict');
+  const verdict = `${parts}.verdict`;
   const filled = JSON.stringify({ install: null, remove: [], ...request }).replace(
     'DIGEST',
     digestOf(content),
@@ -169,11 +168,11 @@ describe('INSTALL', () => {
     const at = (files: Files) =>
       Object.fromEntries(Object.entries(files).map(([path, content]) => [`${SHELF}/${path}`, content]));
     expect(await install(SHELF, old)).toEqual(done);
-    const start = join(directory, 'start');
-    await rename(config, start);
+    const before = join(directory, 'before');
+    await rename(config, before);
     // Killed before each of its steps that change something, in turn, until it has no further one.
     for (let step = 1; ; step++) {
-      await cp(start, config, { recursive: true });
+      await cp(before, config, { recursive: true });
       const { result } = await install(SHELF, next, [], killedBefore(step));
       expect([at(old), at(next)]).toContainEqual(await volume());
       expect(await install(SHELF, next)).toEqual(done);
@@ -183,6 +182,33 @@ describe('INSTALL', () => {
       expect(step).toBeGreaterThan(6);
       break;
     }
+  });
+
+  test('two that run on one volume at the same time are both recorded', async () => {
+    const [held, waits, go] = ['held', 'waits', 'go'].map((name) => join(directory, name)) as [
+      string,
+      string,
+      string,
+    ];
+    const table = 'custom_components/table';
+    // The first stands still with the record that it has read, until the second waits for it, or has ended.
+    const first = install(SHELF, { 'manifest.json': '1', 'a.py': '1' }, [], pausedAt(held, go));
+    await until('the first has read the record', () => existsSync(held));
+    const second = install(table, { 'manifest.json': '2', 'b.py': '2' }, [], announcing(waits));
+    await Promise.race([until('the second waits', () => existsSync(waits)), second]);
+    await writeFile(go, '');
+    expect(await Promise.all([first, second])).toEqual([done, done]);
+    const record = await readFile(join(config, 'hub-operator', 'community.json'), 'utf8');
+    expect(JSON.parse(record)).toEqual({
+      [SHELF]: ['a.py', 'manifest.json'],
+      [table]: ['b.py', 'manifest.json'],
+    });
+    expect(await volume()).toEqual({
+      [`${SHELF}/manifest.json`]: '1',
+      [`${SHELF}/a.py`]: '1',
+      [`${table}/manifest.json`]: '2',
+      [`${table}/b.py`]: '2',
+    });
   });
 
   test('a volume that cannot exchange two names is repaired after a crash between them', async () => {
@@ -200,9 +226,43 @@ describe('INSTALL', () => {
   });
 });
 
+/** The script that makes one file when it has read the record, and continues when there is another one. */
+function pausedAt(reached: string, go: string): string {
+  const read = '    record = read_json(record_file)\n';
+  expect(INSTALL).toContain(read);
+  const pause = `    import time
+    open(${JSON.stringify(reached)}, "w").close()
+    while not os.path.exists(${JSON.stringify(go)}):
+        time.sleep(0.01)
+`;
+  return INSTALL.replace(read, read + pause);
+}
+
+/** The script that makes a file before it waits for the lock of another one. */
+function announcing(file: string): string {
+  const announced = `
+flock = fcntl.flock
+
+
+def announce(locked, operation):
+    try:
+        flock(locked, operation | fcntl.LOCK_NB)
+    except BlockingIOError:
+        open(${JSON.stringify(file)}, "w").close()
+        flock(locked, operation)
+
+
+fcntl.flock = announce
+`;
+  expect(INSTALL).toContain(start);
+  return INSTALL.replace(start, announced + start);
+}
+
+/** Where the script begins to work. */
+const start = '\ntry:\n    work.mkdir';
+
 /** The script that ends at once before its n-th change of the volume. */
 function killedBefore(step: number): string {
-  const start = '\ntry:\n    work.mkdir';
   const steps = ['write_json', 'discard', 'exchange', 'flush', 'pathlib.Path.replace', 'pathlib.Path.rename'];
   const killing = `
 count = 0

@@ -9,11 +9,11 @@ export const INSTALLER_CONTAINER = 'install';
  *
  * A target is replaced by one rename, so that a crash or a power loss leaves the old files or the new ones. What the operator
  * put there is recorded in `hub-operator/community.json` on the volume, with all names before a change and with those that
- * remain after it: only recorded files are replaced or removed. A target that is not recorded belongs to a person, unless it
+ * remain after it: only recorded files are replaced or removed. A lock on the volume keeps others from the record meanwhile. A target that is not recorded belongs to a person, unless it
  * equals what is to be installed. Nothing is written through a link.
  */
 export const INSTALL = `
-import ctypes, gzip, hashlib, io, json, os, pathlib, platform, shutil, sys
+import ctypes, fcntl, gzip, hashlib, io, json, os, pathlib, platform, shutil, sys
 
 config, chunks, verdict = (pathlib.Path(argument) for argument in sys.argv[1:4])
 request = json.loads(sys.argv[4])
@@ -139,6 +139,16 @@ def swap(path, target):
     journal.unlink()
 
 
+def lock():
+    # Pods of several repositories may run on one volume. Opened to append: a link in its place loses no content.
+    file = open(own / "community.lock", "a")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX)
+    except OSError:
+        pass  # a file system without locks
+    return file
+
+
 def repair():
     target = read_json(journal).get("target")
     if target and not (config / target).exists() and aside.exists():
@@ -158,6 +168,8 @@ def keep_others(path, recorded, files):
         copy = fresh / name
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(file, copy, follow_symlinks=False)
+        if not copy.is_symlink():
+            flush(copy)
 
 
 def install(target, is_file, digest, record):
@@ -223,6 +235,7 @@ def remove(target, record):
 
 try:
     work.mkdir(parents=True, exist_ok=True)
+    locked = lock()  # until the process ends
     repair()
     record = read_json(record_file)
     wanted = request["install"]
