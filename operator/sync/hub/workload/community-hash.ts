@@ -4,14 +4,15 @@ import type { Services } from '../../services';
 
 /**
  * `sha256:<hex>` of the community integrations on the hub's volume, by what the status of their resources says: the hub loads
- * an integration only when it starts, so another hash is a rolling restart. Undefined: there are none.
+ * an integration only when it starts, so another hash is a rolling restart. The same files on another volume are installed after
+ * the hub has started there, so the claim counts. Undefined: there are none.
  */
 export function communityHash({ cache }: Pick<Services, 'cache'>, { metadata }: Pick<Hub, 'metadata'>) {
   const installed = [
     ...cache.ofHub<HubCommunityRepository>('HubCommunityRepository', metadata.namespace, metadata.name),
   ]
     .filter(({ spec, status }) => spec.category === 'integration' && status?.digest !== undefined)
-    .map(({ status }) => `${status!.target} ${status!.digest}\n`)
+    .map(({ status }) => `${status!.target} ${status!.digest} ${status!.claimUID}\n`)
     .sort();
   if (installed.length === 0) return undefined;
   return `sha256:${createHash('sha256').update(installed.join('')).digest('hex')}`;
