@@ -16,13 +16,18 @@ import type { Targets } from './targets';
 
 /** Removes what was installed: by a pod on the volume, then in the hub that runs. */
 export class CommunityRemoval {
+  /** When this process started, as `Clock.now`. */
+  private readonly started: number;
+
   constructor(
     private readonly services: Services,
     private readonly hubs: HubClients,
     private readonly installer: Installer,
     private readonly preparations: Preparations,
     private readonly targets: Targets,
-  ) {}
+  ) {
+    this.started = services.clock.now();
+  }
 
   async remove(
     resource: HubCommunityRepository,
@@ -35,12 +40,10 @@ export class CommunityRemoval {
     if (!hub || hub.metadata.deletionTimestamp || hub.spec.external) return [];
     if (dryRun && status?.target !== undefined)
       return this.finish(resource, skipped(status.target, 'The annotation dry-run is set.'));
-    const isOverdue =
-      this.services.clock.now() - Date.parse(metadata.deletionTimestamp ?? '') > INSTALLED_REMOVAL_TIMEOUT;
     const pod = this.installer.find(resource);
     const target = status?.target;
-    if (isOverdue && (pod || target !== undefined))
-      return this.finish(resource, failed(target, 'The pod that removes them has not ended in time.'));
+    if (this.isOverdue(resource) && (pod || target !== undefined))
+      return this.giveUp(resource, 'The pod that removes them has not ended in time.');
     if (pod) return this.follow(resource, pod);
     if (target === undefined) {
       await this.deactivate(resource);
@@ -71,10 +74,22 @@ export class CommunityRemoval {
       await this.installer.clean(resource);
       return outcomes.removing(shown);
     }
-    if (verdict.result !== 'done') return this.finish(resource, failed(target, verdict.message));
+    if (verdict.result !== 'done') return this.giveUp(resource, verdict.message);
     if (target !== undefined) return outcomes.removed();
     await this.installer.clean(resource);
     return outcomes.removing(shown);
+  }
+
+  /** Time in which no operator ran does not count: nothing was tried. */
+  private isOverdue({ metadata }: HubCommunityRepository): boolean {
+    const since = Math.max(Date.parse(metadata.deletionTimestamp ?? ''), this.started);
+    return this.services.clock.now() - since > INSTALLED_REMOVAL_TIMEOUT;
+  }
+
+  /** Without a target there are no files to report. */
+  private giveUp(resource: HubCommunityRepository, why: string): Promise<readonly EventSpec[]> {
+    const target = resource.status?.target;
+    return target === undefined ? this.finish(resource) : this.finish(resource, failed(target, why));
   }
 
   /** A hub that does not answer forgets the files when it starts again. */
@@ -127,8 +142,8 @@ const skipped = (target: string, why: string): EventSpec => ({
   message: `The files in /config/${target} stay on the volume. ${why}`,
 });
 
-const failed = (target: string | undefined, why: string): EventSpec => ({
+const failed = (target: string, why: string): EventSpec => ({
   type: 'Warning',
   reason: 'CleanupFailed',
-  message: `The files${target === undefined ? '' : ` in /config/${target}`} could not be removed from the volume: ${why}`,
+  message: `The files in /config/${target} could not be removed from the volume: ${why}`,
 });

@@ -1,0 +1,79 @@
+import type { HubCommunityRepository } from '../../../../operator/kinds';
+import { INSTALLED_REMOVAL_TIMEOUT } from '../../../../operator/limits';
+import type { HubClients } from '../../../../operator/sync/hub-clients';
+import type { Installer } from '../../../../operator/sync/community/installer';
+import type { InstallerPod } from '../../../../operator/sync/community/installer-pod';
+import type { Preparations } from '../../../../operator/sync/community/preparation';
+import { CommunityRemoval } from '../../../../operator/sync/community/removal';
+import type { Targets } from '../../../../operator/sync/community/targets';
+import { ManualClock } from '../../manual-clock';
+import { resource } from '../../resource';
+import { aHub, aHubContext, services } from '../fixtures';
+
+type Spec = HubCommunityRepository['spec'];
+type Status = NonNullable<HubCommunityRepository['status']>;
+
+let clock: ManualClock;
+let started: number;
+let cleaned: number;
+let pod: InstallerPod | undefined;
+
+beforeEach(() => {
+  clock = new ManualClock();
+  [started, cleaned, pod] = [0, 0, undefined];
+});
+
+/** A removal whose hub runs, in a process that starts now. */
+function removal(): CommunityRemoval {
+  const installer = {
+    find: () => pod,
+    workloadOf: () => ({}),
+    start: () => Promise.resolve(void started++),
+    clean: () => Promise.resolve(void cleaned++),
+  };
+  return new CommunityRemoval(
+    services({ clock }),
+    { find: () => aHub() } as unknown as HubClients,
+    installer as unknown as Installer,
+    { forget: () => undefined } as unknown as Preparations,
+    { release: () => undefined } as unknown as Targets,
+  );
+}
+
+/** A resource that is being deleted since now. */
+function deleted(status: Status): HubCommunityRepository {
+  const spec: Spec = { hubRef: { name: 'villa' }, category: 'theme', repository: 'o/n', ref: 'v1' };
+  const deletionTimestamp = new Date(clock.now()).toISOString();
+  return resource<Spec, Status>('night', spec, { deletionTimestamp, status });
+}
+
+const context = aHubContext().reconcile;
+
+describe('CommunityRemoval', () => {
+  test('gives up after its time limit, in which the time without an operator does not count', async () => {
+    const given = deleted({ target: 'themes/night' });
+    await clock.advance(10 * INSTALLED_REMOVAL_TIMEOUT);
+    const subject = removal();
+    expect(await subject.remove(given, context)).toMatchObject({ reason: 'Removing' });
+    await clock.advance(INSTALLED_REMOVAL_TIMEOUT);
+    expect(await subject.remove(given, context)).toMatchObject({ reason: 'Removing' });
+    expect([started, cleaned]).toEqual([2, 0]);
+    await clock.advance(1);
+    expect(await subject.remove(given, context)).toEqual([
+      expect.objectContaining({
+        reason: 'CleanupFailed',
+        message: expect.stringContaining('themes/night') as unknown,
+      }),
+    ]);
+    expect([started, cleaned]).toEqual([2, 1]);
+  });
+
+  test('reports no files when none were installed', async () => {
+    const subject = removal();
+    const given = deleted({});
+    pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'villa-community-1', namespace: 'home' } };
+    await clock.advance(INSTALLED_REMOVAL_TIMEOUT + 1);
+    expect(await subject.remove(given, context)).toEqual([]);
+    expect(cleaned).toBe(1);
+  });
+});
