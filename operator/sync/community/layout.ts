@@ -30,8 +30,13 @@ export async function unpack(archive: Archive, category: Category, name: string)
   return layouts[category](archive, hints, name);
 }
 
-/** Bytes of a `hacs.json`. */
-const LARGEST_HINTS = 64 * 1024;
+/** Bytes of a file that is parsed: objects take many times its size in memory. */
+const LARGEST_JSON = 256 * 1024;
+const LARGEST_THEME = 512 * 1024;
+
+/** Themes of a repository, and characters of a name: they are in the status. */
+const MOST_THEMES = 500;
+const LONGEST_THEME_NAME = 200;
 
 const layouts: Readonly<
   Record<Category, (archive: Archive, hints: Hints, name: string) => Promise<RepositoryPackage>>
@@ -102,12 +107,20 @@ async function theme(archive: Archive, hints: Hints, name: string): Promise<Repo
     throw new RepositoryRefused(
       `The repository has no file *.yaml ${folder === '' ? 'at its root' : 'in themes/'}, which a theme needs.`,
     );
-  const names = [...files].flatMap(([path, content]) => themesIn(content, folder + path));
-  return { target: `themes/${name}`, isFile: false, files, provides: [...new Set(names)].sort() };
+  const names = new Set<string>();
+  for (const [path, content] of files) {
+    for (const each of themesIn(content, folder + path)) names.add(each);
+    if (names.size > MOST_THEMES)
+      throw new RepositoryRefused(
+        `The repository has more than ${MOST_THEMES} themes up to the file ${shown(folder + path)}, which is not accepted.`,
+      );
+  }
+  return { target: `themes/${name}`, isFile: false, files, provides: [...names].sort() };
 }
 
 /** A file has its themes by name. */
 function themesIn(content: Buffer, path: string): string[] {
+  assertSize(path, content.length, LARGEST_THEME);
   let themes: unknown;
   try {
     themes = load(content.toString());
@@ -119,7 +132,13 @@ function themesIn(content: Buffer, path: string): string[] {
   }
   if (!isObject(themes) || Object.keys(themes).length === 0 || !Object.values(themes).every(isObject))
     throw new RepositoryRefused(`The file ${shown(path)} is not a map of themes by their names.`);
-  return Object.keys(themes);
+  const names = Object.keys(themes);
+  const long = names.find(({ length }) => length > LONGEST_THEME_NAME);
+  if (long !== undefined)
+    throw new RepositoryRefused(
+      `The file ${shown(path)} has a theme whose name has ${long.length} characters, and at most ${LONGEST_THEME_NAME} are accepted.`,
+    );
+  return names;
 }
 
 async function pythonScript(archive: Archive, hints: Hints): Promise<RepositoryPackage> {
@@ -183,7 +202,7 @@ async function singleFile(
 
 async function readHints(archive: Archive): Promise<Hints> {
   const entry = archive.entries.find(({ path, type }) => path === 'hacs.json' && type === 'file');
-  if (entry && entry.size > LARGEST_HINTS) throw new RepositoryRefused('The file hacs.json is too large.');
+  if (entry) assertSize('hacs.json', entry.size, LARGEST_JSON);
   const json = entry ? parseObject(await archive.read(entry), 'hacs.json') : {};
   const filename = json['filename'];
   if (
@@ -205,6 +224,7 @@ async function readAll(archive: Archive, selection: Selection): Promise<Readonly
 }
 
 function parseObject(content: Buffer, path: string): Readonly<Record<string, unknown>> {
+  assertSize(path, content.length, LARGEST_JSON);
   try {
     const json: unknown = JSON.parse(content.toString());
     if (isObject(json)) return json;
@@ -212,6 +232,13 @@ function parseObject(content: Buffer, path: string): Readonly<Record<string, unk
     throw new RepositoryRefused(`The file ${shown(path)} is not valid JSON: ${messageOf(error)}.`);
   }
   throw new RepositoryRefused(`The file ${shown(path)} is not a JSON object.`);
+}
+
+function assertSize(path: string, size: number, limit: number): void {
+  if (size > limit)
+    throw new RepositoryRefused(
+      `The file ${shown(path)} has ${Math.ceil(size / 1024)} KiB, and at most ${limit / 1024} KiB are accepted.`,
+    );
 }
 
 const hasFolder = ({ entries }: Archive, folder: string): boolean =>

@@ -16,6 +16,8 @@ async function layout(...given: Parameters<typeof unpacked>) {
 
 const manifest = (domain: string, version: string | undefined = '1.0.0') =>
   JSON.stringify({ domain, version });
+const themes = (prefix: string, count: number) =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index}: {}\n`).join('');
 const hacs = (fields: object) => ({ 'hacs.json': JSON.stringify(fields) });
 
 describe('unpack', () => {
@@ -64,6 +66,16 @@ describe('unpack', () => {
       'several integrations (shelf, table)',
     ],
     ['only attachments', hacs({ zip_release: true, filename: 'shelf.zip' }), 'zip_release'],
+    [
+      'a large manifest',
+      component(`{"domain": "shelf",${' '.repeat(256 * 1024)}"version": "1"}`),
+      '"custom_components/shelf/manifest.json" has 257 KiB, and at most 256 KiB are accepted',
+    ],
+    [
+      'a large hacs.json',
+      { 'hacs.json': ' '.repeat(256 * 1024 + 1) },
+      '"hacs.json" has 257 KiB, and at most 256 KiB',
+    ],
     ['a file name with a path', hacs({ filename: '../shelf.js' }), '"filename" is not the name of a file'],
   ])('an integration with %s is refused', async (_, files, words) => {
     await expect(unpacked('integration', files as Record<string, string>)).rejects.toThrow(words);
@@ -103,6 +115,17 @@ describe('unpack', () => {
   test.each([
     ['no file', { 'nice.yaml': 'x: {}' }, 'no file *.yaml in themes/'],
     ['no YAML', { 'themes/a.yaml': 'a: [' }, 'is not valid YAML'],
+    [
+      'a large file',
+      { 'themes/a.yaml': `x: {}${' '.repeat(512 * 1024)}` },
+      '"themes/a.yaml" has 513 KiB, and at most 512 KiB are accepted',
+    ],
+    [
+      'too many names in several files',
+      { 'themes/a.yaml': themes('a', 250), 'themes/b.yaml': themes('b', 251) },
+      'has more than 500 themes up to the file "themes/b.yaml"',
+    ],
+    ['a long name', { 'themes/a.yaml': `${'x'.repeat(201)}: {}` }, 'whose name has 201 characters'],
     ['no names', { 'themes/a.yaml': 'primary-color: "#000"' }, 'is not a map of themes'],
   ])('a theme with %s is refused', async (_, files, words) => {
     await expect(unpacked('theme', files as Record<string, string>)).rejects.toThrow(words);
