@@ -150,7 +150,10 @@ export const INSTALLED_SIZE = 24 * 1024 * 1024;
 export const INSTALLED_PACKED_SIZE = 10 * 1024 * 1024;
 /** A code host that does not answer is asked again after this time. */
 export const DOWNLOAD_RETRY = MINUTE;
-/** An archive that the code host does not have is asked for again after this time, or when the spec changes. */
+/**
+ * An archive that the code host does not have is asked for again after this time, or when the spec changes, and a failed
+ * installation is tried again.
+ */
 export const DOWNLOAD_REJECTED_RETRY = 8 * MINUTE;
 /** The pod that installs has ended within this time, or is replaced. */
 export const INSTALLER_TIMEOUT = 3 * MINUTE;

@@ -6,6 +6,7 @@ import {
   POD_NOT_READY_REQUEUE,
 } from '../../limits';
 import { type Outcome, type Stalled, stalled, type Waiting, waiting } from '../../runtime/outcome';
+import { DigestMismatch } from './digest-mismatch';
 import { DownloadFailed } from './download';
 import type { Installed } from './installer-pod';
 import type { Preparation } from './preparation';
@@ -37,6 +38,7 @@ export const downloading = ({ repository, ref }: HubCommunityRepositorySpec): Ou
 export function preparationFailed({ error, retryAfter }: Preparation & { type: 'failed' }): Outcome {
   const details = { status: { phase: 'Failed' } };
   if (error instanceof TargetTaken) return stalled('DuplicateId', error.message, details);
+  if (error instanceof DigestMismatch) return stalled('DigestMismatch', error.message, details);
   if (!(error instanceof DownloadFailed)) return stalled('InvalidRepository', error.message, details);
   return error.isTransient
     ? waiting('DownloadFailed', error.message, retryAfter ?? DEPENDENCY_REQUEUE, details)
@@ -45,13 +47,6 @@ export function preparationFailed({ error, retryAfter }: Preparation & { type: '
         ...(retryAfter !== undefined && { after: retryAfter }),
       });
 }
-
-export const digestMismatch = (expected: string, found: string): Outcome =>
-  stalled(
-    'DigestMismatch',
-    `The files have the digest ${found}, and spec.digest is ${expected}: nothing was installed. Check the repository, then correct spec.digest or spec.ref.`,
-    { status: { phase: 'Failed' } },
-  );
 
 /** @param detail of the pod: what it waits for */
 export const installing = (target: string, detail?: string): Outcome =>

@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock';
 import { errorOf } from '../../errors';
 import type { HubCommunityRepositorySpec } from '../../kinds';
+import type { Logger } from '../../log';
 import { DOWNLOAD_REJECTED_RETRY, DOWNLOAD_RETRY } from '../../limits';
 import { readArchive } from './archive';
 import { type Download, downloadArchive, DownloadFailed } from './download';
@@ -40,7 +41,10 @@ export class Preparations {
   private last: Promise<unknown> = Promise.resolve();
   private closed = false;
 
-  constructor(private readonly clock: Clock) {}
+  constructor(
+    private readonly clock: Clock,
+    private readonly log: Logger,
+  ) {}
 
   /**
    * The state of the preparation for a resource; starts it if there is none.
@@ -57,11 +61,15 @@ export class Preparations {
     const entry: Entry = { key, state: { type: 'running' }, abort: new AbortController() };
     if (this.closed) return entry.state;
     this.entries.set(uid, entry);
-    this.last = this.last.then(() => this.run(entry, source)).then(onEnd);
+    // One that fails must not keep the later ones from starting.
+    this.last = this.last
+      .then(() => this.run(entry, source))
+      .then(onEnd)
+      .catch((error: unknown) => this.log.error({ error }, 'failed to report end of download'));
     return entry.state;
   }
 
-  /** Remembers that what was downloaded cannot be installed. */
+  /** Remembers that what was downloaded cannot be installed, without its files. */
   refuse(uid: string, error: RepositoryRefused): Preparation & { readonly type: 'failed' } {
     const state = { type: 'failed', error } as const;
     const entry = this.entries.get(uid);
@@ -73,6 +81,11 @@ export class Preparations {
   forget(uid: string): void {
     this.entries.get(uid)?.abort.abort();
     this.entries.delete(uid);
+  }
+
+  /** Forgets files that nothing can be done with now. A failure stays remembered. */
+  forgetFiles(uid: string): void {
+    if (this.entries.get(uid)?.state.type === 'ready') this.forget(uid);
   }
 
   close(): void {

@@ -3,7 +3,7 @@ import { operatorAnnotations } from '../../kinds/annotations';
 import { communityRepository as definition } from '../../kinds';
 import { objectNames } from '../../kinds/object-names';
 import { defaulted } from '../../kinds/schema';
-import { DEPENDENCY_REQUEUE, DOWNLOAD_REJECTED_RETRY, DOWNLOAD_RETRY, INSTALLER_TIMEOUT } from '../../limits';
+import { DEPENDENCY_REQUEUE, DOWNLOAD_REJECTED_RETRY, INSTALLER_TIMEOUT } from '../../limits';
 import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import { builtin } from '../../runtime/types';
@@ -13,6 +13,7 @@ import { hubErrorOutcome } from '../hub-errors';
 import type { Services } from '../services';
 import { activators } from './activation';
 import { bundleOf } from './bundle';
+import { DigestMismatch } from './digest-mismatch';
 import type { Installer } from './installer';
 import { type InstallerPod, type Installation, installationOf, verdictOf } from './installer-pod';
 import * as outcomes from './outcomes';
@@ -52,10 +53,17 @@ export class CommunitySync {
     const spec = defaulted(definition.spec, resource.spec);
     const { namespace, uid } = resource.metadata;
     const hub = this.hubs.find(namespace, spec.hubRef.name);
-    if (!hub) return outcomes.hubNotFound(spec.hubRef.name);
-    if (hub.metadata.deletionTimestamp) return outcomes.noPod(spec.hubRef.name);
+    if (!hub || hub.metadata.deletionTimestamp) {
+      this.preparations.forget(uid);
+      // A pod that is kept would keep the claim from being deleted.
+      if (!context.dryRun) await this.installer.clean(resource);
+      return hub ? outcomes.noPod(spec.hubRef.name) : outcomes.hubNotFound(spec.hubRef.name);
+    }
     const claimUID = await this.claimUID(hub);
-    if (claimUID === undefined) return outcomes.noPod(spec.hubRef.name);
+    if (claimUID === undefined) {
+      this.preparations.forgetFiles(uid);
+      return outcomes.noPod(spec.hubRef.name);
+    }
     const reconcile = { resource, spec, hub, claimUID, context };
     if (context.forced && !context.dryRun) {
       this.verifying.add(uid);
@@ -80,7 +88,10 @@ export class CommunitySync {
     const { uid, namespace, name, generation } = resource.metadata;
     const workload = this.installer.workloadOf(hub);
     // Files are in memory from here on until they are on their way.
-    if (!workload) return outcomes.noPod(hub.metadata.name);
+    if (!workload) {
+      this.preparations.forgetFiles(uid);
+      return outcomes.noPod(hub.metadata.name);
+    }
     const token = await this.tokenOf(reconcile);
     if ('outcome' in token) return token.outcome;
     const { category, repository, ref } = spec;
@@ -115,8 +126,7 @@ export class CommunitySync {
     const { target, isFile, provides, files } = prepared;
     const digest = digestOf(files);
     try {
-      if (spec.digest !== undefined && spec.digest !== digest)
-        return outcomes.digestMismatch(spec.digest, digest);
+      if (spec.digest !== undefined && spec.digest !== digest) throw new DigestMismatch(spec.digest, digest);
       const parts = bundleOf(prepared);
       const owner = this.targets.reserve(resource, target);
       if (owner) throw new TargetTaken(target, owner.metadata.name);
@@ -157,7 +167,7 @@ export class CommunitySync {
       return outcomes.installing(target, verdict.message);
     // What failed is remembered by its pod, until it is time to try again or something else is asked for.
     const isCurrent = installation !== undefined && !context.forced && isWanted(reconcile, installation);
-    const rest = (verdict.result === 'conflict' ? DOWNLOAD_REJECTED_RETRY : DOWNLOAD_RETRY) - age;
+    const rest = DOWNLOAD_REJECTED_RETRY - age;
     this.targets.settle(resource);
     if (isCurrent && verdict.result === 'conflict' && rest > 0)
       return outcomes.conflict(verdict.message, rest);

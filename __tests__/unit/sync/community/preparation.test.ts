@@ -5,6 +5,7 @@ import { digestOf } from '../../../../operator/sync/community/repository-package
 import { RepositoryRefused } from '../../../../operator/sync/community/refused';
 import { CodeHost } from '../../../../sandbox/code-host';
 import { repositoryZip } from '../../../../sandbox/zip';
+import { silentLog } from '../../../cluster/silent-log';
 import { ManualClock } from '../../manual-clock';
 
 let host: CodeHost;
@@ -34,7 +35,7 @@ async function ended(preparations: Preparations, key: string, ref: string): Prom
 describe('Preparations', () => {
   test('downloads and unpacks a repository once for what is asked for', async () => {
     host.serve('o/n', 'v1', template);
-    const preparations = new Preparations(systemClock);
+    const preparations = new Preparations(systemClock, silentLog);
     const first = await ended(preparations, '1', 'v1');
     expect(first).toMatchObject({ type: 'ready', package: { target: 'custom_templates/a.jinja' } });
     expect(await ended(preparations, '1', 'v1')).toBe(first);
@@ -48,7 +49,7 @@ describe('Preparations', () => {
 
   test('remembers what was refused: for ever what an archive contains, for a while what the host answers', async () => {
     const clock = new ManualClock();
-    const preparations = new Preparations(clock);
+    const preparations = new Preparations(clock, silentLog);
     expect(await ended(preparations, '1', 'v1')).toMatchObject({
       type: 'failed',
       retryAfter: DOWNLOAD_REJECTED_RETRY,
@@ -70,7 +71,7 @@ describe('Preparations', () => {
   });
 
   test('aborts a download that is no longer asked for, and starts none after its end', async () => {
-    const preparations = new Preparations(systemClock);
+    const preparations = new Preparations(systemClock, silentLog);
     const closed = new Promise<void>((resolve) =>
       host.serve('o/n', 'v1', (request) => void request.on('close', resolve)),
     );
@@ -80,6 +81,29 @@ describe('Preparations', () => {
     await closed;
     expect(preparations.prepare('uid', '2', source('v1'), () => undefined)).toEqual({ type: 'running' });
     expect(host.requests).toHaveLength(1);
+  });
+
+  test('a callback that throws does not keep later downloads from starting', async () => {
+    host.serve('o/n', 'v1', template);
+    const preparations = new Preparations(systemClock, silentLog);
+    preparations.prepare('other', '1', source('v1'), () => {
+      throw new Error('a bug');
+    });
+    expect(await ended(preparations, '1', 'v1')).toMatchObject({ type: 'ready' });
+  });
+
+  test('forgets files when that is asked for, but no failure', async () => {
+    host.serve('o/n', 'v1', template);
+    const preparations = new Preparations(systemClock, silentLog);
+    await ended(preparations, '1', 'v1');
+    preparations.forgetFiles('uid');
+    await ended(preparations, '1', 'v1');
+    expect(host.requests).toHaveLength(2);
+    const error = new RepositoryRefused('It is refused.');
+    preparations.refuse('uid', error);
+    preparations.forgetFiles('uid');
+    expect(await ended(preparations, '1', 'v1')).toEqual({ type: 'failed', error });
+    expect(host.requests).toHaveLength(2);
   });
 
   test('the digest is that of the list that sha256sum prints', () => {
