@@ -120,6 +120,9 @@ export class AcceptedConfigurations {
       sentSettings,
       lastLoad,
     };
+    // First: after a crash between the two, what the hub has run with must not be older than what is accepted.
+    if (pending.length === 0)
+      await this.write(hub, lastGoodOf(hub.metadata.name), { files, hash: marker.configuration });
     await this.write(hub, nameOf(hub.metadata.name), {
       files,
       hash: marker.configuration,
@@ -129,8 +132,6 @@ export class AcceptedConfigurations {
       },
       notes: { [LOADED_KEY]: JSON.stringify(stored) },
     });
-    if (pending.length === 0)
-      await this.write(hub, lastGoodOf(hub.metadata.name), { files, hash: marker.configuration });
   }
 
   /** Undefined: the hub has not run with any in full. */

@@ -40,14 +40,15 @@ export class FailedStarts {
       configuration: former.marker.configuration,
       secrets: publishedConfiguration(services, resource)?.restart.secrets,
     };
+    const isSamePod = this.pods.podOf(hub)?.metadata.uid === former.failedStart?.pod;
     await publishConfiguration(
       services,
       resource,
       { files: former.files, hash: restart.configuration },
-      restart,
+      // Another pod runs with what came after it: it needs no restart.
+      isSamePod ? restart : undefined,
     );
     // Its template does not change: the pod was started with these files, and has got the others since.
-    const isSamePod = this.pods.podOf(hub)?.metadata.uid === former.failedStart?.pod;
     if (isSamePod && this.pods.isPodOf(hub, restart))
       await this.pods.replace(hub, `recovery mode with ${content.marker.configuration}`);
     return true;

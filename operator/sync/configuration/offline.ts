@@ -11,7 +11,7 @@ import { HUB_CONTAINER } from '../hub/owned-objects';
 import { PerHub } from '../hub/per-hub';
 import type { Services } from '../services';
 import type { Accepted, AcceptedConfigurations } from './accepted';
-import { isSameMarker } from './content';
+import { type Content, isSameMarker } from './content';
 import type { FailedStarts } from './failed-starts';
 import type { Wanted } from './loads';
 import { Outcomes } from './outcomes';
@@ -79,7 +79,7 @@ export class OfflineConfigurations {
         await publishConfiguration(services, resource, { files, hash }, accepted ? undefined : restart);
         return isRejected ? outcomes.checkFailed(verdict.message, false) : withHash;
       }
-    } else if (!forced) {
+    } else if (!forced && !this.isCorrected(content, accepted)) {
       // The hub rejected it. That it is replaced for another reason changes nothing.
       const before = conditionOf(resource, 'Ready');
       if (before?.reason === 'CheckFailed' && resource.status?.configHash === hash)
@@ -99,6 +99,12 @@ export class OfflineConfigurations {
     const mayRestart = !accepted || isRecovery || policy.strategy !== 'hot-reload';
     await publishConfiguration(services, resource, { files, hash }, mayRestart ? restart : undefined);
     return withHash;
+  }
+
+  /** Whether the hub could not start with the same files and other secrets. */
+  private isCorrected({ marker }: Content, accepted: Accepted | undefined): boolean {
+    const failed = accepted?.failedStart?.marker;
+    return failed?.configuration === marker.configuration && !isSameMarker(failed, marker);
   }
 
   /** Whether changed secrets, or what waited for a restart before, ask for a restart that is not decided yet. */

@@ -129,7 +129,9 @@ export class SubentryUpdate {
     if (!isSuccess(end)) return problemOf(end);
     const made = (await this.present()).find((each) => !subentryIDs.includes(each.subentry_id));
     if (made) await this.setTitle(desired, made.subentry_id);
-    if (replaced !== undefined) await client.configEntries.removeSubentry(this.entry.entry_id, replaced);
+    // A flow that found the former one has changed it instead of making another.
+    if (made && replaced !== undefined)
+      await client.configEntries.removeSubentry(this.entry.entry_id, replaced);
     return this.finish(desired, end);
   }
 

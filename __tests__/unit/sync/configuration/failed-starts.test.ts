@@ -78,6 +78,33 @@ describe('FailedStarts', () => {
     expect(hub.text).toContain('Villa');
   });
 
+  test('a corrected secret is tried, also while the hub cannot start with what ran before', async () => {
+    const hub = await started();
+    const text = `${HOT}counter:\n  visits:\n    name: !secret name\n`;
+    hub.setSecrets({ name: 'wrong' });
+    let isWrong = true;
+    hub.cannotStartWith = () => isWrong;
+    const wrong = hub.wanted(text);
+    const { status } = await hub.reconcile(wrong, 30);
+    const Ready = { type: 'Ready', status: 'False', reason: 'CheckFailed', message: 'recovery mode' };
+    hub.setStatus({ ...status, conditions: [{ ...Ready, lastTransitionTime: '' }] } as never);
+    hub.setSecrets({ name: 'right' });
+    isWrong = false;
+    expect(await hub.settle(hub.wanted(text))).toBe('ConfigurationLoaded');
+    expect(hub.text).toContain('visits');
+  });
+
+  test('a hub that runs with a later change is not restarted when the failed one is written again', async () => {
+    const hub = await started();
+    await hub.reconcile(hub.wanted(UNKNOWN), 30);
+    expect(await hub.settle(hub.wanted(`${HOT}  third:\n`))).toBe('ConfigurationLoaded');
+    hub.events.length = 0;
+    hub.hangs = true;
+    expect(await hub.reconcile(hub.wanted(UNKNOWN), 10)).toMatchObject({ reason: 'CheckFailed' });
+    expect(restartsOf(hub.events)).toBe(0);
+    expect(hub.text).toContain('third');
+  });
+
   test('under hot-reload the restart of a person is followed by one pod that has what ran before', async () => {
     const hub = await started();
     const wanted = hub.wanted(UNKNOWN, 'hot-reload');

@@ -2,7 +2,11 @@ import type { HubClient } from '../../../../operator/client/hub-client';
 import { HubRejected } from '../../../../operator/client/errors';
 import type { Hub, HubConfiguration } from '../../../../operator/kinds';
 import { operatorAnnotations } from '../../../../operator/kinds/annotations';
+import { API_GROUP } from '../../../../operator/kinds/group';
 import type { Manifest } from '../../../../operator/runtime/apply';
+import type { ClusterObject } from '../../../../operator/runtime/objects';
+import { normalize } from '../../../../operator/runtime/normalize';
+import { builtin } from '../../../../operator/runtime/types';
 import { type Outcome, waiting } from '../../../../operator/runtime/outcome';
 import { AcceptedConfigurations } from '../../../../operator/sync/configuration/accepted';
 import { contentOf } from '../../../../operator/sync/configuration/content';
@@ -309,7 +313,7 @@ export class FakeHub {
       cache: {
         watches: () => false,
         get: (kind: string, _namespace: string, name: string) => {
-          if (kind === 'ConfigMap') return metadataOf(name) as never;
+          if (kind === 'ConfigMap') return this.cached(name) as never;
           if (kind === 'Pod') return this.pod as never;
           if (kind === 'HubConfiguration') return this.latest as never;
           return (kind === 'Hub' ? this.hub : undefined) as never;
@@ -346,6 +350,18 @@ export class FakeHub {
         },
       },
     });
+  }
+
+  /** A ConfigMap as the operator caches it. */
+  private cached(name: string): ConfigMap | undefined {
+    const present = this.configMaps.get(name);
+    const options = {
+      type: builtin.ConfigMap,
+      metadataOnly: true,
+      annotationPrefix: `${API_GROUP}/`,
+      freeze: true,
+    };
+    return present && normalize<ConfigMap & ClusterObject>(present as never, options);
   }
 
   private write(

@@ -29,8 +29,8 @@ describe('OnlineConfigurations', () => {
       // What is about to be reloaded, for the case of a crash.
       'write villa-configuration-accepted',
       'input_boolean/reload',
-      'write villa-configuration-accepted',
       'write villa-configuration-last-good',
+      'write villa-configuration-accepted',
     ]);
     expect(hub.loaded.get('input_boolean')).toContain('second');
   });
