@@ -30,7 +30,7 @@ function isDefaultOnly({ field, actual, desired }: Difference): boolean {
   if (actual !== undefined && desired !== undefined) return false;
   const value = actual ?? desired;
   const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
-  return isEmpty || value === '' || (field in DEFAULTS && value === DEFAULTS[field]);
+  return isEmpty || value === '' || (Object.hasOwn(DEFAULTS, field) && value === DEFAULTS[field]);
 }
 
 const LONGEST_VALUE = 60;

@@ -44,7 +44,7 @@ export function readHttpSection(given: Files): HttpSection {
   const settings: Record<string, unknown> = {};
   for (const [key, place] of files.entries(own)) {
     if (key === IGNORED) continue;
-    if (!(key in TYPES)) return invalid(`http has no setting ${key}`);
+    if (!Object.hasOwn(TYPES, key)) return invalid(`http has no setting ${key}`);
     const read = convert(TYPES[key as keyof typeof TYPES], place, files);
     if (read === undefined)
       return invalid(`http.${key} must be a plain value, since the operator sends it to the hub itself`);

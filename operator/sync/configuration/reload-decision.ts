@@ -151,9 +151,9 @@ function serviceFor(
 ): string | undefined {
   if (strategy === 'restart') return undefined;
   if (strategy === 'auto' && RESTARTED_BY_AUTO.has(sectionOf(part))) return undefined;
-  const service = part in SERVICES ? SERVICES[part] : `${lastOf(part)}.reload`;
+  const service = Object.hasOwn(SERVICES, part) ? SERVICES[part] : `${lastOf(part)}.reload`;
   if (!service || !services.has(service)) return undefined;
-  const isPlatform = part !== sectionOf(part) && !(part in SERVICES);
+  const isPlatform = part !== sectionOf(part) && !Object.hasOwn(SERVICES, part);
   return removed && !isPlatform && !RELOADED_WHEN_REMOVED.has(part) ? undefined : service;
 }
 

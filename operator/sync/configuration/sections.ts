@@ -103,7 +103,7 @@ class SectionReader {
 
   private addSection(section: string, content: Place, written: Place): void {
     const { node, file } = content;
-    if (isMap(node) && section in PARTS) return this.addParts(section, content);
+    if (isMap(node) && Object.hasOwn(PARTS, section)) return this.addParts(section, content);
     const items = isSeq(node) ? (node.items as Node[]) : isMap(node) ? [node] : [];
     const platforms = items.map((item) => this.platformOf(section, { node: item, file }));
     if (platforms.every((platform) => platform === undefined)) return this.add(section, [written]);

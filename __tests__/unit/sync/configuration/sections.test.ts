@@ -98,6 +98,10 @@ describe('readSections', () => {
     });
   });
 
+  test.each(['__proto__', 'constructor', 'toString'])('%s is a section like others', (name) => {
+    expect(names(`${name}:\n  a: b\n`)).toEqual([name]);
+  });
+
   test('an alias to itself and a mapping that merges itself end', () => {
     expect(names('a: &a [*a]\n')).toEqual(['a']);
     expect(names('a: &a\n  <<: *a\n  b: 1\n')).toEqual(['a']);
