@@ -30,6 +30,11 @@ export interface CertificatesOptions {
 /** The CAs that are trusted at the same time: that of the certificate, and the one before. */
 const MOST_AUTHORITIES = 2;
 
+/** No certificate can be for the name that the API server is said to call. */
+class UnusableHost extends OperationalError {
+  override readonly name = 'UnusableHost';
+}
+
 /**
  * Keeps the webhook with a certificate that the API server trusts (rules.md, "Certificate of the webhook"). The leader
  * makes the certificate and tells the API server its CA; every replica serves what the Secret has.
@@ -92,10 +97,11 @@ export class Certificates {
   private async reconcile(): Promise<number> {
     const { clock, host } = this.options;
     const now = clock.now();
-    const checked = checkCertificate(this.options.secret(), { host, now });
+    const secret = this.options.secret();
+    const checked = checkCertificate(secret, { host, now });
     const isDue = checked.type === 'invalid' || now >= checked.serving.renewAt;
     if (isDue && host !== undefined && this.leads) {
-      await this.renew(host, checked.type === 'valid' ? checked.serving : this.served, now);
+      await this.renew(host, secret, checked.type === 'valid' ? checked.serving : this.served, now);
       this.changedAgain = true;
       return 0;
     }
@@ -107,24 +113,35 @@ export class Certificates {
     return WEBHOOK_CERTIFICATE_CHECK;
   }
 
-  /** The Secret that is stored counts: a conflict means that another replica was first. */
-  private async renew(host: string, former: ServingCertificate | undefined, now: number): Promise<void> {
+  /**
+   * The Secret that is stored counts: a conflict means that another replica or a person was first.
+   *
+   * @param present the Secret that was found to be due; undefined: there was none
+   * @throws UnusableHost no certificate can be for this host
+   */
+  private async renew(
+    host: string,
+    present: TlsSecret | undefined,
+    former: ServingCertificate | undefined,
+    now: number,
+  ): Promise<void> {
     const { log, namespace, secretName: name } = this.options;
     const { certificate, key, ca } = await issueCertificate(host, now);
     const authorities = [ca, ...currentAuthorities(former?.authorities ?? [], now)].slice(
       0,
       MOST_AUTHORITIES,
     );
-    await this.write({ 'tls.crt': certificate, 'tls.key': key, 'ca.crt': authorities.join('\n') });
+    const data = encoded({ 'tls.crt': certificate, 'tls.key': key, 'ca.crt': authorities.join('\n') });
+    // What would be refused when it is read must not be written: each write would be followed by the next one.
+    const made = checkCertificate({ metadata: { name }, data }, { host, now });
+    if (made.type === 'invalid')
+      throw new UnusableHost(`cannot make a certificate for ${host}: ${made.problem}`);
+    await this.write(present, data);
     log.info({ kind: 'Secret', namespace, name }, 'renewed certificate of webhook');
   }
 
-  private async write(content: Readonly<Record<string, string>>): Promise<void> {
+  private async write(present: TlsSecret | undefined, data: Readonly<Record<string, string>>): Promise<void> {
     const { cluster, namespace, recordWrite, secretName: name } = this.options;
-    const data = Object.fromEntries(
-      Object.entries(content).map(([key, text]) => [key, Buffer.from(`${text}\n`).toString('base64')]),
-    );
-    const present = this.options.secret();
     const answer = await (present
       ? cluster.request<TlsSecret>({
           method: 'PATCH',
@@ -146,15 +163,14 @@ export class Certificates {
     recordWrite({ ...answer, kind: 'Secret' });
   }
 
-  /** The API server trusts the CA before its certificate is served; the former certificate is served until then. */
+  /** The API server trusts the CA before its certificate is served; a former certificate that it trusts is served until then. */
   private async take(serving: ServingCertificate, now: number): Promise<number> {
     const { host, log } = this.options;
     if (host !== undefined) await this.publish(serving);
     if (serving.certificate === this.served?.certificate && serving.key === this.served.key)
       return WEBHOOK_CERTIFICATE_CHECK;
-    const delay = this.propagationLeft(serving);
-    if (delay > 0 && this.served && now < this.served.notAfter)
-      return Math.min(delay, WEBHOOK_CERTIFICATE_CHECK);
+    const delay = this.isServedTrusted(now) ? this.propagationLeft(serving) : 0;
+    if (delay > 0) return Math.min(delay, WEBHOOK_CERTIFICATE_CHECK);
     this.options.serve(serving);
     this.served = serving;
     log.info({ notAfter: new Date(serving.notAfter).toISOString() }, 'serving certificate of webhook');
@@ -168,6 +184,13 @@ export class Certificates {
     const answer = await applyAuthorities(cluster, configuration, authorities);
     recordWrite({ ...answer, kind: builtin.ValidatingWebhookConfiguration.kind });
     log.info({ name: configuration.metadata.name }, 'wrote CA into webhook configuration');
+  }
+
+  /** Whether a certificate is served that the API server still accepts. */
+  private isServedTrusted(now: number): boolean {
+    const configuration = this.options.configuration();
+    const { notAfter = 0, authorities: [authority] = [] } = this.served ?? {};
+    return now < notAfter && authority !== undefined && !!configuration && trusts(configuration, authority);
   }
 
   /** Milliseconds until all API servers trust the certificate; infinite: the leader has not told them its CA yet. */
@@ -187,4 +210,10 @@ export class Certificates {
     const { log, namespace, secretName: name } = this.options;
     log.warn({ kind: 'Secret', namespace, name, problem }, 'certificate of webhook cannot be used');
   }
+}
+
+function encoded(content: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(content).map(([key, text]) => [key, Buffer.from(`${text}\n`).toString('base64')]),
+  );
 }

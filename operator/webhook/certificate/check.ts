@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
+import { createSecureContext } from 'node:tls';
 import { messageOf } from '../../errors';
 import { WEBHOOK_CERTIFICATE_RENEWAL } from '../../limits';
 import type { ClusterObject } from '../../runtime/objects';
@@ -38,6 +39,9 @@ export interface Expectation {
 
 const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
+/** Without a port, a scheme or brackets. */
+const DNS_NAME = /^[\w-]+(\.[\w-]+)*\.?$/;
+
 /** Checks a Secret as the API server will: key, names, validity and the signature of the CA. */
 export function checkCertificate(secret: TlsSecret | undefined, expected: Expectation): Checked {
   if (!secret) return invalid('there is no such Secret');
@@ -54,11 +58,15 @@ function check(secret: TlsSecret, { host, now }: Expectation): Checked {
   if (first === undefined) return invalid('tls.crt has no certificate');
   const leaf = new X509Certificate(first);
   if (!leaf.checkPrivateKey(createPrivateKey(key!))) return invalid('tls.key is not the key of tls.crt');
+  createSecureContext({ cert: certificate, key }); // throws for what OpenSSL would refuse to serve, such as a damaged chain
   const [notBefore, notAfter] = validityOf(leaf);
   if (now < notBefore) return invalid(`it is not valid before ${leaf.validFrom}`);
   if (now >= notAfter) return invalid(`it was valid until ${leaf.validTo}`);
   const authorities = currentAuthorities(ca!.match(PEM) ?? [], now);
   if (host !== undefined) {
+    // OpenSSL finds every text in a certificate that has it; the API server does not.
+    if (!isIP(host) && !DNS_NAME.test(host))
+      return invalid('WEBHOOK_HOST is neither a DNS name nor an IP address');
     const isForHost = isIP(host) ? leaf.checkIP(host) : leaf.checkHost(host, { subject: 'never' });
     if (isForHost === undefined) return invalid(`it is not for ${host}`);
     const issuer = authorities[0];

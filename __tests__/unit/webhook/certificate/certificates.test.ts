@@ -13,6 +13,7 @@ import { RecordingLog } from '../../runtime/recording-log';
 import { HOST, issueCertificate, textOf, tlsSecret } from './authority';
 
 const DAY = 24 * 3_600_000;
+const DAMAGED = '-----BEGIN CERTIFICATE-----\ngarbage\n-----END CERTIFICATE-----';
 
 /** The Secret and the webhook configuration of the API server, with their optimistic locks. */
 class Server {
@@ -112,8 +113,8 @@ afterEach(async () => {
   for (const replica of replicas.splice(0)) await replica.certificates.stop();
 });
 
-function start(server: Server, clock = new ManualClock()): Replica {
-  const replica = new Replica(server, clock, HOST);
+function start(server: Server, clock = new ManualClock(), host = HOST): Replica {
+  const replica = new Replica(server, clock, host);
   replicas.push(replica);
   return replica;
 }
@@ -218,6 +219,13 @@ describe('Certificates', () => {
     ['was deleted', () => undefined],
     ['lost its key', ({ secret }) => ({ ...secret!, data: { ...secret!.data, 'tls.key': '' } })],
     ['has garbage', ({ secret }) => ({ ...secret!, data: { 'tls.crt': 'Z2FyYmFnZQ==' } })],
+    [
+      'has a damaged chain, which OpenSSL refuses to serve',
+      async () => {
+        const issued = await issueCertificate(HOST, Date.UTC(2026, 0, 1));
+        return tlsSecret({ ...issued, certificate: `${issued.certificate}\n${DAMAGED}` });
+      },
+    ],
     ['has an expired certificate', async () => tlsSecret(await issueCertificate(HOST, Date.UTC(2025, 0, 1)))],
     [
       'has a certificate for another host',
@@ -243,8 +251,7 @@ describe('Certificates', () => {
     const brought = await issueCertificate(HOST, clock.now());
     server.put(tlsSecret(brought));
     await leader.watch();
-    await clock.advance(WEBHOOK_CA_PROPAGATION);
-    await leader.rest();
+    // At once: the API server does not trust the former one any more.
     expect(leader.current!.certificate).toBe(brought.certificate);
     expect(server.bundle).toBe(`${brought.ca}\n`);
   });
@@ -286,6 +293,44 @@ describe('Certificates', () => {
     await leader.rest();
     expect(leader.served).toHaveLength(1);
   });
+
+  test('a certificate that a person stores while another one is made is not overwritten', async () => {
+    const server = new Server();
+    const clock = new ManualClock();
+    const brought = await issueCertificate(HOST, clock.now());
+    const leader = start(server, clock);
+    leader.certificates.lead();
+    // Keys are being made: threads of OpenSSL answer in a later turn of the event loop.
+    server.put(tlsSecret(brought));
+    await leader.watch();
+    await clock.advance(WEBHOOK_CERTIFICATE_RETRY);
+    await leader.rest();
+    expect(server.writes).toEqual(['PATCH configuration']);
+    expect(leader.current!.certificate).toBe(brought.certificate);
+    expect(leader.log.at('warn')).toEqual([]);
+  });
+
+  test.each(['a.svc:443', 'https://a.svc', '[::1]', 'ä.svc', '::ffff:10.0.0.1'])(
+    'for %s, which no certificate can be for, nothing is written',
+    async (host) => {
+      const server = new Server();
+      const clock = new ManualClock();
+      const leader = start(server, clock, host);
+      await leader.lead();
+      expect(server.writes).toEqual([]);
+      const failure = 'failed to renew certificate of webhook, retrying';
+      expect(leader.log.at('warn')).toEqual([failure]);
+      const { error } = leader.log.lines.at(-1)!.fields as { error: Error };
+      expect(error.message).toContain(`cannot make a certificate for ${host}: `);
+      await clock.advance(WEBHOOK_CERTIFICATE_RETRY - 1);
+      await leader.rest();
+      expect(leader.log.at('warn')).toHaveLength(1);
+      await clock.advance(1);
+      await leader.rest();
+      expect(leader.log.at('warn')).toEqual([failure, failure]);
+      expect(server.writes).toEqual([]);
+    },
+  );
 
   test('a certificate of another program is served, never written', async () => {
     const server = new Server();

@@ -61,6 +61,9 @@ describe('checkCertificate', () => {
     expect(problemOf(tlsSecret({ ...issued, certificate: 'garbage' }))).toBe('tls.crt has no certificate');
     const garbage = '-----BEGIN CERTIFICATE-----\ngarbage\n-----END CERTIFICATE-----';
     expect(problemOf(tlsSecret({ ...issued, certificate: garbage }))).not.toBe('valid');
+    // The chain is not read by the check, and OpenSSL refuses to serve it.
+    const chain = `${issued.certificate}\n${garbage}`;
+    expect(problemOf(tlsSecret({ ...issued, certificate: chain }))).not.toBe('valid');
     expect(problemOf(tlsSecret({ ...issued, key: 'garbage' }))).not.toBe('valid');
     expect(problemOf(tlsSecret({ certificate: issued.certificate, key: issued.key }))).toBe(
       'ca.crt has no valid certificate',
