@@ -1,8 +1,9 @@
 import type { KindDefinition } from '../kinds/kind';
+import type { HubSecrets } from '../kinds';
 import { objectNames } from '../kinds/object-names';
 import type { CustomResource } from '../kinds/resource';
 import type { Cache } from '../runtime/cache';
-import { isReady } from '../runtime/conditions';
+import { conditionOf } from '../runtime/conditions';
 import type { Controller } from '../runtime/controller';
 import { parseObjectKey } from '../runtime/object-key';
 import type { SecretReader } from '../runtime/secrets';
@@ -33,9 +34,23 @@ export function clusterView({ cache, controller, secrets }: ViewedParts): Cluste
       }),
     secretsOf: (namespace, hub) => {
       const source = secretsOfHub({ cache }, namespace, hub);
-      if (!source || !isReady(source)) return undefined;
+      if (!source || !isGenerated(source, secrets)) return undefined;
       const text = secrets.lastRead(namespace, objectNames(hub).secrets)?.get(SECRETS_FILE);
       return text === undefined ? undefined : readSecretsYaml(text);
     },
   };
+}
+
+/**
+ * Whether the generated Secret has what the HubSecrets asks for now. A key that is applied together with its use is in
+ * neither of them yet, and must not be reported as missing.
+ */
+function isGenerated(source: HubSecrets, secrets: ViewedParts['secrets']): boolean {
+  const { metadata, spec } = source;
+  const ready = conditionOf(source, 'Ready');
+  return (
+    ready?.status === 'True' &&
+    ready.observedGeneration === metadata.generation &&
+    spec.secretRefs.every(({ name }) => secrets.lastRead(metadata.namespace, name) !== undefined)
+  );
 }

@@ -1,4 +1,4 @@
-import { automation, configuration, type HubConfiguration, scene, script } from '../kinds';
+import { automation, configuration, type HubConfiguration, script } from '../kinds';
 import type { KindDefinition } from '../kinds/kind';
 import { overriddenDatabase } from '../kinds/recorder-sources';
 import type { CustomResource } from '../kinds/resource';
@@ -17,7 +17,8 @@ const MOST = 10;
 /** YAML of this size takes about 10 ms to parse; a longer text is checked by the reconciliation alone. Characters. */
 const LONGEST_YAML = 16_384;
 
-const configEntities = new Set([automation.kind, scene.kind, script.kind]);
+/** Kinds with triggers or conditions. */
+const actingKinds = new Set([automation.kind, script.kind]);
 
 const rules: readonly Rule[] = [
   unsafeIntegerWarnings,
@@ -41,7 +42,7 @@ function unsafeIntegerWarnings({ spec }: CustomResource): string[] {
 }
 
 function unquotedTextWarnings({ spec }: CustomResource, { kind }: KindDefinition): string[] {
-  return configEntities.has(kind) ? unquotedTexts(spec, 'spec').map(unquotedTextMessage) : [];
+  return actingKinds.has(kind) ? unquotedTexts(spec, 'spec').map(unquotedTextMessage) : [];
 }
 
 function recorderWarnings({ spec }: CustomResource, { kind }: KindDefinition): string[] {

@@ -5,19 +5,24 @@ import { writeSecretsYaml } from '../../../operator/sync/secrets/secrets-yaml';
 import { clusterView } from '../../../operator/webhook/cluster-view';
 import { definitionOf, ours } from './requests';
 
-const readyIs = (status: 'True' | 'False') => ({
+const readyIs = (status: 'True' | 'False', observedGeneration: number) => ({
   conditions: [
-    { type: 'Ready', status, reason: 'x', message: '', observedGeneration: 1, lastTransitionTime: '' },
+    { type: 'Ready', status, reason: 'x', message: '', observedGeneration, lastTransitionTime: '' },
   ],
 });
 
-/** A cluster with one HubSecrets of the Hub `villa`, and what was read of the Secret that it makes. */
+/** A cluster with one HubSecrets of the Hub `villa`, and what was read of the Secret that it makes and of its source. */
 function setup({
   ready = 'True',
-  read = true,
+  observed = 2,
+  read = ['villa-secrets', 'first', 'second'],
   exists = true,
-}: { ready?: 'True' | 'False'; read?: boolean; exists?: boolean } = {}) {
-  const source = { ...ours('HubSecrets', 'keys'), status: readyIs(ready) } as CustomResource;
+}: { ready?: 'True' | 'False'; observed?: number; read?: string[]; exists?: boolean } = {}) {
+  const secretRefs = [{ name: 'first' }, { name: 'second' }];
+  const source = {
+    ...ours('HubSecrets', 'keys', { secretRefs }, { generation: 2 }),
+    status: readyIs(ready, observed),
+  } as CustomResource;
   const { text } = writeSecretsYaml(new Map([['password', 'hunter2']]), 'salt');
   return clusterView({
     cache: {
@@ -35,7 +40,9 @@ function setup({
     },
     secrets: {
       lastRead: (_, name) =>
-        read && name === 'villa-secrets' ? new Map([['secrets.yaml', text]]) : undefined,
+        read.includes(name)
+          ? new Map([name === 'villa-secrets' ? ['secrets.yaml', text] : ['password', 'hunter2']])
+          : undefined,
     },
   });
 }
@@ -54,7 +61,9 @@ describe('clusterView', () => {
   test.each([
     ['there is no HubSecrets', setup({ exists: false })],
     ['it is not Ready, so that its Secret may lack keys', setup({ ready: 'False' })],
-    ['this replica has not read the Secret', setup({ read: false })],
+    ['its spec has changed since the Secret was written', setup({ observed: 1 })],
+    ['this replica has not read the Secret', setup({ read: ['first', 'second'] })],
+    ['one of its Secrets has changed and was not read again', setup({ read: ['villa-secrets', 'first'] })],
   ])('nothing is known when %s', (_, view) => {
     expect(view.secretsOf('home', 'villa')).toBeUndefined();
   });

@@ -32,6 +32,11 @@ describe('warningsOf', () => {
       'spec.triggers[0].to is the boolean true, and the hub wants text: quote on, off, yes, no, true and false.',
     ]);
     expect(warnings('HubIntegration', spec)).toEqual([]);
+    // A scene has no triggers and no conditions, and its attributes may have any type.
+    const attributes = { condition: 'state', state: 1 };
+    expect(warnings('HubScene', { entities: [{ entity_id: 'light.a', state: 'on', attributes }] })).toEqual(
+      [],
+    );
   });
 
   test('a URL of the recorder beside its Secret has no effect', () => {
