@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../is-object';
 import { truncate } from '../truncate';
 import type { ApiClient } from './api-client';
 import { Applier } from './apply';
@@ -72,7 +73,7 @@ function contentOf(object: ClusterObject): object {
 
 function differences(before: unknown, after: unknown, place: string, secret: boolean): string[] {
   if (isDeepStrictEqual(before, after) || place.endsWith('/last-applied-hash')) return [];
-  if (isRecord(before) && isRecord(after)) {
+  if (isObject(before) && isObject(after)) {
     return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((key) =>
       differences(before[key], after[key], place ? `${place}.${key}` : key, secret),
     );
@@ -86,6 +87,3 @@ function differences(before: unknown, after: unknown, place: string, secret: boo
 function shown(value: unknown): string {
   return truncate(JSON.stringify(value) ?? 'nothing', LONGEST_VALUE);
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,6 +1,7 @@
 import { load, YAMLException } from 'js-yaml';
 import type { HubCommunityRepositorySpec } from '../../kinds';
 import { messageOf } from '../../errors';
+import { isObject } from '../../is-object';
 import { type Archive, shown } from './archive';
 import type { RepositoryPackage } from './repository-package';
 import { RepositoryRefused } from './refused';
@@ -249,6 +250,3 @@ const isUseful = (path: string): boolean =>
   !/(^|\/)(__pycache__|\.git[^/]*|\.DS_Store)(\/|$)/.test(path) && !path.endsWith('.pyc');
 
 const isScript = (path: string): boolean => /^[^/]+\.js(\.gz|\.map)?$/.test(path);
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,3 +1,4 @@
+import { isObject } from '../../is-object';
 import type { EntityPayload } from '../../client/config-entity';
 import type { Difference } from '../difference';
 
@@ -34,7 +35,3 @@ function isSame(actual: unknown, desired: unknown): boolean {
 
 /** Own keys only: a definition may have a key `constructor`. */
 const has = (object: object, key: string): boolean => Object.hasOwn(object, key);
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

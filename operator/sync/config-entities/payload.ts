@@ -1,5 +1,6 @@
 import type { HubAutomationSpec, HubScriptSpec } from '../../kinds';
 import type { EntityPayload } from '../../client/config-entity';
+import { isObject } from '../../is-object';
 
 /** The fields that have a value. */
 export function defined(fields: Readonly<Record<string, unknown>>): EntityPayload {
@@ -38,8 +39,4 @@ export function invalidItem(field: string, items: readonly unknown[] = []): stri
   const index = items.findIndex((item) => typeof item !== 'string' && !isObject(item));
   if (index < 0) return undefined;
   return `${field}[${index}] is ${JSON.stringify(items[index])}: write an object, or a template in quotes where the hub accepts one.`;
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 import { OperationalError } from '../../../errors';
+import { isObject } from '../../../is-object';
 
 /** A PodTemplateSpec, or a part of one. */
 export type PodTemplate = Readonly<Record<string, unknown>>;
@@ -122,7 +123,3 @@ function under(containers: string): Record<string, readonly string[]> {
 }
 
 const isDeletion = (value: unknown): boolean => isObject(value) && value['$patch'] === 'delete';
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

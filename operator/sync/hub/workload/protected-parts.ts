@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
-import { identity, isObject, mergeKeys, type PodTemplate } from './merge';
+import { isObject } from '../../../is-object';
+import { identity, mergeKeys, type PodTemplate } from './merge';
 
 /** The path of the first part of the operator's pod template that the merged one lacks or changes; undefined: none. */
 export function lostPart(own: PodTemplate, merged: PodTemplate): string | undefined {
