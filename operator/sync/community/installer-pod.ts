@@ -1,6 +1,7 @@
 import { operatorAnnotations } from '../../kinds/annotations';
 import type { Manifest } from '../../runtime/apply';
 import type { ClusterObject } from '../../runtime/objects';
+import type { Pod } from '../hub/health/pod-state';
 import { PREPARE_CONTAINER } from '../hub/workload/init-scripts';
 import type { StatefulSet } from '../hub/owned-objects';
 import { INSTALL, INSTALLER_CONTAINER } from './installer-script';
@@ -129,27 +130,6 @@ export const PART_KEY = 'part';
 
 export const partName = (pod: string, index: number): string => `${pod}-${index}`;
 
-/** The installer's pod, as far as it is read. */
-export interface InstallerPod extends ClusterObject {
-  readonly status?: {
-    readonly phase?: string;
-    readonly reason?: string;
-    readonly message?: string;
-    readonly conditions?: readonly {
-      readonly type: string;
-      readonly status: string;
-      readonly message?: string;
-    }[];
-    readonly containerStatuses?: readonly {
-      readonly name: string;
-      readonly state?: {
-        readonly waiting?: { readonly reason?: string; readonly message?: string };
-        readonly terminated?: { readonly exitCode: number; readonly message?: string };
-      };
-    }[];
-  };
-}
-
 /** What became of the pod. */
 export type Verdict =
   | { readonly result: 'running'; readonly message: string | undefined }
@@ -158,7 +138,7 @@ export type Verdict =
 const STARTING: ReadonlySet<string> = new Set(['', 'ContainerCreating', 'PodInitializing']);
 
 /** @param pod of the installer, in any state */
-export function verdictOf({ status }: InstallerPod): Verdict {
+export function verdictOf({ status }: Pod): Verdict {
   const own = status?.containerStatuses?.find(({ name }) => name === INSTALLER_CONTAINER)?.state;
   if (own?.terminated) {
     const { exitCode, message = '' } = own.terminated;

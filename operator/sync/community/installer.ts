@@ -3,14 +3,15 @@ import type { Hub, HubCommunityRepository } from '../../kinds';
 import { objectNames } from '../../kinds/object-names';
 import type { ClusterObject } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
+import type { Pod } from '../hub/health/pod-state';
 import type { StatefulSet } from '../hub/owned-objects';
+import { claimName } from '../hub/workload/claim-conflict';
 import type { Services } from '../services';
 import {
   type HubWorkload,
   type Installation,
   installationOf,
   installerPod,
-  type InstallerPod,
   PART_KEY,
   partName,
 } from './installer-pod';
@@ -20,21 +21,18 @@ export class Installer {
   constructor(private readonly services: Pick<Services, 'applier' | 'cache' | 'clock'>) {}
 
   /** The pod of a resource, in any state. */
-  find(resource: HubCommunityRepository): InstallerPod | undefined {
-    return this.services.cache.get<InstallerPod>(
-      builtin.Pod.kind,
-      resource.metadata.namespace,
-      podName(resource),
-    );
+  find(resource: HubCommunityRepository): Pod | undefined {
+    return this.services.cache.get<Pod>(builtin.Pod.kind, resource.metadata.namespace, podName(resource));
   }
 
   /** Milliseconds since the pod was created. */
-  ageOf({ metadata: { creationTimestamp } }: InstallerPod): number {
+  ageOf({ metadata: { creationTimestamp } }: Pod): number {
     return this.services.clock.now() - Date.parse(creationTimestamp ?? '');
   }
 
   /** The workload beside which a pod can run; undefined: the hub has no pod on a node. */
-  workloadOf({ metadata: { namespace, name }, spec }: Hub): HubWorkload | undefined {
+  workloadOf(hub: Hub): HubWorkload | undefined {
+    const { namespace, name } = hub.metadata;
     const names = objectNames(name);
     const { cache } = this.services;
     const set = cache.get<StatefulSet>(builtin.StatefulSet.kind, namespace, names.workload);
@@ -45,7 +43,7 @@ export class Installer {
     );
     const nodeName = pod?.spec?.nodeName;
     if (!set || nodeName === undefined) return undefined;
-    return { set, nodeName, claimName: spec.storage?.existingClaim ?? names.volumeClaim };
+    return { set, nodeName, claimName: claimName(hub) };
   }
 
   /**

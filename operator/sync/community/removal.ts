@@ -5,11 +5,12 @@ import { FINALIZER_TRY, INSTALLED_REMOVAL_TIMEOUT } from '../../limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { Waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
+import type { Pod } from '../hub/health/pod-state';
 import type { HubClients } from '../hub-clients';
 import type { Services } from '../services';
 import { activators } from './activation';
 import type { Installer } from './installer';
-import { installationOf, type InstallerPod, verdictOf } from './installer-pod';
+import { installationOf, verdictOf } from './installer-pod';
 import * as outcomes from './outcomes';
 import type { Preparations } from './preparation';
 import type { Targets } from './targets';
@@ -57,10 +58,7 @@ export class CommunityRemoval {
     return outcomes.removing(target);
   }
 
-  private async follow(
-    resource: HubCommunityRepository,
-    pod: InstallerPod,
-  ): Promise<readonly EventSpec[] | Waiting> {
+  private async follow(resource: HubCommunityRepository, pod: Pod): Promise<readonly EventSpec[] | Waiting> {
     const installation = installationOf(pod);
     const target = resource.status?.target;
     const shown = target ?? installation?.install?.target ?? 'hub-operator';

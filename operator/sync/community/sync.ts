@@ -7,6 +7,8 @@ import { DEPENDENCY_REQUEUE, DOWNLOAD_REJECTED_RETRY, INSTALLER_TIMEOUT } from '
 import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import { builtin } from '../../runtime/types';
+import type { Pod } from '../hub/health/pod-state';
+import { claimName } from '../hub/workload/claim-conflict';
 import { communityHash } from '../hub/workload/community-hash';
 import type { HubClients } from '../hub-clients';
 import { hubErrorOutcome } from '../hub-errors';
@@ -15,7 +17,7 @@ import { activators } from './activation';
 import { bundleOf } from './bundle';
 import { DigestMismatch } from './digest-mismatch';
 import type { Installer } from './installer';
-import { type InstallerPod, type Installation, installationOf, verdictOf } from './installer-pod';
+import { type Installation, installationOf, verdictOf } from './installer-pod';
 import * as outcomes from './outcomes';
 import type { Preparations } from './preparation';
 import { RepositoryRefused } from './refused';
@@ -147,7 +149,7 @@ export class CommunitySync {
   }
 
   /** Looks at the pod that installs. */
-  private async follow(reconcile: Reconcile, pod: InstallerPod): Promise<Outcome> {
+  private async follow(reconcile: Reconcile, pod: Pod): Promise<Outcome> {
     const { resource, context } = reconcile;
     const installation = installationOf(pod);
     const install = installation?.install;
@@ -223,8 +225,9 @@ export class CommunitySync {
   }
 
   /** Undefined: there is no volume yet. */
-  private async claimUID({ metadata: { namespace, name }, spec }: Hub): Promise<string | undefined> {
-    const claim = spec.storage?.existingClaim ?? objectNames(name).volumeClaim;
+  private async claimUID(hub: Hub): Promise<string | undefined> {
+    const { namespace } = hub.metadata;
+    const claim = claimName(hub);
     const { cache, applier } = this.services;
     const { kind } = builtin.PersistentVolumeClaim;
     // Only our own claims are watched.
@@ -243,26 +246,11 @@ export class CommunitySync {
     const secret = await this.services.secrets.get(resource.metadata.namespace, name);
     const value = secret?.get(key)?.trim();
     if (value) return { value };
-    const status = { phase: 'Pending' };
-    return {
-      outcome: secret
-        ? waiting(
-            'KeyNotFound',
-            `The Secret ${name} in tokenSecretRef has no key ${key}: add it.`,
-            DEPENDENCY_REQUEUE,
-            {
-              status,
-            },
-          )
-        : waiting(
-            'SecretNotFound',
-            `The Secret ${name} in tokenSecretRef does not exist: create it.`,
-            DEPENDENCY_REQUEUE,
-            {
-              status,
-            },
-          ),
-    };
+    const [reason, problem] = secret
+      ? (['KeyNotFound', `has no key ${key}: add it.`] as const)
+      : (['SecretNotFound', 'does not exist: create it.'] as const);
+    const message = `The Secret ${name} in tokenSecretRef ${problem}`;
+    return { outcome: waiting(reason, message, DEPENDENCY_REQUEUE, { status: { phase: 'Pending' } }) };
   }
 }
 

@@ -1,9 +1,9 @@
+import type { Pod } from '../../../../operator/sync/hub/health/pod-state';
 import {
   type HubWorkload,
   type Installation,
   installationOf,
   installerPod,
-  type InstallerPod,
   verdictOf,
 } from '../../../../operator/sync/community/installer-pod';
 
@@ -43,7 +43,7 @@ const workload = {
   },
 } as unknown as HubWorkload;
 
-const pod = (status: InstallerPod['status']): InstallerPod => ({ metadata, ...(status && { status }) });
+const pod = (status: Pod['status']): Pod => ({ metadata, ...(status && { status }) });
 const terminated = (exitCode: number, message: string) =>
   pod({ containerStatuses: [{ name: 'install', state: { terminated: { exitCode, message } } }] });
 

@@ -2,7 +2,7 @@ import type { HubCommunityRepository } from '../../../../operator/kinds';
 import { INSTALLED_REMOVAL_TIMEOUT } from '../../../../operator/limits';
 import type { HubClients } from '../../../../operator/sync/hub-clients';
 import type { Installer } from '../../../../operator/sync/community/installer';
-import type { InstallerPod } from '../../../../operator/sync/community/installer-pod';
+import type { Pod } from '../../../../operator/sync/hub/health/pod-state';
 import type { Preparations } from '../../../../operator/sync/community/preparation';
 import { CommunityRemoval } from '../../../../operator/sync/community/removal';
 import type { Targets } from '../../../../operator/sync/community/targets';
@@ -16,7 +16,7 @@ type Status = NonNullable<HubCommunityRepository['status']>;
 let clock: ManualClock;
 let started: number;
 let cleaned: number;
-let pod: InstallerPod | undefined;
+let pod: Pod | undefined;
 
 beforeEach(() => {
   clock = new ManualClock();
