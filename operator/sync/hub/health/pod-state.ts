@@ -60,32 +60,32 @@ export async function podState(services: PodServices, { metadata }: Hub): Promis
   const { namespace, name } = metadata;
   const pod = services.cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
   if (pod && isReadyPod(pod)) return { ready: true };
-  const message = pod ? await notReadyMessage(services, pod) : await missingPodMessage(services, metadata);
+  const { message, isReplacement } = pod
+    ? { message: await notReadyMessage(services, pod), isReplacement: isReplacementPod(pod) }
+    : await missingPod(services, metadata);
   const redact = await hubRedactor(services, { metadata });
-  return { ready: false, message: redact(message), isReplacement: pod !== undefined && isReplacement(pod) };
+  return { ready: false, message: redact(message), isReplacement };
 }
 
 async function notReadyMessage(services: PodServices, pod: Pod): Promise<string> {
-  return podProblem(pod) ?? withLatestWarning(services, `Pod ${pod.metadata.name} is starting`, pod);
+  return (
+    podProblem(pod) ?? withWarning(`Pod ${pod.metadata.name} is starting`, await latestWarning(services, pod))
+  );
 }
 
-/** A quota, an admission policy or a Pod Security level that rejects the pod is reported on the StatefulSet alone. */
-async function missingPodMessage(
-  services: PodServices,
-  { namespace, name }: Hub['metadata'],
-): Promise<string> {
+/**
+ * A quota, an admission policy or a Pod Security level that rejects the pod is reported on the StatefulSet alone. Without
+ * such a report the StatefulSet controller is about to create the pod: the former one was deleted a moment ago.
+ */
+async function missingPod(services: PodServices, { namespace, name }: Hub['metadata']) {
   const { workload, pod } = objectNames(name);
-  const missing = `Pod ${pod} does not exist yet`;
   const set = services.cache.get(builtin.StatefulSet.kind, namespace, workload);
-  return set ? withLatestWarning(services, missing, set) : `${missing}.`;
+  const warning = set && (await latestWarning(services, set));
+  const message = withWarning(`Pod ${pod} does not exist yet`, warning);
+  return { message, isReplacement: set !== undefined && warning === undefined };
 }
 
-async function withLatestWarning(
-  services: PodServices,
-  message: string,
-  object: ClusterObject,
-): Promise<string> {
-  const warning = await latestWarning(services, object);
+function withWarning(message: string, warning: string | undefined): string {
   return warning ? `${message}: ${warning}` : `${message}.`;
 }
 
@@ -95,7 +95,7 @@ function isReadyPod({ metadata, status }: Pod): boolean {
 }
 
 /** It is being deleted, or it is the next one and has not failed. A pod that lost its node is none. */
-function isReplacement(pod: Pod): boolean {
+function isReplacementPod(pod: Pod): boolean {
   const { metadata, status } = pod;
   const isLost = status?.conditions?.some(
     ({ type, status: value }) => type === 'Ready' && value === 'Unknown',

@@ -114,4 +114,30 @@ describe('podState', () => {
     });
     expect(await podState(given, aHub())).toMatchObject({ ready: false, isReplacement });
   });
+
+  const rejected = {
+    reason: 'FailedCreate',
+    message: 'exceeded quota',
+    metadata: { creationTimestamp: '2026-01-01T00:00:00Z' },
+  };
+  test.each([
+    ['has not created the next pod yet', [], 'Pod villa-0 does not exist yet.', true],
+    [
+      'may not create the next pod',
+      [rejected],
+      'Pod villa-0 does not exist yet: FailedCreate: exceeded quota',
+      false,
+    ],
+  ])(
+    'tells a replacement from a fault: the StatefulSet controller %s',
+    async (_, items, message, isReplacement) => {
+      const set = { metadata: { name: 'villa', namespace: 'home', uid: 'set' } };
+      const given = services({
+        cache: { get: (kind: string) => (kind === 'StatefulSet' ? set : undefined) as never },
+        cluster: { request: <T>() => Promise.resolve({ items } as T) },
+        secrets: { get: () => Promise.resolve(undefined) },
+      });
+      expect(await podState(given, aHub())).toEqual({ ready: false, message, isReplacement });
+    },
+  );
 });
