@@ -10,7 +10,7 @@ import { isLower } from '../hub/workload/downgrade';
 import type { Accepted, AcceptedConfigurations, LastLoad, LoadMethod } from './accepted';
 import { checkInHub, problemOf } from './check';
 import { type Content, isSameMarker } from './content';
-import { isRestartPublished, publishConfiguration, type RestartHashes } from './publish';
+import { isRestartPublished, publishConfiguration, type RestartHashes, withdrawnRestart } from './publish';
 import { decideReload, type HubCapabilities, type ReloadPolicy } from './reload-decision';
 import { reloadSections } from './reload-sections';
 import type { Sections } from './sections';
@@ -175,6 +175,8 @@ export class Loader {
       return { type: 'restart', because, startId: accepted.startId };
     };
     if (decision.type === 'restart') return restart(before, decision.because);
+    // Before the end of the load, which holds a rollout back.
+    await this.publish(job.resource, content, await withdrawnRestart(this.services, job.resource));
     if (decision.type === 'nothing') {
       await accept(after, [], { lastLoad: this.loadedNow('none') });
       return { type: 'loaded', pending: [] };

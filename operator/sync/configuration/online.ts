@@ -19,6 +19,7 @@ import {
   publishConfiguration,
   publishedConfiguration,
   type RestartHashes,
+  withdrawnRestart,
 } from './publish';
 import type { ReloadPolicy } from './reload-decision';
 import { readMarker } from './show';
@@ -136,7 +137,8 @@ export class OnlineConfigurations {
     const { pending, mustRestart } = current;
     const restart = pending.length > 0 && mustRestart && policy.strategy !== 'hot-reload';
     const written = { files, hash: marker.configuration };
-    await publishConfiguration(this.services, resource, written, restart ? content.restart : undefined);
+    const decision = restart ? content.restart : await withdrawnRestart(this.services, resource);
+    await publishConfiguration(this.services, resource, written, decision);
     const outcomes = new Outcomes(resource, content, current);
     if (pending.length === 0) {
       this.pods.settled(hub);

@@ -75,6 +75,28 @@ export function publishedConfiguration(
   return { hash: annotations?.[operatorAnnotations.contentHash], restart: { configuration, secrets } };
 }
 
+/**
+ * The decision to restart the hub as it is once nothing needs a restart any more, such as after a change that was taken
+ * back within the debounce: that of the pod template. Undefined: the Hub has copied the decision, or there is none.
+ */
+export async function withdrawnRestart(
+  services: Pick<Services, 'applier' | 'cache'>,
+  resource: HubConfiguration,
+): Promise<RestartHashes | undefined> {
+  const published = publishedConfiguration(services, resource)?.restart;
+  const cached = restartOfPod(services, resource);
+  if (!published || !cached || isDeepStrictEqual(published, cached)) return undefined;
+  const { namespace } = resource.metadata;
+  // The cache may be older than the rollout: to withdraw one that has begun would be another one.
+  const set = await services.applier.find<StatefulSet>(
+    builtin.StatefulSet,
+    namespace,
+    objectNames(resource.spec.hubRef.name).workload,
+  );
+  const current = set && restartIn(set);
+  return current && !isDeepStrictEqual(published, current) ? current : undefined;
+}
+
 /** The hub has been, or is being, restarted for this decision. */
 export function isRestartPublished(
   services: Pick<Services, 'cache'>,
@@ -90,6 +112,10 @@ function restartOfPod(
   { metadata: { namespace }, spec: { hubRef } }: HubConfiguration,
 ): RestartHashes | undefined {
   const set = cache.get<StatefulSet>(builtin.StatefulSet.kind, namespace, objectNames(hubRef.name).workload);
-  const hashes = set && hashesOf(set);
+  return set && restartIn(set);
+}
+
+function restartIn(set: StatefulSet): RestartHashes | undefined {
+  const hashes = hashesOf(set);
   return hashes && { configuration: hashes.config, secrets: hashes.secrets };
 }

@@ -74,6 +74,8 @@ export class FakeHub {
   latest: HubConfiguration | undefined;
   /** The hub does not finish its start. */
   hangs = false;
+  /** The Hub has not copied a new decision to the pod template yet, as within the debounce. */
+  holdsRollouts = false;
   private status: HubConfiguration['status'];
   private secretsYaml: string | undefined;
   private isRecovery = false;
@@ -248,6 +250,7 @@ export class FakeHub {
 
   /** The Hub copies the restart hash to the pod template; a new one is a new pod, which reads what is mounted then. */
   private followRestart(): void {
+    if (this.holdsRollouts) return;
     const { annotations } = this.configMaps.get('villa-configuration')!.metadata;
     const hashes = [
       annotations[operatorAnnotations.restartHash],
@@ -284,17 +287,21 @@ export class FakeHub {
     return { configuration, ...(secrets !== undefined && { secrets }) };
   }
 
-  private get pod() {
+  private get templateAnnotations() {
     const [configuration, secrets] = this.restartHash?.split(' ') ?? [];
     return {
-      metadata: {
-        name: 'villa-0',
-        uid: `pod-${this.start}`,
-        annotations: {
-          [operatorAnnotations.configHash]: configuration,
-          ...(secrets !== undefined && { [operatorAnnotations.secretsHash]: secrets }),
-        },
-      },
+      [operatorAnnotations.configHash]: configuration,
+      ...(secrets !== undefined && { [operatorAnnotations.secretsHash]: secrets }),
+    };
+  }
+
+  private get statefulSet() {
+    return { metadata: {}, spec: { template: { metadata: { annotations: this.templateAnnotations } } } };
+  }
+
+  private get pod() {
+    return {
+      metadata: { name: 'villa-0', uid: `pod-${this.start}`, annotations: this.templateAnnotations },
       status: {
         ...(this.verdict && {
           initContainerStatuses: [
@@ -315,6 +322,7 @@ export class FakeHub {
         get: (kind: string, _namespace: string, name: string) => {
           if (kind === 'ConfigMap') return this.cached(name) as never;
           if (kind === 'Pod') return this.pod as never;
+          if (kind === 'StatefulSet') return this.statefulSet as never;
           if (kind === 'HubConfiguration') return this.latest as never;
           return (kind === 'Hub' ? this.hub : undefined) as never;
         },
@@ -334,7 +342,8 @@ export class FakeHub {
       },
       applier: {
         isOurs: () => true,
-        find: (_type, _namespace, name) => Promise.resolve(metadataOf(name) as never),
+        find: ({ kind }, _namespace, name) =>
+          Promise.resolve((kind === 'StatefulSet' ? this.statefulSet : metadataOf(name)) as never),
         apply: (_type, manifest: Manifest) => {
           const { name, annotations = {} } = manifest.metadata;
           const data = manifest['data'] as Record<string, string>;

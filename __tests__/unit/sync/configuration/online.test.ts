@@ -1,4 +1,5 @@
 import type { ReloadStrategy } from '../../../../operator/sync/configuration/reload-decision';
+import type { Wanted } from '../../../../operator/sync/configuration/loads';
 import { ManualClock } from '../../manual-clock';
 import { FakeHub } from './fake-hub';
 
@@ -127,6 +128,65 @@ describe('OnlineConfigurations', () => {
     expect(await hub.settle(hub.wanted(RESTART, 'hot-reload'))).toBe('RestartPending');
     expect(await hub.settle(hub.wanted(RESTART, 'auto'))).toBe('ConfigurationLoaded');
     expect(hub.events).toContain('restart');
+  });
+
+  describe('a restart that is decided and has not begun', () => {
+    /** `RESTART` within its debounce. */
+    async function decided() {
+      const hub = await started();
+      hub.holdsRollouts = true;
+      const operator = hub.operator();
+      expect(await hub.reconcile(hub.wanted(RESTART), 5, operator)).toMatchObject({
+        reason: 'RestartPending',
+      });
+      return { hub, operator };
+    }
+    const restartsLater = async (hub: FakeHub, reached: Wanted) => {
+      hub.holdsRollouts = false;
+      hub.events.length = 0;
+      await hub.reconcile(reached, 5);
+      return hub.events.includes('restart');
+    };
+
+    test('is withdrawn when the change is taken back', async () => {
+      const { hub, operator } = await decided();
+      expect(await hub.settle(hub.wanted(BASE), operator)).toBe('ConfigurationLoaded');
+      expect(await restartsLater(hub, hub.wanted(BASE))).toBe(false);
+    });
+
+    test.each([1, 2, 3, 4, 5, 6, 7])('so also by a process that is killed at change %i', async (step) => {
+      const { hub, operator } = await decided();
+      hub.killAfter(step);
+      expect(await hub.settle(hub.wanted(BASE), operator)).toBe('ConfigurationLoaded');
+      expect(await restartsLater(hub, hub.wanted(BASE))).toBe(false);
+    });
+
+    test('is withdrawn when a new file is taken back, which a hub that runs has never seen', async () => {
+      const hub = await started();
+      hub.holdsRollouts = true;
+      const files = { 'switches.yaml': 'second:\n' };
+      const added = hub.wanted('input_boolean: !include switches.yaml\n', 'auto', files);
+      const operator = hub.operator();
+      expect(await hub.reconcile(added, 5, operator)).toMatchObject({ reason: 'RestartPending' });
+      expect(await hub.settle(hub.wanted(BASE), operator)).toBe('ConfigurationLoaded');
+      expect(await restartsLater(hub, hub.wanted(BASE))).toBe(false);
+    });
+
+    test('is withdrawn when the strategy becomes hot-reload', async () => {
+      const { hub, operator } = await decided();
+      const wanted = hub.wanted(RESTART, 'hot-reload');
+      expect(await hub.settle(wanted, operator)).toBe('RestartPending');
+      expect(await restartsLater(hub, wanted)).toBe(false);
+    });
+
+    test('stays when another change follows, also one that is rejected', async () => {
+      const { hub, operator } = await decided();
+      expect(await hub.settle(hub.wanted(BROKEN), operator)).toBe('CheckFailed');
+      expect(await hub.reconcile(hub.wanted(RESTART), 5, operator)).toMatchObject({
+        reason: 'RestartPending',
+      });
+      expect(await restartsLater(hub, hub.wanted(RESTART))).toBe(true);
+    });
   });
 
   test('a restart by a person loads what is pending, and is reported as a restart', async () => {
