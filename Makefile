@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 NODE_LEAST := 20.19.0
 # The image that dist/ names, unless IMAGE names another one.
-SHIPPED_IMAGE = $(shell sed -n 's/^ *image: //p' dist/operator.k8s.yaml)
+SHIPPED_IMAGE = $(shell sed -n 's/^ *image: //p' dist/install.yaml)
 
 .PHONY: help
 help: ## This list
@@ -37,6 +37,7 @@ format: node_modules/.ready ## Puts all files into their format
 
 .PHONY: synth
 synth: node_modules/.ready ## Writes dist/, imports/ and docs/reference from the sources (WEBHOOK_CERTIFICATE=cert-manager)
+	@rm -rf dist
 	@node_modules/.bin/cdk8s synth --no-check-upgrade
 	@node_modules/.bin/cdk8s import --no-check-upgrade --no-save
 	@node_modules/.bin/tsx manifests/reference.ts
@@ -68,9 +69,7 @@ deploy: ## Installs dist/ into the cluster of the current context, after asking 
 	echo "with the image $(or $(IMAGE),$(SHIPPED_IMAGE)), which the cluster must be able to pull."; echo; \
 	read -r -p "Go on? [y/N] " answer; \
 	[[ "$$answer" == y || "$$answer" == Y ]] || { echo "Nothing was changed."; exit 1; }; \
-	kubectl apply --server-side -f dist/crds.k8s.yaml && \
-	sed 's#^\( *image: \).*#\1$(or $(IMAGE),$(SHIPPED_IMAGE))#' dist/operator.k8s.yaml | kubectl apply --server-side -f - && \
-	kubectl apply --server-side -f dist/webhook.k8s.yaml
+	sed 's#^\( *image: \).*#\1$(or $(IMAGE),$(SHIPPED_IMAGE))#' dist/install.yaml | kubectl apply --server-side -f -
 
 .PHONY: clean
 clean: ## Removes what was built and what runs left here; not the cache of the sandbox

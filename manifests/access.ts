@@ -5,12 +5,9 @@ import { API_GROUP } from '../operator/kinds/group';
 import type { AccessRule } from '../operator/kinds/kind';
 import { WEBHOOK } from '../operator/kinds/object-names';
 import { NAMESPACE, OPERATOR } from './names';
-import type { WebhookCertificate } from './webhook';
+import type { Scope, WebhookCertificate } from './settings';
 
 const account = { kind: 'ServiceAccount', name: OPERATOR, namespace: NAMESPACE };
-
-/** Where the operator works: in all namespaces, or in those that {@link WatchedNamespace} was applied to. */
-export type Scope = 'cluster' | 'namespaced';
 
 /** The rights of the operator, as few as its kinds need, and those of people, through the cluster's own roles. */
 export class Access extends Construct {

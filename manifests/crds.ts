@@ -1,5 +1,5 @@
-import { ApiObject, Chart } from 'cdk8s';
-import type { Construct } from 'constructs';
+import { ApiObject } from 'cdk8s';
+import { Construct } from 'constructs';
 import { kinds } from '../operator/kinds';
 import { API_GROUP, API_VERSION, CATEGORY } from '../operator/kinds/group';
 import { columnsOf } from '../operator/kinds/columns';
@@ -10,9 +10,9 @@ import { serverDefaults } from '../operator/kinds/schema';
  * The CRDs of all kinds. Plain `ApiObject`s: the typed class of Kubernetes 1.28 drops newer fields such as
  * `selectableFields`. No namespace: they are cluster-scoped.
  */
-export class CustomResourceDefinitions extends Chart {
-  constructor(scope: Construct) {
-    super(scope, 'crds');
+export class CustomResourceDefinitions extends Construct {
+  constructor(parent: Construct) {
+    super(parent, 'crds');
     for (const kind of kinds) new ApiObject(this, kind.plural, customResourceDefinition(kind));
   }
 }

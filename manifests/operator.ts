@@ -1,4 +1,4 @@
-import { ApiObject, Chart, Duration, Size } from 'cdk8s';
+import { ApiObject, Duration, Size } from 'cdk8s';
 import {
   Capability,
   Cpu,
@@ -12,19 +12,11 @@ import {
   Service,
   ServiceAccount,
 } from 'cdk8s-plus-28';
-import type { Construct } from 'constructs';
+import { Construct } from 'constructs';
 import { OPERATOR_LABELS, WEBHOOK } from '../operator/kinds/object-names';
-import { Access, type Scope } from './access';
+import { Access } from './access';
 import { NAMESPACE, OPERATOR } from './names';
-import type { WebhookCertificate } from './webhook';
-
-export interface OperatorProps {
-  /** Image of the operator with its tag. */
-  readonly image: string;
-  readonly scope: Scope;
-  /** Who makes the certificate of the webhook; undefined: it is not served. */
-  readonly webhook?: WebhookCertificate | undefined;
-}
+import type { SynthSettings } from './settings';
 
 const labels = OPERATOR_LABELS;
 
@@ -38,9 +30,9 @@ const MEMORY_LIMIT = Size.mebibytes(256);
 const HEAP_LIMIT = 160;
 
 /** The operator's namespace, account, roles, pod and Service. It is admitted under Pod Security `restricted`. */
-export class Operator extends Chart {
-  constructor(app: Construct, { image, scope, webhook }: OperatorProps) {
-    super(app, scope === 'cluster' ? 'operator' : 'operator-namespaced');
+export class Operator extends Construct {
+  constructor(parent: Construct, { image, scope, webhook, replicas }: SynthSettings) {
+    super(parent, 'operator');
 
     new ApiObject(this, 'namespace', {
       apiVersion: 'v1',
@@ -61,7 +53,7 @@ export class Operator extends Chart {
       metadata,
       podMetadata: { labels },
       select: false,
-      replicas: 1,
+      replicas,
       serviceAccount: ServiceAccount.fromServiceAccountName(this, 'its-account', OPERATOR),
       automountServiceAccountToken: true,
       // Longer than the 20 s in which the operator finishes its work.

@@ -1,14 +1,11 @@
-import { ApiObject, Chart } from 'cdk8s';
+import { ApiObject } from 'cdk8s';
 import { Service } from 'cdk8s-plus-28';
-import type { Construct } from 'constructs';
+import { Construct } from 'constructs';
 import { validatedKinds } from '../operator/kinds';
 import { API_GROUP, API_VERSION } from '../operator/kinds/group';
 import { OPERATOR_LABELS, WEBHOOK } from '../operator/kinds/object-names';
 import { NAMESPACE, OPERATOR } from './names';
-
-/** Who makes the certificate of the webhook: the operator itself, or cert-manager. */
-export const webhookCertificates = ['self-signed', 'cert-manager'] as const;
-export type WebhookCertificate = (typeof webhookCertificates)[number];
+import type { WebhookCertificate } from './settings';
 
 /** Seconds. A write of a resource takes this much longer while the operator cannot be reached. */
 const TIMEOUT = 2;
@@ -16,12 +13,11 @@ const TIMEOUT = 2;
 const HOST = `${WEBHOOK.service}.${NAMESPACE}.svc`;
 
 /**
- * The registration of the webhook and the Service that leads to it. Without this file there is no webhook, and the operator
- * finds the same faults later.
+ * The registration of the webhook and the Service that leads to it. Without it the operator finds the same faults later.
  */
-export class AdmissionWebhook extends Chart {
-  constructor(app: Construct, certificate: WebhookCertificate) {
-    super(app, 'webhook');
+export class AdmissionWebhook extends Construct {
+  constructor(parent: Construct, certificate: WebhookCertificate) {
+    super(parent, 'webhook');
 
     const service = new Service(this, 'service', {
       metadata: { name: WEBHOOK.service, namespace: NAMESPACE, labels: OPERATOR_LABELS },

@@ -55,7 +55,7 @@ export abstract class OperatorAdapter extends Operator {
   protected override setResourceFinalizers = () => refuse('runtime/finalizer.ts');
   protected override setResourceStatus = () => refuse('runtime/status.ts');
   protected override patchResourceStatus = () => refuse('runtime/status.ts');
-  protected override registerCustomResourceDefinition = () => refuse('dist/crds.k8s.yaml');
+  protected override registerCustomResourceDefinition = () => refuse('dist/crds.yaml');
 }
 
 function eventOf({ kind, plural }: KindDefinition, change: Change<CustomResource>): ResourceChange {

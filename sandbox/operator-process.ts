@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { Yaml } from 'cdk8s';
 import type { Sandbox } from './index';
 import { readCluster, writeKubeconfig } from './kubeconfig';
 import { URL_ANNOTATION } from './node';
@@ -41,16 +42,20 @@ export async function bundleOperator(): Promise<void> {
   });
 }
 
-/** Installs `dist/` with the Deployment scaled to 0: in a sandbox the operator is a process, not a pod. */
+/**
+ * Installs `dist/` with the Deployment scaled to 0: in a sandbox the operator is a process, not a pod. Without the
+ * registration of the webhook: the API server would look for its Service with each write (`installWebhook`).
+ */
 export async function installOperator(sandbox: ClusterAccess): Promise<void> {
-  await sandboxKubectl(sandbox, ['apply', '--server-side', '-f', join(repository, 'dist', 'crds.k8s.yaml')]);
+  await sandboxKubectl(sandbox, ['apply', '--server-side', '-f', join(repository, 'dist', 'crds.yaml')]);
   await waitUntilEstablished(sandbox);
-  await sandboxKubectl(sandbox, [
-    'apply',
-    '--server-side',
-    '-f',
-    join(repository, 'dist', 'operator.k8s.yaml'),
-  ]);
+  const objects = Yaml.load(join(repository, 'dist', 'install.yaml')) as { readonly kind: string }[];
+  const items = objects.filter(({ kind }) => kind !== 'ValidatingWebhookConfiguration');
+  await sandboxKubectl(
+    sandbox,
+    ['apply', '--server-side', '-f', '-'],
+    JSON.stringify({ apiVersion: 'v1', kind: 'List', items }),
+  );
   await sandboxKubectl(sandbox, [
     '--namespace',
     'hub-operator',
@@ -63,7 +68,7 @@ export async function installOperator(sandbox: ClusterAccess): Promise<void> {
 
 /** `kubectl wait` fails on a CRD that has no conditions yet, so it is retried. */
 async function waitUntilEstablished(sandbox: ClusterAccess): Promise<void> {
-  const definitions = join(repository, 'dist', 'crds.k8s.yaml');
+  const definitions = join(repository, 'dist', 'crds.yaml');
   const wait = ['wait', '--for=condition=Established', '-f', definitions, '--timeout=120s'];
   for (let attempt = 1; ; attempt++) {
     try {

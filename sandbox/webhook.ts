@@ -23,7 +23,7 @@ export async function installWebhook(
   port: number,
   namespace?: string,
 ): Promise<void> {
-  const objects = Yaml.load(join(repository, 'dist', 'webhook.k8s.yaml')) as Registration[];
+  const objects = Yaml.load(join(repository, 'dist', 'install.yaml')) as Registration[];
   const shipped = objects.find(({ kind }) => kind === 'ValidatingWebhookConfiguration')!;
   const registration = {
     ...shipped,

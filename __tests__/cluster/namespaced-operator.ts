@@ -13,7 +13,7 @@ export async function startNamespacedOperator(
   namespace: string,
 ): Promise<{ readonly operator: TestOperator; readonly account: string }> {
   const own = await freshNamespace('operator');
-  await install('operator-namespaced', own, ['--namespace', own]);
+  await install('install-namespaced', own, ['--namespace', own]);
   await install('watched-namespace', own, ['--namespace', namespace]);
   const token = await mustKubectl(['create', 'token', OPERATOR, '--duration=24h'], { namespace: own });
   const path = join(sandboxDirectory(), `${own}.kubeconfig`);
@@ -28,7 +28,7 @@ export async function startNamespacedOperator(
 
 /** Applies the account, roles and bindings of a file of `dist/`, as if the operator's namespace had this name. */
 async function install(file: string, own: string, where: readonly string[]): Promise<void> {
-  const objects = Yaml.load(`dist/${file}.k8s.yaml`) as { kind: string }[];
+  const objects = Yaml.load(`dist/${file}.yaml`) as { kind: string }[];
   const rights = objects.filter(({ kind }) => ['ServiceAccount', 'Role', 'RoleBinding'].includes(kind));
   const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: rights }).replaceAll(
     `"namespace":"${NAMESPACE}"`,

@@ -21,7 +21,7 @@ interface Container {
 
 /** The container of the operator in `dist/`. */
 function shippedContainer(): Container {
-  const objects = Yaml.load('dist/operator.k8s.yaml') as {
+  const objects = Yaml.load('dist/install.yaml') as {
     kind: string;
     spec: { template: { spec: { containers: [Container] } } };
   }[];

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 
 describe('the custom resource definitions', () => {
-  test('the API server accepts every CRD without a warning', () => expectStrictDryRun('dist/crds.k8s.yaml'));
+  test('the API server accepts every CRD without a warning', () => expectStrictDryRun('dist/crds.yaml'));
 
   test.each(kinds.map(({ plural }) => plural))('%s is established and structural', async (plural) => {
     const crd = JSON.parse(await mustKubectl(['get', 'crd', `${plural}.${API_GROUP}`, '-o', 'json'])) as Crd;

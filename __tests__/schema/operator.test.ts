@@ -14,7 +14,7 @@ interface Manifest {
   };
 }
 
-const manifests = Yaml.load('dist/operator.k8s.yaml') as Manifest[];
+const manifests = Yaml.load('dist/install.yaml') as Manifest[];
 const ofKind = (...kinds: string[]) =>
   JSON.stringify({
     apiVersion: 'v1',
@@ -35,11 +35,10 @@ beforeAll(async () => {
   await mustKubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], { input: stored });
 });
 
-test('the API server accepts every object of the operator without a warning', () =>
-  expectStrictDryRun('dist/operator.k8s.yaml'));
-
-test('the API server accepts the registration of the webhook without a warning', () =>
-  expectStrictDryRun('dist/webhook.k8s.yaml'));
+test.each(['install', 'install-namespaced'])(
+  'the API server accepts every object of dist/%s.yaml without a warning',
+  (name) => expectStrictDryRun(`dist/${name}.yaml`),
+);
 
 describe('under Pod Security restricted', () => {
   const { spec } = manifests.find(({ kind }) => kind === 'Deployment')!.spec.template;

@@ -43,18 +43,17 @@ test('the operator’s role has no verb that nothing uses', () => {
 });
 
 describe('the namespaced variant', () => {
-  const synthesized = (name: string) =>
-    Yaml.load(`dist/${name}.k8s.yaml`) as { kind: string; rules?: unknown }[];
+  const synthesized = (name: string) => Yaml.load(`dist/${name}.yaml`) as { kind: string; rules?: unknown }[];
 
   test('has no rights in the whole cluster but those of people', () => {
     const kindsOf = (name: string) => synthesized(name).map(({ kind }) => kind);
-    expect(kindsOf('operator')).toContain('ClusterRoleBinding');
-    expect(kindsOf('operator-namespaced')).not.toContain('ClusterRoleBinding');
+    expect(kindsOf('install')).toContain('ClusterRoleBinding');
+    expect(kindsOf('install-namespaced')).not.toContain('ClusterRoleBinding');
   });
 
   test('gives the operator the same rights in a namespace that it has in the cluster otherwise', () => {
     const [role] = synthesized('watched-namespace');
-    const clusterRole = synthesized('operator').find(({ kind }) => kind === 'ClusterRole');
+    const clusterRole = synthesized('install').find(({ kind }) => kind === 'ClusterRole');
     expect(role).toMatchObject({ kind: 'Role', metadata: { name: 'hub-operator' } });
     expect(role).not.toHaveProperty('metadata.namespace');
     expect(role!.rules).toEqual(clusterRole!.rules);

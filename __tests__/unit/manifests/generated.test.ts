@@ -14,7 +14,7 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'generated-'));
   await cdk8s('synth', '--output', join(folder, 'dist'));
-  await cdk8s('import', join(folder, 'dist/crds.k8s.yaml'), '--no-save', '--output', join(folder, 'imports'));
+  await cdk8s('import', join(folder, 'dist/crds.yaml'), '--no-save', '--output', join(folder, 'imports'));
 });
 
 afterAll(() => rm(folder, { recursive: true }));

@@ -1,6 +1,7 @@
-import { Testing, Yaml } from 'cdk8s';
+import { type Chart, Testing, Yaml } from 'cdk8s';
 import { Operator } from '../../../manifests/operator';
-import { AdmissionWebhook, type WebhookCertificate } from '../../../manifests/webhook';
+import { defaultSettings, type Scope, type WebhookCertificate } from '../../../manifests/settings';
+import { AdmissionWebhook } from '../../../manifests/webhook';
 import { kinds, validatedKinds } from '../../../operator/kinds';
 import type { Schema } from '../../../operator/kinds/schema';
 
@@ -14,9 +15,16 @@ interface Manifest {
 }
 
 const webhook = (certificate: WebhookCertificate) =>
-  Testing.synth(new AdmissionWebhook(Testing.app(), certificate)) as Manifest[];
-const operator = (certificate?: WebhookCertificate, scope: 'cluster' | 'namespaced' = 'cluster') =>
-  Testing.synth(new Operator(Testing.app(), { image: 'x', scope, webhook: certificate })) as Manifest[];
+  synthesized((chart) => new AdmissionWebhook(chart, certificate));
+const operator = (certificate?: WebhookCertificate, scope: Scope = 'cluster') =>
+  synthesized((chart) => new Operator(chart, { ...defaultSettings, scope, webhook: certificate }));
+
+function synthesized(add: (chart: Chart) => unknown): Manifest[] {
+  const chart = Testing.chart();
+  add(chart);
+  return Testing.synth(chart) as Manifest[];
+}
+
 const named = (manifests: readonly Manifest[], kind: string, name: string) =>
   manifests.find((each) => each.kind === kind && each.metadata.name === name);
 
@@ -67,7 +75,7 @@ describe('the webhook', () => {
 
   test('without it the operator has neither its rights nor its port', () => {
     expect(JSON.stringify(operator(undefined, 'namespaced'))).not.toMatch(/webhook/i);
-    expect(JSON.stringify(Yaml.load('dist/operator-namespaced.k8s.yaml'))).not.toMatch(/webhook/i);
+    expect(JSON.stringify(Yaml.load('dist/install-namespaced.yaml'))).not.toMatch(/webhook/i);
   });
 
   test('cert-manager makes the certificate and writes the CA, and the operator only reads the Secret', () => {

@@ -1,0 +1,54 @@
+import { version } from '../package.json';
+
+/** Where the operator works: in all namespaces, or in those that have the rights of `watched-namespace.yaml`. */
+export type Scope = 'cluster' | 'namespaced';
+
+/** Who makes the certificate of the webhook: the operator itself, or cert-manager. */
+export const webhookCertificates = ['self-signed', 'cert-manager'] as const;
+export type WebhookCertificate = (typeof webhookCertificates)[number];
+
+/** The settings of the synth: everything in which one installation differs from another. */
+export interface SynthSettings {
+  /** Image of the operator with its tag. */
+  readonly image: string;
+  readonly scope: Scope;
+  /** undefined: there is no webhook, and the operator finds the same faults later. */
+  readonly webhook: WebhookCertificate | undefined;
+  /** Whether objects for the Prometheus operator and Grafana belong to the installation; their CRDs may be absent. */
+  readonly monitoring: boolean;
+  /** One works, the others wait to take over. */
+  readonly replicas: number;
+}
+
+/** What `dist/install.yaml` is made with. */
+export const defaultSettings: SynthSettings = {
+  image: `ghcr.io/hub-operator/hub-operator:${version}`,
+  scope: 'cluster',
+  webhook: 'self-signed',
+  monitoring: false,
+  replicas: 1,
+};
+
+/**
+ * The defaults, changed by the environment variables `IMAGE` and `WEBHOOK_CERTIFICATE`.
+ *
+ * @throws Error a variable has a value that is not accepted
+ */
+export function readSynthSettings(environment: Readonly<Record<string, string | undefined>>): SynthSettings {
+  const { IMAGE: image = defaultSettings.image, WEBHOOK_CERTIFICATE: certificate } = environment;
+  const webhook = certificate ? webhookCertificate(certificate) : defaultSettings.webhook;
+  return { ...defaultSettings, image, webhook };
+}
+
+/** The same for an operator that works only in some namespaces. */
+export function namespaced(settings: SynthSettings): SynthSettings {
+  // It has no rights in the whole cluster, so that it cannot write the CA into the registration of its webhook.
+  const webhook = settings.webhook === 'self-signed' ? undefined : settings.webhook;
+  return { ...settings, scope: 'namespaced', webhook };
+}
+
+function webhookCertificate(value: string): WebhookCertificate {
+  const found = webhookCertificates.find((each) => each === value);
+  if (found) return found;
+  throw new Error(`WEBHOOK_CERTIFICATE=${value}: one of ${webhookCertificates.join(', ')} is accepted`);
+}
