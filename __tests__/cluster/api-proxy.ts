@@ -26,6 +26,7 @@ export class ApiProxy {
     private readonly server: https.Server,
     /** Path of a kubeconfig of the operator's service account that leads through here. */
     readonly kubeconfig: string,
+    private readonly pending: Set<Crossing>,
   ) {}
 
   static async start(gate: Gate): Promise<ApiProxy> {
@@ -39,8 +40,9 @@ export class ApiProxy {
     // The API server's own: it is good for this address, and the operator trusts it already.
     const identity = (name: string) => readFile(join(sandboxDirectory(), 'cluster', 'identities', name));
     const tls = { cert: await identity('apiserver.crt'), key: await identity('apiserver.key') };
+    const pending = new Set<Crossing>();
     const server = https.createServer(tls, (request, response) => {
-      pass(request, response, cluster.apiServer, agent, gate).catch(() => response.destroy());
+      pass(request, response, cluster.apiServer, agent, gate, pending).catch(() => response.destroy());
     });
     // A connection that is closed while the operator sends a request would be a fault that no test has asked for.
     server.keepAliveTimeout = 0;
@@ -50,7 +52,12 @@ export class ApiProxy {
     const path = join(sandboxDirectory(), `proxy-${port}.kubeconfig`);
     const apiServer = `https://127.0.0.1:${port}`;
     await writeKubeconfig(path, { ...cluster, apiServer, credentials: { token: await operatorToken() } });
-    return new ApiProxy(server, path);
+    return new ApiProxy(server, path, pending);
+  }
+
+  /** Writes whose effect may be visible in the cluster while their gate has not been called with `after` yet. */
+  get pendingWrites(): number {
+    return [...this.pending].filter(({ method }) => method !== 'GET').length;
   }
 
   stop(): void {
@@ -65,6 +72,7 @@ async function pass(
   apiServer: string,
   agent: https.Agent,
   gate: Gate,
+  pending: Set<Crossing>,
 ): Promise<void> {
   const { method = 'GET', url = '/', headers } = request;
   const content = await buffer(request);
@@ -73,9 +81,15 @@ async function pass(
   if ((await gate('before', crossing)) === 'drop') return void response.destroy();
   const onward = https.request(`${apiServer}${url}`, { method, headers, agent });
   response.on('close', () => onward.destroy()); // a watch ends when the operator does
-  onward.end(content);
-  const [answer] = (await once(onward, 'response')) as [http.IncomingMessage];
-  if ((await gate('after', crossing)) === 'drop') return void response.destroy();
+  pending.add(crossing);
+  let answer: http.IncomingMessage;
+  try {
+    onward.end(content);
+    [answer] = (await once(onward, 'response')) as [http.IncomingMessage];
+    if ((await gate('after', crossing)) === 'drop') return void response.destroy();
+  } finally {
+    pending.delete(crossing);
+  }
   response.writeHead(answer.statusCode ?? 502, answer.headers);
   answer.pipe(response);
 }

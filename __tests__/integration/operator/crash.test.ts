@@ -198,7 +198,7 @@ describe('an operator that is killed', () => {
           crashed = false;
           await operator.start();
         }
-        return done(n);
+        return (await done(n)) && proxy.pendingWrites === 0;
       });
       if (points.includes(strike)) {
         points = [];
