@@ -21,7 +21,7 @@ export interface ControlPlanePorts {
 }
 
 // Milliseconds.
-const READY_TIMEOUT = 60_000;
+const READY_TIMEOUT = 180_000;
 const READY_POLL_INTERVAL = 50;
 
 /**
