@@ -20,13 +20,24 @@ export interface ControlPlanePorts {
   readonly apiServer: number;
 }
 
+/** A control plane that nodes other than processes of this machine's loopback interface reach. */
+export interface Surroundings {
+  /** What all components listen on. */
+  readonly address: string;
+  /** The beginning of a command that runs the rest of it there. */
+  readonly enter: readonly [program: string, ...args: string[]];
+}
+
+/** The first address of the services: that of the API server for pods. */
+const SERVICE_ADDRESS = '10.96.0.1';
+
 // Milliseconds.
 const READY_TIMEOUT = 180_000;
 const READY_POLL_INTERVAL = 50;
 
 /**
- * Kubernetes without nodes: etcd, API server and controller manager, which listen on the loopback interface only. Each
- * can be stopped, killed and started alone; it keeps its ports and its data.
+ * Kubernetes without nodes: etcd, API server and controller manager, which listen on the loopback interface unless they
+ * have other surroundings. Each can be stopped, killed and started alone; it keeps its ports and its data.
  */
 export class ControlPlane {
   readonly apiServer: string;
@@ -38,8 +49,9 @@ export class ControlPlane {
     private readonly binary: string,
     private readonly directory: string,
     readonly ports: ControlPlanePorts,
+    private readonly surroundings?: Surroundings,
   ) {
-    this.apiServer = `https://127.0.0.1:${ports.apiServer}`;
+    this.apiServer = `https://${this.address}:${ports.apiServer}`;
     this.kubeconfig = join(directory, 'kubeconfig');
   }
 
@@ -47,10 +59,15 @@ export class ControlPlane {
    * Starts all components, empty and with new certificates, in `directory`, whose content is removed. `binary` is the
    * path of the binary of go/cmd/kube. Resolves when pods can be created.
    */
-  static async start(binary: string, directory: string, report: Report = () => {}): Promise<ControlPlane> {
+  static async start(
+    binary: string,
+    directory: string,
+    report: Report = () => {},
+    surroundings?: Surroundings,
+  ): Promise<ControlPlane> {
     const [etcd, etcdPeer, apiServer] = (await freePorts(3)) as [number, number, number];
     await rm(directory, { recursive: true, force: true });
-    const plane = new ControlPlane(binary, directory, { etcd, etcdPeer, apiServer });
+    const plane = new ControlPlane(binary, directory, { etcd, etcdPeer, apiServer }, surroundings);
     await plane.makeIdentities();
     try {
       for (const component of components) {
@@ -69,7 +86,7 @@ export class ControlPlane {
     if (this.processes.get(component)?.running) throw new Error(`cannot start ${component}: it is running`);
     const process = await SandboxProcess.start({
       name: component,
-      command: [this.binary, component, ...this.flags(component)],
+      command: this.within([this.binary, component, ...this.flags(component)]),
       directory: this.directory,
     });
     this.processes.set(component, process);
@@ -99,14 +116,28 @@ export class ControlPlane {
     return Object.fromEntries(running.map(([component, process]) => [component, process.pid]));
   }
 
-  private identity(file: string): string {
+  /** The path of a certificate (`ca.crt`) or key of the cluster. */
+  identity(file: string): string {
     return join(this.directory, 'identities', file);
+  }
+
+  private get address(): string {
+    return this.surroundings?.address ?? '127.0.0.1';
+  }
+
+  private within(command: [string, ...string[]]): [string, ...string[]] {
+    return this.surroundings ? [...this.surroundings.enter, ...command] : command;
   }
 
   private async makeIdentities(): Promise<void> {
     await runCommand({
       step: 'Making the certificates of the API server',
-      command: [this.binary, 'certs', this.identity('')],
+      command: [
+        this.binary,
+        'certs',
+        this.identity(''),
+        ...(this.surroundings ? [this.address, SERVICE_ADDRESS] : []),
+      ],
       logFile: join(this.directory, 'certs.log'),
     });
     await writeKubeconfig(this.kubeconfig, {
@@ -120,8 +151,8 @@ export class ControlPlane {
   }
 
   private flags(component: Component): string[] {
-    const etcd = `http://127.0.0.1:${this.ports.etcd}`;
-    const etcdPeer = `http://127.0.0.1:${this.ports.etcdPeer}`;
+    const etcd = `http://${this.address}:${this.ports.etcd}`;
+    const etcdPeer = `http://${this.address}:${this.ports.etcdPeer}`;
     switch (component) {
       case 'etcd':
         return [
@@ -139,9 +170,16 @@ export class ControlPlane {
         return [
           `--etcd-servers=${etcd}`,
           `--secure-port=${this.ports.apiServer}`,
-          '--bind-address=127.0.0.1',
-          '--advertise-address=127.0.0.1',
-          '--endpoint-reconciler-type=none',
+          `--bind-address=${this.address}`,
+          `--advertise-address=${this.address}`,
+          ...(this.surroundings
+            ? [
+                // For logs, exec and port-forward.
+                `--kubelet-client-certificate=${this.identity('admin.crt')}`,
+                `--kubelet-client-key=${this.identity('admin.key')}`,
+                '--kubelet-preferred-address-types=InternalIP',
+              ]
+            : ['--endpoint-reconciler-type=none']),
           `--tls-cert-file=${this.identity('apiserver.crt')}`,
           `--tls-private-key-file=${this.identity('apiserver.key')}`,
           `--client-ca-file=${this.identity('ca.crt')}`,
@@ -160,8 +198,10 @@ export class ControlPlane {
           `--root-ca-file=${this.identity('ca.crt')}`,
           '--leader-elect=false',
           '--use-service-account-credentials=false',
-          // No kubelet renews the node's lease: this controller would evict every pod.
-          '--controllers=*,-node-lifecycle-controller',
+          ...(this.surroundings
+            ? ['--enable-hostpath-provisioner']
+            : // No kubelet renews the node's lease: this controller would evict every pod.
+              ['--controllers=*,-node-lifecycle-controller']),
           // Its API is not used, and its default port would collide with that of another sandbox.
           '--secure-port=0',
         ];
@@ -194,7 +234,7 @@ export class ControlPlane {
   private async isServing(component: Component): Promise<boolean> {
     switch (component) {
       case 'etcd':
-        return succeeds(`http://127.0.0.1:${this.ports.etcd}/health`);
+        return succeeds(`http://${this.address}:${this.ports.etcd}/health`);
       case 'kube-apiserver':
         return succeeds(`${this.apiServer}/readyz`, await this.adminTls());
       case 'kube-controller-manager':

@@ -25,9 +25,16 @@ const STUBS = {
   'pyspeex_noise.py': 'class AudioProcessor: ...\n',
 } as const;
 
-/** Returns Home Assistant with the dependencies to run offline, installed from PyPI when the cache has none. */
-export async function provideHubSoftware(report: Report): Promise<HubSoftware> {
-  const { interpreter, uv } = await providePython(report);
+/**
+ * Returns Home Assistant with the dependencies to run offline, installed from PyPI when the cache has none.
+ *
+ * @param options.portable with a Python that runs on another machine as well
+ */
+export async function provideHubSoftware(
+  report: Report,
+  options: { readonly portable?: boolean } = {},
+): Promise<HubSoftware> {
+  const { interpreter, uv } = await providePython(report, options);
   const requirements = await readFile(requirementsFile);
   // A virtual environment links to its interpreter, so each interpreter has an environment of its own.
   const key = contentKey([platform(), arch(), interpreter, VERSION, requirements, JSON.stringify(STUBS)]);

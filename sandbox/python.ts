@@ -27,12 +27,20 @@ export interface Python {
   readonly uv: string;
 }
 
-/** Returns an installed Python and `uv`, or else a portable CPython from the Go module proxy and `uv` from PyPI. */
-export async function providePython(report: Report): Promise<Python> {
+/**
+ * Returns an installed Python and `uv`, or else a portable CPython from the Go module proxy and `uv` from PyPI.
+ *
+ * @param portable a Python that runs on another machine as well, whatever is installed
+ */
+export async function providePython(report: Report, { portable = false } = {}): Promise<Python> {
   const uv = (await succeeds('uv', ['--version'])) ? 'uv' : undefined;
-  const interpreter = (uv && (await uvInterpreter(uv))) ?? (await pathInterpreter(uv === undefined));
-  const portable = interpreter ?? (await portableInterpreter(report));
-  return { interpreter: portable, uv: uv ?? (await installUv(portable, report)) };
+  const installed = portable ? undefined : await installedInterpreter(uv);
+  const interpreter = installed ?? (await portableInterpreter(report));
+  return { interpreter, uv: uv ?? (await installUv(interpreter, report)) };
+}
+
+async function installedInterpreter(uv: string | undefined): Promise<string | undefined> {
+  return (uv && (await uvInterpreter(uv))) ?? pathInterpreter(uv === undefined);
 }
 
 /** An interpreter that `uv` finds. Its downloads are off: their source (GitHub) is often unreachable. */

@@ -18,7 +18,7 @@ export async function makeRunDirectory(): Promise<string> {
   return mkdtemp(join(runs, `run-${process.pid}-`));
 }
 
-function isAlive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -11,8 +11,8 @@ import (
 )
 
 // writeCertificates creates the certificates of the control plane: ca, apiserver and admin as NAME.crt and NAME.key,
-// and the signing key of service account tokens as sa.key.
-func writeCertificates(directory string) error {
+// and the signing key of service account tokens as sa.key. The API server is also reached at the given addresses.
+func writeCertificates(directory string, addresses []net.IP) error {
 	caCertificate, caKey, err := pkiutil.NewCertificateAuthority(config(cert.Config{CommonName: "sandbox"}))
 	if err != nil {
 		return err
@@ -25,7 +25,7 @@ func writeCertificates(directory string) error {
 			CommonName: "kube-apiserver",
 			Usages:     []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 			AltNames: cert.AltNames{
-				IPs:      []net.IP{net.IPv4(127, 0, 0, 1)},
+				IPs:      append([]net.IP{net.IPv4(127, 0, 0, 1)}, addresses...),
 				DNSNames: []string{"localhost", "kubernetes.default.svc"},
 			},
 		},

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"net"
 	"os"
 
 	"go.etcd.io/etcd/server/v3/etcdmain"
@@ -14,7 +15,7 @@ import (
 	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 )
 
-const usage = "usage: kube (etcd | kube-apiserver | kube-controller-manager | kubectl) [flags]\n       kube certs DIRECTORY"
+const usage = "usage: kube (etcd | kube-apiserver | kube-controller-manager | kubectl) [flags]\n       kube certs DIRECTORY [IP...]"
 
 func main() {
 	if len(os.Args) < 2 {
@@ -35,11 +36,20 @@ func main() {
 			kubectlerrors.CheckErr(err)
 		}
 	case "certs":
-		if len(os.Args) != 2 {
+		if len(os.Args) < 2 {
 			fmt.Fprintln(os.Stderr, usage)
 			os.Exit(2)
 		}
-		if err := writeCertificates(os.Args[1]); err != nil {
+		var addresses []net.IP
+		for _, argument := range os.Args[2:] {
+			address := net.ParseIP(argument)
+			if address == nil {
+				fmt.Fprintf(os.Stderr, "kube certs: cannot parse the IP address %q\n", argument)
+				os.Exit(2)
+			}
+			addresses = append(addresses, address)
+		}
+		if err := writeCertificates(os.Args[1], addresses); err != nil {
 			fmt.Fprintln(os.Stderr, "kube certs:", err)
 			os.Exit(1)
 		}

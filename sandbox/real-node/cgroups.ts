@@ -1,0 +1,56 @@
+import { mkdir, readdir, readFile, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isAlive } from '../run-directory';
+
+const PREFIX = 'hub-operator-node';
+
+// Of a killed process the kernel removes the cgroup a moment later.
+const ATTEMPTS = 50;
+const RETRY_PAUSE = 100; // milliseconds
+
+/** Makes the cgroup under which the pods of a node of this process run, and removes those of processes that have ended. */
+export async function makeCgroup(): Promise<string> {
+  const roots = await hierarchies();
+  for (const root of roots)
+    for (const name of await readdir(root)) {
+      const [, pid] = new RegExp(`^${PREFIX}-(\\d+)$`).exec(name) ?? [];
+      if (pid !== undefined && !isAlive(Number(pid))) await removeTree(join(root, name));
+    }
+  const name = `${PREFIX}-${process.pid}`;
+  for (const root of roots) await mkdir(join(root, name), { recursive: true });
+  return name;
+}
+
+/** Removes it in all hierarchies. No process may run in it. */
+export async function removeCgroup(name: string): Promise<void> {
+  for (const root of await hierarchies()) await removeTree(join(root, name));
+}
+
+/** Where cgroups are mounted: one folder for version 2, one for each controller for version 1. */
+async function hierarchies(): Promise<string[]> {
+  const mounts = await readFile('/proc/self/mounts', 'utf8');
+  return mounts
+    .split('\n')
+    .map((line) => line.split(' '))
+    .filter(
+      ([, path, type]) => (type === 'cgroup' || type === 'cgroup2') && path?.startsWith('/sys/fs/cgroup'),
+    )
+    .map(([, path]) => path!);
+}
+
+async function removeTree(path: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const entries = await readdir(path, { withFileTypes: true }).catch(() => undefined);
+    if (!entries) return; // gone
+    for (const entry of entries) if (entry.isDirectory()) await removeTree(join(path, entry.name));
+    try {
+      await rmdir(path);
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+      if (attempt === ATTEMPTS) throw error;
+      await sleep(RETRY_PAUSE);
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import { chmod, copyFile, cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { cached, contentKey } from '../cache';
+import { runCommand } from '../command';
+import { type HubSoftware, provideHubSoftware } from '../hub-software';
+import type { Report } from '../progress';
+import { writeDockerArchive } from './docker-archive';
+
+/** An image without a registry. */
+export interface ImageArchive {
+  /** Path of a docker-archive. */
+  readonly archive: string;
+  /** With its tag, as pods name it. */
+  readonly name: string;
+}
+
+export const PAUSE_IMAGE = 'localhost/hub-operator/pause:1';
+export const DNS_IMAGE = 'localhost/hub-operator/coredns:1';
+
+/** An image of one static program. */
+export async function programImage(name: string, program: string): Promise<ImageArchive> {
+  const file = basename(program);
+  const folder = await cached(`image-${file}`, contentKey([name, program]), async (partial, logFile) => {
+    const root = join(partial, 'root');
+    await mkdir(root);
+    await copyFile(program, join(root, file));
+    await chmod(join(root, file), 0o755);
+    const description = { name, root, entrypoint: [`/${file}`] };
+    await writeDockerArchive(join(partial, 'image.tar'), description, logFile);
+    await rm(root, { recursive: true });
+  });
+  return { archive: join(folder, 'image.tar'), name };
+}
+
+/** The hub's own exit code for "start me again", which the entry point of its image obeys. */
+const RESTART = 100;
+
+/** As in the hub's own image: its programs are on PATH, and it runs on /config. */
+const START = `#!/bin/sh
+# Packages that integrations ask for are in the image, or absent: nothing is downloaded.
+while :; do
+  /opt/hub/bin/hass --config /config --skip-pip &
+  hub=$!
+  trap 'kill -TERM $hub' TERM INT
+  wait $hub
+  code=$?
+  [ $code -gt 128 ] && { wait $hub; code=$?; }
+  [ $code -eq ${RESTART} ] || exit $code
+done
+`;
+
+const SUITE = 'bookworm';
+const MIRROR = 'http://deb.debian.org/debian';
+
+/** Of Debian: what no container of a hub reads. */
+const UNUSED = ['usr/share/doc', 'usr/share/locale', 'usr/share/man', 'var/cache/apt', 'var/lib/apt/lists'];
+
+/**
+ * The image of the hub: a Debian root, the portable Python and Home Assistant.
+ *
+ * @param repository without tag, as a Hub names it
+ */
+export async function hubImage(repository: string, report: Report): Promise<ImageArchive> {
+  // Another Python of this machine would need libraries of this machine.
+  const software = await provideHubSoftware(report, { portable: true });
+  const name = `${repository}:${software.version}`;
+  const key = contentKey([name, software.venv, START, SUITE, ...UNUSED]);
+  const folder = await cached(
+    'image-hub',
+    key,
+    (partial, logFile) => buildHubImage(partial, { name, software, logFile, report }),
+    () => report('waiting for another process that is building it'),
+  );
+  return { archive: join(folder, 'image.tar'), name };
+}
+
+async function buildHubImage(
+  folder: string,
+  {
+    name,
+    software,
+    logFile,
+    report,
+  }: { name: string; software: HubSoftware; logFile: string; report: Report },
+): Promise<void> {
+  const root = join(folder, 'root');
+  const run = (step: string, ...command: [string, ...string[]]) => runCommand({ step, command, logFile });
+  report('installing Debian');
+  await run('Installing Debian', 'debootstrap', '--variant=minbase', SUITE, root, MIRROR);
+  for (const path of UNUSED) await rm(join(root, path), { recursive: true, force: true });
+
+  report('copying Home Assistant');
+  const configuration = await readFile(join(software.venv, 'pyvenv.cfg'), 'utf8');
+  const [, home] = /^home = (.*)$/m.exec(configuration) ?? [];
+  if (home === undefined) throw new Error(`cannot find the interpreter of ${software.venv}`);
+  const copy = { recursive: true, verbatimSymlinks: true, preserveTimestamps: true } as const;
+  await cp(dirname(home), join(root, 'opt/python'), copy);
+  await cp(software.venv, join(root, 'opt/hub'), copy);
+  await writeFile(join(root, 'opt/hub/pyvenv.cfg'), configuration.replace(home, '/opt/python/bin'));
+  for (const link of ['python', 'python3', 'python3.14']) {
+    await rm(join(root, 'opt/hub/bin', link), { force: true });
+    await symlink('/opt/python/bin/python3', join(root, 'opt/hub/bin', link));
+  }
+  await writeFile(join(root, 'init'), START, { mode: 0o755 });
+
+  // A container would compile it at each start.
+  report('compiling Python');
+  await run(
+    'Compiling Home Assistant',
+    ...(['chroot', root, '/opt/hub/bin/python', '-m', 'compileall', '-q', '-j2'] as const),
+    ...(['/opt/hub/lib', '/opt/python/lib'] as const),
+  ).catch(() => undefined); // it fails for files that are no Python of this version, which nobody imports
+
+  report('packing the image');
+  await writeDockerArchive(
+    join(folder, 'image.tar'),
+    {
+      name,
+      root,
+      entrypoint: ['/init'],
+      environment: {
+        PATH: '/opt/hub/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+        LANG: 'C.UTF-8',
+        HOME: '/root',
+      },
+    },
+    logFile,
+  );
+  await rm(root, { recursive: true });
+}

@@ -1,0 +1,226 @@
+import { spawn } from 'node:child_process';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ControlPlane } from '../control-plane';
+import { SandboxProcess } from '../process';
+import { defaultProgress, type ProgressMode, type Report, runSteps } from '../progress';
+import { makeRunDirectory } from '../run-directory';
+import { SandboxError } from '../sandbox-error';
+import { makeCgroup, removeCgroup } from './cgroups';
+import {
+  clusterObjects,
+  containerdConfiguration,
+  kubeletConfiguration,
+  NODE_NAME,
+  podNetwork,
+  proxyConfiguration,
+  RUNTIME_SOCKET,
+} from './configuration';
+import type { ImageArchive } from './images';
+import { Namespaces } from './namespaces';
+import { type NodeSoftware, provideNodeSoftware } from './software';
+
+// Milliseconds.
+const READY_TIMEOUT = 120_000;
+const POLL_INTERVAL = 100;
+
+export interface RealNodeOptions {
+  /** Default: `pretty` on a terminal, `plain` elsewhere. */
+  readonly progress?: ProgressMode;
+}
+
+type NodeProgram = 'containerd' | 'kubelet' | 'kube-proxy' | 'kube-scheduler';
+
+/**
+ * A Kubernetes cluster with one real node: kubelet, containerd, kube-proxy, scheduler and CoreDNS, as root on Linux. It
+ * lives in namespaces of its own and ends with this process; others may run on the same machine.
+ */
+export class RealNode {
+  private readonly processes = new Map<NodeProgram, SandboxProcess>();
+
+  private constructor(
+    private readonly software: NodeSoftware,
+    readonly directory: string,
+    readonly namespaces: Namespaces,
+    private readonly cgroup: string,
+    readonly controlPlane: ControlPlane,
+  ) {}
+
+  static async start({ progress = defaultProgress() }: RealNodeOptions = {}): Promise<RealNode> {
+    const software = await provideNodeSoftware(progress);
+    let node!: RealNode;
+    const start = async (report: Report) => {
+      node = await RealNode.make(software, report);
+    };
+    await runSteps([{ title: 'Starting the cluster with a real node', run: start }], progress);
+    return node;
+  }
+
+  /** The path of the administrator's kubeconfig. */
+  get kubeconfig(): string {
+    return this.controlPlane.kubeconfig;
+  }
+
+  /** The beginning of a kubectl command line. */
+  get kubectl(): readonly [string, ...string[]] {
+    return [this.software.kube, 'kubectl'];
+  }
+
+  /** Makes an image known to the node, as if it had been pulled. */
+  async importImage({ archive, name }: ImageArchive): Promise<void> {
+    await this.namespaces.run(`Importing the image ${name}`, [
+      join(this.software.containerd, 'ctr'),
+      '--namespace=k8s.io',
+      ...['images', 'import', archive],
+    ]);
+  }
+
+  /** Ends everything at once, and removes data and logs; with `keep` they stay until the next start. */
+  async stop({ keep = false } = {}): Promise<void> {
+    await this.namespaces.stop();
+    await Promise.all([...this.processes.values()].map(({ exited }) => exited));
+    await this.controlPlane.stopAll();
+    await removeCgroup(this.cgroup);
+    if (!keep) await rm(this.directory, { recursive: true, force: true });
+  }
+
+  private static async make(software: NodeSoftware, report: Report): Promise<RealNode> {
+    const directory = await makeRunDirectory();
+    const cgroup = await makeCgroup();
+    report('making namespaces');
+    const namespaces = await Namespaces.start(directory, software.pause);
+    try {
+      const { address, enter } = namespaces;
+      const controlPlane = await ControlPlane.start(software.kube, join(directory, 'cluster'), report, {
+        address,
+        enter,
+      });
+      const node = new RealNode(software, directory, namespaces, cgroup, controlPlane);
+      await node.join(report);
+      return node;
+    } catch (error) {
+      await namespaces.stop();
+      await removeCgroup(cgroup);
+      throw error;
+    }
+  }
+
+  private async join(report: Report): Promise<void> {
+    const path = (name: string) => join(this.directory, 'node', name);
+    const networks = path('networks');
+    await mkdir(networks, { recursive: true });
+    const write = (name: string, content: object) => writeFile(path(name), JSON.stringify(content));
+    await Promise.all([
+      writeFile(path('containerd.toml'), containerdConfiguration(networks)),
+      writeFile(path('resolv.conf'), ''),
+      writeFile(join(networks, 'pods.conflist'), JSON.stringify(podNetwork)),
+      write(
+        'kubelet.json',
+        kubeletConfiguration({
+          certificateAuthority: this.controlPlane.identity('ca.crt'),
+          resolvConf: path('resolv.conf'),
+          volumePlugins: path('volume-plugins'),
+          cgroup: this.cgroup,
+        }),
+      ),
+      write('kube-proxy.json', proxyConfiguration(this.kubeconfig)),
+    ]);
+    report('waiting for containerd');
+    const { containerd } = this.software;
+    await this.startProgram('containerd', [
+      join(containerd, 'containerd'),
+      '--config',
+      path('containerd.toml'),
+    ]);
+    await this.waitFor('containerd', () =>
+      this.namespaces.run('Asking containerd', [
+        join(containerd, 'ctr'),
+        '--address',
+        RUNTIME_SOCKET,
+        'version',
+      ]),
+    );
+    report('importing images');
+    // One after another: each keeps the disk busy.
+    for (const image of this.software.images) await this.importImage(image);
+    report('waiting for the node');
+    const { kubeNode } = this.software;
+    const kubeconfig = `--kubeconfig=${this.kubeconfig}`;
+    await this.startProgram('kubelet', [
+      kubeNode,
+      'kubelet',
+      kubeconfig,
+      `--config=${path('kubelet.json')}`,
+      `--hostname-override=${NODE_NAME}`,
+      `--node-ip=${this.namespaces.address}`,
+      `--cert-dir=${path('certificates')}`,
+    ]);
+    await this.startProgram('kube-proxy', [kubeNode, 'kube-proxy', `--config=${path('kube-proxy.json')}`]);
+    await this.startProgram('kube-scheduler', [
+      kubeNode,
+      'kube-scheduler',
+      kubeconfig,
+      '--leader-elect=false',
+      '--secure-port=0',
+    ]);
+    await this.apply({ apiVersion: 'v1', kind: 'List', items: clusterObjects });
+    await this.waitFor('kubelet', () => this.wait('--for=condition=Ready', `node/${NODE_NAME}`));
+    report('waiting for CoreDNS');
+    await this.waitFor('kubelet', () =>
+      this.wait('--namespace=kube-system', '--for=condition=Available', 'deployment/kube-dns'),
+    );
+  }
+
+  private async startProgram(name: NodeProgram, command: readonly string[]): Promise<void> {
+    const { containerd } = this.software;
+    const started = await SandboxProcess.start({
+      name,
+      command: [...this.namespaces.enter, ...command],
+      directory: join(this.directory, 'node'),
+      // For containerd, which starts its shim by name.
+      env: { PATH: `${containerd}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin` },
+    });
+    this.processes.set(name, started);
+  }
+
+  private async wait(...args: string[]): Promise<void> {
+    await this.runKubectl(['wait', '--timeout=1s', ...args]);
+  }
+
+  private async apply(objects: object): Promise<void> {
+    await this.runKubectl(['apply', '--server-side', '-f', '-'], JSON.stringify(objects));
+  }
+
+  private async runKubectl(args: readonly string[], input = ''): Promise<void> {
+    const [program, ...first] = this.kubectl;
+    const child = spawn(program, [...first, `--kubeconfig=${this.kubeconfig}`, ...args], {
+      stdio: ['pipe', 'ignore', 'pipe'],
+    });
+    child.stdin.end(input);
+    let said = '';
+    child.stderr.on('data', (text: Buffer) => (said += text.toString()));
+    const code = await new Promise((resolve) => child.on('close', resolve));
+    if (code !== 0) throw new Error(`kubectl ${args.join(' ')} ended with ${String(code)}: ${said}`);
+  }
+
+  private async waitFor(name: NodeProgram, succeeds: () => Promise<unknown>): Promise<void> {
+    const deadline = Date.now() + READY_TIMEOUT;
+    const { logFile } = this.processes.get(name)!;
+    for (;;) {
+      const failure = await succeeds().then(
+        () => undefined,
+        (error: Error) => error,
+      );
+      if (!failure) return;
+      const { running } = this.processes.get(name)!;
+      if (!running || Date.now() > deadline)
+        throw new SandboxError(
+          `${name} ${running ? `is not ready after ${READY_TIMEOUT / 1000} s` : 'has ended'}.`,
+          `Read the log. The last answer: ${failure.message}`,
+          { logFile },
+        );
+      await sleep(POLL_INTERVAL);
+    }
+  }
+}

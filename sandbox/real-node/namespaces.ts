@@ -1,0 +1,155 @@
+import { randomInt } from 'node:crypto';
+import { mkdir, readFile, rmdir } from 'node:fs/promises';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runCommand } from '../command';
+import { SandboxProcess } from '../process';
+
+const POLL_INTERVAL = 10; // milliseconds
+
+/**
+ * Folders with a fixed path that a node's programs write to, among them that of the volumes of the controller manager's
+ * hostPath provisioner. The node has empty ones of its own there.
+ */
+const OWN_FOLDERS = [
+  '/run/containerd',
+  '/run/netns',
+  '/tmp/hostpath_pv',
+  '/var/lib/cni',
+  '/var/lib/containerd',
+  '/var/lib/kubelet',
+  '/var/log/containers',
+  '/var/log/pods',
+] as const;
+
+/**
+ * The network, mount and process namespaces of a node. All that it makes vanishes with their first process: processes,
+ * mounts, network devices, packet filter rules. That ends with this process, also after `kill -9`.
+ */
+export class Namespaces {
+  /** The beginning of a command that runs the rest of it inside. */
+  readonly enter: readonly [program: string, ...args: string[]];
+
+  private constructor(
+    private readonly first: SandboxProcess,
+    private readonly directory: string,
+    private readonly made: readonly string[],
+    /** Of the node, reachable from this machine. */
+    readonly address: string,
+    /** Of this machine, as the node sees it. */
+    readonly visitor: string,
+    pid: number,
+  ) {
+    this.enter = ['nsenter', '--target', String(pid), '--net', '--mount', '--pid', '--'];
+  }
+
+  /** @param pause the path of the binary of go/cmd/pause */
+  static async start(directory: string, pause: string): Promise<Namespaces> {
+    const made = await makeFolders();
+    const first = await SandboxProcess.start({
+      name: 'namespaces',
+      command: ['unshare', '--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc', pause],
+      directory,
+      graceMs: 0, // nothing inside ends before it
+    });
+    try {
+      const pid = await childOf(first);
+      const [visitor, address] = freeAddresses();
+      const namespaces = new Namespaces(first, directory, made, address, visitor, pid);
+      await namespaces.connect(pid);
+      await namespaces.mount();
+      return namespaces;
+    } catch (error) {
+      await first.stop();
+      await removeFolders(made);
+      throw error;
+    }
+  }
+
+  /** Runs a command inside to its end. @throws SandboxError its exit code is not 0 */
+  async run(step: string, command: readonly string[]): Promise<string> {
+    const [program, ...args] = this.enter;
+    return runCommand({
+      step,
+      command: [program, ...args, ...command],
+      logFile: join(this.directory, 'commands.log'),
+    });
+  }
+
+  /** Kills every process inside. */
+  async stop(): Promise<void> {
+    await this.first.stop();
+    await removeFolders(this.made);
+  }
+
+  private async connect(pid: number): Promise<void> {
+    // Named after the node's process, since names are unique. The kernel removes it with the other end.
+    const device = `hubnode${pid}`;
+    const outside = async (...command: string[]) =>
+      runCommand({
+        step: 'Connecting the network of the node',
+        command: ['ip', ...command],
+        logFile: join(this.directory, 'commands.log'),
+      });
+    await outside(...['link', 'add', device, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', String(pid)]);
+    await outside('address', 'add', `${this.visitor}/30`, 'dev', device);
+    await outside('link', 'set', device, 'up');
+    await this.run('Setting up the network of the node', [
+      'sh',
+      '-ec',
+      `ip link set lo up
+       ip address add ${this.address}/30 dev eth0
+       ip link set eth0 up
+       ip route add default via ${this.visitor}
+       echo 1 > /proc/sys/net/ipv4/ip_forward`,
+    ]);
+  }
+
+  private async mount(): Promise<void> {
+    const lines = OWN_FOLDERS.map((path) => `mkdir -p "$0${path}" && mount --bind "$0${path}" ${path}`);
+    await this.run('Mounting the folders of the node', [
+      'sh',
+      '-ec',
+      // A kubelet wants its volumes to reach containers that already run.
+      `mount --make-rshared /\n${lines.join('\n')}\nmount --make-rshared /`,
+      join(this.directory, 'folders'),
+    ]);
+  }
+}
+
+/** Returns those that it made. */
+async function makeFolders(): Promise<string[]> {
+  const made: string[] = [];
+  for (const path of OWN_FOLDERS) {
+    const first = await mkdir(path, { recursive: true });
+    if (first !== undefined) made.push(path);
+  }
+  return made;
+}
+
+/** Another node may use them: then they stay. */
+async function removeFolders(made: readonly string[]): Promise<void> {
+  for (const path of made) await rmdir(path).catch(() => undefined);
+}
+
+/** The process id of the only child, as this machine sees it. */
+async function childOf({ pid, running, logFile }: SandboxProcess): Promise<number> {
+  for (;;) {
+    const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+    if (children.trim() !== '') return Number(children.trim());
+    if (!running) throw new Error(`cannot make namespaces: ${await readFile(logFile, 'utf8')}`);
+    await sleep(POLL_INTERVAL);
+  }
+}
+
+/** Two neighbours of 198.18.0.0/15, which no network uses: it is reserved for measurements (RFC 2544). */
+function freeAddresses(): [visitor: string, node: string] {
+  const used = Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address) ?? []);
+  for (;;) {
+    const number = randomInt(2 ** 15) * 4;
+    const prefix = `198.${18 + (number >> 16)}.${(number >> 8) & 255}`;
+    const [visitor, node] = [`${prefix}.${(number & 255) + 1}`, `${prefix}.${(number & 255) + 2}`];
+    if (!used.includes(visitor)) return [visitor, node];
+  }
+}

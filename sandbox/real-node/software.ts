@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import { workload } from '../../operator/kinds/hub/workload';
+import { goBinary } from '../go-build';
+import { goInstalled } from '../go-install';
+import { type ProgressMode, type Report, runSteps } from '../progress';
+import { tether } from '../tether';
+import { DNS_IMAGE, hubImage, type ImageArchive, PAUSE_IMAGE, programImage } from './images';
+
+/** What a real node needs beside Debian's packages; built once and kept in the cache. */
+export interface NodeSoftware {
+  /** Path of the binary of go/cmd/kube. */
+  readonly kube: string;
+  /** Path of the binary of go/cmd/kube-node. */
+  readonly kubeNode: string;
+  /** Path of the binary of go/cmd/pause. */
+  readonly pause: string;
+  /** Folder of containerd, its shim and ctr. */
+  readonly containerd: string;
+  readonly images: readonly ImageArchive[];
+}
+
+const CONTAINERD = {
+  name: 'containerd',
+  title: 'containerd',
+  commands: ['containerd', 'containerd-shim-runc-v2', 'ctr'].map(
+    (name) => `github.com/containerd/containerd/v2/cmd/${name}`,
+  ),
+  version: 'v2.2.1',
+  tags: ['no_btrfs', 'no_devmapper', 'no_zfs'], // the machine's own file system is enough
+};
+
+const COREDNS = {
+  name: 'coredns',
+  title: 'CoreDNS',
+  commands: ['github.com/coredns/coredns'],
+  version: 'v1.13.1',
+};
+
+/** Builds what is missing, the Go programs one after another: each uses all processors. */
+export async function provideNodeSoftware(mode: ProgressMode): Promise<NodeSoftware> {
+  await tether(); // the others run under it
+  let kube = '';
+  let kubeNode = '';
+  let pause = '';
+  let containerd = '';
+  const images: ImageArchive[] = [];
+  const step = (title: string, run: (report: Report) => Promise<void>) => ({ title, run });
+  const programs = [
+    step('Kubernetes control plane', async (report) => {
+      kube = await goBinary('kube', 'the Kubernetes control plane', report);
+    }),
+    step('Kubernetes node', async (report) => {
+      kubeNode = await goBinary('kube-node', 'the Kubernetes node', report);
+    }),
+    step('containerd', async (report) => {
+      containerd = await goInstalled(CONTAINERD, report);
+    }),
+    step('CoreDNS', async (report) => {
+      const coredns = await goInstalled(COREDNS, report);
+      images.push(await programImage(DNS_IMAGE, join(coredns, 'coredns')));
+    }),
+    step('Pause image', async (report) => {
+      pause = await goBinary('pause', 'the pause image', report);
+      images.push(await programImage(PAUSE_IMAGE, pause));
+    }),
+  ];
+  const hub = step("The hub's image", async (report) => {
+    images.push(await hubImage(workload.image.default, report));
+  });
+  await Promise.all([runSteps(programs, mode), runSteps([hub], mode)]);
+  return { kube, kubeNode, pause, containerd, images };
+}
