@@ -48,7 +48,11 @@ export interface Commands extends RegistryCommands {
   /** Rejected with `not_found` for an unknown integration. */
   'manifest/get': Command<
     { readonly integration: string },
-    { readonly is_built_in?: boolean; readonly version?: string }
+    {
+      readonly is_built_in?: boolean;
+      readonly version?: string;
+      readonly requirements?: readonly string[];
+    }
   >;
   /** Whether the hub accepts triggers, and its words if not. */
   validate_config: Command<

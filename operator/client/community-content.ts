@@ -4,21 +4,31 @@ import { callService, listServices } from './services';
 
 // What a hub shows of installed community content, and the services that load it.
 
-/** The manifest of an integration that the hub has found at its start; undefined: it has found none of this domain. */
-export async function integrationVersion(
+/** A custom integration that the hub has found at its start. */
+export interface CustomIntegration {
+  readonly domain: string;
+  readonly version: string;
+  /** The Python packages that it requires, such as `name==1.2.3`. */
+  readonly requirements: readonly string[];
+}
+
+/** @returns undefined: the hub has found none of this domain */
+export async function customIntegration(
   { connection }: HubClient,
   domain: string,
-): Promise<{ readonly version: string } | undefined> {
+): Promise<CustomIntegration | undefined> {
   try {
-    const { is_built_in: isBuiltIn, version } = await connection.command('manifest/get', {
-      integration: domain,
-    });
-    return isBuiltIn === true || version === undefined ? undefined : { version };
+    const manifest = await connection.command('manifest/get', { integration: domain });
+    const { is_built_in: isBuiltIn, requirements = [], version } = manifest;
+    return isBuiltIn === true || version === undefined ? undefined : { domain, version, requirements };
   } catch (error) {
     if (error instanceof HubRejected) return undefined;
     throw error;
   }
 }
+
+/** What the hub logs of a package that it cannot install, before the name of the package and its own reason. */
+const NOT_INSTALLED = 'Unable to install package ';
 
 /**
  * Why the hub cannot load an integration, in its words; undefined: it can, as far as it has tried. To look for triggers of a
@@ -26,7 +36,7 @@ export async function integrationVersion(
  */
 export async function integrationError(
   { connection }: HubClient,
-  domain: string,
+  { domain, requirements }: CustomIntegration,
 ): Promise<string | undefined> {
   const trigger = { trigger: 'device', domain, device_id: 'none', type: 'none' };
   const { triggers } = await connection.command('validate_config', { triggers: [trigger] });
@@ -38,9 +48,19 @@ export async function integrationError(
       message.startsWith(`Setup failed for custom integration '${domain}'`) ||
       message.startsWith(`Error during setup of component ${domain}:`),
   );
-  if (!triggers.error?.includes('could not be loaded')) return setup;
-  const packages = logged.filter((message) => message.startsWith('Unable to install package'));
-  return [triggers.error, ...packages.slice(0, 1)].join('. ');
+  if (!triggers.error?.includes('could not be loaded')) return setup && inOneLine(setup);
+  // The hub may lack packages of other integrations as well.
+  const packages = requirements.flatMap(
+    (each) => logged.find((message) => message.startsWith(`${NOT_INSTALLED}${each}:`)) ?? [],
+  );
+  const missing = packages.length > 0 ? [...packages, 'The hub tries again when it is restarted.'] : [];
+  return [triggers.error, ...missing].map(inOneLine).join(' ');
+}
+
+/** Words of the hub as a sentence of a message. */
+function inOneLine(words: string): string {
+  const line = words.trim().replace(/\s+/g, ' ');
+  return line.endsWith('.') ? line : `${line}.`;
 }
 
 /** Has the hub read its themes anew. */

@@ -1,9 +1,9 @@
 import {
   createDashboardModule,
+  customIntegration,
   dashboardResources,
   deleteDashboardResource,
   integrationError,
-  integrationVersion,
   pythonScripts,
   reloadPythonScripts,
   reloadTemplates,
@@ -47,10 +47,10 @@ interface Activator {
 export const activators: Readonly<Record<Category, Activator>> = {
   integration: {
     async activate(client, { provides: [domain = ''] }) {
-      const known = await integrationVersion(client, domain);
+      const known = await customIntegration(client, domain);
       if (!known)
         return inactive(`The hub does not find the integration ${domain} since its restart: read its log.`);
-      const error = await integrationError(client, domain);
+      const error = await integrationError(client, known);
       if (error !== undefined) return inactive(`The hub cannot load the integration ${domain}: ${error}`);
       const isLoaded = await client.components.isLoaded(domain);
       const use = isLoaded ? 'has loaded it' : 'loads it when it is configured';
