@@ -272,8 +272,10 @@ export const readyReasons = {
   },
   InstallFailed: {
     kinds: repositories,
-    meaning: 'The pod could not put the files onto the hub’s volume. It is tried again after a minute.',
-    action: 'Read the message: the volume may be full or read-only.',
+    meaning:
+      'The pod could not put the files onto the hub’s volume, or was not admitted. It is tried again after 8 minutes.',
+    action:
+      'Read the message: the volume may be full or read-only, or a quota or a policy may refuse the pod.',
   },
   Removing: { kinds: repositories, meaning: 'A pod removes the files from the hub’s volume.' },
   RepositoryInstalled: {

@@ -2,15 +2,15 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
+  customIntegration,
   dashboardResources,
-  integrationVersion,
   templateError,
   themeNames,
 } from '../../../operator/client/community-content';
 import { CodeHost } from '../../../sandbox/code-host';
 import { freshNamespace, until } from '../../cluster';
 import { configuration, DEFAULT_CONFIGURATION, Home, hub, type Manifest, secret } from '../../cluster/home';
-import { restoreOnboarded } from '../../cluster/onboarded-volume';
+import { restoreOnboarded, startHub } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { LINK, repositoryZip, zip } from '../../../sandbox/zip';
 
@@ -143,14 +143,14 @@ describe('HubCommunityRepository', () => {
     for (const name of ['shelf-repo', 'table-repo']) await installed(name);
     expect(await rollouts()).toBe(generation + 1);
     expect(await podUid()).not.toBe(pod);
-    expect(await integrationVersion(await home.client('villa'), 'shelf')).toEqual({ version: '1.0.1' });
+    expect(await customIntegration(await home.client('villa'), 'shelf')).toMatchObject({ version: '1.0.1' });
 
     [generation, pod] = [await rollouts(), await podUid()];
     serveIntegration('shelf-repo', 'v2', 'shelf');
     await home.change(KIND, 'shelf-repo', { ref: 'v2' });
     await installed('shelf-repo');
     expect(await rollouts()).toBe(generation + 1);
-    expect(await integrationVersion(await home.client('villa'), 'shelf')).toEqual({ version: '1.0.2' });
+    expect(await customIntegration(await home.client('villa'), 'shelf')).toMatchObject({ version: '1.0.2' });
     expect(isOnVolume('custom_components/shelf/only_v1.py')).toBe(false);
     expect(isOnVolume('custom_components/shelf/only_v2.py')).toBe(true);
 
@@ -161,7 +161,7 @@ describe('HubCommunityRepository', () => {
     await home.ready('hub', 'villa');
     await until('the hub has forgotten it', async () => {
       const client = await home.client('villa');
-      return (await integrationVersion(client, 'shelf')) === undefined;
+      return (await customIntegration(client, 'shelf')) === undefined;
     });
     await installed('table-repo');
     expect(await rollouts()).toBe(generation + 1);
@@ -250,6 +250,30 @@ describe('HubCommunityRepository', () => {
     expect(await operator.log()).not.toContain('hunter2');
   });
 
+  test('a pod that a quota refuses leaves nothing behind, and is tried again', async () => {
+    await tidy();
+    await home.apply({
+      apiVersion: 'v1',
+      kind: 'ResourceQuota',
+      metadata: { name: 'one-pod' },
+      spec: { hard: { pods: '1' } },
+    });
+    await until(
+      'the quota counts',
+      async () => (await home.get('resourcequota', 'one-pod')).status?.['used'],
+    );
+    serveTheme('crowded', 'v1', 'Crowded');
+    await home.apply(repository('crowded', 'theme'));
+    const message = await refused('crowded', 'InstallFailed');
+    expect(message).toContain('exceeded quota: one-pod');
+    expect(await statusOf('crowded')).toMatchObject({ phase: 'Failed' });
+    await tidy();
+    await home.delete('resourcequota', 'one-pod');
+    await home.annotate(KIND, 'crowded', 'hub-operator.dev/reconcile-requested-at=now');
+    await installed('crowded');
+    await tidy();
+  });
+
   test('files that were lost are put back when it is asked for, also after a crash of the operator', async () => {
     await rm(join(volume, 'themes/early'), { recursive: true });
     await home.annotate(KIND, 'early', 'hub-operator.dev/reconcile-requested-at=1');
@@ -262,5 +286,27 @@ describe('HubCommunityRepository', () => {
     await until('the files are back', () => isOnVolume('themes/early/early.yaml'));
     await installed('early');
     await tidy();
+  });
+
+  test('packages that the hub cannot install are named in its words', async () => {
+    // The hub installs packages, as the official image does, and has no network for it.
+    const container = {
+      name: 'hub',
+      command: ['hass', '--config', '/config', '--skip-pip-packages', 'pyotp,PyQRCode,gTTS'],
+      env: [{ name: 'UV_OFFLINE', value: '1' }],
+    };
+    await startHub(home, 'offline', { podTemplate: { spec: { containers: [container] } } });
+    const hubRef = { name: 'offline' };
+    serveIntegration('needy-repo', 'v1', 'needy', { requirements: ['no-such-package==1.2.3'] });
+    serveIntegration('content-repo', 'v1', 'content');
+    await home.apply(
+      repository('needy', 'integration', { hubRef, repository: 'someone/needy-repo' }),
+      repository('content', 'integration', { hubRef, repository: 'someone/content-repo' }),
+    );
+    const message = await refused('needy', 'NotLoaded');
+    expect(message).toContain('The hub cannot load the integration needy');
+    expect(message).toContain('Unable to install package no-such-package==1.2.3: ');
+    expect(message).toContain('The hub tries again when it is restarted.');
+    await installed('content');
   });
 });

@@ -130,6 +130,10 @@ export const PART_KEY = 'part';
 
 export const partName = (pod: string, index: number): string => `${pod}-${index}`;
 
+/** Whether an object of the resource has files for this pod. */
+export const isPartOf = (pod: string, { metadata }: ClusterObject): boolean =>
+  metadata.name.startsWith(`${pod}-`);
+
 /** What became of the pod. */
 export type Verdict =
   | { readonly result: 'running'; readonly message: string | undefined }

@@ -1,17 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { Hub, HubCommunityRepository } from '../../kinds';
 import { objectNames } from '../../kinds/object-names';
+import { ObjectRejected } from '../../runtime/apply-errors';
 import type { ClusterObject } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
 import type { Pod } from '../hub/health/pod-state';
 import type { StatefulSet } from '../hub/owned-objects';
 import { claimName } from '../hub/workload/claim-conflict';
 import type { Services } from '../services';
+import { InstallRejected } from './install-rejected';
 import {
   type HubWorkload,
   type Installation,
-  installationOf,
   installerPod,
+  isPartOf,
   PART_KEY,
   partName,
 } from './installer-pod';
@@ -49,7 +51,8 @@ export class Installer {
   /**
    * Writes the parts of the files into Secrets, then starts the pod that reads them. All belong to the resource.
    *
-   * @throws NameConflict, ObjectRejected
+   * @throws NameConflict
+   * @throws InstallRejected by the API server: none of them is left
    */
   async start(
     resource: HubCommunityRepository,
@@ -60,8 +63,36 @@ export class Installer {
     const { applier } = this.services;
     const { namespace } = resource.metadata;
     const name = podName(resource);
+    const pod = installerPod({ name, namespace }, { ...installation, parts: parts.length }, workload);
+    try {
+      // A pod that is not admitted is the most frequent reason: then no Secret has to be written.
+      await applier.dryRun(builtin.Pod, pod, { owner: resource });
+      await this.writeParts(resource, parts);
+      await applier.apply(builtin.Pod, pod, { owner: resource });
+    } catch (error) {
+      if (!(error instanceof ObjectRejected)) throw error;
+      await this.clean(resource);
+      throw new InstallRejected(error.message, { cause: error });
+    }
+  }
+
+  /** Deletes the pod, and the Secrets with files: also those for which no pod was created. */
+  async clean(resource: HubCommunityRepository): Promise<void> {
+    const { applier, cache } = this.services;
+    const name = podName(resource);
+    const secrets = [...cache.list(builtin.Secret.kind, resource.metadata.namespace)]
+      .filter((secret) => isPartOf(name, secret) && applier.isOurs(secret, resource))
+      .map(({ metadata }) => metadata.name);
+    for (const secret of secrets) await applier.remove(builtin.Secret, resource, secret);
+    const pod = this.find(resource);
+    if (pod && !pod.metadata.deletionTimestamp) await applier.remove(builtin.Pod, resource, name);
+  }
+
+  private async writeParts(resource: HubCommunityRepository, parts: readonly Buffer[]): Promise<void> {
+    const { namespace } = resource.metadata;
+    const name = podName(resource);
     for (const [index, part] of parts.entries())
-      await applier.apply(
+      await this.services.applier.apply(
         builtin.Secret,
         {
           apiVersion: 'v1',
@@ -72,19 +103,6 @@ export class Installer {
         },
         { owner: resource },
       );
-    const pod = installerPod({ name, namespace }, { ...installation, parts: parts.length }, workload);
-    await applier.apply(builtin.Pod, pod, { owner: resource });
-  }
-
-  /** Deletes the pod, and the Secrets that it read. */
-  async clean(resource: HubCommunityRepository): Promise<void> {
-    const pod = this.find(resource);
-    if (!pod || pod.metadata.deletionTimestamp) return;
-    const { applier } = this.services;
-    const { name } = pod.metadata;
-    for (let index = 0; index < (installationOf(pod)?.parts ?? 0); index++)
-      await applier.remove(builtin.Secret, resource, partName(name, index));
-    await applier.remove(builtin.Pod, resource, name);
   }
 }
 

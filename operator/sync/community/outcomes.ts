@@ -8,6 +8,7 @@ import {
 import { type Outcome, type Stalled, stalled, type Waiting, waiting } from '../../runtime/outcome';
 import { DigestMismatch } from './digest-mismatch';
 import { DownloadFailed } from './download';
+import { InstallRejected } from './install-rejected';
 import type { Installed } from './installer-pod';
 import type { Preparation } from './preparation';
 import { TargetTaken } from './target-taken';
@@ -39,6 +40,7 @@ export function preparationFailed({ error, retryAfter }: Preparation & { type: '
   const details = { status: { phase: 'Failed' } };
   if (error instanceof TargetTaken) return stalled('DuplicateId', error.message, details);
   if (error instanceof DigestMismatch) return stalled('DigestMismatch', error.message, details);
+  if (error instanceof InstallRejected) return installFailed(error.message, retryAfter ?? DEPENDENCY_REQUEUE);
   if (!(error instanceof DownloadFailed)) return stalled('InvalidRepository', error.message, details);
   return error.isTransient
     ? waiting('DownloadFailed', error.message, retryAfter ?? DEPENDENCY_REQUEUE, details)
@@ -84,7 +86,7 @@ export const conflict = (message: string, after: number): Stalled =>
 export const installFailed = (message: string, after: number): Outcome =>
   waiting(
     'InstallFailed',
-    `The files could not be put onto the volume: ${message}. It is tried again.`,
+    `The files could not be put onto the volume: ${message.replace(/\.$/, '')}. It is tried again.`,
     after,
     {
       status: { phase: 'Failed' },
@@ -99,10 +101,11 @@ export const restartPending = (target: string): Outcome =>
     { status: { phase: 'Installing' } },
   );
 
-export const removing = (target: string): Waiting =>
+/** @param rejection why there is no such pod, as a sentence */
+export const removing = (target: string, rejection?: string): Waiting =>
   waiting(
     'Removing',
-    `The files are removed from /config/${target} by a pod beside the hub.`,
+    `The files are removed from /config/${target} by a pod beside the hub.${rejection === undefined ? '' : ` It cannot be created: ${rejection}`}`,
     INSTALLER_POLL,
     {
       status: { phase: 'Removing' },

@@ -5,6 +5,7 @@ import type { Logger } from '../../log';
 import { DOWNLOAD_REJECTED_RETRY, DOWNLOAD_RETRY } from '../../limits';
 import { readArchive } from './archive';
 import { type Download, downloadArchive, DownloadFailed } from './download';
+import { InstallRejected } from './install-rejected';
 import { unpack } from './layout';
 import { RepositoryRefused } from './refused';
 import type { RepositoryPackage } from './repository-package';
@@ -71,10 +72,8 @@ export class Preparations {
 
   /** Remembers that what was downloaded cannot be installed, without its files. */
   refuse(uid: string, error: RepositoryRefused): Preparation & { readonly type: 'failed' } {
-    const state = { type: 'failed', error } as const;
     const entry = this.entries.get(uid);
-    if (entry) entry.state = state;
-    return state;
+    return entry ? this.fail(entry, error) : { type: 'failed', error };
   }
 
   /** Aborts a download, and forgets its files or its failure. */
@@ -108,15 +107,22 @@ export class Preparations {
       const known = error instanceof RepositoryRefused || error instanceof DownloadFailed;
       // A bug in the reading of an archive must not end the operator, nor be repeated for ever.
       const reported = known ? error : new RepositoryRefused(`The archive cannot be read: ${error.message}.`);
-      const retryAfter = retryOf(reported);
-      entry.state = { type: 'failed', error: reported, ...(retryAfter !== undefined && { retryAfter }) };
-      if (retryAfter !== undefined) entry.until = this.clock.monotonic() + retryAfter;
+      this.fail(entry, reported);
     }
+  }
+
+  private fail(entry: Entry, error: RepositoryRefused | DownloadFailed) {
+    const retryAfter = retryOf(error);
+    const state = { type: 'failed', error, ...(retryAfter !== undefined && { retryAfter }) } as const;
+    entry.state = state;
+    if (retryAfter !== undefined) entry.until = this.clock.monotonic() + retryAfter;
+    return state;
   }
 }
 
-/** What an archive contains does not change; what the code host answers may. */
+/** What an archive contains does not change; what the code host answers may, and so may a quota. */
 function retryOf(error: RepositoryRefused | DownloadFailed): number | undefined {
+  if (error instanceof InstallRejected) return DOWNLOAD_REJECTED_RETRY;
   if (error instanceof RepositoryRefused) return undefined;
   return error.isTransient ? DOWNLOAD_RETRY : DOWNLOAD_REJECTED_RETRY;
 }

@@ -9,6 +9,7 @@ import type { Pod } from '../hub/health/pod-state';
 import type { HubClients } from '../hub-clients';
 import type { Services } from '../services';
 import { activators } from './activation';
+import { InstallRejected } from './install-rejected';
 import type { Installer } from './installer';
 import { installationOf, verdictOf } from './installer-pod';
 import * as outcomes from './outcomes';
@@ -51,11 +52,16 @@ export class CommunityRemoval {
       return this.finish(resource);
     }
     const workload = this.installer.workloadOf(hub);
-    if (workload) {
-      const removal = { install: null, remove: [target], claimUID: status?.claimUID ?? '' };
+    if (!workload) return outcomes.removing(target);
+    const removal = { install: null, remove: [target], claimUID: status?.claimUID ?? '' };
+    try {
       await this.installer.start(resource, removal, [], workload);
+      return outcomes.removing(target);
+    } catch (error) {
+      // A quota may let it in before the time is over.
+      if (!(error instanceof InstallRejected)) throw error;
+      return outcomes.removing(target, error.message);
     }
-    return outcomes.removing(target);
   }
 
   private async follow(resource: HubCommunityRepository, pod: Pod): Promise<readonly EventSpec[] | Waiting> {

@@ -16,6 +16,7 @@ import type { Services } from '../services';
 import { activators } from './activation';
 import { bundleOf } from './bundle';
 import { DigestMismatch } from './digest-mismatch';
+import { InstallRejected } from './install-rejected';
 import type { Installer } from './installer';
 import { type Installation, installationOf, verdictOf } from './installer-pod';
 import * as outcomes from './outcomes';
@@ -114,7 +115,11 @@ export class CommunitySync {
       preparation = this.preparations.prepare(uid, key, source, onEnd);
     }
     if (preparation.type === 'running') return outcomes.downloading(spec);
-    if (preparation.type === 'failed') return outcomes.preparationFailed(preparation);
+    if (preparation.type === 'failed') {
+      // Of an installation that an earlier process of the operator had begun.
+      await this.installer.clean(resource);
+      return outcomes.preparationFailed(preparation);
+    }
     context.signal.throwIfAborted();
     return this.start(reconcile, preparation.package, workload);
   }
@@ -144,6 +149,7 @@ export class CommunitySync {
       return outcomes.installing(target);
     } catch (error) {
       if (!(error instanceof RepositoryRefused)) throw error;
+      if (error instanceof InstallRejected) this.targets.settle(resource);
       return outcomes.preparationFailed(this.preparations.refuse(uid, error));
     }
   }
