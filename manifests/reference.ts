@@ -14,7 +14,9 @@ import {
   readyReasons,
 } from '../operator/kinds/reasons';
 import type { Schema } from '../operator/kinds/schema';
+import { observeMemoryLimits } from '../operator/memory-metrics';
 import { Metrics } from '../operator/metrics';
+import { observeResources } from '../operator/resource-metrics';
 import { settingsTable } from '../operator/settings';
 
 /**
@@ -187,6 +189,8 @@ async function metricsPage(): Promise<string> {
   const source = new Metrics('');
   source.observeQueue({ depthByKind: () => new Map(), agesByKind: () => new Map() }, 0);
   source.observeCache(() => new Map());
+  observeMemoryLimits(source);
+  observeResources(source, [], () => []);
   const metrics = await source.registry.getMetricsAsJSON();
   const rows = metrics
     .filter(({ name }) => !/^(process|nodejs)_/.test(name))

@@ -264,7 +264,8 @@ export class Metrics {
     return new Histogram({ name, help, labelNames, buckets, registers: [this.registry] });
   }
 
-  private gauge<L extends string>(
+  /** Adds a gauge; `collect` sets it at each scrape. */
+  gauge<L extends string>(
     name: string,
     help: string,
     labelNames: L[],

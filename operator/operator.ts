@@ -7,7 +7,9 @@ import { API_GROUP, API_VERSION } from './kinds/group';
 import type { KindDefinition } from './kinds/kind';
 import { STOP_DEADLINE, STOP_RECONCILE_GRACE } from './limits';
 import type { Logger } from './log';
+import { observeMemoryLimits } from './memory-metrics';
 import type { Metrics } from './metrics';
+import { observeResources } from './resource-metrics';
 import { Applier } from './runtime/apply';
 import { FIELD_MANAGER } from './runtime/ownership';
 import { Cache, hubKey } from './runtime/cache';
@@ -76,6 +78,12 @@ export class HubOperator extends OperatorAdapter {
       onFailure: (type) => metrics.watchFailed(type.kind),
     });
     metrics.observeCache(() => this.cache.sizes());
+    observeMemoryLimits(metrics);
+    observeResources(
+      metrics,
+      kinds.map(({ kind }) => kind),
+      (kind) => this.cache.list(kind),
+    );
     this.applier = new Applier(this.cluster, this.cache, API_GROUP);
     this.secrets = new SecretReader(this.cluster, this.cache);
     const eventWriter = new EventWriter(this.cluster, clock, settings.podName);
