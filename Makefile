@@ -3,12 +3,13 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 NODE_LEAST := 20.19.0
+comma := ,
 # The image that dist/ names, unless IMAGE names another one.
 SHIPPED_IMAGE = $(shell sed -n 's/^ *image: //p' dist/install.yaml)
 
 .PHONY: help
 help: ## This list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{ printf "  make %-11s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{ printf "  make %-13s %s\n", $$1, $$2 }'
 
 .PHONY: run
 run: node_modules/.ready ## A cluster, a hub, the operator and samples on this machine, until Ctrl-C (ONCE=1: until all is Ready)
@@ -59,8 +60,14 @@ bundle: node_modules/.ready ## The operator as one file, build/operator.cjs
 	@node operator/bundle.mjs
 
 .PHONY: image
-image: bundle ## The operator's image, under the name that dist/ asks for (IMAGE=registry/name:tag: another one)
-	@docker build --tag $(or $(IMAGE),$(SHIPPED_IMAGE)) .
+image: ## The operator's image for this machine (IMAGE=registry/name:tag; PUSH=1: for amd64 and arm64, into the registry)
+	@docker buildx build $(if $(PUSH),--platform linux/amd64$(comma)linux/arm64 --push,--load) \
+	  --build-arg VERSION="$$(sed -n 's/^  "version": "\(.*\)",/\1/p' package.json)" --build-arg REVISION="$$(git rev-parse HEAD)" \
+	  --tag $(or $(IMAGE),$(SHIPPED_IMAGE)) .
+
+.PHONY: image-archive
+image-archive: node_modules/.ready ## The same image without a container engine, build/operator-image.tar (Linux)
+	@exec node_modules/.bin/tsx image/cli.ts
 
 .PHONY: deploy
 deploy: ## Installs dist/ into the cluster of the current context, after asking (IMAGE=…: with that image)

@@ -78,7 +78,7 @@ export default tseslint.config(
               'manifests',
             ),
             ...zone('operator/sync', 'operator/webhook', 'sandbox', 'manifests'),
-            ...zone('operator', 'sandbox', 'manifests', '__tests__', 'bench'),
+            ...zone('operator', 'sandbox', 'image', 'manifests', '__tests__', 'bench'),
             ...zone('manifests', 'operator/client', 'operator/runtime', 'operator/sync', 'sandbox'),
           ],
         },

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
+import { operatorNode } from '../sandbox/operator-node';
 import { formatError } from '../sandbox/sandbox-error';
 import { benchAutomations } from './automations';
 import { benchConfiguration } from './configuration';
@@ -27,7 +28,7 @@ function numberOf(name: string, fallback: number): number {
   return Number(process.env[name] ?? fallback);
 }
 
-const machine = `${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), Node.js ${process.versions.node}`;
+const machine = `${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'})`;
 
 async function main(name: string): Promise<void> {
   const bench = benches[name];
@@ -36,7 +37,9 @@ async function main(name: string): Promise<void> {
   console.table(figures);
   const results = join(__dirname, 'results');
   await mkdir(results, { recursive: true });
-  const kept = { ...figures, measured: `${new Date().toISOString().slice(0, 10)}, ${machine}` };
+  const today = new Date().toISOString().slice(0, 10);
+  const { version } = operatorNode();
+  const kept = { ...figures, measured: `${today}, ${machine}, operator on Node.js ${version}` };
   const file = name === 'runtime' && figures['automations'] === 500 ? 'runtime-500' : name;
   await writeFile(join(results, `${file}.json`), `${JSON.stringify(kept, undefined, 2)}\n`);
   await writeFiguresPage(results, join(__dirname, '..', 'docs', 'reference', 'figures.md'));

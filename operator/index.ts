@@ -1,4 +1,4 @@
-import { version } from './package.json';
+import { version } from '../package.json';
 import { systemClock } from './clock';
 import { checkKubeconfig } from './kubeconfig';
 import { createLogger } from './log';
@@ -15,6 +15,10 @@ import { readSettings, settingsHelp, SettingsRefused } from './settings';
 async function main(args: readonly string[]): Promise<number> {
   if (args.includes('--help')) {
     process.stdout.write(`${settingsHelp()}\n`);
+    return 0;
+  }
+  if (args.includes('--version')) {
+    process.stdout.write(`${version}\n`);
     return 0;
   }
   const settings = readSettings(args, process.env);
@@ -45,7 +49,7 @@ async function main(args: readonly string[]): Promise<number> {
   };
   process.on('unhandledRejection', fail);
   process.on('uncaughtException', fail);
-  log.info({ version, port: probes.port, ...settings }, 'starting operator');
+  log.info({ version, node: process.versions.node, port: probes.port, ...settings }, 'starting operator');
   await operator.start();
   const end = await operator.ended;
   await probes.close();

@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Yaml } from 'cdk8s';
+import { describeImage } from '../image/description';
 import type { Sandbox } from './index';
 import { readCluster, writeKubeconfig } from './kubeconfig';
 import { URL_ANNOTATION } from './node';
+import { operatorNode } from './operator-node';
 import { freePort } from './ports';
 import { SandboxProcess } from './process';
 
@@ -107,13 +109,19 @@ export async function startOperator(
   const environment = await operatorEnvironment(sandbox, { ...options, port });
   const operator = await SandboxProcess.start({
     name: options.name ?? 'operator',
-    // Node's flags as in the Dockerfile, and the limit of the heap in dist/.
-    command: [process.execPath, '--max-semi-space-size=2', '--max-old-space-size=160', bundle],
+    // The limit of the heap is in dist/.
+    command: [...(await operatorCommand()), '--max-old-space-size=160', bundle],
     directory: join(sandbox.directory, 'operator'),
     graceMs: 120_000, // it ends by itself within 20 s, and later on a machine that has more to do
     env: { ...environment, ...options.settings },
   });
   return { process: operator, url: `http://127.0.0.1:${port}` };
+}
+
+/** The program and the flags with which the image starts the bundle. */
+export async function operatorCommand(): Promise<[program: string, ...flags: string[]]> {
+  const { entrypoint } = await describeImage();
+  return [operatorNode().path, ...entrypoint.slice(1, -1)];
 }
 
 /** The environment variables of an operator in a sandbox. `port` 0: a free port. */
@@ -128,6 +136,7 @@ export async function operatorEnvironment(
     HTTP_ADDRESS: '127.0.0.1',
     HTTP_PORT: String(port),
     HUB_URL_ANNOTATION: URL_ANNOTATION,
+    ...(await describeImage()).environment,
     ...sourceAddress(),
   };
 }

@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bundle } from '../../../sandbox/operator-process';
+import { bundle, operatorCommand } from '../../../sandbox/operator-process';
 
 // An operator that cannot start says why in one sentence, and ends with an exit code.
 
@@ -16,13 +16,14 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-function run(
+async function run(
   environment: Readonly<Record<string, string>>,
   ...args: readonly string[]
 ): Promise<{ code: number; stderr: string }> {
+  const [program, ...flags] = await operatorCommand();
   const env = { KUBECONFIG: process.env['HUB_SANDBOX_OPERATOR_KUBECONFIG']!, HTTP_PORT: '0', ...environment };
   return new Promise((resolve) => {
-    execFile(process.execPath, [bundle, ...args], { env, timeout: 240_000 }, (error, _, stderr) =>
+    execFile(program, [...flags, bundle, ...args], { env, timeout: 240_000 }, (error, _, stderr) =>
       resolve({ code: Number(error?.code ?? 0), stderr }),
     );
   });

@@ -1,0 +1,72 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir, rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { pack } from 'tar-stream';
+import type { ImageDescription } from './dockerfile';
+import { digestOf, type Layer } from './layer';
+
+/** Where an image runs, in the words of OCI. */
+export interface ImagePlatform {
+  readonly os: 'linux';
+  readonly architecture: 'amd64' | 'arm64';
+}
+
+const EPOCH = '1970-01-01T00:00:00Z';
+
+/**
+ * Writes an image as an archive that `docker load` and `ctr images import` take: `manifest.json`, the configuration, and
+ * the layers, lowest first.
+ *
+ * @param path of the archive, which appears complete or not at all
+ * @param name of the image, with its tag
+ */
+export async function writeArchive(
+  path: string,
+  name: string,
+  description: ImageDescription,
+  platform: ImagePlatform,
+  layers: readonly Layer[],
+): Promise<void> {
+  const config = JSON.stringify(configOf(description, platform, layers));
+  const configName = `${hexOf(digestOf(config))}.json`;
+  const layerName = ({ digest }: Layer) => `${hexOf(digest)}/layer.tar`;
+  const manifest = [{ Config: configName, RepoTags: [name], Layers: layers.map(layerName) }];
+  const tar = pack();
+  const header = { mode: 0o644, uid: 0, gid: 0, mtime: new Date(0) };
+  tar.entry({ ...header, name: configName }, config);
+  for (const layer of layers) {
+    tar.entry({ ...header, name: `${hexOf(layer.digest)}/`, type: 'directory', mode: 0o755 });
+    tar.entry({ ...header, name: layerName(layer) }, layer.tar);
+  }
+  tar.entry({ ...header, name: 'manifest.json' }, JSON.stringify(manifest));
+  tar.finalize();
+  await mkdir(dirname(path), { recursive: true });
+  const unfinished = `${path}.${process.pid}`;
+  await pipeline(tar, createWriteStream(unfinished));
+  await rename(unfinished, path);
+}
+
+/** The configuration of an image, by the specification of OCI images. */
+function configOf(
+  { user, environment, entrypoint, ports, labels }: ImageDescription,
+  platform: ImagePlatform,
+  layers: readonly Layer[],
+) {
+  return {
+    ...platform,
+    created: EPOCH,
+    config: {
+      User: user,
+      Env: Object.entries(environment).map(([name, value]) => `${name}=${value}`),
+      Entrypoint: entrypoint,
+      ExposedPorts: Object.fromEntries(ports.map((port) => [`${port}/tcp`, {}])),
+      Labels: labels,
+      WorkingDir: '/',
+    },
+    rootfs: { type: 'layers', diff_ids: layers.map(({ digest }) => digest) },
+    history: layers.map(() => ({ created: EPOCH, created_by: 'hub-operator image' })),
+  };
+}
+
+const hexOf = (digest: string): string => digest.replace(/^sha256:/, '');

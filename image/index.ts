@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { defaultSettings } from '../manifests/settings';
+import { bundleOperator, repository } from '../sandbox/operator-process';
+import { operatorNode } from '../sandbox/operator-node';
+import { type ImagePlatform, writeArchive } from './archive';
+import { baseFiles } from './base-files';
+import { describeImage } from './description';
+import type { ImageDescription } from './dockerfile';
+import { type ImageFile, packLayer } from './layer';
+import { nodeFiles } from './node-files';
+
+export interface OperatorImage {
+  /** Path of a tar that `docker load` and `ctr images import` take. */
+  readonly archive: string;
+  /** Name with tag, as `dist/` asks for it. */
+  readonly name: string;
+}
+
+/** Why the image cannot be made here; undefined: it can. */
+export function whyNoImage(): string | undefined {
+  if (process.platform !== 'linux') return `an image has programs for Linux, and this is ${process.platform}`;
+  return operatorNode().departure;
+}
+
+/**
+ * Makes the image that the Dockerfile describes without a container engine, for the platform of this machine: the bundle on
+ * npm's Node.js with the libraries and CA certificates of this machine, instead of on the Dockerfile's base image. It is for
+ * tests; what is published is made from the Dockerfile.
+ *
+ * @throws Error it cannot be made here ({@link whyNoImage})
+ */
+export async function buildOperatorImage(
+  archive = join(repository, 'build', 'operator-image.tar'),
+): Promise<OperatorImage> {
+  const obstacle = whyNoImage();
+  if (obstacle) throw new Error(`cannot make image: ${obstacle}`);
+  await bundleOperator();
+  const description = await describeImage();
+  const { image: name } = defaultSettings;
+  const node = operatorNode();
+  const lowest = [
+    ...(await nodeFiles(node.path, description.entrypoint[0]!)),
+    ...(await baseFiles(description.user)),
+  ];
+  const layers = [await packLayer(lowest), await packLayer(await copiedFiles(description))];
+  await writeArchive(archive, name, description, platform(), layers);
+  return { archive, name };
+}
+
+function copiedFiles({ copies }: ImageDescription): Promise<ImageFile[]> {
+  const read = (source: string) => readFile(join(repository, source));
+  return Promise.all(
+    copies.map(async ({ source, destination }) => ({ path: destination, content: await read(source) })),
+  );
+}
+
+function platform(): ImagePlatform {
+  return { os: 'linux', architecture: process.arch === 'arm64' ? 'arm64' : 'amd64' };
+}

