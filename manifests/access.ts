@@ -4,15 +4,14 @@ import { kinds } from '../operator/kinds';
 import { API_GROUP } from '../operator/kinds/group';
 import type { AccessRule } from '../operator/kinds/kind';
 import { WEBHOOK } from '../operator/kinds/object-names';
-import { NAMESPACE, OPERATOR } from './names';
-import type { Scope, WebhookCertificate } from './settings';
-
-const account = { kind: 'ServiceAccount', name: OPERATOR, namespace: NAMESPACE };
+import { installationLabels, OPERATOR } from './names';
+import type { SynthSettings, WebhookCertificate } from './settings';
 
 /** The rights of the operator, as few as its kinds need, and those of people, through the cluster's own roles. */
 export class Access extends Construct {
-  constructor(parent: Construct, scope: Scope, webhook: WebhookCertificate | undefined) {
+  constructor(parent: Construct, { scope, webhook, namespace }: SynthSettings) {
     super(parent, 'access');
+    const subjects = [accountIn(namespace)];
 
     if (scope === 'cluster') {
       new ApiObject(this, 'cluster-role', {
@@ -24,21 +23,21 @@ export class Access extends Construct {
         ...rbac('ClusterRoleBinding'),
         metadata: { name: OPERATOR },
         roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: OPERATOR },
-        subjects: [account],
+        subjects,
       });
     }
     new ApiObject(this, 'leader-role', {
       ...rbac('Role'),
-      metadata: { name: `${OPERATOR}-leader`, namespace: NAMESPACE },
+      metadata: { name: `${OPERATOR}-leader`, namespace },
       rules: leaderRules.map(policyRule),
     });
     new ApiObject(this, 'leader-role-binding', {
       ...rbac('RoleBinding'),
-      metadata: { name: `${OPERATOR}-leader`, namespace: NAMESPACE },
+      metadata: { name: `${OPERATOR}-leader`, namespace },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: `${OPERATOR}-leader` },
-      subjects: [account],
+      subjects,
     });
-    if (webhook) this.addWebhookRoles(webhook);
+    if (webhook) this.addWebhookRoles(webhook, namespace);
     new ApiObject(this, 'view', personRole('view', ['view', 'edit', 'admin'], ['get', 'list', 'watch']));
     new ApiObject(
       this,
@@ -48,14 +47,15 @@ export class Access extends Construct {
   }
 
   /** The Secret with the certificate of the webhook and, if the operator makes that, the field for its CA. */
-  private addWebhookRoles(certificate: WebhookCertificate): void {
+  private addWebhookRoles(certificate: WebhookCertificate, namespace: string): void {
+    const subjects = [accountIn(namespace)];
     const name = `${OPERATOR}-webhook`;
     const read = ['get', 'list', 'watch'];
     const isSelfSigned = certificate === 'self-signed';
     const secrets = { apiGroups: [''], resources: ['secrets'] };
     new ApiObject(this, 'webhook-role', {
       ...rbac('Role'),
-      metadata: { name, namespace: NAMESPACE },
+      metadata: { name, namespace },
       rules: [
         // A rule for creation cannot name the object.
         ...(isSelfSigned ? [{ ...secrets, verbs: ['create'] }] : []),
@@ -64,9 +64,9 @@ export class Access extends Construct {
     });
     new ApiObject(this, 'webhook-role-binding', {
       ...rbac('RoleBinding'),
-      metadata: { name, namespace: NAMESPACE },
+      metadata: { name, namespace },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
-      subjects: [account],
+      subjects,
     });
     if (!isSelfSigned) return;
     new ApiObject(this, 'webhook-cluster-role', {
@@ -85,15 +85,17 @@ export class Access extends Construct {
       ...rbac('ClusterRoleBinding'),
       metadata: { name },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
-      subjects: [account],
+      subjects,
     });
   }
 }
 
 /** The operator's rights in one namespace, which `kubectl apply --namespace` names. */
 export class WatchedNamespace extends Chart {
-  constructor(app: Construct) {
-    super(app, 'watched-namespace');
+  /** `namespace`: where the operator runs. */
+  constructor(app: Construct, namespace: string) {
+    super(app, 'watched-namespace', { labels: installationLabels });
+    const subjects = [accountIn(namespace)];
     new ApiObject(this, 'role', {
       ...rbac('Role'),
       metadata: { name: OPERATOR },
@@ -103,7 +105,7 @@ export class WatchedNamespace extends Chart {
       ...rbac('RoleBinding'),
       metadata: { name: OPERATOR },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: OPERATOR },
-      subjects: [account],
+      subjects,
     });
   }
 }
@@ -168,6 +170,11 @@ function personRole(name: string, into: readonly string[], verbs: readonly strin
 
 function policyRule({ apiGroup, resources, verbs }: AccessRule) {
   return { apiGroups: [apiGroup], resources: [...resources], verbs: [...verbs] };
+}
+
+/** The account of the operator, as the subject of a binding. */
+function accountIn(namespace: string) {
+  return { kind: 'ServiceAccount', name: OPERATOR, namespace };
 }
 
 function rbac(kind: string) {

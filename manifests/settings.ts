@@ -1,4 +1,5 @@
 import { version } from '../package.json';
+import { NAMESPACE } from './names';
 
 /** Where the operator works: in all namespaces, or in those that have the rights of `watched-namespace.yaml`. */
 export type Scope = 'cluster' | 'namespaced';
@@ -7,26 +8,45 @@ export type Scope = 'cluster' | 'namespaced';
 export const webhookCertificates = ['self-signed', 'cert-manager'] as const;
 export type WebhookCertificate = (typeof webhookCertificates)[number];
 
+/** Quantities, as Kubernetes writes them. */
+export interface Resources {
+  readonly requests: { readonly cpu: string; readonly memory: string };
+  /** Without one of CPU: it would only slow the operator down when it starts. */
+  readonly limits: { readonly memory: string };
+}
+
 /** The settings of the synth: everything in which one installation differs from another. */
 export interface SynthSettings {
   /** Image of the operator with its tag. */
   readonly image: string;
+  /** Where the operator runs. */
+  readonly namespace: string;
   readonly scope: Scope;
+  /** With the scope `namespaced`: where the operator works. */
+  readonly watchNamespaces: readonly string[];
   /** undefined: there is no webhook, and the operator finds the same faults later. */
   readonly webhook: WebhookCertificate | undefined;
   /** Whether objects for the Prometheus operator and Grafana belong to the installation; their CRDs may be absent. */
   readonly monitoring: boolean;
   /** One works, the others wait to take over. */
   readonly replicas: number;
+  readonly resources: Resources;
 }
 
 /** What `dist/install.yaml` is made with. */
 export const defaultSettings: SynthSettings = {
   image: `ghcr.io/hub-operator/hub-operator:${version}`,
+  namespace: NAMESPACE,
   scope: 'cluster',
+  watchNamespaces: [],
   webhook: 'self-signed',
   monitoring: false,
   replicas: 1,
+  resources: {
+    // What it holds when it rests, and a bound above what it held in the worst of docs/reference/figures.md.
+    requests: { cpu: '20m', memory: '128Mi' },
+    limits: { memory: '256Mi' },
+  },
 };
 
 /**
@@ -44,7 +64,7 @@ export function readSynthSettings(environment: Readonly<Record<string, string | 
 export function namespaced(settings: SynthSettings): SynthSettings {
   // It has no rights in the whole cluster, so that it cannot write the CA into the registration of its webhook.
   const webhook = settings.webhook === 'self-signed' ? undefined : settings.webhook;
-  return { ...settings, scope: 'namespaced', webhook };
+  return { ...settings, scope: 'namespaced', watchNamespaces: ['default'], webhook };
 }
 
 function webhookCertificate(value: string): WebhookCertificate {

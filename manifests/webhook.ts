@@ -1,29 +1,29 @@
 import { ApiObject } from 'cdk8s';
-import { Service } from 'cdk8s-plus-28';
+import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import { validatedKinds } from '../operator/kinds';
 import { API_GROUP, API_VERSION } from '../operator/kinds/group';
 import { OPERATOR_LABELS, WEBHOOK } from '../operator/kinds/object-names';
-import { NAMESPACE, OPERATOR } from './names';
+import { OPERATOR } from './names';
 import type { WebhookCertificate } from './settings';
 
 /** Seconds. A write of a resource takes this much longer while the operator cannot be reached. */
 const TIMEOUT = 2;
 
-const HOST = `${WEBHOOK.service}.${NAMESPACE}.svc`;
-
 /**
  * The registration of the webhook and the Service that leads to it. Without it the operator finds the same faults later.
  */
 export class AdmissionWebhook extends Construct {
-  constructor(parent: Construct, certificate: WebhookCertificate) {
+  constructor(parent: Construct, certificate: WebhookCertificate, namespace: string) {
     super(parent, 'webhook');
 
-    const service = new Service(this, 'service', {
-      metadata: { name: WEBHOOK.service, namespace: NAMESPACE, labels: OPERATOR_LABELS },
-      ports: [{ name: 'webhook', port: 443, targetPort: WEBHOOK.port }],
+    new k8s.KubeService(this, 'service', {
+      metadata: { name: WEBHOOK.service, namespace },
+      spec: {
+        selector: OPERATOR_LABELS,
+        ports: [{ name: 'webhook', port: 443, targetPort: k8s.IntOrString.fromString('webhook') }],
+      },
     });
-    for (const [key, value] of Object.entries(OPERATOR_LABELS)) service.selectLabel(key, value);
 
     const isInjected = certificate === 'cert-manager';
     new ApiObject(this, 'configuration', {
@@ -31,9 +31,8 @@ export class AdmissionWebhook extends Construct {
       kind: 'ValidatingWebhookConfiguration',
       metadata: {
         name: WEBHOOK.configuration,
-        labels: OPERATOR_LABELS,
         ...(isInjected && {
-          annotations: { 'cert-manager.io/inject-ca-from': `${NAMESPACE}/${WEBHOOK.service}` },
+          annotations: { 'cert-manager.io/inject-ca-from': `${namespace}/${WEBHOOK.service}` },
         }),
       },
       // Without caBundle: the operator or cert-manager owns that field.
@@ -42,7 +41,7 @@ export class AdmissionWebhook extends Construct {
           name: `validate.${API_GROUP}`,
           admissionReviewVersions: ['v1'],
           clientConfig: {
-            service: { name: WEBHOOK.service, namespace: NAMESPACE, path: WEBHOOK.path, port: 443 },
+            service: { name: WEBHOOK.service, namespace, path: WEBHOOK.path, port: 443 },
           },
           rules: [
             {
@@ -57,7 +56,7 @@ export class AdmissionWebhook extends Construct {
           matchConditions: [
             {
               name: 'not-by-the-operator',
-              expression: `request.userInfo.username != "system:serviceaccount:${NAMESPACE}:${OPERATOR}"`,
+              expression: `request.userInfo.username != "system:serviceaccount:${namespace}:${OPERATOR}"`,
             },
           ],
           matchPolicy: 'Equivalent',
@@ -68,12 +67,12 @@ export class AdmissionWebhook extends Construct {
       ],
     });
 
-    if (isInjected) this.addCertificate();
+    if (isInjected) this.addCertificate(namespace);
   }
 
-  private addCertificate(): void {
+  private addCertificate(namespace: string): void {
     const apiVersion = 'cert-manager.io/v1';
-    const metadata = { name: WEBHOOK.service, namespace: NAMESPACE, labels: OPERATOR_LABELS };
+    const metadata = { name: WEBHOOK.service, namespace };
     new ApiObject(this, 'issuer', { apiVersion, kind: 'Issuer', metadata, spec: { selfSigned: {} } });
     new ApiObject(this, 'certificate', {
       apiVersion,
@@ -81,7 +80,7 @@ export class AdmissionWebhook extends Construct {
       metadata,
       spec: {
         secretName: WEBHOOK.secret,
-        dnsNames: [HOST],
+        dnsNames: [`${WEBHOOK.service}.${namespace}.svc`],
         issuerRef: { kind: 'Issuer', name: WEBHOOK.service },
         privateKey: { algorithm: 'ECDSA', size: 256, rotationPolicy: 'Always' },
       },

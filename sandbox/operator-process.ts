@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Yaml } from 'cdk8s';
 import { describeImage } from '../image/description';
+import { shippedHeapLimit } from '../manifests/memory';
 import type { Sandbox } from './index';
 import { readCluster, writeKubeconfig } from './kubeconfig';
 import { URL_ANNOTATION } from './node';
@@ -109,8 +110,7 @@ export async function startOperator(
   const environment = await operatorEnvironment(sandbox, { ...options, port });
   const operator = await SandboxProcess.start({
     name: options.name ?? 'operator',
-    // The limit of the heap is in dist/.
-    command: [...(await operatorCommand()), '--max-old-space-size=160', bundle],
+    command: [...(await operatorCommand()), `--max-old-space-size=${shippedHeapLimit()}`, bundle],
     directory: join(sandbox.directory, 'operator'),
     graceMs: 120_000, // it ends by itself within 20 s, and later on a machine that has more to do
     env: { ...environment, ...options.settings },

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { Yaml } from 'cdk8s';
+import { HEAP_PERCENTAGE, shippedHeapLimit } from '../../manifests/memory';
 import { freshNamespace } from '../cluster';
 import { automation, Home } from '../cluster/home';
 import { startTestOperator, type TestOperator } from '../cluster/operator';
@@ -79,7 +80,8 @@ beforeAll(async () => {
     StandInHub.start({ ENTITIES: String(ENTITIES) }),
     StandInHub.start(),
   ]);
-  const NODE_OPTIONS = shippedContainer().env.find(({ name }) => name === 'NODE_OPTIONS')!.value!;
+  // A process without a container has no memory limit that a percentage could be of.
+  const NODE_OPTIONS = `--max-old-space-size=${shippedHeapLimit()}`;
   operator = await startTestOperator(home.namespace, {
     settings: { NODE_OPTIONS, ALLOW_LOCAL_HUBS: 'true', LOG_LEVEL: 'info', FREEZE_CACHE: 'false' },
   });
@@ -103,11 +105,10 @@ async function peakMemory(): Promise<number> {
 describe('the memory of the operator', () => {
   test('the limit that ships leaves room beside the heap', () => {
     const { env, resources } = shippedContainer();
-    const [, heap] = /--max-old-space-size=(\d+)/.exec(
-      env.find(({ name }) => name === 'NODE_OPTIONS')!.value!,
-    )!;
+    const options = env.find(({ name }) => name === 'NODE_OPTIONS')!.value!;
+    expect(options).toBe(`--max-old-space-size-percentage=${HEAP_PERCENTAGE}`);
     expect(resources.limits.memory).toBe('256Mi');
-    expect(Number(heap)).toBeLessThanOrEqual(192);
+    expect(shippedHeapLimit()).toBeLessThanOrEqual(192);
   });
 
   test(`suffices for a hub that answers with 64 MiB beside one with ${ENTITIES} entities, and the others are served`, async () => {

@@ -1,5 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Clock } from '../clock';
+
+// Milliseconds.
+const READY_POLL_INTERVAL = 100;
+const MAX_WAIT = 60_000;
 
 export interface ProbeAnswers {
   /** Why this process must be restarted, one sentence per problem; empty: it is alive. */
@@ -9,25 +14,37 @@ export interface ProbeAnswers {
   metrics(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
-/** Serves `/healthz`, `/readyz` and `/metrics` over HTTP; the answer of a failing probe contains the causes. */
+/**
+ * Serves `/healthz`, `/readyz` and `/metrics` over HTTP; the answer of a failing probe contains the causes.
+ * `/readyz?wait=8` is answered when the process is ready, after 8 s at the latest: a kubelet writes a Warning event for each
+ * probe that fails, and would ask again only after its period.
+ */
 export class ProbeServer {
   private constructor(
     private readonly server: Server,
     readonly port: number,
+    private readonly closing: AbortController,
   ) {}
 
   /** `port` 0: a free port. @throws Error a sentence for the user: the port is in use */
-  static async listen(port: number, address: string, answers: ProbeAnswers): Promise<ProbeServer> {
+  static async listen(
+    port: number,
+    address: string,
+    answers: ProbeAnswers,
+    clock: Clock,
+  ): Promise<ProbeServer> {
+    const closing = new AbortController();
     const server = createServer((request, response) => {
+      const [path, query] = request.url?.split('?') ?? [];
       const probe = (errors: readonly string[]) =>
         response
           .writeHead(errors.length === 0 ? 200 : 503, { 'Content-Type': 'text/plain; charset=utf-8' })
           .end(errors.length === 0 ? 'ok\n' : `${errors.join('\n')}\n`);
-      switch (request.url?.split('?')[0]) {
+      switch (path) {
         case '/healthz':
           return probe(answers.livenessErrors());
         case '/readyz':
-          return probe(answers.readinessErrors());
+          return void whenReady(answers, clock, waitOf(query), closing.signal).then(probe);
         case '/metrics':
           return void answers.metrics().then(
             ({ contentType, text }) => response.writeHead(200, { 'Content-Type': contentType }).end(text),
@@ -50,13 +67,36 @@ export class ProbeServer {
       );
       server.listen(port, address || undefined, resolve);
     });
-    return new ProbeServer(server, (server.address() as AddressInfo).port);
+    return new ProbeServer(server, (server.address() as AddressInfo).port, closing);
   }
 
   async close(): Promise<void> {
+    this.closing.abort();
     await new Promise((resolve) => {
       this.server.close(resolve);
       this.server.closeAllConnections();
     });
   }
+}
+
+/** Milliseconds. No wait, or one that is no number of seconds: 0. */
+function waitOf(query = ''): number {
+  const seconds = Number(new URLSearchParams(query).get('wait'));
+  return seconds > 0 ? Math.min(seconds * 1000, MAX_WAIT) : 0;
+}
+
+/** Why the process is not ready, as soon as it is, after `wait` milliseconds, or at the end of the server. */
+async function whenReady(
+  answers: ProbeAnswers,
+  clock: Clock,
+  wait: number,
+  closing: AbortSignal,
+): Promise<readonly string[]> {
+  const deadline = clock.monotonic() + wait;
+  let errors = answers.readinessErrors();
+  while (errors.length > 0 && clock.monotonic() < deadline && !closing.aborted) {
+    await clock.sleep(READY_POLL_INTERVAL, closing).catch(() => undefined); // at the end of the server
+    errors = answers.readinessErrors();
+  }
+  return errors;
 }

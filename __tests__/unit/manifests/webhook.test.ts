@@ -1,4 +1,5 @@
 import { type Chart, Testing, Yaml } from 'cdk8s';
+import { NAMESPACE } from '../../../manifests/names';
 import { Operator } from '../../../manifests/operator';
 import { defaultSettings, type Scope, type WebhookCertificate } from '../../../manifests/settings';
 import { AdmissionWebhook } from '../../../manifests/webhook';
@@ -15,7 +16,7 @@ interface Manifest {
 }
 
 const webhook = (certificate: WebhookCertificate) =>
-  synthesized((chart) => new AdmissionWebhook(chart, certificate));
+  synthesized((chart) => new AdmissionWebhook(chart, certificate, NAMESPACE));
 const operator = (certificate?: WebhookCertificate, scope: Scope = 'cluster') =>
   synthesized((chart) => new Operator(chart, { ...defaultSettings, scope, webhook: certificate }));
 

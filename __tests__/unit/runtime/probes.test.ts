@@ -1,3 +1,4 @@
+import { systemClock } from '../../../operator/clock';
 import { type ProbeAnswers, ProbeServer } from '../../../operator/runtime/probes';
 
 const well: ProbeAnswers = {
@@ -14,7 +15,7 @@ afterEach(async () => {
 
 /** Status, type and body of one answer. */
 async function ask(path: string, answers: Partial<ProbeAnswers> = {}) {
-  server = await ProbeServer.listen(0, '127.0.0.1', { ...well, ...answers });
+  server = await ProbeServer.listen(0, '127.0.0.1', { ...well, ...answers }, systemClock);
   const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
   return [response.status, response.headers.get('content-type'), await response.text()];
 }
@@ -47,6 +48,43 @@ describe('the probes of the operator', () => {
     ]);
   });
 
+  test('/readyz?wait answers when the process becomes ready', async () => {
+    let asked = 0;
+    const readinessErrors = () => (++asked < 3 ? ['Hub is not listed yet'] : []);
+    expect(await ask('/readyz?wait=60', { readinessErrors })).toEqual([200, PLAIN, 'ok\n']);
+    expect(asked).toBe(3);
+  });
+
+  test('/readyz?wait names what is waited for when the time is over', async () => {
+    const readinessErrors = () => ['Hub is not listed yet'];
+    expect(await ask('/readyz?wait=0.2', { readinessErrors })).toEqual([
+      503,
+      PLAIN,
+      'Hub is not listed yet\n',
+    ]);
+  });
+
+  test.each(['wait', 'wait=', 'wait=-1', 'wait=soon'])('/readyz?%s does not wait', async (query) => {
+    let asked = 0;
+    const readinessErrors = () => [`asked ${++asked} times`];
+    expect(await ask(`/readyz?${query}`, { readinessErrors })).toEqual([503, PLAIN, 'asked 1 times\n']);
+  });
+
+  test('an end while a probe waits answers it at once, or cuts it off', async () => {
+    server = await ProbeServer.listen(
+      0,
+      '127.0.0.1',
+      { ...well, readinessErrors: () => ['Hub is not listed yet'] },
+      systemClock,
+    );
+    const waiting = fetch(`http://127.0.0.1:${server.port}/readyz?wait=60`).then(
+      ({ status }) => status,
+      () => 'cut off',
+    );
+    await server.close();
+    expect([503, 'cut off']).toContain(await waiting);
+  });
+
   test('/metrics is what the registry renders', async () => {
     expect(await ask('/metrics')).toEqual([200, 'text/plain; version=0.0.4', 'up 1\n']);
   });
@@ -61,8 +99,8 @@ describe('the probes of the operator', () => {
   });
 
   test('a port that is taken is said in one sentence', async () => {
-    server = await ProbeServer.listen(0, '127.0.0.1', well);
-    await expect(ProbeServer.listen(server.port, '127.0.0.1', well)).rejects.toThrow(
+    server = await ProbeServer.listen(0, '127.0.0.1', well, systemClock);
+    await expect(ProbeServer.listen(server.port, '127.0.0.1', well, systemClock)).rejects.toThrow(
       `Port ${server.port} is in use: choose another with --http-port, or 0 for a free one.`,
     );
   });

@@ -1,0 +1,100 @@
+import { k8s } from 'cdk8s-plus-28';
+import { Construct } from 'constructs';
+import { OPERATOR_LABELS, WEBHOOK } from '../operator/kinds/object-names';
+import { HEAP_PERCENTAGE } from './memory';
+import { installationLabels, OPERATOR } from './names';
+import type { SynthSettings } from './settings';
+
+// The user `nonroot` of distroless images. A number, since a node cannot tell whether a *named* user is root.
+const USER = 65532;
+
+/** Of /healthz, /readyz and /metrics. */
+export const HEALTH_PORT = 8080;
+
+/** The operator's pods. They are admitted under Pod Security `restricted`. */
+export class OperatorDeployment extends Construct {
+  constructor(parent: Construct, settings: SynthSettings) {
+    super(parent, 'deployment');
+    new k8s.KubeDeployment(this, 'deployment', {
+      metadata: { name: OPERATOR, namespace: settings.namespace },
+      spec: {
+        replicas: settings.replicas,
+        selector: { matchLabels: OPERATOR_LABELS },
+        template: {
+          metadata: { labels: installationLabels },
+          spec: {
+            serviceAccountName: OPERATOR,
+            // Longer than the 20 s in which the operator finishes its work.
+            terminationGracePeriodSeconds: 30,
+            securityContext: { runAsNonRoot: true, runAsUser: USER, runAsGroup: USER },
+            topologySpreadConstraints: ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map(spread),
+            containers: [container(settings)],
+          },
+        },
+      },
+    });
+  }
+}
+
+/** Preferred only: on a single node all replicas run there. */
+function spread(topologyKey: string): k8s.TopologySpreadConstraint {
+  return {
+    topologyKey,
+    maxSkew: 1,
+    whenUnsatisfiable: 'ScheduleAnyway',
+    labelSelector: { matchLabels: OPERATOR_LABELS },
+  };
+}
+
+function container({ image, scope, watchNamespaces, webhook, resources }: SynthSettings): k8s.Container {
+  const probe = (path: string) => ({ path, port: k8s.IntOrString.fromString('health') });
+  const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
+  return {
+    name: 'operator',
+    image,
+    imagePullPolicy: 'IfNotPresent',
+    ports: [
+      { name: 'health', containerPort: HEALTH_PORT },
+      ...(webhook ? [{ name: 'webhook', containerPort: WEBHOOK.port }] : []),
+    ],
+    env: [
+      // The address under which the hub sees the operator: what a ban is lifted from.
+      field('POD_IP', 'status.podIP'),
+      field('POD_NAME', 'metadata.name'),
+      field('POD_NAMESPACE', 'metadata.namespace'),
+      { name: 'NODE_OPTIONS', value: `--max-old-space-size-percentage=${HEAP_PERCENTAGE}` },
+      ...(webhook ? [{ name: 'WEBHOOK', value: webhook === 'cert-manager' ? 'provided' : webhook }] : []),
+      ...(scope === 'namespaced' ? [{ name: 'WATCH_NAMESPACES', value: watchNamespaces.join(',') }] : []),
+    ],
+    // A probe that fails is a Warning event. Node.js serves its port after a second, and the first probe comes later;
+    // `wait` has the operator answer when it is ready.
+    startupProbe: {
+      httpGet: probe('/healthz'),
+      initialDelaySeconds: 2,
+      periodSeconds: 2,
+      failureThreshold: 30,
+    },
+    livenessProbe: { httpGet: probe('/healthz'), periodSeconds: 20, timeoutSeconds: 5 },
+    readinessProbe: { httpGet: probe('/readyz?wait=8'), periodSeconds: 5, timeoutSeconds: 10 },
+    resources: {
+      requests: quantities(resources.requests),
+      limits: quantities(resources.limits),
+    },
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: USER,
+      runAsGroup: USER,
+      readOnlyRootFilesystem: true,
+      allowPrivilegeEscalation: false,
+      privileged: false,
+      capabilities: { drop: ['ALL'] },
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+  };
+}
+
+function quantities(amounts: Readonly<Record<string, string>>): Record<string, k8s.Quantity> {
+  return Object.fromEntries(
+    Object.entries(amounts).map(([name, amount]) => [name, k8s.Quantity.fromString(amount)]),
+  );
+}

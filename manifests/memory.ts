@@ -1,0 +1,14 @@
+import { defaultSettings } from './settings';
+
+/**
+ * Percent of the container's memory limit for V8's old objects. The remainder is for what else a Node.js process needs
+ * and for the buffers of answers. By itself V8 would take the size of its heap from the machine, and be killed before it
+ * collects its garbage. Node.js reads the limit from the container's cgroup, so that the limit is set in one place.
+ */
+export const HEAP_PERCENTAGE = 62;
+
+/** V8's limit for old objects in MiB under the shipped memory limit, for a process without a container. */
+export function shippedHeapLimit(): number {
+  const [, mebibytes] = /^(\d+)Mi$/.exec(defaultSettings.resources.limits.memory)!;
+  return Math.floor((Number(mebibytes) * HEAP_PERCENTAGE) / 100);
+}
