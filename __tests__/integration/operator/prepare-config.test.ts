@@ -180,6 +180,17 @@ test('a section that the hub would leave out counts as broken, and the content i
   expect(await content('configuration.yaml')).toBe(SECOND);
 });
 
+test('the content that a pod begins with is named, whether it is checked now or was before', async () => {
+  const generated = { 'configuration.yaml': `# named\n${SECOND}`, '.content-hash': 'sha256:01' };
+  const secrets = { 'secrets.yaml': 'hub_operator_hash: sha256:02\n' };
+  expect((await start(generated, secrets)).verdict).toBe(
+    'The configuration was checked.\ncontent sha256:01 sha256:02',
+  );
+  expect((await start(generated, secrets)).verdict).toBe(
+    'The configuration is the one that was checked before.\ncontent sha256:01 sha256:02',
+  );
+});
+
 test('a long complaint leaves room for its beginning and the content in what the kubelet keeps', async () => {
   const keys = Array.from({ length: 12 }, (_, index) => `    ${'ä'.repeat(900)}${index}: 1\n`).join('');
   const { verdict } = await start({

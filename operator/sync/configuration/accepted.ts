@@ -1,10 +1,11 @@
 import type { Hub } from '../../kinds';
 import { operatorAnnotations } from '../../kinds/annotations';
 import { objectNames } from '../../kinds/object-names';
-import type { ClusterObject } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
 import { PerHub } from '../hub/per-hub';
 import type { Services } from '../services';
+import { type HubConfigMap, writeHubConfigMap } from './hub-config-map';
+import { type LastGood, LastGoodConfigurations } from './last-good';
 import type { MarkerVariables } from './marker';
 import { HASH_FILE } from './publish';
 import type { Files } from './config-files';
@@ -57,31 +58,20 @@ export interface LastLoad {
   readonly time: string;
 }
 
-/** A configuration that the hub has run with in full. */
-export interface LastGood {
-  readonly files: Files;
-  readonly hash: string;
-}
-
 /** Key of the loaded sections; a name that begins with a dot is no file of the hub. */
 const LOADED_KEY = '.loaded';
-
-interface ConfigMap extends ClusterObject {
-  readonly data?: Readonly<Record<string, string>>;
-}
 
 /**
  * The ConfigMap `<hub>-configuration-accepted`. It is what the operator goes back to when the hub rejects a change, and
  * what the next change is compared with, so that a crash at any point loses nothing (rules.md, "Reload or restart").
  * It belongs to the Hub: the pod mounts it beneath the generated one, which goes with its HubConfiguration.
- *
- * Beside it is `<hub>-configuration-last-good`: accepted files that wait for a restart are not in it. The operator goes
- * back to it when a start with such files ends in recovery mode.
  */
 export class AcceptedConfigurations {
+  private readonly lastGoods: LastGoodConfigurations;
   private readonly known: PerHub<{ readonly resourceVersion: string | undefined; readonly value: Accepted }>;
 
   constructor(private readonly services: Pick<Services, 'applier' | 'cache'>) {
+    this.lastGoods = new LastGoodConfigurations(services);
     this.known = new PerHub(services.cache);
   }
 
@@ -92,7 +82,7 @@ export class AcceptedConfigurations {
     if (!present || !applier.isOurs(present, hub)) return undefined;
     const known = this.known.get(hub);
     if (known?.resourceVersion === present.metadata.resourceVersion) return known?.value;
-    const configMap = await applier.find<ConfigMap>(builtin.ConfigMap, namespace, nameOf(name));
+    const configMap = await applier.find<HubConfigMap>(builtin.ConfigMap, namespace, nameOf(name));
     const value = configMap && parse(configMap);
     if (value) this.known.set(hub, { resourceVersion: configMap.metadata.resourceVersion, value });
     return value;
@@ -121,9 +111,8 @@ export class AcceptedConfigurations {
       lastLoad,
     };
     // First: after a crash between the two, what the hub has run with must not be older than what is accepted.
-    if (pending.length === 0)
-      await this.write(hub, lastGoodOf(hub.metadata.name), { files, hash: marker.configuration });
-    await this.write(hub, nameOf(hub.metadata.name), {
+    await this.keepGood(hub, accepted);
+    await writeHubConfigMap(this.services, hub, nameOf(hub.metadata.name), {
       files,
       hash: marker.configuration,
       annotations: {
@@ -134,49 +123,29 @@ export class AcceptedConfigurations {
     });
   }
 
+  /** Keeps what the hub has loaded in full, for the case that it does not start with what follows. */
+  async keepGood(
+    hub: Hub,
+    { files, marker, pending }: Pick<Accepted, 'files' | 'marker' | 'pending'>,
+  ): Promise<void> {
+    if (pending.length === 0) await this.lastGoods.keep(hub, { files, hash: marker.configuration });
+  }
+
   /** Undefined: the hub has not run with any in full. */
   async lastGood(hub: Hub): Promise<LastGood | undefined> {
-    const { applier } = this.services;
-    const { namespace, name } = hub.metadata;
-    const present = await applier.find<ConfigMap>(builtin.ConfigMap, namespace, lastGoodOf(name));
-    if (!present || !applier.isOurs(present, hub)) return undefined;
-    const { [HASH_FILE]: hash, ...files } = present.data ?? {};
-    return hash === undefined ? undefined : { files, hash };
+    const kept = await this.lastGoods.get(hub);
+    if (kept) return kept;
+    const accepted = await this.get(hub);
+    return accepted?.pending.length === 0
+      ? { files: accepted.files, hash: accepted.marker.configuration }
+      : undefined;
   }
-
-  private async write(
-    hub: Hub,
-    name: string,
-    { files, hash, annotations = {}, notes = {} }: WrittenFiles,
-  ): Promise<void> {
-    await this.services.applier.apply(
-      builtin.ConfigMap,
-      {
-        apiVersion: 'v1',
-        kind: 'ConfigMap',
-        metadata: {
-          name,
-          namespace: hub.metadata.namespace,
-          annotations: { [operatorAnnotations.contentHash]: hash, ...annotations },
-        },
-        data: { ...files, [HASH_FILE]: hash, ...notes },
-      },
-      { owner: hub },
-    );
-  }
-}
-
-interface WrittenFiles extends LastGood {
-  readonly annotations?: Readonly<Record<string, string>>;
-  /** By keys that begin with a dot. */
-  readonly notes?: Readonly<Record<string, string>>;
 }
 
 const nameOf = (hub: string): string => objectNames(hub).acceptedConfiguration;
-const lastGoodOf = (hub: string): string => objectNames(hub).lastGoodConfiguration;
 
 /** Undefined: it was emptied. */
-function parse({ metadata: { annotations = {} }, data = {} }: ConfigMap): Accepted | undefined {
+function parse({ metadata: { annotations = {} }, data = {} }: HubConfigMap): Accepted | undefined {
   const { [HASH_FILE]: _hash, [LOADED_KEY]: stored, ...files } = data;
   if (stored === undefined) return undefined;
   const { sections, ...rest } = JSON.parse(stored) as Stored;

@@ -33,3 +33,8 @@ export function contentOf(
 export function isSameMarker(a: MarkerVariables | undefined, b: MarkerVariables): boolean {
   return a?.configuration === b.configuration && a.secrets === b.secrets;
 }
+
+/** The names of files that `before` does not have. They are linked into the hub's directory when its pod starts. */
+export function addedFiles(before: Files, after: Files): string[] {
+  return Object.keys(after).filter((name) => !Object.hasOwn(before, name));
+}

@@ -5,8 +5,9 @@ import { isInRecoveryMode } from '../../kinds/hub';
 import type { HubClients } from '../hub-clients';
 import type { Services } from '../services';
 import { SECRETS_HASH_KEY } from '../secrets/secrets-yaml';
-import type { Accepted, AcceptedConfigurations, LastGood } from './accepted';
+import type { Accepted, AcceptedConfigurations } from './accepted';
 import { type Content, isSameMarker } from './content';
+import type { LastGood } from './last-good';
 import type { PodReplacement } from './pod-replacement';
 import { publishConfiguration, publishedConfiguration } from './publish';
 
@@ -23,18 +24,31 @@ export class FailedStarts {
     private readonly pods: PodReplacement,
   ) {}
 
-  /** Whether the hub cannot start with the content; the last good configuration is published then. */
-  async goBack(
+  /**
+   * Publishes the last good configuration if the hub cannot start with the content. Undefined: that is not known of it.
+   * `has no other`: it has run with none before, or with the same files and other secrets, which have no copy.
+   */
+  async handle(
     resource: HubConfiguration,
     content: Content,
     hub: Hub,
     accepted: Accepted | undefined,
-  ): Promise<boolean> {
+  ): Promise<'went back' | 'has no other' | undefined> {
     const isKnown =
       accepted?.failedStart !== undefined && isSameMarker(accepted.failedStart.marker, content.marker);
     const former = isKnown ? accepted : await this.find(resource, content, hub, accepted);
-    if (!former) return false;
+    if (!former || former === 'has no other') return former;
     if (!isKnown) await this.accepted.set(hub, former);
+    await this.publish(resource, content, hub, former);
+    return 'went back';
+  }
+
+  private async publish(
+    resource: HubConfiguration,
+    content: Content,
+    hub: Hub,
+    former: Accepted,
+  ): Promise<void> {
     const { services } = this;
     const restart = {
       configuration: former.marker.configuration,
@@ -51,7 +65,6 @@ export class FailedStarts {
     // Its template does not change: the pod was started with these files, and has got the others since.
     if (isSamePod && this.pods.isPodOf(hub, restart))
       await this.pods.replace(hub, `recovery mode with ${content.marker.configuration}`);
-    return true;
   }
 
   /** What the hub is to run with instead; undefined: this start has not failed because of the content. */
@@ -60,7 +73,7 @@ export class FailedStarts {
     content: Content,
     hub: Hub,
     accepted: Accepted | undefined,
-  ): Promise<Accepted | undefined> {
+  ): Promise<Accepted | 'has no other' | undefined> {
     const { configuration: hash } = content.marker;
     const pod = this.pods.podOf(hub);
     const published = publishedConfiguration(this.services, resource);
@@ -70,8 +83,9 @@ export class FailedStarts {
     if (pod.metadata.uid === undefined || accepted?.failedStart?.pod === pod.metadata.uid) return undefined;
     const wasChecked = published.restart.configuration === hash || accepted?.marker.configuration === hash;
     if (!wasChecked) return undefined;
+    if (!(await this.answersInRecoveryMode(hub))) return undefined;
     const good = await this.accepted.lastGood(hub);
-    if (!good || good.hash === hash || !(await this.answersInRecoveryMode(hub))) return undefined;
+    if (!good || good.hash === hash) return 'has no other';
     return {
       files: good.files,
       marker: markerOf(good, content),

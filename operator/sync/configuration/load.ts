@@ -9,11 +9,12 @@ import type { Services } from '../services';
 import { isLower } from '../hub/workload/downgrade';
 import type { Accepted, AcceptedConfigurations, LastLoad, LoadMethod } from './accepted';
 import { checkInHub, problemOf } from './check';
-import { type Content, isSameMarker } from './content';
+import { addedFiles, type Content } from './content';
 import { isRestartPublished, publishConfiguration, type RestartHashes, withdrawnRestart } from './publish';
 import { decideReload, type HubCapabilities, type ReloadPolicy } from './reload-decision';
 import { reloadSections } from './reload-sections';
 import type { Sections } from './sections';
+import { RunningContents } from './running-content';
 import { readMarker, REFRESH_DURATION, showContent } from './show';
 
 /** Home Assistant ignores `http:` in `configuration.yaml` from this version on. */
@@ -66,27 +67,22 @@ type LoadServices = Pick<Services, 'applier' | 'cache' | 'cluster' | 'clock' | '
  * changed. Each step may be the last one of this process: repeated from the beginning it leads to the same end.
  */
 export class Loader {
+  private readonly running: RunningContents;
+
   constructor(
     private readonly services: LoadServices,
     private readonly accepted: AcceptedConfigurations,
-  ) {}
+  ) {
+    this.running = new RunningContents(services, accepted);
+  }
 
   async load(job: LoadJob, signal: AbortSignal): Promise<LoadResult> {
-    const { client, content, accepted } = job;
-    const startId = await hubStartId(client.connection);
-    const marker = await readMarker(client);
-    const isNewStart = accepted?.startId !== startId;
-    // Any reload of scripts sets the marker: that it is there does not mean that this start has loaded all of it.
-    const isOfPod = accepted === undefined || job.isPodOf(content.restart);
-    if (isSameMarker(marker, content.marker) && isNewStart && isOfPod) return this.adopt(job, startId);
-    if (
-      !accepted ||
-      job.fellBack ||
-      (isNewStart && !isSameMarker(marker, accepted.marker) && !isSameMarker(marker, content.marker))
-    )
-      return this.loadByRestart(job, startId);
-    if (isNewStart) await this.accepted.set(job.hub, { ...startedWith(accepted, content), startId });
-    return this.exchange(job, isNewStart ? startedWith(accepted, content) : accepted, startId, signal);
+    const startId = await hubStartId(job.client.connection);
+    const start = { ...job, startId, marker: await readMarker(job.client) };
+    if (this.running.hasLoaded(start)) return this.adopt(job, startId);
+    const running = job.fellBack ? undefined : await this.running.find(start);
+    if (!running) return this.loadByRestart(job, startId);
+    return this.exchange(job, running, startId, signal);
   }
 
   /** The hub has started with the content: all of it is loaded, unless the check finds fault with it. */
@@ -114,12 +110,19 @@ export class Loader {
 
   /** What the hub has loaded is not known, so nothing can be compared: a start of the pod loads all, after its own check. */
   private async loadByRestart(
-    { resource, content, accepted, isPodOf }: LoadJob,
+    { resource, content, accepted, policy, isPodOf }: LoadJob,
     startId: string,
   ): Promise<LoadResult> {
     const isKnown = accepted !== undefined || isPodOf(content.restart);
     if (isKnown && isRestartPublished(this.services, resource, content.restart))
+      // The Hub may not have copied the decision yet: another restart would follow.
+      return isPodOf(content.restart)
+        ? { type: 'unseen', startId }
+        : { type: 'restart', because: [], startId };
+    if (policy.strategy === 'hot-reload') {
+      await this.publish(resource, content);
       return { type: 'unseen', startId };
+    }
     await this.publish(resource, content, content.restart);
     return { type: 'restart', because: [], startId };
   }
@@ -132,13 +135,18 @@ export class Loader {
   ): Promise<LoadResult> {
     const { hub, client, content, resource, redact } = job;
     // A new file is linked into the hub's directory when the pod starts, and not before.
-    const added = Object.keys(content.files).filter((name) => !Object.hasOwn(accepted.files, name));
+    const added = addedFiles(accepted.files, content.files);
     if (added.length > 0) {
-      if (job.policy.strategy === 'hot-reload') return { type: 'loaded', pending: [], newFiles: added };
+      if (job.policy.strategy === 'hot-reload') {
+        // It may have been written while the hub did not answer. A hub that restarts by itself could not read it.
+        await this.publish(resource, accepted);
+        return { type: 'loaded', pending: [], newFiles: added };
+      }
       await this.publish(resource, content, content.restart);
       return { type: 'restart', because: added, startId };
     }
     job.assertWanted();
+    await this.accepted.keepGood(hub, accepted);
     await this.publish(resource, content);
     const shown = await showContent(
       this.services,
@@ -242,16 +250,6 @@ export class Loader {
       httpByApi: version === undefined || !isLower(version, HTTP_BY_API),
     };
   }
-}
-
-/** After a start with the accepted files nothing is pending. Its sections are those of its files. */
-function startedWith(accepted: Accepted, content: Content): Accepted {
-  return {
-    ...accepted,
-    pending: [],
-    mustRestart: false,
-    loaded: accepted.pending.length > 0 ? content.sectionsOf(accepted.files) : accepted.loaded,
-  };
 }
 
 /** `after`, with these parts as different from any content. */

@@ -1,35 +1,44 @@
 import type { Hub } from '../../kinds';
-import { userAnnotations } from '../../kinds/annotations';
 import { isInRecoveryMode } from '../../kinds/hub';
-import { objectNames } from '../../kinds/object-names';
-import { DEPENDENCY_REQUEUE, HUB_RETURN_LIMIT, HUB_START_LIMIT } from '../../limits';
+import { DEPENDENCY_REQUEUE } from '../../limits';
 import { conditionOf } from '../../runtime/conditions';
 import type { Outcome } from '../../runtime/outcome';
-import { builtin } from '../../runtime/types';
-import type { Pod } from '../hub/health/pod-state';
-import { HUB_CONTAINER } from '../hub/owned-objects';
-import { PerHub } from '../hub/per-hub';
 import type { Services } from '../services';
 import type { Accepted, AcceptedConfigurations } from './accepted';
-import { type Content, isSameMarker } from './content';
+import { addedFiles, type Content, isSameMarker } from './content';
 import type { FailedStarts } from './failed-starts';
+import { HubReturn } from './hub-return';
 import type { Wanted } from './loads';
 import { Outcomes } from './outcomes';
 import type { PodReplacement } from './pod-replacement';
-import { isRestartPublished, publishConfiguration, publishedConfiguration } from './publish';
+import { isRestartPublished, publishConfiguration, type Published, publishedConfiguration } from './publish';
 import { decideReload } from './reload-decision';
-import { startVerdict } from './start-verdict';
+import { type StartVerdict, startVerdict } from './start-verdict';
 
 /** How soon it is looked whether the time for the return of the hub is over. */
 const RETURN_POLL = 5_000;
+
+/** What is known of a hub that cannot be used, and of what it is to get. */
+interface Situation {
+  readonly wanted: Wanted;
+  readonly hub: Hub | undefined;
+  /** Why the hub cannot be used, with the fields of status. */
+  readonly unusable: Outcome;
+  readonly forced: boolean;
+  /** What the start of the present pod rejected. */
+  readonly verdict: StartVerdict | undefined;
+  readonly accepted: Accepted | undefined;
+  readonly present: Published | undefined;
+  readonly isRecovery: boolean;
+  readonly outcomes: Outcomes;
+}
 
 /**
  * Writes a configuration for a hub that cannot be used. One that ran before is waited for, so that it checks the change
  * and loads it without a restart if it can; else the next start of the pod checks it.
  */
 export class OfflineConfigurations {
-  /** Since when a change waits, by the monotonic clock. */
-  private readonly waiting: PerHub<{ readonly hash: string; readonly since: number }>;
+  private readonly hubReturn: HubReturn;
 
   constructor(
     private readonly services: Services,
@@ -37,97 +46,122 @@ export class OfflineConfigurations {
     private readonly pods: PodReplacement,
     private readonly failedStarts: FailedStarts,
   ) {
-    this.waiting = new PerHub(services.cache);
+    this.hubReturn = new HubReturn(services);
   }
 
   /** @param outcome why the hub cannot be used */
   async sync(wanted: Wanted, hub: Hub | undefined, outcome: Outcome, forced: boolean): Promise<Outcome> {
-    const { services } = this;
-    const { resource, content, policy } = wanted;
+    const { resource, content } = wanted;
     const { namespace } = resource.metadata;
-    const { name } = resource.spec.hubRef;
-    const { files, restart } = content;
-    const { configuration: hash } = content.marker;
-    const verdict = await startVerdict(services, namespace, name);
-    const isRejected = verdict !== undefined && isSameMarker(verdict.marker, content.marker) && !forced;
+    const verdict = await startVerdict(this.services, namespace, resource.spec.hubRef.name);
     const accepted = hub && (await this.accepted.current(hub, forced));
     const outcomes = new Outcomes(resource, content, accepted);
+    const failure = hub && !verdict && (await this.failedStarts.handle(resource, content, hub, accepted));
+    if (failure === 'went back') return outcomes.failedStart();
     const isRecovery = hub !== undefined && isInRecoveryMode(hub);
-    const withHash = {
-      ...outcome,
-      // The hub may not have answered when it was asked for its mode.
-      ...(isRecovery && { after: DEPENDENCY_REQUEUE }),
-      status: { ...outcome.status, ...outcomes.generated },
+    const situation = {
+      wanted,
+      hub,
+      forced,
+      verdict,
+      accepted,
+      isRecovery,
+      outcomes,
+      present: publishedConfiguration(this.services, resource),
+      unusable: {
+        ...outcome,
+        // The hub may not have answered when it was asked for its mode.
+        ...(isRecovery && { after: DEPENDENCY_REQUEUE }),
+        status: { ...outcome.status, ...outcomes.generated },
+      },
     };
-    if (hub && !verdict && (await this.failedStarts.goBack(resource, content, hub, accepted)))
-      return outcomes.failedStart();
-    const present = publishedConfiguration(services, resource);
-    if (present?.hash === hash) {
-      // A crash left it there before the hub had checked it, and the hub cannot start with it.
-      if (
-        isRecovery &&
-        accepted &&
-        accepted.marker.configuration !== hash &&
-        present.restart.configuration !== hash
-      ) {
-        const { configuration } = accepted.marker;
-        await publishConfiguration(services, resource, { files: accepted.files, hash: configuration });
-        await this.pods.replace(hub, `recovery mode with ${hash}`);
-        return outcomes.checkFailed(conditionOf(hub, 'Ready')?.message ?? 'The hub runs in recovery mode.');
-      }
-      if (isRejected || !accepted || !this.needsRestart(wanted, accepted)) {
-        await publishConfiguration(services, resource, { files, hash }, accepted ? undefined : restart);
-        return isRejected ? outcomes.checkFailed(verdict.message, false) : withHash;
-      }
-    } else if (!forced && !this.isCorrected(content, accepted)) {
-      // The hub rejected it. That it is replaced for another reason changes nothing.
-      const before = conditionOf(resource, 'Ready');
-      if (before?.reason === 'CheckFailed' && resource.status?.configHash === hash)
-        return outcomes.checkFailed(before.message, false);
-    }
-    if (hub && accepted && !isRecovery && !verdict && !forced) {
-      const isStarting = this.isStarting(hub);
-      // What it starts with may be what keeps it from starting.
-      const isGood = present?.hash === accepted.marker.configuration && accepted.pending.length === 0;
-      const limit = isStarting && isGood ? HUB_START_LIMIT : HUB_RETURN_LIMIT;
-      if (this.mayReturn(hub, `${hash} ${restart.secrets}`, limit)) {
-        const message = isStarting ? `${outcome.message} ${START_HINT}` : outcome.message;
-        return { ...withHash, message, after: RETURN_POLL };
-      }
-    }
-    // The next start of the pod reads it; with hot-reload nothing causes one.
-    const mayRestart = !accepted || isRecovery || policy.strategy !== 'hot-reload';
-    await publishConfiguration(services, resource, { files, hash }, mayRestart ? restart : undefined);
-    return withHash;
+    const settled =
+      situation.present?.hash === content.marker.configuration
+        ? await this.published(situation, failure === 'has no other')
+        : this.rejectedBefore(situation);
+    return (
+      settled ?? this.withNewFiles(situation) ?? this.waiting(situation) ?? (await this.publish(situation))
+    );
   }
 
-  /** Whether the hub could not start with the same files and other secrets. */
-  private isCorrected({ marker }: Content, accepted: Accepted | undefined): boolean {
-    const failed = accepted?.failedStart?.marker;
-    return failed?.configuration === marker.configuration && !isSameMarker(failed, marker);
+  /** The outcome for a content that is in the ConfigMap; undefined: the hub has to be restarted for it. */
+  private async published(situation: Situation, hasNoOther: boolean): Promise<Outcome | undefined> {
+    const { wanted, hub, forced, verdict, accepted, present, isRecovery, outcomes, unusable } = situation;
+    const { resource, content, policy } = wanted;
+    const { files, restart, marker } = content;
+    const { configuration: hash } = marker;
+    // A crash left it there before the hub had checked it, and the hub cannot start with it.
+    if (
+      hub &&
+      isRecovery &&
+      accepted &&
+      accepted.marker.configuration !== hash &&
+      present?.restart.configuration !== hash
+    ) {
+      const { configuration } = accepted.marker;
+      await publishConfiguration(this.services, resource, { files: accepted.files, hash: configuration });
+      await this.pods.replace(hub, `recovery mode with ${hash}`);
+      return outcomes.checkFailed(conditionOf(hub, 'Ready')?.message ?? 'The hub runs in recovery mode.');
+    }
+    const rejected = verdict && isSameMarker(verdict.marker, marker) && !forced ? verdict : undefined;
+    if (!rejected && accepted && this.needsRestart(situation, accepted)) return undefined;
+    await publishConfiguration(this.services, resource, { files, hash }, accepted ? undefined : restart);
+    if (rejected) return outcomes.checkFailed(rejected.message, false);
+    return hasNoOther ? outcomes.failedOnlyStart(policy) : unusable;
+  }
+
+  /** The hub rejected it. That the hub is away for another reason changes nothing. */
+  private rejectedBefore({ wanted, forced, accepted, outcomes }: Situation): Outcome | undefined {
+    const { resource, content } = wanted;
+    if (forced || isCorrected(content, accepted)) return undefined;
+    const before = conditionOf(resource, 'Ready');
+    return before?.reason === 'CheckFailed' && resource.status?.configHash === content.marker.configuration
+      ? outcomes.checkFailed(before.message, false)
+      : undefined;
+  }
+
+  /** With hot-reload no pod is started that could read them, and a hub that restarts by itself could not. */
+  private withNewFiles({ wanted, accepted, isRecovery, outcomes }: Situation): Outcome | undefined {
+    const { content, policy } = wanted;
+    if (!accepted || isRecovery || policy.strategy !== 'hot-reload') return undefined;
+    const added = addedFiles(accepted.files, content.files);
+    return added.length > 0 ? outcomes.newFiles(added) : undefined;
+  }
+
+  private waiting(situation: Situation): Outcome | undefined {
+    const { wanted, hub, forced, verdict, accepted, present, isRecovery, unusable } = situation;
+    if (!hub || !accepted || isRecovery || verdict || forced) return undefined;
+    const { marker, restart } = wanted.content;
+    const isGood = present?.hash === accepted.marker.configuration && accepted.pending.length === 0;
+    const held = this.hubReturn.hold(hub, `${marker.configuration} ${restart.secrets}`, isGood);
+    if (!held) return undefined;
+    const message = held.hint === undefined ? unusable.message : `${unusable.message} ${held.hint}`;
+    return { ...unusable, message, after: RETURN_POLL };
+  }
+
+  /** The next start of the pod reads it; with hot-reload nothing causes one. */
+  private async publish({ wanted, accepted, isRecovery, unusable }: Situation): Promise<Outcome> {
+    const { resource, content, policy } = wanted;
+    const { files, restart, marker } = content;
+    const mayRestart = !accepted || isRecovery || policy.strategy !== 'hot-reload';
+    const written = { files, hash: marker.configuration };
+    await publishConfiguration(this.services, resource, written, mayRestart ? restart : undefined);
+    return unusable;
   }
 
   /** Whether changed secrets, or what waited for a restart before, ask for a restart that is not decided yet. */
-  private needsRestart({ resource, content, policy }: Wanted, accepted: Accepted): boolean {
+  private needsRestart({ wanted, isRecovery }: Situation, accepted: Accepted): boolean {
+    const { resource, content, policy } = wanted;
     if (isRestartPublished(this.services, resource, content.restart)) return false;
+    // Nothing is in use there: what it is compared with is not what the hub could not start with.
+    if (isRecovery) return true;
     const nothing = { services: new Set<string>(), httpByApi: true };
     return decideReload(policy, accepted.loaded, content.sections, nothing).type === 'restart';
   }
-
-  private mayReturn(hub: Hub, hash: string, limit: number): boolean {
-    const now = this.services.clock.monotonic();
-    const before = this.waiting.get(hub);
-    const since = before?.hash === hash ? before.since : now;
-    this.waiting.set(hub, { hash, since });
-    return now - since < limit;
-  }
-
-  /** It may be migrating its database, which must not be interrupted without need. */
-  private isStarting({ metadata: { namespace, name } }: Hub): boolean {
-    const pod = this.services.cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
-    const container = pod?.status?.containerStatuses?.find((each) => each.name === HUB_CONTAINER);
-    return container?.started === false && container.state?.running !== undefined;
-  }
 }
 
-const START_HINT = `The hub is starting, and the change waits for up to ${HUB_START_LIMIT / 60_000} minutes. Annotate this resource with ${userAnnotations.reconcileAt} to restart the hub with it now.`;
+/** Whether the hub could not start with the same files and other secrets. */
+function isCorrected({ marker }: Content, accepted: Accepted | undefined): boolean {
+  const failed = accepted?.failedStart?.marker;
+  return failed?.configuration === marker.configuration && !isSameMarker(failed, marker);
+}

@@ -141,6 +141,7 @@ export class OnlineConfigurations {
     await publishConfiguration(this.services, resource, written, decision);
     const outcomes = new Outcomes(resource, content, current);
     if (pending.length === 0) {
+      await this.accepted.keepGood(hub, current);
       this.pods.settled(hub);
       return outcomes.loaded(current.warnings);
     }
@@ -209,7 +210,7 @@ export class OnlineConfigurations {
         return undefined;
       case 'unseen': {
         if ((await hubStartId(client.connection)) !== result.startId) return undefined;
-        if (policy.strategy === 'hot-reload') return outcomes.restartNeeded(['configuration.yaml'], policy);
+        if (policy.strategy === 'hot-reload') return outcomes.newPodNeeded();
         if (await this.pods.replace(hub, 'unseen')) return outcomes.restarting([]);
         const message = `The hub does not read the files of the ConfigMap ${objectNames(name).configuration}, also after its pod was replaced. Read the log of the pod.`;
         return outcomes.reloadFailed(message);

@@ -2,7 +2,7 @@ import type { HubConfiguration } from '../../kinds';
 import { userAnnotations } from '../../kinds/annotations';
 import { objectNames } from '../../kinds/object-names';
 import type { ReadyReason } from '../../kinds/reasons';
-import { CONFIGURATION_LOAD_REQUEUE } from '../../limits';
+import { CONFIGURATION_LOAD_REQUEUE, DEPENDENCY_REQUEUE } from '../../limits';
 import { conditionOf } from '../../runtime/conditions';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
@@ -57,6 +57,16 @@ export class Outcomes {
     return stalled('CheckFailed', message, { status });
   }
 
+  /** The same, and the hub has run with no other files: the secrets of before have no copy. */
+  failedOnlyStart({ autoRestart }: ReloadPolicy): Outcome {
+    const { pod } = objectNames(this.resource.spec.hubRef.name);
+    const restart = autoRestart
+      ? ''
+      : ` spec.autoRestart of the HubSecrets is false, so a corrected secret does not restart the hub: delete the pod ${pod} then.`;
+    const message = `The hub came up in its recovery mode with this configuration, and there is no other one that it has run with. The log of the pod ${pod} says why. Correct the configuration or a secret that it uses.${restart}`;
+    return stalled('CheckFailed', message, { status: this.generated, after: DEPENDENCY_REQUEUE });
+  }
+
   restarting(sections: readonly string[]): Outcome {
     const message =
       sections.length > 0
@@ -80,9 +90,16 @@ export class Outcomes {
     });
   }
 
+  /** A restart of the hub alone would not help: its files are linked when its pod starts. */
+  newPodNeeded(): Outcome {
+    const { pod } = objectNames(this.resource.spec.hubRef.name);
+    const message = `The hub does not read the files of its pod, which a new pod mends, and spec.reloadStrategy is hot-reload: delete the pod ${pod}, or set spec.reloadStrategy to auto.`;
+    return stalled('RestartPending', message, { status: this.generated });
+  }
+
   /** The change is not written: a hub that runs could not read these files. */
   newFiles(names: readonly string[]): Outcome {
-    const message = `${list(names)} in spec.files is new, and a hub can read it only after the next start of its pod, so nothing of this change is loaded. Put its text into a file that exists or into spec.configuration, or set spec.reloadStrategy to auto for this change.`;
+    const message = `${list(names)} in spec.files is new. A hub can read it only after its pod has started with it, and spec.reloadStrategy is hot-reload, so nothing of this change is written, and a restart of the hub does not load it. Set spec.reloadStrategy to auto for this change, or put the text into a file that exists or into spec.configuration.`;
     return stalled('RestartPending', message, { status: this.generated });
   }
 

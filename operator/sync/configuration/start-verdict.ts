@@ -20,17 +20,38 @@ export async function startVerdict(
   namespace: string,
   hub: string,
 ): Promise<StartVerdict | undefined> {
-  const pod = services.cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(hub).pod);
-  const container = pod?.status?.initContainerStatuses?.find(({ name }) => name === PREPARE_CONTAINER);
-  const message = (container?.state?.terminated ?? container?.lastState?.terminated)?.message;
+  const message = verdictOf(services, namespace, hub);
   if (!message?.startsWith(NOT_LOADED)) return undefined;
-  const at = message.lastIndexOf(CONTENT_HASH);
-  const [configuration = '', secrets] = (at < 0 ? '' : message.slice(at + CONTENT_HASH.length))
+  const { text, marker } = read(message);
+  const redact = await hubRedactor(services, { metadata: { namespace, name: hub } });
+  return { marker: marker ?? { configuration: '' }, message: redact(text.trim()) };
+}
+
+/** The content that the present pod started with. Undefined: another one, or the pod has not got that far. */
+export function startedContent(
+  services: Pick<Services, 'cache'>,
+  namespace: string,
+  hub: string,
+): MarkerVariables | undefined {
+  const message = verdictOf(services, namespace, hub);
+  return message === undefined || message.startsWith(NOT_LOADED) ? undefined : read(message).marker;
+}
+
+function verdictOf({ cache }: Pick<Services, 'cache'>, namespace: string, hub: string): string | undefined {
+  const pod = cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(hub).pod);
+  const container = pod?.status?.initContainerStatuses?.find(({ name }) => name === PREPARE_CONTAINER);
+  return (container?.state?.terminated ?? container?.lastState?.terminated)?.message;
+}
+
+function read(message: string): { readonly text: string; readonly marker: MarkerVariables | undefined } {
+  const at = message.lastIndexOf(`\n${CONTENT_HASH}`);
+  if (at < 0) return { text: message, marker: undefined };
+  const [configuration = '', secrets] = message
+    .slice(at + 1 + CONTENT_HASH.length)
     .trim()
     .split(' ');
-  const redact = await hubRedactor(services, { metadata: { namespace, name: hub } });
   return {
+    text: message.slice(0, at),
     marker: { configuration, ...(secrets !== undefined && { secrets }) },
-    message: redact(message.slice(0, at < 0 ? undefined : at).trim()),
   };
 }

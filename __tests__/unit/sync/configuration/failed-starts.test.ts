@@ -1,3 +1,4 @@
+import type { Wanted } from '../../../../operator/sync/configuration/loads';
 import { ManualClock } from '../../manual-clock';
 import { FakeHub } from './fake-hub';
 
@@ -94,6 +95,60 @@ describe('FailedStarts', () => {
     expect(hub.text).toContain('visits');
   });
 
+  describe('a hub that cannot start with a secret', () => {
+    const TEXT = `${BASE}counter:\n  visits:\n    name: !secret name\n`;
+
+    /** It ran with one value, and is in recovery mode with another one. */
+    async function failed(autoRestart: boolean) {
+      const hub = new FakeHub(new ManualClock());
+      hub.autoRestart = autoRestart;
+      hub.setSecrets({ name: 'right' });
+      hub.begin(hub.wanted(TEXT));
+      expect(await hub.settle(hub.wanted(TEXT))).toBe('ConfigurationLoaded');
+      hub.setSecrets({ name: 'wrong' });
+      hub.cannotStartWith = () => true;
+      if (!autoRestart) {
+        expect(await hub.settle(hub.wanted(TEXT))).toBe('RestartPending');
+        hub.restart();
+      }
+      const outcome = await hub.reconcile(hub.wanted(TEXT), 20);
+      hub.events.length = 0;
+      hub.cannotStartWith = () => false;
+      return { hub, outcome };
+    }
+
+    test('says so, and is restarted for the value of before as for any other', async () => {
+      const { hub, outcome } = await failed(true);
+      expect(outcome).toMatchObject({
+        type: 'Stalled',
+        reason: 'CheckFailed',
+        message: expect.stringMatching(
+          /recovery mode .*Correct the configuration or a secret that it uses\.$/,
+        ),
+      });
+      hub.setSecrets({ name: 'right' });
+      expect(await hub.settle(hub.wanted(TEXT))).toBe('ConfigurationLoaded');
+      expect(restartsOf(hub.events)).toBe(1);
+    });
+
+    test('names with autoRestart: false the restart that is left to a person, and which helps', async () => {
+      const { hub, outcome } = await failed(false);
+      expect(outcome).toMatchObject({
+        type: 'Stalled',
+        reason: 'CheckFailed',
+        message: expect.stringMatching(
+          /spec\.autoRestart of the HubSecrets is false, so a corrected secret does not restart the hub: delete the pod villa-0 then\.$/,
+        ),
+      });
+      hub.setSecrets({ name: 'corrected' });
+      expect(await hub.reconcile(hub.wanted(TEXT), 20)).toMatchObject({ reason: 'CheckFailed' });
+      expect(hub.events).toEqual([]);
+      hub.restart();
+      expect(await hub.settle(hub.wanted(TEXT))).toBe('ConfigurationLoaded');
+      expect(restartsOf(hub.events)).toBe(1);
+    });
+  });
+
   test('a hub that runs with a later change is not restarted when the failed one is written again', async () => {
     const hub = await started();
     await hub.reconcile(hub.wanted(UNKNOWN), 30);
@@ -121,8 +176,59 @@ describe('FailedStarts', () => {
     hub.cannotStartWith = (text) => text.includes('unknown');
     const wanted = hub.wanted(UNKNOWN);
     hub.begin(wanted);
-    expect(await hub.reconcile(wanted, 30)).toMatchObject({ type: 'Waiting', reason: 'HubNotReady' });
+    expect(await hub.reconcile(wanted, 30)).toMatchObject({
+      type: 'Stalled',
+      reason: 'CheckFailed',
+      message:
+        'The hub came up in its recovery mode with this configuration, and there is no other one that it has run with. The log of the pod villa-0 says why. Correct the configuration or a secret that it uses.',
+    });
     expect(hub.events.filter((event) => event !== 'refresh')).toEqual([]);
+  });
+
+  describe('without a last good copy, as after an operator that kept none', () => {
+    const LAST_GOOD = 'villa-configuration-last-good';
+    const goesBack = async (hub: FakeHub, wanted: Wanted) => {
+      expect(await hub.reconcile(wanted, 30)).toMatchObject({ reason: 'CheckFailed' });
+      expect(hub.text).not.toContain('unknown');
+      expect(restartsOf(hub.events)).toBe(2);
+    };
+
+    test('one is made of what runs', async () => {
+      const hub = await started();
+      hub.configMaps.delete(LAST_GOOD);
+      expect(await hub.settle(hub.wanted(HOT))).toBe('ConfigurationLoaded');
+      expect(hub.configMaps.get(LAST_GOOD)?.data['configuration.yaml']).toContain('second');
+    });
+
+    test('one is made before the first change', async () => {
+      const hub = await started();
+      hub.configMaps.delete(LAST_GOOD);
+      await goesBack(hub, hub.wanted(UNKNOWN));
+      expect(hub.text).toContain('second');
+    });
+
+    test('the accepted one is it, for a change that was written while the hub was away', async () => {
+      const hub = await started();
+      hub.configMaps.delete(LAST_GOOD);
+      hub.hangs = true;
+      await hub.operator().sync(hub.wanted(UNKNOWN), true);
+      hub.hangs = false;
+      await hub.reconcile(hub.wanted(UNKNOWN), 1);
+      await goesBack(hub, hub.wanted(UNKNOWN));
+      expect(hub.text).toContain('second');
+    });
+
+    test('nor an accepted one, what the pod started with is it', async () => {
+      const hub = new FakeHub(new ManualClock());
+      hub.cannotStartWith = (text) => text.includes('unknown');
+      const base = hub.wanted(BASE);
+      hub.begin(base);
+      expect(await hub.settle(base)).toBe('ConfigurationLoaded');
+      for (const name of [LAST_GOOD, 'villa-configuration-accepted']) hub.configMaps.delete(name);
+      hub.events.length = 0;
+      await goesBack(hub, hub.wanted(UNKNOWN));
+      expect(hub.text).toContain('first');
+    });
   });
 
   test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])(

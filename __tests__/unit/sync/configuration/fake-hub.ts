@@ -1,5 +1,6 @@
 import type { HubClient } from '../../../../operator/client/hub-client';
 import { HubRejected } from '../../../../operator/client/errors';
+import { timestamp } from '../../../../operator/clock';
 import type { Hub, HubConfiguration } from '../../../../operator/kinds';
 import { operatorAnnotations } from '../../../../operator/kinds/annotations';
 import { API_GROUP } from '../../../../operator/kinds/group';
@@ -74,6 +75,8 @@ export class FakeHub {
   latest: HubConfiguration | undefined;
   /** The hub does not finish its start. */
   hangs = false;
+  /** Of the HubSecrets. */
+  autoRestart = true;
   /** The Hub has not copied a new decision to the pod template yet, as within the debounce. */
   holdsRollouts = false;
   private status: HubConfiguration['status'];
@@ -82,6 +85,10 @@ export class FakeHub {
   private marker: { configuration: string | undefined; secrets?: string } | undefined;
   private start = 0;
   private restartHash: string | undefined;
+  private pods = 0;
+  private podCreated = '';
+  /** The hashes in the verdict of `prepare-config`. */
+  private begunWith = '';
   private version = 0;
   private killAt = Infinity;
   private steps = 0;
@@ -107,21 +114,29 @@ export class FakeHub {
     const secrets = this.secretsYaml === undefined ? undefined : readSecretsYaml(this.secretsYaml);
     const generated = generateConfiguration({ configuration, files, hasSecrets: secrets !== undefined });
     if (generated.type === 'invalid') throw new Error(generated.message);
-    const content = contentOf(generated, secrets, { configuration: generated.hash, secrets: secrets?.hash });
+    const restart = { configuration: generated.hash, secrets: this.restartSecrets(secrets?.hash) };
+    const content = contentOf(generated, secrets, restart);
     return {
       resource: { ...resource, ...(this.status && { status: this.status }) },
       content,
-      policy: { strategy, autoRestart: true },
+      policy: { strategy, autoRestart: this.autoRestart },
     };
+  }
+
+  /** Those that the pod was started for stay with `autoRestart: false`. */
+  private restartSecrets(present: string | undefined): string | undefined {
+    const annotations = this.configMaps.get('villa-configuration')?.metadata.annotations;
+    return this.autoRestart ? present : (annotations?.[operatorAnnotations.restartSecretsHash] ?? present);
   }
 
   /** The first start, with this content. */
   begin({ content }: Wanted): void {
-    const { configuration: hash } = content.marker;
+    const { configuration: hash, secrets } = content.marker;
     this.write('villa-configuration', {
       annotations: {
         [operatorAnnotations.contentHash]: hash,
         [operatorAnnotations.restartHash]: hash,
+        ...(secrets !== undefined && { [operatorAnnotations.restartSecretsHash]: secrets }),
       },
       data: { ...content.files, [HASH_FILE]: hash },
     });
@@ -262,9 +277,19 @@ export class FakeHub {
     this.restart();
   }
 
+  /** The pod is replaced: `prepare-config` sees what is mounted then. */
   restart(): void {
-    this.start += 1;
+    this.pods += 1;
+    this.podCreated = timestamp(this.clock.now());
+    this.begunWith = Object.values(this.mountedMarker).join(' ');
     this.readsOldFiles = false;
+    this.verdict = undefined;
+    this.restartProcess();
+  }
+
+  /** The hub restarts in its pod. */
+  restartProcess(): void {
+    this.start += 1;
     this.isRecovery = this.cannotStartWith(this.text);
     this.setCondition(this.isRecovery ? 'RecoveryMode' : 'HubRunning');
     this.marker = this.mountedMarker;
@@ -301,14 +326,25 @@ export class FakeHub {
 
   private get pod() {
     return {
-      metadata: { name: 'villa-0', uid: `pod-${this.start}`, annotations: this.templateAnnotations },
+      metadata: {
+        name: 'villa-0',
+        uid: `pod-${this.pods}`,
+        creationTimestamp: this.podCreated,
+        annotations: this.templateAnnotations,
+      },
       status: {
-        ...(this.verdict && {
-          initContainerStatuses: [
-            { name: 'prepare-config', state: { terminated: { exitCode: 0, message: this.verdict } } },
-          ],
-        }),
-        containerStatuses: [{ name: 'hub', started: !this.hangs, state: { running: {} } }],
+        initContainerStatuses: [
+          {
+            name: 'prepare-config',
+            state: {
+              terminated: {
+                exitCode: 0,
+                message: this.verdict ?? `The configuration was checked.\ncontent ${this.begunWith}`,
+              },
+            },
+          },
+        ],
+        containerStatuses: [{ name: 'hub', started: !this.hangs, restartCount: 0, state: { running: {} } }],
       },
     };
   }

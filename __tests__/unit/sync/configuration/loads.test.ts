@@ -92,7 +92,7 @@ describe('Loads', () => {
     // Published, and then the operator is gone.
     hub.killAfter(2);
     await hub.untilKilled(hub.wanted(HOT));
-    hub.restart();
+    hub.restartProcess();
     hub.loaded.set('input_boolean', before);
     expect(await hub.settle(hub.wanted(HOT))).toBe('ConfigurationLoaded');
     expect(hub.loaded.get('input_boolean')).toContain('second');

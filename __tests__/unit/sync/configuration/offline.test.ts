@@ -19,6 +19,7 @@ interface Given {
 const GROUP = 'hub-operator.dev';
 const away = waiting('HubNotReady', 'Waiting for the Hub villa.', 300_000);
 const KNOWN: Partial<Accepted> = {
+  files: { 'configuration.yaml': 'input_boolean:\n' },
   marker: { configuration: 'sha256:before' },
   loaded: new Map(),
   pending: [],
@@ -55,7 +56,7 @@ function setup(given: Given = {}) {
     offered,
     known as never,
     { replace: () => Promise.resolve(true) } as never,
-    { goBack: () => Promise.resolve(false) } as never,
+    { handle: () => Promise.resolve(undefined) } as never,
   );
   const hash = content.marker.configuration;
   return {

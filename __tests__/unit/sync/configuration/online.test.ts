@@ -1,5 +1,7 @@
 import type { ReloadStrategy } from '../../../../operator/sync/configuration/reload-decision';
+import type { Files } from '../../../../operator/sync/configuration/config-files';
 import type { Wanted } from '../../../../operator/sync/configuration/loads';
+import { NOT_LOADED } from '../../../../operator/sync/hub/workload/init-scripts';
 import { ManualClock } from '../../manual-clock';
 import { FakeHub } from './fake-hub';
 
@@ -197,6 +199,139 @@ describe('OnlineConfigurations', () => {
     expect(await hub.settle(hub.wanted(RESTART, 'hot-reload'), operator)).toBe('ConfigurationLoaded');
     expect(hub.loaded.get('counter')).toContain('visits');
     expect(hub.reported).toMatchObject({ lastReloadMethod: 'restart', changedSections: [] });
+  });
+
+  describe('under hot-reload, what is written while the hub is away', () => {
+    /** The hub hangs, and the user asks not to wait for it. */
+    async function writtenAway(text: string, files: Files = {}) {
+      const hub = await started();
+      hub.hangs = true;
+      const wanted = hub.wanted(text, 'hot-reload', files);
+      const outcome = await hub.operator().sync(wanted, true);
+      hub.hangs = false;
+      return { hub, wanted, outcome };
+    }
+
+    test('is loaded by a pod that starts with it, which is seen', async () => {
+      const { hub, wanted } = await writtenAway(RESTART);
+      hub.restart();
+      expect(await hub.settle(wanted)).toBe('ConfigurationLoaded');
+      expect(hub.reported).toMatchObject({ lastReloadMethod: 'restart', changedSections: [] });
+      expect(hub.events.filter((event) => event === 'restart')).toHaveLength(1);
+    });
+
+    test('is pending when the hub may have started before it had the file', async () => {
+      const { hub, wanted } = await writtenAway(RESTART);
+      hub.restartProcess();
+      expect(await hub.settle(wanted)).toBe('RestartPending');
+      expect(hub.reported).toMatchObject({ changedSections: ['counter'] });
+    });
+
+    test('is what the next change is compared with, once a pod has started with it', async () => {
+      const { hub } = await writtenAway(RESTART);
+      hub.restart();
+      const next = hub.wanted(RESTART.replace('first:', 'second:'), 'hot-reload');
+      expect(await hub.settle(next)).toBe('ConfigurationLoaded');
+      expect(hub.loaded.get('input_boolean')).toContain('second');
+      expect(hub.events.filter((event) => event === 'restart')).toHaveLength(1);
+    });
+
+    test('is not a new file, which a hub that restarts by itself could not read', async () => {
+      const files = { 'switches.yaml': 'second:\n' };
+      const { hub, wanted, outcome } = await writtenAway('input_boolean: !include switches.yaml\n', files);
+      expect(outcome).toMatchObject({
+        type: 'Stalled',
+        reason: 'RestartPending',
+        message: expect.stringContaining('switches.yaml in spec.files is new'),
+      });
+      expect(await hub.settle(wanted)).toBe('RestartPending');
+      expect(hub.events).toEqual([]);
+    });
+  });
+
+  describe('under hot-reload, a pod that started with the last good copy', () => {
+    const fellBack = async () => {
+      const hub = await started();
+      hub.verdict = `${NOT_LOADED}, so the last good one stays:\nno\ncontent sha256:other`;
+      hub.readsOldFiles = true;
+      return hub;
+    };
+
+    test('is left to a person, who is told how to replace it', async () => {
+      const hub = await fellBack();
+      const wanted = hub.wanted(HOT, 'hot-reload');
+      expect(await hub.reconcile(wanted, 20)).toMatchObject({
+        type: 'Stalled',
+        reason: 'RestartPending',
+        message: expect.stringMatching(/delete the pod villa-0, or set spec\.reloadStrategy to auto/),
+      });
+      expect(hub.events).not.toContain('restart');
+      hub.restart();
+      expect(await hub.settle(wanted)).toBe('ConfigurationLoaded');
+    });
+
+    test('is replaced once the strategy is auto', async () => {
+      const hub = await fellBack();
+      await hub.reconcile(hub.wanted(HOT, 'hot-reload'), 20);
+      expect(await hub.settle(hub.wanted(HOT))).toBe('ConfigurationLoaded');
+      expect(hub.events.filter((event) => event === 'restart')).toHaveLength(1);
+    });
+  });
+
+  test('a restart of a pod with the last good copy is not doubled by a crash within the debounce', async () => {
+    const hub = await started();
+    hub.verdict = `${NOT_LOADED}, so the last good one stays:\nno\ncontent sha256:other`;
+    hub.readsOldFiles = true;
+    hub.holdsRollouts = true;
+    expect(await hub.reconcile(hub.wanted(HOT), 5)).toMatchObject({ reason: 'RestartPending' });
+    expect(await hub.reconcile(hub.wanted(HOT), 5)).toMatchObject({ reason: 'RestartPending' });
+    hub.holdsRollouts = false;
+    expect(await hub.settle(hub.wanted(HOT))).toBe('ConfigurationLoaded');
+    expect(hub.events.filter((event) => event === 'restart')).toHaveLength(1);
+    expect(hub.events).not.toContain('delete pod');
+  });
+
+  describe('the message about a new file under hot-reload', () => {
+    const NEW = 'input_boolean: !include switches.yaml\n';
+    const files = { 'switches.yaml': 'second:\n' };
+
+    test('says what is true: no restart loads it', async () => {
+      const hub = await started();
+      const operator = hub.operator();
+      const wanted = hub.wanted(NEW, 'hot-reload', files);
+      expect(await hub.reconcile(wanted, 5, operator)).toMatchObject({
+        reason: 'RestartPending',
+        message:
+          'switches.yaml in spec.files is new. A hub can read it only after its pod has started with it, and spec.reloadStrategy is hot-reload, so nothing of this change is written, and a restart of the hub does not load it. Set spec.reloadStrategy to auto for this change, or put the text into a file that exists or into spec.configuration.',
+      });
+      hub.restart();
+      expect(await hub.reconcile(wanted, 5, operator)).toMatchObject({ reason: 'RestartPending' });
+      expect(hub.text).toContain('first');
+    });
+
+    test.each<[string, string, ReloadStrategy, Files]>([
+      ['auto', NEW, 'auto', files],
+      ['the text in spec.configuration', HOT, 'hot-reload', {}],
+      ['hot-reload again, once the file is there', NEW.concat('# a comment\n'), 'hot-reload', files],
+    ])('names ways out that are: %s', async (way, text, strategy, given) => {
+      const hub = await started();
+      expect(await hub.settle(hub.wanted(NEW, 'hot-reload', files))).toBe('RestartPending');
+      if (way.includes('again'))
+        expect(await hub.settle(hub.wanted(NEW, 'auto', files))).toBe('ConfigurationLoaded');
+      expect(await hub.settle(hub.wanted(text, strategy, given))).toBe('ConfigurationLoaded');
+    });
+
+    test('as is the text in a file that exists', async () => {
+      const hub = new FakeHub(new ManualClock());
+      const text = 'input_boolean: !include present.yaml\n';
+      const base = hub.wanted(text, 'hot-reload', { 'present.yaml': 'first:\n' });
+      hub.begin(base);
+      expect(await hub.settle(base)).toBe('ConfigurationLoaded');
+      const more = hub.wanted(text, 'hot-reload', { 'present.yaml': 'first:\nsecond:\n' });
+      expect(await hub.settle(more)).toBe('ConfigurationLoaded');
+      expect(hub.events).not.toContain('restart');
+      expect(hub.events).toContain('input_boolean/reload');
+    });
   });
 
   const ends: readonly [string, string, ReloadStrategy, string][] = [

@@ -11,7 +11,7 @@ export const PREPARE_CONTAINER = 'prepare-config';
 /** In its verdict: the generated configuration is not the one that runs. */
 export const NOT_LOADED = 'The hub would not load this configuration';
 
-/** In its verdict, before the hash of a configuration that is not loaded. */
+/** In its verdict, before the hashes of the configuration that it was given, and of its secrets. */
 export const CONTENT_HASH = 'content ';
 
 /** In its verdict: the image is older than what has run on the volume. */
@@ -255,7 +255,7 @@ digest = hashlib.sha256(repr([version("homeassistant"), sorted(generated.items()
 put(generated, mounted)
 create_included()
 if checked.exists() and checked.read_bytes() == digest.encode():
-    say("The configuration is the one that was checked before.")
+    say("The configuration is the one that was checked before." + content_hash())
     sys.exit(0)
 errors, warnings = check()
 last_good = files_in(good)
@@ -266,7 +266,7 @@ if accepted:
     replace_last_good(generated)
     write(known_warnings, warnings.encode())
     write(checked, digest.encode())
-    say("The configuration was checked." + ("\\n" + warnings if warnings else ""))
+    say("The configuration was checked." + ("\\n" + problem if problem else "") + content_hash())
 elif last_good:
     put(last_good, copied)
     create_included()
