@@ -75,6 +75,13 @@ const generated = async () =>
     ],
   );
 
+/** The status of the Hub without what a dry-run reports. */
+const statusBesideReady = async () => {
+  const { conditions = [], observedGeneration: _, ...status } = (await home.get('hub', 'villa')).status ?? {};
+  const reported = ['Ready', 'Reconciling', 'Stalled'];
+  return { ...status, conditions: conditions.filter(({ type }) => !reported.includes(type)) };
+};
+
 const refused = async (words: RegExp) => {
   const { message } = await home.ready('hub', 'villa', { status: 'False', reason: 'InvalidSpec' });
   expect(message).toMatch(words);
@@ -425,11 +432,15 @@ test('secrets and configuration that change together are one rollout, and both a
 test('dry-run: what would be changed is said, and nothing is done', async () => {
   await operator.calm();
   const before = await generated();
+  const observed = await statusBesideReady();
   await home.annotate('hub', 'villa', 'hub-operator.dev/dry-run=true');
   await home.change('hub', 'villa', {
     timezone: 'America/Lima',
     service: { port: 80 },
-    ingress: { host: 'home.example.org' },
+    ingress: {
+      host: 'home.example.org',
+      tls: { enabled: true, issuerRef: { name: 'letsencrypt' } },
+    },
   });
   const { message } = await home.ready('hub', 'villa', { status: 'False', reason: 'DryRun' });
   expect(message).toMatch(
@@ -438,6 +449,7 @@ test('dry-run: what would be changed is said, and nothing is done', async () => 
   expect(message).toMatch(/Service villa would be changed: spec.ports\[0\].port 8123 → 80\./);
   expect(message).toMatch(/Ingress villa would be created\./);
   expect(await generated()).toEqual(before);
+  expect(await statusBesideReady()).toEqual(observed);
   expect(await home.exists('ingress', 'villa')).toBe(false);
   await home.change('hub', 'villa', { timezone: 'Europe/Oslo', service: null, ingress: null });
   await home.ready('hub', 'villa', { status: 'True', reason: 'DryRun' });

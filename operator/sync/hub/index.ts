@@ -2,7 +2,7 @@ import { hub as definition, type Hub, type HubSpec } from '../../kinds';
 import { API_GROUP } from '../../kinds/group';
 import { defaulted } from '../../kinds/schema';
 import { DryRunApplier } from '../../runtime/dry-run-applier';
-import { type Outcome, ready, stalled } from '../../runtime/outcome';
+import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
 import type { SyncModule } from '../../runtime/sync-module';
 import type { HubClients } from '../hub-clients';
 import type { Services } from '../services';
@@ -80,9 +80,11 @@ async function dryRun(services: Services, context: HubContext): Promise<Outcome>
       return ready('DryRun', 'Nothing in the cluster would change. The hub is not contacted.');
     return stalled('DryRun', `${differences.join(' ')} Remove the annotation to apply it.`);
   });
-  // Nothing that the steps wait for happens in a dry-run, such as the end of a debounce.
-  const { after: _after, ...untimed } = outcome;
-  return outcome.type === 'Waiting' ? outcome : (untimed as Outcome);
+  // Status, conditions and events come from objects that are only in the answers to the dry-run. Nothing that the steps
+  // wait for happens in it either, such as the end of a debounce.
+  const { type, reason, message } = outcome;
+  if (type === 'Waiting') return waiting(reason, message, outcome.after);
+  return type === 'Ready' ? ready(reason, message) : stalled(reason, message);
 }
 
 function readyOutcome({ core, url, banNotice }: Authenticated & Partial<WithBans>): Outcome {

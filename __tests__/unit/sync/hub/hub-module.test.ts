@@ -1,3 +1,4 @@
+import type { Hub } from '../../../../operator/kinds';
 import { userAnnotations } from '../../../../operator/kinds/annotations';
 import { ApiError, type ApiRequest } from '../../../../operator/runtime/api-client';
 import type { ClusterObject } from '../../../../operator/runtime/objects';
@@ -5,46 +6,65 @@ import { HubClients } from '../../../../operator/sync/hub-clients';
 import { hubModule } from '../../../../operator/sync/hub';
 import { aHub, aHubContext, services } from '../fixtures';
 
+/** A dry-run of a Hub with a StatefulSet of another version. The cluster has none of its other objects. */
+async function dryRun(spec: Hub['spec'] = {}) {
+  const restartHash = { 'hub-operator.dev/restart-hash': 'sha256:1' };
+  const present: Record<string, ClusterObject> = {
+    'villa-configuration': { metadata: { name: 'villa-configuration', annotations: restartHash } },
+    // The change of it is debounced.
+    villa: {
+      metadata: {
+        name: 'villa',
+        namespace: 'home',
+        ownerReferences: [{ uid: 'uid-of-villa', controller: true } as never],
+      },
+      spec: { template: {} },
+    } as ClusterObject,
+  };
+  const requests: ApiRequest[] = [];
+  const given = services({
+    applier: {}, // never used: every write goes through one that writes nothing
+    cache: { get: () => undefined, list: function* () {}, ofHub: function* () {} },
+    secrets: { exists: () => false },
+    cluster: {
+      find: <T>(type: { kind: string }, _: string, name: string) =>
+        Promise.resolve(
+          (type.kind === 'StatefulSet' || type.kind === 'ConfigMap' ? present[name] : undefined) as T,
+        ),
+      request: <T>(request: ApiRequest) => {
+        requests.push(request);
+        if (request.path.endsWith('/events')) return Promise.resolve({ items: [] } as T);
+        if (request.method === 'GET') return Promise.reject(new ApiError(404, 'NotFound', 'none'));
+        return Promise.resolve({ status: {}, spec: { template: {} }, ...(request.body as object) } as T);
+      },
+    },
+  });
+  const hub = aHub({ metadata: { annotations: { [userAnnotations.dryRun]: 'true' } }, spec });
+  const { reconcile } = aHubContext(hub, { dryRun: true });
+  const outcome = await hubModule(given, new HubClients(given), () => false).sync(hub, reconcile);
+  return { outcome, requests };
+}
+
 describe('hubModule', () => {
   test('in a dry-run neither reconciles again by itself nor writes', async () => {
-    const restartHash = { 'hub-operator.dev/restart-hash': 'sha256:1' };
-    const present: Record<string, ClusterObject> = {
-      'villa-configuration': { metadata: { name: 'villa-configuration', annotations: restartHash } },
-      // Of another version: the change is debounced.
-      villa: {
-        metadata: {
-          name: 'villa',
-          namespace: 'home',
-          ownerReferences: [{ uid: 'uid-of-villa', controller: true } as never],
-        },
-        spec: { template: {} },
-      } as ClusterObject,
-    };
-    const requests: ApiRequest[] = [];
-    const given = services({
-      applier: {}, // never used: every write goes through one that writes nothing
-      cache: { get: () => undefined, list: function* () {}, ofHub: function* () {} },
-      secrets: { exists: () => false },
-      cluster: {
-        find: <T>(type: { kind: string }, _: string, name: string) =>
-          Promise.resolve(
-            (type.kind === 'StatefulSet' || type.kind === 'ConfigMap' ? present[name] : undefined) as T,
-          ),
-        request: <T>(request: ApiRequest) => {
-          requests.push(request);
-          if (request.path.endsWith('/events')) return Promise.resolve({ items: [] } as T);
-          if (request.method === 'GET') return Promise.reject(new ApiError(404, 'NotFound', 'none'));
-          return Promise.resolve({ status: {}, spec: { template: {} }, ...(request.body as object) } as T);
-        },
-      },
-    });
-    const hub = aHub({ metadata: { annotations: { [userAnnotations.dryRun]: 'true' } } });
-    const { reconcile } = aHubContext(hub, { dryRun: true });
-    const outcome = await hubModule(given, new HubClients(given), () => false).sync(hub, reconcile);
+    const { outcome, requests } = await dryRun();
     expect(outcome).toMatchObject({ type: 'Stalled', reason: 'DryRun' });
     expect(outcome).not.toHaveProperty('after');
     const writes = requests.filter(({ method, query }) => method !== 'GET' && query?.['dryRun'] !== 'All');
     expect(writes).toEqual([]);
     expect(requests.length).toBeGreaterThan(0);
+  });
+
+  test('in a dry-run reports only Ready: the objects of the answers do not exist', async () => {
+    const issuerRef = { name: 'letsencrypt' };
+    const { outcome } = await dryRun({
+      service: { port: 80 },
+      ingress: { enabled: true, host: 'home.example.org', tls: { enabled: true, issuerRef } },
+    });
+    expect(outcome).toEqual({
+      type: 'Stalled',
+      reason: 'DryRun',
+      message: expect.stringContaining('Service villa would be created.'),
+    });
   });
 });

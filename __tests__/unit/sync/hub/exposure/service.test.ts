@@ -1,0 +1,28 @@
+import { API_GROUP } from '../../../../../operator/kinds/group';
+import { Applier } from '../../../../../operator/runtime/apply';
+import { ensureService } from '../../../../../operator/sync/hub/exposure/service';
+import { ManualClock } from '../../../manual-clock';
+import { FakeApiClient, notFound } from '../../../runtime/fake-api-client';
+import { aHub, aHubContext, services } from '../../fixtures';
+
+/** A cluster without a Service, which stores what is applied. */
+function emptyCluster() {
+  const cluster = new FakeApiClient(new ManualClock(), ({ method, body }) => {
+    if (method === 'GET') throw notFound();
+    return body;
+  });
+  const cache = { get: () => undefined, recordWrite: <T>(object: T) => object, watches: () => false };
+  return new Applier(cluster, cache, API_GROUP);
+}
+
+describe('ensureService', () => {
+  test('the address of the hub is the DNS name of the Service, with the port of the spec', async () => {
+    const { run } = ensureService(services({ applier: emptyCluster(), cache: {} }));
+    const standard = aHubContext(aHub());
+    expect(await run(standard)).toEqual({ url: 'http://villa.home.svc:8123' });
+    expect(standard.status).toEqual({ url: 'http://villa.home.svc:8123' });
+    const changed = aHubContext(aHub({ spec: { service: { port: 80 } } }));
+    await run(changed);
+    expect(changed.status).toEqual({ url: 'http://villa.home.svc:80' });
+  });
+});
