@@ -8,7 +8,7 @@ import { DEPENDENCY_REQUEUE, HUB_NOT_READY_POLL } from '../limits';
 import { type Outcome, waiting } from '../runtime/outcome';
 import { resolveAccess } from './hub/access/token';
 import { HealthMonitor } from './hub/health/health-monitor';
-import { secretValues } from './hub-secrets';
+import { valuesIn } from './hub-secrets';
 import type { Services } from './services';
 
 /** The client of a hub, or a sentence about the missing prerequisite. */
@@ -94,7 +94,7 @@ export class HubClients {
     const client = this.client(hub, access);
     if (secret && this.redacted.get(client) !== secret) {
       this.redacted.set(client, secret);
-      client.setSecrets(secretValues(secret.get('secrets.yaml') ?? ''));
+      client.setSecrets(valuesIn(secret));
     }
     return client;
   }

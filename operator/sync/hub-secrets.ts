@@ -2,23 +2,29 @@ import { loadAll, YAMLException } from 'js-yaml';
 import { type Redact, redactor } from '../client/redact';
 import type { Hub } from '../kinds';
 import { objectNames } from '../kinds/object-names';
+import { readFormerValues } from './secrets/former-values';
 import { SECRETS_HASH_KEY } from './secrets/secrets-yaml';
 import type { Services } from './services';
 
 /** The part of a Hub that says where its secrets are. */
 type NamedHub = { readonly metadata: Pick<Hub['metadata'], 'namespace' | 'name'> };
 
-/** Masks the values of the hub's `secrets.yaml` in a text. The hub and its check quote files, secrets included. */
+/** Masks the secrets of the hub in a text. The hub and its check quote files, secrets included. */
 export async function hubRedactor(
   { secrets }: Pick<Services, 'secrets'>,
   { metadata: { namespace, name } }: NamedHub,
 ): Promise<Redact> {
   const generated = await secrets.get(namespace, objectNames(name).secrets);
-  return redactor(secretValues(generated?.get('secrets.yaml') ?? ''));
+  return redactor(valuesIn(generated));
+}
+
+/** The values that the hub may quote, by the content of the Secret `<hub>-secrets`: those of now and of before. */
+export function valuesIn(content: ReadonlyMap<string, string> | undefined): string[] {
+  return [...secretValues(content?.get('secrets.yaml') ?? ''), ...readFormerValues(content)];
 }
 
 /** The values of a `secrets.yaml`, without the hash of its content, which is no secret. */
-export function secretValues(yaml: string): string[] {
+function secretValues(yaml: string): string[] {
   try {
     const [values] = loadAll(yaml); // an empty file is no document
     return Object.entries(values ?? {})

@@ -83,7 +83,7 @@ export class AcceptedConfigurations {
     const known = this.known.get(hub);
     if (known?.resourceVersion === present.metadata.resourceVersion) return known?.value;
     const configMap = await applier.find<HubConfigMap>(builtin.ConfigMap, namespace, nameOf(name));
-    const value = configMap && parse(configMap);
+    const value = configMap && readAccepted(configMap);
     if (value) this.known.set(hub, { resourceVersion: configMap.metadata.resourceVersion, value });
     return value;
   }
@@ -145,7 +145,10 @@ export class AcceptedConfigurations {
 const nameOf = (hub: string): string => objectNames(hub).acceptedConfiguration;
 
 /** Undefined: it was emptied. */
-function parse({ metadata: { annotations = {} }, data = {} }: HubConfigMap): Accepted | undefined {
+export function readAccepted({
+  metadata: { annotations = {} },
+  data = {},
+}: HubConfigMap): Accepted | undefined {
   const { [HASH_FILE]: _hash, [LOADED_KEY]: stored, ...files } = data;
   if (stored === undefined) return undefined;
   const { sections, ...rest } = JSON.parse(stored) as Stored;

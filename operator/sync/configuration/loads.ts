@@ -1,5 +1,4 @@
 import type { HubClient } from '../../client/hub-client';
-import type { Redact } from '../../client/redact';
 import { errorOf, Stopping } from '../../errors';
 import type { Hub, HubConfiguration } from '../../kinds';
 import { REJECTED_WRITE_RETRY_INTERVAL, ROLLOUT_DEBOUNCE_LIMIT } from '../../limits';
@@ -35,8 +34,6 @@ export interface Load {
 export class Loads {
   private readonly loader: Loader;
   private readonly loads: PerHub<Load>;
-  /** Masks the values of the secrets of the last load. */
-  private readonly redactors: PerHub<Redact>;
   /** Since when a restart is held back for changes that follow, by the monotonic clock. */
   private readonly heldSince: PerHub<number>;
   private readonly closing = new AbortController();
@@ -48,7 +45,6 @@ export class Loads {
   ) {
     this.loader = new Loader(services, accepted);
     this.loads = new PerHub(services.cache);
-    this.redactors = new PerHub(services.cache);
     this.heldSince = new PerHub(services.cache);
   }
 
@@ -99,7 +95,7 @@ export class Loads {
         client,
         accepted,
         fellBack,
-        redact: await this.redactor(hub),
+        redact: await hubRedactor(services, hub),
         isPodOf: (restart: RestartHashes) => this.pods.isPodOf(hub, restart),
         isOutdated: () => this.isOutdated(wanted, hub),
         assertWanted: () => this.assertWanted(wanted),
@@ -117,14 +113,6 @@ export class Loads {
         if (error instanceof Stopping) this.loads.delete(hub); // says nothing of the content
       },
     );
-  }
-
-  /** Also of the former secrets: until the volume is refreshed, the hub quotes those. */
-  private async redactor(hub: Hub): Promise<Redact> {
-    const present = await hubRedactor(this.services, hub);
-    const former = this.redactors.get(hub) ?? present;
-    this.redactors.set(hub, present);
-    return (text) => former(present(text));
   }
 
   /** A resource that was deleted or suspended meanwhile changes nothing any more. */

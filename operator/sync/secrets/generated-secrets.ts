@@ -6,6 +6,7 @@ import type { CustomResource } from '../../kinds/resource';
 import type { ClusterObject } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
+import { FORMER_VALUES_KEY, valuesToMask, writeFormerValues } from './former-values';
 import { valuesToKeep } from './kept-secrets';
 import { type ReadSecrets, readSecretsYaml, type SecretsYaml, writeSecretsYaml } from './secrets-yaml';
 
@@ -43,10 +44,13 @@ export async function writeGeneratedSecrets(
   values: ReadonlyMap<string, string>,
 ): Promise<SecretsYaml> {
   const { namespace } = owner.metadata;
+  const content = await services.secrets.get(namespace, objectNames(hub).secrets);
   const before = await readGeneratedSecrets(services, namespace, hub);
   const salt = before?.salt ?? randomBytes(SALT_BYTES).toString('base64');
   const kept = await valuesToKeep(services, namespace, hub, before, values);
   const generated = writeSecretsYaml(values, salt, kept);
+  const present = new Map([...values, ...kept]);
+  const former = await valuesToMask(services, namespace, hub, content, before, present);
   const running = services.cache.get<Hub>('Hub', namespace, hub);
   await services.applier.apply<ClusterObject>(
     builtin.Secret,
@@ -59,7 +63,10 @@ export async function writeGeneratedSecrets(
         annotations: { [operatorAnnotations.secretsHash]: generated.hash },
       },
       type: 'Opaque',
-      data: { [SECRETS_FILE]: Buffer.from(generated.text).toString('base64') },
+      data: {
+        [SECRETS_FILE]: base64(generated.text),
+        ...(former.length > 0 && { [FORMER_VALUES_KEY]: base64(writeFormerValues(former)) }),
+      },
     },
     {
       owner,
@@ -70,3 +77,5 @@ export async function writeGeneratedSecrets(
   );
   return generated;
 }
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');

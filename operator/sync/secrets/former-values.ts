@@ -1,0 +1,65 @@
+import { objectNames } from '../../kinds/object-names';
+import { builtin } from '../../runtime/types';
+import { readAccepted } from '../configuration/accepted';
+import type { HubConfigMap } from '../configuration/hub-config-map';
+import type { Services } from '../services';
+import { isOwnNote, type ReadSecrets } from './secrets-yaml';
+
+/** Key in the Secret `<hub>-secrets`; a name that begins with a dot is no file of the hub. */
+export const FORMER_VALUES_KEY = '.former-values';
+
+/** Bytes. The Secret has to have room for the values of now. */
+const LARGEST_FORMER = 64 * 1024;
+
+/**
+ * The values of before, which the hub may still quote: it reads changed secrets later, and some of them at a restart only.
+ * They are kept in the Secret beside the values of now, so that texts of the hub are masked after a restart of the operator
+ * as well (rules.md, "Secrets").
+ *
+ * @param content of the Secret as it is
+ * @param values what it is to have
+ */
+export async function valuesToMask(
+  services: Pick<Services, 'applier'>,
+  namespace: string,
+  hub: string,
+  content: ReadonlyMap<string, string> | undefined,
+  before: ReadSecrets | undefined,
+  values: ReadonlyMap<string, string>,
+): Promise<readonly string[]> {
+  const given = new Set(values.values());
+  const replaced = [...(before?.values ?? [])].flatMap(([key, value]) => (isOwnNote(key) ? [] : [value]));
+  const former = readFormerValues(content);
+  // Once the hub has loaded what the Secret has, it knows no older values.
+  const older = former.length > 0 && !(await hasLoaded(services, namespace, hub, before)) ? former : [];
+  const all = [...new Set([...replaced, ...older])].filter((value) => !given.has(value));
+  return fitting(all);
+}
+
+/** The values of before in the Secret `<hub>-secrets`, the latest first. */
+export function readFormerValues(content: ReadonlyMap<string, string> | undefined): readonly string[] {
+  const lines = content?.get(FORMER_VALUES_KEY)?.split('\n') ?? [];
+  return lines.map((line) => Buffer.from(line, 'base64').toString());
+}
+
+/** One value a line: values may have several lines. */
+export const writeFormerValues = (values: readonly string[]): string =>
+  values.map((value) => Buffer.from(value).toString('base64')).join('\n');
+
+async function hasLoaded(
+  { applier }: Pick<Services, 'applier'>,
+  namespace: string,
+  hub: string,
+  secrets: ReadSecrets | undefined,
+): Promise<boolean> {
+  const name = objectNames(hub).acceptedConfiguration;
+  const configMap = await applier.find<HubConfigMap>(builtin.ConfigMap, namespace, name);
+  const accepted = configMap && readAccepted(configMap);
+  return accepted?.pending.length === 0 && accepted.marker.secrets === secrets?.hash;
+}
+
+/** The first ones that fit. */
+function fitting(values: readonly string[]): readonly string[] {
+  let size = 0;
+  return values.filter((value) => (size += writeFormerValues([value]).length) <= LARGEST_FORMER);
+}
