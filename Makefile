@@ -70,13 +70,12 @@ image-archive: node_modules/.ready ## The same image without a container engine,
 	@exec node_modules/.bin/tsx image/cli.ts
 
 .PHONY: deploy
-deploy: ## Installs dist/ into the cluster of the current context, after asking (IMAGE=…: with that image)
-	@context=$$(kubectl config current-context) || { echo "kubectl has no current context: choose one with kubectl config use-context."; exit 1; }; \
-	echo "This installs the kinds and the operator into the cluster of the context:"; echo; echo "  $$context"; echo; \
-	echo "with the image $(or $(IMAGE),$(SHIPPED_IMAGE)), which the cluster must be able to pull."; echo; \
-	read -r -p "Go on? [y/N] " answer; \
-	[[ "$$answer" == y || "$$answer" == Y ]] || { echo "Nothing was changed."; exit 1; }; \
-	sed 's#^\( *image: \).*#\1$(or $(IMAGE),$(SHIPPED_IMAGE))#' dist/install.yaml | kubectl apply --server-side -f -
+deploy: node_modules/.ready ## Installs dist/ into the cluster of kubectl's current context, after asking (IMAGE=…; YES=1: unasked)
+	@exec node_modules/.bin/tsx deploy/deploy.ts
+
+.PHONY: undeploy
+undeploy: node_modules/.ready ## Removes it from there, after showing which Hubs and volumes go (YES=1; FORCE=1: see docs)
+	@exec node_modules/.bin/tsx deploy/undeploy.ts
 
 .PHONY: clean
 clean: ## Removes what was built and what runs left here; not the cache of the sandbox

@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { type Sandbox, startSandbox } from '../../../sandbox';
+import { kubectl, type KubectlResult } from '../../cluster';
+
+const repository = join(__dirname, '..', '..', '..');
+/** Runs its arguments on a terminal of their own, and ends with their exit code. */
+const ON_TERMINAL = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';
+
+export interface Run {
+  readonly code: number;
+  /** What it printed to both streams. */
+  readonly output: string;
+}
+
+/** A control plane of this test file alone: in that of the other test files nothing may be uninstalled. */
+export class OwnCluster {
+  private constructor(readonly sandbox: Sandbox) {}
+
+  static async start(): Promise<OwnCluster> {
+    const cluster = new OwnCluster(await startSandbox({ progress: 'silent' }));
+    afterAll(() => cluster.sandbox.stop());
+    return cluster;
+  }
+
+  kubectl(args: readonly string[], input = ''): Promise<KubectlResult> {
+    return kubectl([`--kubeconfig=${this.sandbox.kubeconfig}`, ...args], { input });
+  }
+
+  /** The same for a command that must succeed; returns its standard output. */
+  async must(args: readonly string[], input = ''): Promise<string> {
+    const { code, stdout, stderr } = await this.kubectl(args, input);
+    if (code !== 0) throw new Error(`kubectl ${args.join(' ')} ended with ${code}: ${stderr}`);
+    return stdout;
+  }
+
+  /** The one object, or undefined. */
+  async find<T>(...what: readonly string[]): Promise<T | undefined> {
+    const printed = await this.must(['get', '--ignore-not-found', '--output=json', ...what]);
+    return printed === '' ? undefined : (JSON.parse(printed) as T);
+  }
+
+  /**
+   * Runs a script of `deploy/`, as `make` does.
+   *
+   * @param answer typed at a terminal when it asks; absent: there is no terminal
+   */
+  async run(script: string, variables: Readonly<Record<string, string>> = {}, answer?: string): Promise<Run> {
+    const command = [process.execPath, '--import', 'tsx', join('deploy', `${script}.ts`)];
+    const python = join(process.env['HUB_SANDBOX_VENV']!, 'bin', 'python3');
+    const [program, ...args] = answer === undefined ? command : [python, '-c', ON_TERMINAL, ...command];
+    const child = spawn(program!, args, {
+      cwd: repository,
+      env: {
+        ...process.env,
+        KUBECONFIG: this.sandbox.kubeconfig,
+        KUBECTL: this.sandbox.kubectl.join(' '),
+        ...variables,
+      },
+    });
+    if (answer === undefined) child.stdin.end();
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+        if (answer === undefined || !output.includes('[y/N]')) return;
+        child.stdin.end(`${answer}\n`);
+        answer = undefined;
+      });
+    const code = await new Promise<number>((resolve, reject) => {
+      child.on('close', (ended) => resolve(ended ?? 1));
+      child.on('error', reject);
+    });
+    return { code, output: output.replaceAll('\r\n', '\n') };
+  }
+}

@@ -1,0 +1,30 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Failure } from './failure';
+import type { Kubectl } from './kubectl';
+
+const TIMEOUT = 60_000; // milliseconds
+const POLL = 500;
+
+interface Definition {
+  readonly metadata: { readonly name: string };
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+}
+
+/** Resolves when the API server serves all these kinds. Not `kubectl wait`, which fails on one without conditions. */
+export async function untilEstablished(kubectl: Kubectl, names: readonly string[]): Promise<void> {
+  const deadline = Date.now() + TIMEOUT;
+  for (;;) {
+    const definitions = await kubectl.list<Definition>(['customresourcedefinitions', ...names]);
+    const established = definitions.filter(({ status }) =>
+      status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True'),
+    );
+    const waiting = names.filter((name) => !established.some(({ metadata }) => metadata.name === name));
+    if (waiting.length === 0) return;
+    if (Date.now() > deadline)
+      throw new Failure(
+        `The API server does not serve ${waiting.join(', ')} after ${TIMEOUT / 1_000} s.`,
+        'Look at its conditions: kubectl describe crd.',
+      );
+    await sleep(POLL);
+  }
+}

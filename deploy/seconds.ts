@@ -1,0 +1,8 @@
+import { Failure } from './failure';
+
+/** An environment variable in seconds, as milliseconds. @throws Failure when it is no positive number */
+export function seconds(variable: string, fallback: number): number {
+  const value = Number(process.env[variable] || fallback);
+  if (value > 0) return value * 1_000;
+  throw new Failure(`${variable}=${process.env[variable]} is no positive number of seconds.`);
+}
