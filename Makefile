@@ -43,6 +43,10 @@ synth: node_modules/.ready ## Writes dist/, imports/ and docs/reference from the
 	@node_modules/.bin/cdk8s import --no-check-upgrade --no-save
 	@node_modules/.bin/tsx manifests/reference.ts
 
+.PHONY: release
+release: synth ## Records the CRDs of a release: tests fail when a later change breaks objects that are valid under them
+	@exec node_modules/.bin/tsx manifests/release.ts
+
 .PHONY: bench
 bench: node_modules/.ready ## Figures of the operator's runtime (N=10000), into bench/results
 	@exec node_modules/.bin/tsx bench/index.ts $(or $(NAME),runtime)

@@ -24,7 +24,8 @@ export async function shippedManifests(): Promise<readonly Manifest[]> {
 /** The image of the operator in these manifests. */
 export function imageOf(manifests: readonly Manifest[]): string {
   const image = manifests.find(isDeployment)?.spec?.template?.spec.containers[0]?.image;
-  if (image === undefined) throw new Failure('dist/install.yaml has no Deployment with an image.', 'Run `make synth`.');
+  if (image === undefined)
+    throw new Failure('dist/install.yaml has no Deployment with an image.', 'Run `make synth`.');
   return image;
 }
 
