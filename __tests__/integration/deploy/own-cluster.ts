@@ -18,9 +18,11 @@ export class OwnCluster {
   private constructor(readonly sandbox: Sandbox) {}
 
   static async start(): Promise<OwnCluster> {
-    const cluster = new OwnCluster(await startSandbox({ progress: 'silent' }));
-    afterAll(() => cluster.sandbox.stop());
-    return cluster;
+    return new OwnCluster(await startSandbox({ progress: 'silent' }));
+  }
+
+  stop(): Promise<void> {
+    return this.sandbox.stop();
   }
 
   kubectl(args: readonly string[], input = ''): Promise<KubectlResult> {
