@@ -10,7 +10,6 @@ import {
   type AnswerHashes,
   changedAnswers,
   isComparable,
-  placeOf,
   recorded,
   subentryId,
   withMoves,
@@ -35,7 +34,7 @@ export class EntryMaintenance {
 
   /** The entry exists: what differs is applied, then its state decides. */
   async maintain(work: IntegrationWork, entry: ConfigEntry): Promise<Outcome> {
-    const { cached, hashes, hub, key, previous, resource, status } = work;
+    const { cached, hashes, hub, key, previous, resource, spec, status } = work;
     const { clock } = this.services;
     hub.claim(resource, entry.entry_id);
     if (status.pendingFlow)
@@ -51,7 +50,11 @@ export class EntryMaintenance {
     if (difference && 'outcome' in difference) return difference.outcome;
     const drift = difference?.drift;
     if (entry.disabled_by !== null) return drift ?? withStatus(disabledOutcome(entry), seen);
-    const before = await this.withoutLostSubentries(work, entry, withMoves(applied, hashes));
+    const known = withMoves(applied, hashes);
+    const lost = await lostSubentries(work, entry, known);
+    const isLeft = spec.driftPolicy === 'Warn';
+    // One that is created again counts as not applied.
+    const before = isLeft ? known : without(known, lost);
     const changed = changedAnswers(before, hashes);
     const failed = stillFailed(work, clock);
     const reauth = work.draining ? undefined : await this.reauthenticate(work, entry);
@@ -64,13 +67,22 @@ export class EntryMaintenance {
       const operation = startOperation(work, clock, 'update', (running) =>
         updateEntry(flowWork(work, clock), entry, before, status.adopted === true, running),
       );
-      return inProgress(work, operation, undefined, drift ? {} : seen);
+      const events =
+        isLeft || lost.length === 0
+          ? []
+          : [this.drift.corrected(`${removedSubentries(entry, lost)} They are created again.`)];
+      return inProgress(work, operation, undefined, drift ? {} : seen, events);
     }
     cached.failure = undefined;
     // Answers that only moved in the spec have other ids.
     const moved = { ...recorded(before, key), ...appliedHash(before) };
     const fields = isDeepStrictEqual(before, applied) ? seen : { ...seen, ...moved };
-    return drift ?? withStatus(entryOutcome(entry, previous), fields);
+    if (drift) return drift;
+    if (lost.length > 0) {
+      const what = `${removedSubentries(entry, lost)} driftPolicy is Warn: it stays so.`;
+      return withStatus(this.drift.left(previous, what), fields);
+    }
+    return withStatus(entryOutcome(entry, previous), fields);
   }
 
   /** The entry was removed from the hub. */
@@ -124,19 +136,6 @@ export class EntryMaintenance {
     return { outcome: inProgress(work, undefined, CORRECTION_PAUSE, {}, events) };
   }
 
-  /** A subentry that was removed in the hub counts as not applied. */
-  private async withoutLostSubentries(
-    { answers, client, spec }: IntegrationWork,
-    entry: ConfigEntry,
-    hashes: AnswerHashes,
-  ): Promise<AnswerHashes> {
-    if (!answers.subentries?.length || spec.driftPolicy === 'Warn') return hashes;
-    const present = await client.configEntries.subentries(entry.entry_id);
-    const ids = new Set(present.map(({ subentry_type: type, title }) => subentryId({ type, title })));
-    const isThere = ([id]: [string, string]) => placeOf(id).part !== 'subentries' || ids.has(id);
-    return Object.fromEntries(Object.entries(hashes).filter(isThere));
-  }
-
   /** The hub asks for other credentials: the present answers are sent once. */
   private async reauthenticate(work: IntegrationWork, entry: ConfigEntry): Promise<Outcome | undefined> {
     const { cached, client, configHash } = work;
@@ -160,6 +159,24 @@ export class EntryMaintenance {
     return inProgress(work, operation);
   }
 }
+
+/** Ids of the subentries that were applied, are still in the spec and were removed in the hub. */
+async function lostSubentries(
+  { answers, client }: IntegrationWork,
+  entry: ConfigEntry,
+  applied: AnswerHashes,
+): Promise<readonly string[]> {
+  if (!answers.subentries?.length) return [];
+  const present = await client.configEntries.subentries(entry.entry_id);
+  const ids = new Set(present.map(({ subentry_type: type, title }) => subentryId({ type, title })));
+  return answers.subentries.map(subentryId).filter((id) => applied[id] !== undefined && !ids.has(id));
+}
+
+const removedSubentries = ({ domain, title }: ConfigEntry, ids: readonly string[]): string =>
+  `Subentries of the ${domain} entry “${title}” were removed in the hub: ${ids.join(', ')}.`;
+
+const without = (hashes: AnswerHashes, ids: readonly string[]): AnswerHashes =>
+  Object.fromEntries(Object.entries(hashes).filter(([id]) => !ids.includes(id)));
 
 /** It is unloaded, unless the integration cannot be: then it is disabled after a restart. */
 function disabledOutcome({ domain, title, state }: ConfigEntry): Outcome {

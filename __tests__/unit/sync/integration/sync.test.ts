@@ -248,8 +248,28 @@ describe('IntegrationSync', () => {
     test('that was removed in the hub is made again', async () => {
       house.apply('one', lamp('1'));
       await house.settle('one');
+      expect(reasons()).toEqual([]);
       hub.subentries = [];
       await house.settle('one');
+      expect(hub.subentries.map(({ title }) => title)).toEqual(['Lamp']);
+      expect(reasons()).toEqual(['DriftDetected']);
+      await house.settle('one');
+      expect(reasons()).toEqual(['DriftDetected']);
+    });
+
+    test('that was removed in the hub stays so, and is reported, while driftPolicy is Warn', async () => {
+      house.apply('one', { ...lamp('1'), driftPolicy: 'Warn' });
+      await house.settle('one');
+      hub.subentries = [];
+      expect(await house.settle('one')).toMatchObject({
+        type: 'Stalled',
+        reason: 'DriftDetected',
+        message:
+          'Subentries of the demo entry “Demo” were removed in the hub: subentries.lamp/Lamp. driftPolicy is Warn: it stays so.',
+      });
+      expect(hub.subentries).toEqual([]);
+      house.apply('one', { ...lamp('2'), driftPolicy: 'Warn' }); // a change of the spec is applied all the same
+      expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
       expect(hub.subentries.map(({ title }) => title)).toEqual(['Lamp']);
     });
   });
