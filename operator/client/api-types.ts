@@ -50,6 +50,12 @@ export interface BackupConfigUpdate {
   readonly retention?: BackupRetention;
 }
 
+/** A destination of backups: the hub's own volume, a network drive, a cloud. */
+export interface BackupAgent {
+  readonly agent_id: string;
+  readonly name: string;
+}
+
 /** The backups that exist, and what the hub's backup manager does. */
 export interface BackupInfo {
   /** `idle`, `create_backup`, `restore_backup`, … */

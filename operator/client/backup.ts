@@ -1,5 +1,5 @@
 import type { HubConnection } from './connection';
-import { type BackupConfig, type BackupConfigUpdate } from './api-types';
+import type { BackupConfig, BackupConfigUpdate } from './api-types';
 
 /** @throws HubRejected `unknown_command` while the integration `backup` is not loaded */
 export async function getBackupConfig(connection: HubConnection): Promise<BackupConfig> {
@@ -12,6 +12,11 @@ export async function updateBackupConfig(
   update: BackupConfigUpdate,
 ): Promise<void> {
   await connection.command('backup/config/update', update);
+}
+
+/** The ids of the destinations that the hub has now. Those of an integration are there when that is loaded. */
+export async function listBackupAgents(connection: HubConnection): Promise<readonly string[]> {
+  return (await connection.command('backup/agents/info')).agents.map(({ agent_id: id }) => id);
 }
 
 /** Whether a backup is being created or restored. */

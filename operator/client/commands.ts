@@ -1,5 +1,6 @@
 import type {
   AnalyticsPreferences,
+  BackupAgent,
   BackupConfig,
   BackupConfigUpdate,
   BackupInfo,
@@ -105,6 +106,7 @@ export interface Commands extends RegistryCommands {
   'person/delete': Command<{ readonly person_id: string }, void>;
 
   'backup/info': Command<NoFields, BackupInfo>;
+  'backup/agents/info': Command<NoFields, { readonly agents: readonly BackupAgent[] }>;
   'backup/config/info': Command<NoFields, { readonly config: BackupConfig }>;
   'backup/config/update': Command<BackupConfigUpdate, void>;
 

@@ -1,3 +1,5 @@
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { getBackupConfig } from '../../../operator/client/backup';
 import { getConfig } from '../../../operator/client/core';
 import type { HubClient } from '../../../operator/client/hub-client';
@@ -133,19 +135,28 @@ describe('the backups of a hub', () => {
     });
   });
 
-  test('tell of a failed one', async () => {
+  test('refuse a destination that the hub does not have', async () => {
     await home.change('hub', 'h', { backup: { agentIDs: ['nowhere.at_all'] } });
-    await until(
-      'the hub takes it',
-      async () => (await config()).create_backup.agent_ids[0] === 'nowhere.at_all',
+    expect((await settled('Failed')).message).toContain(
+      'the hub has no backup agent nowhere.at_all. The hub has backup.local:',
     );
+    expect(await config()).toMatchObject({ create_backup: { agent_ids: ['backup.local'] } });
+    await home.change('hub', 'h', { backup: { agentIDs: null } });
     await settled('Applied');
+    expect(await config()).toMatchObject({ create_backup: { agent_ids: ['backup.local'] } });
+  });
+
+  test('tell of a failed one', async () => {
+    const backups = join(await home.volumeOf('h'), 'backups');
+    await rename(backups, `${backups}.away`);
+    await writeFile(backups, 'no directory: no backup can be written');
     await client.connection.command('backup/generate_with_automatic_settings').catch(() => undefined); // it may fail at once
     await until(
       'it is told',
       async () => ((await status())['backup'] as { lastResult?: string }).lastResult === 'Failed',
     );
-    await home.change('hub', 'h', { backup: { agentIDs: ['backup.local'] } });
+    await rm(backups);
+    await rename(`${backups}.away`, backups);
   });
 
   test('are off with never, and left alone without the block', async () => {

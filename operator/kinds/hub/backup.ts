@@ -40,15 +40,14 @@ export const backup = {
     agentIDs: {
       type: 'array',
       description:
-        'Destinations of backups: agent ids of the hub. Default [backup.local]: the hub’s own volume.',
+        'Destinations of backups: agent ids of the hub. Absent: those that the hub has, or its own volume (backup.local, with the Supervisor hassio.local) if it has none.',
       items: { type: 'string', minLength: 1, maxLength: 255 },
       minItems: 1,
       maxItems: 32,
       'x-kubernetes-list-type': 'set',
-      default: ['backup.local'],
     },
     passwordSecretRef: secretKeyRef(
-      'Secret with the password that encrypts backups. Absent: they are not encrypted.',
+      'Secret with the password that encrypts backups. Absent: they are not encrypted; an external hub keeps the password that it has.',
       'password',
     ),
   },

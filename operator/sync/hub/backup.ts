@@ -1,5 +1,11 @@
-import type { BackupConfig, BackupConfigUpdate } from '../../client/api-types';
-import { getBackupConfig, isBackupRunning, onBackupEnded, updateBackupConfig } from '../../client/backup';
+import type { BackupConfig, BackupConfigUpdate, BackupContents } from '../../client/api-types';
+import {
+  getBackupConfig,
+  isBackupRunning,
+  listBackupAgents,
+  onBackupEnded,
+  updateBackupConfig,
+} from '../../client/backup';
 import { HubBanned, HubError, HubFailed, HubRejected, TokenRejected } from '../../client/errors';
 import type { HubClient } from '../../client/hub-client';
 import { redactor } from '../../client/redact';
@@ -54,7 +60,19 @@ export function ensureBackupSchedule(
       try {
         await listen(hub, client);
         const present = await getBackupConfig(client.connection);
-        const update = backupDifference(spec.backup, password?.value, present);
+        const agents = chooseAgents(spec.backup, present, await listBackupAgents(client.connection));
+        if ('missing' in agents) {
+          conditions['BackupConfigured'] = failed(agents.missing);
+          // Those of an integration appear when it is loaded.
+          if (core.state !== 'RUNNING') requeueAfter(context, API_NOT_LOADED_REQUEUE);
+          return {};
+        }
+        const contents = {
+          agent_ids: agents.ids,
+          include_database: spec.backup.includeDatabase,
+          password: password?.value ?? (spec.external ? present.create_backup.password : null),
+        };
+        const update = backupDifference(spec.backup, contents, present);
         if (update) await updateBackupConfig(client.connection, update);
         const now = update ? await getBackupConfig(client.connection) : present;
         const running = attemptIsOpen(now) && (await isBackupRunning(client.connection));
@@ -79,22 +97,44 @@ export function ensureBackupSchedule(
   };
 }
 
+/** Ids of the hub's own volume: of a hub in a container, and of one with the Supervisor. */
+const LOCAL_AGENTS = ['backup.local', 'hassio.local'];
+
+/**
+ * The destinations to set. The hub accepts ones that do not exist, and each backup fails then: they are refused here.
+ *
+ * @param present ids of the destinations that the hub has
+ */
+export function chooseAgents(
+  { agentIDs }: BackupSpec,
+  { create_backup: { agent_ids: chosen } }: BackupConfig,
+  present: readonly string[],
+): { readonly ids: readonly string[] } | { readonly missing: string } {
+  const has = `The hub has ${present.join(', ') || 'none'}`;
+  const unknown = agentIDs?.filter((id) => !present.includes(id)) ?? [];
+  if (unknown.length > 0)
+    return {
+      missing: `agentIDs: the hub has no backup agent ${unknown.join(', ')}. ${has}: name one of these, or add the integration that provides it.`,
+    };
+  if (agentIDs) return { ids: agentIDs };
+  if (chosen.length > 0) return { ids: chosen };
+  const local = LOCAL_AGENTS.find((id) => present.includes(id));
+  return local
+    ? { ids: [local] }
+    : { missing: `The hub has no backup agent for its own volume. ${has}: name one of these in agentIDs.` };
+}
+
 /**
  * The update to send; undefined: the hub has the desired schedule. Each part is complete, since the hub resets what a
  * part omits.
  */
 export function backupDifference(
   desired: BackupSpec,
-  password: string | undefined,
+  contents: BackupContents,
   present: BackupConfig,
 ): BackupConfigUpdate | undefined {
   const schedule = scheduleOf(desired);
   const retention = { copies: desired.retentionCopies ?? null, days: desired.retentionDays ?? null };
-  const contents = {
-    agent_ids: desired.agentIDs,
-    include_database: desired.includeDatabase,
-    password: password ?? null,
-  };
   const { create_backup: made } = present;
   const update: BackupConfigUpdate = {
     ...(!sameSchedule(schedule, present.schedule) && { schedule }),

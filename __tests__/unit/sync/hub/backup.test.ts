@@ -1,8 +1,8 @@
-import type { BackupConfig, BackupConfigUpdate } from '../../../../operator/client/api-types';
+import type { BackupConfig, BackupConfigUpdate, BackupContents } from '../../../../operator/client/api-types';
 import { hub as definition } from '../../../../operator/kinds';
 import { backup as schema } from '../../../../operator/kinds/hub/backup';
 import { defaulted } from '../../../../operator/kinds/schema';
-import { backupDifference, backupStatus } from '../../../../operator/sync/hub/backup';
+import { backupDifference, backupStatus, chooseAgents } from '../../../../operator/sync/hub/backup';
 import fc from '../../../fast-check';
 
 const fresh: BackupConfig = {
@@ -59,6 +59,14 @@ const config = fc.record({
 });
 const filled = (value: object) => defaulted(definition.spec, { backup: value }).backup!;
 
+/** As the step asks for: the agents of the spec, or the hub's own volume. */
+const contents = (value: { agentIDs?: string[]; includeDatabase?: boolean }, password?: string) =>
+  ({
+    agent_ids: value.agentIDs ?? ['backup.local'],
+    include_database: value.includeDatabase ?? true,
+    password: password ?? null,
+  }) satisfies BackupContents;
+
 describe('backupDifference', () => {
   test('gives the hub the desired schedule from any previous one, and is then empty', () => {
     fc.assert(
@@ -68,9 +76,9 @@ describe('backupDifference', () => {
         fc.option(fc.constantFrom('old', 'new'), { nil: undefined }),
         (value, before, password) => {
           const wanted = filled(value);
-          const update = backupDifference(wanted, password, before);
+          const update = backupDifference(wanted, contents(value, password), before);
           const result = update ? after(before, update) : before;
-          expect(backupDifference(wanted, password, result)).toBeUndefined();
+          expect(backupDifference(wanted, contents(value, password), result)).toBeUndefined();
           const { recurrence, time, retentionCopies, retentionDays } = value;
           expect(result.retention).toEqual({ copies: retentionCopies ?? null, days: retentionDays ?? null });
           expect(result.schedule.time).toBe(time ?? null);
@@ -92,17 +100,40 @@ describe('backupDifference', () => {
       { recurrence: 'custom_days', days: ['thu'], time: '04:00:00' },
     ],
   ])('sends a complete schedule: %s', (_what, value, schedule) => {
-    expect(backupDifference(filled(value), undefined, fresh)).toMatchObject({
+    expect(backupDifference(filled(value), contents({}), fresh)).toMatchObject({
       schedule,
       automatic_backups_configured: true,
     });
   });
 
   test('does not mark backups as configured when they are off', () => {
-    expect(backupDifference(filled({ recurrence: 'never' }), undefined, fresh)).toEqual({
+    expect(backupDifference(filled({ recurrence: 'never' }), contents({}), fresh)).toEqual({
       create_backup: { agent_ids: ['backup.local'], include_database: true, password: null },
     });
   });
+});
+
+describe('chooseAgents', () => {
+  const chosen = (...ids: string[]) => ({
+    ...fresh,
+    create_backup: { ...fresh.create_backup, agent_ids: ids },
+  });
+  const nas = { agentIDs: ['nas.backups'] };
+
+  test.each([
+    ['those of the spec', nas, chosen('backup.local'), ['backup.local', 'nas.backups'], ['nas.backups']],
+    ['those that the hub has', {}, chosen('cloud.cloud'), ['hassio.local', 'cloud.cloud'], ['cloud.cloud']],
+    ['the own volume of a hub in a container', {}, fresh, ['nas.backups', 'backup.local'], ['backup.local']],
+    ['the own volume of a hub with the Supervisor', {}, fresh, ['hassio.local'], ['hassio.local']],
+  ])('takes %s', (_, spec, present, agents, ids) =>
+    expect(chooseAgents(filled(spec), present, agents)).toEqual({ ids }),
+  );
+
+  test('refuses one that the hub does not have, and names those that it has', () =>
+    expect(chooseAgents(filled(nas), fresh, ['backup.local', 'cloud.cloud'])).toEqual({
+      missing:
+        'agentIDs: the hub has no backup agent nas.backups. The hub has backup.local, cloud.cloud: name one of these, or add the integration that provides it.',
+    }));
 });
 
 describe('backupStatus', () => {
