@@ -278,7 +278,7 @@ export function toJson_HubSpec(obj: HubSpec | undefined): Record<string, any> | 
  */
 export interface HubSpecBackup {
   /**
-   * Destinations of backups: agent ids of the hub. Default [backup.local]: the hub’s own volume.
+   * Destinations of backups: agent ids of the hub. Absent: those that the hub has, or its own volume (backup.local, with the Supervisor hassio.local) if it has none.
    *
    * @schema HubSpecBackup#agentIDs
    */
@@ -292,7 +292,7 @@ export interface HubSpecBackup {
   readonly includeDatabase?: boolean;
 
   /**
-   * Secret with the password that encrypts backups. Absent: they are not encrypted.
+   * Secret with the password that encrypts backups. Absent: they are not encrypted; an external hub keeps the password that it has.
    *
    * @schema HubSpecBackup#passwordSecretRef
    */
@@ -884,7 +884,7 @@ export function toJson_HubSpecStorage(obj: HubSpecStorage | undefined): Record<s
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Secret with the password that encrypts backups. Absent: they are not encrypted.
+ * Secret with the password that encrypts backups. Absent: they are not encrypted; an external hub keeps the password that it has.
  *
  * @schema HubSpecBackupPasswordSecretRef
  */

@@ -55,13 +55,13 @@ export const readyReasons = {
     action: 'Read `BanRecoveryFailed` of the Hub. Lift the ban of an external hub by hand.',
   },
   HubFailed: {
-    kinds: ['Hub', ...hubObjects, ...repositories],
+    kinds: ['Hub', 'HubConfiguration', ...hubObjects, ...repositories],
     meaning:
       'The hub failed at the request (HTTP 5xx), or does not show what it has. The message contains its answer. It is retried every 30 s.',
     action: 'Read the hub’s log.',
   },
   RejectedByHub: {
-    kinds: ['Hub', ...hubObjects, ...repositories],
+    kinds: ['Hub', 'HubConfiguration', ...hubObjects, ...repositories],
     meaning:
       'The hub rejected the object, or loaded it and disabled it as invalid. The message contains the hub’s reason.',
     action:

@@ -108,7 +108,13 @@ export async function syncHttpSettings(
   const step = nextHttpStep(config, desired);
   switch (step.type) {
     case 'promote':
-      await promoteHttp(connection);
+      try {
+        await promoteHttp(connection);
+      } catch (error) {
+        // The hub that is asked does not run on them yet, or its trial has just ended: the next look tells.
+        if (error instanceof HubRejected) return inProgress;
+        throw error;
+      }
       if (sent) await remember(undefined);
       return result('Applied', 'The hub has the settings of the section http:.');
     case 'done':

@@ -161,6 +161,12 @@ describe('syncHttpSettings', () => {
     expect(result).toMatchObject({ sent: [['http/config/promote', undefined]], reason: 'Applied' });
   });
 
+  test('a hub that refuses to keep settings on trial is asked again', async () => {
+    const refusal = new HubRejected('not_allowed', 'not_allowed');
+    const given: Partial<HttpConfig> = { pending: { ...ours, ...meta }, active_config_type: 'pending' };
+    expect(await run(given, auto, files, refusal)).toMatchObject({ reason: 'InProgress' });
+  });
+
   test.each<[string, Partial<HttpConfig>, string]>([
     ['the hub has them', { stable: ours }, 'Applied'],
     [
