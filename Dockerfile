@@ -1,4 +1,4 @@
-# The operator's image: one bundled file on the Node.js line that package.json names for it. image/ makes the same image
+# The operator's image: its bundle on the Node.js line that package.json names for it. image/ makes the same image
 # without a container engine, from the last stage below. docs/how-to/build-image.md says how to move to other digests.
 
 # What is bundled runs on every platform, so it is bundled once, on the platform of the builder.
@@ -21,7 +21,9 @@ LABEL org.opencontainers.image.title="Hub Operator" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="$VERSION" \
       org.opencontainers.image.revision="$REVISION"
-COPY --from=build /source/build/operator.cjs /source/build/operator.cjs.map /source/build/operator.cjs.LEGAL.txt /source/LICENSE /app/
+COPY --from=build /source/build/operator.cjs /source/build/operator.cjs.map /source/build/operator.cjs.LEGAL.txt /app/
+COPY --from=build /source/build/issue-certificate.cjs /source/build/issue-certificate.cjs.map /source/build/issue-certificate.cjs.LEGAL.txt /app/
+COPY --from=build /source/LICENSE /app/
 ENV NODE_ENV=production
 # A number, so that a node can tell that it is not root (manifests/operator.ts uses the same).
 USER 65532:65532

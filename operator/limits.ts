@@ -127,6 +127,8 @@ export const WEBHOOK_CLOCK_SKEW = 60 * MINUTE;
 export const WEBHOOK_CA_PROPAGATION = 10 * SECOND;
 /** The certificate is checked again this often, also if no event of the cluster demands it. */
 export const WEBHOOK_CERTIFICATE_CHECK = 60 * MINUTE;
+/** The process that makes a certificate is ended after this time; it takes half a second, and a small board a few. */
+export const WEBHOOK_CERTIFICATE_ISSUE_TIMEOUT = 15 * SECOND;
 /** Pause after a failed write of certificate or CA. */
 export const WEBHOOK_CERTIFICATE_RETRY = 5 * SECOND;
 

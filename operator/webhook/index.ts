@@ -11,6 +11,7 @@ import { readReview, writeReview } from './admission-review';
 import type { WebhookConfiguration } from './certificate/ca-bundle';
 import { Certificates } from './certificate/certificates';
 import type { TlsSecret } from './certificate/check';
+import { issueInProcess } from './certificate/issue-process';
 import type { ClusterView } from './cluster-view';
 import { review } from './review';
 import { AdmissionServer } from './server';
@@ -53,6 +54,7 @@ export class Webhook {
         void (object.kind === builtin.Secret.kind
           ? this.secret.recordWrite(object)
           : this.configuration?.recordWrite(object)),
+      issue: issueInProcess,
       serve: (serving) => {
         this.server?.use(serving);
         metrics.webhookCertificate(serving.notAfter);

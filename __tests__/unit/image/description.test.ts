@@ -75,6 +75,9 @@ describe('describeImage', () => {
       'build/operator.cjs',
       'build/operator.cjs.map',
       'build/operator.cjs.LEGAL.txt',
+      'build/issue-certificate.cjs',
+      'build/issue-certificate.cjs.map',
+      'build/issue-certificate.cjs.LEGAL.txt',
       'LICENSE',
     ]);
   });

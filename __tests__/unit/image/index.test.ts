@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,6 +55,15 @@ describe('buildOperatorImage', () => {
       const [node] = config.Entrypoint;
       const { stdout } = await run('chroot', [`--userspec=${config.User}`, root, node!, '--version']);
       expect(stdout).toBe(`v${operatorNode().version}\n`);
+    });
+
+    test('makes a certificate for a name, which is all that its second program does', async () => {
+      const [node, ...flags] = config.Entrypoint.slice(0, -1);
+      const args = [...flags, '/app/issue-certificate.cjs', 'webhook.example.svc', String(Date.now())];
+      const { stdout, stderr } = await run('chroot', [`--userspec=${config.User}`, root, node!, ...args]);
+      expect(stderr).toBe('');
+      const { certificate } = JSON.parse(stdout) as { certificate: string };
+      expect(new X509Certificate(certificate).checkHost('webhook.example.svc')).toBe('webhook.example.svc');
     });
 
     test('is smaller than 150 MB', async () => {

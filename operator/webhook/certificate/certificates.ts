@@ -8,7 +8,7 @@ import { builtin } from '../../runtime/types';
 import { Timer } from '../../timer';
 import { applyAuthorities, hasBundle, trusts, type WebhookConfiguration } from './ca-bundle';
 import { checkCertificate, currentAuthorities, type ServingCertificate, type TlsSecret } from './check';
-import { issueCertificate } from './issue';
+import type { IssuedCertificate } from './issue';
 
 export interface CertificatesOptions {
   readonly cluster: ApiClient;
@@ -23,6 +23,8 @@ export interface CertificatesOptions {
   readonly configuration: () => WebhookConfiguration | undefined;
   /** Records the server's answer to a write, so that the next reconciliation does not read an older state. */
   readonly recordWrite: (object: TlsSecret | WebhookConfiguration) => void;
+  /** Makes a certificate for a name or address; `now` in milliseconds since the epoch. */
+  readonly issue: (host: string, now: number) => Promise<IssuedCertificate>;
   /** Gives the server a certificate. */
   readonly serve: (certificate: ServingCertificate) => void;
 }
@@ -126,7 +128,7 @@ export class Certificates {
     now: number,
   ): Promise<void> {
     const { log, namespace, secretName: name } = this.options;
-    const { certificate, key, ca } = await issueCertificate(host, now);
+    const { certificate, key, ca } = await this.options.issue(host, now);
     const authorities = [ca, ...currentAuthorities(former?.authorities ?? [], now)].slice(
       0,
       MOST_AUTHORITIES,

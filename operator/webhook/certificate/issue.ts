@@ -1,5 +1,7 @@
-import { isIP } from 'node:net';
+import 'reflect-metadata'; // @peculiar/x509 expects it
 import { webcrypto } from 'node:crypto';
+import { isIP } from 'node:net';
+import * as x509 from '@peculiar/x509';
 import { WEBHOOK_CERTIFICATE_LIFETIME, WEBHOOK_CLOCK_SKEW } from '../../limits';
 
 /** A certificate of a server and the CA that signed it, as PEM. */
@@ -20,9 +22,6 @@ const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as con
  * @param now milliseconds since the epoch
  */
 export async function issueCertificate(host: string, now: number): Promise<IssuedCertificate> {
-  // Only the leader needs the library, when it makes a certificate: at other times it takes no memory.
-  await import('reflect-metadata');
-  const x509 = await import('@peculiar/x509');
   const validity = {
     notBefore: new Date(now - WEBHOOK_CLOCK_SKEW),
     notAfter: new Date(now + WEBHOOK_CERTIFICATE_LIFETIME),

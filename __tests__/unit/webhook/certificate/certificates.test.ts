@@ -76,6 +76,7 @@ class Replica {
       host,
       secret: () => this.seen.secret,
       configuration: () => this.seen.configuration,
+      issue: issueCertificate,
       recordWrite: (object) => {
         if (object.kind === 'Secret') this.seen.secret = object;
         else this.seen.configuration = object;

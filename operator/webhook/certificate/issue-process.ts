@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process';
+import { extname, join } from 'node:path';
+import { OperationalError } from '../../errors';
+import { WEBHOOK_CERTIFICATE_ISSUE_TIMEOUT } from '../../limits';
+import type { IssuedCertificate } from './issue';
+
+/** Beside this file: its source beside the source, its bundle beside the bundle of the operator. */
+const PROGRAM = join(__dirname, `issue-certificate${extname(__filename)}`);
+
+/** The process that makes a certificate failed, for example because there was no memory for it. */
+class NotIssued extends OperationalError {
+  override readonly name = 'NotIssued';
+}
+
+/**
+ * Makes a certificate in a process of its own, which ends: the library takes 10 MB, and is needed once in two months.
+ *
+ * @param host name or IP address by which the API server calls
+ * @param now milliseconds since the epoch
+ * @param program takes both as its arguments and prints an {@link IssuedCertificate} as JSON
+ * @throws NotIssued the process failed
+ */
+export function issueInProcess(host: string, now: number, program = PROGRAM): Promise<IssuedCertificate> {
+  // It would wait for a debugger, at the same port.
+  const flags = process.execArgv.filter((flag) => !flag.startsWith('--inspect'));
+  const args = [...flags, program, host, String(now)];
+  return new Promise((resolve, reject) => {
+    const options = { timeout: WEBHOOK_CERTIFICATE_ISSUE_TIMEOUT };
+    execFile(process.execPath, args, options, (error, printed, problem) => {
+      if (error) reject(new NotIssued(`cannot make a certificate for ${host}: ${problem || error.message}`));
+      else resolve(JSON.parse(printed) as IssuedCertificate);
+    });
+  });
+}
