@@ -24,9 +24,10 @@ LABEL org.opencontainers.image.title="Hub Operator" \
 COPY --from=build /source/build/operator.cjs /source/build/operator.cjs.map /source/build/operator.cjs.LEGAL.txt /app/
 COPY --from=build /source/build/issue-certificate.cjs /source/build/issue-certificate.cjs.map /source/build/issue-certificate.cjs.LEGAL.txt /app/
 COPY --from=build /source/LICENSE /app/
-ENV NODE_ENV=production
+# glibc would give each thread a heap of its own, of which little is ever given back: 13 MB.
+ENV MALLOC_ARENA_MAX=1
 # A number, so that a node can tell that it is not root (manifests/operator.ts uses the same).
 USER 65532:65532
 EXPOSE 8080 9443
-# 64 MB for young objects would be twice what the operator holds when it rests.
-ENTRYPOINT ["/nodejs/bin/node", "--max-semi-space-size=2", "/app/operator.cjs"]
+# V8 trades memory for speed otherwise: 13 MB more, and 64 MB for young objects, twice what the operator holds when it rests.
+ENTRYPOINT ["/nodejs/bin/node", "--optimize-for-size", "--max-semi-space-size=2", "/app/operator.cjs"]

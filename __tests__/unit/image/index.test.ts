@@ -70,6 +70,10 @@ describe('buildOperatorImage', () => {
       expect((await stat(join(folder, 'image.tar'))).size).toBeLessThan(150 * MB);
     });
 
+    test('has a bundle without what the operator does not use: all of its source stays in memory', async () => {
+      expect((await stat(join(root, 'app', 'operator.cjs'))).size).toBeLessThan(1.5 * MB);
+    });
+
     test('belongs to root, and its user can change nothing in it', async () => {
       const paths = await readdir(root, { recursive: true });
       expect(paths).toContain('app/operator.cjs');
