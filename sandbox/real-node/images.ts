@@ -109,7 +109,7 @@ async function buildHubImage(
     'Compiling Home Assistant',
     ...(['chroot', root, '/opt/hub/bin/python', '-m', 'compileall', '-q', '-j2'] as const),
     ...(['/opt/hub/lib', '/opt/python/lib'] as const),
-  ).catch(() => undefined); // it fails for files that are no Python of this version, which nobody imports
+  ).catch(() => undefined); // it fails for files of another version of Python, which no program imports
 
   report('packing the image');
   await writeDockerArchive(
