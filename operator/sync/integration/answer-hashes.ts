@@ -66,6 +66,11 @@ export function withMoves(before: AnswerHashes, now: AnswerHashes): AnswerHashes
   return Object.fromEntries(moved) as AnswerHashes;
 }
 
+/** The hashes that take the place of the recorded ones when their key was lost: of the answers that were applied before. */
+export function withNewKey(before: AnswerHashes, now: AnswerHashes): AnswerHashes {
+  return Object.fromEntries(Object.entries(now).filter(([id]) => before[id] !== undefined));
+}
+
 /** Of a subentry that exists, with a value that no form asked for. */
 export const incompleteHash = (hash: string): string => `!${hash}`;
 

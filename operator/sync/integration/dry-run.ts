@@ -1,6 +1,6 @@
 import type { ConfigEntry } from '../../client/flow-step';
 import { type Outcome, ready, stalled } from '../../runtime/outcome';
-import { changedAnswers } from './answer-hashes';
+import { changedAnswers, isComparable, withMoves, withNewKey } from './answer-hashes';
 import type { IntegrationWork } from './work';
 
 /** The annotation `dry-run` (rules.md, "Suspend and dry-run"): names of answers, never values. */
@@ -9,7 +9,7 @@ export function dryRun(
   entry: ConfigEntry | undefined,
   adoptable: ConfigEntry | undefined,
 ): Outcome {
-  const { hashes, spec, status } = work;
+  const { hashes, key, spec, status } = work;
   const tail = 'Remove the annotation to have it done.';
   if (!entry) {
     const ids = Object.keys(hashes).sort();
@@ -18,8 +18,12 @@ export function dryRun(
       : `Would run the config flow of ${spec.domain}${ids.length > 0 ? ` with ${ids.join(', ')}` : ''}.`;
     return stalled('DryRun', `${would} ${tail}`);
   }
+  const applied = status.answerHashes ?? {};
+  const before = isComparable(status.configHash, key)
+    ? withMoves(applied, hashes)
+    : withNewKey(applied, hashes);
   const changes = [
-    ...changedAnswers(status.answerHashes ?? {}, hashes),
+    ...changedAnswers(before, hashes),
     ...(spec.title !== undefined && spec.title !== entry.title ? ['title'] : []),
     ...(spec.enabled !== (entry.disabled_by === null) ? ['enabled'] : []),
   ];

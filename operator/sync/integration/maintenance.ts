@@ -13,6 +13,7 @@ import {
   recorded,
   subentryId,
   withMoves,
+  withNewKey,
 } from './answer-hashes';
 import { reauthenticate, updateEntry } from './entry-flows';
 import { entryOutcome } from './entry-state';
@@ -42,10 +43,8 @@ export class EntryMaintenance {
     const seen = seenStatus(work, entry);
     const applied = status.answerHashes ?? {};
     // The key was lost: nothing can be compared, so nothing is done. What was not applied before is still to be applied.
-    if (!isComparable(status.configHash, key)) {
-      const known = Object.entries(hashes).filter(([id]) => applied[id] !== undefined);
-      return inProgress(work, undefined, 0, { ...seen, ...recorded(Object.fromEntries(known), key) });
-    }
+    if (!isComparable(status.configHash, key))
+      return inProgress(work, undefined, 0, { ...seen, ...recorded(withNewKey(applied, hashes), key) });
     const difference = await this.correctEntry(work, entry);
     if (difference && 'outcome' in difference) return difference.outcome;
     const drift = difference?.drift;

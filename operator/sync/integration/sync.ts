@@ -54,6 +54,7 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     const key = await hashKey(
       this.services,
       this.services.cache.get<Hub>('Hub', namespace, spec.hubRef.name)!,
+      context,
     );
     if (key === undefined) return waiting('ConfigFlowInProgress', 'The key of the hashes is created.', 0);
     const hub = this.contexts.of(client, resource);
@@ -101,18 +102,19 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     const spec = defaulted(definition.spec, resource.spec);
     const made = operation?.result?.type === 'created' ? operation.result.entry : undefined;
     const pendingFlow = status?.pendingFlow;
+    const isKept = spec.deletionPolicy === 'Orphan' || (spec.deletionPolicy === undefined && status?.adopted);
+    if (context.dryRun) {
+      this.forget(resource, client);
+      const present = isKept ? undefined : (status?.entryID ?? made?.entry_id ?? pendingFlow?.replaces);
+      return leftInDryRun(present, pendingFlow !== undefined);
+    }
     if (pendingFlow?.kind !== undefined) await abortFlow(client, pendingFlow);
     const isCreating = pendingFlow !== undefined && pendingFlow.kind === undefined;
     const left = made ?? (isCreating ? await this.acquisition.endPending(resource, client, hub) : undefined);
     const entryId = status?.entryID ?? left?.entry_id ?? status?.pendingFlow?.replaces;
-    const isKept = spec.deletionPolicy === 'Orphan' || (spec.deletionPolicy === undefined && status?.adopted);
     if (entryId === undefined || isKept) {
       this.forget(resource, client);
       return [];
-    }
-    if (context.dryRun) {
-      const message = `The entry ${entryId} stays in the hub: nothing is sent with the annotation dry-run.`;
-      return [{ type: 'Warning', reason: 'CleanupSkipped', message }];
     }
     if (!(await this.ensureRemoved(resource, client, entryId)))
       return waiting('ConfigFlowInProgress', 'The entry is being removed from the hub.', FINALIZER_TRY);
@@ -181,6 +183,14 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     if (!entry) return this.maintenance.onMissing(work, status.entryID);
     return this.maintenance.maintain(work, entry);
   }
+}
+
+/** @param entryId of the entry that would be removed */
+function leftInDryRun(entryId: string | undefined, hasFlow: boolean): readonly EventSpec[] {
+  if (entryId === undefined && !hasFlow) return [];
+  const what = entryId === undefined ? 'A config flow, or the entry that it made,' : `The entry ${entryId}`;
+  const message = `${what} stays in the hub: nothing is sent with the annotation dry-run.`;
+  return [{ type: 'Warning', reason: 'CleanupSkipped', message }];
 }
 
 /** Former values that are remembered of one resource: the oldest are forgotten. */

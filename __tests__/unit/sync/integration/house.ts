@@ -25,7 +25,8 @@ export class House {
   readonly events: EventSpec[] = [];
   /** Contents of Secrets by name and key. */
   readonly secrets: Record<string, Record<string, string>> = {};
-  key = 'key';
+  /** Of the hashes; undefined: the Secret with it does not exist. */
+  key: string | undefined = 'key';
   sync!: IntegrationSync;
   contexts!: HubContexts;
   private readonly requeued = new Set<string>();
@@ -46,7 +47,7 @@ export class House {
         ofHub: (() => this.resources.values()) as never,
       },
       secrets: {
-        get: async () => new Map([['hash-key', this.key]]),
+        get: async () => (this.key === undefined ? undefined : new Map([['hash-key', this.key]])),
         find: (async (_: string, name: string) => {
           const found = bytes(name);
           return found && { bytes: found };
@@ -117,8 +118,8 @@ export class House {
     if (!isSo()) throw new Error(`it does not happen to ${name}`);
   }
 
-  remove(name: string) {
-    return this.sync.remove(this.resources.get(name)!, this.client, this.context({}));
+  remove(name: string, fields: { dryRun?: boolean } = {}) {
+    return this.sync.remove(this.resources.get(name)!, this.client, this.context(fields));
   }
 
   private context({ forced = false, dryRun = false }: { forced?: boolean; dryRun?: boolean }) {

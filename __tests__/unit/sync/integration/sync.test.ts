@@ -383,6 +383,55 @@ describe('IntegrationSync', () => {
     });
   });
 
+  describe('a dry-run', () => {
+    test('of the first resource of a hub creates no key of the hashes', async () => {
+      demo();
+      house.key = undefined;
+      house.apply('one', { configuration: texts({ host: 'a' }) });
+      expect(await house.reconcile('one', { dryRun: true })).toMatchObject({
+        reason: 'DryRun',
+        message: expect.stringContaining('Would run the config flow of demo with configuration.host.'),
+      });
+      await expect(house.reconcile('one')).rejects.toThrow('cannot use services.cluster');
+    });
+
+    test('names only what would be sent, also with another key and with answers that only moved', async () => {
+      const steps = [{ stepId: 'user', values: texts({ host: 'a' }) }];
+      await aReadyOne({ supports_reconfigure: true });
+      const nothing = { type: 'Ready', reason: 'DryRun' };
+      expect(await house.reconcile('one', { dryRun: true })).toMatchObject(nothing);
+      house.key = 'another key';
+      expect(await house.reconcile('one', { dryRun: true })).toMatchObject(nothing);
+      house.key = 'key';
+      house.apply('one', { steps });
+      expect(await house.reconcile('one', { dryRun: true })).toMatchObject(nothing);
+      house.apply('one', { configuration: texts({ host: 'b' }) });
+      expect(await house.reconcile('one', { dryRun: true })).toMatchObject({
+        type: 'Stalled',
+        message: expect.stringContaining('Would apply configuration.host.'),
+      });
+      expect(hub.calls).toEqual([]);
+    });
+
+    test('of a deletion leaves the entry, and a flow that an earlier process has left open', async () => {
+      demo();
+      house.apply('one', { configuration: texts({ host: 'a' }) });
+      await house.until('one', () => house.status('one').pendingFlow?.flowID !== undefined);
+      house.start();
+      hub.calls.length = 0;
+      const left = (what: string) => [
+        { type: 'Warning', reason: 'CleanupSkipped', message: expect.stringContaining(what) as unknown },
+      ];
+      expect(await house.remove('one', { dryRun: true })).toEqual(left('A config flow'));
+      expect(hub.flows.size).toBe(1);
+      await house.settle('one');
+      const { entryID } = house.status('one');
+      hub.calls.length = 0;
+      expect(await house.remove('one', { dryRun: true })).toEqual(left(`The entry ${entryID} stays`));
+      expect(hub.calls).toEqual([]);
+    });
+  });
+
   describe('resources of one domain', () => {
     const named = (title: string) => ({ title, configuration: texts({ host: title }) });
 
