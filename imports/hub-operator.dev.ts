@@ -2468,7 +2468,7 @@ export interface HubCommunityRepositorySpec {
   readonly hubRef: HubCommunityRepositorySpecHubRef;
 
   /**
-   * The version: a tag or a commit. Do not name a branch: it moves, and the installed version would be unknown.
+   * The version: a tag or a commit. Do not name a branch: it moves, and the installed version would be unknown. Of a repository that attaches its files to its releases, the tag of a release.
    *
    * @schema HubCommunityRepositorySpec#ref
    */

@@ -31,7 +31,8 @@ const spec = {
     ref: {
       type: 'string',
       description:
-        'The version: a tag or a commit. Do not name a branch: it moves, and the installed version would be unknown.',
+        'The version: a tag or a commit. Do not name a branch: it moves, and the installed version would be unknown. Of a ' +
+        'repository that attaches its files to its releases, the tag of a release.',
       pattern: '^[A-Za-z0-9][A-Za-z0-9._+/-]*$',
       maxLength: 255,
       'x-kubernetes-validations': [
@@ -84,6 +85,11 @@ const status = statusWith({
     type: 'string',
     description:
       'UID of the PersistentVolumeClaim on which it is installed: another volume gets the files again.',
+  },
+  installationID: {
+    type: 'string',
+    description:
+      'Changes when files were written to the volume: the hub is then restarted to load an integration.',
   },
 });
 

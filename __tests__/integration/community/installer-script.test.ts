@@ -37,13 +37,20 @@ async function run(request: object, files: Files = {}, script = INSTALL) {
   );
   await writeFile(verdict, '{"result": "killed"}');
   await runPython(script, config, parts, verdict, filled);
-  return JSON.parse(await readFile(verdict, 'utf8')) as { result: string; message: string };
+  return JSON.parse(await readFile(verdict, 'utf8')) as Verdict;
+}
+
+interface Verdict {
+  readonly result: string;
+  readonly message: string;
+  readonly id: string | null;
 }
 
 const install = (target: string, files: Files, remove: readonly string[] = [], script = INSTALL) =>
   run({ install: { target, isFile: target.endsWith('.py'), digest: 'DIGEST' }, remove }, files, script);
 const remove = (...targets: readonly string[]) => run({ remove: targets });
-const done = { result: 'done', message: '' };
+const done = { result: 'done', message: '', id: expect.stringMatching(/^[0-9a-f]{16}$/) as unknown };
+const removed = { result: 'done', message: '', id: null };
 
 async function put(path: string, content: string): Promise<void> {
   await mkdir(dirname(join(config, path)), { recursive: true });
@@ -72,7 +79,7 @@ describe('INSTALL', () => {
     await put(`${SHELF}/__pycache__/same.pyc`, 'compiled');
     expect(await install(SHELF, { 'manifest.json': '{}', 'same.py': '2' })).toEqual(done);
     expect(await volume()).toEqual({ [`${SHELF}/manifest.json`]: '{}', [`${SHELF}/same.py`]: '2' });
-    expect(await remove(SHELF)).toEqual(done);
+    expect(await remove(SHELF)).toEqual(removed);
     expect(await volume()).toEqual({});
     expect(existsSync(join(config, SHELF))).toBe(false);
     expect(await readdir(join(config, 'hub-operator', 'community'))).toEqual([]);
@@ -83,7 +90,7 @@ describe('INSTALL', () => {
     expect(await install(SCRIPT, { 'wake.py': '1' })).toEqual(done);
     expect(await install(SCRIPT, { 'wake.py': '2' })).toEqual(done);
     expect(await volume()).toEqual({ 'python_scripts/mine.py': 'mine', [SCRIPT]: '2' });
-    expect(await remove(SCRIPT)).toEqual(done);
+    expect(await remove(SCRIPT)).toEqual(removed);
     expect(await volume()).toEqual({ 'python_scripts/mine.py': 'mine' });
   });
 
@@ -94,9 +101,10 @@ describe('INSTALL', () => {
     expect(await install(SHELF, { 'manifest.json': '{}' })).toEqual({
       result: 'conflict',
       message: `/config/${SHELF} exists and was not put there by the operator`,
+      id: null,
     });
     expect(await install(SCRIPT, { 'wake.py': '1' })).toMatchObject({ result: 'conflict' });
-    expect(await remove(SHELF, SCRIPT)).toEqual(done);
+    expect(await remove(SHELF, SCRIPT)).toEqual(removed);
     expect(await volume()).toEqual(before);
   });
 
@@ -106,7 +114,7 @@ describe('INSTALL', () => {
     expect(await install(SHELF, { 'manifest.json': '{}' })).toEqual(done);
     await put('hub-operator/community.json', '{"half');
     expect(await install(SHELF, { 'manifest.json': '{}' })).toEqual(done);
-    expect(await remove(SHELF)).toEqual(done);
+    expect(await remove(SHELF)).toEqual(removed);
     expect(await volume()).toEqual({});
   });
 
@@ -121,14 +129,30 @@ describe('INSTALL', () => {
     expect(await install(SHELF, { 'manifest.json': '3', 'secret.txt': 'theirs' })).toEqual({
       result: 'conflict',
       message: `/config/${SHELF}/secret.txt was put there by someone else`,
+      id: null,
     });
     expect(await install(SHELF, { 'manifest.json': '3', a: 'a file' })).toMatchObject({ result: 'conflict' });
     expect(await install(SHELF, { 'manifest.json': '3', 'secret.txt/x': 'y' })).toMatchObject({
       result: 'conflict',
     });
     expect(await volume()).toEqual({ [`${SHELF}/manifest.json`]: '2', ...mine });
-    expect(await remove(SHELF)).toEqual(done);
+    expect(await remove(SHELF)).toEqual(removed);
     expect(await volume()).toEqual(mine);
+  });
+
+  test('its id changes when files were written, also when the run was ended before it could report it', async () => {
+    const files = { 'manifest.json': '1', 'a.py': '1' };
+    const { id } = await install(SHELF, files);
+    await put(`${SHELF}/mine.txt`, 'mine');
+    expect((await install(SHELF, files)).id).toBe(id);
+    await rm(join(config, SHELF, 'a.py'));
+    const killed = INSTALL.replace('    end("done", "", id)\n', '    os._exit(9)\n');
+    expect(killed).not.toBe(INSTALL);
+    expect(await install(SHELF, files, [], killed)).toEqual({ result: 'killed' });
+    const second = await install(SHELF, files);
+    expect(second).toEqual(done);
+    expect(second.id).not.toBe(id);
+    expect((await install(SHELF, files)).id).toBe(second.id);
   });
 
   test('writes through no link, and removes none', async () => {
@@ -138,6 +162,7 @@ describe('INSTALL', () => {
     expect(await install(SHELF, { 'manifest.json': '{}' })).toEqual({
       result: 'conflict',
       message: '/config/custom_components is not a folder',
+      id: null,
     });
     await mkdir(join(config, 'python_scripts'));
     await symlink(join(outside, 'wake.py'), join(config, SCRIPT));
@@ -158,6 +183,7 @@ describe('INSTALL', () => {
     expect(await run(request, { 'manifest.json': '1' })).toEqual({
       result: 'failed',
       message: 'the files that arrived are not those that were sent',
+      id: null,
     });
     expect(await volume()).toEqual({});
   });
@@ -220,7 +246,7 @@ describe('INSTALL', () => {
     const work = join(config, 'hub-operator', 'community');
     await writeFile(join(work, 'journal.json'), JSON.stringify({ target: SHELF }));
     await rename(join(config, SHELF), join(work, 'old'));
-    expect(await remove('themes/other')).toEqual(done);
+    expect(await remove('themes/other')).toEqual(removed);
     expect(await volume()).toEqual({ [`${SHELF}/manifest.json`]: '2' });
     expect(await readdir(work)).toEqual([]);
   });

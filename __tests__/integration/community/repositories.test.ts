@@ -288,6 +288,35 @@ describe('HubCommunityRepository', () => {
     await tidy();
   });
 
+  test('an integration whose files were lost is loaded by a restart, and one that has them without', async () => {
+    serveIntegration('lamp-repo', 'v1', 'lamp');
+    await home.apply(repository('lamp-repo', 'integration'));
+    await installed('lamp-repo');
+    let [generation, handled] = [await rollouts(), 0];
+    const putBack = async () => {
+      const value = String(++handled);
+      await home.annotate(KIND, 'lamp-repo', `hub-operator.dev/reconcile-requested-at=${value}`);
+      await until('it is handled', async () => {
+        const { lastHandledReconcileAt, phase } = await statusOf('lamp-repo');
+        return lastHandledReconcileAt === value && phase === 'Installed';
+      });
+      await installed('lamp-repo');
+      await tidy();
+    };
+    await putBack();
+    expect(await rollouts()).toBe(generation);
+
+    await rm(join(volume, 'custom_components/lamp'), { recursive: true });
+    const pod = await podUid();
+    await putBack();
+    expect(isOnVolume('custom_components/lamp/manifest.json')).toBe(true);
+    expect(await rollouts()).toBe(generation + 1);
+    expect(await podUid()).not.toBe(pod);
+    generation = await rollouts();
+    await putBack();
+    expect(await rollouts()).toBe(generation);
+  });
+
   test('packages that the hub cannot install are named in its words', async () => {
     // The hub installs packages, as the official image does, and has no network for it.
     const container = {
@@ -298,7 +327,17 @@ describe('HubCommunityRepository', () => {
     await startHub(home, 'offline', { podTemplate: { spec: { containers: [container] } } });
     const hubRef = { name: 'offline' };
     serveIntegration('needy-repo', 'v1', 'needy', { requirements: ['no-such-package==1.2.3'] });
-    serveIntegration('content-repo', 'v1', 'content');
+    // This one has its files attached to a release.
+    const attached = JSON.stringify({ zip_release: true, filename: 'content.zip' });
+    serve('content-repo', 'v1', { 'hacs.json': attached });
+    const manifest = JSON.stringify({ domain: 'content', name: 'content', version: '1.0.1' });
+    host.serveAt(
+      '/someone/content-repo/releases/download/v1/content.zip',
+      zip([
+        { name: 'manifest.json', content: manifest },
+        { name: '__init__.py', content: 'async def async_setup(hass, config):\n    return True\n' },
+      ]),
+    );
     await home.apply(
       repository('needy', 'integration', { hubRef, repository: 'someone/needy-repo' }),
       repository('content', 'integration', { hubRef, repository: 'someone/content-repo' }),

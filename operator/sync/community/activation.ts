@@ -15,6 +15,7 @@ import {
 import { HubRejected } from '../../client/errors';
 import type { HubClient } from '../../client/hub-client';
 import type { HubCommunityRepository } from '../../kinds';
+import { userAnnotations } from '../../kinds/annotations';
 
 /** What the hub shows of an installed repository. */
 export type Activation =
@@ -49,7 +50,9 @@ export const activators: Readonly<Record<Category, Activator>> = {
     async activate(client, { provides: [domain = ''] }) {
       const known = await customIntegration(client, domain);
       if (!known)
-        return inactive(`The hub does not find the integration ${domain} since its restart: read its log.`);
+        return inactive(
+          `The hub does not find the integration ${domain} since its restart. If its files were lost, set the annotation ${userAnnotations.reconcileAt} to have them put there again; otherwise read the hub's log.`,
+        );
       const error = await integrationError(client, known);
       if (error !== undefined) return inactive(`The hub cannot load the integration ${domain}: ${error}`);
       const isLoaded = await client.components.isLoaded(domain);

@@ -30,12 +30,13 @@ const LONGEST_NAME = 255;
 const SMALL_FILE = 1024 * 1024;
 
 /**
- * Reads the list of entries of a zip archive of a code host, which has one folder at its root. Archives are hostile: all
- * limits are checked before anything is unpacked (rules.md, "Community repositories").
+ * Reads the list of entries of a zip archive. Archives are hostile: all limits are checked before anything is unpacked
+ * (rules.md, "Community repositories").
  *
+ * @param hasRoot one folder at its root contains everything, as code hosts pack a repository
  * @throws RepositoryRefused it is no such archive, exceeds a limit, or has an entry that no repository has
  */
-export async function readArchive(content: Buffer): Promise<Archive> {
+export async function readArchive(content: Buffer, hasRoot = true): Promise<Archive> {
   const zip = await unreadable('The archive cannot be read', () =>
     // A name with a backslash is refused instead of being taken for a path.
     fromBufferPromise(content, { strictFileNames: true, validateEntrySizes: true, autoClose: false }),
@@ -45,7 +46,7 @@ export async function readArchive(content: Buffer): Promise<Archive> {
       `The archive has ${zip.entryCount} entries, and at most ${ARCHIVE_ENTRIES} are accepted.`,
     );
   const listed = await unreadable('The archive cannot be read', () => list(zip));
-  const root = rootOf(listed);
+  const root = hasRoot ? rootOf(listed) : '';
   const stored = new Map<ArchiveEntry, Entry>();
   for (const entry of listed) {
     const path = entry.fileName.slice(root.length).replace(/\/$/, '');

@@ -8,14 +8,18 @@ import { DeadlineExceeded, withDeadline } from '../../deadline';
 import { messageOf, OperationalError } from '../../errors';
 import { ARCHIVE_SIZE, DOWNLOAD_REDIRECTS, DOWNLOAD_TIMEOUT } from '../../limits';
 
-/** The code host gave no archive. The message is a sentence for a condition. */
+/** The code host gave no such file. The message is a sentence for a condition. */
 export class DownloadFailed extends OperationalError {
   override readonly name = 'DownloadFailed';
 
-  /** @param isTransient the same request can succeed later */
+  /**
+   * @param isTransient the same request can succeed later
+   * @param status of HTTP, if that is what failed
+   */
   constructor(
     message: string,
     readonly isTransient: boolean,
+    readonly status?: number,
   ) {
     super(message);
   }
@@ -31,34 +35,68 @@ export interface Download {
   readonly token?: string | undefined;
 }
 
+interface RequestedFile {
+  readonly url: URL;
+  /** `archive` */
+  readonly what: string;
+  readonly token: string | undefined;
+}
+
 /**
  * Downloads the archive of a repository, as GitHub, Gitea and Forgejo serve it.
  *
  * @throws DownloadFailed, or the reason of `signal`
  */
-export async function downloadArchive(
+export function downloadArchive(clock: Clock, source: Download, signal?: AbortSignal): Promise<Buffer> {
+  return download(clock, { url: archiveUrl(source), what: 'archive', token: source.token }, signal);
+}
+
+/**
+ * Downloads a file that is attached to the release of the tag `ref`, as GitHub, Gitea and Forgejo serve it.
+ *
+ * @returns undefined: there is no such release, or no such file
+ * @throws DownloadFailed, or the reason of `signal`
+ */
+export async function downloadAttachment(
   clock: Clock,
-  download: Download,
+  source: Download,
+  name: string,
   signal?: AbortSignal,
-): Promise<Buffer> {
-  const error = () =>
-    new DownloadFailed(
-      `The code host has not delivered the archive within ${DOWNLOAD_TIMEOUT / 1_000} s. It is tried again.`,
-      true,
-    );
-  return withDeadline({ clock, delay: DOWNLOAD_TIMEOUT, error, ...(signal && { signal }) }, (each) =>
-    follow(download, each),
-  );
+): Promise<Buffer | undefined> {
+  const { codeHost, ref, repository, token } = source;
+  const url = urlOf(codeHost, [...repository.split('/'), 'releases', 'download', ref, name]);
+  try {
+    return await download(clock, { url, what: `attachment ${name}`, token }, signal);
+  } catch (error) {
+    if (error instanceof DownloadFailed && error.status === 404) return undefined;
+    throw error;
+  }
 }
 
 /** The URL of the archive on the code host. */
 export function archiveUrl({ codeHost, repository, ref }: Download): URL {
-  const path = [...repository.split('/'), 'archive', ...ref.split('/')].map(encodeURIComponent).join('/');
-  return new URL(`${codeHost.replace(/\/+$/, '')}/${path}.zip`);
+  const url = urlOf(codeHost, [...repository.split('/'), 'archive', ...ref.split('/')]);
+  url.pathname += '.zip';
+  return url;
 }
 
-async function follow(download: Download, signal: AbortSignal): Promise<Buffer> {
-  const first = archiveUrl(download);
+function urlOf(codeHost: string, segments: readonly string[]): URL {
+  return new URL(`${codeHost.replace(/\/+$/, '')}/${segments.map(encodeURIComponent).join('/')}`);
+}
+
+async function download(clock: Clock, file: RequestedFile, signal: AbortSignal | undefined): Promise<Buffer> {
+  const error = () =>
+    new DownloadFailed(
+      `The code host has not delivered the ${file.what} within ${DOWNLOAD_TIMEOUT / 1_000} s. It is tried again.`,
+      true,
+    );
+  return withDeadline({ clock, delay: DOWNLOAD_TIMEOUT, error, ...(signal && { signal }) }, (each) =>
+    follow(file, each),
+  );
+}
+
+async function follow(file: RequestedFile, signal: AbortSignal): Promise<Buffer> {
+  const { url: first, token, what } = file;
   let url = first;
   for (let redirects = 0; redirects <= DOWNLOAD_REDIRECTS; redirects++) {
     const isCodeHost = url.origin === first.origin;
@@ -66,9 +104,10 @@ async function follow(download: Download, signal: AbortSignal): Promise<Buffer> 
       signal,
       // A redirect must not lead to the operator's own machine, unless the code host is there itself.
       refuseLocal: !isCodeHost && !hasLocalHost(first),
-      token: isCodeHost ? download.token : undefined,
+      token: isCodeHost ? token : undefined,
+      what,
     });
-    if (answer.location === undefined) return readAll(answer.body, signal);
+    if (answer.location === undefined) return readAll(answer.body, what, signal);
     answer.body.destroy();
     url = redirectOf(url, answer.location, first);
   }
@@ -89,10 +128,14 @@ interface Answer {
   readonly body: Readable;
 }
 
-async function request(
-  url: URL,
-  { signal, refuseLocal, token }: { signal: AbortSignal; refuseLocal: boolean; token: string | undefined },
-): Promise<Answer> {
+interface RequestOptions {
+  readonly signal: AbortSignal;
+  readonly refuseLocal: boolean;
+  readonly token: string | undefined;
+  readonly what: string;
+}
+
+async function request(url: URL, { signal, refuseLocal, token, what }: RequestOptions): Promise<Answer> {
   if (refuseLocal && hasLocalHost(url))
     throw new DownloadFailed('The code host redirects to a loopback or link-local address.', false);
   const connections = refuseLocal ? { lookup: lookupNonLocal } : {};
@@ -116,7 +159,7 @@ async function request(
     if (status >= 300 && status < 400 && typeof location === 'string') return { location, body: data };
     if (status === 200) return { location: undefined, body: data };
     data.destroy();
-    throw refusal(url, status, token !== undefined);
+    throw refusal(url, status, what, token !== undefined);
   } catch (error) {
     signal.throwIfAborted();
     if (!isAxiosError(error)) throw error;
@@ -124,7 +167,7 @@ async function request(
   }
 }
 
-function refusal(url: URL, status: number, withToken: boolean): DownloadFailed {
+function refusal(url: URL, status: number, what: string, withToken: boolean): DownloadFailed {
   if (status === 429 || status >= 500)
     return new DownloadFailed(`The code host ${url.host} answers HTTP ${status}. It is tried again.`, true);
   if (status === 401 || status === 403 || status === 404) {
@@ -132,14 +175,15 @@ function refusal(url: URL, status: number, withToken: boolean): DownloadFailed {
       ? 'check spec.repository and spec.ref, and that the token of spec.tokenSecretRef may read the repository'
       : 'check spec.repository and spec.ref, or set spec.tokenSecretRef for a private repository';
     return new DownloadFailed(
-      `The code host ${url.host} has no such archive (HTTP ${status}): ${way}.`,
+      `The code host ${url.host} has no such ${what} (HTTP ${status}): ${way}.`,
       false,
+      status,
     );
   }
   return new DownloadFailed(`The code host ${url.host} answers HTTP ${status}.`, false);
 }
 
-async function readAll(body: Readable, signal: AbortSignal): Promise<Buffer> {
+async function readAll(body: Readable, what: string, signal: AbortSignal): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   const abort = () => body.destroy();
@@ -149,7 +193,7 @@ async function readAll(body: Readable, signal: AbortSignal): Promise<Buffer> {
       size += chunk.length;
       if (size > ARCHIVE_SIZE)
         throw new DownloadFailed(
-          `The archive has more than ${ARCHIVE_SIZE / 1024 / 1024} MiB, which is not accepted.`,
+          `The ${what} has more than ${ARCHIVE_SIZE / 1024 / 1024} MiB, which is not accepted.`,
           false,
         );
       chunks.push(chunk);
@@ -158,7 +202,7 @@ async function readAll(body: Readable, signal: AbortSignal): Promise<Buffer> {
     signal.throwIfAborted();
     if (error instanceof DownloadFailed || error instanceof DeadlineExceeded) throw error;
     throw new DownloadFailed(
-      `The download of the archive was interrupted: ${messageOf(error)}. It is tried again.`,
+      `The download of the ${what} was interrupted: ${messageOf(error)}. It is tried again.`,
       true,
     );
   } finally {

@@ -137,7 +137,9 @@ export const isPartOf = (pod: string, { metadata }: ClusterObject): boolean =>
 /** What became of the pod. */
 export type Verdict =
   | { readonly result: 'running'; readonly message: string | undefined }
-  | { readonly result: 'done' | 'conflict' | 'failed'; readonly message: string };
+  /** `installationID`: another one than before if files of the target were written; absent: none were asked for. */
+  | { readonly result: 'done'; readonly message: string; readonly installationID: string | undefined }
+  | { readonly result: 'conflict' | 'failed'; readonly message: string };
 
 const STARTING: ReadonlySet<string> = new Set(['', 'ContainerCreating', 'PodInitializing']);
 
@@ -162,9 +164,11 @@ export function verdictOf({ status }: Pod): Verdict {
 /** @returns undefined: nothing that the script has written */
 function written(message: string): Verdict | undefined {
   try {
-    const { result, message: words } = JSON.parse(message) as { result?: unknown; message?: unknown };
-    if (result === 'done' || result === 'conflict' || result === 'failed')
-      return { result, message: typeof words === 'string' ? words : '' };
+    const { id, result, message: words } = JSON.parse(message) as Readonly<Record<string, unknown>>;
+    const text = typeof words === 'string' ? words : '';
+    if (result === 'done')
+      return { result, message: text, installationID: typeof id === 'string' ? id : undefined };
+    if (result === 'conflict' || result === 'failed') return { result, message: text };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }

@@ -5,7 +5,8 @@ export const INSTALLER_CONTAINER = 'install';
  * `install CONFIG CHUNKS VERDICT REQUEST`: puts the files of a community repository into the hub's directory (CONFIG), and
  * removes those of former targets. CHUNKS has the parts of a gzip stream: a line of JSON with the paths and sizes of the
  * files, then their contents. REQUEST is JSON: `{"install": {"target", "isFile", "digest"} | null, "remove": [targets]}`.
- * VERDICT, the termination message, is JSON: `{"result": "done" | "conflict" | "failed", "message"}`.
+ * VERDICT, the termination message, is JSON: `{"result": "done" | "conflict" | "failed", "message", "id"}`. `id` is that of the
+ * last installation that wrote files of the target: putting the same files there again leaves it as it is.
  *
  * A target is replaced by one rename, so that a crash or a power loss leaves the old files or the new ones. What the operator
  * put there is recorded in `hub-operator/community.json` on the volume, with all names before a change and with those that
@@ -18,7 +19,7 @@ import ctypes, fcntl, gzip, hashlib, io, json, os, pathlib, platform, shutil, sy
 config, chunks, verdict = (pathlib.Path(argument) for argument in sys.argv[1:4])
 request = json.loads(sys.argv[4])
 own = config / "hub-operator"
-record_file, work = own / "community.json", own / "community"
+record_file, ids_file, work = own / "community.json", own / "community-ids.json", own / "community"
 fresh, aside, journal = work / "new", work / "old", work / "journal.json"
 
 
@@ -26,10 +27,10 @@ class Conflict(Exception):
     pass
 
 
-def end(result, message):
+def end(result, message, id=None):
     # A kubelet keeps 4096 bytes.
     text = message.encode()[:3000].decode(errors="ignore")
-    verdict.write_text(json.dumps({"result": result, "message": text}))
+    verdict.write_text(json.dumps({"result": result, "message": text, "id": id}))
     print(result, text)
     sys.stdout.flush()
     os._exit(0 if result == "done" else 1)
@@ -101,11 +102,16 @@ def files_in(path):
     return {name: file for name, file in found.items() if not is_cache(name)}
 
 
+def has_all(present, files):
+    return all(
+        name in present and not present[name].is_symlink() and present[name].is_file() and present[name].read_bytes() == content
+        for name, content in files.items()
+    )
+
+
 def same_content(path, files):
     present = files_in(path)
-    return set(present) == set(files) and all(
-        not file.is_symlink() and file.is_file() and file.read_bytes() == files[name] for name, file in present.items()
-    )
+    return set(present) == set(files) and has_all(present, files)
 
 
 def digest_of(files):
@@ -172,6 +178,17 @@ def keep_others(path, recorded, files):
             flush(copy)
 
 
+def set_id(target, id):
+    ids = {name: value for name, value in read_json(ids_file).items() if name != target}
+    write_json(ids_file, {**ids, target: id} if id else ids)
+
+
+def new_id(target):
+    id = os.urandom(8).hex()
+    set_id(target, id)
+    return id
+
+
 def install(target, is_file, digest, record):
     files = received()
     if digest_of(files) != digest:
@@ -185,6 +202,12 @@ def install(target, is_file, digest, record):
         if not same_content(path, files):
             raise Conflict("/config/" + target + " exists and was not put there by the operator")
         recorded = set(files)
+    present_files = files_in(path)
+    if has_all(present_files, files) and not (recorded - set(files)) & set(present_files):
+        record[target] = sorted(files)
+        write_json(record_file, record)
+        # A run that was ended after its change has left an id that nobody knows.
+        return read_json(ids_file).get(target) or new_id(target)
     path.parent.mkdir(parents=True, exist_ok=True)
     discard(fresh)
     if is_file:
@@ -198,6 +221,7 @@ def install(target, is_file, digest, record):
             keep_others(path, recorded, files)
         for folder, _, _ in os.walk(fresh):
             flush(folder)
+    id = new_id(target)
     write_json(record_file, {**record, target: sorted(recorded | set(files))})
     if is_file or not present:
         fresh.replace(path)
@@ -207,6 +231,7 @@ def install(target, is_file, digest, record):
     record[target] = sorted(files)
     write_json(record_file, record)
     discard(fresh)
+    return id
 
 
 def remove(target, record):
@@ -231,6 +256,7 @@ def remove(target, record):
                 os.rmdir(folder)
     del record[target]
     write_json(record_file, record)
+    set_id(target, None)
 
 
 try:
@@ -239,11 +265,10 @@ try:
     repair()
     record = read_json(record_file)
     wanted = request["install"]
-    if wanted:
-        install(wanted["target"], wanted["isFile"], wanted["digest"], record)
+    id = install(wanted["target"], wanted["isFile"], wanted["digest"], record) if wanted else None
     for target in request["remove"]:
         remove(target, record)
-    end("done", "")
+    end("done", "", id)
 except Conflict as conflict:
     end("conflict", str(conflict))
 except OSError as error:

@@ -1,19 +1,24 @@
-import { load, YAMLException } from 'js-yaml';
 import type { HubCommunityRepositorySpec } from '../../kinds';
-import { messageOf } from '../../errors';
-import { isObject } from '../../is-object';
-import { type Archive, shown } from './archive';
-import type { RepositoryPackage } from './repository-package';
+import { type Archive, readArchive, shown } from './archive';
+import { type Hints, readHints } from './hints';
+import { parseObject } from './json-file';
 import { RepositoryRefused } from './refused';
-import { select, type Selection } from './selection';
+import type { RepositoryPackage } from './repository-package';
+import { readSelected, select } from './selection';
+import { theme } from './theme-layout';
 
 type Category = HubCommunityRepositorySpec['category'];
 
-/** The fields of `hacs.json` that say where a repository keeps its files. */
-interface Hints {
-  readonly contentInRoot: boolean;
-  readonly filename: string | undefined;
-  readonly zipRelease: boolean;
+/** A repository whose files are attached to its releases. */
+export interface Attached {
+  /** Names that the attachment may have: the first one that the release has counts. */
+  readonly attachments: readonly string[];
+  /** The repository has the files itself as well, for a version that is no release. */
+  readonly isOptional: boolean;
+  /** Why an attachment is looked for, as the first half of a sentence. */
+  readonly why: string;
+  /** @throws RepositoryRefused */
+  unpack(attachment: string, content: Buffer): Promise<RepositoryPackage>;
 }
 
 /**
@@ -22,33 +27,69 @@ interface Hints {
  * @param name of the repository, without its owner
  * @throws RepositoryRefused it has no such layout
  */
-export async function unpack(archive: Archive, category: Category, name: string): Promise<RepositoryPackage> {
+export async function unpack(
+  archive: Archive,
+  category: Category,
+  name: string,
+): Promise<RepositoryPackage | Attached> {
   const hints = await readHints(archive);
-  if (hints.zipRelease && category === 'integration' && !hasFolder(archive, 'custom_components/'))
-    throw new RepositoryRefused(
-      'The repository offers its files only as an attachment of its releases (zip_release in hacs.json), which is not supported.',
-    );
+  if (hints.zipRelease && category === 'integration')
+    return attachedIntegration(hints, hasFolder(archive, 'custom_components/'));
   return layouts[category](archive, hints, name);
 }
 
-/** Bytes of a file that is parsed: objects take many times its size in memory. */
-const LARGEST_JSON = 256 * 1024;
-const LARGEST_THEME = 512 * 1024;
+/**
+ * Unpacks the files that are in the repository itself.
+ *
+ * @throws RepositoryRefused
+ */
+export async function unpackRepository(
+  archive: Archive,
+  category: Category,
+  name: string,
+): Promise<RepositoryPackage | Attached> {
+  return layouts[category](archive, await readHints(archive), name);
+}
 
-/** Themes of a repository, and characters of a name: they are in the status. */
-const MOST_THEMES = 500;
-const LONGEST_THEME_NAME = 200;
+/** The archive that is attached has the content of `custom_components/<domain>`. */
+function attachedIntegration({ filename }: Hints, isOptional: boolean): Attached {
+  if (!filename?.endsWith('.zip'))
+    throw new RepositoryRefused(
+      'In hacs.json, "zip_release" needs a "filename" that ends with .zip: the name of the attachment of a release.',
+    );
+  return {
+    attachments: [filename],
+    isOptional,
+    why: `The repository offers its files as ${filename} attached to its releases (zip_release in hacs.json)`,
+    unpack: async (_, content) =>
+      integrationIn(await readArchive(content, false), '', `The attachment ${filename}`),
+  };
+}
+
+/** Repositories that build their plugin attach the script alone. */
+function attachedPlugin(name: string, scripts: readonly string[], why: string): Attached {
+  return {
+    attachments: scripts,
+    isOptional: false,
+    why,
+    unpack: (script, content) => Promise.resolve(pluginOf(name, script, new Map([[script, content]]))),
+  };
+}
 
 const layouts: Readonly<
-  Record<Category, (archive: Archive, hints: Hints, name: string) => Promise<RepositoryPackage>>
+  Record<Category, (archive: Archive, hints: Hints, name: string) => Promise<RepositoryPackage | Attached>>
 > = { integration, plugin, theme, python_script: pythonScript, template };
 
-async function integration(archive: Archive, hints: Hints): Promise<RepositoryPackage> {
-  const folder = hints.contentInRoot ? '' : integrationFolder(archive);
-  const files = await readAll(archive, select(archive, folder, isUseful));
+function integration(archive: Archive, hints: Hints): Promise<RepositoryPackage> {
+  return integrationIn(archive, hints.contentInRoot ? '' : integrationFolder(archive), 'The repository');
+}
+
+/** @param where begins a sentence */
+async function integrationIn(archive: Archive, folder: string, where: string): Promise<RepositoryPackage> {
+  const files = await readSelected(archive, select(archive, folder, isUseful));
   const text = files.get('manifest.json');
   if (!text)
-    throw new RepositoryRefused(`The repository has no ${folder}manifest.json, which an integration needs.`);
+    throw new RepositoryRefused(`${where} has no ${folder}manifest.json, which an integration needs.`);
   const manifest = parseObject(text, `${folder}manifest.json`);
   const { domain, version } = manifest;
   if (typeof domain !== 'string' || !/^[a-z0-9_]{1,64}$/.test(domain))
@@ -78,7 +119,7 @@ function integrationFolder(archive: Archive): string {
   );
 }
 
-async function plugin(archive: Archive, hints: Hints, name: string): Promise<RepositoryPackage> {
+async function plugin(archive: Archive, hints: Hints, name: string): Promise<RepositoryPackage | Attached> {
   const short = name.replace(/^lovelace-/, '');
   const names = hints.filename
     ? [hints.filename]
@@ -88,58 +129,24 @@ async function plugin(archive: Archive, hints: Hints, name: string): Promise<Rep
     for (const file of names) {
       if (!archive.entries.some(({ path }) => path === folder + file)) continue;
       const accepts = folder === '' ? isScript : isUseful;
-      const files = await readAll(archive, select(archive, folder, accepts));
+      const files = await readSelected(archive, select(archive, folder, accepts));
       if (!files.has(file))
         throw new RepositoryRefused(`${shown(folder + file)} is no file that can be installed.`);
-      const target = `www/community/${name}`;
-      return { target, isFile: false, files, provides: [`/local/community/${name}/${file}`] };
+      return pluginOf(name, file, files);
     }
-  throw new RepositoryRefused(
-    `The repository has no ${names.join(' or ')} ${hints.contentInRoot ? 'at its root' : 'in dist/ or at its root'}, which a plugin needs. ` +
-      'Files that are only attached to its releases are not supported.',
-  );
+  const missing = `The repository has no ${names.join(' or ')} ${hints.contentInRoot ? 'at its root' : 'in dist/ or at its root'}`;
+  const scripts = names.filter((each) => each.endsWith('.js'));
+  if (scripts.length === 0) throw new RepositoryRefused(`${missing}, which a plugin needs.`);
+  return attachedPlugin(name, scripts, missing);
 }
 
-async function theme(archive: Archive, hints: Hints, name: string): Promise<RepositoryPackage> {
-  const folder = hints.contentInRoot ? '' : 'themes/';
-  const accepts = (path: string) => path.endsWith('.yaml') && (folder !== '' || !path.includes('/'));
-  const files = await readAll(archive, select(archive, folder, accepts));
-  if (files.size === 0)
-    throw new RepositoryRefused(
-      `The repository has no file *.yaml ${folder === '' ? 'at its root' : 'in themes/'}, which a theme needs.`,
-    );
-  const names = new Set<string>();
-  for (const [path, content] of files) {
-    for (const each of themesIn(content, folder + path)) names.add(each);
-    if (names.size > MOST_THEMES)
-      throw new RepositoryRefused(
-        `The repository has more than ${MOST_THEMES} themes up to the file ${shown(folder + path)}, which is not accepted.`,
-      );
-  }
-  return { target: `themes/${name}`, isFile: false, files, provides: [...names].sort() };
-}
-
-/** A file has its themes by name. */
-function themesIn(content: Buffer, path: string): string[] {
-  assertSize(path, content.length, LARGEST_THEME);
-  let themes: unknown;
-  try {
-    themes = load(content.toString());
-  } catch (error) {
-    if (!(error instanceof YAMLException)) throw error;
-    throw new RepositoryRefused(
-      `The file ${shown(path)} is not valid YAML: ${error.message.split('\n')[0]}.`,
-    );
-  }
-  if (!isObject(themes) || Object.keys(themes).length === 0 || !Object.values(themes).every(isObject))
-    throw new RepositoryRefused(`The file ${shown(path)} is not a map of themes by their names.`);
-  const names = Object.keys(themes);
-  const long = names.find(({ length }) => length > LONGEST_THEME_NAME);
-  if (long !== undefined)
-    throw new RepositoryRefused(
-      `The file ${shown(path)} has a theme whose name has ${long.length} characters, and at most ${LONGEST_THEME_NAME} are accepted.`,
-    );
-  return names;
+function pluginOf(name: string, script: string, files: ReadonlyMap<string, Buffer>): RepositoryPackage {
+  return {
+    target: `www/community/${name}`,
+    isFile: false,
+    files,
+    provides: [`/local/community/${name}/${script}`],
+  };
 }
 
 async function pythonScript(archive: Archive, hints: Hints): Promise<RepositoryPackage> {
@@ -187,7 +194,7 @@ async function singleFile(
   const places = folders.map((folder) => folder || 'the root').join(' or ');
   for (const folder of folders) {
     const accepts = (path: string) => pattern.test(path) && (filename === undefined || path === filename);
-    const files = await readAll(archive, select(archive, folder, accepts));
+    const files = await readSelected(archive, select(archive, folder, accepts));
     const [first, ...others] = files;
     if (!first) continue;
     if (others.length === 0) return { file: first[0], content: first[1] };
@@ -199,47 +206,6 @@ async function singleFile(
   throw new RepositoryRefused(
     `The repository has no file for ${what} (${filename ?? pattern.source}) in ${places}.`,
   );
-}
-
-async function readHints(archive: Archive): Promise<Hints> {
-  const entry = archive.entries.find(({ path, type }) => path === 'hacs.json' && type === 'file');
-  if (entry) assertSize('hacs.json', entry.size, LARGEST_JSON);
-  const json = entry ? parseObject(await archive.read(entry), 'hacs.json') : {};
-  const filename = json['filename'];
-  if (
-    filename !== undefined &&
-    (typeof filename !== 'string' || !/^[A-Za-z0-9_][A-Za-z0-9_.-]*$/.test(filename))
-  )
-    throw new RepositoryRefused('In hacs.json, "filename" is not the name of a file.');
-  return {
-    contentInRoot: json['content_in_root'] === true,
-    filename,
-    zipRelease: json['zip_release'] === true,
-  };
-}
-
-async function readAll(archive: Archive, selection: Selection): Promise<ReadonlyMap<string, Buffer>> {
-  const files = new Map<string, Buffer>();
-  for (const [path, entry] of selection) files.set(path, await archive.read(entry));
-  return files;
-}
-
-function parseObject(content: Buffer, path: string): Readonly<Record<string, unknown>> {
-  assertSize(path, content.length, LARGEST_JSON);
-  try {
-    const json: unknown = JSON.parse(content.toString());
-    if (isObject(json)) return json;
-  } catch (error) {
-    throw new RepositoryRefused(`The file ${shown(path)} is not valid JSON: ${messageOf(error)}.`);
-  }
-  throw new RepositoryRefused(`The file ${shown(path)} is not a JSON object.`);
-}
-
-function assertSize(path: string, size: number, limit: number): void {
-  if (size > limit)
-    throw new RepositoryRefused(
-      `The file ${shown(path)} has ${Math.ceil(size / 1024)} KiB, and at most ${limit / 1024} KiB are accepted.`,
-    );
 }
 
 const hasFolder = ({ entries }: Archive, folder: string): boolean =>

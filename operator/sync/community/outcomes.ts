@@ -59,10 +59,15 @@ export const installing = (target: string, detail?: string): Outcome =>
     { status: { phase: 'Installing' } },
   );
 
-/** The pod has put the files there; the hub has not loaded them yet. */
+/**
+ * The pod has put the files there; the hub has not loaded them yet.
+ *
+ * @param installationID as the pod has reported it
+ */
 export const installed = (
   { repository, ref, target, digest, provides }: Installed,
   claimUID: string,
+  installationID: string | undefined,
 ): Outcome =>
   waiting('Installing', `The files are in /config/${target}, and the hub loads them.`, NEXT_STEP, {
     status: {
@@ -74,6 +79,7 @@ export const installed = (
       provides,
       claimUID,
       activeDigest: null,
+      ...(installationID !== undefined && { installationID }),
     },
   });
 
@@ -123,6 +129,7 @@ export const removed = (): Waiting =>
       digest: null,
       activeDigest: null,
       claimUID: null,
+      installationID: null,
     },
   });
 

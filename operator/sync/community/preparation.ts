@@ -1,18 +1,12 @@
 import type { Clock } from '../../clock';
 import { errorOf } from '../../errors';
-import type { HubCommunityRepositorySpec } from '../../kinds';
 import type { Logger } from '../../log';
 import { DOWNLOAD_REJECTED_RETRY, DOWNLOAD_RETRY } from '../../limits';
-import { readArchive } from './archive';
-import { type Download, downloadArchive, DownloadFailed } from './download';
+import { DownloadFailed } from './download';
+import { fetchPackage, type Source } from './fetch-package';
 import { InstallRejected } from './install-rejected';
-import { unpack } from './layout';
 import { RepositoryRefused } from './refused';
 import type { RepositoryPackage } from './repository-package';
-
-export interface Source extends Download {
-  readonly category: HubCommunityRepositorySpec['category'];
-}
 
 /** The state of a download with its checks. */
 export type Preparation =
@@ -95,12 +89,7 @@ export class Preparations {
   private async run(entry: Entry, source: Source): Promise<void> {
     if (entry.abort.signal.aborted) return;
     try {
-      const content = await downloadArchive(this.clock, source, entry.abort.signal);
-      const [, name = ''] = source.repository.split('/');
-      entry.state = {
-        type: 'ready',
-        package: await unpack(await readArchive(content), source.category, name),
-      };
+      entry.state = { type: 'ready', package: await fetchPackage(this.clock, source, entry.abort.signal) };
     } catch (thrown) {
       if (entry.abort.signal.aborted) return;
       const error = errorOf(thrown);

@@ -32,6 +32,16 @@ export function select(archive: Archive, folder: string, accepts: (path: string)
   return selected;
 }
 
+/** Unpacks the selected files. @throws RepositoryRefused one is damaged */
+export async function readSelected(
+  archive: Archive,
+  selection: Selection,
+): Promise<ReadonlyMap<string, Buffer>> {
+  const files = new Map<string, Buffer>();
+  for (const [path, entry] of selection) files.set(path, await archive.read(entry));
+  return files;
+}
+
 /** Names that differ only in case or in their Unicode form are one file on some volumes. */
 function assertDistinct(paths: readonly string[]): void {
   const files = new Map(paths.map((path) => [fold(path), path]));

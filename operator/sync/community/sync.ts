@@ -72,7 +72,8 @@ export class CommunitySync {
       this.verifying.add(uid);
       this.preparations.forget(uid);
     }
-    if (isInstalled(reconcile) && !this.verifying.has(uid)) {
+    const pod = this.installer.find(resource);
+    if (isInstalled(reconcile) && !this.verifying.has(uid) && !(pod && isUnrecorded(resource, pod))) {
       this.preparations.forget(uid);
       return this.activate(reconcile);
     }
@@ -81,7 +82,6 @@ export class CommunitySync {
         'DryRun',
         `${spec.repository} would be downloaded at ${spec.ref}, checked and installed. Remove the annotation to have it done.`,
       );
-    const pod = this.installer.find(resource);
     return pod ? this.follow(reconcile, pod) : this.prepare(reconcile);
   }
 
@@ -166,8 +166,8 @@ export class CommunitySync {
     if (verdict.result === 'done' && installation && install) {
       const isVerified = this.verifying.delete(resource.metadata.uid);
       // Also of an earlier spec: it is on the volume.
-      if (isVerified || !isRecorded(resource, installation))
-        return outcomes.installed(install, installation.claimUID);
+      if (isVerified || isUnrecorded(resource, pod))
+        return outcomes.installed(install, installation.claimUID, verdict.installationID);
       await this.installer.clean(resource);
       return outcomes.installing(target);
     }
@@ -281,14 +281,18 @@ function isWanted({ spec, claimUID }: Reconcile, { install, claimUID: of }: Inst
   );
 }
 
-/** Whether status has what a pod has installed. */
-function isRecorded({ status }: HubCommunityRepository, { install, claimUID }: Installation): boolean {
-  return (
-    install !== null &&
+/** Whether a pod installs, or has installed, what status does not have yet. */
+function isUnrecorded({ status }: HubCommunityRepository, pod: Pod): boolean {
+  const { install, claimUID } = installationOf(pod) ?? {};
+  if (!install || pod.metadata.deletionTimestamp) return false;
+  const verdict = verdictOf(pod);
+  if (verdict.result !== 'done') return verdict.result === 'running';
+  return !(
     status?.digest === install.digest &&
     status.target === install.target &&
     status.installedVersion === install.ref &&
     status.installedRepository === install.repository &&
-    status.claimUID === claimUID
+    status.claimUID === claimUID &&
+    (verdict.installationID === undefined || status.installationID === verdict.installationID)
   );
 }

@@ -94,7 +94,11 @@ describe('installerPod', () => {
       pod({ conditions: [{ type: 'PodScheduled', status: 'False', message: 'no node' }] }),
       { result: 'running', message: 'no node' },
     ],
-    ['done', terminated(0, '{"result":"done","message":""}'), { result: 'done', message: '' }],
+    [
+      'done',
+      terminated(0, '{"result":"done","message":"","id":"1"}'),
+      { result: 'done', message: '', installationID: '1' },
+    ],
     ['conflict', terminated(1, '{"result":"conflict","message":"x"}'), { result: 'conflict', message: 'x' }],
     ['a crash', terminated(1, 'Traceback: no space'), { result: 'failed', message: 'Traceback: no space' }],
     ['killed', terminated(137, ''), { result: 'failed', message: 'exit code 137' }],

@@ -1,12 +1,20 @@
-import { readArchive } from '../../../../operator/sync/community/archive';
+import { type Archive, readArchive } from '../../../../operator/sync/community/archive';
 import { unpack } from '../../../../operator/sync/community/layout';
+import type { RepositoryPackage } from '../../../../operator/sync/community/repository-package';
 import { INSTALLED_FILES } from '../../../../operator/limits';
 import { LINK, repositoryZip, zip } from '../../../../sandbox/zip';
 
 type Category = Parameters<typeof unpack>[1];
 
-const unpacked = async (category: Category, files: Readonly<Record<string, string>>, name = 'name') =>
-  unpack(await readArchive(repositoryZip(files)), category, name);
+/** What a repository that has its files itself installs. */
+async function packageOf(archive: Archive, category: Category, name = 'name'): Promise<RepositoryPackage> {
+  const found = await unpack(archive, category, name);
+  if ('attachments' in found) throw new Error(`${found.why}: ${found.attachments.join()}`);
+  return found;
+}
+
+const unpacked = async (category: Category, files: Readonly<Record<string, string>>, name?: string) =>
+  packageOf(await readArchive(repositoryZip(files)), category, name);
 
 /** Target, provides and the paths of the files. */
 async function layout(...given: Parameters<typeof unpacked>) {
@@ -65,7 +73,8 @@ describe('unpack', () => {
       { ...component(manifest('shelf')), ...component(manifest('table'), 'table') },
       'several integrations (shelf, table)',
     ],
-    ['only attachments', hacs({ zip_release: true, filename: 'shelf.zip' }), 'zip_release'],
+    ['attachments without a name', hacs({ zip_release: true }), '"zip_release" needs a "filename"'],
+    ['attachments that are no archive', hacs({ zip_release: true, filename: 'a.js' }), 'ends with .zip'],
     [
       'a large manifest',
       component(`{"domain": "shelf",${' '.repeat(256 * 1024)}"version": "1"}`),
@@ -181,7 +190,7 @@ describe('unpack', () => {
     ).rejects.toThrow('has the link "custom_components/shelf/x.py"');
     const linked = await readArchive(zip([link('custom_components')]));
     await expect(unpack(linked, 'integration', 'name')).rejects.toThrow('has the link "custom_components"');
-    const found = await unpack(await archived(link('docs')), 'integration', 'name');
+    const found = await packageOf(await archived(link('docs')), 'integration');
     expect([...found.files.keys()]).toEqual(['manifest.json']);
   });
 

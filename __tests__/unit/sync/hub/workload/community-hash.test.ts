@@ -19,11 +19,15 @@ function hashOf(status: Status, category: Spec['category'] = 'integration') {
 describe('communityHash', () => {
   const status = { target: 'custom_components/shelf', digest: 'sha256:1', claimUID: 'first' };
 
-  test('differs for other files, and for the same files on another volume', () => {
-    const hashes = [status, { ...status, digest: 'sha256:2' }, { ...status, claimUID: 'second' }].map(
-      (each) => hashOf(each),
-    );
-    expect(new Set(hashes).size).toBe(3);
+  test('differs for other files, and for the same files on another volume or put there again', () => {
+    const hashes = [
+      status,
+      { ...status, digest: 'sha256:2' },
+      { ...status, claimUID: 'second' },
+      { ...status, installationID: '1' },
+      { ...status, installationID: '2' },
+    ].map((each) => hashOf(each));
+    expect(new Set(hashes).size).toBe(5);
     expect(hashOf({ ...status })).toBe(hashes[0]);
   });
 
