@@ -26,19 +26,18 @@ async function main(args: readonly string[]): Promise<number> {
   const metrics = new Metrics(version);
   checkKubeconfig(process.env['KUBECONFIG']);
   const operator = new HubOperator(settings, systemClock, log, metrics);
-  const probes = await ProbeServer.listen(
-    settings.httpPort,
-    settings.httpAddress,
-    {
-      livenessErrors: () => operator.livenessErrors(),
-      readinessErrors: () => operator.readinessErrors(),
-      metrics: async () => ({
-        contentType: metrics.registry.contentType,
-        text: await metrics.registry.metrics(),
-      }),
-    },
-    systemClock,
-  );
+  const answers = {
+    livenessErrors: () => operator.livenessErrors(),
+    readinessErrors: () => operator.readinessErrors(),
+    metrics: async () => ({
+      contentType: metrics.registry.contentType,
+      text: await metrics.registry.metrics(),
+    }),
+  };
+  const probes = await ProbeServer.listen(settings.httpPort, settings.httpAddress, answers, {
+    clock: systemClock,
+    log,
+  });
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
       log.info({ signal }, 'received signal, stopping operator');

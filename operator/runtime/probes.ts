@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Clock } from '../clock';
+import { close, listen } from '../http-listener';
+import type { Logger } from '../log';
 
 // Milliseconds.
 const READY_POLL_INTERVAL = 100;
@@ -31,7 +32,7 @@ export class ProbeServer {
     port: number,
     address: string,
     answers: ProbeAnswers,
-    clock: Clock,
+    { clock, log }: { readonly clock: Clock; readonly log: Logger },
   ): Promise<ProbeServer> {
     const closing = new AbortController();
     const server = createServer((request, response) => {
@@ -57,25 +58,13 @@ export class ProbeServer {
             .end('/healthz, /readyz or /metrics\n');
       }
     });
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', (error: NodeJS.ErrnoException) =>
-        reject(
-          error.code === 'EADDRINUSE'
-            ? new Error(`Port ${port} is in use: choose another with --http-port, or 0 for a free one.`)
-            : error,
-        ),
-      );
-      server.listen(port, address || undefined, resolve);
-    });
-    return new ProbeServer(server, (server.address() as AddressInfo).port, closing);
+    const used = await listen(server, { port, address, option: '--http-port', log });
+    return new ProbeServer(server, used, closing);
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
     this.closing.abort();
-    await new Promise((resolve) => {
-      this.server.close(resolve);
-      this.server.closeAllConnections();
-    });
+    return close(this.server);
   }
 }
 

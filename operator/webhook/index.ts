@@ -69,6 +69,7 @@ export class Webhook {
       answer: (body) => this.answer(body),
       onAnswer: (status, seconds) => metrics.webhookAnswered(WEBHOOK.path, status, seconds),
       onError: (error) => log.error({ error }, 'bug in a rule of the webhook; please report it'),
+      log,
     });
     log.info({ port: this.server.port }, 'webhook is listening');
     this.secret.start();

@@ -1,7 +1,9 @@
 import { createServer, type Server } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { close, listen } from '../http-listener';
 import { WEBHOOK } from '../kinds/object-names';
+import type { Logger } from '../log';
 import { NotAReview } from './admission-review';
 
 /** An object has at most 1.5 MiB in etcd, and a review has two of them. Bytes. */
@@ -28,6 +30,7 @@ export interface AdmissionServerOptions {
   readonly onAnswer: (status: number, seconds: number) => void;
   /** An answer failed because of a bug. */
   readonly onError: (error: unknown) => void;
+  readonly log: Logger;
 }
 
 /** The request is refused before it is read. */
@@ -65,16 +68,7 @@ export class AdmissionServer {
     });
     server.maxConnections = MOST_CONNECTIONS;
     const admission = new AdmissionServer(server, options);
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', (error: NodeJS.ErrnoException) =>
-        reject(
-          error.code === 'EADDRINUSE'
-            ? new Error(`Port ${port} is in use: choose another with --webhook-port, or 0 for a free one.`)
-            : error,
-        ),
-      );
-      server.listen(port, address || undefined, resolve);
-    });
+    await listen(server, { port, address, option: '--webhook-port', log: options.log });
     return admission;
   }
 
@@ -87,11 +81,8 @@ export class AdmissionServer {
     this.server.setSecureContext({ cert: certificate, key, minVersion: 'TLSv1.2' });
   }
 
-  async close(): Promise<void> {
-    await new Promise((resolve) => {
-      this.server.close(resolve);
-      this.server.closeAllConnections();
-    });
+  close(): Promise<void> {
+    return close(this.server);
   }
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,4 +1,5 @@
 import { systemClock } from '../../../operator/clock';
+import { silentLog } from '../../cluster/silent-log';
 import { type ProbeAnswers, ProbeServer } from '../../../operator/runtime/probes';
 
 const well: ProbeAnswers = {
@@ -6,6 +7,8 @@ const well: ProbeAnswers = {
   readinessErrors: () => [],
   metrics: () => Promise.resolve({ contentType: 'text/plain; version=0.0.4', text: 'up 1\n' }),
 };
+
+const services = { clock: systemClock, log: silentLog };
 
 let server: ProbeServer | undefined;
 afterEach(async () => {
@@ -15,7 +18,7 @@ afterEach(async () => {
 
 /** Status, type and body of one answer. */
 async function ask(path: string, answers: Partial<ProbeAnswers> = {}) {
-  server = await ProbeServer.listen(0, '127.0.0.1', { ...well, ...answers }, systemClock);
+  server = await ProbeServer.listen(0, '127.0.0.1', { ...well, ...answers }, services);
   const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
   return [response.status, response.headers.get('content-type'), await response.text()];
 }
@@ -75,7 +78,7 @@ describe('the probes of the operator', () => {
       0,
       '127.0.0.1',
       { ...well, readinessErrors: () => ['Hub is not listed yet'] },
-      systemClock,
+      services,
     );
     const waiting = fetch(`http://127.0.0.1:${server.port}/readyz?wait=60`).then(
       ({ status }) => status,
@@ -99,8 +102,8 @@ describe('the probes of the operator', () => {
   });
 
   test('a port that is taken is said in one sentence', async () => {
-    server = await ProbeServer.listen(0, '127.0.0.1', well, systemClock);
-    await expect(ProbeServer.listen(server.port, '127.0.0.1', well, systemClock)).rejects.toThrow(
+    server = await ProbeServer.listen(0, '127.0.0.1', well, services);
+    await expect(ProbeServer.listen(server.port, '127.0.0.1', well, services)).rejects.toThrow(
       `Port ${server.port} is in use: choose another with --http-port, or 0 for a free one.`,
     );
   });

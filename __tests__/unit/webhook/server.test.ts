@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { connect } from 'node:tls';
 import { NotAReview } from '../../../operator/webhook/admission-review';
 import { type IssuedCertificate, issueCertificate } from '../../../operator/webhook/certificate/issue';
+import { silentLog } from '../../cluster/silent-log';
 import { AdmissionServer } from '../../../operator/webhook/server';
 
 const HOST = '127.0.0.1';
@@ -19,6 +20,7 @@ beforeAll(async () => {
     answer,
     onAnswer: (status) => void statuses.push(status),
     onError: (error) => void errors.push(error),
+    log: silentLog,
   });
   server.use(issued);
 });
@@ -102,7 +104,12 @@ describe('AdmissionServer', () => {
   });
 
   test('without a certificate no connection succeeds', async () => {
-    const bare = await AdmissionServer.listen(0, HOST, { answer, onAnswer: () => {}, onError: () => {} });
+    const bare = await AdmissionServer.listen(0, HOST, {
+      answer,
+      onAnswer: () => {},
+      onError: () => {},
+      log: silentLog,
+    });
     const socket = connect({ host: HOST, port: bare.port, rejectUnauthorized: false });
     await expect(
       new Promise((resolve, reject) => socket.once('secureConnect', resolve).once('error', reject)),
@@ -111,7 +118,12 @@ describe('AdmissionServer', () => {
   });
 
   test('a port that is in use is named with the way out', async () => {
-    const options = { answer, onAnswer: () => {}, onError: () => {} };
+    const options = {
+      answer,
+      onAnswer: () => {},
+      onError: () => {},
+      log: silentLog,
+    };
     await expect(AdmissionServer.listen(server.port, HOST, options)).rejects.toThrow(
       `Port ${server.port} is in use: choose another with --webhook-port, or 0 for a free one.`,
     );
