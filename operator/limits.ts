@@ -131,6 +131,12 @@ export const WEBHOOK_CERTIFICATE_CHECK = 60 * MINUTE;
 export const WEBHOOK_CERTIFICATE_ISSUE_TIMEOUT = 15 * SECOND;
 /** Pause after a failed write of certificate or CA. */
 export const WEBHOOK_CERTIFICATE_RETRY = 5 * SECOND;
+/** Certificate and CA are written this often without a pause. */
+export const WEBHOOK_WRITES_AT_ONCE = 3;
+/** If another program changes them each time: the pause before the next write, which doubles from the first to the last. */
+export const WEBHOOK_WRITE_PAUSE = [5 * SECOND, 10 * MINUTE] as const;
+/** After this time without a write they are written at once again. */
+export const WEBHOOK_WRITE_CALM = 30 * MINUTE;
 
 // --- Community repositories: rules.md, "Community repositories" ---
 

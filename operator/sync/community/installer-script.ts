@@ -206,7 +206,7 @@ def install(target, is_file, digest, record):
     if has_all(present_files, files) and not (recorded - set(files)) & set(present_files):
         record[target] = sorted(files)
         write_json(record_file, record)
-        # A run that was ended after its change has left an id that nobody knows.
+        # A run that was ended after its change has left an id that was not reported.
         return read_json(ids_file).get(target) or new_id(target)
     path.parent.mkdir(parents=True, exist_ok=True)
     discard(fresh)

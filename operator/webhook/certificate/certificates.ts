@@ -9,6 +9,7 @@ import { Timer } from '../../timer';
 import { applyAuthorities, hasBundle, trusts, type WebhookConfiguration } from './ca-bundle';
 import { checkCertificate, currentAuthorities, type ServingCertificate, type TlsSecret } from './check';
 import type { IssuedCertificate } from './issue';
+import { WritePacing } from './write-pacing';
 
 export interface CertificatesOptions {
   readonly cluster: ApiClient;
@@ -51,9 +52,13 @@ export class Certificates {
   /** The certificate whose CA was seen to be trusted, and since when, by the monotonic clock. */
   private trusted: { readonly certificate: string; readonly since: number } | undefined;
   private lastProblem: string | undefined;
+  private readonly secretPacing: WritePacing;
+  private readonly bundlePacing: WritePacing;
 
   constructor(private readonly options: CertificatesOptions) {
     this.timer = new Timer(options.clock);
+    this.secretPacing = new WritePacing(options.clock);
+    this.bundlePacing = new WritePacing(options.clock);
   }
 
   /** This process may write from now on. */
@@ -66,10 +71,7 @@ export class Certificates {
   changed(): void {
     if (this.stopped) return;
     this.changedAgain = true;
-    this.running ??= this.run().finally(() => {
-      this.running = undefined;
-      if (this.changedAgain) this.changed();
-    });
+    this.running ??= this.run();
   }
 
   async stop(): Promise<void> {
@@ -84,6 +86,7 @@ export class Certificates {
       const delay = await this.reconcile().catch((thrown: unknown) => this.onError(errorOf(thrown)));
       if (!this.stopped) this.timer.set(delay, () => this.changed());
     }
+    this.running = undefined;
   }
 
   private onError(error: Error): number {
@@ -102,7 +105,8 @@ export class Certificates {
     const secret = this.options.secret();
     const checked = checkCertificate(secret, { host, now });
     const isDue = checked.type === 'invalid' || now >= checked.serving.renewAt;
-    if (isDue && host !== undefined && this.leads) {
+    const pause = isDue ? this.secretPacing.remaining() : 0;
+    if (isDue && host !== undefined && this.leads && pause === 0) {
       await this.renew(host, secret, checked.type === 'valid' ? checked.serving : this.served, now);
       this.changedAgain = true;
       return 0;
@@ -112,7 +116,7 @@ export class Certificates {
       return this.take(checked.serving, now);
     }
     this.report(checked.problem);
-    return WEBHOOK_CERTIFICATE_CHECK;
+    return pause > 0 ? pause : WEBHOOK_CERTIFICATE_CHECK;
   }
 
   /**
@@ -139,6 +143,7 @@ export class Certificates {
     if (made.type === 'invalid')
       throw new UnusableHost(`cannot make a certificate for ${host}: ${made.problem}`);
     await this.write(present, data);
+    this.recordPace(this.secretPacing, 'Secret', name);
     log.info({ kind: 'Secret', namespace, name }, 'renewed certificate of webhook');
   }
 
@@ -168,24 +173,40 @@ export class Certificates {
   /** The API server trusts the CA before its certificate is served; a former certificate that it trusts is served until then. */
   private async take(serving: ServingCertificate, now: number): Promise<number> {
     const { host, log } = this.options;
-    if (host !== undefined) await this.publish(serving);
-    if (serving.certificate === this.served?.certificate && serving.key === this.served.key)
-      return WEBHOOK_CERTIFICATE_CHECK;
+    const next = Math.min(
+      host === undefined ? Infinity : await this.publish(serving),
+      WEBHOOK_CERTIFICATE_CHECK,
+    );
+    if (serving.certificate === this.served?.certificate && serving.key === this.served.key) return next;
     const delay = this.isServedTrusted(now) ? this.propagationLeft(serving) : 0;
-    if (delay > 0) return Math.min(delay, WEBHOOK_CERTIFICATE_CHECK);
+    if (delay > 0) return Math.min(delay, next);
     this.options.serve(serving);
     this.served = serving;
     log.info({ notAfter: new Date(serving.notAfter).toISOString() }, 'serving certificate of webhook');
-    return WEBHOOK_CERTIFICATE_CHECK;
+    return next;
   }
 
-  private async publish({ authorities }: ServingCertificate): Promise<void> {
+  /** Returns the milliseconds until it has to be tried again, infinite if it need not be. */
+  private async publish({ authorities }: ServingCertificate): Promise<number> {
     const { cluster, log, recordWrite } = this.options;
     const configuration = this.options.configuration();
-    if (!this.leads || !configuration || hasBundle(configuration, authorities)) return;
+    if (!this.leads || !configuration || hasBundle(configuration, authorities)) return Infinity;
+    const pause = this.bundlePacing.remaining();
+    if (pause > 0) return pause;
+    const { name } = configuration.metadata;
+    const { kind } = builtin.ValidatingWebhookConfiguration;
     const answer = await applyAuthorities(cluster, configuration, authorities);
-    recordWrite({ ...answer, kind: builtin.ValidatingWebhookConfiguration.kind });
-    log.info({ name: configuration.metadata.name }, 'wrote CA into webhook configuration');
+    recordWrite({ ...answer, kind });
+    this.recordPace(this.bundlePacing, kind, name);
+    log.info({ name }, 'wrote CA into webhook configuration');
+    return Infinity;
+  }
+
+  /** A person must find the other program: neither of the two ends this. */
+  private recordPace(pacing: WritePacing, kind: string, name: string): void {
+    pacing.written();
+    if (pacing.isContested)
+      this.options.log.warn({ kind, name }, 'another program changes certificate or CA of webhook, pausing');
   }
 
   /** Whether a certificate is served that the API server still accepts. */

@@ -1,4 +1,10 @@
-import { WEBHOOK_CA_PROPAGATION, WEBHOOK_CERTIFICATE_RETRY } from '../../../../operator/limits';
+import {
+  WEBHOOK_CA_PROPAGATION,
+  WEBHOOK_CERTIFICATE_RETRY,
+  WEBHOOK_WRITE_CALM,
+  WEBHOOK_WRITE_PAUSE,
+  WEBHOOK_WRITES_AT_ONCE,
+} from '../../../../operator/limits';
 import { ApiServerUnreachable, type ApiRequest } from '../../../../operator/runtime/api-client';
 import { Certificates } from '../../../../operator/webhook/certificate/certificates';
 import type { WebhookConfiguration } from '../../../../operator/webhook/certificate/ca-bundle';
@@ -266,6 +272,54 @@ describe('Certificates', () => {
     await leader.watch();
     expect(server.bundle).toBe(`${first.authorities[0]}\n`);
     expect(leader.served).toHaveLength(1);
+  });
+
+  test('against a program that removes the CA each time, it is written a few times at once and then ever more rarely', async () => {
+    const { server, clock, leader, first } = await established();
+    const written = () => server.writes.filter((write) => write === 'PATCH configuration').length;
+    const fight = async () => {
+      const { metadata } = server.configuration!;
+      server.configuration = { metadata, webhooks: [{ name: 'w.example.org', clientConfig: {} }] };
+      await leader.watch();
+    };
+    for (let round = 0; round < 20; round++) await fight();
+    expect(written()).toBe(WEBHOOK_WRITES_AT_ONCE);
+    const contested = 'another program changes certificate or CA of webhook, pausing';
+    expect(leader.log.at('warn')).toEqual([contested]);
+    const [shortest] = WEBHOOK_WRITE_PAUSE;
+    await clock.advance(shortest);
+    await leader.rest();
+    expect(written()).toBe(WEBHOOK_WRITES_AT_ONCE + 1);
+    const HOURS = 6;
+    for (let minute = 0; minute < HOURS * 60; minute++) {
+      await fight();
+      await clock.advance(60_000);
+      await leader.rest();
+    }
+    expect(written()).toBeLessThan(HOURS * 6 + 20);
+    expect(written()).toBeGreaterThan(HOURS * 4);
+    // The other one has stopped: the CA is there after the pause, and a single change is healed at once again.
+    await clock.advance(WEBHOOK_WRITE_CALM);
+    await leader.rest();
+    expect(server.bundle).toBe(`${first.authorities[0]}\n`);
+    await clock.advance(WEBHOOK_WRITE_CALM);
+    const before = written();
+    await fight();
+    expect(written()).toBe(before + 1);
+  });
+
+  test('against a program that damages the Secret each time, no certificate is made without a pause', async () => {
+    const { server, clock, leader } = await established();
+    for (let round = 0; round < 10; round++) {
+      server.put({ ...server.secret!, data: {} });
+      await leader.watch();
+    }
+    expect(server.writes.filter((write) => write.endsWith('Secret'))).toHaveLength(WEBHOOK_WRITES_AT_ONCE);
+    await clock.advance(WEBHOOK_WRITE_PAUSE[0]);
+    await leader.rest();
+    expect(checkCertificate(server.secret, { host: HOST, now: clock.now() })).toMatchObject({
+      type: 'valid',
+    });
   });
 
   test('without a webhook configuration the certificate is made, and the CA told when there is one', async () => {
