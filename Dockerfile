@@ -8,7 +8,7 @@ COPY package.json package-lock.json ./
 COPY operator/package.json operator/
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY operator operator
-COPY LICENSE ./
+COPY LICENSE tsconfig.json ./
 RUN node operator/bundle.mjs
 
 # Node.js, its libraries and CA certificates; no shell, no package manager.

@@ -1,5 +1,6 @@
 // Bundles the operator into one file, `build/operator.cjs`: it starts faster and takes a third less memory than its
 // packages do one by one. What makes certificates is a file beside it, `build/issue-certificate.cjs`, for another process.
+// An argument names another folder than build/.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -86,7 +87,7 @@ await build({
     operator: join(here, 'index.ts'),
     'issue-certificate': join(here, 'webhook/certificate/issue-certificate.ts'),
   },
-  outdir: join(here, '../build'),
+  outdir: process.argv[2] ?? join(here, '../build'),
   outExtension: { '.js': '.cjs' },
   bundle: true,
   platform: 'node',

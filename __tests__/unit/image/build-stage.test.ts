@@ -1,0 +1,63 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const repository = join(__dirname, '..', '..', '..');
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'build-stage-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function dockerignore(): Promise<{ through: string[]; left: string[] }> {
+  const [everything, ...lines] = (await readFile(join(repository, '.dockerignore'), 'utf8'))
+    .trim()
+    .split('\n');
+  expect(everything).toBe('*');
+  return {
+    through: lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1)),
+    left: lines.filter((line) => !line.startsWith('!')).map((line) => join(repository, line)),
+  };
+}
+
+/** What the build stage has: the files that .dockerignore lets through, and installed packages. */
+async function buildContext(): Promise<string> {
+  const context = join(folder, 'context');
+  const { through, left } = await dockerignore();
+  for (const name of through)
+    await cp(join(repository, name), join(context, name), {
+      recursive: true,
+      filter: (source) => !left.includes(source),
+    });
+  for (const packages of ['node_modules', 'operator/node_modules'])
+    await symlink(join(repository, packages), join(context, packages));
+  return context;
+}
+
+/** Not into build/, which another test may be reading. */
+async function bundle(root: string, name: string): Promise<Buffer[]> {
+  const output = join(folder, name);
+  await promisify(execFile)(process.execPath, [join(root, 'operator', 'bundle.mjs'), output], { cwd: root });
+  return Promise.all(['operator.cjs', 'issue-certificate.cjs'].map((file) => readFile(join(output, file))));
+}
+
+describe('the build stage of the Dockerfile', () => {
+  test('has what .dockerignore lets through, and nothing else', async () => {
+    const text = await readFile(join(repository, 'Dockerfile'), 'utf8');
+    const copies = [...text.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths]) =>
+      paths!.split(' '),
+    );
+    const folders = new Set(copies.map((path) => path.split('/')[0]!));
+    expect([...folders].sort()).toEqual([...(await dockerignore()).through].sort());
+  });
+
+  test('has all that the bundle is made of, and makes the same one', async () => {
+    const made = await bundle(await buildContext(), 'made');
+    const expected = await bundle(repository, 'expected');
+    expect(made.map((content, index) => content.equals(expected[index]!))).toEqual([true, true]);
+  });
+});
