@@ -142,9 +142,10 @@ export class Reconciler<R extends CustomResource> {
     );
   }
 
+  /** In a dry-run nothing is made that would have to be removed. */
   private async withFinalizer(resource: R): Promise<R> {
     const { finalizer, recordWrite, module } = this.options;
-    if (!module.remove || finalizer.isOn(resource)) return resource;
+    if (!module.remove || finalizer.isOn(resource) || this.isDryRun(resource)) return resource;
     return recordWrite(await finalizer.add(resource));
   }
 
@@ -229,7 +230,7 @@ export class Reconciler<R extends CustomResource> {
     log: Logger,
     run: (context: ReconcileContext) => Promise<T>,
   ): Promise<T> {
-    const { annotations, clock, leaderSignal } = this.options;
+    const { clock, leaderSignal } = this.options;
     const requested = this.requestOf(resource);
     const error = () =>
       new DeadlineExceeded(`reconcile did not end within ${RECONCILE_TIMEOUT / 1_000} s and was abandoned`);
@@ -238,7 +239,7 @@ export class Reconciler<R extends CustomResource> {
         signal,
         log,
         forced: requested !== undefined && requested !== resource.status?.lastHandledReconcileAt,
-        dryRun: resource.metadata.annotations?.[annotations.dryRun] === 'true',
+        dryRun: this.isDryRun(resource),
       };
       return this.track(objectKeyOf(resource), run(context));
     });
@@ -252,6 +253,7 @@ export class Reconciler<R extends CustomResource> {
     return running;
   }
 
+  /** `observedGeneration` stays in a dry-run: nothing is done for this generation. */
   private write(
     resource: R,
     conditions: (previous: readonly Condition[], generation: number, at: string) => Condition[],
@@ -262,9 +264,13 @@ export class Reconciler<R extends CustomResource> {
     return this.status.write(resource, (status) => ({
       ...status,
       ...fields,
-      observedGeneration: generation,
+      ...(!this.isDryRun(resource) && { observedGeneration: generation }),
       conditions: conditions(status.conditions ?? [], generation, at),
     }));
+  }
+
+  private isDryRun({ metadata }: R): boolean {
+    return metadata.annotations?.[this.options.annotations.dryRun] === 'true';
   }
 
   /** The value of the annotation that forces a full reconcile; the status contains it afterwards. */

@@ -77,7 +77,7 @@ const generated = async () =>
 
 /** The status of the Hub without what a dry-run reports. */
 const statusBesideReady = async () => {
-  const { conditions = [], observedGeneration: _, ...status } = (await home.get('hub', 'villa')).status ?? {};
+  const { conditions = [], ...status } = (await home.get('hub', 'villa')).status ?? {};
   const reported = ['Ready', 'Reconciling', 'Stalled'];
   return { ...status, conditions: conditions.filter(({ type }) => !reported.includes(type)) };
 };

@@ -196,6 +196,8 @@ describe('Reconciler', () => {
   });
 
   describe('requests of a user', () => {
+    const dryRun = { annotations: { [annotations.dryRun]: 'true' } };
+
     test('a full reconcile is forced once and echoed', async () => {
       const bench = new Bench(
         widget({ metadata: { annotations: { [annotations.reconcileRequestedAt]: 'now' } } }),
@@ -218,9 +220,37 @@ describe('Reconciler', () => {
     });
 
     test('dry-run reaches the sync module', async () => {
-      const bench = new Bench(widget({ metadata: { annotations: { [annotations.dryRun]: 'true' } } }));
+      const bench = new Bench(widget({ metadata: dryRun }));
+      bench.sync = () => Promise.resolve(ready('DryRun', 'Nothing would be changed.'));
       await bench.reconcile();
       expect(bench.passes[0]?.dryRun).toBe(true);
+    });
+
+    test('a dry-run writes nothing but the status, which does not claim the new generation', async () => {
+      const bench = new Bench(widget());
+      await bench.reconcile();
+      const { status } = bench.present!;
+      bench.happened.length = 0;
+      bench.present = widget({ metadata: { ...dryRun, generation: 2 }, ...(status && { status }) });
+      bench.sync = () => Promise.resolve(stalled('DryRun', 'It would be changed.'));
+      await bench.reconcile();
+      expect(bench.happened).toEqual(['status', 'event']);
+      expect(bench.condition('Ready')).toMatchObject({ reason: 'DryRun', observedGeneration: 2 });
+      expect(bench.present.status?.observedGeneration).toBe(1);
+      bench.sync = () => Promise.reject(new Error('boom'));
+      await bench.reconcile();
+      expect(bench.present.status?.observedGeneration).toBe(1);
+    });
+
+    test('a dry-run adds no finalizer, and the reconcile after it does', async () => {
+      const bench = new Bench(widget({ metadata: dryRun }), removable);
+      bench.sync = () => Promise.resolve(ready('DryRun', 'Nothing would be changed.'));
+      await bench.reconcile();
+      expect(bench.happened).not.toContain('finalizers 1');
+      bench.present = widget();
+      await bench.reconcile();
+      expect(bench.happened).toContain('finalizers 1');
+      expect(bench.present.status?.observedGeneration).toBe(1);
     });
 
     test('while suspended only the condition is written, and a requested full reconcile stays pending', async () => {
