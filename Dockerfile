@@ -21,9 +21,9 @@ LABEL org.opencontainers.image.title="Hub Operator" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="$VERSION" \
       org.opencontainers.image.revision="$REVISION"
-COPY --from=build /source/build/operator.cjs /source/build/operator.cjs.map /source/build/operator.cjs.LEGAL.txt /app/
-COPY --from=build /source/build/issue-certificate.cjs /source/build/issue-certificate.cjs.map /source/build/issue-certificate.cjs.LEGAL.txt /app/
-COPY --from=build /source/LICENSE /app/
+COPY --from=build /source/build/operator.cjs /source/build/operator.cjs.map /app/
+COPY --from=build /source/build/issue-certificate.cjs /source/build/issue-certificate.cjs.map /app/
+COPY --from=build /source/LICENSE /source/build/third-party-licenses.txt /app/
 # glibc would give each thread a heap of its own, of which little is ever given back: 13 MB.
 ENV MALLOC_ARENA_MAX=1
 # A number, so that a node can tell that it is not root (manifests/operator.ts uses the same).

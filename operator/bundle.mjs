@@ -1,11 +1,12 @@
 // Bundles the operator into one file, `build/operator.cjs`: it starts faster and takes a third less memory than its
 // packages do one by one. What makes certificates is a file beside it, `build/issue-certificate.cjs`, for another process.
 // An argument names another folder than build/.
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { licensesOf } from './licenses.mjs';
 
 const require = createRequire(import.meta.url);
 const { optionalDependencies } = require('../package.json');
@@ -82,12 +83,13 @@ function replaced(text, part, by) {
   return text.replace(part, by);
 }
 
-await build({
+const outdir = process.argv[2] ?? join(here, '../build');
+const { metafile } = await build({
   entryPoints: {
     operator: join(here, 'index.ts'),
     'issue-certificate': join(here, 'webhook/certificate/issue-certificate.ts'),
   },
-  outdir: process.argv[2] ?? join(here, '../build'),
+  outdir,
   outExtension: { '.js': '.cjs' },
   bundle: true,
   platform: 'node',
@@ -96,7 +98,12 @@ await build({
   minify: true,
   keepNames: true,
   sourcemap: 'linked',
-  legalComments: 'linked',
+  legalComments: 'none', // all licenses are in a file
+  metafile: true,
   logLevel: 'warning',
   plugins: [kubeconfigOnly, unused],
 });
+const bundled = Object.values(metafile.outputs).flatMap(({ inputs }) =>
+  Object.keys(inputs).filter((path) => inputs[path].bytesInOutput > 0),
+);
+await writeFile(join(outdir, 'third-party-licenses.txt'), await licensesOf(bundled));

@@ -58,6 +58,9 @@ describe('the build stage of the Dockerfile', () => {
   test('has all that the bundle is made of, and makes the same one', async () => {
     const made = await bundle(await buildContext(), 'made');
     const expected = await bundle(repository, 'expected');
+    expect(await readFile(join(folder, 'made', 'third-party-licenses.txt'), 'utf8')).toMatch(
+      /^axios \d\S+ \(MIT\)\n[^]*Permission is hereby granted/m,
+    );
     expect(made.map((content, index) => content.equals(expected[index]!))).toEqual([true, true]);
   });
 });
