@@ -1,8 +1,12 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { App, Chart } from 'cdk8s';
 import { WatchedNamespace } from './manifests/access';
+import { writeChart } from './manifests/chart';
 import { CustomResourceDefinitions } from './manifests/crds';
 import { Installation } from './manifests/installation';
 import { installationLabels } from './manifests/names';
+import { kustomization } from './manifests/kustomization';
 import { namespaced, readSynthSettings } from './manifests/settings';
 
 const app = new App({ outputFileExtension: '.yaml' });
@@ -12,3 +16,5 @@ new Installation(app, 'install', settings);
 new Installation(app, 'install-namespaced', namespaced(settings));
 new WatchedNamespace(app, settings.namespace);
 app.synth();
+writeFileSync(join(app.outdir, 'kustomization.yaml'), kustomization);
+writeChart(join(app.outdir, 'chart'), settings);

@@ -18,6 +18,7 @@ import { observeMemoryLimits } from '../operator/memory-metrics';
 import { Metrics } from '../operator/metrics';
 import { observeResources } from '../operator/resource-metrics';
 import { settingsTable } from '../operator/settings';
+import { valuesTable } from './chart/reference';
 
 /**
  * `make synth`, beside the manifests: the pages of docs/reference that follow from the sources, and the API group in
@@ -29,6 +30,7 @@ async function main(folder: string): Promise<void> {
   await writeFile(join(folder, 'docs/reference/conditions.md'), conditionsPage());
   await writeFile(join(folder, 'docs/reference/settings.md'), settingsPage());
   await writeFile(join(folder, 'docs/reference/metrics.md'), await metricsPage());
+  await writeFile(join(folder, 'docs/reference/helm-values.md'), helmValuesPage());
   for (const [file, text] of samples) await writeFile(join(folder, 'samples', file), renamed(text));
 }
 
@@ -182,6 +184,18 @@ function settingsPage(): string {
     `${generated}# Settings of the operator`,
     'Each is a flag or an environment variable of the operator’s container; the flag wins. A setting that is not known, or a value that is not accepted, is refused by name at the start.',
     ['| Flag | Environment | Default | |', '|---|---|---|---|', ...rows, ''].join('\n'),
+  ].join('\n\n');
+}
+
+function helmValuesPage(): string {
+  return [
+    `${generated}# Values of the Helm chart`,
+    'The chart is [dist/chart](../../dist/chart). With its default values `helm template` makes the objects of `dist/install.yaml`, but for the namespace, which Helm expects to exist: `--create-namespace` makes it, without the labels of Pod Security. A value that is misspelled or of another type is refused by its name.',
+    valuesTable(),
+    '## CRDs',
+    'The CRDs are templates of the chart, not files in `crds/`, which Helm installs once and never upgrades: `helm upgrade` upgrades them. Their annotation `helm.sh/resource-policy: keep` has `helm uninstall` keep them, since all resources of a kind go with its CRD, and the volumes of hubs with them. A new release of the same name in the same namespace takes them over; for another name or namespace, add `--take-ownership`.',
+    'The names of the objects do not depend on the release: the operator is installed once in a cluster.',
+    '',
   ].join('\n\n');
 }
 

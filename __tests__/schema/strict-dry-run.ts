@@ -1,16 +1,20 @@
 import { kubectl } from '../cluster';
 
-/** Asserts that the API server accepts all objects of a file in `dist/`, with strict validation and without a warning. */
-export async function expectStrictDryRun(file: string): Promise<void> {
-  const { stderr, code } = await kubectl([
-    'apply',
-    '--server-side',
-    '--force-conflicts',
-    '--validate=strict',
-    '--dry-run=server',
-    '-f',
-    file,
-  ]);
-  expect(stderr).not.toContain('Warning');
-  expect(code).toBe(0);
+/**
+ * Asserts that the API server accepts all objects of a file or, with `-k`, of a kustomization in `dist/`, with strict
+ * validation and without a warning.
+ */
+export function expectStrictDryRun(path: string, flag: '-f' | '-k' = '-f'): Promise<void> {
+  return expectAccepted([flag, path]);
+}
+
+/** The same of objects. */
+export function expectStrictDryRunOf(items: readonly object[]): Promise<void> {
+  return expectAccepted(['-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+}
+
+async function expectAccepted(source: readonly string[], input = ''): Promise<void> {
+  const dryRun = ['apply', '--server-side', '--force-conflicts', '--validate=strict', '--dry-run=server'];
+  const { stderr, code } = await kubectl([...dryRun, ...source], { input });
+  expect({ stderr, code }).toEqual({ stderr: expect.not.stringContaining('Warning') as unknown, code: 0 });
 }

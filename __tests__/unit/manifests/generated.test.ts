@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 
 /** `dist/` and `imports/` are committed, since GitOps repositories and charts point at them. Here they are generated again. */
@@ -24,7 +24,11 @@ describe('generated files', () => {
     '%s is what the sources make: run `make synth` when this fails',
     async (name) => {
       const contents = async (directory: string) => {
-        const files = (await readdir(directory)).sort();
+        const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+        const files = entries
+          .filter((entry) => entry.isFile())
+          .map((entry) => relative(directory, join(entry.parentPath, entry.name)))
+          .sort();
         return Promise.all(
           files.map(async (file) => ({ file, text: await readFile(join(directory, file), 'utf8') })),
         );

@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Yaml } from 'cdk8s';
+import { helmProgram } from '../../sandbox/helm';
+import { tether } from '../../sandbox/tether';
+
+export const CHART = 'dist/chart';
+
+/** Milliseconds. Helm is built from its sources once. */
+export const HELM_BUILD_TIMEOUT = 1_800_000;
+
+export interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly [field: string]: unknown;
+  };
+  readonly [field: string]: unknown;
+}
+
+/** Runs the real Helm and returns its standard output. @throws Error with its standard error */
+export async function helm(...args: readonly string[]): Promise<string> {
+  await tether();
+  const program = await helmProgram();
+  return (await promisify(execFile)(program, [...args], { maxBuffer: 64 * 1024 * 1024 })).stdout;
+}
+
+/** What `helm template` makes of the chart. `values`: by their paths, in JSON. */
+export async function rendered(
+  namespace: string,
+  values: Readonly<Record<string, unknown>> = {},
+): Promise<Manifest[]> {
+  const set = Object.entries(values).map(([path, value]) => `--set-json=${path}=${JSON.stringify(value)}`);
+  // A Helm that was not built by its release script takes the cluster for a Kubernetes 1.20.
+  const where = ['--namespace', namespace, '--kube-version', '1.36.0'];
+  return parsed(await helm('template', 'hub-operator', CHART, ...where, ...set));
+}
+
+export async function parsed(text: string): Promise<Manifest[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'manifests-'));
+  try {
+    await writeFile(join(folder, 'manifests.yaml'), text);
+    return Yaml.load(join(folder, 'manifests.yaml')) as Manifest[];
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}

@@ -1,0 +1,172 @@
+import { randomBytes } from 'node:crypto';
+import { App, Yaml } from 'cdk8s';
+import { installations } from '../../manifests/chart/switches';
+import { WatchedNamespace } from '../../manifests/access';
+import { Installation } from '../../manifests/installation';
+import { defaultSettings, type SynthSettings } from '../../manifests/settings';
+import { freshNamespace, mustKubectl } from '../cluster';
+import { CHART, helm, HELM_BUILD_TIMEOUT, type Manifest, parsed, rendered } from '../cluster/helm';
+import { expectStrictDryRun, expectStrictDryRunOf } from './strict-dry-run';
+
+// The forms in which the operator is installed, read by the programs that people install them with.
+
+const install = Yaml.load('dist/install.yaml') as Manifest[];
+const KEEP = 'helm.sh/resource-policy';
+
+/** Objects by what they are; of the chart's CRDs without the annotation that keeps them. */
+function byName(manifests: readonly Manifest[]): Record<string, unknown> {
+  return Object.fromEntries(
+    manifests.map((manifest) => {
+      const { annotations, ...metadata } = manifest.metadata;
+      const { [KEEP]: _, ...others } = annotations ?? {};
+      const isAnnotated = Object.keys(others).length > 0;
+      const name = [manifest.kind, metadata.name, metadata.namespace ?? ''].join('/');
+      return [name, { ...manifest, metadata: { ...metadata, ...(isAnnotated && { annotations: others }) } }];
+    }),
+  );
+}
+
+/** Helm installs into a namespace that exists. */
+const withoutNamespace = (manifests: readonly Manifest[]) =>
+  byName(manifests.filter(({ kind }) => kind !== 'Namespace'));
+
+const differing = installations(defaultSettings).map((settings): [string, SynthSettings] => [
+  `scope ${settings.scope}, webhook ${settings.webhook ?? 'none'}, monitoring ${settings.monitoring}`,
+  settings.scope === 'namespaced' ? { ...settings, watchNamespaces: ['home', 'garden'] } : settings,
+]);
+
+describe('kubectl', () => {
+  test('kustomize makes of dist what is in install.yaml', async () => {
+    expect(byName(await parsed(await mustKubectl(['kustomize', 'dist'])))).toEqual(byName(install));
+  });
+});
+
+describe('the chart', () => {
+  beforeAll(() => helm('version'), HELM_BUILD_TIMEOUT);
+
+  test('has no fault that helm lint knows', async () => {
+    await expect(helm('lint', '--strict', CHART, '--kube-version', '1.36.0')).resolves.toContain(
+      '0 chart(s) failed',
+    );
+  });
+
+  test('is with its default values what is in install.yaml, but for the namespace', async () => {
+    expect(withoutNamespace(await rendered('hub-operator'))).toEqual(withoutNamespace(install));
+  });
+
+  test.each(differing)('makes the objects of the synth with %s', async (_, settings) => {
+    const rights = new WatchedNamespace(new App(), settings.namespace).toJson() as Manifest[];
+    const expected = [
+      ...(new Installation(new App(), 'install', settings).toJson() as Manifest[]),
+      ...settings.watchNamespaces.flatMap((namespace) =>
+        rights.map((each) => ({ ...each, metadata: { ...each.metadata, namespace } })),
+      ),
+    ];
+    const values = {
+      watchNamespaces: settings.watchNamespaces,
+      'webhook.certificate': settings.webhook ?? 'none',
+      'monitoring.enabled': settings.monitoring,
+    };
+    expect(withoutNamespace(await rendered('hub-operator', values))).toEqual(withoutNamespace(expected));
+  });
+
+  test('keeps every CRD when it is uninstalled, and upgrades it', async () => {
+    const definitions = (await rendered('hub-operator')).filter(
+      ({ kind }) => kind === 'CustomResourceDefinition',
+    );
+    expect(definitions.length).toBe(install.filter(({ kind }) => kind === 'CustomResourceDefinition').length);
+    for (const { metadata } of definitions) expect(metadata.annotations).toMatchObject({ [KEEP]: 'keep' });
+  });
+
+  test('leaves the CRDs out when they are installed by other means', async () => {
+    const kinds = (await rendered('hub-operator', { 'crds.install': false })).map(({ kind }) => kind);
+    expect(kinds).not.toContain('CustomResourceDefinition');
+    expect(kinds).toContain('Deployment');
+  });
+
+  test('is without a webhook where the operator has no rights in the whole cluster', async () => {
+    const manifests = await rendered('hub-operator', { watchNamespaces: ['home'] });
+    expect(JSON.stringify(manifests.filter(({ kind }) => kind !== 'CustomResourceDefinition'))).not.toMatch(
+      /webhook/i,
+    );
+    expect(manifests.map(({ kind }) => kind)).not.toContain('ClusterRoleBinding');
+  });
+
+  test.each([
+    ['replica', 2, /replica/],
+    ['webhook.certificate', 'self', /webhook.certificate/],
+    ['settings.LOG_LEVLE', 'debug', /LOG_LEVLE/],
+    ['image.digest', 'sha256:12', /image.digest/],
+    ['watchNamespaces', 'home', /watchNamespaces/],
+  ])('refuses %s=%j by its name', async (path, value, name) => {
+    await expect(rendered('hub-operator', { [path]: value })).rejects.toThrow(name);
+  });
+});
+
+describe('the API server accepts without a warning', () => {
+  test('the kustomization', () => expectStrictDryRun('dist', '-k'));
+
+  test('the chart with its default values', async () => {
+    await expectStrictDryRunOf(await rendered(await freshNamespace('chart')));
+  });
+
+  test('the chart with every value changed, in some namespaces', async () => {
+    const [own, home, garden] = await Promise.all(['chart', 'home', 'garden'].map(freshNamespace));
+    const digest = `sha256:${randomBytes(32).toString('hex')}`;
+    const manifests = await rendered(own!, {
+      image: { repository: 'registry.example:5000/operator', tag: 'ignored', digest, pullPolicy: 'Always' },
+      imagePullSecrets: [{ name: 'registry' }],
+      replicas: 2,
+      watchNamespaces: [home, garden],
+      'webhook.certificate': 'none',
+      resources: { requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: 2, memory: '2Gi' } },
+      settings: { LOG_LEVEL: 'debug', WORKERS: 8, LEADER_ELECTION: true },
+      env: [{ name: 'HTTPS_PROXY', value: 'http://proxy:3128' }],
+      podAnnotations: { 'example.org/team': '1' },
+      podLabels: { team: 'home' },
+      priorityClassName: 'system-cluster-critical',
+      nodeSelector: { 'kubernetes.io/arch': 'arm64' },
+      tolerations: [{ key: 'board', operator: 'Exists' }],
+      affinity: {
+        nodeAffinity: {
+          preferredDuringSchedulingIgnoredDuringExecution: [
+            { weight: 1, preference: { matchExpressions: [{ key: 'board', operator: 'Exists' }] } },
+          ],
+        },
+      },
+    });
+    await expectStrictDryRunOf(manifests);
+    const deployment = manifests.find(({ kind }) => kind === 'Deployment')!;
+    expect(deployment).toMatchObject({
+      metadata: { namespace: own },
+      spec: {
+        replicas: 2,
+        template: {
+          metadata: { labels: { team: 'home' }, annotations: { 'example.org/team': '1' } },
+          spec: {
+            imagePullSecrets: [{ name: 'registry' }],
+            nodeSelector: { 'kubernetes.io/arch': 'arm64' },
+            priorityClassName: 'system-cluster-critical',
+            containers: [
+              {
+                image: `registry.example:5000/operator@${digest}`,
+                imagePullPolicy: 'Always',
+                env: expect.arrayContaining([
+                  { name: 'WATCH_NAMESPACES', value: `${home},${garden}` },
+                  { name: 'WORKERS', value: '8' },
+                  { name: 'LEADER_ELECTION', value: 'true' },
+                  { name: 'HTTPS_PROXY', value: 'http://proxy:3128' },
+                ]) as unknown,
+                resources: { limits: { memory: '2Gi' } },
+              },
+            ],
+          },
+        },
+      },
+    });
+    const roles = manifests.filter(
+      ({ kind, metadata }) => kind === 'Role' && metadata.name === 'hub-operator',
+    );
+    expect(roles.map(({ metadata }) => metadata.namespace)).toEqual([home, garden]);
+  });
+});
