@@ -22,11 +22,11 @@ let found: OperatorNode | undefined;
  * which is said once on standard error.
  */
 export function operatorNode(): OperatorNode {
-  return (found ??= find());
+  return (found ??= nodeOfPackage(`node-${process.platform}-${process.arch}`));
 }
 
-function find(): OperatorNode {
-  const name = `node-${process.platform}-${process.arch}`;
+/** The Node.js in an npm package, or else the one of this process. */
+export function nodeOfPackage(name: string): OperatorNode {
   try {
     const path = join(dirname(createRequire(__filename).resolve(`${name}/package.json`)), 'bin', 'node');
     const version = execFileSync(path, ['--version'], { encoding: 'utf8', stdio: 'pipe' });
