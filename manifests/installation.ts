@@ -1,6 +1,7 @@
 import { Chart } from 'cdk8s';
 import type { Construct } from 'constructs';
 import { CustomResourceDefinitions } from './crds';
+import { addMonitoring } from './monitoring';
 import { installationLabels } from './names';
 import { Operator } from './operator';
 import type { SynthSettings } from './settings';
@@ -13,5 +14,6 @@ export class Installation extends Chart {
     new CustomResourceDefinitions(this);
     new Operator(this, settings);
     if (settings.webhook) new AdmissionWebhook(this, settings.webhook, settings.namespace);
+    if (settings.monitoring) addMonitoring(this, settings.namespace);
   }
 }

@@ -19,6 +19,7 @@ import { Metrics } from '../operator/metrics';
 import { observeResources } from '../operator/resource-metrics';
 import { settingsTable } from '../operator/settings';
 import { valuesTable } from './chart/reference';
+import { alertsPage } from './monitoring/alerts-page';
 
 /**
  * `make synth`, beside the manifests: the pages of docs/reference that follow from the sources, and the API group in
@@ -31,6 +32,7 @@ async function main(folder: string): Promise<void> {
   await writeFile(join(folder, 'docs/reference/settings.md'), settingsPage());
   await writeFile(join(folder, 'docs/reference/metrics.md'), await metricsPage());
   await writeFile(join(folder, 'docs/reference/helm-values.md'), helmValuesPage());
+  await writeFile(join(folder, 'docs/reference/alerts.md'), `${generated}${alertsPage()}`);
   for (const [file, text] of samples) await writeFile(join(folder, 'samples', file), renamed(text));
 }
 

@@ -5,16 +5,21 @@ import { buildArguments, goEnvironment, goModule, sourceKey } from './go-module'
 import type { Report } from './progress';
 
 /**
- * Returns the path of the binary of `go/cmd/<command>`, built when the cache has none. Go prints no progress, but it
- * names each package that it compiles, and `go list` gives their number.
+ * Returns the path of the binary of `cmd/<command>` of a Go module of ours, built when the cache has none. Go prints no
+ * progress, but it names each package that it compiles, and `go list` gives their number.
  */
-export async function goBinary(command: string, title: string, report: Report): Promise<string> {
+export async function goBinary(
+  command: string,
+  title: string,
+  report: Report,
+  module = goModule,
+): Promise<string> {
   const folder = await cached(
     command,
-    await sourceKey(command),
+    await sourceKey(command, module),
     async (partial, logFile) => {
       const go = (step: string, args: readonly string[], onLine: (line: string) => void) =>
-        runCommand({ step, command: ['go', ...args], cwd: goModule, env: goEnvironment, logFile, onLine });
+        runCommand({ step, command: ['go', ...args], cwd: module, env: goEnvironment, logFile, onLine });
 
       report('resolving Go modules');
       let downloads = 0;
@@ -28,7 +33,7 @@ export async function goBinary(command: string, title: string, report: Report): 
       const total = packages.trimEnd().split('\n').length;
 
       let compiled = 0;
-      await go(`Building ${title}`, await buildArguments(command, join(partial, command)), (line) => {
+      await go(`Building ${title}`, await buildArguments(command, join(partial, command), module), (line) => {
         if (!line.includes(' '))
           report(`compiling (first start only): ${++compiled} of at most ${total} packages`);
       });

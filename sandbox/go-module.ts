@@ -3,8 +3,11 @@ import { arch, platform } from 'node:os';
 import { join } from 'node:path';
 import { contentKey } from './cache';
 
-/** The folder of the Go module whose commands the sandbox builds. */
+/** The folder of the Go module of the sandbox itself. */
 export const goModule = join(__dirname, 'go');
+
+/** That of programs which check what we ship. Of its own, since one module has one version of each dependency. */
+export const checksModule = join(__dirname, 'go-checks');
 
 /**
  * Environment of every `go` call. Without cgo the binary does not depend on the presence of a C compiler; a workspace
@@ -13,8 +16,8 @@ export const goModule = join(__dirname, 'go');
 export const goEnvironment = { CGO_ENABLED: '0', GOWORK: 'off', GOFLAGS: '-mod=readonly' } as const;
 
 /** Arguments for `go` that build `cmd/<command>` to the file `output` and print each package that is compiled. */
-export async function buildArguments(command: string, output: string): Promise<string[]> {
-  const linking = ['-s', '-w', ...(await versionFlags())].join(' ');
+export async function buildArguments(command: string, output: string, module = goModule): Promise<string[]> {
+  const linking = ['-s', '-w', ...(await versionFlags(module))].join(' ');
   // The linker drops debug information (-s -w); not generating it saves a seventh of the build time.
   const compiling = 'all=-dwarf=false';
   const reproducible = ['-trimpath', '-buildvcs=false'];
@@ -23,22 +26,19 @@ export async function buildArguments(command: string, output: string): Promise<s
 }
 
 /** The cache key of `cmd/<command>`: a hash of its sources, the module files, the platform and the linker flags. */
-export async function sourceKey(command: string): Promise<string> {
-  const sources = join(goModule, 'cmd', command);
+export async function sourceKey(command: string, module = goModule): Promise<string> {
+  const sources = join(module, 'cmd', command);
   const names = (await readdir(sources)).sort();
-  const files = [
-    ...names.map((name) => join(sources, name)),
-    join(goModule, 'go.mod'),
-    join(goModule, 'go.sum'),
-  ];
+  const files = [...names.map((name) => join(sources, name)), join(module, 'go.mod'), join(module, 'go.sum')];
   const contents = await Promise.all(files.map((file) => readFile(file)));
-  return contentKey([platform(), arch(), ...(await versionFlags()), ...contents]);
+  return contentKey([platform(), arch(), ...(await versionFlags(module)), ...contents]);
 }
 
 /** Sets the version as the release script of Kubernetes does; without it all components report v0.0.0-master. */
-async function versionFlags(): Promise<string[]> {
-  const goMod = await readFile(join(goModule, 'go.mod'), 'utf8');
+async function versionFlags(module: string): Promise<string[]> {
+  const goMod = await readFile(join(module, 'go.mod'), 'utf8');
   const [, version, major, minor] = /k8s\.io\/kubernetes (v(\d+)\.(\d+)\.\d+)/.exec(goMod) ?? [];
+  if (version === undefined) return [];
   const values = {
     gitVersion: version,
     gitMajor: major,

@@ -1,0 +1,58 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Yaml } from 'cdk8s';
+import { mustKubectl } from '../../cluster';
+import { dashboardText } from '../../../manifests/monitoring/objects';
+
+/** The files of dist/monitoring as kustomize puts them together; their definitions are not in the sandbox. */
+
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
+  readonly spec?: {
+    readonly selector?: { readonly matchLabels?: Readonly<Record<string, string>> };
+    readonly endpoints?: readonly { readonly port: string }[];
+    readonly ports?: readonly { readonly name: string }[];
+  };
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+let objects: readonly Manifest[];
+const ofKind = (kind: string) => objects.filter((each) => each.kind === kind);
+
+beforeAll(async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'monitoring-'));
+  try {
+    const file = join(folder, 'all.yaml');
+    await mustKubectl(['kustomize', 'dist/monitoring', '--output', file]);
+    objects = Yaml.load(file) as Manifest[];
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+describe('dist/monitoring', () => {
+  test('it has the alerts, the dashboard and the service monitor', () => {
+    expect(objects.map(({ kind }) => kind).sort()).toEqual(['ConfigMap', 'PrometheusRule', 'ServiceMonitor']);
+  });
+
+  test('the service monitor selects the port of exactly one Service of the installation', () => {
+    const [{ spec } = {}] = ofKind('ServiceMonitor');
+    const [{ port } = { port: '' }] = spec!.endpoints!;
+    const labels = Object.entries(spec!.selector!.matchLabels!);
+    const services = (Yaml.load('dist/install.yaml') as Manifest[]).filter(
+      ({ kind, metadata, spec: service }) =>
+        kind === 'Service' &&
+        labels.every(([key, value]) => metadata.labels?.[key] === value) &&
+        service!.ports!.some(({ name }) => name === port),
+    );
+    expect(services.map(({ metadata }) => metadata.name)).toEqual(['hub-operator-metrics']);
+  });
+
+  test('the dashboard is found by its label and is the one that is imported by hand', () => {
+    const [{ metadata, data } = { metadata: { name: '' } }] = ofKind('ConfigMap');
+    expect(metadata.labels?.['grafana_dashboard']).toBe('1');
+    expect(Object.values(data!)).toEqual([dashboardText()]);
+  });
+});

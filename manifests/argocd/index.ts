@@ -1,0 +1,22 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Yaml } from 'cdk8s';
+import { kinds } from '../../operator/kinds';
+import { API_GROUP } from '../../operator/kinds/group';
+
+/** The health check of all kinds, in the Lua of Argo CD. */
+export const healthCheck = (): string => readFileSync(join(__dirname, 'health.lua'), 'utf8');
+
+/** The part of the ConfigMap of Argo CD that has it use the check: a wildcard is not possible in such a key. */
+export function argoSettings() {
+  const check = healthCheck();
+  const keys = kinds.map(({ kind }) => `resource.customizations.health.${API_GROUP}_${kind}`);
+  return { data: Object.fromEntries(keys.map((key) => [key, check])) };
+}
+
+/** Writes `argocd/` into the folder of the synth: a patch, since the ConfigMap belongs to the one who runs Argo CD. */
+export function writeArgoSettings(outdir: string): void {
+  const folder = join(outdir, 'argocd');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'argocd-cm-patch.yaml'), Yaml.stringify(argoSettings()));
+}

@@ -1,0 +1,65 @@
+import { ApiObject } from 'cdk8s';
+import type { Construct } from 'constructs';
+import { OPERATOR_LABELS } from '../../operator/kinds/object-names';
+import { OPERATOR } from '../names';
+import { type Alert, alerts } from './alerts';
+import { dashboard } from './dashboard';
+
+/** Where a person who gets an alert continues: its heading. */
+const RUNBOOKS = 'https://github.com/hub-operator/hub-operator/blob/main/docs/reference/alerts.md';
+
+/** How often Prometheus asks for the metrics. */
+const SCRAPE_INTERVAL = '30s';
+
+const metadata = (namespace: string) => ({ name: OPERATOR, namespace, labels: { ...OPERATOR_LABELS } });
+
+/** Has the Prometheus operator scrape all replicas: standbys, too, so that one that hangs is noticed. */
+export function serviceMonitor(parent: Construct, namespace: string): ApiObject {
+  return new ApiObject(parent, 'service-monitor', {
+    apiVersion: 'monitoring.coreos.com/v1',
+    kind: 'ServiceMonitor',
+    metadata: metadata(namespace),
+    spec: {
+      // The Service of the webhook has the same labels, and no port of this name.
+      selector: { matchLabels: { ...OPERATOR_LABELS } },
+      endpoints: [{ port: 'metrics', path: '/metrics', interval: SCRAPE_INTERVAL }],
+    },
+  });
+}
+
+export function prometheusRule(parent: Construct, namespace: string): ApiObject {
+  return new ApiObject(parent, 'prometheus-rule', {
+    apiVersion: 'monitoring.coreos.com/v1',
+    kind: 'PrometheusRule',
+    metadata: metadata(namespace),
+    spec: ruleFile(),
+  });
+}
+
+/** The dashboard in the form that Grafana's sidecar finds by the label. */
+export function dashboardConfigMap(parent: Construct, namespace: string): ApiObject {
+  const { name, labels } = metadata(namespace);
+  return new ApiObject(parent, 'dashboard', {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: `${name}-dashboard`, namespace, labels: { ...labels, grafana_dashboard: '1' } },
+    data: { 'hub-operator.json': dashboardText() },
+  });
+}
+
+export const dashboardText = (): string => `${JSON.stringify(dashboard(), undefined, 2)}\n`;
+
+/** The content of a file of rules of Prometheus. */
+export function ruleFile() {
+  return { groups: [{ name: OPERATOR, rules: alerts.map(rule) }] };
+}
+
+function rule({ name, severity, expression, for: hold, summary, description }: Alert) {
+  return {
+    alert: name,
+    expr: expression,
+    ...(hold !== '0m' && { for: hold }),
+    labels: { severity },
+    annotations: { summary, description, runbook_url: `${RUNBOOKS}#${name.toLowerCase()}` },
+  };
+}

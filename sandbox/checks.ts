@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { goBinary } from './go-build';
+import { checksModule } from './go-module';
+
+/** A series of samples, one each `interval`. */
+export type Series = { readonly metric: string } & (
+  | {
+      /** In the notation of Prometheus' unit tests of rules: `0+1x10 _ stale`. */
+      readonly values: string;
+    }
+  | { readonly points: readonly (number | null)[] }
+);
+
+export interface RulesRequest {
+  /** Seconds between two samples and between two evaluations of the rules. */
+  readonly interval: number;
+  readonly series: readonly Series[];
+  /** The content of a file of rules, as Prometheus reads it. */
+  readonly rules: string;
+  /** Seconds after the first sample of the last evaluation. */
+  readonly end: number;
+  readonly queries?: readonly string[];
+}
+
+export interface RulesAnswer {
+  /** Every alert that fires at some time, in the order in which they begin. */
+  readonly alerts: readonly {
+    readonly name: string;
+    readonly labels: Readonly<Record<string, string>>;
+    readonly annotations: Readonly<Record<string, string>>;
+    /** Seconds after the first sample: the first and the last evaluation in which it fires. */
+    readonly from: number;
+    readonly to: number;
+  }[];
+  /** Of the expressions of all rules, then of all queries. */
+  readonly expressions: readonly {
+    readonly text: string;
+    /** Number of series of its result at `end`. */
+    readonly results: number;
+    readonly selectors: readonly { readonly metric: string; readonly labels: readonly string[] }[];
+    /** Labels by which it aggregates or joins. */
+    readonly labels: readonly string[];
+  }[];
+}
+
+/** Evaluates alerting rules and queries with the engine of Prometheus. @throws Error one of them is invalid */
+export async function evaluateRules(request: RulesRequest): Promise<RulesAnswer> {
+  const program = await goBinary('rules', 'the engine of Prometheus', () => {}, checksModule);
+  return (await answerOf(program, request)) as RulesAnswer;
+}
+
+export interface Health {
+  readonly status: string;
+  readonly message: string;
+}
+
+/** Runs a health check in Lua over objects as Argo CD does. @throws Error it is invalid, or fails on an object */
+export async function argoHealth(script: string, objects: readonly object[]): Promise<Health[]> {
+  const program = await goBinary('lua', 'the Lua of Argo CD', () => {}, checksModule);
+  return (await answerOf(program, { script, objects })) as Health[];
+}
+
+/** Sends JSON to a program's standard input and reads it from its standard output. */
+async function answerOf(program: string, request: object): Promise<unknown> {
+  const child = spawn(program, { stdio: ['pipe', 'pipe', 'pipe'] });
+  child.stdin.on('error', () => {}); // it ended before it read everything: its exit code says so
+  child.stdin.end(JSON.stringify(request));
+  const exit = new Promise<number | null>((resolve, reject) =>
+    child.on('close', resolve).on('error', reject),
+  );
+  const [code, answer, errors] = await Promise.all([exit, text(child.stdout), text(child.stderr)]);
+  if (code !== 0) throw new Error(errors.trim());
+  return JSON.parse(answer);
+}
