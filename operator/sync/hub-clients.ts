@@ -58,14 +58,7 @@ export class HubClients {
   /** The client of a usable hub, or the outcome of a resource that waits for a prerequisite. */
   async reach(namespace: string, name: string): Promise<Reached> {
     const hub = this.find(namespace, name);
-    if (!hub)
-      return {
-        outcome: waiting(
-          'HubNotFound',
-          `Waiting for the Hub ${name}: it does not exist.`,
-          DEPENDENCY_REQUEUE,
-        ),
-      };
+    if (!hub) return { outcome: hubNotFound(name) };
     const found = await this.access(hub);
     if ('missing' in found) {
       const message = `Waiting for the API token of the Hub ${name}: ${found.missing}`;
@@ -98,6 +91,16 @@ export class HubClients {
     }
     return client;
   }
+}
+
+/** The Hub of `hubRef` does not exist yet. */
+export function hubNotFound(name: string, details?: Parameters<typeof waiting>[3]): Outcome {
+  return waiting(
+    'HubNotFound',
+    `Waiting for the Hub ${name}: it does not exist.`,
+    DEPENDENCY_REQUEUE,
+    details,
+  );
 }
 
 /**

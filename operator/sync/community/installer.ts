@@ -5,8 +5,7 @@ import { ObjectRejected } from '../../runtime/apply-errors';
 import type { ClusterObject } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
 import type { Pod } from '../hub/health/pod-state';
-import type { StatefulSet } from '../hub/owned-objects';
-import { claimName } from '../hub/workload/claim-conflict';
+import { claimName, type StatefulSet } from '../hub/owned-objects';
 import type { Services } from '../services';
 import { InstallRejected } from './install-rejected';
 import {

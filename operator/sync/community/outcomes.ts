@@ -6,6 +6,7 @@ import {
   POD_NOT_READY_REQUEUE,
 } from '../../limits';
 import { type Outcome, type Stalled, stalled, type Waiting, waiting } from '../../runtime/outcome';
+import { hubNotFound } from '../hub-clients';
 import { DigestMismatch } from './digest-mismatch';
 import { DownloadFailed } from './download';
 import { InstallRejected } from './install-rejected';
@@ -18,8 +19,7 @@ import { TargetTaken } from './target-taken';
 /** Milliseconds until the next step, after a status that has to be written first. */
 const NEXT_STEP = 50;
 
-export const hubNotFound = (name: string): Outcome =>
-  waiting('HubNotFound', `Waiting for the Hub ${name}: it does not exist.`, DEPENDENCY_REQUEUE, pending);
+export const noHub = (name: string): Outcome => hubNotFound(name, pending);
 
 export const noPod = (name: string): Outcome =>
   waiting(

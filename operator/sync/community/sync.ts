@@ -8,7 +8,7 @@ import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import { builtin } from '../../runtime/types';
 import type { Pod } from '../hub/health/pod-state';
-import { claimName } from '../hub/workload/claim-conflict';
+import { claimName } from '../hub/owned-objects';
 import { communityHash } from '../hub/workload/community-hash';
 import type { HubClients } from '../hub-clients';
 import { hubErrorOutcome } from '../hub-errors';
@@ -60,7 +60,7 @@ export class CommunitySync {
       this.preparations.forget(uid);
       // A pod that is kept would keep the claim from being deleted.
       if (!context.dryRun) await this.installer.clean(resource);
-      return hub ? outcomes.noPod(spec.hubRef.name) : outcomes.hubNotFound(spec.hubRef.name);
+      return hub ? outcomes.noPod(spec.hubRef.name) : outcomes.noHub(spec.hubRef.name);
     }
     const claimUID = await this.claimUID(hub);
     if (claimUID === undefined) {

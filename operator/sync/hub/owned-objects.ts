@@ -1,4 +1,5 @@
 import type { Hub } from '../../kinds';
+import { objectNames } from '../../kinds/object-names';
 import type { ClusterObject } from '../../runtime/objects';
 
 /** The objects of a Hub in the cluster, as far as we read them, and the names by which they refer to each other. */
@@ -16,6 +17,11 @@ export const INSTANCE_LABEL = 'app.kubernetes.io/instance';
 /** Labels that only the pod of this hub has. */
 export function selectorOf(hub: Hub): Record<string, string> {
   return { 'app.kubernetes.io/name': 'home-assistant', [INSTANCE_LABEL]: hub.metadata.name };
+}
+
+/** The claim of a Hub: its own, or the one that it names. */
+export function claimName({ metadata, spec }: Hub): string {
+  return spec.storage?.existingClaim ?? objectNames(metadata.name).volumeClaim;
 }
 
 /** A PersistentVolumeClaim. */

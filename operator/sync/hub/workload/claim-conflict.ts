@@ -4,14 +4,9 @@ import { DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../limits';
 import { type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
-import { INSTANCE_LABEL, mountsClaim, type PodSpec, type StatefulSet } from '../owned-objects';
+import { claimName, INSTANCE_LABEL, mountsClaim, type PodSpec, type StatefulSet } from '../owned-objects';
 import { PerHub } from '../per-hub';
 import type { ClusterObject } from '../../../runtime/objects';
-
-/** The claim of a Hub: its own, or the one that it names. */
-export function claimName({ metadata, spec }: Hub): string {
-  return spec.storage?.existingClaim ?? objectNames(metadata.name).volumeClaim;
-}
 
 /**
  * Holds that a claim serves one Hub: two hubs would write to one database (rules.md, "Storage"). Of several Hubs the one

@@ -1,7 +1,7 @@
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { operatorAnnotations } from '../../../kinds/annotations';
 import { objectNames } from '../../../kinds/object-names';
-import { HUB_CONTAINER, HUB_PORT } from '../owned-objects';
+import { claimName, HUB_CONTAINER, HUB_PORT } from '../owned-objects';
 import { ALLOW_DOWNGRADE_KEY, OPERATOR_IP_KEY } from './init-values';
 import { PREPARE_CONFIG, PREPARE_CONTAINER, PROBE, UNBAN_CONTAINER, UNBAN_OPERATOR_IP } from './init-scripts';
 
@@ -118,10 +118,7 @@ export function podTemplate(
         },
       ],
       volumes: [
-        {
-          name: 'config',
-          persistentVolumeClaim: { claimName: spec.storage.existingClaim ?? names.volumeClaim },
-        },
+        { name: 'config', persistentVolumeClaim: { claimName: claimName(hub) } },
         // Without its HubConfiguration the pod must still be able to start again, and a hub that runs keeps its files:
         // beneath the generated content is the last one that the hub accepted.
         {

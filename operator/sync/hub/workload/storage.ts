@@ -7,7 +7,7 @@ import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import type { WorkloadStep } from '../continue-on-failure';
 import { latestWarning } from '../health/warning-events';
-import type { Claim } from '../owned-objects';
+import { type Claim, claimName } from '../owned-objects';
 import { ensureOwnerReference } from '../owner-reference';
 import { type HubContext, requeueAfter, type WithClaim } from '../steps';
 import { ClaimConflicts } from './claim-conflict';
@@ -51,7 +51,7 @@ export function ensureStorage(services: StorageServices): WorkloadStep<HubContex
 
 async function ensureClaim(services: StorageServices, hub: Hub, desired: StorageSpec): Promise<ClaimState> {
   const { applier } = services;
-  const name = desired.existingClaim ?? objectNames(hub.metadata.name).volumeClaim;
+  const name = claimName(hub);
   const present = await applier.find<Claim>(builtin.PersistentVolumeClaim, hub.metadata.namespace, name);
   // The claim of a former Hub of that name is on its way out: this Hub gets a new one.
   const isFormer = present && isControlled(present) && !applier.isOurs(present, hub);
