@@ -56,7 +56,7 @@ export class RegistrySync implements ChildModule<EntryResource> {
       entries: ({ type }) => client.registries[type].entries(),
       resources: (each) => this.resourcesOf(each, resource),
     });
-    if ('outcome' in references) return this.wait(references, memory, context);
+    if ('outcome' in references) return this.wait(references, resource, memory, context);
     memory.waiting = undefined;
     const desired = desiredEntry(entryType, resource, references.ids);
     const entries = await client.registries[entryType.type].entries();
@@ -102,10 +102,11 @@ export class RegistrySync implements ChildModule<EntryResource> {
 
   /**
    * Floors, labels and areas are often applied together: what is about to appear is not reported, which would be a write
-   * of status for each thing that appears.
+   * of status for each thing that appears. A resource without any condition would be taken for a finished one.
    */
   private wait(
     { outcome, missing }: Unresolved,
+    resource: EntryResource,
     memory: EntryMemory,
     { forced, dryRun }: ReconcileContext,
   ): Outcome {
@@ -113,7 +114,7 @@ export class RegistrySync implements ChildModule<EntryResource> {
     const key = missing.join('\n');
     if (memory.waiting?.missing !== key) memory.waiting = { missing: key, since: now };
     const after = memory.waiting.since + REFERENCE_GRACE - now;
-    if (after <= 0 || forced || dryRun) return outcome;
+    if (after <= 0 || forced || dryRun || !conditionOf(resource, 'Ready')) return outcome;
     return { ...outcome, after, priority: 'resync', unreported: true };
   }
 
