@@ -1,5 +1,5 @@
 import type { HubClient } from '../../../../operator/client/hub-client';
-import { HubRejected } from '../../../../operator/client/errors';
+import { HubFailed, HubRejected } from '../../../../operator/client/errors';
 import { timestamp } from '../../../../operator/clock';
 import type { Hub, HubConfiguration } from '../../../../operator/kinds';
 import { operatorAnnotations } from '../../../../operator/kinds/annotations';
@@ -67,6 +67,8 @@ export class FakeHub {
   cannotStartWith: (text: string) => boolean = () => false;
   /** It does not read what its pod mounts, until the next start: a backup has brought old files. */
   readsOldFiles = false;
+  /** Its reload services fail. */
+  cannotReload = false;
   /** Its scripts show no marker. */
   hidesMarker = false;
   /** What `prepare-config` said at the start of the pod. */
@@ -93,7 +95,7 @@ export class FakeHub {
   private killAt = Infinity;
   private steps = 0;
 
-  constructor(private readonly clock: ManualClock) {}
+  constructor(readonly clock: ManualClock) {}
 
   /** The operator is killed at the `count`th change from now on: a write to the cluster, or a call of the hub. */
   killAfter(count: number): void {
@@ -231,6 +233,7 @@ export class FakeHub {
             return Promise.resolve({ result: errors ? 'invalid' : 'valid', errors, warnings: null });
           }
           this.step(path.replace('/api/services/', ''));
+          if (this.cannotReload) return Promise.reject(new HubFailed('no such platform'));
           const [domain] = path.replace('/api/services/', '').split('/');
           this.loaded.set(domain!, this.text);
           return Promise.resolve([]);

@@ -185,6 +185,15 @@ describe('generateConfiguration', () => {
     expect(problem({ configuration: `a:\n${lines.join('\n')}` })).toBe('valid');
   }, 60_000);
 
+  test('the longest text that the schema takes is generated, and checked again', () => {
+    const line = (index: number) =>
+      `  text_${String(index).padStart(5, '0')}: {name: "${'x'.repeat(100)}"}\n`;
+    const lines = Array.from({ length: Math.floor(524_000 / line(0).length) }, (_, index) => line(index));
+    const configuration = `input_text:\n${lines.join('')}# `.padEnd(524_288, 'x');
+    expect(configuration).toHaveLength(524_288);
+    expect(generate(configuration).files['configuration.yaml']).toMatch(/^input_text:\n[^]+x\nautomation: /);
+  }, 60_000);
+
   describe('the marker', () => {
     test('names the hash of what is generated without it', () => {
       const { files, hash } = generate('logger:\n');

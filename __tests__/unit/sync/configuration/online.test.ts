@@ -334,6 +334,55 @@ describe('OnlineConfigurations', () => {
     });
   });
 
+  describe('a reload that fails', () => {
+    test('is followed under auto by a restart, which loads the section', async () => {
+      const hub = await started();
+      hub.cannotReload = true;
+      expect(await hub.settle(hub.wanted(HOT))).toBe('ConfigurationLoaded');
+      expect(hub.events.filter((event) => event === 'input_boolean/reload')).toHaveLength(3);
+      expect(hub.events.filter((event) => event === 'restart')).toHaveLength(1);
+      expect(hub.loaded.get('input_boolean')).toContain('second');
+    });
+
+    test('is reported under hot-reload, and tried again after 8 minutes', async () => {
+      const hub = await started();
+      hub.cannotReload = true;
+      const operator = hub.operator();
+      const wanted = hub.wanted(HOT, 'hot-reload');
+      expect(await hub.reconcile(wanted, 20, operator)).toMatchObject({
+        type: 'Stalled',
+        reason: 'ReloadFailed',
+        message: expect.stringContaining('input_boolean.reload failed'),
+        status: { changedSections: ['input_boolean'] },
+      });
+      expect(await hub.reconcile(wanted, 60, operator)).toMatchObject({ reason: 'ReloadFailed' });
+      expect(hub.events.filter((event) => event === 'input_boolean/reload')).toHaveLength(3);
+      hub.cannotReload = false;
+      await hub.reconcile(wanted, 8 * 60, operator);
+      expect(await hub.settle(wanted, operator)).toBe('ConfigurationLoaded');
+      expect(hub.events).not.toContain('restart');
+    });
+  });
+
+  const NEW_FILE = 'input_boolean: !include switches.yaml\n';
+  test.each<[string, string, ReloadStrategy, Files, string]>([
+    ['all is loaded', HOT, 'auto', {}, 'ConfigurationLoaded'],
+    ['a change is rejected', BROKEN, 'auto', {}, 'CheckFailed'],
+    ['a section waits for a restart', RESTART, 'hot-reload', {}, 'RestartPending'],
+    ['a new file waits', NEW_FILE, 'hot-reload', { 'switches.yaml': 'second:\n' }, 'RestartPending'],
+  ])('while %s, nothing is written for hours', async (_, text, strategy, files, reason) => {
+    const hub = await started();
+    const operator = hub.operator();
+    const wanted = hub.wanted(text, strategy, files);
+    expect(await hub.settle(wanted, operator)).toBe(reason);
+    hub.events.length = 0;
+    for (let resync = 0; resync < 30; resync++) {
+      await hub.clock.advance(10 * 60_000);
+      expect(await hub.settle(wanted, operator)).toBe(reason);
+    }
+    expect(hub.events).toEqual([]);
+  });
+
   const ends: readonly [string, string, ReloadStrategy, string][] = [
     ['a hot reload', HOT, 'auto', 'ConfigurationLoaded'],
     ['a restart', RESTART, 'auto', 'ConfigurationLoaded'],
