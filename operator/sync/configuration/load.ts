@@ -10,6 +10,7 @@ import { isLower } from '../hub/workload/downgrade';
 import type { Accepted, AcceptedConfigurations, LastLoad, LoadMethod } from './accepted';
 import { checkInHub, problemOf } from './check';
 import { addedFiles, type Content } from './content';
+import type { MarkerVariables } from './marker';
 import { isRestartPublished, publishConfiguration, type RestartHashes, withdrawnRestart } from './publish';
 import { decideReload, type HubCapabilities, type ReloadPolicy } from './reload-decision';
 import { reloadSections } from './reload-sections';
@@ -32,7 +33,9 @@ export interface LoadJob {
   readonly fellBack: boolean;
   /** Whether the present pod was started for this decision. */
   readonly isPodOf: (restart: RestartHashes) => boolean;
-  /** The resource or a secret has changed since, so that the next load decides about a restart. */
+  /** Whether the resource or the secrets have changed since. */
+  readonly hasChanged: () => Promise<boolean>;
+  /** The same, so that the next load decides about a restart. */
   readonly isOutdated: () => Promise<boolean>;
   /** Throws when the resource was deleted or suspended meanwhile. */
   readonly assertWanted: () => void;
@@ -156,6 +159,7 @@ export class Loader {
         marker: content.marker,
         knownWarnings: accepted.warnings,
         redact,
+        hasChanged: job.hasChanged,
         // Those of the accepted files are good; secrets are no part of them.
         patience: content.marker.secrets === accepted.marker.secrets ? 0 : REFRESH_DURATION,
       },
@@ -207,14 +211,15 @@ export class Loader {
 
   /** Puts the accepted content back. The hub has loaded nothing of the other one but scripts, if anything. */
   private async reject(
-    { resource, accepted, hub, client, redact, content }: LoadJob,
+    { resource, accepted, hub, client, redact, content, hasChanged }: LoadJob,
     problem: string,
   ): Promise<LoadResult> {
     if (accepted) {
       await this.accepted.set(hub, { ...accepted, rejected: content.marker });
       await this.publish(resource, accepted);
-      const { marker, warnings: knownWarnings } = accepted;
-      const wanted = { hub, client, marker, knownWarnings, redact, patience: REFRESH_DURATION };
+      const marker = withSecretsOf(accepted.marker, content.marker);
+      const { warnings: knownWarnings } = accepted;
+      const wanted = { hub, client, marker, knownWarnings, redact, hasChanged, patience: REFRESH_DURATION };
       const shown = await showContent(this.services, wanted, new AbortController().signal);
       if (shown.type !== 'seen')
         this.services.log.warn(
@@ -250,6 +255,11 @@ export class Loader {
       httpByApi: version === undefined || !isLower(version, HTTP_BY_API),
     };
   }
+}
+
+/** What the hub shows of accepted files once it reads them again: there are no other secrets than those of now. */
+function withSecretsOf(accepted: MarkerVariables, { secrets }: MarkerVariables): MarkerVariables {
+  return accepted.secrets === undefined || secrets === undefined ? accepted : { ...accepted, secrets };
 }
 
 /** `after`, with these parts as different from any content. */

@@ -97,6 +97,7 @@ export class Loads {
         fellBack,
         redact: await hubRedactor(services, hub),
         isPodOf: (restart: RestartHashes) => this.pods.isPodOf(hub, restart),
+        hasChanged: () => this.hasChanged(wanted),
         isOutdated: () => this.isOutdated(wanted, hub),
         assertWanted: () => this.assertWanted(wanted),
       };

@@ -2,6 +2,7 @@ import { HubFailed, HubRejected } from '../../client/errors';
 import type { HubClient } from '../../client/hub-client';
 import { scriptVariables } from '../../client/script-variables';
 import type { Redact } from '../../client/redact';
+import { Stopping } from '../../errors';
 import { MARKER_SCRIPT } from '../../kinds/ids';
 import { CONTENT_SEEN_LIMIT, VOLUME_REFRESH_INTERVAL } from '../../limits';
 import type { Hub } from '../../kinds';
@@ -37,6 +38,8 @@ interface Wanted {
   /** Warnings of the check that are no problem of this content. */
   readonly knownWarnings: string;
   readonly redact: Redact;
+  /** Whether the resource or the secrets have changed since. */
+  readonly hasChanged: () => Promise<boolean>;
   /** Milliseconds for which a problem may be one of the former files, which the hub still reads. */
   readonly patience: number;
 }
@@ -45,10 +48,12 @@ interface Wanted {
  * Brings the written content before the eyes of the hub: has the volume refreshed, checked by the hub, and its scripts
  * reloaded, until the marker shows the content. Nothing but scripts is loaded, and that only from files that passed the
  * check.
+ *
+ * @throws Stopping the hub reads these files with other secrets, so that it will never show this content
  */
 export async function showContent(
   services: Pick<Services, 'cluster' | 'clock' | 'log'>,
-  { hub, client, marker, knownWarnings, redact, patience }: Wanted,
+  { hub, client, marker, knownWarnings, redact, hasChanged, patience }: Wanted,
   signal: AbortSignal,
 ): Promise<Shown> {
   const { clock } = services;
@@ -67,16 +72,15 @@ export async function showContent(
     const problem = problemOf(await check());
     const isFinal = clock.monotonic() - began >= patience;
     if (problem && isFinal) return { type: 'rejected', problem };
-    if (
-      !problem &&
-      (await reloadScripts(services, client)) &&
-      isSameMarker(await readMarker(client), marker)
-    ) {
+    const shown = problem || !(await reloadScripts(services, client)) ? undefined : await readMarker(client);
+    if (shown && isSameMarker(shown, marker)) {
       // The check before may have read the files from before the refresh.
       const result = await check();
       const late = problemOf(result);
       return late ? { type: 'rejected', problem: late } : { type: 'seen', warnings: result.warnings };
     }
+    if (shown?.configuration === marker.configuration && (await hasChanged()))
+      throw new Stopping('the secrets changed while the configuration was being loaded');
     await clock.sleep(Math.max(LOOK_INTERVAL, clock.monotonic() - roundBegan), signal);
   }
   return { type: 'unseen' };

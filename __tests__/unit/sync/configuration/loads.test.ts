@@ -69,6 +69,33 @@ describe('Loads', () => {
     expect(hub.loaded.get('counter')).toContain('visits');
   });
 
+  describe('when a secret changes beneath a load', () => {
+    /** Milliseconds until the text is loaded or rejected; the secret changes at the first check of it. */
+    async function duration(text: string, check: (text: string) => string | null, reason: string) {
+      const { hub, clock } = await started();
+      let checks = 0;
+      hub.check = (each) => {
+        if (++checks === 1) hub.setSecrets({ name: 'two' });
+        return check(each);
+      };
+      const operator = hub.operator();
+      const began = clock.monotonic();
+      await operator.sync(hub.wanted(text));
+      await clock.advance(1_000);
+      expect(await hub.settle(hub.wanted(text), operator)).toBe(reason);
+      return clock.monotonic() - began;
+    }
+
+    test('the hub will never show what was to be loaded, so the next load begins at once', async () => {
+      expect(await duration(HOT, () => null, 'ConfigurationLoaded')).toBeLessThan(10_000);
+    });
+
+    test('a rejection goes back to the accepted files with the secrets of now', async () => {
+      const check = (each: string) => (each.includes('second') ? 'no' : null);
+      expect(await duration(HOT, check, 'CheckFailed')).toBeLessThan(20_000);
+    });
+  });
+
   test('a corrected secret is not rejected for the value that the volume still has', async () => {
     const { hub } = await started();
     let checks = 0;

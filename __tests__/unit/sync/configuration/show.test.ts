@@ -29,6 +29,7 @@ async function show(checkDuration: number, roundOfFiles: number) {
     marker: MARKER,
     knownWarnings: '',
     redact: String,
+    hasChanged: () => Promise.resolve(false),
     patience: 0,
   };
   let shown: unknown;
