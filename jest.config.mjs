@@ -42,7 +42,7 @@ const cluster = {
   globalTeardown: '<rootDir>/__tests__/cluster/teardown.ts',
 };
 
-const project = (name, extra = {}) => ({
+export const project = (name, extra = {}) => ({
   ...common,
   ...extra,
   displayName: name,

@@ -1,4 +1,4 @@
-import { chmod, copyFile, cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { cached, contentKey } from '../cache';
 import { runCommand } from '../command';
@@ -93,9 +93,10 @@ async function buildHubImage(
   const configuration = await readFile(join(software.venv, 'pyvenv.cfg'), 'utf8');
   const [, home] = /^home = (.*)$/m.exec(configuration) ?? [];
   if (home === undefined) throw new Error(`cannot find the interpreter of ${software.venv}`);
-  const copy = { recursive: true, verbatimSymlinks: true, preserveTimestamps: true } as const;
-  await cp(dirname(home), join(root, 'opt/python'), copy);
-  await cp(software.venv, join(root, 'opt/hub'), copy);
+  const copy = (from: string, to: string) =>
+    run('Copying Home Assistant', 'cp', '--archive', from, join(root, to));
+  await copy(dirname(home), 'opt/python');
+  await copy(software.venv, 'opt/hub');
   await writeFile(join(root, 'opt/hub/pyvenv.cfg'), configuration.replace(home, '/opt/python/bin'));
   for (const link of ['python', 'python3', 'python3.14']) {
     await rm(join(root, 'opt/hub/bin', link), { force: true });

@@ -1,0 +1,81 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { NAMESPACE, OPERATOR } from '../../manifests/names';
+import { mustKubectl, until } from '../cluster';
+
+// What tests need of the real node that setup.ts started, beside ../cluster.
+
+const repository = join(__dirname, '..', '..');
+
+const setting = (name: string): string => process.env[name]!;
+
+/** Of the node, as this machine reaches it. */
+export const nodeAddress = (): string => setting('HUB_NODE_ADDRESS');
+
+/** Of this machine, as the node sees it. */
+export const visitorAddress = (): string => setting('HUB_NODE_VISITOR');
+
+/** Runs a command among the processes and in the network of the node; returns its standard output. */
+export async function onNode(...command: string[]): Promise<string> {
+  const [program, ...args] = JSON.parse(setting('HUB_NODE_ENTER')) as [string, ...string[]];
+  const { stdout } = await promisify(execFile)(program, [...args, ...command]);
+  return stdout;
+}
+
+/** Installs what `dist/` has, or brings it to that state again; resolves when the operator serves. */
+export async function install(): Promise<void> {
+  await until(
+    'dist/ is installed', // kinds take a moment to be established
+    async () => {
+      await mustKubectl(['apply', '--server-side', '--force-conflicts', '-k', join(repository, 'dist')]);
+      return true;
+    },
+  );
+  await mustKubectl(['rollout', 'status', 'deployment', OPERATOR, '--timeout=240s'], {
+    namespace: NAMESPACE,
+  });
+}
+
+export interface Pod {
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly deletionTimestamp?: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly spec: { readonly containers: readonly { readonly image: string }[] };
+  readonly status: {
+    readonly phase: string;
+    readonly podIP: string;
+    readonly containerStatuses?: readonly {
+      readonly name: string;
+      readonly ready: boolean;
+      readonly restartCount: number;
+      readonly containerID: string;
+    }[];
+    readonly initContainerStatuses?: readonly { readonly name: string; readonly state: object }[];
+  };
+}
+
+export async function podsOf(namespace: string, selector = ''): Promise<Pod[]> {
+  const text = await mustKubectl(['get', 'pods', `--selector=${selector}`, '--output=json'], { namespace });
+  return (JSON.parse(text) as { items: Pod[] }).items;
+}
+
+/** The pods of the operator that are not on their way out. */
+export async function operatorPods(): Promise<Pod[]> {
+  const pods = await podsOf(NAMESPACE, `app.kubernetes.io/name=${OPERATOR}`);
+  return pods.filter(({ metadata }) => !metadata.deletionTimestamp);
+}
+
+/** The process on the node of a pod's only container. */
+export async function processOf({ status }: Pod): Promise<number> {
+  const id = status.containerStatuses![0]!.containerID.replace('containerd://', '');
+  const tasks = await onNode(
+    'sh',
+    '-c',
+    `cat /run/containerd/io.containerd.runtime.v2.task/k8s.io/${id}/init.pid`,
+  );
+  return Number(tasks);
+}

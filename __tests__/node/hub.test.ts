@@ -1,0 +1,168 @@
+import { getConfig } from '../../operator/client/core';
+import { NAMESPACE } from '../../manifests/names';
+import { mustKubectl, until } from '../cluster';
+import { automation, configuration, hub } from '../cluster/home';
+import { ConfiguredHub } from '../integration/hub/configured-hub';
+import { install, nodeAddress, onNode, operatorPods, podsOf, processOf } from '../node-cluster';
+import { NodeHome } from '../node-cluster/home';
+
+// One hub lives through these in order.
+
+const LOGGER = 'logger:\n  default: warning\n';
+const BASE = `${LOGGER}http:
+  login_attempts_threshold: 5
+  ip_ban_enabled: true
+input_boolean:
+  first:
+`;
+const PORT = 8123;
+
+let home: NodeHome;
+let villa: ConfiguredHub;
+
+const alias = async (entity: string) => {
+  const { attributes } = (await villa.client.rest.get(`/api/states/${entity}`)) as {
+    attributes: { friendly_name: string };
+  };
+  return attributes.friendly_name;
+};
+
+/** The HTTP status of a request with a wrong token, sent from the network of the process of a pod. */
+async function wrongLoginFrom(pid: number, url: string): Promise<number> {
+  const script = `fetch(process.argv[1], { headers: { Authorization: 'Bearer wrong' } }).then(({ status }) => console.log(status))`;
+  return Number(
+    await onNode('nsenter', `--target=${pid}`, '--net', '--', process.execPath, '-e', script, url),
+  );
+}
+
+beforeAll(async () => {
+  await install();
+  home = await NodeHome.make('hub');
+  villa = new ConfiguredHub(home, 'villa');
+  await home.apply(
+    hub('villa', { service: { type: 'NodePort' } }),
+    configuration('villa', BASE),
+    automation('villa', 'lamp'),
+  );
+  await home.ready('hub', 'villa');
+  await villa.loaded();
+});
+
+describe('a hub on a real node', () => {
+  test('its pod runs from its image on a volume of its own, and its containers have not been started twice', async () => {
+    const [pod] = await podsOf(home.namespace);
+    expect(pod).toMatchObject({
+      metadata: { name: 'villa-0' },
+      status: {
+        phase: 'Running',
+        containerStatuses: [{ name: 'hub', ready: true, restartCount: 0 }],
+        initContainerStatuses: [
+          { name: 'prepare-config', state: { terminated: { exitCode: 0 } } },
+          { name: 'unban-operator-ip', state: { terminated: { exitCode: 0 } } },
+        ],
+      },
+    });
+    expect((await home.get('persistentvolumeclaim', 'villa-config')).status).toMatchObject({
+      phase: 'Bound',
+    });
+    expect(await home.inHub('villa', 'cat', '/config/configuration.yaml')).toContain('first:');
+  });
+
+  test('is known by its name inside the cluster, and to programs of its pod as well', async () => {
+    const { status } = await home.get('hub', 'villa');
+    expect(status!['url']).toBe(`http://villa.${home.namespace}.svc:8123`);
+    const lookup = `import socket; print(socket.gethostbyname('villa.${home.namespace}.svc'))`;
+    const address = await home.inHub('villa', 'python3', '-c', lookup);
+    expect(address.trim()).toBe((await home.get('service', 'villa')).spec['clusterIP']);
+  });
+
+  test('a change of an automation reaches it', async () => {
+    await villa.connect();
+    await home.ready('hubautomation', 'lamp');
+    await home.change('hubautomation', 'lamp', { alias: 'The new lamp' });
+    await until('the hub has it', async () => (await alias('automation.lamp')) === 'The new lamp');
+    await home.ready('hubautomation', 'lamp');
+  });
+
+  test('a change of its configuration is reloaded in the pod that runs', async () => {
+    const before = await villa.podUid();
+    const began = Date.now();
+    await villa.change(BASE.replace('first:', 'second:'));
+    await villa.loaded();
+    await villa.shows('input_boolean.second', 'off');
+    // A kubelet that is not told by an annotation refreshes the files after a minute or two.
+    expect(Date.now() - began).toBeLessThan(60_000);
+    expect(await villa.status()).toMatchObject({ lastReloadMethod: 'hot-reload', changedSections: [] });
+    expect(await villa.podUid()).toBe(before);
+  });
+
+  test('a change that needs a restart replaces the pod', async () => {
+    const before = await villa.podUid();
+    await villa.change(`${BASE}homeassistant:\n  name: The villa\n`, { reloadStrategy: 'restart' });
+    await villa.loaded();
+    await home.ready('hub', 'villa');
+    expect(await villa.podUid()).not.toBe(before);
+    await villa.connect();
+    await until(
+      'it has the name',
+      async () => (await getConfig(villa.client.rest)).location_name === 'The villa',
+    );
+  });
+
+  test('wrong passwords of a visitor ban its way in, and the pod stays ready', async () => {
+    const before = await villa.podUid();
+    const { ports } = (await home.get('service', 'villa')).spec as { ports: readonly { nodePort: number }[] };
+    const url = `http://${nodeAddress()}:${ports[0]!.nodePort}`;
+    const visit = (path: string, headers: Record<string, string> = {}) =>
+      fetch(`${url}${path}`, { headers, signal: AbortSignal.timeout(10_000) }).then(({ status }) => status);
+    expect(await visit('/manifest.json')).toBe(200);
+    const wrong = { Authorization: 'Bearer wrong' };
+    await until('the visitor is banned', async () => (await visit('/api/config', wrong)) === 403, 60_000);
+    expect(await visit('/manifest.json')).toBe(403);
+    // Longer than three failures of the readiness probe, which once killed the hub for good.
+    const unready = mustKubectl(['wait', '--for=condition=Ready=false', 'pod/villa-0', '--timeout=45s'], {
+      namespace: home.namespace,
+    });
+    await expect(unready).rejects.toThrow('timed out');
+    expect(await villa.podUid()).toBe(before);
+    const { message } = await home.ready('hub', 'villa');
+    expect(message).toContain('has banned');
+    expect((await podsOf(home.namespace))[0]!.status.containerStatuses).toMatchObject([
+      { ready: true, restartCount: 0 },
+    ]);
+  });
+
+  test('the operator that it has banned under the address of its pod is let in again', async () => {
+    const before = await villa.podUid();
+    const [operator] = await operatorPods();
+    const pid = await processOf(operator!);
+    const { clusterIP } = (await home.get('service', 'villa')).spec;
+    const url = `http://${String(clusterIP)}:${PORT}`;
+    await until(
+      'the operator is banned',
+      async () => (await wrongLoginFrom(pid, `${url}/api/config`)) === 403,
+      60_000,
+    );
+    expect(await home.inHub('villa', 'cat', '/config/ip_bans.yaml')).toContain(operator!.status.podIP);
+    await until('the hub is well again', async () => {
+      const { selfUnbanCount } = (await home.get('hub', 'villa')).status!;
+      return selfUnbanCount === 1 && (await home.condition('hub', 'villa'))?.status === 'True';
+    });
+    expect(await villa.podUid()).not.toBe(before);
+    expect(await home.inHub('villa', 'cat', '/config/ip_bans.yaml')).not.toContain(operator!.status.podIP);
+    expect(await wrongLoginFrom(pid, `${url}/api/config`)).toBe(401);
+  });
+
+  test('the operator was not started again meanwhile, and no probe of it has failed', async () => {
+    expect(await operatorPods()).toMatchObject([
+      { status: { containerStatuses: [{ ready: true, restartCount: 0 }] } },
+    ]);
+    const events = await mustKubectl(
+      ['get', 'events', '--field-selector=reason=Unhealthy', '--output=name'],
+      {
+        namespace: NAMESPACE,
+      },
+    );
+    expect(events).toBe('');
+  });
+});

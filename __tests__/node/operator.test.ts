@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto';
+import { NAMESPACE, OPERATOR } from '../../manifests/names';
+import { kubectl, mustKubectl, until } from '../cluster';
+import { automation, conditionOf, type Stored } from '../cluster/home';
+import { install, onNode, operatorPods, type Pod, processOf } from '../node-cluster';
+import { NodeHome } from '../node-cluster/home';
+
+const LEASE = OPERATOR;
+
+let home: NodeHome;
+
+beforeAll(async () => {
+  await install();
+  home = await NodeHome.make('operator');
+});
+
+const operator = { namespace: NAMESPACE };
+const deployment = `deployment/${OPERATOR}`;
+
+const scale = async (replicas: number) => {
+  await mustKubectl(['scale', deployment, `--replicas=${replicas}`], operator);
+  await until(`there are ${replicas} replicas`, async () => {
+    const pods = await operatorPods();
+    return pods.length === replicas && pods.every(({ status }) => status.containerStatuses?.[0]?.ready);
+  });
+};
+
+/** The name of the pod that works. */
+const leader = async () => {
+  const { spec } = JSON.parse(await mustKubectl(['get', 'lease', LEASE, '--output=json'], operator)) as {
+    spec: { holderIdentity?: string };
+  };
+  return (await operatorPods()).find(({ metadata }) => spec.holderIdentity?.startsWith(metadata.name));
+};
+
+const leads = (not?: Pod) =>
+  until('there is a leader', async () => {
+    const found = await leader();
+    return found && found.metadata.uid !== not?.metadata.uid && found;
+  });
+
+/** Resolves when the operator has looked at an object that was just made. */
+async function works(): Promise<void> {
+  const name = `marker-${randomBytes(4).toString('hex')}`;
+  await until(`${name} is accepted`, async () => {
+    await home.apply(automation('nowhere', name)); // the webhook of a replica that ends may refuse
+    return true;
+  });
+  await until(`the operator looks at ${name}`, async () => {
+    const object: Stored = await home.get('hubautomation', name);
+    return conditionOf(object, 'Ready')?.reason === 'HubNotFound';
+  });
+}
+
+const signal = async (pod: Pod, name: string) => onNode('kill', `-${name}`, String(await processOf(pod)));
+
+describe('the operator as a pod', () => {
+  test('is admitted under Pod Security restricted, as a user without rights on a root that it cannot write', async () => {
+    const namespace = await mustKubectl(['get', 'namespace', NAMESPACE, '--output=json']);
+    expect(JSON.parse(namespace)).toMatchObject({
+      metadata: { labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
+    });
+    const [pod] = await operatorPods();
+    const pid = await processOf(pod!);
+    const status = await onNode('cat', `/proc/${pid}/status`);
+    expect(status).toMatch(/^Uid:\s+65532\s+65532/m);
+    expect(status).toMatch(/^CapEff:\s+0+$/m);
+    expect(status).toMatch(/^NoNewPrivs:\s+1$/m);
+    expect(status).toMatch(/^Seccomp:\s+2$/m);
+    expect(await onNode('cat', `/proc/${pid}/mounts`)).toMatch(/^overlay \/ overlay ro,/m);
+  });
+
+  test('starts without a restart and without a failed probe', async () => {
+    const [pod] = await operatorPods();
+    expect(pod!.status.containerStatuses).toMatchObject([{ ready: true, restartCount: 0 }]);
+    const events = JSON.parse(
+      await mustKubectl(['get', 'events', '--field-selector=reason=Unhealthy', '--output=json'], operator),
+    ) as { items: readonly { involvedObject: { name: string }; message: string }[] };
+    const own = events.items.filter(({ involvedObject }) => involvedObject.name === pod!.metadata.name);
+    expect(own.map(({ message }) => message)).toEqual([]);
+  });
+
+  test('its webhook is asked through its Service, and refuses an id that another resource has', async () => {
+    await home.apply(automation('villa', 'first', { id: 'porch' }));
+    const second = JSON.stringify(automation('villa', 'second', { id: 'porch' }));
+    const { stderr } = await until('it is refused', async () => {
+      const answer = await kubectl(['create', '-f', '-'], { input: second, namespace: home.namespace });
+      if (answer.code !== 0) return answer;
+      await home.delete('hubautomation', 'second'); // the webhook did not know the first one yet
+      return undefined;
+    });
+    expect(stderr).toContain('HubAutomation first has the id porch in the Hub villa already');
+  });
+
+  test('of two, the other one takes over from a leader that is frozen, and then from one that is killed', async () => {
+    await scale(2);
+    const frozen = await leads();
+    await signal(frozen, 'STOP');
+    const second = await leads(frozen);
+    await works();
+    // What it missed is told to it as soon as it goes on: it ends, and is started again as the one that waits.
+    await signal(frozen, 'CONT');
+    await until('it was started again', async () => {
+      const again = (await operatorPods()).find(({ metadata }) => metadata.uid === frozen.metadata.uid);
+      const [status] = again?.status.containerStatuses ?? [];
+      return status && status.restartCount > 0 && status.ready;
+    });
+    expect((await leads()).metadata.name).toBe(second.metadata.name);
+    await signal(second, 'KILL');
+    await works();
+    await scale(1);
+  });
+
+  test('is replaced by a rolling update, and works on', async () => {
+    const [before] = await operatorPods();
+    await mustKubectl(['rollout', 'restart', deployment], operator);
+    await mustKubectl(['rollout', 'status', deployment, '--timeout=240s'], operator);
+    const after = await leads(before);
+    expect(after.metadata.uid).not.toBe(before!.metadata.uid);
+    await works();
+  });
+});

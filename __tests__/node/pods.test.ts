@@ -1,0 +1,180 @@
+import { kubectl, mustKubectl, until } from '../cluster';
+import { configuration, hub, HUB_VERSION } from '../cluster/home';
+import { install, nodeAddress, onNode, podsOf, visitorAddress } from '../node-cluster';
+import { NodeHome } from '../node-cluster/home';
+
+// What kubelet, scheduler and network make of the fields of a Hub. In most pods runs a light program in place of the hub.
+
+/** Answers at a port with the address that it sees its client under. */
+const PROGRAM = `
+import http.server, sys
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        body = self.client_address[0].encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+http.server.ThreadingHTTPServer(("", int(sys.argv[1])), Handler).serve_forever()
+`;
+const light = (port = 8123) => ['python3', '-c', PROGRAM, String(port)];
+
+type Part = Readonly<Record<string, unknown>>;
+
+let home: NodeHome;
+
+beforeAll(async () => {
+  await install();
+  home = await NodeHome.make('pods');
+});
+
+const lightHub = (name: string, spec: Part = {}, container: Part = {}, pod: Part = {}) =>
+  hub(name, {
+    ...spec,
+    podTemplate: { spec: { ...pod, containers: [{ name: 'hub', command: light(), ...container }] } },
+  });
+
+async function run(...objects: readonly ReturnType<typeof hub>[]): Promise<void> {
+  for (const object of objects) await home.apply(configuration(object.metadata.name), object);
+}
+
+const isReady = (name: string) =>
+  until(`the pod of ${name} is ready`, async () => {
+    const pod = (await podsOf(home.namespace)).find(({ metadata }) => metadata.name === `${name}-0`);
+    if (pod?.status.containerStatuses?.every(({ ready }) => ready)) return pod;
+    throw new Error(JSON.stringify(pod?.status));
+  });
+
+const says = (name: string, words: RegExp, timeoutMs?: number) =>
+  until(
+    `Hub ${name} says ${String(words)}`,
+    async () => {
+      const condition = await home.condition('hub', name);
+      if (condition?.status === 'False' && words.test(condition.message)) return condition.message;
+      throw new Error(JSON.stringify(condition));
+    },
+    timeoutMs,
+  );
+
+const remove = (name: string) => home.delete('hub', name);
+
+const ask = async (url: string) => (await fetch(url, { signal: AbortSignal.timeout(10_000) })).text();
+
+describe('the pod of a Hub on a real node', () => {
+  test('whose image cannot be pulled says so, and comes up when the tag is corrected', async () => {
+    await run(lightHub('typo', { version: '2026.11.0-typo' }));
+    await until('it has a pod', () => home.exists('pod', 'typo-0'));
+    await says('typo', /ErrImagePull|ImagePullBackOff/, 60_000);
+    await home.change('hub', 'typo', { version: HUB_VERSION });
+    await isReady('typo');
+    await remove('typo');
+  });
+
+  test('that needs more memory than its limit says that it was killed for it, and what to raise', async () => {
+    await run(hub('small', { resources: { limits: { memory: '64Mi' } } }));
+    const message = await says('small', /OOMKilled/);
+    expect(message).toContain('raise spec.resources.limits.memory');
+    await remove('small');
+  });
+
+  describe('behind a node port', () => {
+    const nodePort = async () => {
+      const { ports } = (await home.get('service', 'open')).spec as {
+        ports: readonly { nodePort: number }[];
+      };
+      return `http://${nodeAddress()}:${ports[0]!.nodePort}`;
+    };
+    const seen = (address: (seen: string) => boolean) =>
+      until('a visitor is seen under the address', async () => {
+        const answer = await ask(await nodePort());
+        if (address(answer)) return answer;
+        throw new Error(answer);
+      });
+
+    test('sees the visitor under an address of the node, and under its own with externalTrafficPolicy Local', async () => {
+      await run(lightHub('open', { service: { type: 'NodePort' } }));
+      const { status } = await isReady('open');
+      const of = await seen((address) => address !== visitorAddress());
+      expect(await onNode('ip', '-4', 'address')).toContain(`inet ${of}/`);
+      await home.change('hub', 'open', { service: { type: 'NodePort', externalTrafficPolicy: 'Local' } });
+      await seen((address) => address === visitorAddress());
+      const { clusterIP } = (await home.get('service', 'open')).spec;
+      expect(await onNode('curl', '-s', `http://${String(clusterIP)}:8123`)).toMatch(/^[\d.]+$/);
+      expect((await isReady('open')).status.podIP).toBe(status.podIP);
+      await remove('open');
+    });
+  });
+
+  test('in the network of its node listens there, and knows the names of the cluster', async () => {
+    await run(lightHub('host', { hostNetwork: true }));
+    await isReady('host');
+    expect(await onNode('ss', '-ltnH')).toMatch(/:8123\s/);
+    const lookup = "import socket; print(socket.gethostbyname('kubernetes.default.svc'))";
+    expect((await home.inHub('host', 'python3', '-c', lookup)).trim()).toBe('10.96.0.1');
+    await remove('host');
+  });
+
+  test('runs as the user of its security context, with a native sidecar and a second port', async () => {
+    const sidecar = {
+      name: 'aside',
+      image: `ghcr.io/home-assistant/home-assistant:${HUB_VERSION}`,
+      restartPolicy: 'Always',
+      command: light(9000),
+    };
+    await run(
+      lightHub(
+        'user',
+        {},
+        { securityContext: { runAsUser: 1234 }, ports: [{ name: 'more', containerPort: 9000 }] },
+        { initContainers: [sidecar] },
+      ),
+    );
+    const { status } = await isReady('user');
+    expect(status.initContainerStatuses).toContainEqual(
+      expect.objectContaining({
+        name: 'aside',
+        started: true,
+        state: { running: expect.anything() as object },
+      }),
+    );
+    expect((await home.inHub('user', 'id', '-u')).trim()).toBe('1234');
+    await home.inHub('user', 'touch', '/config/mine');
+    expect((await home.inHub('user', 'stat', '-c', '%u', '/config/mine')).trim()).toBe('1234');
+    expect(await onNode('curl', '-s', `http://${status.podIP}:9000`)).toMatch(/^[\d.]+$/);
+    await remove('user');
+  });
+
+  test('shares a volume of the access mode ReadWriteOncePod with no other pod', async () => {
+    await run(lightHub('alone', { storage: { accessModes: ['ReadWriteOncePod'] } }));
+    const { spec } = await isReady('alone');
+    const second = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'second' },
+      spec: {
+        containers: [{ name: 'second', image: spec.containers[0]!.image, command: light() }],
+        volumes: [{ name: 'config', persistentVolumeClaim: { claimName: 'alone-config' } }],
+      },
+    };
+    await home.apply(second);
+    await until('the second pod is refused', async () => {
+      const { conditions } = (await home.get('pod', 'second')).status as {
+        conditions?: readonly { type: string; message?: string }[];
+      };
+      return conditions?.some(({ message }) => message?.includes('ReadWriteOncePod'));
+    });
+    await mustKubectl(['delete', 'pod', 'second', '--grace-period=0', '--force'], {
+      namespace: home.namespace,
+    });
+    await remove('alone');
+  });
+
+  test('its claim is not served twice after the Hub is gone', async () => {
+    const { stdout } = await kubectl(['get', 'persistentvolumeclaims', '--output=name'], {
+      namespace: home.namespace,
+    });
+    expect(stdout).toBe('');
+  });
+});

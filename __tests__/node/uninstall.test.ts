@@ -1,0 +1,58 @@
+import { join } from 'node:path';
+import { kubectl, mustKubectl, until } from '../cluster';
+import { automation, configuration, hub } from '../cluster/home';
+import { install } from '../node-cluster';
+import { NodeHome } from '../node-cluster/home';
+
+const dist = (name: string) => join(__dirname, '..', '..', 'dist', name);
+
+let home: NodeHome;
+
+/** A Hub whose pod never runs has all finalizers of one that does. */
+beforeEach(async () => {
+  await install();
+  home = await NodeHome.make('uninstall');
+  await home.apply(
+    hub('villa', { podTemplate: { spec: { nodeSelector: { there: 'is-none' } } } }),
+    configuration('villa'),
+    automation('villa', 'lamp'),
+  );
+  for (const [kind, name] of [
+    ['hub', 'villa'],
+    ['hubautomation', 'lamp'],
+  ] as const)
+    await until(`${kind} ${name} has a finalizer`, async () =>
+      Boolean((await home.get(kind, name)).metadata.finalizers?.length),
+    );
+});
+
+// Other test files need it.
+afterAll(install);
+
+const definitions = async () =>
+  (await mustKubectl(['get', 'customresourcedefinitions', '--output=name']))
+    .split('\n')
+    .filter((name) => name.endsWith('.hub-operator.dev'));
+
+describe('the operator is uninstalled', () => {
+  test('kinds first: nothing of it is left within a minute', async () => {
+    await mustKubectl(['delete', '-f', dist('crds.yaml'), '--timeout=60s']);
+    expect(await definitions()).toEqual([]);
+    await mustKubectl(['delete', '-f', dist('install.yaml'), '--ignore-not-found', '--timeout=120s']);
+    expect(await home.exists('namespace', 'hub-operator')).toBe(false);
+  });
+
+  test('before the kinds: they wait for its finalizers, and go when those are released by hand', async () => {
+    await mustKubectl(['delete', 'namespace', 'hub-operator', '--timeout=120s']);
+    const { code, stderr } = await kubectl(['delete', '-f', dist('crds.yaml'), '--timeout=10s']);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('timed out') as string });
+    // As docs/how-to/troubleshoot.md says.
+    for (const object of ['hub/villa', 'hubautomation/lamp'])
+      await mustKubectl(
+        ['patch', object, '--type=json', '--patch=[{"op":"remove","path":"/metadata/finalizers"}]'],
+        { namespace: home.namespace },
+      );
+    await mustKubectl(['delete', '-f', dist('crds.yaml'), '--ignore-not-found', '--timeout=60s']);
+    expect(await definitions()).toEqual([]);
+  });
+});
