@@ -27,6 +27,10 @@ test: node_modules/.ready ## Everything that this machine can check (FILES=patte
 test-quick: node_modules/.ready ## Types, lint, format, unit tests and schemas, in a minute
 	@exec node_modules/.bin/tsx __tests__/run.ts --quick
 
+.PHONY: test-node
+test-node: node_modules/.ready ## Tests on a real node: kubelet, containerd, the images (Linux, root; FILES=pattern, LONG=1: also the long ones)
+	@exec node_modules/.bin/tsx __tests__/run.ts --node
+
 .PHONY: lint
 lint: node_modules/.ready ## Types, lint and format
 	@node_modules/.bin/tsc --noEmit

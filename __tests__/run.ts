@@ -3,6 +3,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { availableParallelism, setPriority, totalmem } from 'node:os';
 import { join, relative } from 'node:path';
 import { cacheRoot } from '../sandbox/cache';
+import { whyNoRealNode } from '../sandbox/real-node/requirements';
 import { seed } from './seed';
 
 /**
@@ -12,7 +13,8 @@ import { seed } from './seed';
  * Tests that need a cluster mostly wait, each file for a hub of its own: many of them run beside each other. What only
  * computes runs beside them at a low priority and fills the gaps.
  *
- * `--quick`: without the tests that need hubs. `FILES=pattern`: only test files whose path matches.
+ * `--quick`: without the tests that need hubs. `--node`: only those on a real node; `--with-node`: those after the others.
+ * `FILES=pattern`: only test files whose path matches.
  */
 
 interface Result {
@@ -45,6 +47,7 @@ async function main(args: readonly string[]): Promise<number> {
   process.env['GOGC'] ??= '300';
   process.env['TEST_DURATIONS'] = join(cacheRoot(), 'test-durations.json');
   const began = Date.now();
+  if (args.includes('--node')) return report(await nodeTests(pattern), since(began));
   const runners = pattern
     ? [files(pattern)]
     : args.includes('--quick')
@@ -54,7 +57,21 @@ async function main(args: readonly string[]): Promise<number> {
         ]
       : [quickChecks(), clusterTests(['schema', 'integration', 'faults'])];
   const results = (await Promise.all(runners)).flat();
+  // Afterwards: the hubs of both would need more memory than most machines have.
+  if (args.includes('--with-node')) results.push(...(await nodeTests(pattern)));
+  else console.log('skipped: real node: make test-node runs its tests');
   return report(results, since(began));
+}
+
+/** Where this machine cannot run a real node, a line says why, and there is no result. */
+async function nodeTests(pattern: string | undefined): Promise<Result[]> {
+  const obstacle = await whyNoRealNode();
+  if (obstacle !== undefined) {
+    console.log(`skipped: real node: ${obstacle}`);
+    return [];
+  }
+  const selection = pattern === undefined ? [] : [`--testPathPatterns=${pattern}`];
+  return [await jest('real node', ['--config=jest.node.config.mjs', ...selection])];
 }
 
 /**
@@ -151,7 +168,6 @@ function report(results: readonly Result[], seconds: number): number {
       `${name.padEnd(28)} ${passed} passed, ${failed} failed, ${skipped.length} skipped (${seconds} s)`,
     );
   for (const name of results.flatMap(({ skipped }) => skipped)) console.log(`skipped: ${name}`);
-  console.log('skipped: tests on a real node (kubelet and containers): there are none yet');
   const slowest = results
     .flatMap(({ files }) => files)
     .sort((a, b) => b.seconds - a.seconds)

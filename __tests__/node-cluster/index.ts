@@ -2,11 +2,16 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { NAMESPACE, OPERATOR } from '../../manifests/names';
+import { systemClock } from '../../operator/clock';
+import { withDeadline } from '../../operator/deadline';
 import { mustKubectl, until } from '../cluster';
 
 // What tests need of the real node that setup.ts started, beside ../cluster.
 
-const repository = join(__dirname, '..', '..');
+const ANSWER_TIMEOUT = 10_000; // milliseconds
+
+/** The path of a file that is installed from. */
+export const dist = (name: string): string => join(__dirname, '..', '..', 'dist', name);
 
 const setting = (name: string): string => process.env[name]!;
 
@@ -28,12 +33,23 @@ export async function install(): Promise<void> {
   await until(
     'dist/ is installed', // kinds take a moment to be established
     async () => {
-      await mustKubectl(['apply', '--server-side', '--force-conflicts', '-k', join(repository, 'dist')]);
+      await mustKubectl(['apply', '--server-side', '--force-conflicts', '-f', dist('install.yaml')]);
       return true;
     },
   );
   await mustKubectl(['rollout', 'status', 'deployment', OPERATOR, '--timeout=240s'], {
     namespace: NAMESPACE,
+  });
+}
+
+/** What a server answers to a visitor from this machine. */
+export function visit(
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ status: number; body: string }> {
+  return withDeadline({ clock: systemClock, delay: ANSWER_TIMEOUT }, async (signal) => {
+    const response = await fetch(url, { headers, signal });
+    return { status: response.status, body: await response.text() };
   });
 }
 

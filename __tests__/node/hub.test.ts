@@ -1,9 +1,10 @@
 import { getConfig } from '../../operator/client/core';
+import { getEntityState } from '../../operator/client/states';
 import { NAMESPACE } from '../../manifests/names';
 import { mustKubectl, until } from '../cluster';
 import { automation, configuration, hub } from '../cluster/home';
 import { ConfiguredHub } from '../integration/hub/configured-hub';
-import { install, nodeAddress, onNode, operatorPods, podsOf, processOf } from '../node-cluster';
+import { install, nodeAddress, onNode, operatorPods, podsOf, processOf, visit } from '../node-cluster';
 import { NodeHome } from '../node-cluster/home';
 
 // One hub lives through these in order.
@@ -20,12 +21,8 @@ const PORT = 8123;
 let home: NodeHome;
 let villa: ConfiguredHub;
 
-const alias = async (entity: string) => {
-  const { attributes } = (await villa.client.rest.get(`/api/states/${entity}`)) as {
-    attributes: { friendly_name: string };
-  };
-  return attributes.friendly_name;
-};
+const nameOf = async (entity: string) =>
+  (await getEntityState(villa.client.rest, entity))?.attributes['friendly_name'];
 
 /** The HTTP status of a request with a wrong token, sent from the network of the process of a pod. */
 async function wrongLoginFrom(pid: number, url: string): Promise<number> {
@@ -80,7 +77,9 @@ describe('a hub on a real node', () => {
     await villa.connect();
     await home.ready('hubautomation', 'lamp');
     await home.change('hubautomation', 'lamp', { alias: 'The new lamp' });
-    await until('the hub has it', async () => (await alias('automation.lamp')) === 'The new lamp');
+    const { status } = await home.get('hubautomation', 'lamp');
+    const entity = String(status!['entityId']);
+    await until('the hub has it', async () => (await nameOf(entity)) === 'The new lamp');
     await home.ready('hubautomation', 'lamp');
   });
 
@@ -113,12 +112,11 @@ describe('a hub on a real node', () => {
     const before = await villa.podUid();
     const { ports } = (await home.get('service', 'villa')).spec as { ports: readonly { nodePort: number }[] };
     const url = `http://${nodeAddress()}:${ports[0]!.nodePort}`;
-    const visit = (path: string, headers: Record<string, string> = {}) =>
-      fetch(`${url}${path}`, { headers, signal: AbortSignal.timeout(10_000) }).then(({ status }) => status);
-    expect(await visit('/manifest.json')).toBe(200);
+    const status = async (path: string, headers = {}) => (await visit(`${url}${path}`, headers)).status;
+    expect(await status('/manifest.json')).toBe(200);
     const wrong = { Authorization: 'Bearer wrong' };
-    await until('the visitor is banned', async () => (await visit('/api/config', wrong)) === 403, 60_000);
-    expect(await visit('/manifest.json')).toBe(403);
+    await until('the visitor is banned', async () => (await status('/api/config', wrong)) === 403, 60_000);
+    expect(await status('/manifest.json')).toBe(403);
     // Longer than three failures of the readiness probe, which once killed the hub for good.
     const unready = mustKubectl(['wait', '--for=condition=Ready=false', 'pod/villa-0', '--timeout=45s'], {
       namespace: home.namespace,

@@ -1,6 +1,6 @@
 import { kubectl, mustKubectl, until } from '../cluster';
 import { configuration, hub, HUB_VERSION } from '../cluster/home';
-import { install, nodeAddress, onNode, podsOf, visitorAddress } from '../node-cluster';
+import { install, nodeAddress, onNode, podsOf, visit, visitorAddress } from '../node-cluster';
 import { NodeHome } from '../node-cluster/home';
 
 // What kubelet, scheduler and network make of the fields of a Hub. In most pods runs a light program in place of the hub.
@@ -60,8 +60,6 @@ const says = (name: string, words: RegExp, timeoutMs?: number) =>
 
 const remove = (name: string) => home.delete('hub', name);
 
-const ask = async (url: string) => (await fetch(url, { signal: AbortSignal.timeout(10_000) })).text();
-
 describe('the pod of a Hub on a real node', () => {
   test('whose image cannot be pulled says so, and comes up when the tag is corrected', async () => {
     await run(lightHub('typo', { version: '2026.11.0-typo' }));
@@ -88,7 +86,7 @@ describe('the pod of a Hub on a real node', () => {
     };
     const seen = (address: (seen: string) => boolean) =>
       until('a visitor is seen under the address', async () => {
-        const answer = await ask(await nodePort());
+        const answer = (await visit(await nodePort())).body;
         if (address(answer)) return answer;
         throw new Error(answer);
       });

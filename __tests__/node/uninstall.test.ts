@@ -1,10 +1,7 @@
-import { join } from 'node:path';
 import { kubectl, mustKubectl, until } from '../cluster';
 import { automation, configuration, hub } from '../cluster/home';
-import { install } from '../node-cluster';
+import { dist, install } from '../node-cluster';
 import { NodeHome } from '../node-cluster/home';
-
-const dist = (name: string) => join(__dirname, '..', '..', 'dist', name);
 
 let home: NodeHome;
 
