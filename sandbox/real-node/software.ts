@@ -1,9 +1,9 @@
-import { join } from 'node:path';
 import { workload } from '../../operator/kinds/hub/workload';
 import { goBinary } from '../go-build';
 import { goInstalled } from '../go-install';
 import { type ProgressMode, type Report, runSteps } from '../progress';
 import { tether } from '../tether';
+import { nameServer } from './name-server';
 import { DNS_IMAGE, hubImage, type ImageArchive, PAUSE_IMAGE, programImage } from './images';
 
 /** What a real node needs beside Debian's packages; built once and kept in the cache. */
@@ -29,13 +29,6 @@ const CONTAINERD = {
   tags: ['no_btrfs', 'no_devmapper', 'no_zfs'], // the machine's own file system is enough
 };
 
-const COREDNS = {
-  name: 'coredns',
-  title: 'CoreDNS',
-  commands: ['github.com/coredns/coredns'],
-  version: 'v1.13.1',
-};
-
 /** Builds what is missing, the Go programs one after another: each uses all processors. */
 export async function provideNodeSoftware(mode: ProgressMode): Promise<NodeSoftware> {
   await tether(); // the others run under it
@@ -56,8 +49,7 @@ export async function provideNodeSoftware(mode: ProgressMode): Promise<NodeSoftw
       containerd = await goInstalled(CONTAINERD, report);
     }),
     step('CoreDNS', async (report) => {
-      const coredns = await goInstalled(COREDNS, report);
-      images.push(await programImage(DNS_IMAGE, join(coredns, 'coredns')));
+      images.push(await programImage(DNS_IMAGE, await nameServer(report)));
     }),
     step('Pause image', async (report) => {
       pause = await goBinary('pause', 'the pause image', report);
