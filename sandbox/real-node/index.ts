@@ -8,15 +8,8 @@ import { defaultProgress, type ProgressMode, type Report, runSteps } from '../pr
 import { makeRunDirectory } from '../run-directory';
 import { SandboxError } from '../sandbox-error';
 import { makeCgroup, removeCgroup } from './cgroups';
-import {
-  clusterObjects,
-  containerdConfiguration,
-  kubeletConfiguration,
-  NODE_NAME,
-  podNetwork,
-  proxyConfiguration,
-  RUNTIME_SOCKET,
-} from './configuration';
+import { clusterObjects, kubeletConfiguration, NODE_NAME, proxyConfiguration } from './configuration';
+import { Containerd, useImageStore } from './containerd';
 import type { ImageArchive } from './images';
 import { Namespaces } from './namespaces';
 import { type NodeSoftware, provideNodeSoftware } from './software';
@@ -30,7 +23,7 @@ export interface RealNodeOptions {
   readonly progress?: ProgressMode;
 }
 
-type NodeProgram = 'containerd' | 'kubelet' | 'kube-proxy' | 'kube-scheduler';
+type NodeProgram = 'kubelet' | 'kube-proxy' | 'kube-scheduler';
 
 /**
  * A Kubernetes cluster with one real node: kubelet, containerd, kube-proxy, scheduler and CoreDNS, as root on Linux. It
@@ -38,6 +31,7 @@ type NodeProgram = 'containerd' | 'kubelet' | 'kube-proxy' | 'kube-scheduler';
  */
 export class RealNode {
   private readonly processes = new Map<NodeProgram, SandboxProcess>();
+  private containerd: Containerd | undefined;
 
   private constructor(
     private readonly software: NodeSoftware,
@@ -68,18 +62,15 @@ export class RealNode {
   }
 
   /** Makes an image known to the node, as if it had been pulled. */
-  async importImage({ archive, name }: ImageArchive): Promise<void> {
-    await this.namespaces.run(`Importing the image ${name}`, [
-      join(this.software.containerd, 'ctr'),
-      '--namespace=k8s.io',
-      ...['images', 'import', archive],
-    ]);
+  async importImage(image: ImageArchive): Promise<void> {
+    await this.containerd!.importImage(image);
   }
 
   /** Ends everything at once, and removes data and logs; with `keep` they stay until the next start. */
   async stop({ keep = false } = {}): Promise<void> {
     await this.namespaces.stop();
-    await Promise.all([...this.processes.values()].map(({ exited }) => exited));
+    const processes = [...this.processes.values(), ...(this.containerd ? [this.containerd.process] : [])];
+    await Promise.all(processes.map(({ exited }) => exited));
     await this.controlPlane.stopAll();
     await removeCgroup(this.cgroup);
     if (!keep) await rm(this.directory, { recursive: true, force: true });
@@ -108,13 +99,10 @@ export class RealNode {
 
   private async join(report: Report): Promise<void> {
     const path = (name: string) => join(this.directory, 'node', name);
-    const networks = path('networks');
-    await mkdir(networks, { recursive: true });
+    await mkdir(path(''), { recursive: true });
     const write = (name: string, content: object) => writeFile(path(name), JSON.stringify(content));
     await Promise.all([
-      writeFile(path('containerd.toml'), containerdConfiguration(networks)),
       writeFile(path('resolv.conf'), ''),
-      writeFile(join(networks, 'pods.conflist'), JSON.stringify(podNetwork)),
       write(
         'kubelet.json',
         kubeletConfiguration({
@@ -127,23 +115,8 @@ export class RealNode {
       write('kube-proxy.json', proxyConfiguration(this.kubeconfig)),
     ]);
     report('waiting for containerd');
-    const { containerd } = this.software;
-    await this.startProgram('containerd', [
-      join(containerd, 'containerd'),
-      '--config',
-      path('containerd.toml'),
-    ]);
-    await this.waitFor('containerd', () =>
-      this.namespaces.run('Asking containerd', [
-        join(containerd, 'ctr'),
-        '--address',
-        RUNTIME_SOCKET,
-        'version',
-      ]),
-    );
-    report('importing images');
-    // One after another: each keeps the disk busy.
-    for (const image of this.software.images) await this.importImage(image);
+    await useImageStore(this.software.imageStore, this.namespaces);
+    this.containerd = await Containerd.start(this.namespaces, this.software.containerd, path(''));
     report('waiting for the node');
     const { kubeNode } = this.software;
     const kubeconfig = `--kubeconfig=${this.kubeconfig}`;
@@ -173,13 +146,10 @@ export class RealNode {
   }
 
   private async startProgram(name: NodeProgram, command: readonly string[]): Promise<void> {
-    const { containerd } = this.software;
     const started = await SandboxProcess.start({
       name,
       command: [...this.namespaces.enter, ...command],
       directory: join(this.directory, 'node'),
-      // For containerd, which starts its shim by name.
-      env: { PATH: `${containerd}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin` },
     });
     this.processes.set(name, started);
   }

@@ -77,6 +77,11 @@ export class Namespaces {
     });
   }
 
+  /** The path outside of one of the node's own folders. */
+  folder(path: (typeof OWN_FOLDERS)[number]): string {
+    return join(this.directory, 'folders', path);
+  }
+
   /** Kills every process inside. */
   async stop(): Promise<void> {
     await this.first.stop();

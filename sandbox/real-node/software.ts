@@ -3,6 +3,7 @@ import { goBinary } from '../go-build';
 import { goInstalled } from '../go-install';
 import { type ProgressMode, type Report, runSteps } from '../progress';
 import { tether } from '../tether';
+import { imageStore } from './containerd';
 import { nameServer } from './name-server';
 import { DNS_IMAGE, hubImage, type ImageArchive, PAUSE_IMAGE, programImage } from './images';
 
@@ -16,7 +17,8 @@ export interface NodeSoftware {
   readonly pause: string;
   /** Folder of containerd, its shim and ctr. */
   readonly containerd: string;
-  readonly images: readonly ImageArchive[];
+  /** The data of a containerd that has the images of all pods but the operator's. */
+  readonly imageStore: string;
 }
 
 const CONTAINERD = {
@@ -60,5 +62,13 @@ export async function provideNodeSoftware(mode: ProgressMode): Promise<NodeSoftw
     images.push(await hubImage(workload.image.default, report));
   });
   await Promise.all([runSteps(programs, mode), runSteps([hub], mode)]);
-  return { kube, kubeNode, pause, containerd, images };
+  let store = '';
+  const importing = step('Images', async (report) => {
+    store = await imageStore(
+      { containerd, pause, images: images.sort((a, b) => a.name.localeCompare(b.name)) },
+      report,
+    );
+  });
+  await runSteps([importing], mode);
+  return { kube, kubeNode, pause, containerd, imageStore: store };
 }

@@ -1,0 +1,138 @@
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cached, contentKey } from '../cache';
+import { runCommand } from '../command';
+import { SandboxProcess } from '../process';
+import type { Report } from '../progress';
+import { SandboxError } from '../sandbox-error';
+import { containerdConfiguration, podNetwork } from './configuration';
+import type { ImageArchive } from './images';
+import { Namespaces } from './namespaces';
+
+// Milliseconds.
+const START_TIMEOUT = 120_000;
+const POLL_INTERVAL = 100;
+
+/** Where it keeps images. */
+const DATA = '/var/lib/containerd';
+
+/** The runtime of the containers of a node. */
+export class Containerd {
+  private constructor(
+    readonly process: SandboxProcess,
+    private readonly namespaces: Namespaces,
+    private readonly programs: string,
+  ) {}
+
+  /**
+   * @param programs the folder of containerd, its shim and ctr
+   * @param directory for its configuration and log
+   */
+  static async start(namespaces: Namespaces, programs: string, directory: string): Promise<Containerd> {
+    const networks = join(directory, 'networks');
+    await mkdir(networks, { recursive: true });
+    await writeFile(join(networks, 'pods.conflist'), JSON.stringify(podNetwork));
+    const configuration = join(directory, 'containerd.toml');
+    await writeFile(configuration, containerdConfiguration(networks));
+    const started = await SandboxProcess.start({
+      name: 'containerd',
+      command: [...namespaces.enter, join(programs, 'containerd'), '--config', configuration],
+      directory,
+      // It starts its shim by name.
+      env: { PATH: `${programs}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin` },
+    });
+    const containerd = new Containerd(started, namespaces, programs);
+    await containerd.untilItAnswers();
+    return containerd;
+  }
+
+  /** Makes an image known, as if it had been pulled. */
+  async importImage({ archive, name }: ImageArchive): Promise<void> {
+    await this.ctr(`Importing the image ${name}`, 'images', 'import', archive);
+  }
+
+  private async ctr(step: string, ...args: string[]): Promise<void> {
+    await this.namespaces.run(step, [join(this.programs, 'ctr'), '--namespace=k8s.io', ...args]);
+  }
+
+  private async untilItAnswers(): Promise<void> {
+    const deadline = Date.now() + START_TIMEOUT;
+    for (;;) {
+      const failure = await this.ctr('Asking containerd', 'version').then(
+        () => undefined,
+        (error: Error) => error,
+      );
+      if (!failure) return;
+      const { running, logFile } = this.process;
+      if (!running || Date.now() > deadline)
+        throw new SandboxError('containerd does not answer.', `Read the log. ${failure.message}`, {
+          logFile,
+        });
+      await sleep(POLL_INTERVAL);
+    }
+  }
+}
+
+interface ImageStoreOptions {
+  /** The folder of containerd, its shim and ctr. */
+  readonly containerd: string;
+  /** Path of the binary of go/cmd/pause. */
+  readonly pause: string;
+  readonly images: readonly ImageArchive[];
+}
+
+/**
+ * Returns the data of a containerd that has the images, imported when the cache has none: that takes a minute, and a copy
+ * of it seconds.
+ */
+export async function imageStore(
+  { containerd, pause, images }: ImageStoreOptions,
+  report: Report,
+): Promise<string> {
+  const key = contentKey([containerd, ...images.flatMap(({ name, archive }) => [name, archive])]);
+  const folder = await cached('image-store', key, async (partial) => {
+    const directory = join(partial, 'node');
+    const namespaces = await Namespaces.start(directory, pause);
+    try {
+      const runtime = await Containerd.start(namespaces, containerd, directory);
+      for (const image of images) {
+        report(`importing ${image.name} (first start only)`);
+        await runtime.importImage(image);
+      }
+    } finally {
+      await namespaces.stop();
+    }
+    await rename(namespaces.folder(DATA), join(partial, 'data'));
+    await rm(directory, { recursive: true });
+  });
+  return join(folder, 'data');
+}
+
+/** Gives a node that has no containerd yet the images of a store. */
+export async function useImageStore(store: string, namespaces: Namespaces): Promise<void> {
+  const data = namespaces.folder(DATA);
+  const logFile = join(data, '..', 'image-store.log');
+  const copy = (...args: string[]) =>
+    runCommand({ step: 'Copying the images', command: ['cp', '--archive', ...args], logFile });
+  // Files of images are never changed, only removed: a link to each is enough, where the cache is on the same disk.
+  await copy('--link', `${store}/.`, data).catch(() => copy(`${store}/.`, data));
+  // Databases are changed in place.
+  const find = [
+    'find',
+    data,
+    '-name',
+    '*.db',
+    '-exec',
+    'cp',
+    '{}',
+    '{}.own',
+    ';',
+    '-exec',
+    'mv',
+    '{}.own',
+    '{}',
+    ';',
+  ];
+  await runCommand({ step: 'Copying the databases of images', command: find as [string], logFile });
+}
