@@ -94,6 +94,11 @@ interface Credentials {
   readonly headers: Promise<Readonly<Record<string, string>>>;
 }
 
+/** Idle connections beyond this many are closed: a burst of requests opens one for each of them. */
+export const MAX_IDLE_CONNECTIONS = 8;
+
+const KEPT_CONNECTIONS = { keepAlive: true, maxFreeSockets: MAX_IDLE_CONNECTIONS } as const;
+
 /**
  * The client of the API server: JSON over keep-alive connections, authenticated as the kubeconfig states. All requests
  * of the operator use it. They throw only {@link ApiError}, {@link ApiServerUnreachable}, or the reason of an aborted
@@ -103,8 +108,8 @@ export class ApiClient {
   private readonly client: AxiosInstance;
   private readonly timeout: number;
   private agents = {
-    httpAgent: new http.Agent({ keepAlive: true }),
-    httpsAgent: new https.Agent({ keepAlive: true }),
+    httpAgent: new http.Agent(KEPT_CONNECTIONS),
+    httpsAgent: new https.Agent(KEPT_CONNECTIONS),
   };
   private tlsIdentity = '';
   private credentials: Credentials | undefined;
@@ -256,7 +261,7 @@ export class ApiClient {
     this.agents = {
       ...this.agents,
       httpsAgent: new https.Agent({
-        keepAlive: true,
+        ...KEPT_CONNECTIONS,
         ...(ca !== undefined && { ca }),
         ...(cert !== undefined && { cert }),
         ...(key !== undefined && { key }),

@@ -7,6 +7,7 @@ import {
   ApiClient,
   type ApiClientOptions,
   ApiServerUnreachable,
+  MAX_IDLE_CONNECTIONS,
 } from '../../../operator/runtime/api-client';
 import { ManualClock, settle } from '../manual-clock';
 import { until } from '../until';
@@ -85,6 +86,26 @@ describe('answers', () => {
     expect(await cluster.request(get)).toEqual({ ok: true });
     await cluster.request(get);
     expect(seen[0]?.socket).toBe(seen[1]?.socket);
+  });
+
+  test('a burst of requests leaves a few idle connections', async () => {
+    const waiting: ServerResponse[] = [];
+    answer = (_, response) => void waiting.push(response);
+    const cluster = connect();
+    const burst = Array.from({ length: 40 }, () => cluster.request({ method: 'GET', path: '/x' }));
+    await until(() => waiting.length === 40);
+    for (const response of waiting) json(response, 200, {});
+    await Promise.all(burst);
+    const connections = () =>
+      new Promise<number>((resolve, reject) =>
+        server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+      );
+    let open = 40;
+    await until(() => {
+      void connections().then((count) => (open = count));
+      return open <= MAX_IDLE_CONNECTIONS;
+    });
+    expect(open).toBe(MAX_IDLE_CONNECTIONS);
   });
 
   test('an error has the status, the reason and the message of the server, and its Retry-After', async () => {

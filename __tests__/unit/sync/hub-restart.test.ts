@@ -147,6 +147,16 @@ const hubStatus = (phase: HubStatus['phase'], message: string, more: Partial<Hub
   ...more,
 });
 
+/** A hub that runs, and children whose first status is written. */
+async function childrenWithStatus() {
+  const all = setup();
+  all.seeHub(hubStatus('Running', 'Home Assistant 2026.11.0 is running.'));
+  all.seeChildren();
+  await all.clock.advance(1_000);
+  all.writes();
+  return all;
+}
+
 describe('the restart of a hub with 500 children', () => {
   test('costs at most two status writes per child and no event of a child', async () => {
     const { clock, hubs, reconciles, seeChildren, seeHub, writes } = setup();
@@ -174,12 +184,7 @@ describe('the restart of a hub with 500 children', () => {
   }, 60_000);
 
   test('costs no more when all children lose the connection before the Hub reports it', async () => {
-    const { clock, hub, hubs, seeChildren, seeHub, touchChildren, woken, writes } = setup();
-    seeHub(hubStatus('Running', 'Home Assistant 2026.11.0 is running.'));
-    seeChildren();
-    await clock.advance(1_000);
-    writes();
-
+    const { clock, hub, hubs, seeHub, touchChildren, woken, writes } = await childrenWithStatus();
     hub.answers = false;
     touchChildren();
     await clock.advance(1_000);
@@ -198,12 +203,7 @@ describe('the restart of a hub with 500 children', () => {
 
 describe('children that do not reach a hub that their Hub does', () => {
   test('report it after 30 s, and not at all when it answers before', async () => {
-    const { clock, hub, hubs, seeChildren, seeHub, touchChildren, writes } = setup();
-    seeHub(hubStatus('Running', 'Home Assistant 2026.11.0 is running.'));
-    seeChildren();
-    await clock.advance(1_000);
-    writes();
-
+    const { clock, hub, hubs, touchChildren, writes } = await childrenWithStatus();
     hub.answers = false;
     touchChildren();
     await clock.advance(25_000);
