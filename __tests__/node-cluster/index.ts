@@ -33,7 +33,7 @@ export async function install(): Promise<void> {
   await until(
     'dist/ is installed', // kinds take a moment to be established
     async () => {
-      await mustKubectl(['apply', '--server-side', '--force-conflicts', '-f', dist('install.yaml')]);
+      await mustKubectl(['apply', '--server-side', '--force-conflicts', '-k', dist('')]);
       return true;
     },
   );
@@ -83,6 +83,15 @@ export async function podsOf(namespace: string, selector = ''): Promise<Pod[]> {
 export async function operatorPods(): Promise<Pod[]> {
   const pods = await podsOf(NAMESPACE, `app.kubernetes.io/name=${OPERATOR}`);
   return pods.filter(({ metadata }) => !metadata.deletionTimestamp);
+}
+
+/** What the kubelet says of failed probes of the operator; not of those that a busy machine was too slow for. */
+export async function failedProbes(): Promise<string[]> {
+  const list = ['get', 'events', '--field-selector=reason=Unhealthy', '--output=json'];
+  const { items } = JSON.parse(await mustKubectl(list, { namespace: NAMESPACE })) as {
+    items: readonly { readonly message: string }[];
+  };
+  return items.map(({ message }) => message).filter((message) => !message.includes('deadline exceeded'));
 }
 
 /** The process on the node of a pod's only container. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { NAMESPACE, OPERATOR } from '../../manifests/names';
 import { kubectl, mustKubectl, until } from '../cluster';
 import { automation, conditionOf, type Stored } from '../cluster/home';
-import { install, onNode, operatorPods, type Pod, processOf } from '../node-cluster';
+import { failedProbes, install, onNode, operatorPods, type Pod, processOf } from '../node-cluster';
 import { NodeHome } from '../node-cluster/home';
 
 const LEASE = OPERATOR;
@@ -73,11 +73,7 @@ describe('the operator as a pod', () => {
   test('starts without a restart and without a failed probe', async () => {
     const [pod] = await operatorPods();
     expect(pod!.status.containerStatuses).toMatchObject([{ ready: true, restartCount: 0 }]);
-    const events = JSON.parse(
-      await mustKubectl(['get', 'events', '--field-selector=reason=Unhealthy', '--output=json'], operator),
-    ) as { items: readonly { involvedObject: { name: string }; message: string }[] };
-    const own = events.items.filter(({ involvedObject }) => involvedObject.name === pod!.metadata.name);
-    expect(own.map(({ message }) => message)).toEqual([]);
+    expect(await failedProbes()).toEqual([]);
   });
 
   test('its webhook is asked through its Service, and refuses an id that another resource has', async () => {
