@@ -71,6 +71,10 @@ export const RELOAD_ATTEMPT_PAUSE = 5 * SECOND;
 export const FINALIZER_TRY = 5 * SECOND;
 /** For this time after it, the finalizers of all resources of that hub are released without an attempt. */
 export const FINALIZER_SKIP = 30 * SECOND;
+/** A deleted Hub waits for its children to be deleted as well. */
+export const HUB_DELETION_GRACE = 5 * SECOND;
+/** The interval at which it looks whether they are gone. */
+export const HUB_DELETION_POLL = SECOND;
 
 // --- Rollout: rules.md, "Rollout and debounce" ---
 

@@ -522,7 +522,7 @@ export const eventReasons = {
     kinds: [...hubObjects, ...repositories],
     type: 'Warning',
     meaning:
-      'The object of a deleted resource, or under a former id, remains in the hub, because the hub did not answer, `dry-run` is set, or it was adopted.',
+      'The object of a deleted resource, or under a former id, remains in the hub, because the hub did not answer, `dry-run` is set, it was adopted, or the Hub is gone or going while its hub or its volume stays.',
     action: 'Delete the object in the hub if it is not wanted.',
   },
   CleanupFailed: {

@@ -8,6 +8,7 @@ import { type Outcome, type Waiting, waiting } from '../runtime/outcome';
 import type { CustomResource } from '../kinds/resource';
 import type { ReconcileContext, SyncModule } from '../runtime/sync-module';
 import type { HubClients } from './hub-clients';
+import { keepsVolume } from './hub/workload/retain';
 import { PerHub } from './hub/per-hub';
 import { hubErrorOutcome } from './hub-errors';
 import type { Services } from './services';
@@ -21,6 +22,8 @@ export interface ChildModule<R extends Child> {
   sync(resource: R, client: HubClient, context: ReconcileContext): Promise<Outcome>;
   /** Removes the object from the hub. Resolves with events to emit, or with Waiting while it is in progress. */
   remove(resource: R, client: HubClient, context: ReconcileContext): Promise<readonly EventSpec[] | Waiting>;
+  /** What a removal would remove, as far as status says, such as `automation porch`; undefined: nothing. */
+  objectOf(resource: R): string | undefined;
   /** Forgets a resource that is gone although its object may still be in the hub. */
   forget?(resource: R, client: HubClient): void;
 }
@@ -85,7 +88,18 @@ export function childModule<R extends Child>(
       lostSince.delete(uid);
       const name = resource.spec.hubRef.name;
       const hub = hubs.find(namespace, name);
-      if (!hub || hub.metadata.deletionTimestamp) return []; // the objects are deleted with the hub
+      const object = module.objectOf(resource);
+      const cleanupSkipped = (why: string): EventSpec => ({
+        type: 'Warning',
+        reason: 'CleanupSkipped',
+        message: `The ${object ?? 'object'} may still be in the hub. ${why}`,
+      });
+      if (!hub) return object === undefined ? [] : [cleanupSkipped(`The Hub ${name} does not exist.`)];
+      if (hub.metadata.deletionTimestamp && !hub.spec.external) {
+        // It is deleted with the volume.
+        if (object === undefined || !keepsVolume(hub)) return [];
+        return [cleanupSkipped(`The Hub ${name} is being deleted, and its volume is kept.`)];
+      }
       const contacted = await hubs.contact(hub);
       if ('missing' in contacted) return [cleanupSkipped(contacted.missing)];
       const skip = (why: string) => {
@@ -104,14 +118,6 @@ export function childModule<R extends Child>(
         return skip(error.message);
       }
     },
-  };
-}
-
-function cleanupSkipped(why: string): EventSpec {
-  return {
-    type: 'Warning',
-    reason: 'CleanupSkipped',
-    message: `The object may still be in the hub. ${why}`,
   };
 }
 

@@ -202,7 +202,18 @@ describe('a hub that runs elsewhere', () => {
     );
     await home.apply(secret('authority', { 'ca.crt': certificate }, 'tls'));
     await home.ready('hub', 'tls');
-    await home.delete('hub', 'tls');
+  });
+
+  test('loses the objects of children that are deleted just after their Hub', async () => {
+    await home.apply(automation('tls', 'evening'));
+    await home.ready('hubautomation', 'evening');
+    const { entities } = ownClient();
+    expect(await entities.read('automation', 'evening')).toBeDefined();
+    await home.delete('hub', 'tls', { wait: false });
+    await home.delete('hubautomation', 'evening');
+    await until('the Hub is gone', async () => !(await home.exists('hub', 'tls')));
+    expect(await entities.read('automation', 'evening')).toBeUndefined();
+    expect((await operator.events('HubAutomation', 'evening')).join()).not.toContain('Cleanup');
   });
 });
 

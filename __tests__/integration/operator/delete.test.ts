@@ -45,7 +45,7 @@ describe('deletion', () => {
         await home.event(
           'HubAutomation',
           name,
-          /^Warning CleanupSkipped: The object may still be in the hub/,
+          new RegExp(`^Warning CleanupSkipped: The automation ${name} may still be in the hub`),
         );
     });
     await home.ready('hub', 'villa');

@@ -1,4 +1,5 @@
 import type { Hub } from '../../../operator/kinds';
+import { HUB_LABEL } from '../../../operator/kinds/annotations';
 import { HubUnreachable } from '../../../operator/client/errors';
 import type { ReconcileContext, SyncModule } from '../../../operator/runtime/sync-module';
 import { type Child, childModule } from '../../../operator/sync/child';
@@ -12,6 +13,8 @@ let phase: string;
 let ready: 'True' | 'False';
 let uid: string;
 let hubExists: boolean;
+let hubSpec: Hub['spec'];
+let deletionTimestamp: string | undefined;
 let clock: ManualClock;
 let services: Services;
 let hubs: HubClients;
@@ -24,11 +27,13 @@ beforeEach(() => {
   );
   uid = '1';
   hubExists = true;
+  hubSpec = {};
+  deletionTimestamp = undefined;
   clock = new ManualClock();
   const hub = (name: string) =>
     ({
-      metadata: { namespace: 'home', name, uid: `${name}-${uid}` },
-      spec: {},
+      metadata: { namespace: 'home', name, uid: `${name}-${uid}`, deletionTimestamp },
+      spec: hubSpec,
       status: {
         phase,
         url: 'http://127.0.0.1:9',
@@ -47,7 +52,7 @@ beforeEach(() => {
             ? hub(name)
             : undefined
           : secrets.has(name)
-            ? { metadata: { name } }
+            ? { metadata: { name, labels: { [HUB_LABEL]: 'villa' } } }
             : undefined,
     },
     assertLeader: () => undefined,
@@ -114,6 +119,7 @@ describe('childModule', () => {
   let removed: number;
   let forgotten: number;
   let failure: Error | undefined;
+  let object: string | undefined;
   let module: SyncModule<Child>;
   const remove = (name = 'villa') => module.remove!(childOf(name), {} as ReconcileContext);
 
@@ -121,6 +127,7 @@ describe('childModule', () => {
     removed = 0;
     forgotten = 0;
     failure = undefined;
+    object = 'automation lights';
     module = childModule<Child>(services, hubs, {
       sync: () => Promise.reject(new Error('not asked')),
       remove: () => {
@@ -128,6 +135,7 @@ describe('childModule', () => {
         return failure ? Promise.reject(failure) : Promise.resolve([]);
       },
       forget: () => void forgotten++,
+      objectOf: () => object,
     });
   });
 
@@ -158,8 +166,43 @@ describe('childModule', () => {
     const outcome = await module.sync(childOf('villa'), {} as ReconcileContext);
     expect(outcome).toMatchObject({ type: 'Waiting', reason: 'HubNotFound' });
     expect(outcome.after).toBeGreaterThanOrEqual(30_000);
+  });
+
+  const left = (why: string) => [
+    {
+      type: 'Warning',
+      reason: 'CleanupSkipped',
+      message: `The automation lights may still be in the hub. ${why}`,
+    },
+  ];
+
+  test('names the object that it cannot remove since the Hub does not exist', async () => {
+    hubExists = false;
+    expect(await remove()).toEqual(left('The Hub villa does not exist.'));
+    object = undefined;
     expect(await remove()).toEqual([]);
     expect(removed).toBe(0);
+  });
+
+  test('leaves the object to a Hub that is being deleted, and names it where the volume is kept', async () => {
+    deletionTimestamp = '2026-01-01T00:00:00Z';
+    expect(await remove()).toEqual([]);
+    for (const storage of [{ retain: true }, { existingClaim: 'old' }]) {
+      hubSpec = { storage };
+      expect(await remove()).toEqual(left('The Hub villa is being deleted, and its volume is kept.'));
+    }
+    object = undefined;
+    expect(await remove()).toEqual([]);
+    expect(removed).toBe(0);
+  });
+
+  test('removes the object from an external hub whose Hub is being deleted: it lives on', async () => {
+    deletionTimestamp = '2026-01-01T00:00:00Z';
+    hubSpec = { external: { url: 'http://box.example.org', tokenSecretRef: { name: 'villa-api-token' } } };
+    expect(await remove()).toEqual([]);
+    expect(removed).toBe(1);
+    failure = new HubUnreachable('It does not answer.');
+    expect(await remove()).toEqual(left('It does not answer.'));
   });
 
   test('removes the object although the Hub is not Ready, since its hub may respond', async () => {

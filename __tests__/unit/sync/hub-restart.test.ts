@@ -58,6 +58,7 @@ function setup() {
         ? Promise.resolve(ready('AutomationGenerated', 'In use.'))
         : Promise.reject(new HubUnreachable('connection refused')),
     remove: () => Promise.resolve([]),
+    objectOf: () => undefined,
   });
   const see = (object: CustomResource): CustomResource => {
     const definition = (object.kind === 'Hub' ? hubDefinition : automation) as KindDefinition;

@@ -6,6 +6,7 @@ import type { EventSpec } from '../../runtime/event-spec';
 import type { Waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Pod } from '../hub/health/pod-state';
+import { keepsVolume } from '../hub/workload/retain';
 import type { HubClients } from '../hub-clients';
 import type { Services } from '../services';
 import { activators } from './activation';
@@ -38,8 +39,11 @@ export class CommunityRemoval {
     const { metadata, spec, status } = resource;
     this.preparations.forget(metadata.uid);
     const hub = this.hubs.find(metadata.namespace, spec.hubRef.name);
-    // The volume is deleted with the Hub, or kept as it is with `retain`.
-    if (!hub || hub.metadata.deletionTimestamp || hub.spec.external) return [];
+    const left = (why: string) => (status?.target === undefined ? [] : [skipped(status.target, why)]);
+    if (!hub) return left(`The Hub ${spec.hubRef.name} does not exist.`);
+    if (hub.spec.external) return [];
+    // Otherwise the volume is deleted with the Hub.
+    if (hub.metadata.deletionTimestamp) return keepsVolume(hub) ? left('The Hub is being deleted.') : [];
     if (dryRun && status?.target !== undefined)
       return this.finish(resource, skipped(status.target, 'The annotation dry-run is set.'));
     const pod = this.installer.find(resource);

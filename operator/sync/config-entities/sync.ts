@@ -95,8 +95,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
   ): Promise<Waiting | readonly EventSpec[]> {
     const { type, reason } = this.entityType;
     const id = ownedId(this.entityType, resource);
-    const isDeleted = id !== undefined && shouldDelete(resource, this.entityType.spec(resource));
-    const ids = [...(isDeleted ? [id] : []), ...formerIds(resource)];
+    const ids = this.idsToRemove(resource);
+    const isDeleted = id !== undefined && ids.includes(id);
     if (ids.length > 0 && !context.dryRun && !(await this.operations.ensureRemoved(resource, client, ids))) {
       return waiting(reason, `The ${type} ${ids.join(', ')} is being removed from the hub.`, FINALIZER_TRY);
     }
@@ -107,8 +107,20 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     return [{ type: 'Warning', reason: 'CleanupSkipped', message }];
   }
 
+  objectOf(resource: R): string | undefined {
+    const ids = this.idsToRemove(resource);
+    return ids.length === 0 ? undefined : `${this.entityType.type} ${ids.join(', ')}`;
+  }
+
   forget(resource: R, client: HubClient): void {
     this.contexts.of(client, resource).cache.delete(resource.metadata.uid);
+  }
+
+  /** The ids of the objects that go with the resource. */
+  private idsToRemove(resource: R): readonly string[] {
+    const id = ownedId(this.entityType, resource);
+    const isDeleted = id !== undefined && shouldDelete(resource, this.entityType.spec(resource));
+    return [...(isDeleted ? [id] : []), ...formerIds(resource)];
   }
 
   private workOn(resource: R, client: HubClient, context: ReconcileContext): EntityWork<R, S> {

@@ -8,6 +8,7 @@ import type { HubClients } from '../hub-clients';
 import type { Services } from '../services';
 import { Connector } from './access/connect';
 import { externalStep } from './access/external';
+import { awaitChildren } from './await-children';
 import { ensureBackupSchedule } from './backup';
 import { checkClusterBans, type WithBans } from './health/cluster-bans';
 import { continueOnFailure } from './continue-on-failure';
@@ -45,7 +46,10 @@ export function hubModule(
       if (reconcile.dryRun) return dryRun(services, context);
       return (spec.external ? externalSteps : steps).run(context, readyOutcome);
     },
-    remove: (hub, context) => releaseRetained(services, hub, context),
+    async remove(hub, context) {
+      const released = await releaseRetained(services, hub, context);
+      return 'type' in released ? released : (awaitChildren(services, hub) ?? released);
+    },
   };
 }
 

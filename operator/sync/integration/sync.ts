@@ -99,20 +99,20 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
       return waiting('ConfigFlowInProgress', 'The flow is being ended in the hub.', API_NOT_LOADED_REQUEUE);
     }
     const { status } = resource;
-    const spec = defaulted(definition.spec, resource.spec);
     const made = operation?.result?.type === 'created' ? operation.result.entry : undefined;
     const pendingFlow = status?.pendingFlow;
-    const isKept = spec.deletionPolicy === 'Orphan' || (spec.deletionPolicy === undefined && status?.adopted);
     if (context.dryRun) {
       this.forget(resource, client);
-      const present = isKept ? undefined : (status?.entryID ?? made?.entry_id ?? pendingFlow?.replaces);
-      return leftInDryRun(present, pendingFlow !== undefined);
+      const object = this.objectOf(resource);
+      if (object === undefined) return [];
+      const message = `The ${object} stays in the hub: nothing is sent with the annotation dry-run.`;
+      return [{ type: 'Warning', reason: 'CleanupSkipped', message }];
     }
     if (pendingFlow?.kind !== undefined) await abortFlow(client, pendingFlow);
     const isCreating = pendingFlow !== undefined && pendingFlow.kind === undefined;
     const left = made ?? (isCreating ? await this.acquisition.endPending(resource, client, hub) : undefined);
     const entryId = status?.entryID ?? left?.entry_id ?? status?.pendingFlow?.replaces;
-    if (entryId === undefined || isKept) {
+    if (entryId === undefined || isKept(resource)) {
       this.forget(resource, client);
       return [];
     }
@@ -120,6 +120,13 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
       return waiting('ConfigFlowInProgress', 'The entry is being removed from the hub.', FINALIZER_TRY);
     this.forget(resource, client);
     return [];
+  }
+
+  objectOf(resource: IntegrationResource): string | undefined {
+    const { entryID, pendingFlow } = resource.status ?? {};
+    const id = isKept(resource) ? undefined : (entryID ?? pendingFlow?.replaces);
+    if (id !== undefined) return `entry ${id}`;
+    return pendingFlow && 'config flow, or the entry that it made,';
   }
 
   forget(resource: IntegrationResource, client: HubClient): void {
@@ -185,13 +192,9 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
   }
 }
 
-/** @param entryId of the entry that would be removed */
-function leftInDryRun(entryId: string | undefined, hasFlow: boolean): readonly EventSpec[] {
-  if (entryId === undefined && !hasFlow) return [];
-  const what = entryId === undefined ? 'A config flow, or the entry that it made,' : `The entry ${entryId}`;
-  const message = `${what} stays in the hub: nothing is sent with the annotation dry-run.`;
-  return [{ type: 'Warning', reason: 'CleanupSkipped', message }];
-}
+/** Whether the entry stays in the hub when its resource is deleted. */
+const isKept = ({ spec: { deletionPolicy }, status }: IntegrationResource): boolean =>
+  deletionPolicy === 'Orphan' || (deletionPolicy === undefined && status?.adopted === true);
 
 /** Former values that are remembered of one resource: the oldest are forgotten. */
 const REMEMBERED_SECRETS = 200;

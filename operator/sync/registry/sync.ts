@@ -100,6 +100,11 @@ export class RegistrySync implements ChildModule<EntryResource> {
     return [];
   }
 
+  objectOf(resource: EntryResource): string | undefined {
+    const id = entryId(this.entryType, resource);
+    return id === undefined || !shouldDelete(resource) ? undefined : `${this.entryType.type} ${id}`;
+  }
+
   /**
    * Floors, labels and areas are often applied together: what is about to appear is not reported, which would be a write
    * of status for each thing that appears. A resource without any condition would be taken for a finished one.

@@ -1,4 +1,4 @@
-import type { HubCommunityRepository } from '../../../../operator/kinds';
+import type { Hub, HubCommunityRepository } from '../../../../operator/kinds';
 import { INSTALLED_REMOVAL_TIMEOUT } from '../../../../operator/limits';
 import type { HubClients } from '../../../../operator/sync/hub-clients';
 import type { Installer } from '../../../../operator/sync/community/installer';
@@ -17,10 +17,12 @@ let clock: ManualClock;
 let started: number;
 let cleaned: number;
 let pod: Pod | undefined;
+let hub: Hub | undefined;
 
 beforeEach(() => {
   clock = new ManualClock();
   [started, cleaned, pod] = [0, 0, undefined];
+  hub = aHub();
 });
 
 /** A removal whose hub runs, in a process that starts now. */
@@ -33,7 +35,7 @@ function removal(): CommunityRemoval {
   };
   return new CommunityRemoval(
     services({ clock }),
-    { find: () => aHub() } as unknown as HubClients,
+    { find: () => hub } as unknown as HubClients,
     installer as unknown as Installer,
     { forget: () => undefined } as unknown as Preparations,
     { release: () => undefined } as unknown as Targets,
@@ -66,6 +68,33 @@ describe('CommunityRemoval', () => {
       }),
     ]);
     expect([started, cleaned]).toEqual([2, 1]);
+  });
+
+  test('names the files that stay on a volume that is kept, or without a Hub', async () => {
+    const given = deleted({ target: 'themes/night' });
+    const left = [
+      {
+        type: 'Warning',
+        reason: 'CleanupSkipped',
+        message: expect.stringContaining('The files in /config/themes/night stay on the volume.') as unknown,
+      },
+    ];
+    const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z' };
+    hub = undefined;
+    expect(await removal().remove(given, context)).toEqual(left);
+    expect(await removal().remove(deleted({}), context)).toEqual([]);
+    hub = aHub({ metadata, spec: { storage: { retain: true } } });
+    expect(await removal().remove(given, context)).toEqual(left);
+    hub = aHub({ metadata });
+    expect(await removal().remove(given, context)).toEqual([]);
+    expect([started, cleaned]).toEqual([0, 0]);
+  });
+
+  test('in a dry-run leaves the files, and starts no pod', async () => {
+    expect(await removal().remove(deleted({ target: 'themes/night' }), { ...context, dryRun: true })).toEqual(
+      [expect.objectContaining({ reason: 'CleanupSkipped' })],
+    );
+    expect(started).toBe(0);
   });
 
   test('reports no files when none were installed', async () => {

@@ -422,7 +422,7 @@ describe('IntegrationSync', () => {
       const left = (what: string) => [
         { type: 'Warning', reason: 'CleanupSkipped', message: expect.stringContaining(what) as unknown },
       ];
-      expect(await house.remove('one', { dryRun: true })).toEqual(left('A config flow'));
+      expect(await house.remove('one', { dryRun: true })).toEqual(left('The config flow'));
       expect(hub.flows.size).toBe(1);
       await house.settle('one');
       const { entryID } = house.status('one');

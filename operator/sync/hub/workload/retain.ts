@@ -40,6 +40,10 @@ export async function releaseRetained(
   }
 }
 
+/** Whether the volume of a Hub outlives it: what is in the hub comes back with it. */
+export const keepsVolume = ({ spec: { storage } }: Hub): boolean =>
+  storage?.retain === true || storage?.existingClaim !== undefined;
+
 async function release(services: RetainServices, hub: Hub, type: ResourceType, name: string): Promise<void> {
   const object = await services.applier.find<ClusterObject>(type, hub.metadata.namespace, name);
   if (object) await ensureOwnerReference(services, hub, type, object, false);

@@ -1,0 +1,67 @@
+import { finalizerOf } from '../../../../operator/kinds/annotations';
+import { HUB_DELETION_GRACE } from '../../../../operator/limits';
+import type { CustomResource } from '../../../../operator/kinds/resource';
+import { awaitChildren } from '../../../../operator/sync/hub/await-children';
+import { ManualClock } from '../../manual-clock';
+import { objectMetadata } from '../../object-metadata';
+import { aHub, services } from '../fixtures';
+
+let clock: ManualClock;
+let children: CustomResource[];
+
+beforeEach(() => {
+  clock = new ManualClock();
+  children = [];
+});
+
+const now = () => new Date(clock.now()).toISOString();
+
+const child = (kind: string, { finalizers = [finalizerOf(kind)], isGoing = false } = {}): CustomResource => ({
+  apiVersion: 'hub-operator.dev/v1',
+  kind,
+  metadata: {
+    ...objectMetadata,
+    name: 'porch',
+    uid: 'u',
+    finalizers,
+    ...(isGoing && { deletionTimestamp: now() }),
+  },
+  spec: {},
+});
+
+/** Whether the Hub, which is deleted since `deletionTimestamp`, waits. */
+function waits(deletionTimestamp: string): boolean {
+  const given = services({
+    clock,
+    cache: { ofHub: ((kind: string) => children.filter((each) => each.kind === kind)) as never },
+  });
+  return awaitChildren(given, aHub({ metadata: { deletionTimestamp } })) !== undefined;
+}
+
+describe('awaitChildren', () => {
+  test('waits a few seconds for living children to be deleted, and not without children', async () => {
+    const since = now();
+    expect(waits(since)).toBe(false);
+    children = [child('HubAutomation')];
+    expect(waits(since)).toBe(true);
+    await clock.advance(HUB_DELETION_GRACE);
+    expect(waits(since)).toBe(false);
+  });
+
+  test('waits for children that are being removed, until they are', async () => {
+    const since = now();
+    children = [child('HubAutomation', { isGoing: true }), child('HubScene')];
+    await clock.advance(10 * HUB_DELETION_GRACE);
+    expect(waits(since)).toBe(true);
+    children = [child('HubScene')];
+    expect(waits(since)).toBe(false);
+  });
+
+  test('does not wait for children that have nothing in the hub, nor for finalizers of others', () => {
+    children = [
+      child('HubConfiguration', { finalizers: [] }),
+      child('HubAutomation', { finalizers: ['example.org/other'], isGoing: true }),
+    ];
+    expect(waits(now())).toBe(false);
+  });
+});
