@@ -482,6 +482,10 @@ export const otherConditions = {
     meaning: 'The hub is reached through its Ingress or HTTPRoute. Absent without one.',
     reasons: {
       Exposed: { meaning: 'The hub accepts requests of its proxy. While Unknown: it was not asked yet.' },
+      RouteNotAccepted: {
+        meaning: 'A Gateway does not accept the HTTPRoute. While Unknown: it has not answered yet.',
+        action: 'Read the message, and correct `spec.gateway` or the Gateway.',
+      },
       GatewayApiNotInstalled: {
         meaning: 'The Gateway API is not installed.',
         action: 'Install its definitions; the HTTPRoute is created then.',

@@ -245,6 +245,7 @@ describe('ingress', () => {
     await change({ ingress: { enabled: true, tls: null } });
     const { message } = await home.ready('hub', 'villa', { status: 'False', reason: 'NameConflict' });
     expect(message).toMatch(/Ingress .*villa exists and does not belong to Hub villa/);
+    await condition('Exposed', { status: 'False', reason: 'NameConflict' });
     await change({ ingress: null });
     await goesOn();
     expect((await home.get('ingress', 'villa')).metadata).toEqual(metadata);
@@ -272,7 +273,7 @@ describe('gateway', () => {
 
   test('when it is installed, the HTTPRoute is made', async () => {
     await install('gatewayApi');
-    await condition('Exposed', { status: 'Unknown', reason: 'Exposed' });
+    await condition('Exposed', { status: 'Unknown', reason: 'RouteNotAccepted' });
     expect(await specOf('httproute')).toMatchObject({
       hostnames: ['home.example.org'],
       parentRefs: [{ name: 'front', namespace: 'gateways', sectionName: 'https', kind: 'Gateway' }],

@@ -13,7 +13,7 @@ export interface WorkloadStep<
   Adds extends Found = Found,
 > extends HubStep<Needs, Adds> {
   /** What the steps after it work with when it fails: the object as it is. */
-  readonly present: (context: Needs) => Adds;
+  readonly present: (context: Needs, failure: Outcome) => Adds;
 }
 
 /**
@@ -31,7 +31,7 @@ export function continueOnFailure<Needs extends HubContext, Adds extends Found>(
       const hubRuns = () => hasStatefulSet(services, context);
       const result = await run(context).catch((error: unknown) => failureOutcome(error, hubRuns()));
       if (!isOutcome(result)) return result;
-      const found = present(context);
+      const found = present(context, result);
       if (!hubRuns()) {
         const phase = result.type === 'Stalled' ? 'Failed' : 'Pending';
         return { ...result, status: { phase, ...result.status } };

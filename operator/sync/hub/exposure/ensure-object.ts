@@ -2,7 +2,7 @@ import type { Hub } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
 import type { Manifest } from '../../../runtime/apply';
 import type { Discovery } from '../../../runtime/discovery';
-import type { ResourceType } from '../../../runtime/objects';
+import type { ClusterObject, ResourceType } from '../../../runtime/objects';
 import { isNotFound } from '../../../runtime/api-client';
 import type { Services } from '../../services';
 
@@ -20,22 +20,22 @@ export async function ensureObject(
   else if (cache.get(type.kind, namespace, workload)) await applier.remove(type, hub, workload);
 }
 
-/** The same for a kind that the cluster need not serve. False: it does not. */
-export async function ensureOptionalObject(
+/** The same for a kind that the cluster need not serve. Resolves with the object, if one is desired. */
+export async function ensureOptionalObject<T extends ClusterObject>(
   { applier }: Pick<Services, 'applier'>,
   discovery: Discovery,
   hub: Hub,
   type: ResourceType,
   desired: Manifest | undefined,
-): Promise<boolean> {
-  if (!(await discovery.serves(type))) return false;
+): Promise<{ readonly isServed: boolean; readonly object?: T }> {
+  if (!(await discovery.serves(type))) return { isServed: false };
   try {
-    if (desired) await applier.apply(type, desired, { owner: hub });
-    else await applier.remove(type, hub, objectNames(hub.metadata.name).workload);
-    return true;
+    if (desired) return { isServed: true, object: await applier.apply<T>(type, desired, { owner: hub }) };
+    await applier.remove(type, hub, objectNames(hub.metadata.name).workload);
+    return { isServed: true };
   } catch (error) {
     // Its definition was deleted after the discovery.
-    if (isNotFound(error)) return false;
+    if (isNotFound(error)) return { isServed: false };
     throw error;
   }
 }

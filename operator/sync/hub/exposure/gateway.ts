@@ -1,8 +1,10 @@
 import type { Hub, HubSpec } from '../../../kinds/index';
+import type { Condition } from '../../../kinds/condition';
 import { objectNames } from '../../../kinds/object-names';
 import { DEPENDENCY_REQUEUE } from '../../../limits';
 import type { Manifest } from '../../../runtime/apply';
 import type { Discovery } from '../../../runtime/discovery';
+import type { ClusterObject } from '../../../runtime/objects';
 import type { ConditionValue } from '../../../runtime/outcome';
 import { optional } from '../../../runtime/types';
 import type { Services } from '../../services';
@@ -10,11 +12,22 @@ import type { WorkloadStep } from '../continue-on-failure';
 import { selectorOf } from '../owned-objects';
 import { requeueAfter } from '../steps';
 import { ensureOptionalObject } from './ensure-object';
-import { lastKnownExposure } from './trusted-proxies';
+import { lastKnownExposure, notExposed } from './trusted-proxies';
+
+/** An HTTPRoute as the Gateways have answered to it. */
+interface HttpRoute extends ClusterObject {
+  readonly status?: {
+    readonly parents?: readonly {
+      readonly parentRef: { readonly namespace?: string; readonly name: string };
+      readonly conditions?: readonly Condition[];
+    }[];
+  };
+}
 
 /**
  * Ensures the HTTPRoute of `spec.gateway`, and that there is none without it. Leaves the condition `Exposed`, which the
- * trusted proxies complete once the hub has answered; without the Gateway API it says that this API is missing.
+ * trusted proxies complete once the hub has answered; what the Ingress failed at, that the Gateway API is missing or that a
+ * Gateway does not accept the route stays in it.
  */
 export function ensureHttpRoute(services: Pick<Services, 'applier'>, discovery: Discovery): WorkloadStep {
   return {
@@ -22,14 +35,47 @@ export function ensureHttpRoute(services: Pick<Services, 'applier'>, discovery: 
     async run(context) {
       const { hub, spec, conditions } = context;
       const desired = spec.gateway?.enabled ? httpRouteOf(hub, spec) : undefined;
-      const installed = await ensureOptionalObject(services, discovery, hub, optional.HTTPRoute, desired);
-      const missing = desired !== undefined && !installed;
-      if (missing) requeueAfter(context, DEPENDENCY_REQUEUE);
-      conditions['Exposed'] = missing ? gatewayApiMissing : lastKnownExposure(hub, spec);
+      const type = optional.HTTPRoute;
+      const route = await ensureOptionalObject<HttpRoute>(services, discovery, hub, type, desired);
+      const missing = desired !== undefined && !route.isServed ? gatewayApiMissing : undefined;
+      const problem = missing ?? (route.object && notAccepted(route.object, desired!));
+      // The HTTPRoute is not watched.
+      if (problem) requeueAfter(context, DEPENDENCY_REQUEUE);
+      conditions['Exposed'] ??= problem ?? lastKnownExposure(hub, spec);
       return {};
     },
-    present: () => ({}),
+    present({ hub, spec, conditions }, failure) {
+      conditions['Exposed'] ??= spec.gateway?.enabled ? notExposed(failure) : lastKnownExposure(hub, spec);
+      return {};
+    },
   };
+}
+
+/** What the Gateways say against a route; undefined: each has accepted it as it is now. */
+function notAccepted({ metadata, status }: HttpRoute, { spec }: Manifest): ConditionValue | undefined {
+  const { name, generation } = metadata;
+  const { parentRefs = [] } = spec as { readonly parentRefs?: readonly unknown[] };
+  const parents = (status?.parents ?? []).map(({ parentRef, conditions = [] }) => ({
+    gateway: parentRef.name,
+    // Some controllers leave the generation out.
+    conditions: conditions.filter(({ observedGeneration = generation }) => observedGeneration === generation),
+  }));
+  for (const { gateway, conditions } of parents) {
+    const refusal = conditions.find(
+      ({ type, status: value }) => ['Accepted', 'ResolvedRefs'].includes(type) && value === 'False',
+    );
+    const words = refusal && `${refusal.reason}${refusal.message ? `: ${refusal.message}` : ''}`;
+    if (words !== undefined) {
+      const message = `The Gateway ${gateway} does not accept the HTTPRoute ${name} (${words}): correct spec.gateway or the Gateway.`;
+      return { status: 'False', reason: 'RouteNotAccepted', message };
+    }
+  }
+  const accepted = parents.filter(({ conditions }) =>
+    conditions.some(({ type, status: value }) => type === 'Accepted' && value === 'True'),
+  );
+  if (accepted.length >= parentRefs.length) return undefined;
+  const message = `Waiting for each Gateway of spec.gateway.parentRefs to accept the HTTPRoute ${name}.`;
+  return { status: 'Unknown', reason: 'RouteNotAccepted', message };
 }
 
 /** The route from the Gateways in `spec.gateway.parentRefs` to the Service of the hub. */

@@ -12,6 +12,7 @@ import type { WorkloadStep } from '../continue-on-failure';
 import { selectorOf, SERVICE_PORT } from '../owned-objects';
 import { requeueAfter } from '../steps';
 import { ensureObject, ensureOptionalObject } from './ensure-object';
+import { notExposed } from './trusted-proxies';
 
 type IngressSpec = NonNullable<HubSpec['ingress']>;
 
@@ -40,7 +41,7 @@ export function ensureIngress(
       const issued = tls.type === 'issued' ? tls : undefined;
       const certificate =
         desired && issued && certificateOf(hub, desired, issued.secretName, issued.issuerRef);
-      const installed = await ensureOptionalObject(
+      const { isServed: installed } = await ensureOptionalObject(
         services,
         discovery,
         hub,
@@ -59,7 +60,10 @@ export function ensureIngress(
       requeueAfter(context, DEPENDENCY_REQUEUE);
       return {};
     },
-    present: () => ({}),
+    present({ spec, conditions }, failure) {
+      if (spec.ingress?.enabled) conditions['Exposed'] = notExposed(failure);
+      return {};
+    },
   };
 }
 

@@ -3,7 +3,7 @@ import { getReverseProxySettings } from '../../../client/http-settings';
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
 import { DEPENDENCY_REQUEUE } from '../../../limits';
-import type { ConditionValue } from '../../../runtime/outcome';
+import type { ConditionValue, Outcome } from '../../../runtime/outcome';
 import { conditionOf } from '../../../runtime/conditions';
 import { type Authenticated, type HubContext, type HubStep, requeueAfter } from '../steps';
 
@@ -15,7 +15,9 @@ export const checkTrustedProxies: HubStep<HubContext & Authenticated> = {
   name: 'trusted proxies',
   async run(context) {
     const { hub, spec, client, conditions } = context;
-    if (!conditions['Exposed'] || conditions['Exposed'].reason === 'GatewayApiNotInstalled') return {};
+    const { reason } = conditions['Exposed'] ?? {};
+    // Any other reason is that of an Ingress or HTTPRoute that does not lead to the hub.
+    if (reason !== 'Exposed' && reason !== proxiesMissing.reason) return {};
     try {
       const forwarding = await getReverseProxySettings(client.connection);
       // A hub older than 2026.8 cannot say it and is assumed to trust them.
@@ -39,6 +41,11 @@ export function lastKnownExposure(hub: Hub, spec: HubSpec): ConditionValue | nul
   return reason === proxiesMissing.reason
     ? proxiesMissing
     : { status: 'Unknown', reason: 'Exposed', message };
+}
+
+/** The condition of a hub whose Ingress or HTTPRoute could not be written. */
+export function notExposed({ reason, message }: Outcome): ConditionValue {
+  return { status: reason === 'ApiServerError' ? 'Unknown' : 'False', reason, message };
 }
 
 function exposed(hub: Hub, { ingress, gateway }: HubSpec): ConditionValue {

@@ -1,0 +1,153 @@
+import type { Hub } from '../../../../../operator/kinds';
+import { API_GROUP } from '../../../../../operator/kinds/group';
+import { ApiError } from '../../../../../operator/runtime/api-client';
+import { Applier } from '../../../../../operator/runtime/apply';
+import type { ClusterObject } from '../../../../../operator/runtime/objects';
+import { ready } from '../../../../../operator/runtime/outcome';
+import { addExposure } from '../../../../../operator/sync/hub/exposure';
+import { checkTrustedProxies } from '../../../../../operator/sync/hub/exposure/trusted-proxies';
+import {
+  type Authenticated,
+  type HubContext,
+  type HubStep,
+  Steps,
+} from '../../../../../operator/sync/hub/steps';
+import { ManualClock } from '../../../manual-clock';
+import { FakeApiClient, notFound } from '../../../runtime/fake-api-client';
+import { aHub, aHubContext, services } from '../../fixtures';
+
+/** The objects of the cluster by the end of their path, such as `ingresses/villa`. */
+let objects: Record<string, ClusterObject>;
+/** Changes what the API server answers to an apply. */
+let admit: (object: ClusterObject) => ClusterObject;
+
+beforeEach(() => {
+  objects = {};
+  admit = (object) => object;
+});
+
+/** The hub runs and trusts its proxies. */
+const connected: HubStep<HubContext, Authenticated> = {
+  name: 'bootstrap',
+  run: () =>
+    Promise.resolve({
+      url: 'http://villa',
+      core: {} as never,
+      client: {
+        connection: {
+          command: () =>
+            Promise.resolve({
+              active_config_type: 'default',
+              default: { use_x_forwarded_for: true, trusted_proxies: ['10.0.0.0/8'] },
+            }),
+        },
+      } as never,
+    }),
+};
+
+/** The condition `Exposed` after a reconcile of a Hub that was reachable before. */
+async function exposed(spec: Hub['spec']) {
+  const clock = new ManualClock();
+  const cluster = new FakeApiClient(clock, ({ method, path, body }) => {
+    const key = path.split('/').slice(-2).join('/');
+    if (path.startsWith('/apis/') && path.split('/').length === 4)
+      return { resources: [{ name: 'httproutes' }] };
+    if (method !== 'GET') return (objects[key] = admit(body as ClusterObject));
+    if (objects[key]) return objects[key];
+    throw notFound();
+  });
+  const set = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 'villa', namespace: 'home' } };
+  const cache = {
+    get: <T>(kind: string) => (kind === 'StatefulSet' ? set : undefined) as T | undefined,
+    recordWrite: <T>(object: T) => object,
+    watches: () => false,
+  };
+  const applier = new Applier(cluster, cache, API_GROUP);
+  Object.assign(set.metadata, { labels: applier.labels(aHub()) });
+  const was = {
+    status: 'True',
+    reason: 'Exposed',
+    message: '',
+    observedGeneration: 1,
+    lastTransitionTime: '',
+  } as const;
+  const hub = aHub({ spec, status: { conditions: [{ type: 'Exposed', ...was }] } });
+  const steps = addExposure(Steps.none(), services({ applier, cache, clock, cluster }))
+    .add(connected)
+    .add(checkTrustedProxies);
+  const outcome = await steps.run(aHubContext(hub), () => ready('HubRunning', 'It runs.'));
+  return outcome.conditions?.Exposed;
+}
+
+const ingress = { enabled: true, host: 'home.example.org' };
+const gateway = { enabled: true, hostnames: ['hub.example.org'], parentRefs: [{ name: 'front' }] };
+
+/** The Gateway `front` answers to the HTTPRoute. */
+const answering = (conditions: readonly object[]) => (object: ClusterObject) =>
+  object.kind === 'HTTPRoute'
+    ? {
+        ...object,
+        metadata: { ...object.metadata, generation: 2 },
+        status: { parents: [{ parentRef: { name: 'front' }, conditions }] },
+      }
+    : object;
+const accepted = { type: 'Accepted', status: 'True', reason: 'Accepted', observedGeneration: 2 };
+const resolved = { type: 'ResolvedRefs', status: 'True', reason: 'ResolvedRefs', observedGeneration: 2 };
+
+describe('addExposure', () => {
+  test('Exposed is True when the objects are written, the Gateway accepts the route and the hub trusts its proxies', async () => {
+    admit = answering([accepted, resolved]);
+    expect(await exposed({ ingress, gateway })).toEqual({
+      status: 'True',
+      reason: 'Exposed',
+      message:
+        'The hub is reachable through the Ingress villa as home.example.org and through the HTTPRoute villa as hub.example.org.',
+    });
+  });
+
+  test('Exposed names the Ingress of another owner, which does not lead to the hub', async () => {
+    objects['ingresses/villa'] = {
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'Ingress',
+      metadata: { name: 'villa', namespace: 'home' },
+    };
+    admit = answering([accepted, resolved]);
+    for (const spec of [{ ingress }, { ingress, gateway }])
+      expect(await exposed(spec)).toMatchObject({
+        status: 'False',
+        reason: 'NameConflict',
+        message: expect.stringContaining('Ingress home/villa exists'),
+      });
+  });
+
+  test('Exposed names what the API server refuses in the HTTPRoute', async () => {
+    admit = (object) => {
+      if (object.kind !== 'HTTPRoute') return object;
+      throw new ApiError(422, 'Invalid', 'filters[0].type: Unsupported value');
+    };
+    expect(await exposed({ gateway })).toMatchObject({ status: 'False', reason: 'InvalidSpec' });
+  });
+
+  test.each([
+    ['nothing', []],
+    ['something about an earlier version of the route', [{ ...accepted, observedGeneration: 1 }]],
+  ])('Exposed is Unknown while the Gateway has said %s', async (_, conditions) => {
+    admit = answering(conditions);
+    expect(await exposed({ gateway })).toMatchObject({ status: 'Unknown', reason: 'RouteNotAccepted' });
+  });
+
+  test.each([
+    [[{ ...accepted, status: 'False', reason: 'NotAllowedByListeners' }], 'NotAllowedByListeners'],
+    [
+      [accepted, { ...resolved, status: 'False', reason: 'BackendNotFound', message: 'No such Service.' }],
+      'No such',
+    ],
+  ])('Exposed has the words of a Gateway that does not accept the route: %j', async (conditions, words) => {
+    admit = answering(conditions);
+    expect(await exposed({ gateway })).toMatchObject({
+      status: 'False',
+      reason: 'RouteNotAccepted',
+      message: expect.stringContaining(words),
+    });
+  });
+});
