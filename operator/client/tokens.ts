@@ -27,7 +27,7 @@ export function listTokens(connection: HubConnection): Promise<TokenRecord[]> {
 }
 
 /**
- * Revokes the operator's long-lived tokens (`owner` as in `createToken`) except `keep`. Call it only when `keep` is
+ * Revokes the operator's long-lived tokens (`owner`: a prefix of that in `createToken`) except `keep`. Call it only when `keep` is
  * stored. Resolves with the number of revoked tokens.
  */
 export async function revokeOldTokens(

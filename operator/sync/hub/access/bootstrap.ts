@@ -2,7 +2,6 @@ import { HubBanned, LoginFailed, UserExists } from '../../../client/errors';
 import { type Health, probeHealth } from '../../../client/health';
 import { removeTemporaryUsers } from '../../../client/interrupted-onboarding';
 import { completeStep, createUser } from '../../../client/onboarding';
-import { revokeOldTokens } from '../../../client/tokens';
 import type { Hub, HubSpec, HubStatus } from '../../../kinds/index';
 import { API_NOT_LOADED_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../limits';
 import { ensureAnalytics, ensureCoreSettings, initialCoreDifference } from './core-settings';
@@ -10,7 +9,7 @@ import { type CredentialServices, type OwnerCredentials, ownerCredentials } from
 import { InterruptedOnboarding } from './interrupted-onboarding';
 import { type OwnerSession, OwnerSessions, type SessionServices } from './owner-sessions';
 import { RejectedCredentials, type Stuck } from './rejected-credentials';
-import { issueToken, tokenNamePrefix, type TokenServices } from './token';
+import { issueToken, revokeOtherTokens, type TokenServices } from './token';
 
 export type BootstrapState = NonNullable<NonNullable<HubStatus['bootstrap']>['state']>;
 
@@ -126,8 +125,7 @@ export class Bootstrap {
           return next('SetCoreConfig', `Created the owner ${credentials.username} (attempt 3).`);
         }
         const token = await issueToken(this.services, hub, spec, connection);
-        // Tokens that a crash kept out of the Secret, and those that no longer work.
-        await revokeOldTokens(connection, tokenNamePrefix(hub), token);
+        await revokeOtherTokens(connection, token);
         await this.sessions.logOut(hub, session);
         return next('Done', 'The API token is stored.');
       }),

@@ -8,7 +8,6 @@ import {
   TokenRejected,
 } from '../../../client/errors';
 import type { HubClient } from '../../../client/hub-client';
-import { revokeOldTokens } from '../../../client/tokens';
 import { DEPENDENCY_REQUEUE } from '../../../limits';
 import { type ConditionValue, type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import { conditionOf } from '../../../runtime/conditions';
@@ -42,7 +41,7 @@ import {
 } from './bootstrap-runner';
 import { coreDifference, ensureAnalytics, ensureCoreSettings } from './core-settings';
 import { ensureCredentialsOwner } from './credentials';
-import { resolveAccess, tokenNamePrefix } from './token';
+import { resolveAccess, revokeOtherTokens } from './token';
 import { TokenRenewal } from './token-renewal';
 
 /** A hub whose pod is ready, and its client. */
@@ -170,8 +169,7 @@ export class Connector {
     if (!spec.bootstrap.enabled) return;
     try {
       // A crash, or an earlier Hub of this name, may have left tokens in the hub that no Secret holds.
-      if (hub.status?.bootstrap?.state !== 'Done')
-        await revokeOldTokens(client.connection, tokenNamePrefix(hub), token);
+      if (hub.status?.bootstrap?.state !== 'Done') await revokeOtherTokens(client.connection, token);
       Object.assign(status, bootstrapStatus(hub, this.services.clock, 'Done', 'Bootstrap is complete.'));
       await this.renewal.ensureFresh(hub, spec, client, token);
       const overridden = await ensureCoreSettings(client.connection, coreDifference(hub, spec, core));

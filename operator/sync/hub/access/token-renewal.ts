@@ -1,11 +1,11 @@
 import type { HubClient } from '../../../client/hub-client';
-import { revokeOldTokens, tokenValidity } from '../../../client/tokens';
+import { tokenValidity } from '../../../client/tokens';
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { TOKEN_RENEWAL } from '../../../limits';
 import type { ClusterObject } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
 import { PerHub } from '../per-hub';
-import { issueToken, tokenNamePrefix, tokenSecretName, type TokenServices } from './token';
+import { issueToken, revokeOtherTokens, tokenSecretName, type TokenServices } from './token';
 
 /**
  * Replaces the token before it expires, while it can still create its successor: this needs no password of the owner.
@@ -23,7 +23,7 @@ export class TokenRenewal {
   async ensureFresh(hub: Hub, spec: HubSpec, client: HubClient, token: string): Promise<void> {
     const old = this.superseded.get(hub);
     if (old !== undefined && old !== token) {
-      await revokeOldTokens(client.connection, tokenNamePrefix(hub), token);
+      await revokeOtherTokens(client.connection, token);
       this.superseded.delete(hub);
     } else if (old === undefined && this.isOurs(hub, spec) && renewalDue(token, this.services.clock.now())) {
       await issueToken(this.services, hub, spec, client.connection);

@@ -1,6 +1,6 @@
 import type { HubConnection } from '../../../client/connection';
 import type { HubAccess } from '../../../client/hub-client';
-import { createToken } from '../../../client/tokens';
+import { createToken, revokeOldTokens } from '../../../client/tokens';
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
 import type { Manifest } from '../../../runtime/apply';
@@ -54,11 +54,16 @@ export async function resolveAccess(
   };
 }
 
+/** Prefix of the names of the operator's long-lived tokens. */
+const TOKEN_NAME_PREFIX = 'Hub Operator';
+
 /**
- * Prefix of the names of the operator's long-lived tokens, by which a new Hub on a retained volume finds old tokens.
+ * Revokes all tokens of the operator but `keep`, which is stored: those that a crash kept out of the Secret, and those of
+ * earlier Hubs on this volume, also of other names. A volume serves one Hub.
  */
-export const tokenNamePrefix = ({ metadata: { namespace, name } }: Hub): string =>
-  `Hub Operator ${namespace}/${name}`;
+export function revokeOtherTokens(connection: HubConnection, keep: string): Promise<number> {
+  return revokeOldTokens(connection, TOKEN_NAME_PREFIX, keep);
+}
 
 /**
  * Creates a token of the connection's user and stores it. Earlier tokens stay valid.
@@ -75,7 +80,7 @@ export async function issueToken(
   await services.applier.dryRun(builtin.Secret, tokenSecret(hub, spec, ''), { owner: hub });
   const { tokenLifespanDays: lifespanDays } = spec.bootstrap;
   const token = await createToken(connection, {
-    owner: tokenNamePrefix(hub),
+    owner: `${TOKEN_NAME_PREFIX} ${hub.metadata.namespace}/${hub.metadata.name}`,
     lifespanDays,
     clock: services.clock,
   });

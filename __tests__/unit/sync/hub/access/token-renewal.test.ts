@@ -1,10 +1,15 @@
-import { renewalDue } from '../../../../../operator/sync/hub/access/token-renewal';
+import type { HubClient } from '../../../../../operator/client/hub-client';
+import { hub as definition } from '../../../../../operator/kinds';
+import { defaulted } from '../../../../../operator/kinds/schema';
+import { ManualClock } from '../../../manual-clock';
+import { aHub, services } from '../../fixtures';
+import { renewalDue, TokenRenewal } from '../../../../../operator/sync/hub/access/token-renewal';
 
 const DAY = 24 * 3_600_000;
 const MADE = Date.UTC(2026, 0, 1);
 
-const token = (days: number) => {
-  const claims = { iss: 'x', iat: MADE / 1_000, exp: (MADE + days * DAY) / 1_000 };
+const token = (days: number, iss = 'x') => {
+  const claims = { iss, iat: MADE / 1_000, exp: (MADE + days * DAY) / 1_000 };
   return `h.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.s`;
 };
 
@@ -26,4 +31,44 @@ describe('renewalDue', () => {
     'is false for a token that does not say when it expires (%s)',
     (words) => expect(renewalDue(words, MADE)).toBe(false),
   );
+});
+
+describe('TokenRenewal', () => {
+  test('revokes the tokens of earlier Hubs on the volume with the superseded one, and those of no person', async () => {
+    const clock = new ManualClock();
+    await clock.advance(Math.max(0, MADE + 9.5 * DAY - clock.now()));
+    const [old, renewed] = [token(10, 'old'), token(3650, 'renewed')];
+    const records = [
+      ['old', 'Hub Operator home/villa 2026-01-01T00:00:00.000Z 0a0b0c0d'],
+      ['renewed', 'Hub Operator home/villa 2026-01-10T12:00:00.000Z 0a0b0c0d'],
+      ['former', 'Hub Operator home/cabin 2025-01-01T00:00:00.000Z 0a0b0c0d'],
+      ['person', 'Phone of Hub Operator'],
+    ].map(([id, client_name]) => ({ id, client_name, type: 'long_lived_access_token' }));
+    const revoked: unknown[] = [];
+    const connection = {
+      command: (type: string, { refresh_token_id: id }: { refresh_token_id?: string } = {}) => {
+        if (type === 'auth/delete_refresh_token') revoked.push(id);
+        return Promise.resolve(type === 'auth/refresh_tokens' ? records : renewed);
+      },
+    };
+    const secret = { metadata: { name: 'villa-api-token' } };
+    const given = services({
+      clock,
+      cache: { get: <T>() => secret as T, list: function* () {} },
+      applier: {
+        isOurs: () => true,
+        labels: () => ({}),
+        dryRun: () => Promise.resolve(),
+        apply: <T>() => Promise.resolve(secret as T),
+      },
+    });
+    const renewal = new TokenRenewal(given);
+    const hub = aHub();
+    const spec = defaulted(definition.spec, hub.spec);
+    const client = { connection } as unknown as HubClient;
+    await renewal.ensureFresh(hub, spec, client, old);
+    expect(revoked).toEqual([]);
+    await renewal.ensureFresh(hub, spec, client, renewed);
+    expect(revoked).toEqual(['old', 'former']);
+  });
 });
