@@ -71,7 +71,9 @@ export const status = statusWith({
   },
   configHash: {
     type: 'string',
-    description: 'Hash of the configuration that the pod was started with.',
+    description:
+      'Hash of the configuration that the pod is to start with. Where the pod fell back to the last good one, `CheckFailed` ' +
+      'of the HubConfiguration says so.',
   },
-  secretsHash: { type: 'string', description: 'Hash of the secrets that the pod was started with.' },
+  secretsHash: { type: 'string', description: 'Hash of the secrets that the pod is to start with.' },
 });
