@@ -1,7 +1,5 @@
 import { HubFailed, HubRejected } from '../../client/errors';
-import type { RegistryEntity } from '../../client/api-types';
 import type { HubClient } from '../../client/hub-client';
-import type { Hub } from '../../kinds';
 import {
   FINALIZER_TRY,
   MIN_WRITE_INTERVAL,
@@ -20,7 +18,9 @@ import { hubErrorOutcome } from '../hub-errors';
 import { payloadHash } from '../payload-hash';
 import { DriftReports } from '../drift-reports';
 import type { Services } from '../services';
-import { type Accepted, disabledAsInvalid, dryRun, inProgress, notLoaded, readyOutcome } from './conditions';
+import { acquire } from './acquisition';
+import { Completion } from './completion';
+import { disabledAsInvalid, dryRun, inProgress, notLoaded, readyOutcome } from './conditions';
 import { invalidate, recordObserved } from './entity-cache';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { HubContexts } from './hub-contexts';
@@ -30,7 +30,7 @@ import { Operations } from './operations';
 import { formerIds, isAccepted, isNew, ownedId, ownsId, shouldDelete } from './ownership';
 import { blueprintAppeared, blueprintRecheck } from './blueprint';
 import { withHint } from './rejection-hint';
-import { isCreatedByOperator, markEntity, unmark } from './ownership-label';
+import { unmark } from './ownership-label';
 
 /** The end of a removal queues the resource that it is for, but not another one that takes the id (milliseconds). */
 const REMOVAL_POLL_INTERVAL = 1_000;
@@ -43,6 +43,7 @@ const REMOVAL_POLL_INTERVAL = 1_000;
 export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> implements ChildModule<R> {
   private readonly operations: Operations<R, S>;
   private readonly drift: DriftReports;
+  private readonly completion: Completion<R, S>;
 
   constructor(
     private readonly entityType: EntityType<R, S>,
@@ -51,6 +52,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
   ) {
     this.operations = new Operations(entityType, services, contexts);
     this.drift = new DriftReports(services, entityType.definition);
+    this.completion = new Completion(entityType, services, this.operations, this.drift);
   }
 
   async sync(resource: R, client: HubClient, context: ReconcileContext): Promise<Outcome> {
@@ -73,7 +75,10 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
       // What is there is about to go, and belongs to no person.
       if (cache.isBeingRemoved(entityType.type, work.id))
         return inProgress(entityType, work, REMOVAL_POLL_INTERVAL);
-      return this.acquire(work, observation);
+      return acquire(entityType, work, observation, {
+        clock: this.services.clock,
+        ownerOf: (id) => this.operations.ownerOf(id, resource),
+      });
     }
     switch (observation.type) {
       case 'Absent':
@@ -160,52 +165,6 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     if (error !== undefined) throw error;
   }
 
-  /**
-   * Records the id in status before anything is sent to the hub, so that a crash in between leaves no object that
-   * belongs to no resource. An object that a person made is adopted; one that the operator made is taken over. The
-   * object under a former id goes once the new one is in use: the hub may reject the new one.
-   */
-  private async acquire(work: EntityWork<R, S>, observation: Observation): Promise<Outcome> {
-    const { resource, id, spec, cached } = work;
-    const { idField, type } = this.entityType;
-    const exists = observation.type !== 'Absent';
-    const owner = exists ? this.operations.ownerOf(id, resource) : undefined;
-    const { entity } = observation;
-    // A removal that failed has taken the label away already.
-    const isFormer = formerIds(resource).includes(id);
-    const isOurs = isFormer || (entity !== undefined && (await isCreatedByOperator(work.client, entity)));
-    const adopted = owner ? owner.status?.['adopted'] === true : exists && !isOurs;
-    const events: EventSpec[] = [];
-    if (adopted && !owner) {
-      const message = `The hub already had the ${type} ${id}: it now belongs to this resource.`;
-      events.push({ type: 'Warning', reason: 'Adopted', message });
-    }
-    const former = ownedId(this.entityType, resource);
-    const leftovers = formerIds(resource).filter((each) => each !== id);
-    cached.formerEntityId = undefined;
-    if (former !== undefined && shouldDelete(resource, spec)) {
-      leftovers.push(former);
-      cached.formerEntityId = resource.status?.['entityId'] as string | undefined;
-    } else if (former !== undefined) {
-      const message =
-        `The ${type} ${former} stays in the hub beside ${id}, ` +
-        `${spec.deletionPolicy ? 'as deletionPolicy is Orphan' : 'since it was adopted'}: remove it in the hub if it is not wanted.`;
-      events.push({ type: 'Warning', reason: 'CleanupSkipped', message });
-    }
-    cached.observed = { source: 'status', at: this.services.clock.monotonic() };
-    cached.removal = undefined;
-    return inProgress(this.entityType, work, 0, {
-      status: {
-        [idField]: id,
-        formerIds: leftovers.length > 0 ? leftovers : null,
-        adopted: adopted || null,
-        appliedHash: null,
-        entityId: null,
-      },
-      events,
-    });
-  }
-
   /** Writes the payload, unless the drift may only be reported or the hub has just rejected the same payload. */
   private async correct(
     work: EntityWork<R, S>,
@@ -272,7 +231,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
       this.operations.reload(work);
       return inProgress(this.entityType, work);
     }
-    return this.finish(work, { observation }, (accepted) => ({
+    return this.completion.finish(work, { observation }, (accepted) => ({
       ...disabledAsInvalid(this.entityType, work, observation.error, accepted),
       ...blueprintRecheck(work),
     }));
@@ -290,12 +249,12 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
       case 'Wait':
         return inProgress(entityType, work, step.after);
       case 'ReloadFailed':
-        return this.finishWithState(work, observation, (accepted) =>
+        return this.completion.finishWithState(work, observation, (accepted) =>
           readyOutcome(entityType, work, accepted),
         );
       case 'NotLoaded':
         if (cached.operation?.reload?.ok) recordObserved(cached, 'reload', hash, now);
-        return this.finishWithState(work, observation, (accepted) =>
+        return this.completion.finishWithState(work, observation, (accepted) =>
           notLoaded(entityType, work, accepted, step.after),
         );
     }
@@ -319,7 +278,9 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
       this.operations.reload(work);
       return inProgress(entityType, work);
     }
-    return this.finishWithState(work, observation, (accepted) => readyOutcome(entityType, work, accepted));
+    return this.completion.finishWithState(work, observation, (accepted) =>
+      readyOutcome(entityType, work, accepted),
+    );
   }
 
   /** Whether status records that the payload was reloaded, or that the reload failed too recently for a retry. */
@@ -328,81 +289,6 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     const reason = conditionOf(work.resource, 'ReloadReady')?.reason;
     if (reason === undefined || reason === 'ReloadDisabled') return false;
     return reason === 'ReloadSuccessful' || hasJustFailed(work.cached, this.services.clock.monotonic());
-  }
-
-  /** Removes the objects of former ids, corrects the state of the entity, then finishes. */
-  private async finishWithState(
-    work: EntityWork<R, S>,
-    observation: Observation,
-    outcome: (accepted: Accepted) => Outcome,
-  ): Promise<Outcome> {
-    const isInUse = observation.type === 'InUse';
-    const entity = isInUse ? await this.replaceFormer(work, observation.entity) : observation.entity;
-    if (entity === 'in progress') return inProgress(this.entityType, work);
-    const context = { inUse: isInUse, now: this.services.clock.monotonic() };
-    const state = (entity && (await this.entityType.ensureState?.(work, entity, context))) ?? {};
-    if (state.left) {
-      const { message, after } = state.left;
-      return after === undefined
-        ? this.drift.left(conditionOf(work.resource, 'Ready'), message)
-        : stalled('DriftDetected', message, { after });
-    }
-    const events = state.corrected === undefined ? [] : [this.drift.corrected(state.corrected)];
-    if (isInUse && entity) await this.mark(work, entity);
-    const carriedOut = { ...state.status, ...(isInUse && { formerIds: null }) };
-    return this.finish(
-      work,
-      { observation: { ...observation, entity } as Observation, carriedOut, events },
-      outcome,
-    );
-  }
-
-  /**
-   * Removes the objects under former ids. The entity then gets the entity id of the former one, which the hub could not
-   * give it while both existed: dashboards refer to it.
-   */
-  private async replaceFormer(
-    { resource, client, cached }: EntityWork<R, S>,
-    entity: RegistryEntity,
-  ): Promise<RegistryEntity | 'in progress'> {
-    const ids = formerIds(resource);
-    if (ids.length === 0) return entity;
-    if (!(await this.operations.ensureRemoved(resource, client, ids))) return 'in progress';
-    const former = cached.formerEntityId;
-    cached.formerEntityId = undefined;
-    if (former === undefined || !/^_\d+$/.test(entity.entity_id.replace(former, ''))) return entity;
-    try {
-      await client.entityRegistry.rename(entity.entity_id, former);
-      return { ...entity, entity_id: former };
-    } catch (error) {
-      if (error instanceof HubRejected) return entity; // another entity took it
-      throw error;
-    }
-  }
-
-  /** `Hub.spec.markManaged`. A hub without labels keeps the object all the same. */
-  private async mark({ client, resource }: EntityWork<R, S>, entity: RegistryEntity): Promise<void> {
-    const { namespace } = resource.metadata;
-    const hub = this.services.cache.get<Hub>('Hub', namespace, resource.spec.hubRef.name);
-    const mark = resource.status?.['adopted'] ? 'adopted' : 'managed';
-    try {
-      await markEntity(client, entity, hub?.spec.markManaged === false ? 'none' : mark);
-    } catch (error) {
-      if (!(error instanceof HubRejected)) throw error;
-      const fields = { kind: resource.kind, namespace, name: resource.metadata.name, error };
-      this.services.log.warn(fields, 'failed to label entity');
-    }
-  }
-
-  /** Discards the result of the operation when the outcome has it. */
-  private finish(
-    { cached }: EntityWork<R, S>,
-    accepted: Accepted,
-    outcome: (accepted: Accepted) => Outcome,
-  ): Outcome {
-    const result = outcome(accepted);
-    cached.operation = undefined;
-    return result;
   }
 }
 

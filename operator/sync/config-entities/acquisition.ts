@@ -1,0 +1,60 @@
+import type { Clock } from '../../clock';
+import type { EventSpec } from '../../runtime/event-spec';
+import type { Outcome } from '../../runtime/outcome';
+import type { Child } from '../child';
+import { inProgress } from './conditions';
+import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
+import type { Observation } from './observe';
+import { formerIds, ownedId, shouldDelete } from './ownership';
+import { isCreatedByOperator } from './ownership-label';
+
+/**
+ * Records the id in status before anything is sent to the hub, so that a crash in between leaves no object that
+ * belongs to no resource. An object that a person made is adopted; one that the operator made is taken over. The
+ * object under a former id goes once the new one is in use: the hub may reject the new one.
+ */
+export async function acquire<R extends Child, S extends ConfigEntitySpec>(
+  entityType: EntityType<R, S>,
+  work: EntityWork<R, S>,
+  observation: Observation,
+  { clock, ownerOf }: { readonly clock: Clock; readonly ownerOf: (id: string) => R | undefined },
+): Promise<Outcome> {
+  const { resource, id, spec, cached } = work;
+  const { idField, type } = entityType;
+  const exists = observation.type !== 'Absent';
+  const owner = exists ? ownerOf(id) : undefined;
+  const { entity } = observation;
+  // A removal that failed has taken the label away already.
+  const isFormer = formerIds(resource).includes(id);
+  const isOurs = isFormer || (entity !== undefined && (await isCreatedByOperator(work.client, entity)));
+  const adopted = owner ? owner.status?.['adopted'] === true : exists && !isOurs;
+  const events: EventSpec[] = [];
+  if (adopted && !owner) {
+    const message = `The hub already had the ${type} ${id}: it now belongs to this resource.`;
+    events.push({ type: 'Warning', reason: 'Adopted', message });
+  }
+  const former = ownedId(entityType, resource);
+  const leftovers = formerIds(resource).filter((each) => each !== id);
+  cached.formerEntityId = undefined;
+  if (former !== undefined && shouldDelete(resource, spec)) {
+    leftovers.push(former);
+    cached.formerEntityId = resource.status?.['entityId'] as string | undefined;
+  } else if (former !== undefined) {
+    const message =
+      `The ${type} ${former} stays in the hub beside ${id}, ` +
+      `${spec.deletionPolicy ? 'as deletionPolicy is Orphan' : 'since it was adopted'}: remove it in the hub if it is not wanted.`;
+    events.push({ type: 'Warning', reason: 'CleanupSkipped', message });
+  }
+  cached.observed = { source: 'status', at: clock.monotonic() };
+  cached.removal = undefined;
+  return inProgress(entityType, work, 0, {
+    status: {
+      [idField]: id,
+      formerIds: leftovers.length > 0 ? leftovers : null,
+      adopted: adopted || null,
+      appliedHash: null,
+      entityId: null,
+    },
+    events,
+  });
+}
