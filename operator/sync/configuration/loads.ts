@@ -2,6 +2,7 @@ import type { HubClient } from '../../client/hub-client';
 import { errorOf, Stopping } from '../../errors';
 import type { Hub, HubConfiguration } from '../../kinds';
 import { REJECTED_WRITE_RETRY_INTERVAL, ROLLOUT_DEBOUNCE_LIMIT } from '../../limits';
+import { assertWanted } from '../assert-wanted';
 import { hubRedactor } from '../hub-secrets';
 import { PerHub } from '../hub/per-hub';
 import { readGeneratedSecrets } from '../secrets/generated-secrets';
@@ -99,7 +100,7 @@ export class Loads {
         isPodOf: (restart: RestartHashes) => this.pods.isPodOf(hub, restart),
         hasChanged: () => this.hasChanged(wanted),
         isOutdated: () => this.isOutdated(wanted, hub),
-        assertWanted: () => this.assertWanted(wanted),
+        assertWanted: () => assertWanted(services, wanted.resource),
       };
       return this.loader.load(job, this.closing.signal);
     };
@@ -114,17 +115,6 @@ export class Loads {
         if (error instanceof Stopping) this.loads.delete(hub); // says nothing of the content
       },
     );
-  }
-
-  /** A resource that was deleted or suspended meanwhile changes nothing any more. */
-  private assertWanted({ resource }: Wanted): void {
-    const { namespace, name, uid } = resource.metadata;
-    const { cache } = this.services;
-    const latest = cache.get<HubConfiguration>(resource.kind, namespace, name);
-    const isGone = latest
-      ? latest.metadata.uid !== uid || latest.metadata.deletionTimestamp !== undefined || latest.spec.suspend
-      : cache.watches(resource.kind);
-    if (isGone) throw new Stopping('the resource was deleted or suspended while it was being loaded');
   }
 
   /** In a burst of changes only the last one restarts the hub, but the burst does not hold a restart back for long. */

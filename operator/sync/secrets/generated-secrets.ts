@@ -5,6 +5,7 @@ import { objectNames } from '../../kinds/object-names';
 import type { CustomResource } from '../../kinds/resource';
 import type { ClusterObject } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
+import { assertWanted } from '../assert-wanted';
 import type { Services } from '../services';
 import { FORMER_VALUES_KEY, valuesToMask, writeFormerValues } from './former-values';
 import { valuesToKeep } from './kept-secrets';
@@ -32,7 +33,7 @@ export async function readGeneratedSecrets(
  * use can still be loaded.
  *
  * @param formerOwner the resource that may have written the Secret before
- * @throws NameConflict, ObjectRejected
+ * @throws NameConflict, ObjectRejected, Stopping
  */
 export async function writeGeneratedSecrets(
   services: Pick<Services, 'applier' | 'cache' | 'secrets'>,
@@ -51,6 +52,8 @@ export async function writeGeneratedSecrets(
   const generated = writeSecretsYaml(values, salt, kept);
   const present = new Map([...values, ...kept]);
   const former = await valuesToMask(services, namespace, hub, content, before, present);
+  // A resource that has taken over may have written it by now.
+  assertWanted(services, owner);
   const running = services.cache.get<Hub>('Hub', namespace, hub);
   await services.applier.apply<ClusterObject>(
     builtin.Secret,

@@ -61,6 +61,7 @@ async function sync({
           kind === 'ConfigMap' && published ? { metadata: { annotations: published } } : undefined
         ) as never;
       },
+      watches: () => false,
       *ofHub(kind: string) {
         if (kind === 'HubSecrets' && writer) yield writer as never;
       },

@@ -18,11 +18,16 @@ const owner = {
 class Cluster {
   private secret: ReadonlyMap<string, string> | undefined;
   private accepted: object | undefined;
+  /** The HubSecrets; undefined: it is deleted. */
+  present: HubSecrets | undefined = owner;
 
   /** Of a new process. */
   services(): Services {
     return services({
-      cache: { get: () => undefined },
+      cache: {
+        get: (kind: string) => (kind === 'HubSecrets' ? this.present : undefined) as never,
+        watches: () => true,
+      },
       secrets: { get: () => Promise.resolve(this.secret) },
       applier: {
         find: (_type: unknown, _namespace: string, name: string) =>
@@ -94,6 +99,18 @@ describe('writeGeneratedSecrets', () => {
     await cluster.write({ certificate: 'first line\nsecond line\n', user: 'lovelace' });
     await cluster.write({ user: 'lovelace' });
     expect(await cluster.redact('got second line')).toBe('got ***');
+  });
+
+  test('a resource that was deleted meanwhile does not write over the one that has taken over', async () => {
+    const cluster = new Cluster();
+    await cluster.write({ key: 'of the successor' });
+    cluster.present = undefined;
+    await expect(cluster.write({ key: 'of the deleted one' })).rejects.toThrow('deleted or suspended');
+    cluster.present = { ...owner, metadata: { ...owner.metadata, uid: '2' } };
+    await expect(cluster.write({ key: 'of the deleted one' })).rejects.toThrow('deleted or suspended');
+    expect((await readGeneratedSecrets(cluster.services(), 'home', 'villa'))?.values.get('key')).toBe(
+      'of the successor',
+    );
   });
 
   test('many values of before leave room for those of now: the latest are masked', async () => {
