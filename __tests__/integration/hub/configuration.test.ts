@@ -1,4 +1,5 @@
 import { getConfig } from '../../../operator/client/core';
+import { hubStartId } from '../../../operator/client/hub-start-id';
 import { callService } from '../../../operator/client/services';
 import { stateOf } from '../../../operator/client/states';
 import { freshNamespace, until } from '../../cluster';
@@ -120,14 +121,35 @@ describe('HubConfiguration', () => {
       await villa.showsAttribute('input_boolean.first', 'icon', 'mdi:tree');
     });
 
-    test('a section that only a restart loads is named, and the rest is in use', async () => {
-      await villa.change(`${BASE.replace('"41"', '"43"')}counter:\n  visits:\n`);
+    test('logger, helpers, groups and automations are reloaded', async () => {
+      const own =
+        'automation own:\n  - id: from_yaml\n    alias: From YAML\n    triggers: [{trigger: time, at: "07:00:00"}]\n    actions: []\n';
+      const changed = BASE.replace(
+        'warning\n',
+        'warning\n  logs:\n    homeassistant.components.group: debug\n',
+      )
+        .replace('[sun.sun]', '[sun.sun, input_boolean.third]')
+        .replace('first:', 'third:');
+      await hotReloaded(changed + own);
+      await villa.shows('input_boolean.third', 'off');
+      await villa.showsAttribute('group.evening', 'entity_id', ['sun.sun', 'input_boolean.third']);
+      await villa.shows('automation.from_yaml', 'on');
+      await until('the level is set', async () => {
+        const levels = await villa.client.connection.command('logger/log_info');
+        return levels.find(({ domain }) => domain === 'group')?.level === 10;
+      });
+    });
+
+    test('sections that only a restart loads are named, and the rest is in use', async () => {
+      // The hub can reload mqtt only while it has loaded it.
+      const pending = 'counter:\n  visits:\nmqtt:\n  sensor:\n    - name: Porch\n      state_topic: porch\n';
+      await villa.change(BASE.replace('"41"', '"43"') + pending);
       const { message } = await home.ready('hubconfiguration', 'villa', {
         status: 'False',
         reason: 'RestartPending',
       });
-      expect(message).toMatch(/^Only a restart of the hub loads counter,/);
-      expect((await villa.status())['changedSections']).toEqual(['counter']);
+      expect(message).toMatch(/^Only a restart of the hub loads counter, mqtt,/);
+      expect((await villa.status())['changedSections']).toEqual(['counter', 'mqtt']);
       await villa.shows('sensor.answer', '43');
       expect(await villa.podUid()).toBe(pod);
     });
@@ -141,6 +163,12 @@ describe('HubConfiguration', () => {
   });
 
   describe('a change that the hub rejects', () => {
+    let start: string;
+
+    beforeAll(async () => {
+      start = await hubStartId(villa.client.connection);
+    });
+
     test.each(BROKEN)('$name is named, and restarts nothing', async ({ text, says }) => {
       const { generation } = (await home.get('hubconfiguration', 'villa')).metadata;
       await villa.change(text);
@@ -158,6 +186,9 @@ describe('HubConfiguration', () => {
       expect(data!['configuration.yaml']).toContain('name: Answer');
       await villa.shows('sensor.answer', '41');
       await home.ready('hub', 'villa');
+      // Neither another pod nor another start in it.
+      expect(await villa.podUid()).toBe(pod);
+      expect(await hubStartId(villa.client.connection)).toBe(start);
       await villa.change(BASE);
       await villa.loaded();
     });
