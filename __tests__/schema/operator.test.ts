@@ -1,7 +1,7 @@
 import { Yaml } from 'cdk8s';
 import { NAMESPACE, OPERATOR } from '../../manifests/names';
 import { API_GROUP } from '../../operator/kinds/group';
-import { kubectl, mustKubectl, until } from '../cluster';
+import { freshNamespace, kubectl, mustKubectl, until } from '../cluster';
 import { expectStrictDryRun } from './strict-dry-run';
 
 /** The operator's own objects, as `dist/` has them. */
@@ -103,4 +103,40 @@ describe('the operator’s account', () => {
 
   test('has its lease in its own namespace', async () =>
     expect(await may('create', 'leases.coordination.k8s.io', NAMESPACE)).toBe(true));
+});
+
+describe('people with the roles that clusters give them', () => {
+  let namespace: string;
+  beforeAll(async () => {
+    namespace = await freshNamespace('people');
+    for (const role of ['view', 'edit'])
+      await mustKubectl(['create', 'rolebinding', role, `--clusterrole=${role}`, `--user=${role}`], {
+        namespace,
+      });
+  });
+
+  const can = async (user: string, verb: string, resource: string) =>
+    (
+      await kubectl(['auth', 'can-i', verb, ...resource.split(' '), `--as=${user}`], { namespace })
+    ).stdout.trim();
+
+  test('a viewer may read our kinds, and change none', async () => {
+    // The controller manager adds our rules to the cluster's own roles a moment after they are installed.
+    await until(
+      'a viewer may list Hubs',
+      async () => (await can('view', 'list', `hubs.${API_GROUP}`)) === 'yes',
+    );
+    for (const verb of ['create', 'patch', 'delete'])
+      expect(await can('view', verb, `hubautomations.${API_GROUP}`)).toBe('no');
+  });
+
+  test('an editor may change our kinds, but not their status', async () => {
+    await until(
+      'an editor may create Hubs',
+      async () => (await can('edit', 'create', `hubs.${API_GROUP}`)) === 'yes',
+    );
+    for (const verb of ['get', 'watch', 'update', 'delete', 'deletecollection'])
+      expect(await can('edit', verb, `hubautomations.${API_GROUP}`)).toBe('yes');
+    expect(await can('edit', 'patch', `hubs.${API_GROUP} --subresource=status`)).toBe('no');
+  });
 });
