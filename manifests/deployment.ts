@@ -66,11 +66,11 @@ function container({ image, scope, watchNamespaces, webhook, resources }: SynthS
       ...(webhook ? [{ name: 'WEBHOOK', value: webhook === 'cert-manager' ? 'provided' : webhook }] : []),
       ...(scope === 'namespaced' ? [{ name: 'WATCH_NAMESPACES', value: watchNamespaces.join(',') }] : []),
     ],
-    // A probe that fails is a Warning event. Node.js serves its port after a second, and the first probe comes later;
-    // `wait` has the operator answer when it is ready.
+    // A probe that fails is a Warning event. Node.js serves its port after a second, on a busy machine after 2.5, and the
+    // first probe comes later; `wait` has the operator answer when it is ready.
     startupProbe: {
       httpGet: probe('/healthz'),
-      initialDelaySeconds: 2,
+      initialDelaySeconds: 3,
       periodSeconds: 2,
       failureThreshold: 30,
     },
