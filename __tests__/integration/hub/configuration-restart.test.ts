@@ -45,11 +45,11 @@ async function restart(client: HubClient): Promise<void> {
 }
 
 describe('HubConfiguration', () => {
-  test('core settings, mqtt and a section without a reload restart the hub once, and are loaded then', async () => {
+  test('core settings, customize, mqtt and a section without a reload restart the hub once, and are loaded then', async () => {
     const [before, pod] = [await villa.rollouts(), await villa.podUid()];
     const history = await ObjectHistory.of(home, 'hubconfiguration', 'villa');
     await villa.change(
-      `${BASE}homeassistant:\n  name: The villa\nmqtt:\n  sensor:\n    - name: Porch\n      state_topic: porch\ncounter:\n  visits:\n`,
+      `${BASE}homeassistant:\n  name: The villa\n  customize:\n    input_boolean.first:\n      icon: mdi:tree\nmqtt:\n  sensor:\n    - name: Porch\n      state_topic: porch\ncounter:\n  visits:\n`,
     );
     await history.condition({ status: 'False', reason: 'RestartPending' });
     await villa.loaded();
@@ -58,6 +58,7 @@ describe('HubConfiguration', () => {
     const { rest } = await villa.connect();
     await configured({ location_name: 'The villa' });
     await villa.shows('counter.visits', '0');
+    await villa.showsAttribute('input_boolean.first', 'icon', 'mdi:tree');
     await until('mqtt is loaded', async () => (await getConfig(rest)).components.includes('mqtt'));
     await operator.calm(); // another rollout would come within its debounce
     expect(await villa.rollouts()).toBe(before + 1);
