@@ -64,6 +64,14 @@ const step = (state: BootstrapState, forced = false) =>
 const logins = () => server.asked('/auth/login_flow').length;
 
 describe('Bootstrap', () => {
+  test('looks again after 10 s at a hub that does not answer, after 5 s at one without its API', async () => {
+    server.routes.set('GET /manifest.json', json(500, {}));
+    expect(await step('WaitForHealth')).toMatchObject({ state: 'WaitForHealth', after: 10_000 });
+    server.routes.delete('GET /manifest.json');
+    expect(await step('WaitForHealth')).toMatchObject({ state: 'WaitForAPIReady', after: 0 });
+    expect(await step('WaitForAPIReady')).toMatchObject({ state: 'WaitForAPIReady', after: 5_000 });
+  });
+
   test('sends nothing that changes the hub once another process may lead', async () => {
     server.routes.set('GET /api/onboarding', onboarding(false));
     isLeader = false;

@@ -27,6 +27,7 @@ let client: HubClient;
 let connector: Connector;
 let answers: Record<string, (command: Command) => void>;
 let requeued: string[];
+let isPodReady: boolean;
 
 beforeEach(async () => {
   server = await FakeHub.start();
@@ -39,11 +40,12 @@ beforeEach(async () => {
     spec: { bootstrap: { location: { currency: 'CHF' } } },
     status: { bootstrap: { state: 'Done' } },
   });
+  isPodReady = true;
   const objects: Record<string, ClusterObject> = {
-    Pod: {
-      metadata: { name: 'villa-0' },
-      status: { conditions: [{ type: 'Ready', status: 'True' }] },
-    } as ClusterObject,
+    get Pod() {
+      const conditions = [{ type: 'Ready', status: isPodReady ? 'True' : 'False' }];
+      return { metadata: { name: 'villa-0' }, status: { conditions } } as ClusterObject;
+    },
     Secret: { metadata: { name: 'villa-api-token' } },
     Hub: hub,
   };
@@ -54,7 +56,7 @@ beforeEach(async () => {
     requeue: (...id) => requeued.push(id.join('/')),
     cache: { get: (kind: string) => objects[kind] as never },
     applier: { isOurs: () => false },
-    cluster: {},
+    cluster: { request: <T>() => Promise.resolve({ items: [] } as T) },
     secrets: { get: () => Promise.resolve(secret) },
   });
   const hubs = { client: () => client, healthMonitor: { watch: () => undefined } };
@@ -71,6 +73,13 @@ async function reconcile(forced = false) {
 }
 
 describe('Connector', () => {
+  test('looks again after 10 s at a pod that is not ready, and asks the hub nothing', async () => {
+    isPodReady = false;
+    const { outcome } = await reconcile();
+    expect(outcome).toMatchObject({ type: 'Waiting', reason: 'PodNotReady', after: 10_000 });
+    expect(server.requests).toEqual([]);
+  });
+
   test('reports a setting that the hub rejects in the words of the hub, and continues', async () => {
     answers['config/core/update'] = ({ fail }) => fail('unauthorized', 'Unauthorized');
     const { outcome, context } = await reconcile();
