@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { NAMESPACE, OPERATOR } from '../../../manifests/names';
 import { installOperator, type OperatorProcess, startOperator } from '../../../sandbox/operator-process';
 import { until } from '../../cluster';
@@ -41,6 +42,7 @@ function kubelet(container: object, ready: 'True' | 'False'): { stop(): Promise<
   });
   const work = (async () => {
     while (running) {
+      await sleep(500);
       const listed = await cluster.must(['get', 'pods', `--namespace=${NAMESPACE}`, '--output=name']);
       for (const pod of listed.split('\n').filter((name) => name !== ''))
         await cluster.kubectl([

@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { HUB_VERSION } from '../../cluster/home';
+import { repository } from './sources';
+
+const read = (path: string) => readFileSync(join(repository, path), 'utf8');
+
+describe('docs/reference/supported-versions.md', () => {
+  const page = read('docs/reference/supported-versions.md');
+
+  test('names the Kubernetes of the sandbox', () => {
+    const [, version] = /k8s\.io\/kubernetes v([\d.]+)/.exec(read('sandbox/go/go.mod'))!;
+    expect(page).toContain(`| Kubernetes     | ${version} `);
+  });
+
+  test('names the Home Assistant of the sandbox', () => {
+    expect(page).toContain(`| Home Assistant | ${HUB_VERSION} `);
+  });
+});
