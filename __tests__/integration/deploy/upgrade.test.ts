@@ -16,6 +16,7 @@ interface Stored {
     readonly name: string;
     readonly resourceVersion: string;
     readonly generation?: number;
+    readonly managedFields?: readonly { readonly manager: string; readonly time?: string }[];
   };
 }
 

@@ -51,7 +51,28 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
         as: "sed 's#image: ghcr.io/hub-operator/hub-operator:.*#image: registry.example/hub-operator:0.1.0#' dist/install.yaml | kubectl apply --server-side --force-conflicts --dry-run=server -f -",
         why: 'replaces the operator of make run; a registry has a lower-case name',
       },
+    'kubectl apply --server-side -k dist': {
+      as: 'kubectl apply --server-side --force-conflicts --dry-run=server -k dist',
+      why: 'replaces the operator of make run',
+    },
+    'helm install hub-operator dist/chart --namespace hub-operator --create-namespace --set image.repository=REGISTRY/hub-operator':
+      { why: 'the tests of the chart run helm, and compare its objects with install.yaml' },
     'kubectl -n home port-forward service/my-home 8123:8123': { why: kubelet },
+  },
+  'docs/how-to/monitoring.md': {
+    'kubectl apply -k dist/monitoring': { why: 'needs the kinds of the Prometheus operator' },
+    'kubectl get prometheus -A -o jsonpath=\'{range .items[*]}{.spec.serviceMonitorSelector}{" "}{.spec.ruleSelector}{"\\n"}{end}\'':
+      { why: 'needs the kinds of the Prometheus operator' },
+    'kubectl -n hub-operator port-forward service/hub-operator-metrics 8080 &': { why: kubelet },
+    'curl -s localhost:8080/metrics | grep hub_operator_build_info': {
+      as: 'curl -s "$OPERATOR_URL/metrics" | grep hub_operator_build_info',
+      why: 'there is no forwarded port',
+    },
+  },
+  'docs/how-to/gitops.md': {
+    'kubectl -n argocd patch configmap argocd-cm --patch-file dist/argocd/argocd-cm-patch.yaml': {
+      why: 'needs Argo CD',
+    },
   },
   'docs/how-to/upgrade.md': {
     'make deploy IMAGE=REGISTRY/hub-operator:0.1.0': {

@@ -36,8 +36,8 @@ beforeAll(async () => {
   const ended = once(makeRun, 'exit').then(() => {
     throw new Error(`make run has ended:\n${printed}`);
   });
-  const [, kubeconfig, log] = await Promise.race([
-    until('make run is ready', () => readyLine(printed), 540_000),
+  const { kubeconfig, log, url } = await Promise.race([
+    until('make run is ready', () => readyFacts(printed), 540_000),
     ended,
   ]);
   ended.catch(() => undefined);
@@ -54,6 +54,7 @@ beforeAll(async () => {
     KUBECONFIG: kubeconfig,
     KUBE_EDITOR: join(folder, 'bin', 'editor'),
     OPERATOR_LOG: log,
+    OPERATOR_URL: url,
     PATH: [join(folder, 'bin'), process.env['PATH']].join(delimiter),
   });
 }, 600_000);
@@ -67,11 +68,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true, maxRetries: 10 });
 });
 
-/** The last thing that it prints, with the operator's log before it. */
-function readyLine(text: string): readonly [string, string, string] | undefined {
-  const log = /Operator: .* log (\S+)/.exec(text)?.[1];
-  const kubeconfig = /export KUBECONFIG=(\S+)/.exec(text)?.[1];
-  return log && kubeconfig && text.includes('Events (Ctrl-C') ? [text, kubeconfig, log] : undefined;
+/** What it prints when all is ready. */
+function readyFacts(text: string): { kubeconfig: string; log: string; url: string } | undefined {
+  const [, url, log] = /Operator: .* (http\S+)\/metrics, log (\S+)/.exec(text) ?? [];
+  const [, kubeconfig] = /export KUBECONFIG=(\S+)[^]*Events \(Ctrl-C/.exec(text) ?? [];
+  return kubeconfig && log && url ? { kubeconfig, log, url } : undefined;
 }
 
 const automation = (name: string, spec: string) => `apiVersion: hub-operator.dev/v1
