@@ -53,7 +53,15 @@ async function reconciled(): Promise<ReadonlySet<string>> {
 
 const list = async (kinds: string) =>
   (
-    JSON.parse(await cluster.must(['get', kinds, `--namespace=${NAMESPACE}`, '--output=json'])) as {
+    JSON.parse(
+      await cluster.must([
+        'get',
+        kinds,
+        `--namespace=${NAMESPACE}`,
+        '--output=json',
+        '--show-managed-fields',
+      ]),
+    ) as {
       items: Stored[];
     }
   ).items;
