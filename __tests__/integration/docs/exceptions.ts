@@ -1,0 +1,139 @@
+/** How a documented command is treated that cannot be run, or compared, as it is. Why is for the reader. */
+export type Exception =
+  | { readonly as: string; readonly why: string }
+  /** It is run; what it prints is not compared. */
+  | { readonly uncompared: true; readonly why: string }
+  /** It is not run here. `by`: the test file that runs the same. */
+  | { readonly by?: string; readonly why: string };
+
+const kubelet = 'the stand-in node of the sandbox has no kubelet, which answers logs, exec and port-forward';
+const docker = 'needs a container engine and a registry';
+const asItIs = 'shows a state that is made in a test of its own';
+const deployTest = '__tests__/integration/deploy/deploy.test.ts';
+const operatorProcess = 'in the sandbox the operator is a process and no pod';
+
+/** By page and command. A command that is not listed is run as it stands, and what the page shows is compared. */
+export const exceptions: Readonly<Record<string, Readonly<Record<string, Exception>>>> = {
+  'README.md': {
+    'git clone <this repository> && cd hub-operator': { why: 'the tests run in a clone' },
+    'make image IMAGE=REGISTRY/hub-operator:0.1.0 PUSH=1': { why: docker },
+    'make deploy IMAGE=REGISTRY/hub-operator:0.1.0': {
+      by: deployTest,
+      why: 'replaces the operator of make run',
+    },
+  },
+  'CONTRIBUTING.md': {
+    'make sandbox HUBS=1': {
+      by: '__tests__/integration/sandbox/lifetime.test.ts',
+      why: 'it runs until Ctrl-C',
+    },
+    'node --inspect-brk --import tsx sandbox/debug.ts': { why: 'waits for a debugger' },
+  },
+  'docs/tutorial.md': {
+    'make run': { by: '__tests__/integration/docs/make-run.test.ts', why: 'started before all others' },
+  },
+  'docs/how-to/build-image.md': {
+    'make image': { why: docker },
+    'make image IMAGE=registry.example/hub-operator:0.1.0 PUSH=1': { why: docker },
+    'make image-archive': { why: 'run by the tests of the image' },
+    'docker run --rm ghcr.io/hub-operator/hub-operator:0.1.0 --version': { why: docker },
+    'docker buildx imagetools inspect gcr.io/distroless/nodejs24-debian13:nonroot': { why: docker },
+    'docker buildx imagetools inspect node:24.21.0-trixie-slim': { why: docker },
+  },
+  'docs/how-to/install.md': {
+    'make image IMAGE=REGISTRY/hub-operator:0.1.0 PUSH=1': { why: docker },
+    'make deploy IMAGE=REGISTRY/hub-operator:0.1.0': {
+      by: deployTest,
+      why: 'replaces the operator of make run',
+    },
+    "sed 's#image: ghcr.io/hub-operator/hub-operator:.*#image: REGISTRY/hub-operator:0.1.0#' dist/install.yaml | kubectl apply --server-side -f -":
+      {
+        as: "sed 's#image: ghcr.io/hub-operator/hub-operator:.*#image: registry.example/hub-operator:0.1.0#' dist/install.yaml | kubectl apply --server-side --force-conflicts --dry-run=server -f -",
+        why: 'replaces the operator of make run; a registry has a lower-case name',
+      },
+    'kubectl apply --server-side -k dist': {
+      as: 'kubectl apply --server-side --force-conflicts --dry-run=server -k dist',
+      why: 'replaces the operator of make run',
+    },
+    'helm install hub-operator dist/chart --namespace hub-operator --create-namespace --set image.repository=REGISTRY/hub-operator':
+      { why: 'the tests of the chart run helm, and compare its objects with install.yaml' },
+    'kubectl -n home port-forward service/my-home 8123:8123': { why: kubelet },
+  },
+  'docs/how-to/monitoring.md': {
+    'kubectl apply -k dist/monitoring': { why: 'needs the kinds of the Prometheus operator' },
+    'kubectl get prometheus -A -o jsonpath=\'{range .items[*]}{.spec.serviceMonitorSelector}{" "}{.spec.ruleSelector}{"\\n"}{end}\'':
+      { why: 'needs the kinds of the Prometheus operator' },
+    'kubectl -n hub-operator port-forward service/hub-operator-metrics 8080 &': { why: kubelet },
+    'curl -s localhost:8080/metrics | grep hub_operator_build_info': {
+      as: 'curl -s "$OPERATOR_URL/metrics" | grep hub_operator_build_info',
+      why: 'there is no forwarded port',
+    },
+  },
+  'docs/how-to/gitops.md': {
+    'kubectl -n argocd patch configmap argocd-cm --patch-file dist/argocd/argocd-cm-patch.yaml': {
+      why: 'needs Argo CD',
+    },
+  },
+  'docs/how-to/upgrade.md': {
+    'make deploy IMAGE=REGISTRY/hub-operator:0.1.0': {
+      by: deployTest,
+      why: 'replaces the operator of make run',
+    },
+  },
+  'docs/how-to/uninstall.md': {
+    'make undeploy': { by: deployTest, why: 'the commands below it remove the same' },
+    'make undeploy FORCE=1': { by: deployTest, why: 'needs a deletion that hangs' },
+    'kubectl -n home patch haauto porch --type=json -p \'[{"op":"remove","path":"/metadata/finalizers"}]\'': {
+      why: 'run on the page troubleshoot.md',
+    },
+  },
+  'docs/how-to/limit-access.md': {
+    'kubectl apply --server-side -f dist/install-namespaced.yaml': {
+      as: 'kubectl apply --server-side --force-conflicts --dry-run=server -f dist/install-namespaced.yaml',
+      why: 'replaces the operator of make run; that it works is shown in __tests__/cluster/namespaced-operator.ts',
+    },
+  },
+  'docs/how-to/community-repositories.md': {
+    'kubectl -n home get hacr': { uncompared: true, why: 'shelf is an example' },
+    'kubectl -n home get hacr shelf -o jsonpath=\'{.status.digest}{"\\n"}\'': {
+      as: 'kubectl -n home get hacr card-mod -o jsonpath=\'{.status.digest}{"\\n"}\'',
+      why: 'shelf is an example',
+    },
+  },
+  'docs/explanation/community-repositories.md': {
+    'cd custom_components/shelf && find * -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum':
+      {
+        by: '__tests__/integration/community/repositories.test.ts',
+        why: 'needs the files of a repository',
+      },
+  },
+  'docs/how-to/secrets.md': {
+    'kubectl -n home get hubcfg my-home -o jsonpath=\'{.status.conditions[?(@.type=="Ready")].message}\'': {
+      uncompared: true,
+      why: asItIs,
+    },
+  },
+  'docs/how-to/troubleshoot.md': {
+    'kubectl -n hub-operator logs deployment/hub-operator | grep webhook': {
+      as: 'cat "$OPERATOR_LOG" | grep webhook',
+      why: operatorProcess,
+    },
+    'kubectl -n hub-operator logs deployment/hub-operator | tail': {
+      as: 'cat "$OPERATOR_LOG" | tail',
+      why: operatorProcess,
+    },
+    'kubectl -n home get haauto again -o wide': {
+      as: 'kubectl -n home get haauto -o wide',
+      why: 'the webhook has refused it; the state is shown in __tests__/integration/operator/without-a-hub.test.ts',
+    },
+    'kubectl -n home get haauto -o wide': { uncompared: true, why: asItIs },
+    'kubectl -n home get hub -o wide': { uncompared: true, why: asItIs },
+    'kubectl -n home get hubcfg -o wide': { uncompared: true, why: asItIs },
+    'kubectl -n home get haar kitchen -o wide': { uncompared: true, why: asItIs },
+    'kubectl -n home logs my-home-0 -c hub --previous': { why: kubelet },
+    "kubectl -n home exec my-home-0 -c hub -- sed -i '/^10\\.0\\.0\\.5:/,/^[^ ]/{/^10\\.0\\.0\\.5:/d;/^ /d}' /config/ip_bans.yaml":
+      {
+        why: kubelet,
+      },
+  },
+};

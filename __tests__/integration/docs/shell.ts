@@ -1,0 +1,39 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+
+export interface ShellResult {
+  readonly code: number;
+  /** Of both streams. */
+  readonly output: string;
+}
+
+/** One bash in which commands run after one another, so that variables stay. */
+export class Shell {
+  private readonly process: ChildProcessWithoutNullStreams;
+  private printed = '';
+  private waiting: (() => void) | undefined;
+
+  constructor(cwd: string, environment: Readonly<Record<string, string>>) {
+    this.process = spawn('bash', ['--noprofile', '--norc'], { cwd, env: { ...process.env, ...environment } });
+    for (const stream of [this.process.stdout, this.process.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        this.printed += text;
+        this.waiting?.();
+      });
+  }
+
+  async run(command: string): Promise<ShellResult> {
+    const end = randomUUID();
+    this.printed = '';
+    this.process.stdin.write(`{ ${command}\n} </dev/null 2>&1; echo "${end} $?"\n`);
+    for (;;) {
+      const [output, code] = this.printed.split(`${end} `);
+      if (code?.includes('\n')) return { code: Number(code.trim()), output: output! };
+      await new Promise<void>((resolve) => (this.waiting = resolve));
+    }
+  }
+
+  stop(): void {
+    this.process.stdin.end();
+  }
+}
