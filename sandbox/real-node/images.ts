@@ -38,14 +38,16 @@ const RESTART = 100;
 /** As in the hub's own image: its programs are on PATH, and it runs on /config. */
 const START = `#!/bin/sh
 # Packages that integrations ask for are in the image, or absent: nothing is downloaded.
+ended=
 while :; do
   /opt/hub/bin/hass --config /config --skip-pip &
   hub=$!
-  trap 'kill -TERM $hub' TERM INT
+  trap 'ended=1; kill -TERM $hub' TERM INT
   wait $hub
   code=$?
   [ $code -gt 128 ] && { wait $hub; code=$?; }
-  [ $code -eq ${RESTART} ] || exit $code
+  # One that was about to start again is not started when the container is to end.
+  [ -z "$ended" ] && [ $code -eq ${RESTART} ] || exit $code
 done
 `;
 
