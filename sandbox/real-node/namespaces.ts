@@ -1,10 +1,16 @@
+import { execFile } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { mkdir, readFile, rmdir } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rmdir } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { runCommand } from '../command';
 import { SandboxProcess } from '../process';
+import { isAlive } from '../run-directory';
+
+/** The beginning of the name of the device on this machine's side. */
+const DEVICE = 'hubnode';
 
 const POLL_INTERVAL = 10; // milliseconds
 
@@ -39,7 +45,7 @@ export class Namespaces {
     readonly address: string,
     /** Of this machine, as the node sees it. */
     readonly visitor: string,
-    pid: number,
+    private readonly pid: number,
   ) {
     this.enter = ['nsenter', '--target', String(pid), '--net', '--mount', '--pid', '--'];
   }
@@ -85,12 +91,15 @@ export class Namespaces {
   /** Kills every process inside. */
   async stop(): Promise<void> {
     await this.first.stop();
+    await removeDevice(`${DEVICE}${this.pid}`);
     await removeFolders(this.made);
   }
 
   private async connect(pid: number): Promise<void> {
-    // Named after the node's process, since names are unique. The kernel removes it with the other end.
-    const device = `hubnode${pid}`;
+    // Named after the node's process, since names are unique. The kernel removes it with the other end, which it may keep
+    // for minutes after all processes have been killed.
+    await removeDevices();
+    const device = `${DEVICE}${pid}`;
     const outside = async (...command: string[]) =>
       runCommand({
         step: 'Connecting the network of the node',
@@ -121,6 +130,20 @@ export class Namespaces {
       join(this.directory, 'folders'),
     ]);
   }
+}
+
+/** Those of nodes whose first process has ended. */
+async function removeDevices(): Promise<void> {
+  for (const device of await readdir('/sys/class/net')) {
+    const [, pid] = new RegExp(`^${DEVICE}(\\d+)$`).exec(device) ?? [];
+    if (pid === undefined || isAlive(Number(pid))) continue;
+    await removeDevice(device);
+  }
+}
+
+async function removeDevice(device: string): Promise<void> {
+  // The kernel may just have removed it.
+  await promisify(execFile)('ip', ['link', 'delete', device]).catch(() => undefined);
 }
 
 /** Returns those that it made. */
