@@ -1,6 +1,7 @@
 import { version } from '../package.json';
 import { systemClock } from './clock';
 import { checkKubeconfig } from './kubeconfig';
+import { FAULT_EXIT } from './limits';
 import { createLogger } from './log';
 import { Metrics } from './metrics';
 import { HubOperator } from './operator';
@@ -49,6 +50,7 @@ async function main(args: readonly string[]): Promise<number> {
     log.error({ error }, 'bug in the operator, stopping; please report it');
     if (failed) process.exit(1); // stopping failed as well
     failed = true;
+    systemClock.after(FAULT_EXIT, () => process.exit(1));
     void operator.stop();
   };
   process.on('unhandledRejection', fail);

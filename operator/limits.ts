@@ -30,6 +30,9 @@ export const STOP_HUB_TIMEOUT = 1 * SECOND;
 /** Reconciles that still run this long after the last write are aborted. */
 export const STOP_RECONCILE_GRACE = 1 * SECOND;
 
+/** After a bug the process ends within this time, also if it cannot stop: it must not live on without watches. */
+export const FAULT_EXIT = STOP_DEADLINE + 10 * SECOND;
+
 // --- Waiting: rules.md, "Waiting is not an error" ---
 
 /** The pod of the hub is not ready, or the hub does not answer. */

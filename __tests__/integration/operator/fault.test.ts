@@ -11,6 +11,11 @@ process.on('SIGUSR2', () => void Promise.reject(new Error('a promise that is not
 process.on('SIGHUP', () => { throw new Error('an error that is not caught'); });
 `;
 
+/** Servers cannot be closed, so that the process cannot stop. */
+const UNSTOPPABLE = `${FAULTS}
+require('node:net').Server.prototype.close = function () { return this; };
+`;
+
 describe('the process of the operator', () => {
   test.each([
     ['an unhandled rejection', 'SIGUSR2', 'a promise that is not awaited'],
@@ -34,5 +39,18 @@ describe('the process of the operator', () => {
     ]);
     const lease = await new Home('hub-operator').get('lease', namespace);
     expect(lease.spec).toMatchObject({ holderIdentity: '' });
+  });
+
+  test('ends with 1 after a bug also if it cannot stop', async () => {
+    const namespace = await freshNamespace('fault');
+    const faults = join(sandboxDirectory(), `${namespace}-faults.cjs`);
+    await writeFile(faults, UNSTOPPABLE);
+    const operator = await startTestOperator(namespace, {
+      settings: { NODE_OPTIONS: `--require=${faults}` },
+    });
+    await until('it watches', async () => (await operator.log()).includes('starting operator'));
+    operator.signal('SIGUSR2');
+    expect(await operator.ended).toBe(1);
+    expect(await operator.logLines('operator ended')).toEqual([]);
   });
 });
