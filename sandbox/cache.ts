@@ -1,13 +1,25 @@
 import { createHash } from 'node:crypto';
-import { access, mkdir, mkdtemp, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import {
+  access,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-// The holder of a lock touches it each second. A lock that is not touched belongs to a killed process or to a machine
-// that slept. In the latter case two processes build the same entry in folders of their own, which only costs time.
+// The holder of a lock touches it each second. A lock that is not touched belongs to a killed process, to a very busy one,
+// or to a machine that slept. In the latter case two processes build the same entry, which only costs time.
 const HEARTBEAT_INTERVAL = 1_000; // milliseconds
-const STALE_AFTER = 5_000;
+const STALE_AFTER = 5_000; // its process has ended
+const STALE_AFTER_SLEEP = 120_000; // its process is there
 const POLL_INTERVAL = 250;
 
 /** The folder of builds and downloads, kept between starts. `HUB_OPERATOR_CACHE` overrides it. */
@@ -95,8 +107,20 @@ async function takeLock(path: string): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
   const held = await stat(path).catch(() => undefined); // released in between: the next attempt takes it
-  if (held !== undefined && Date.now() - held.mtimeMs > STALE_AFTER) await rm(path, { force: true });
+  if (held === undefined) return false;
+  const pid = Number(await readFile(path, 'utf8').catch(() => ''));
+  if (Date.now() - held.mtimeMs > (isAlive(pid) ? STALE_AFTER_SLEEP : STALE_AFTER))
+    await rm(path, { force: true });
   return false;
+}
+
+/** @param pid 0 or NaN: the lock has just been made or removed */
+function isAlive(pid: number): boolean {
+  try {
+    return pid > 0 && process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }
 
 async function touch(path: string): Promise<void> {

@@ -29,6 +29,7 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
     },
     'node --inspect-brk --import tsx sandbox/debug.ts': { why: 'waits for a debugger' },
   },
+  'docs/contributing/real-node.md': { 'make test-node': { why: 'needs Linux and root; runs for minutes' } },
   'docs/tutorial.md': {
     'make run': { by: '__tests__/integration/docs/make-run.test.ts', why: 'started before all others' },
   },

@@ -132,7 +132,7 @@ async function follow({ page, command, output }: DocumentedCommand): Promise<voi
       throw new Error(`${page} shows:\n${output}\nit printed:\n${result.output}`);
   };
   if (!isRead(run)) return attempt();
-  await until(`${page}: ${run}`, () => attempt().then(() => true), 120_000);
+  await until(`${page}: ${run}`, () => attempt().then(() => true));
 }
 
 describe('the commands of README and docs', () => {
