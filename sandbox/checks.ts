@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { goBinary } from './go-build';
 import { checksModule } from './go-module';
+import type { Report } from './progress';
 
 /** A series of samples, one each `interval`. */
 export type Series = { readonly metric: string } & (
@@ -44,9 +45,17 @@ export interface RulesAnswer {
   }[];
 }
 
+/** Path of the program that evaluates rules; built when the cache has none. */
+export const rulesProgram = (report: Report = () => {}): Promise<string> =>
+  goBinary('rules', 'the engine of Prometheus', report, checksModule);
+
+/** Path of the program that runs health checks; built when the cache has none. */
+export const luaProgram = (report: Report = () => {}): Promise<string> =>
+  goBinary('lua', 'the Lua of Argo CD', report, checksModule);
+
 /** Evaluates alerting rules and queries with the engine of Prometheus. @throws Error one of them is invalid */
 export async function evaluateRules(request: RulesRequest): Promise<RulesAnswer> {
-  const program = await goBinary('rules', 'the engine of Prometheus', () => {}, checksModule);
+  const program = await rulesProgram();
   return (await answerOf(program, request)) as RulesAnswer;
 }
 
@@ -57,7 +66,7 @@ export interface Health {
 
 /** Runs a health check in Lua over objects as Argo CD does. @throws Error it is invalid, or fails on an object */
 export async function argoHealth(script: string, objects: readonly object[]): Promise<Health[]> {
-  const program = await goBinary('lua', 'the Lua of Argo CD', () => {}, checksModule);
+  const program = await luaProgram();
   return (await answerOf(program, { script, objects })) as Health[];
 }
 

@@ -56,7 +56,7 @@ export async function installOperator(sandbox: ClusterAccess): Promise<void> {
   const items = objects.filter(({ kind }) => kind !== 'ValidatingWebhookConfiguration');
   await sandboxKubectl(
     sandbox,
-    ['apply', '--server-side', '-f', '-'],
+    ['apply', '--server-side', '--force-conflicts', '-f', '-'], // `scale` below owns the field after a first time
     JSON.stringify({ apiVersion: 'v1', kind: 'List', items }),
   );
   await sandboxKubectl(sandbox, [

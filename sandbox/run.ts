@@ -24,7 +24,7 @@ import { installWebhook, webhookSettings } from './webhook';
 
 const samples = join(repository, 'samples');
 /** A first start on a small board takes minutes. Milliseconds. */
-const READY_TIMEOUT = 5 * 60_000;
+const READY_TIMEOUT = 15 * 60_000;
 const POLL = 500;
 const LAST_LINES = 10;
 

@@ -211,7 +211,7 @@ export class TestOperator {
 }
 
 /** The sum of a metric over its series whose labels contain `labels`. @throws Error when there is no such metric */
-function sumOf(page: string, name: string, labels = ''): number {
+export function sumOf(page: string, name: string, labels = ''): number {
   const lines = page.split('\n');
   if (!lines.some((line) => line.startsWith(`# TYPE ${name} `)))
     throw new Error(`there is no metric ${name}`);

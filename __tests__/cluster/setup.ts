@@ -1,3 +1,6 @@
+import { luaProgram, rulesProgram } from '../../sandbox/checks';
+import { helmProgram } from '../../sandbox/helm';
+import { runSteps } from '../../sandbox/progress';
 import { formatError } from '../../sandbox/sandbox-error';
 import { type Sandbox, startSandbox } from '../../sandbox';
 import { bundleOperator, installOperator, operatorKubeconfig } from '../../sandbox/operator-process';
@@ -21,6 +24,15 @@ export default async function setup(): Promise<void> {
     },
   );
   globalThis.hubSandbox = sandbox;
+  // Here, since a first build takes longer than a test may.
+  await runSteps(
+    [
+      { title: 'Helm', run: async (report) => void (await helmProgram(report)) },
+      { title: 'Engine of Prometheus', run: async (report) => void (await rulesProgram(report)) },
+      { title: 'Lua of Argo CD', run: async (report) => void (await luaProgram(report)) },
+    ],
+    'plain',
+  );
   await Promise.all([bundleOperator(), installOperator(sandbox)]);
   process.env['HUB_SANDBOX_DIRECTORY'] = sandbox.directory;
   process.env['HUB_SANDBOX_KUBECONFIG'] = sandbox.kubeconfig;

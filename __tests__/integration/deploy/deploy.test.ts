@@ -43,8 +43,8 @@ function kubelet(container: object, ready: 'True' | 'False'): { stop(): Promise<
   const work = (async () => {
     while (running) {
       await sleep(500);
-      const listed = await cluster.must(['get', 'pods', `--namespace=${NAMESPACE}`, '--output=name']);
-      for (const pod of listed.split('\n').filter((name) => name !== ''))
+      const { stdout } = await cluster.kubectl(['get', 'pods', `--namespace=${NAMESPACE}`, '--output=name']);
+      for (const pod of stdout.split('\n').filter((name) => name !== ''))
         await cluster.kubectl([
           'patch',
           pod,
@@ -94,7 +94,7 @@ describe('make deploy and make undeploy', () => {
       const node = kubelet({ waiting }, 'False');
       const { code, output } = await cluster.run(
         'deploy',
-        { IMAGE: 'nowhere.example/it:1', TIMEOUT: '20' },
+        { IMAGE: 'nowhere.example/it:1', TIMEOUT: '60' },
         'y',
       );
       await node.stop();

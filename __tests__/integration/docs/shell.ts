@@ -14,7 +14,11 @@ export class Shell {
   private waiting: (() => void) | undefined;
 
   constructor(cwd: string, environment: Readonly<Record<string, string>>) {
-    this.process = spawn('bash', ['--noprofile', '--norc'], { cwd, env: { ...process.env, ...environment } });
+    this.process = spawn('bash', ['--noprofile', '--norc'], {
+      cwd,
+      env: { ...process.env, ...environment },
+      detached: true, // a process group of its own
+    });
     for (const stream of [this.process.stdout, this.process.stderr])
       stream.setEncoding('utf8').on('data', (text: string) => {
         this.printed += text;
@@ -33,7 +37,12 @@ export class Shell {
     }
   }
 
+  /** Ends it with the command that it runs. */
   stop(): void {
-    this.process.stdin.end();
+    try {
+      process.kill(-this.process.pid!, 'SIGKILL');
+    } catch {
+      // it has ended
+    }
   }
 }
