@@ -53,6 +53,11 @@ export class HubClientCache {
     return client;
   }
 
+  /** The client of a hub as it is; undefined: there is none. */
+  existing(key: string): HubClient | undefined {
+    return this.entries.get(key)?.client;
+  }
+
   /** All current clients. */
   get clients(): readonly HubClient[] {
     return [...this.entries.values()].map(({ client }) => client);

@@ -26,22 +26,29 @@ export function listTokens(connection: HubConnection): Promise<TokenRecord[]> {
   return connection.command('auth/refresh_tokens');
 }
 
+/** What `createToken` adds to the owner. */
+const SUFFIX = / \d{4}-\d\d-\d\dT[\d:.]+Z [0-9a-f]{8}$/;
+
 /**
- * Revokes the operator's long-lived tokens (`owner`: a prefix of that in `createToken`) except `keep`. Call it only when `keep` is
- * stored. Resolves with the number of revoked tokens.
+ * Revokes the long-lived tokens that `createToken` has made, except `keep`. Call it only when `keep` is stored. Resolves with
+ * the number of revoked tokens.
+ *
+ * @param isOwn whether tokens of this owner are to be revoked
  */
 export async function revokeOldTokens(
   connection: HubConnection,
-  owner: string,
+  isOwn: (owner: string) => boolean,
   keep: string,
 ): Promise<number> {
   const keptId = tokenId(keep);
   const records = await listTokens(connection);
   const old = records.filter(
-    (record) =>
-      record.type === 'long_lived_access_token' &&
-      record.client_name?.startsWith(`${owner} `) === true &&
-      record.id !== keptId,
+    ({ type, client_name: name = null, id }) =>
+      type === 'long_lived_access_token' &&
+      name !== null &&
+      SUFFIX.test(name) &&
+      isOwn(name.replace(SUFFIX, '')) &&
+      id !== keptId,
   );
   for (const { id } of old) await revokeToken(connection, id);
   return old.length;

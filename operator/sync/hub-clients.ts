@@ -71,7 +71,11 @@ export class HubClients {
   /** The client of a hub in any state: its last known address may respond. */
   async contact(hub: Hub): Promise<Contacted> {
     const found = await this.access(hub);
-    if ('missing' in found) return found;
+    if ('missing' in found) {
+      // `kubectl delete -f` removes the Secret of the token at once, and the objects in the hub later.
+      const client = hub.metadata.deletionTimestamp ? this.hubs.existing(clientKey(hub)) : undefined;
+      return client ? { client } : found;
+    }
     if (!found.access.url) return { missing: 'The address of the hub is not known yet.' };
     return { client: await this.withRedaction(hub, found.access) };
   }

@@ -102,6 +102,15 @@ describe('HubClients', () => {
     });
   });
 
+  test('still reach the hub of a Hub that is being deleted when the Secret of its token is gone', async () => {
+    const reached = await hubs.reach('home', 'villa');
+    secrets.clear();
+    expect(await hubs.contact(hubs.find('home', 'villa')!)).toHaveProperty('missing');
+    deletionTimestamp = '2026-01-01T00:00:00Z';
+    const contacted = await hubs.contact(hubs.find('home', 'villa')!);
+    expect('client' in contacted && 'client' in reached && contacted.client === reached.client).toBe(true);
+  });
+
   test('give a Hub that was created again another client than the deleted one', async () => {
     const access = { url: 'http://127.0.0.1:9', token: 'the-token' };
     const first = hubs.client(hubs.find('home', 'villa')!, access);

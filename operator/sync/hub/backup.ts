@@ -11,7 +11,7 @@ import type { HubClient } from '../../client/hub-client';
 import { redactor } from '../../client/redact';
 import { timestamp } from '../../clock';
 import type { Hub, HubSpec } from '../../kinds';
-import { API_NOT_LOADED_REQUEUE } from '../../limits';
+import { API_NOT_LOADED_REQUEUE, DEPENDENCY_REQUEUE } from '../../limits';
 import type { ConditionValue } from '../../runtime/outcome';
 import type { Services } from '../services';
 import { secretValue } from './secret-value';
@@ -43,7 +43,7 @@ export function ensureBackupSchedule(
   return {
     name: 'backup',
     async run(context) {
-      const { hub, spec, status, conditions, client, core } = context;
+      const { hub, spec, status, conditions, client } = context;
       if (!spec.backup) {
         conditions['BackupConfigured'] = null;
         status['backup'] = null;
@@ -60,11 +60,12 @@ export function ensureBackupSchedule(
       try {
         await listen(hub, client);
         const present = await getBackupConfig(client.connection);
+        if (present.create_backup.password !== null) secrets.push(present.create_backup.password);
         const agents = chooseAgents(spec.backup, present, await listBackupAgents(client.connection));
         if ('missing' in agents) {
           conditions['BackupConfigured'] = failed(agents.missing);
           // Those of an integration appear when it is loaded.
-          if (core.state !== 'RUNNING') requeueAfter(context, API_NOT_LOADED_REQUEUE);
+          requeueAfter(context, DEPENDENCY_REQUEUE);
           return {};
         }
         const contents = {
@@ -89,8 +90,8 @@ export function ensureBackupSchedule(
         conditions['BackupConfigured'] = failed(
           `The hub rejects the backup settings: ${redactor(secrets)(error.message)}`,
         );
-        // A hub that is starting does not know these commands yet.
-        if (core.state !== 'RUNNING') requeueAfter(context, API_NOT_LOADED_REQUEUE);
+        // The integration may be loaded later.
+        requeueAfter(context, DEPENDENCY_REQUEUE);
       }
       return {};
     },
@@ -106,7 +107,7 @@ const LOCAL_AGENTS = ['backup.local', 'hassio.local'];
  * @param present ids of the destinations that the hub has
  */
 export function chooseAgents(
-  { agentIDs }: BackupSpec,
+  { agentIDs, recurrence }: BackupSpec,
   { create_backup: { agent_ids: chosen } }: BackupConfig,
   present: readonly string[],
 ): { readonly ids: readonly string[] } | { readonly missing: string } {
@@ -117,7 +118,7 @@ export function chooseAgents(
       missing: `agentIDs: the hub has no backup agent ${unknown.join(', ')}. ${has}: name one of these, or add the integration that provides it.`,
     };
   if (agentIDs) return { ids: agentIDs };
-  if (chosen.length > 0) return { ids: chosen };
+  if (chosen.length > 0 || recurrence === 'never') return { ids: chosen };
   const local = LOCAL_AGENTS.find((id) => present.includes(id));
   return local
     ? { ids: [local] }

@@ -124,6 +124,13 @@ describe('chooseAgents', () => {
     ['those of the spec', nas, chosen('backup.local'), ['backup.local', 'nas.backups'], ['nas.backups']],
     ['those that the hub has', {}, chosen('cloud.cloud'), ['hassio.local', 'cloud.cloud'], ['cloud.cloud']],
     ['the own volume of a hub in a container', {}, fresh, ['nas.backups', 'backup.local'], ['backup.local']],
+    [
+      'none to switch backups off on a hub that has none',
+      { recurrence: 'never' },
+      fresh,
+      ['nas.backups'],
+      [],
+    ],
     ['the own volume of a hub with the Supervisor', {}, fresh, ['hassio.local'], ['hassio.local']],
   ])('takes %s', (_, spec, present, agents, ids) =>
     expect(chooseAgents(filled(spec), present, agents)).toEqual({ ids }),

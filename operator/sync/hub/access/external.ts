@@ -89,12 +89,11 @@ export function invalidUrl({ url }: Pick<External, 'url'>, allowLocal: boolean):
   return undefined;
 }
 
-/** An older Hub with this address: the hub belongs to that one. */
+/** An older Hub with this address: the hub belongs to that one, until the objects of its children are removed as well. */
 function olderHubOf({ cache }: Pick<Services, 'cache'>, hub: Hub, url: string): Hub | undefined {
   const others = [...cache.list<Hub>('Hub')].filter(
     ({ metadata, spec }) =>
       metadata.uid !== hub.metadata.uid &&
-      !metadata.deletionTimestamp &&
       spec.external !== undefined &&
       URL.canParse(spec.external.url) &&
       new URL(spec.external.url).origin === url,

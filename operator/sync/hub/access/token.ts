@@ -54,15 +54,16 @@ export async function resolveAccess(
   };
 }
 
-/** Prefix of the names of the operator's long-lived tokens. */
-const TOKEN_NAME_PREFIX = 'Hub Operator';
+/** The owner of a long-lived token of the operator: a part of its name, which people see in their profile. */
+const tokenOwner = (namespace: string, name: string): string => `Hub Operator ${namespace}/${name}`;
+const TOKEN_OWNER = /^Hub Operator [^ /]+\/[^ /]+$/;
 
 /**
  * Revokes all tokens of the operator but `keep`, which is stored: those that a crash kept out of the Secret, and those of
  * earlier Hubs on this volume, also of other names. A volume serves one Hub.
  */
 export function revokeOtherTokens(connection: HubConnection, keep: string): Promise<number> {
-  return revokeOldTokens(connection, TOKEN_NAME_PREFIX, keep);
+  return revokeOldTokens(connection, (owner) => TOKEN_OWNER.test(owner), keep);
 }
 
 /**
@@ -80,7 +81,7 @@ export async function issueToken(
   await services.applier.dryRun(builtin.Secret, tokenSecret(hub, spec, ''), { owner: hub });
   const { tokenLifespanDays: lifespanDays } = spec.bootstrap;
   const token = await createToken(connection, {
-    owner: `${TOKEN_NAME_PREFIX} ${hub.metadata.namespace}/${hub.metadata.name}`,
+    owner: tokenOwner(hub.metadata.namespace, hub.metadata.name),
     lifespanDays,
     clock: services.clock,
   });

@@ -78,10 +78,14 @@ describe('externalStep', () => {
     expect(await reconcile(twin, younger)).toMatchObject({ reason: 'TokenNotAvailable' });
   });
 
-  test('gives it to a younger Hub when the older is another hub, or is being deleted', async () => {
+  test('gives it to a younger Hub when the older is another hub', async () => {
     const other = hubAt('2026-01-01T00:00:00Z', { uid: 'c', url: 'http://another:8123' });
+    expect(await reconcile(younger, other)).toMatchObject({ reason: 'TokenNotAvailable' });
+  });
+
+  test('leaves it to an older Hub that is being deleted, whose children are still removing their objects', async () => {
     const leaving = hubAt('2026-01-01T00:00:00Z', { uid: 'd' });
     const deleted = { ...leaving, metadata: { ...leaving.metadata, deletionTimestamp: 'now' } };
-    expect(await reconcile(younger, other, deleted)).toMatchObject({ reason: 'TokenNotAvailable' });
+    expect(await reconcile(younger, deleted)).toMatchObject({ reason: 'DuplicateId' });
   });
 });

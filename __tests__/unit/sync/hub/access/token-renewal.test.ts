@@ -43,6 +43,8 @@ describe('TokenRenewal', () => {
       ['renewed', 'Hub Operator home/villa 2026-01-10T12:00:00.000Z 0a0b0c0d'],
       ['former', 'Hub Operator home/cabin 2025-01-01T00:00:00.000Z 0a0b0c0d'],
       ['person', 'Phone of Hub Operator'],
+      ['by hand', 'Hub Operator home/villa'],
+      ['of another form', 'Hub Operator of the cottage 2025-01-01T00:00:00.000Z 0a0b0c0d'],
     ].map(([id, client_name]) => ({ id, client_name, type: 'long_lived_access_token' }));
     const revoked: unknown[] = [];
     const connection = {
