@@ -214,11 +214,12 @@ export class Reconciler<R extends CustomResource> {
     const { message, reason, type } = outcome;
     log.debug({ outcome: type, reason, message }, 'reconciled');
     if (outcome.type === 'Waiting' && outcome.unreported) return resultOf(outcome);
-    const requested = this.requestOf(resource);
+    // A request stays pending in a dry-run: nothing is done for it.
+    const handled = this.isDryRun(resource) ? undefined : this.requestOf(resource);
     const written = await this.write(
       resource,
       (previous, generation, at) => conditionsAfter(previous, outcome, generation, at),
-      { ...outcome.status, ...(requested !== undefined && { lastHandledReconcileAt: requested }) },
+      { ...outcome.status, ...(handled !== undefined && { lastHandledReconcileAt: handled }) },
     );
     this.emit(written, [...transitionEvents(resource, outcome), ...(outcome.events ?? [])]);
     return resultOf(outcome);

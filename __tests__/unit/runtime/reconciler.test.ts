@@ -242,6 +242,25 @@ describe('Reconciler', () => {
       expect(bench.present.status?.observedGeneration).toBe(1);
     });
 
+    test('a full reconcile that is requested during a dry-run is done after it', async () => {
+      const requested = { [annotations.reconcileRequestedAt]: 'now' };
+      const bench = new Bench(widget({ metadata: { annotations: { ...requested, ...dryRun.annotations } } }));
+      bench.sync = ({ dryRun }) =>
+        Promise.resolve(
+          dryRun ? stalled('DryRun', 'It would be changed.') : ready('AutomationGenerated', 'In sync.'),
+        );
+      await bench.reconcile();
+      const { status } = bench.present!;
+      expect(status?.lastHandledReconcileAt).toBeUndefined();
+      bench.present = widget({ metadata: { annotations: requested }, ...(status && { status }) });
+      await bench.reconcile();
+      expect(bench.passes.map(({ dryRun, forced }) => [dryRun, forced])).toEqual([
+        [true, true],
+        [false, true],
+      ]);
+      expect(bench.present.status?.lastHandledReconcileAt).toBe('now');
+    });
+
     test('a dry-run adds no finalizer, and the reconcile after it does', async () => {
       const bench = new Bench(widget({ metadata: dryRun }), removable);
       bench.sync = () => Promise.resolve(ready('DryRun', 'Nothing would be changed.'));
