@@ -58,8 +58,13 @@ async function hasLoaded(
   return accepted?.pending.length === 0 && accepted.marker.secrets === secrets?.hash;
 }
 
-/** The first ones that fit. */
+/** The first ones that fit; one that is too large leaves its room to those after it. */
 function fitting(values: readonly string[]): readonly string[] {
   let size = 0;
-  return values.filter((value) => (size += writeFormerValues([value]).length) <= LARGEST_FORMER);
+  return values.filter((value) => {
+    const grown = size + writeFormerValues([value]).length;
+    if (grown > LARGEST_FORMER) return false;
+    size = grown;
+    return true;
+  });
 }

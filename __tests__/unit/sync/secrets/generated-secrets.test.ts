@@ -113,6 +113,14 @@ describe('writeGeneratedSecrets', () => {
     );
   });
 
+  test('a value of before that is too large to be kept leaves room for those after it', async () => {
+    const cluster = new Cluster();
+    await cluster.write({ certificate: 'x'.repeat(60_000), password: 'hunter2', user: 'lovelace' });
+    await cluster.write({ user: 'lovelace' });
+    expect(cluster.size).toBeLessThan(60_000);
+    expect(await cluster.redact('hunter2')).toBe('***');
+  });
+
   test('many values of before leave room for those of now: the latest are masked', async () => {
     const cluster = new Cluster();
     for (let count = 0; count < 40; count++) await cluster.write({ key: `${count}-${'x'.repeat(8_000)}` });
