@@ -32,6 +32,7 @@ export function hubModule(
   const connector = new Connector(services, hubs);
   const backup = ensureBackupSchedule(services);
   const externalSteps = Steps.none().add(externalStep(services, hubs)).add(backup);
+  const waitForChildren = awaitChildren(services);
   const steps = workloadSteps(services, isLoading)
     .add({ name: 'bootstrap', run: (context) => connector.connect(context) })
     .add(checkTrustedProxies)
@@ -48,7 +49,7 @@ export function hubModule(
     },
     async remove(hub, context) {
       const released = await releaseRetained(services, hub, context);
-      return 'type' in released ? released : (awaitChildren(services, hub) ?? released);
+      return 'type' in released ? released : (waitForChildren(hub) ?? released);
     },
   };
 }

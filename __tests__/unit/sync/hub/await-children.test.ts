@@ -8,10 +8,16 @@ import { aHub, services } from '../fixtures';
 
 let clock: ManualClock;
 let children: CustomResource[];
+let wait: ReturnType<typeof awaitChildren>;
 
 beforeEach(() => {
   clock = new ManualClock();
   children = [];
+  const cache = {
+    get: () => undefined,
+    ofHub: ((kind: string) => children.filter((each) => each.kind === kind)) as never,
+  };
+  wait = awaitChildren(services({ clock, cache }));
 });
 
 const now = () => new Date(clock.now()).toISOString();
@@ -30,13 +36,8 @@ const child = (kind: string, { finalizers = [finalizerOf(kind)], isGoing = false
 });
 
 /** Whether the Hub, which is deleted since `deletionTimestamp`, waits. */
-function waits(deletionTimestamp: string): boolean {
-  const given = services({
-    clock,
-    cache: { ofHub: ((kind: string) => children.filter((each) => each.kind === kind)) as never },
-  });
-  return awaitChildren(given, aHub({ metadata: { deletionTimestamp } })) !== undefined;
-}
+const waits = (deletionTimestamp = now(), uid = '1'): boolean =>
+  wait(aHub({ metadata: { uid, deletionTimestamp } })) !== undefined;
 
 describe('awaitChildren', () => {
   test('waits a few seconds for living children to be deleted, and not without children', async () => {
@@ -51,10 +52,29 @@ describe('awaitChildren', () => {
   test('waits for children that are being removed, until they are', async () => {
     const since = now();
     children = [child('HubAutomation', { isGoing: true }), child('HubScene')];
+    expect(waits(since)).toBe(true);
     await clock.advance(10 * HUB_DELETION_GRACE);
     expect(waits(since)).toBe(true);
     children = [child('HubScene')];
     expect(waits(since)).toBe(false);
+  });
+
+  test.each([
+    ['ahead of', -1],
+    ['behind', 1],
+  ])('waits as long if the clock of the operator is %s that of the API server', async (_, sign) => {
+    children = [child('HubAutomation')];
+    const since = new Date(clock.now() + sign * 10 * HUB_DELETION_GRACE).toISOString();
+    expect(waits(since)).toBe(true);
+    await clock.advance(HUB_DELETION_GRACE);
+    expect(waits(since)).toBe(false);
+  });
+
+  test('a Hub of the same name that is deleted later has its own time', async () => {
+    children = [child('HubAutomation')];
+    waits();
+    await clock.advance(HUB_DELETION_GRACE);
+    expect(waits(now(), '2')).toBe(true);
   });
 
   test('does not wait for children that have nothing in the hub, nor for finalizers of others', () => {
