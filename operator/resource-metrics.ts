@@ -1,9 +1,13 @@
+import { userAnnotations } from './kinds/annotations';
 import type { CustomResource } from './kinds/resource';
 import { hub } from './kinds/hub';
 import type { Metrics } from './metrics';
 import { conditionOf, isReady } from './runtime/conditions';
 
-/** The state of a resource by the rules of kstatus; a suspended one is neither awaited nor at fault. */
+/**
+ * The state of a resource by the rules of kstatus; a suspended one is neither awaited nor at fault, nor is one in a dry-run,
+ * of which nothing is written.
+ */
 export const resourceStates = ['ready', 'reconciling', 'stalled', 'suspended'] as const;
 export type ResourceState = (typeof resourceStates)[number];
 
@@ -13,7 +17,7 @@ export type ResourceState = (typeof resourceStates)[number];
  */
 export function resourceState(resource: CustomResource): ResourceState {
   const { metadata, spec, status } = resource;
-  if (spec.suspend) return 'suspended';
+  if (spec.suspend || metadata.annotations?.[userAnnotations.dryRun] === 'true') return 'suspended';
   if (status?.observedGeneration !== metadata.generation) return 'reconciling';
   if (conditionOf(resource, 'Stalled')?.status === 'True') return 'stalled';
   return isReady(resource) ? 'ready' : 'reconciling';
@@ -32,7 +36,7 @@ export function observeResources(
 ): void {
   metrics.gauge(
     'hub_operator_resources',
-    'Resources by kind and state: ready, reconciling (something is in progress or waited for), stalled (only the user or the hub can help) or suspended.',
+    'Resources by kind and state: ready, reconciling (something is in progress or waited for), stalled (only the user or the hub can help) or suspended (`spec.suspend` or the annotation `dry-run`).',
     ['kind', 'state'],
     (gauge) => {
       for (const kind of kindNames)

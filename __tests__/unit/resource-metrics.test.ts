@@ -1,3 +1,4 @@
+import { userAnnotations } from '../../operator/kinds/annotations';
 import type { Condition } from '../../operator/kinds/condition';
 import type { CustomResource } from '../../operator/kinds/resource';
 import { Metrics } from '../../operator/metrics';
@@ -23,6 +24,8 @@ const stalled = {
   conditions: [condition('Ready', 'False'), condition('Stalled', 'True')],
 };
 
+const dryRun = { [userAnnotations.dryRun]: 'true' };
+
 async function samples(metrics: Metrics, name: string): Promise<string[]> {
   const page = await metrics.registry.metrics();
   return page.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
@@ -44,6 +47,17 @@ describe('observeResources', () => {
       'is suspended and was stalled before',
       'suspended',
       resource('a', { suspend: true }, { status: stalled }),
+    ],
+    ['is new and in a dry-run', 'suspended', resource('a', {}, { annotations: dryRun })],
+    [
+      'changed in a dry-run',
+      'suspended',
+      resource('a', {}, { annotations: dryRun, status: stalled, generation: 2 }),
+    ],
+    [
+      'has the annotation of a dry-run with another value',
+      'ready',
+      resource('a', {}, { annotations: { [userAnnotations.dryRun]: 'false' }, status: ready }),
     ],
   ])('a resource that %s is %s', (_, state, tested) => {
     expect(resourceState(tested)).toBe(state);
