@@ -112,7 +112,7 @@ export const alerts: readonly Alert[] = [
     for: '15m',
     summary: 'The operator uses {{ $value | humanizePercentage }} of its memory.',
     description:
-      'At its limit it is killed and starts again. Raise the memory limit of the Deployment and, by as much, --max-old-space-size in NODE_OPTIONS.',
+      'At its limit it is killed and starts again. Raise the memory limit of the Deployment; the limit of the heap is a percentage of it and grows with it.',
   },
   {
     name: 'HubOperatorWebhookCertificateExpiring',
