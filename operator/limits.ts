@@ -136,8 +136,8 @@ export const WEBHOOK_CA_PROPAGATION = 10 * SECOND;
 export const WEBHOOK_CERTIFICATE_CHECK = 60 * MINUTE;
 /** The process that makes a certificate is ended after this time; it takes half a second, and a small board a few. */
 export const WEBHOOK_CERTIFICATE_ISSUE_TIMEOUT = 15 * SECOND;
-/** Pause after a failed write of certificate or CA. */
-export const WEBHOOK_CERTIFICATE_RETRY = 5 * SECOND;
+/** Pause after certificate or CA could not be made or written, which doubles from the first to the last: each try may start a process. */
+export const WEBHOOK_CERTIFICATE_RETRY = [5 * SECOND, 10 * MINUTE] as const;
 /** Certificate and CA are written this often without a pause. */
 export const WEBHOOK_WRITES_AT_ONCE = 3;
 /** If another program changes them each time: the pause before the next write, which doubles from the first to the last. */

@@ -3,6 +3,7 @@ import { errorOf, OperationalError, Stopping } from '../../errors';
 import { WEBHOOK_CA_PROPAGATION, WEBHOOK_CERTIFICATE_CHECK, WEBHOOK_CERTIFICATE_RETRY } from '../../limits';
 import type { Logger } from '../../log';
 import { type ApiClient, isConflict } from '../../runtime/api-client';
+import { Backoff } from '../../runtime/backoff';
 import { pathOf } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
 import { Timer } from '../../timer';
@@ -24,8 +25,8 @@ export interface CertificatesOptions {
   readonly configuration: () => WebhookConfiguration | undefined;
   /** Records the server's answer to a write, so that the next reconciliation does not read an older state. */
   readonly recordWrite: (object: TlsSecret | WebhookConfiguration) => void;
-  /** Makes a certificate for a name or address; `now` in milliseconds since the epoch. */
-  readonly issue: (host: string, now: number) => Promise<IssuedCertificate>;
+  /** Makes a certificate for a name or address; `now` in milliseconds since the epoch. Rejects with the signal's reason. */
+  readonly issue: (host: string, now: number, signal: AbortSignal) => Promise<IssuedCertificate>;
   /** Gives the server a certificate. */
   readonly serve: (certificate: ServingCertificate) => void;
 }
@@ -45,13 +46,16 @@ class UnusableHost extends OperationalError {
 export class Certificates {
   private readonly timer: Timer;
   private leads = false;
-  private stopped = false;
+  private readonly stopping = new AbortController();
   private running: Promise<void> | undefined;
   private changedAgain = false;
   private served: ServingCertificate | undefined;
   /** The certificate whose CA was seen to be trusted, and since when, by the monotonic clock. */
   private trusted: { readonly certificate: string; readonly since: number } | undefined;
   private lastProblem: string | undefined;
+  /** The certificate that could not be written yet: the next try does not make another one. */
+  private issued: IssuedCertificate | undefined;
+  private readonly failures = new Backoff<'certificate'>(...WEBHOOK_CERTIFICATE_RETRY);
   private readonly secretPacing: WritePacing;
   private readonly bundlePacing: WritePacing;
 
@@ -74,16 +78,27 @@ export class Certificates {
     this.running ??= this.run();
   }
 
+  /** Does not wait for a certificate that is being made: the lease is released after this. */
   async stop(): Promise<void> {
-    this.stopped = true;
+    this.stopping.abort(new Stopping('the operator is stopping'));
     this.timer.clear();
     await this.running;
+  }
+
+  private get stopped(): boolean {
+    return this.stopping.signal.aborted;
   }
 
   private async run(): Promise<void> {
     while (this.changedAgain && !this.stopped) {
       this.changedAgain = false;
-      const delay = await this.reconcile().catch((thrown: unknown) => this.onError(errorOf(thrown)));
+      const delay = await this.reconcile().then(
+        (next) => {
+          this.failures.forget('certificate');
+          return next;
+        },
+        (thrown: unknown) => this.onError(errorOf(thrown)),
+      );
       if (!this.stopped) this.timer.set(delay, () => this.changed());
     }
     this.running = undefined;
@@ -92,10 +107,13 @@ export class Certificates {
   private onError(error: Error): number {
     const { log } = this.options;
     const expected = error instanceof OperationalError;
-    if (isConflict(error)) log.debug({ error }, 'certificate of webhook was changed meanwhile');
-    else if (!(error instanceof Stopping))
+    if (isConflict(error)) {
+      log.debug({ error }, 'certificate of webhook was changed meanwhile');
+      return WEBHOOK_CERTIFICATE_RETRY[0];
+    }
+    if (!(error instanceof Stopping))
       log[expected ? 'warn' : 'error']({ error }, 'failed to renew certificate of webhook, retrying');
-    return WEBHOOK_CERTIFICATE_RETRY;
+    return this.failures.next('certificate');
   }
 
   /** Returns the milliseconds until the next one, unless something changes before. */
@@ -105,6 +123,7 @@ export class Certificates {
     const secret = this.options.secret();
     const checked = checkCertificate(secret, { host, now });
     const isDue = checked.type === 'invalid' || now >= checked.serving.renewAt;
+    if (!isDue) this.issued = undefined; // someone else was first
     const pause = isDue ? this.secretPacing.remaining() : 0;
     if (isDue && host !== undefined && this.leads && pause === 0) {
       await this.renew(host, secret, checked.type === 'valid' ? checked.serving : this.served, now);
@@ -132,7 +151,8 @@ export class Certificates {
     now: number,
   ): Promise<void> {
     const { log, namespace, secretName: name } = this.options;
-    const { certificate, key, ca } = await this.options.issue(host, now);
+    this.issued ??= await this.options.issue(host, now, this.stopping.signal);
+    const { certificate, key, ca } = this.issued;
     const authorities = [ca, ...currentAuthorities(former?.authorities ?? [], now)].slice(
       0,
       MOST_AUTHORITIES,
@@ -140,9 +160,12 @@ export class Certificates {
     const data = encoded({ 'tls.crt': certificate, 'tls.key': key, 'ca.crt': authorities.join('\n') });
     // What would be refused when it is read must not be written: each write would be followed by the next one.
     const made = checkCertificate({ metadata: { name }, data }, { host, now });
-    if (made.type === 'invalid')
+    if (made.type === 'invalid') {
+      this.issued = undefined;
       throw new UnusableHost(`cannot make a certificate for ${host}: ${made.problem}`);
+    }
     await this.write(present, data);
+    this.issued = undefined;
     this.recordPace(this.secretPacing, 'Secret', name);
     log.info({ kind: 'Secret', namespace, name }, 'renewed certificate of webhook');
   }

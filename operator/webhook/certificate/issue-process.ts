@@ -17,18 +17,40 @@ class NotIssued extends OperationalError {
  *
  * @param host name or IP address by which the API server calls
  * @param now milliseconds since the epoch
- * @param program takes both as its arguments and prints an {@link IssuedCertificate} as JSON
- * @throws NotIssued the process failed
+ * @param signal ends the process; the promise then rejects with its reason at once
+ * @param program takes host and time as its arguments and prints an {@link IssuedCertificate} as JSON
+ * @throws NotIssued the process failed, or printed something else
  */
-export function issueInProcess(host: string, now: number, program = PROGRAM): Promise<IssuedCertificate> {
+export function issueInProcess(
+  host: string,
+  now: number,
+  signal: AbortSignal,
+  program = PROGRAM,
+): Promise<IssuedCertificate> {
   // It would wait for a debugger, at the same port.
   const flags = process.execArgv.filter((flag) => !flag.startsWith('--inspect'));
   const args = [...flags, program, host, String(now)];
   return new Promise((resolve, reject) => {
-    const options = { timeout: WEBHOOK_CERTIFICATE_ISSUE_TIMEOUT };
+    const fail = (problem: string) =>
+      reject(new NotIssued(`cannot make a certificate for ${host}: ${problem}`));
+    const options = { timeout: WEBHOOK_CERTIFICATE_ISSUE_TIMEOUT, signal };
     execFile(process.execPath, args, options, (error, printed, problem) => {
-      if (error) reject(new NotIssued(`cannot make a certificate for ${host}: ${problem || error.message}`));
-      else resolve(JSON.parse(printed) as IssuedCertificate);
+      if (signal.aborted) return reject(signal.reason);
+      if (error) return fail(problem || error.message);
+      const issued = parse(printed);
+      if (issued) resolve(issued);
+      else fail('the process that makes it did not print one');
     });
   });
+}
+
+/** What is printed may be a private key: it is in no message. */
+function parse(printed: string): IssuedCertificate | undefined {
+  try {
+    const issued = JSON.parse(printed) as Partial<IssuedCertificate> | null;
+    const isComplete = [issued?.certificate, issued?.key, issued?.ca].every((pem) => typeof pem === 'string');
+    return isComplete ? (issued as IssuedCertificate) : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -6,7 +6,10 @@ import {
   WEBHOOK_WRITES_AT_ONCE,
 } from '../../../../operator/limits';
 import { ApiServerUnreachable, type ApiRequest } from '../../../../operator/runtime/api-client';
-import { Certificates } from '../../../../operator/webhook/certificate/certificates';
+import {
+  Certificates,
+  type CertificatesOptions,
+} from '../../../../operator/webhook/certificate/certificates';
 import type { WebhookConfiguration } from '../../../../operator/webhook/certificate/ca-bundle';
 import {
   checkCertificate,
@@ -65,6 +68,9 @@ class Replica {
   readonly served: ServingCertificate[] = [];
   readonly log = new RecordingLog();
   readonly certificates: Certificates;
+  issue: CertificatesOptions['issue'] = issueCertificate;
+  /** How often a certificate was made, or was to be made. */
+  issues = 0;
   private seen: { secret: TlsSecret | undefined; configuration: WebhookConfiguration | undefined };
 
   constructor(
@@ -82,7 +88,10 @@ class Replica {
       host,
       secret: () => this.seen.secret,
       configuration: () => this.seen.configuration,
-      issue: issueCertificate,
+      issue: (host, now, signal) => {
+        this.issues += 1;
+        return this.issue(host, now, signal);
+      },
       recordWrite: (object) => {
         if (object.kind === 'Secret') this.seen.secret = object;
         else this.seen.configuration = object;
@@ -344,9 +353,77 @@ describe('Certificates', () => {
     expect(leader.served).toEqual([]);
     expect(leader.log.at('warn')).toEqual(['failed to renew certificate of webhook, retrying']);
     server.failing = false;
-    await clock.advance(WEBHOOK_CERTIFICATE_RETRY);
+    await clock.advance(WEBHOOK_CERTIFICATE_RETRY[0]);
     await leader.rest();
     expect(leader.served).toHaveLength(1);
+  });
+
+  test('for a write that fails again and again, one certificate is made', async () => {
+    const server = new Server();
+    server.failing = true;
+    const clock = new ManualClock();
+    const leader = start(server, clock);
+    await leader.lead();
+    for (let tries = 1; tries < 5; tries++) await leader.watch();
+    expect(leader.log.at('warn')).toHaveLength(5);
+    expect(leader.issues).toBe(1);
+    server.failing = false;
+    await leader.watch();
+    expect(leader.served).toHaveLength(1);
+    expect(leader.issues).toBe(1);
+    clock.set(61 * DAY);
+    await leader.watch();
+    expect(leader.issues).toBe(2);
+  });
+
+  test('a certificate that could not be written is not kept when another one was stored', async () => {
+    const server = new Server();
+    server.failing = true;
+    const clock = new ManualClock();
+    const leader = start(server, clock);
+    await leader.lead();
+    server.failing = false;
+    server.put(tlsSecret(await issueCertificate(HOST, clock.now())));
+    await leader.watch();
+    clock.set(61 * DAY);
+    await leader.watch();
+    expect(leader.issues).toBe(2);
+  });
+
+  test('a certificate that cannot be made is tried ever more rarely, until it succeeds', async () => {
+    const [shortest, longest] = WEBHOOK_CERTIFICATE_RETRY;
+    const clock = new ManualClock();
+    const leader = start(new Server(), clock);
+    leader.issue = () => Promise.reject(new ApiServerUnreachable('no memory'));
+    await leader.lead();
+    const HOURS = 6;
+    await clock.advance(HOURS * 3_600_000);
+    await leader.rest();
+    // Each pause is at least half of its full length, and at most all of it.
+    expect(leader.issues).toBeLessThan((HOURS * 3_600_000) / (longest / 2) + 10);
+    expect(leader.issues).toBeGreaterThanOrEqual((HOURS * 3_600_000) / longest);
+    leader.issue = issueCertificate;
+    await leader.watch();
+    expect(leader.served).toHaveLength(1);
+    // The next failure is the first one again.
+    leader.issue = () => Promise.reject(new ApiServerUnreachable('no memory'));
+    clock.set(61 * DAY);
+    await leader.watch();
+    const before = leader.issues;
+    await clock.advance(shortest);
+    await leader.rest();
+    expect(leader.issues).toBe(before + 1);
+  });
+
+  test('it stops without waiting for a certificate that is being made', async () => {
+    const leader = start(new Server());
+    leader.issue = (_host, _now, signal) =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    leader.certificates.lead();
+    await settle();
+    expect(leader.issues).toBe(1);
+    await leader.certificates.stop();
+    expect(leader.log.lines).toEqual([]);
   });
 
   test('a certificate that a person stores while another one is made is not overwritten', async () => {
@@ -358,7 +435,7 @@ describe('Certificates', () => {
     // Keys are being made: threads of OpenSSL answer in a later turn of the event loop.
     server.put(tlsSecret(brought));
     await leader.watch();
-    await clock.advance(WEBHOOK_CERTIFICATE_RETRY);
+    await clock.advance(WEBHOOK_CERTIFICATE_RETRY[0]);
     await leader.rest();
     expect(server.writes).toEqual(['PATCH configuration']);
     expect(leader.current!.certificate).toBe(brought.certificate);
@@ -377,10 +454,11 @@ describe('Certificates', () => {
       expect(leader.log.at('warn')).toEqual([failure]);
       const { error } = leader.log.lines.at(-1)!.fields as { error: Error };
       expect(error.message).toContain(`cannot make a certificate for ${host}: `);
-      await clock.advance(WEBHOOK_CERTIFICATE_RETRY - 1);
+      const [pause] = WEBHOOK_CERTIFICATE_RETRY;
+      await clock.advance(pause / 2 - 1);
       await leader.rest();
       expect(leader.log.at('warn')).toHaveLength(1);
-      await clock.advance(1);
+      await clock.advance(pause / 2 + 1);
       await leader.rest();
       expect(leader.log.at('warn')).toEqual([failure, failure]);
       expect(server.writes).toEqual([]);
