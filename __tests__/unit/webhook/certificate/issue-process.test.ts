@@ -6,6 +6,12 @@ import { Stopping } from '../../../../operator/errors';
 import { issueInProcess } from '../../../../operator/webhook/certificate/issue-process';
 import { until } from '../../until';
 
+// Without a timeout: only the signal ends a program that does not end by itself.
+jest.mock('../../../../operator/limits', () => ({
+  ...jest.requireActual<object>('../../../../operator/limits'),
+  WEBHOOK_CERTIFICATE_ISSUE_TIMEOUT: 0,
+}));
+
 let directory: string;
 const { signal } = new AbortController();
 
