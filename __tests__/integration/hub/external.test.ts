@@ -6,6 +6,7 @@ import { getBackupConfig } from '../../../operator/client/backup';
 import { getConfig } from '../../../operator/client/core';
 import { HubClient } from '../../../operator/client/hub-client';
 import { systemClock } from '../../../operator/clock';
+import { TcpProxy } from '../../../sandbox/tcp-proxy';
 import { kubectl, freshNamespace, until } from '../../cluster';
 import { forceReconcile } from '../../cluster/forced-reconcile';
 import { automation, configuration, Home, secret } from '../../cluster/home';
@@ -211,8 +212,10 @@ describe('a hub that runs elsewhere', () => {
     const left = await oneOfThree(
       async (attempt) => {
         const [name, evening] = [`leaving-${attempt}`, `evening-${attempt}`];
+        // An address of its own: the hub belongs to the oldest Hub with its address.
+        const front = await TcpProxy.start(Number(new URL(elsewhere.hub.url).port));
         await home.apply(
-          external(name, elsewhere.hub.url),
+          external(name, `http://127.0.0.1:${front.port}`),
           secret(`${name}-token`, { token: elsewhere.token }, name),
         );
         await home.apply(automation(name, evening));
@@ -221,6 +224,7 @@ describe('a hub that runs elsewhere', () => {
         await home.delete('hub', name, { wait: false });
         await home.delete('hubautomation', evening);
         await until('the Hub is gone', async () => !(await home.exists('hub', name)));
+        await front.stop();
         const events = (await operator.events('HubAutomation', evening)).join();
         return { object: await entities.read('automation', evening), isReported: events.includes('Cleanup') };
       },
