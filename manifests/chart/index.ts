@@ -43,7 +43,7 @@ export function chartFiles(settings: SynthSettings): Readonly<Record<string, str
       type: 'application',
       version,
       appVersion: version,
-      kubeVersion: '>=1.30.0-0',
+      kubeVersion: '>=1.32.0-0',
     }),
     'values.yaml': valuesYaml(values),
     'values.schema.json': `${JSON.stringify(valuesSchema(values), null, 2)}\n`,
