@@ -201,13 +201,8 @@ describe('make deploy and make undeploy', () => {
       }
     }
 
-    /** How many the external hub has. */
-    const automationsInHub = async () =>
-      ((await (await fetch(`${standIn.url}/bench`)).json()) as { automations: number }).automations;
-
-    test('without a terminal it lists the Hubs and what becomes of their volumes, and deletes nothing', async () => {
-      await home();
-      await cluster.must([
+    const retainVolumeOfVilla = () =>
+      cluster.must([
         'patch',
         'hub',
         'villa',
@@ -215,6 +210,14 @@ describe('make deploy and make undeploy', () => {
         '--type=merge',
         `--patch=${JSON.stringify({ spec: retain })}`,
       ]);
+
+    /** How many the external hub has. */
+    const automationsInHub = async () =>
+      ((await (await fetch(`${standIn.url}/bench`)).json()) as { automations: number }).automations;
+
+    test('without a terminal it lists the Hubs and what becomes of their volumes, and deletes nothing', async () => {
+      await home();
+      await retainVolumeOfVilla();
       const { code, output } = await cluster.run('undeploy');
       expect(code).toBe(1);
       expect(output).toContain(`server   ${cluster.sandbox.apiServer}`);
@@ -258,14 +261,7 @@ describe('make deploy and make undeploy', () => {
       await home();
       await operator!.process.kill();
       // Set when no operator runs: the Hub is still among the owners of the claim.
-      await cluster.must([
-        'patch',
-        'hub',
-        'villa',
-        '--namespace=home',
-        '--type=merge',
-        `--patch=${JSON.stringify({ spec: retain })}`,
-      ]);
+      await retainVolumeOfVilla();
       // That of a killed leader is valid for 15 s more.
       await cluster.must(['delete', 'lease', OPERATOR, `--namespace=${NAMESPACE}`]);
       const { code, output } = await cluster.run('undeploy', { YES: '1', TIMEOUT: '3' });
