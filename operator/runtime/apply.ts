@@ -71,7 +71,7 @@ export class Applier {
     const key = objectKey(type.kind, namespace, name);
     const hash = this.lastAppliedHashOf(body)!;
     if (present && isUnchanged(present, hash, this.lastApplied.get(key))) return present;
-    const applied = await this.send<T>(pathOf(type, namespace, name), body, present);
+    const applied = await this.sendToLatest<T>(type, body, present, options);
     const { uid, resourceVersion } = applied.metadata;
     this.lastApplied.set(key, { hash, uid, resourceVersion });
     this.cache.recordWrite({ ...applied, kind: type.kind });
@@ -134,6 +134,27 @@ export class Applier {
     name: string,
   ): Promise<T | undefined> {
     return this.cache.get<T>(type.kind, namespace, name) ?? (await this.find<T>(type, namespace, name));
+  }
+
+  /** The cache may still contain an object that is deleted or recreated meanwhile. */
+  private async sendToLatest<T extends ClusterObject>(
+    type: ResourceType,
+    body: ClusterObject,
+    cached: T | undefined,
+    options: ApplyOptions,
+  ): Promise<T> {
+    const { name, namespace = '' } = body.metadata;
+    const path = pathOf(type, namespace, name);
+    try {
+      return await this.send<T>(path, body, cached);
+    } catch (error) {
+      // The API server rejects an apply with the uid of a deleted object as a conflict.
+      if (!cached || !isConflict(error)) throw error;
+      const latest = await this.find<T>(type, namespace, name);
+      if (latest?.metadata.uid === cached.metadata.uid) throw error;
+      if (latest) this.assertOurs(type, latest, options);
+      return this.send<T>(path, body, latest);
+    }
   }
 
   /** @throws ObjectRejected */

@@ -1,6 +1,6 @@
 import { pathOf, type ResourceType } from './objects';
 import type { CustomResource } from '../kinds/resource';
-import { type ApiClient, isConflict, isNotFound } from './api-client';
+import { type ApiClient, ApiError, isConflict, isNotFound } from './api-client';
 
 /**
  * The operator's finalizer on a resource, by server-side apply: finalizers are a set, so an apply adds and removes only
@@ -18,8 +18,18 @@ export class Finalizer {
     return resource.metadata.finalizers?.includes(this.name) ?? false;
   }
 
-  add<R extends CustomResource>(resource: R): Promise<R> {
-    return this.apply<R>(resource, [this.name]);
+  /** Returns the resource with the finalizer; undefined: it is deleted, or being deleted, which the watch delivers. */
+  async add<R extends CustomResource>(resource: R): Promise<R | undefined> {
+    try {
+      return await this.apply<R>(resource, [this.name]);
+    } catch (error) {
+      // The API server answers so for a resource that is deleted (404, 409) or being deleted (422).
+      const isAboutDeletion = error instanceof ApiError && [404, 409, 422].includes(error.status);
+      if (!isAboutDeletion) throw error;
+      const latest = await this.latest(resource);
+      if (latest && !latest.metadata.deletionTimestamp) throw error;
+      return undefined;
+    }
   }
 
   /** Removes the finalizer. Returns the resource if other finalizers remain; undefined: it is deleted. */
@@ -31,7 +41,7 @@ export class Finalizer {
       return index < 0 ? left : await this.removeAt(resource, index);
     } catch (error) {
       // The API server rejects an apply with the uid of a deleted object as a conflict.
-      if (isNotFound(error) || (isConflict(error) && !(await this.exists(resource)))) return undefined;
+      if (isNotFound(error) || (isConflict(error) && !(await this.latest(resource)))) return undefined;
       throw error;
     }
   }
@@ -63,8 +73,9 @@ export class Finalizer {
     });
   }
 
-  private async exists({ metadata }: CustomResource): Promise<boolean> {
-    const present = await this.cluster.find<CustomResource>(this.type, metadata.namespace, metadata.name);
-    return present?.metadata.uid === metadata.uid;
+  /** The resource as it is in the API server; undefined: it is deleted. */
+  private async latest({ metadata }: CustomResource): Promise<CustomResource | undefined> {
+    const found = await this.cluster.find<CustomResource>(this.type, metadata.namespace, metadata.name);
+    return found?.metadata.uid === metadata.uid ? found : undefined;
   }
 }

@@ -109,6 +109,7 @@ export class Reconciler<R extends CustomResource> {
     const [unsafe] = unsafeIntegers(resource.spec, 'spec');
     if (unsafe) return this.updateStatus(resource, stalled('InvalidSpec', unsafeIntegerMessage(unsafe)), log);
     const owned = await this.withFinalizer(resource);
+    if (!owned) return { type: 'gone' };
     return this.updateStatus(owned, await this.attempt(owned, log), log);
   }
 
@@ -142,11 +143,12 @@ export class Reconciler<R extends CustomResource> {
     );
   }
 
-  /** In a dry-run nothing is made that would have to be removed. */
-  private async withFinalizer(resource: R): Promise<R> {
+  /** In a dry-run nothing is made that would have to be removed. Undefined: the resource is deleted meanwhile. */
+  private async withFinalizer(resource: R): Promise<R | undefined> {
     const { finalizer, recordWrite, module } = this.options;
     if (!module.remove || finalizer.isOn(resource) || this.isDryRun(resource)) return resource;
-    return recordWrite(await finalizer.add(resource));
+    const held = await finalizer.add(resource);
+    return held && recordWrite(held);
   }
 
   /**

@@ -1,7 +1,7 @@
 import { Applier, type Manifest } from '../../../operator/runtime/apply';
 import { NameConflict } from '../../../operator/runtime/apply-errors';
 import { FIELD_MANAGER } from '../../../operator/runtime/ownership';
-import type { ClusterObject, ResourceType } from '../../../operator/runtime/objects';
+import { type ClusterObject, pathOf, type ResourceType } from '../../../operator/runtime/objects';
 import type { CustomResource } from '../../../operator/kinds/resource';
 import type { ApiClient } from '../../../operator/runtime/api-client';
 import { builtin } from '../../../operator/runtime/types';
@@ -197,13 +197,25 @@ describe('Applier', () => {
     expect(present?.data).toEqual({ key: 'theirs' });
   });
 
-  test('one that was deleted and recreated between the read and the write is not changed', async () => {
+  test('one that is deleted between the read and the write is created again', async () => {
+    const first = await apply(configMap('deleted', { a: '1' }));
+    await cluster.request({ method: 'DELETE', path: pathOf(builtin.ConfigMap, namespace, 'deleted') });
+    const get = jest.spyOn(cache, 'get').mockReturnValueOnce(first);
+    const second = await apply(configMap('deleted', { a: '2' }));
+    get.mockRestore();
+    expect(second).toMatchObject({ data: { a: '2' } });
+    expect(second.metadata.uid).not.toBe(first.metadata.uid);
+  });
+
+  test('one that was recreated between the read and the write by another client is not changed', async () => {
     const first = await apply(configMap('anew', { a: '1' }));
-    await cluster.request({ method: 'DELETE', path: `/api/v1/namespaces/${namespace}/configmaps/anew` });
+    await cluster.request({ method: 'DELETE', path: pathOf(builtin.ConfigMap, namespace, 'anew') });
     await applyAs(cluster, 'user', builtin.ConfigMap, configMap('anew', { a: 'theirs' }));
     const get = jest.spyOn(cache, 'get').mockReturnValueOnce(first);
-    await expect(apply(configMap('anew', { a: '2' }))).rejects.toMatchObject({ status: 409 });
+    await expect(apply(configMap('anew', { a: '2' }))).rejects.toThrow(NameConflict);
     get.mockRestore();
+    const present = await applier.find<ConfigMap>(builtin.ConfigMap, namespace, 'anew');
+    expect(present?.data).toEqual({ a: 'theirs' });
   });
 
   test('the owner reference is added and removed as desired, and no other owner is lost', async () => {

@@ -34,11 +34,13 @@ const set = (name: string, finalizers: readonly string[]) =>
     body: { metadata: { finalizers } },
   });
 
+const addTo = async (resource: CustomResource): Promise<CustomResource> => (await finalizer.add(resource))!;
+
 describe('Finalizer', () => {
   test('comes and goes beside that of another controller, and changes nothing else', async () => {
     const before = await create('beside');
     await set('beside', [THEIRS]);
-    const added = await finalizer.add(before);
+    const added = await addTo(before);
     expect(added.metadata.finalizers?.toSorted()).toEqual([OURS, THEIRS]);
     expect(finalizer.isOn(added)).toBe(true);
     expect([added.spec, added.metadata.generation]).toEqual([before.spec, before.metadata.generation]);
@@ -51,14 +53,14 @@ describe('Finalizer', () => {
   });
 
   test('the last one lets the object go', async () => {
-    const added = await finalizer.add(await create('last'));
+    const added = await addTo(await create('last'));
     await remove('last');
     await finalizer.release(added);
     expect(await read('last')).toBeUndefined();
   });
 
   test('is removed even if another field manager owns it as well', async () => {
-    const added = await finalizer.add(await create('twice'));
+    const added = await addTo(await create('twice'));
     await set('twice', [THEIRS, OURS]); // kubectl edit of the list makes the editor an owner of each entry
     await remove('twice');
     const left = await finalizer.release(added);
@@ -67,7 +69,7 @@ describe('Finalizer', () => {
   });
 
   test('releasing what is gone is done, and makes nothing new', async () => {
-    const added = await finalizer.add(await create('gone'));
+    const added = await addTo(await create('gone'));
     await remove('gone');
     await finalizer.release(added);
     expect(await finalizer.release(added)).toBeUndefined();
@@ -77,15 +79,28 @@ describe('Finalizer', () => {
   test('neither call touches another object that took the name', async () => {
     const before = await create('anew');
     await remove('anew');
-    const anew = await finalizer.add(await create('anew'));
-    await expect(finalizer.add(before)).rejects.toMatchObject({ status: 409 });
+    const anew = await addTo(await create('anew'));
+    expect(await finalizer.add(before)).toBeUndefined();
     expect(await finalizer.release(before)).toBeUndefined();
     expect(await read('anew')).toEqual(anew);
   });
 
+  test('is not added to what is deleted or being deleted', async () => {
+    const deleted = await create('deleted');
+    await remove('deleted');
+    expect(await finalizer.add(deleted)).toBeUndefined();
+    expect(await read('deleted')).toBeUndefined();
+    const going = await create('going');
+    await set('going', [THEIRS]);
+    await remove('going');
+    expect(await finalizer.add(going)).toBeUndefined();
+    expect((await read('going'))?.metadata.finalizers).toEqual([THEIRS]);
+    await set('going', []);
+  });
+
   test('adding twice writes once', async () => {
-    const first = await finalizer.add(await create('again'));
-    const second = await finalizer.add(first);
+    const first = await addTo(await create('again'));
+    const second = await addTo(first);
     expect(second.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
     await applyAs(cluster, 'user', floors, {
       apiVersion: first.apiVersion,

@@ -5,7 +5,7 @@ import { type ObjectKey, objectKey, objectKeyOf } from '../../../operator/runtim
 import type { ClusterObject } from '../../../operator/runtime/objects';
 import { builtin } from '../../../operator/runtime/types';
 import { ManualClock } from '../manual-clock';
-import { FakeApiClient, notFound } from './fake-api-client';
+import { conflict, FakeApiClient, notFound } from './fake-api-client';
 import { widget } from './objects';
 
 const owner = widget();
@@ -112,6 +112,62 @@ describe('Applier', () => {
     await apply({ a: '1' });
     await apply({ a: '2' });
     expect(cluster.writes.map(({ query }) => query?.['force'])).toEqual([false, true]);
+  });
+
+  describe('an object that the cache still contains', () => {
+    /** The cache contains an object that the API server no longer has; `latest` has its name since. */
+    const stale = async (latest: ClusterObject | undefined) => {
+      const bench = setup();
+      await bench.apply({ a: '1' });
+      const serve = bench.cluster.handler;
+      bench.state.present = latest;
+      bench.cluster.handler = (request) => {
+        const uid = (request.body as ClusterObject | undefined)?.metadata.uid;
+        if (uid !== undefined && uid !== bench.state.present?.metadata.uid) throw conflict();
+        return serve(request);
+      };
+      bench.cluster.requests.length = 0;
+      return bench;
+    };
+
+    test('and that is deleted meanwhile is created again', async () => {
+      const { cluster, apply, state } = await stale(undefined);
+      await apply({ a: '2' });
+      expect(state.present).toMatchObject({ data: { a: '2' } });
+      expect(cluster.writes.map(({ query }) => query?.['force'])).toEqual([true, false]);
+    });
+
+    test('and that was recreated meanwhile by its owner is changed', async () => {
+      const { cluster, apply } = await stale({
+        metadata: {
+          name: 'c',
+          namespace: 'home',
+          uid: 'uid-new',
+          labels: { 'example.org/owner': 'Widget.a' },
+        },
+      });
+      await apply({ a: '2' });
+      expect(cluster.writes.map(({ body }) => (body as ClusterObject).metadata.uid)).toEqual([
+        'uid-c',
+        'uid-new',
+      ]);
+    });
+
+    test('and that was recreated meanwhile by another client stays as it is', async () => {
+      const { cluster, apply } = await stale({ metadata: { name: 'c', namespace: 'home', uid: 'uid-new' } });
+      await expect(apply({ a: '2' })).rejects.toThrow(NameConflict);
+      expect(cluster.writes).toHaveLength(1);
+    });
+
+    test('a conflict about the same object is an error', async () => {
+      const { cluster, apply } = await stale(undefined);
+      cluster.handler = ({ method }) => {
+        if (method === 'GET') return { metadata: { name: 'c', namespace: 'home', uid: 'uid-c' } };
+        throw conflict();
+      };
+      await expect(apply({ a: '2' })).rejects.toThrow('has been modified');
+      expect(cluster.writes).toHaveLength(1);
+    });
   });
 
   describe('told whose object it is', () => {

@@ -136,6 +136,34 @@ describe('Reconciler', () => {
       expect(bench.happened.slice(0, 2)).toEqual(['finalizers 1', 'sync']);
     });
 
+    const refusal = (status: number) => new ApiError(status, 'Refused', 'no finalizer can be added');
+    const goingNow = widget({ metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
+
+    test.each([
+      ['that is deleted', notFound(), undefined],
+      ['that is deleted, told as a conflict', refusal(409), undefined],
+      ['that is being deleted', refusal(422), goingNow],
+      ['that was recreated', refusal(409), widget({ metadata: { uid: 'uid-new' } })],
+    ])('a resource of the cache %s gets no finalizer, which is no error', async (_, error, latest) => {
+      const bench = new Bench(widget(), removable);
+      bench.cluster.handler = ({ method }) => {
+        if (method !== 'GET') throw error;
+        if (!latest) throw notFound();
+        return latest;
+      };
+      expect(await bench.reconcile()).toEqual({ type: 'gone' });
+      expect(bench.passes).toEqual([]);
+    });
+
+    test('a finalizer that the API server refuses for another reason is an error', async () => {
+      const bench = new Bench(widget(), removable);
+      bench.cluster.handler = ({ method }) => {
+        if (method === 'GET') return widget();
+        throw refusal(422);
+      };
+      expect(await bench.reconcile()).toMatchObject({ type: 'retry', error: { status: 422 } });
+    });
+
     test('a kind with nothing to remove has no finalizer', async () => {
       const bench = new Bench(widget());
       await bench.reconcile();
