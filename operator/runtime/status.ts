@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../is-object';
 import { type ClusterObject, pathOf, type ResourceType } from './objects';
 import type { CustomResource, CommonStatus } from '../kinds/resource';
 import { type ApiClient, isConflict, isNotFound } from './api-client';
@@ -92,9 +93,13 @@ export function withoutForeignConditions<T extends ClusterObject>(object: T): T 
     : { ...object, status: { ...status, conditions } };
 }
 
-/** Removes `undefined`, which JSON does not have, and `null`, which marks a field to remove. */
+/**
+ * Removes `undefined`, which JSON does not have, `null`, which marks a field to remove, and an empty object: when a
+ * server-side apply removes all entries of a map, the API server stores `null`, which it then rejects as invalid.
+ */
 function withoutEmpty(status: CommonStatus): CommonStatus {
+  const isEmpty = (value: unknown) => isObject(value) && Object.keys(value).length === 0;
   return Object.fromEntries(
-    Object.entries(status).filter(([, value]) => value !== undefined && value !== null),
+    Object.entries(status).filter(([, value]) => value !== undefined && value !== null && !isEmpty(value)),
   );
 }

@@ -433,24 +433,24 @@ describe('IntegrationSync', () => {
     await home.ready(KIND, 'secret-dice', { status: 'False', reason: 'SecretNotFound' });
     await home.apply(limits({ other: '6' }, 'a'));
     await home.ready(KIND, 'secret-dice', { status: 'False', reason: 'KeyNotFound' });
-    await home.apply(limits({ maximum: '1234' }, 'a'));
+    await home.apply(limits({ maximum: '1234567890123' }, 'a'));
     await loaded('secret-dice');
     const id = await entryIdOf('secret-dice');
     const applied = (await statusOf('secret-dice'))['lastAppliedTime'];
     await operator.calm();
     const resourceVersion = async () => (await home.get(KIND, 'secret-dice')).metadata.resourceVersion;
     const version = await resourceVersion();
-    await home.apply(limits({ maximum: '1234' }, 'b'));
+    await home.apply(limits({ maximum: '1234567890123' }, 'b'));
     await operator.calm();
     expect(await resourceVersion()).toBe(version);
-    await home.apply(limits({ maximum: '5678' }, 'b'));
-    await until('the value is applied', async () => (await optionsOf(id))['maximum'] === 5678);
+    await home.apply(limits({ maximum: '5678901234567' }, 'b'));
+    await until('the value is applied', async () => (await optionsOf(id))['maximum'] === 5678901234567);
     await loaded('secret-dice');
     expect(await entryIdOf('secret-dice')).toBe(id);
     const text1 =
       JSON.stringify(await home.get(KIND, 'secret-dice')) +
       (await operator.events('HubIntegration', 'secret-dice')).join();
-    expect(text1).not.toMatch(/1234|5678/);
+    expect(text1).not.toMatch(/1234567890123|5678901234567/);
 
     const hash = (await statusOf('secret-dice'))['configHash'];
     await home.delete('secret', 'villa-operator');
@@ -473,6 +473,7 @@ describe('IntegrationSync', () => {
         options: { 'section_1.bool': text('true'), 'section_1.int': text(int) },
         subentries,
       });
+    const failures = await operator.failures();
     const lamp = { type: 'entity', title: 'Lamp', values: texts({ state: '1' }) };
     const door = { type: 'entity', title: 'Door', values: texts({ state: '2' }) };
     await home.apply(sink('7', [lamp, door]));
@@ -502,6 +503,7 @@ describe('IntegrationSync', () => {
       }),
     );
     await failed('sink', 'no subentries of the type spoon', 'entity');
+    expect(await operator.failures()).toEqual(failures); // not even with a status that lost all its hashes
   });
 
   test('a file is uploaded, work of the hub is awaited, a menu in the options is answered, a login is refused', async () => {

@@ -24,6 +24,15 @@ describe('StatusWriter', () => {
     expect(cluster.requests).toEqual([]);
   });
 
+  test('a map without entries is omitted, so that the API server removes it', async () => {
+    const { cluster, writer } = setup(({ body }) => body);
+    const resource = widget({ status: { hashes: { a: '1' }, phase: 'Running' } });
+    await writer.write(resource, (status) => ({ ...status, hashes: {} }));
+    expect(cluster.writes.map(({ body }) => (body as Widget).status)).toEqual([{ phase: 'Running' }]);
+    await writer.write(widget({ status: { phase: 'Running' } }), (status) => ({ ...status, hashes: {} }));
+    expect(cluster.writes).toHaveLength(1);
+  });
+
   test('after a conflict the change is made again on the newest status', async () => {
     const newest = widget({ metadata: { resourceVersion: '9' }, status: { count: 5 } });
     const { cluster, writer } = setup(({ method, body }) => {
