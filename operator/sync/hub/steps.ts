@@ -114,11 +114,16 @@ function merged(context: HubContext, end: Outcome): Outcome {
   return delays.length === 0 ? complete : { ...complete, after: Math.min(...delays) };
 }
 
-/** The user can correct the problem, so it comes first. The state of the hub follows it. */
+/**
+ * The user can correct the problem, so it comes first, and the state of the hub follows it. The recovery mode comes before
+ * it: by this reason the HubConfiguration knows that it has to bring back what the hub can start with.
+ */
 function withProblem(problem: Outcome, end: Outcome): Outcome {
+  const texts = end.type === 'Ready' ? [problem] : [problem, end];
+  if (end.reason === 'RecoveryMode') texts.reverse();
   return {
-    ...problem,
-    message: end.type === 'Ready' ? problem.message : `${problem.message} ${end.message}`,
+    ...texts[0]!,
+    message: texts.map(({ message }) => message).join(' '),
     conditions: { ...problem.conditions, ...end.conditions },
     events: [...(problem.events ?? []), ...(end.events ?? [])],
   };

@@ -1,3 +1,5 @@
+import { isInRecoveryMode } from '../../../../operator/kinds/hub';
+import { conditionsAfter } from '../../../../operator/runtime/conditions';
 import { type Outcome, ready, stalled, waiting } from '../../../../operator/runtime/outcome';
 import { checkTrustedProxies } from '../../../../operator/sync/hub/exposure/trusted-proxies';
 import {
@@ -79,6 +81,23 @@ describe('Steps', () => {
       message: 'No. It is restarted.',
       status: { phase: 'Unknown' },
     });
+  });
+
+  test('report the recovery mode before a problem, since the HubConfiguration ends it', async () => {
+    const recovery = waiting('RecoveryMode', 'It runs in recovery mode.', 30_000, {
+      status: { phase: 'Failed' },
+    });
+    const context = aHubContext();
+    context.problem = stalled('NameConflict', 'No.');
+    const outcome = await reconcile(context, recovery);
+    expect(outcome).toMatchObject({
+      type: 'Waiting',
+      after: 30_000,
+      reason: 'RecoveryMode',
+      message: 'It runs in recovery mode. No.',
+    });
+    const conditions = conditionsAfter([], outcome, 1, '2026-01-01T00:00:00Z');
+    expect(isInRecoveryMode({ status: { conditions } } as never)).toBe(true);
   });
 
   test('report the phase of the hub that runs instead of that of the problem', async () => {

@@ -61,7 +61,7 @@ export function ensureIngress(
       return {};
     },
     present({ spec, conditions }, failure) {
-      if (spec.ingress?.enabled) conditions['Exposed'] = notExposed(failure);
+      if (spec.ingress?.enabled) conditions['Exposed'] ??= notExposed(failure);
       return {};
     },
   };

@@ -5,8 +5,12 @@ import type { Services } from '../../services';
 import type { WorkloadStep } from '../continue-on-failure';
 import { HUB_PORT, selectorOf, type Service, SERVICE_PORT } from '../owned-objects';
 import type { HubContext, WithAddress } from '../steps';
+import { isExposed, notExposed } from './trusted-proxies';
 
-/** Ensures the Service in front of the hub. Leaves `status.url`, the address under which the operator reaches the hub. */
+/**
+ * Ensures the Service in front of the hub. Leaves `status.url`, the address under which the operator reaches the hub, and
+ * in the condition `Exposed` why there is no Service.
+ */
 export function ensureService(
   services: Pick<Services, 'applier' | 'settings' | 'cache'>,
 ): WorkloadStep<HubContext, WithAddress> {
@@ -21,14 +25,18 @@ export function ensureService(
     async run(context) {
       return located(context, await applyService(services, context.hub, context.spec));
     },
-    present(context) {
+    present(context, failure) {
       const { namespace, name } = context.hub.metadata;
       const service = services.cache.get<Service>(
         builtin.Service.kind,
         namespace,
         objectNames(name).workload,
       );
-      return located(context, service && services.applier.isOurs(service, context.hub) ? service : undefined);
+      if (service && services.applier.isOurs(service, context.hub)) return located(context, service);
+      const { conditions, spec } = context;
+      // Ingress and HTTPRoute name this Service.
+      if (isExposed(spec)) conditions['Exposed'] = notExposed(failure);
+      return located(context, undefined);
     },
   };
 }

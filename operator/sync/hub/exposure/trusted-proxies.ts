@@ -34,7 +34,7 @@ export const checkTrustedProxies: HubStep<HubContext & Authenticated> = {
 
 /** The condition until the hub is asked: its last answer. Null: the spec has no proxy. */
 export function lastKnownExposure(hub: Hub, spec: HubSpec): ConditionValue | null {
-  if (!spec.ingress?.enabled && !spec.gateway?.enabled) return null;
+  if (!isExposed(spec)) return null;
   const { status, reason } = conditionOf(hub, 'Exposed') ?? {};
   if (status === 'True') return exposed(hub, spec);
   const message = 'The hub has not been asked yet whether it trusts its proxies.';
@@ -43,7 +43,11 @@ export function lastKnownExposure(hub: Hub, spec: HubSpec): ConditionValue | nul
     : { status: 'Unknown', reason: 'Exposed', message };
 }
 
-/** The condition of a hub whose Ingress or HTTPRoute could not be written. */
+/** Whether the spec has a way to the hub for others than the operator, whose state is the condition `Exposed`. */
+export const isExposed = ({ ingress, gateway }: HubSpec): boolean =>
+  Boolean(ingress?.enabled || gateway?.enabled);
+
+/** The condition of a hub whose Service, Ingress or HTTPRoute could not be written. */
 export function notExposed({ reason, message }: Outcome): ConditionValue {
   return { status: reason === 'ApiServerError' ? 'Unknown' : 'False', reason, message };
 }

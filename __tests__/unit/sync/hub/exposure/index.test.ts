@@ -120,6 +120,18 @@ describe('addExposure', () => {
       });
   });
 
+  test('Exposed names the Service of another owner, to which Ingress and HTTPRoute lead', async () => {
+    objects['services/villa'] = { kind: 'Service', metadata: { name: 'villa', namespace: 'home' } };
+    admit = answering([accepted, resolved]);
+    for (const spec of [{ ingress }, { gateway }, { ingress, gateway }])
+      expect(await exposed(spec)).toMatchObject({
+        status: 'False',
+        reason: 'NameConflict',
+        message: expect.stringContaining('Service home/villa exists'),
+      });
+    expect(await exposed({})).toBeNull();
+  });
+
   test('Exposed names what the API server refuses in the HTTPRoute', async () => {
     admit = (object) => {
       if (object.kind !== 'HTTPRoute') return object;
