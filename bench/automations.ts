@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { HubAutomation } from '../operator/kinds';
 import { automationParts } from './automation-spec';
 import { type BenchHub, cpuSeconds, HubBench, traffic } from './hub-bench';
-import { type Figures, scrape, sum } from './runtime';
+import { scrapeStarting, sum } from './operator-metrics';
+import type { Figures } from './runtime';
 
 /**
  * What automations cost, measured on the shipped bundle against a real API server and real hubs. Times are ratios to
@@ -116,7 +117,7 @@ async function restart(bench: HubBench, hub: BenchHub, count: number): Promise<F
   const seen = await traffic(hub);
   const began = Date.now();
   await bench.restartOperator();
-  const metrics = async () => scrape(bench.operator).catch(() => ''); // it is still starting
+  const metrics = () => scrapeStarting(bench.operator);
   const looked = (text: string) =>
     sum(text, 'controller_runtime_reconcile_total', /controller="HubAutomation".*result="success"/);
   while (looked(await metrics()) < count) await sleep(50);

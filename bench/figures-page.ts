@@ -68,7 +68,7 @@ const benches: Readonly<Record<string, Bench>> = {
   },
   webhook: {
     about:
-      'Reviews of the webhook, called by the API server, with many automations in the cache of the operator. `make bench NAME=webhook`',
+      'Reviews of the webhook, called by the API server, with many automations in the cache of the operator. CPU is that of the whole process, so that the automations are suspended: those that wait for a Hub are reconciled every 30 s, which is not the review’s. `make bench NAME=webhook`',
     bars: {
       'reviews within 20 ms while they are created, %': '≥ 99',
       'reviews within 20 ms at rest, %': '≥ 99',

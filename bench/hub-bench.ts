@@ -20,7 +20,7 @@ import {
   type OperatorProcess,
   startOperator,
 } from '../sandbox/operator-process';
-import { scrape, sum } from './runtime';
+import { scrapeStarting, sum } from './operator-metrics';
 
 const READY_TIMEOUT = 10 * 60_000;
 const POLL = 50;
@@ -204,7 +204,7 @@ export async function cpuSeconds(pid: number): Promise<number> {
 }
 
 async function isLeading(operator: OperatorProcess): Promise<boolean> {
-  const metrics = await scrape(operator).catch(() => ''); // it is still starting
+  const metrics = await scrapeStarting(operator);
   return sum(metrics, 'leader_election_master_status') === 1;
 }
 

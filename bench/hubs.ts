@@ -5,7 +5,8 @@ import { builtin } from '../operator/runtime/types';
 import { objectNames } from '../operator/kinds/object-names';
 import { pathOf } from '../operator/runtime/objects';
 import { cpuSeconds, HubBench } from './hub-bench';
-import { type Figures, scrape, sum } from './runtime';
+import { scrape, sum } from './operator-metrics';
+import type { Figures } from './runtime';
 
 /**
  * Whether hubs stand in each other's way: what one costs alone, and what each of many costs, in requests and in the

@@ -1,6 +1,7 @@
 import type { RegistryType } from '../operator/client/api-types';
 import { HubBench } from './hub-bench';
-import { type Figures, scrape, sum } from './runtime';
+import { scrape, sum } from './operator-metrics';
+import type { Figures } from './runtime';
 
 const FLOORS = 5;
 const LABELS = 50;

@@ -11,6 +11,7 @@ import {
   startOperator,
 } from '../sandbox/operator-process';
 import { AutomationLoad, isSettled, LOAD_SETTINGS } from './automation-load';
+import { scrape, scrapeStarting, sum } from './operator-metrics';
 
 /**
  * What the operator itself costs, measured on the shipped bundle with the heap that ships, against a real API server:
@@ -150,24 +151,11 @@ async function measureRestart(operator: OperatorProcess, count: number): Promise
 async function untilMetric(operator: OperatorProcess, reached: (metrics: string) => boolean): Promise<void> {
   const deadline = Date.now() + 10 * 60_000;
   for (;;) {
-    const metrics = await scrape(operator).catch(() => ''); // it is still starting
+    const metrics = await scrapeStarting(operator);
     if (metrics && reached(metrics)) return;
     if (Date.now() > deadline) throw new Error('not reached within ten minutes');
     await sleep(200);
   }
-}
-
-export async function scrape({ url }: OperatorProcess): Promise<string> {
-  return (await fetch(`${url}/metrics`)).text();
-}
-
-/** The sum of all series of a metric whose labels match. */
-export function sum(metrics: string, name: string, labels = /^/): number {
-  return metrics
-    .split('\n')
-    .map((line) => /^(\w+)(\{.*\})? (\S+)$/.exec(line))
-    .filter((match) => match?.[1] === name && labels.test(match[2] ?? ''))
-    .reduce((total, match) => total + Number(match![3]), 0);
 }
 
 /** Memory of a process, in MB (Linux). `VmHWM`: the most that it has had. */

@@ -21,7 +21,8 @@ import {
 import { rerouted, TcpProxy } from '../sandbox/tcp-proxy';
 import { AutomationLoad, isSettled, LOAD_SETTINGS } from './automation-load';
 import { FailedRequests } from './failed-requests';
-import { type Figures, residentMegabytes, scrape, sum } from './runtime';
+import { scrape, sum } from './operator-metrics';
+import { type Figures, residentMegabytes } from './runtime';
 
 const RESOURCES = 500;
 const HUBS = 5;
