@@ -486,6 +486,12 @@ export const otherConditions = {
         meaning: 'A Gateway does not accept the HTTPRoute. While Unknown: it has not answered yet.',
         action: 'Read the message, and correct `spec.gateway` or the Gateway.',
       },
+      CertificateNotReady: {
+        meaning:
+          'cert-manager has not issued the certificate of the Ingress. While Unknown: it is issuing it, or has not answered yet.',
+        action:
+          'Read the message, and correct `spec.ingress` or the issuer. `kubectl describe certificate <hub>` says more.',
+      },
       GatewayApiNotInstalled: {
         meaning: 'The Gateway API is not installed.',
         action: 'Install its definitions; the HTTPRoute is created then.',

@@ -26,8 +26,8 @@ interface HttpRoute extends ClusterObject {
 
 /**
  * Ensures the HTTPRoute of `spec.gateway`, and that there is none without it. Leaves the condition `Exposed`, which the
- * trusted proxies complete once the hub has answered; what Service or Ingress failed at, that the Gateway API is missing or that a
- * Gateway does not accept the route stays in it.
+ * trusted proxies complete once the hub has answered; what Service, Ingress or certificate failed at, that the Gateway API is
+ * missing or that a Gateway does not accept the route stays in it.
  */
 export function ensureHttpRoute(services: Pick<Services, 'applier'>, discovery: Discovery): WorkloadStep {
   return {

@@ -11,6 +11,7 @@ import type { Services } from '../../services';
 import type { WorkloadStep } from '../continue-on-failure';
 import { selectorOf, SERVICE_PORT } from '../owned-objects';
 import { requeueAfter } from '../steps';
+import { type Certificate, certificateOf, notIssued } from './certificate';
 import { ensureObject, ensureOptionalObject } from './ensure-object';
 import { notExposed } from './trusted-proxies';
 
@@ -26,7 +27,7 @@ type TlsSource =
 /**
  * Ensures the Ingress of `spec.ingress` and its Certificate, and that there are none without it. Leaves the condition
  * `CertManagerAvailable` where an issuer is named: without cert-manager the Ingress serves HTTP (rules.md, "Certificate
- * manager").
+ * manager"). A certificate that is not issued is left in the condition `Exposed`.
  */
 export function ensureIngress(
   services: Pick<Services, 'applier' | 'cache'>,
@@ -39,14 +40,12 @@ export function ensureIngress(
       const desired = spec.ingress?.enabled ? spec.ingress : undefined;
       const tls: TlsSource = desired ? tlsSourceOf(hub, desired) : { type: 'none' };
       const issued = tls.type === 'issued' ? tls : undefined;
-      const certificate =
-        desired && issued && certificateOf(hub, desired, issued.secretName, issued.issuerRef);
-      const { isServed: installed } = await ensureOptionalObject(
+      const { isServed: installed, object: certificate } = await ensureOptionalObject<Certificate>(
         services,
         discovery,
         hub,
         optional.Certificate,
-        certificate,
+        desired && issued && certificateOf(hub, desired.host, issued.secretName, issued.issuerRef),
       );
       const secretName = tls.type === 'none' || (issued && !installed) ? undefined : tls.secretName;
       await ensureObject(services, hub, builtin.Ingress, desired && ingressOf(hub, desired, secretName));
@@ -55,9 +54,13 @@ export function ensureIngress(
           ? certManagerInstalled
           : certManagerMissing
         : null;
-      if (!issued || installed) return {};
+      if (!issued) return {};
+      const problem = certificate && notIssued(certificate);
+      if (problem) conditions['Exposed'] ??= problem;
+      // Neither the Certificate nor its definition is watched.
+      if (problem || !installed) requeueAfter(context, DEPENDENCY_REQUEUE);
+      if (installed) return {};
       if (conditionOf(hub, 'CertManagerAvailable')?.status !== 'False') events.push(certManagerUnavailable);
-      requeueAfter(context, DEPENDENCY_REQUEUE);
       return {};
     },
     present({ spec, conditions }, failure) {
@@ -93,16 +96,6 @@ function ingressOf(hub: Hub, ingress: IngressSpec, secretName: string | undefine
       ...(secretName !== undefined && { tls: [{ hosts: [host], secretName }] }),
       rules: [{ host, http: { paths: [{ path: '/', pathType: 'Prefix', backend: { service } }] } }],
     },
-  };
-}
-
-function certificateOf(hub: Hub, { host }: IngressSpec, secretName: string, issuerRef: object): Manifest {
-  const { name, namespace } = hub.metadata;
-  return {
-    apiVersion: 'cert-manager.io/v1',
-    kind: 'Certificate',
-    metadata: { name: objectNames(name).workload, namespace, labels: selectorOf(hub) },
-    spec: { secretName, dnsNames: [host], issuerRef },
   };
 }
 

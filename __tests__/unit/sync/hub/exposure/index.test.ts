@@ -51,7 +51,7 @@ async function exposed(spec: Hub['spec']) {
   const cluster = new FakeApiClient(clock, ({ method, path, body }) => {
     const key = path.split('/').slice(-2).join('/');
     if (path.startsWith('/apis/') && path.split('/').length === 4)
-      return { resources: [{ name: 'httproutes' }] };
+      return { resources: [{ name: 'httproutes' }, { name: 'certificates' }] };
     if (method !== 'GET') return (objects[key] = admit(body as ClusterObject));
     if (objects[key]) return objects[key];
     throw notFound();
@@ -81,6 +81,21 @@ async function exposed(spec: Hub['spec']) {
 
 const ingress = { enabled: true, host: 'home.example.org' };
 const gateway = { enabled: true, hostnames: ['hub.example.org'], parentRefs: [{ name: 'front' }] };
+
+const withIssuer = { ...ingress, tls: { enabled: true, issuerRef: { name: 'acme' } } };
+
+/** cert-manager has said these conditions about the Certificate. */
+const issuing = (conditions: readonly object[]) => (object: ClusterObject) =>
+  object.kind === 'Certificate'
+    ? { ...object, metadata: { ...object.metadata, generation: 2 }, status: { conditions } }
+    : object;
+const notReady = {
+  type: 'Ready',
+  status: 'False',
+  reason: 'DoesNotExist',
+  message: 'Issuing certificate as Secret does not exist',
+  observedGeneration: 2,
+};
 
 /** The Gateway `front` answers to the HTTPRoute. */
 const answering = (conditions: readonly object[]) => (object: ClusterObject) =>
@@ -162,4 +177,50 @@ describe('addExposure', () => {
       message: expect.stringContaining(words),
     });
   });
+
+  test('Exposed is True when cert-manager has issued the certificate, also while it issues the next one', async () => {
+    const isReady = { ...notReady, status: 'True', reason: 'Ready' };
+    admit = issuing([isReady, { type: 'Issuing', status: 'True', reason: 'Renewing', message: '' }]);
+    expect(await exposed({ ingress: withIssuer })).toMatchObject({ status: 'True', reason: 'Exposed' });
+  });
+
+  test.each([
+    ['nothing', [], 'Waiting for cert-manager to issue the Certificate villa.'],
+    [
+      'something about an earlier version',
+      [{ ...notReady, observedGeneration: 1 }],
+      'Waiting for cert-manager',
+    ],
+    [
+      'that it issues it',
+      [notReady, { type: 'Issuing', status: 'True', reason: 'DoesNotExist', message: '' }],
+      'Issuing certificate as Secret does not exist',
+    ],
+  ])('Exposed is Unknown while cert-manager has said %s of the certificate', async (_, conditions, words) => {
+    admit = issuing(conditions);
+    for (const spec of [{ ingress: withIssuer }, { ingress: withIssuer, gateway }])
+      expect(await exposed(spec)).toMatchObject({
+        status: 'Unknown',
+        reason: 'CertificateNotReady',
+        message: expect.stringContaining(words),
+      });
+  });
+
+  test.each([
+    [[notReady], 'DoesNotExist: Issuing certificate as Secret does not exist'],
+    [
+      [notReady, { type: 'Issuing', status: 'False', reason: 'Failed', message: 'acme: rate limited' }],
+      'Failed: acme: rate limited',
+    ],
+  ])(
+    'Exposed has the words of cert-manager, which cannot issue the certificate: %j',
+    async (conditions, words) => {
+      admit = issuing(conditions);
+      expect(await exposed({ ingress: withIssuer })).toMatchObject({
+        status: 'False',
+        reason: 'CertificateNotReady',
+        message: expect.stringContaining(words),
+      });
+    },
+  );
 });
