@@ -1,6 +1,7 @@
 import type { ReadyReason } from '../kinds/reasons';
 import type { Condition } from '../kinds/condition';
 import type { CustomResource } from '../kinds/resource';
+import { sentence } from '../sentence';
 import { truncate } from '../truncate';
 import type { Outcome } from './outcome';
 
@@ -86,7 +87,7 @@ function changed(
     if (value === null) return [];
     const before = previous.find((condition) => condition.type === type);
     const lastTransitionTime = before?.status === value.status ? before.lastTransitionTime : at;
-    const message = truncate(value.message, LONGEST_MESSAGE);
+    const message = truncate(sentence(value.message), LONGEST_MESSAGE);
     return [
       {
         type,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Clock, timestamp } from '../clock';
 import type { CustomResource } from '../kinds/resource';
+import { sentence } from '../sentence';
 import { truncate } from '../truncate';
 import { type ApiClient, isNotFound } from './api-client';
 import type { EventSpec } from './event-spec';
@@ -75,7 +76,7 @@ export class EventWriter {
         path: pathOf(builtin.Event, resource.metadata.namespace, series.name),
         contentType: 'application/merge-patch+json',
         body: {
-          message: truncate(event.message, LONGEST_MESSAGE),
+          message: truncate(sentence(event.message), LONGEST_MESSAGE),
           count: series.count,
           lastTimestamp: timestamp(now),
         },
@@ -103,7 +104,7 @@ export class EventWriter {
       },
       type: event.type,
       reason: event.reason,
-      message: truncate(event.message, LONGEST_MESSAGE),
+      message: truncate(sentence(event.message), LONGEST_MESSAGE),
       source: { component: 'hub-operator' },
       reportingComponent: 'hub-operator',
       reportingInstance: this.instance,

@@ -7,6 +7,7 @@ import type { EventSpec } from '../runtime/event-spec';
 import { type Outcome, type Waiting, waiting } from '../runtime/outcome';
 import type { CustomResource } from '../kinds/resource';
 import type { ReconcileContext, SyncModule } from '../runtime/sync-module';
+import { sentence } from '../sentence';
 import type { HubClients } from './hub-clients';
 import { keepsVolume } from './hub/workload/retain';
 import { PerHub } from './hub/per-hub';
@@ -92,7 +93,7 @@ export function childModule<R extends Child>(
       const cleanupSkipped = (why: string): EventSpec => ({
         type: 'Warning',
         reason: 'CleanupSkipped',
-        message: `The ${object ?? 'object'} may still be in the hub. ${why}`,
+        message: `The ${object ?? 'object'} may still be in the hub. ${sentence(why)}`,
       });
       if (!hub) return object === undefined ? [] : [cleanupSkipped(`The Hub ${name} does not exist.`)];
       if (hub.metadata.deletionTimestamp && !hub.spec.external) {

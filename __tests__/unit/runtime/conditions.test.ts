@@ -83,6 +83,11 @@ describe('conditionsAfter', () => {
     expect(first).toMatchObject({ type: 'Ready', status: 'Unknown', reason: 'Suspended' });
   });
 
+  test('the text of an error is a sentence in a condition', () => {
+    const [condition] = conditionsAfter([], waiting('HubBanned', 'the hub has banned us', 1), 1, T1);
+    expect(condition!.message).toBe('The hub has banned us');
+  });
+
   test('a message that is too long is truncated', () => {
     const [condition] = conditionsAfter([], stalled('RejectedByHub', 'x'.repeat(100_000)), 1, T1);
     expect(condition!.message.length).toBeLessThanOrEqual(32_768);

@@ -67,6 +67,12 @@ describe('EventRecorder', () => {
     });
   });
 
+  test('the text of an error is a sentence in an event', async () => {
+    const { cluster, record } = setup();
+    await record('the hub does not answer');
+    expect(cluster.writes[0]?.body).toMatchObject({ message: 'The hub does not answer' });
+  });
+
   test('another message, and another resource of the name, are another event', async () => {
     const { record, written } = setup();
     await record('gone');

@@ -149,8 +149,8 @@ describe('childModule', () => {
   });
 
   test('skips the removals of a hub that did not respond for 30 s, and those of no other hub', async () => {
-    failure = new HubUnreachable('no');
-    expect(await remove()).toMatchObject([{ reason: 'CleanupSkipped' }]);
+    failure = new HubUnreachable('the hub does not answer');
+    expect(await remove()).toEqual(left('The hub does not answer'));
     failure = undefined;
     await clock.advance(29_000);
     expect(await remove()).toMatchObject([{ reason: 'CleanupSkipped' }]);
