@@ -31,6 +31,11 @@ export class HubReturn {
     return isStarting ? { hint: START_HINT } : {};
   }
 
+  /** The change waits no longer. If it is made once more, it waits anew. */
+  end(hub: Hub): void {
+    this.waiting.delete(hub);
+  }
+
   private mayReturn(hub: Hub, change: string, limit: number): boolean {
     const now = this.services.clock.monotonic();
     const before = this.waiting.get(hub);

@@ -22,6 +22,7 @@ import { AcceptedConfigurations } from './accepted';
 import { type Content, contentOf } from './content';
 import { FailedStarts } from './failed-starts';
 import type { ConfigurationSource } from './generate';
+import { HubReturn } from './hub-return';
 import { Loads } from './loads';
 import { missingSecrets } from './missing-secrets';
 import { OfflineConfigurations } from './offline';
@@ -45,9 +46,10 @@ export function configurationModule(services: Services, hubs: HubClients): Confi
   const accepted = new AcceptedConfigurations(services);
   const pods = new PodReplacement(services);
   const loads = new Loads(services, accepted, pods);
-  const online = new OnlineConfigurations(services, accepted, pods, loads);
+  const hubReturn = new HubReturn(services);
+  const online = new OnlineConfigurations(services, accepted, pods, loads, hubReturn);
   const failedStarts = new FailedStarts(services, hubs, accepted, pods);
-  const offline = new OfflineConfigurations(services, accepted, pods, failedStarts);
+  const offline = new OfflineConfigurations(services, accepted, pods, failedStarts, hubReturn);
   const generation = new RememberedGeneration(services);
 
   async function deliver(resource: HubConfiguration, context: ReconcileContext): Promise<Outcome> {

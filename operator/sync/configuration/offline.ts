@@ -7,7 +7,7 @@ import type { Services } from '../services';
 import type { Accepted, AcceptedConfigurations } from './accepted';
 import { addedFiles, type Content, isSameMarker } from './content';
 import type { FailedStarts } from './failed-starts';
-import { HubReturn } from './hub-return';
+import type { HubReturn } from './hub-return';
 import type { Wanted } from './loads';
 import { Outcomes } from './outcomes';
 import type { PodReplacement } from './pod-replacement';
@@ -38,16 +38,13 @@ interface Situation {
  * and loads it without a restart if it can; else the next start of the pod checks it.
  */
 export class OfflineConfigurations {
-  private readonly hubReturn: HubReturn;
-
   constructor(
     private readonly services: Services,
     private readonly accepted: AcceptedConfigurations,
     private readonly pods: PodReplacement,
     private readonly failedStarts: FailedStarts,
-  ) {
-    this.hubReturn = new HubReturn(services);
-  }
+    private readonly hubReturn: HubReturn,
+  ) {}
 
   /** @param outcome why the hub cannot be used */
   async sync(wanted: Wanted, hub: Hub | undefined, outcome: Outcome, forced: boolean): Promise<Outcome> {

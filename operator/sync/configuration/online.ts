@@ -10,6 +10,7 @@ import type { Services } from '../services';
 import type { Accepted, AcceptedConfigurations, SentSettings } from './accepted';
 import { isSameMarker } from './content';
 import { syncHttpSettings } from './http-settings';
+import type { HubReturn } from './hub-return';
 import type { LoadResult } from './load';
 import type { Loads, Wanted } from './loads';
 import { Outcomes, withHttp } from './outcomes';
@@ -35,11 +36,13 @@ export class OnlineConfigurations {
     private readonly accepted: AcceptedConfigurations,
     private readonly pods: PodReplacement,
     private readonly loads: Loads,
+    private readonly hubReturn: HubReturn,
   ) {}
 
   async sync(wanted: Wanted, hub: Hub, client: HubClient, context: ReconcileContext): Promise<Outcome> {
     this.followReconnects(wanted.resource, client);
     const outcome = await this.syncContent(wanted, hub, client, context);
+    if (outcome.type !== 'Waiting') this.hubReturn.end(hub);
     return this.syncHttp(outcome, wanted.policy, hub, client, context);
   }
 

@@ -13,6 +13,7 @@ import { AcceptedConfigurations } from '../../../../operator/sync/configuration/
 import { contentOf } from '../../../../operator/sync/configuration/content';
 import { generateConfiguration } from '../../../../operator/sync/configuration/generate';
 import { FailedStarts } from '../../../../operator/sync/configuration/failed-starts';
+import { HubReturn } from '../../../../operator/sync/configuration/hub-return';
 import { Loads, type Wanted } from '../../../../operator/sync/configuration/loads';
 import { OfflineConfigurations } from '../../../../operator/sync/configuration/offline';
 import { OnlineConfigurations } from '../../../../operator/sync/configuration/online';
@@ -154,8 +155,9 @@ export class FakeHub {
     const loads = new Loads(given, accepted, pods);
     const contact = () => Promise.resolve({ client: this.client });
     const failedStarts = new FailedStarts(given, { contact }, accepted, pods);
-    const offline = new OfflineConfigurations(given, accepted, pods, failedStarts);
-    const online = new OnlineConfigurations(given, accepted, pods, loads);
+    const hubReturn = new HubReturn(given);
+    const offline = new OfflineConfigurations(given, accepted, pods, failedStarts, hubReturn);
+    const online = new OnlineConfigurations(given, accepted, pods, loads, hubReturn);
     return {
       close: () => loads.close(),
       sync: (wanted, forced = false) =>

@@ -2,6 +2,7 @@ import type { Hub, HubConfiguration } from '../../../../operator/kinds';
 import { waiting } from '../../../../operator/runtime/outcome';
 import type { Accepted } from '../../../../operator/sync/configuration/accepted';
 import type { ReloadStrategy } from '../../../../operator/sync/configuration/reload-decision';
+import { HubReturn } from '../../../../operator/sync/configuration/hub-return';
 import { OfflineConfigurations } from '../../../../operator/sync/configuration/offline';
 import { ManualClock } from '../../manual-clock';
 import { aHub, services } from '../fixtures';
@@ -57,6 +58,7 @@ function setup(given: Given = {}) {
     known as never,
     { replace: () => Promise.resolve(true) } as never,
     { handle: () => Promise.resolve(undefined) } as never,
+    new HubReturn(offered),
   );
   const hash = content.marker.configuration;
   return {

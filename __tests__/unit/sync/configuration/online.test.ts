@@ -201,6 +201,23 @@ describe('OnlineConfigurations', () => {
     expect(hub.reported).toMatchObject({ lastReloadMethod: 'restart', changedSections: [] });
   });
 
+  test('a change that is made once more waits for a hub that is away as long as the first time', async () => {
+    const hub = await started();
+    const operator = hub.operator();
+    for (let count = 0; count < 2; count++) {
+      hub.hangs = true;
+      await operator.sync(hub.wanted(HOT));
+      await hub.clock.advance(9 * 60_000);
+      expect(await operator.sync(hub.wanted(HOT))).toMatchObject({ reason: 'HubNotReady' });
+      expect(changesOf(hub.events)).toEqual([]);
+      hub.hangs = false;
+      expect(await hub.settle(hub.wanted(HOT), operator)).toBe('ConfigurationLoaded');
+      expect(await hub.settle(hub.wanted(BASE), operator)).toBe('ConfigurationLoaded');
+      expect(hub.events).not.toContain('restart');
+      hub.events.length = 0;
+    }
+  });
+
   describe('under hot-reload, what is written while the hub is away', () => {
     /** The hub hangs, and the user asks not to wait for it. */
     async function writtenAway(text: string, files: Files = {}) {
