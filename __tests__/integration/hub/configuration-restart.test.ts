@@ -3,11 +3,14 @@ import { join } from 'node:path';
 import { getConfig } from '../../../operator/client/core';
 import { HubError } from '../../../operator/client/errors';
 import type { HubClient } from '../../../operator/client/hub-client';
+import { hubStartId } from '../../../operator/client/hub-start-id';
 import { readHttpConfig } from '../../../operator/client/http-settings';
 import { callService } from '../../../operator/client/services';
+import { stateOf } from '../../../operator/client/states';
 import { freshNamespace, until } from '../../cluster';
-import { Home, hubSecrets, secret } from '../../cluster/home';
+import { Home, hubSecrets, integration, secret } from '../../cluster/home';
 import { running } from '../../cluster/http-settings';
+import { MqttBroker } from '../../cluster/mqtt-broker';
 import { ObjectHistory } from '../../cluster/object-history';
 import { oneOfThree } from '../../cluster/one-of-three';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
@@ -216,6 +219,44 @@ describe('HubConfiguration', () => {
     expect(await villa.rollouts()).toBe(before + 2);
     await villa.change(BASE);
     await villa.loaded();
+  });
+
+  test('under hot-reload, mqtt is reloaded while the hub has a broker', async () => {
+    const broker = await MqttBroker.create();
+    await broker.start();
+    const answers = {
+      broker: '127.0.0.1',
+      port: String(broker.port),
+      protocol: '3.1.1',
+      'other_settings.set_client_cert': 'false',
+      'other_settings.set_ca_cert': 'off',
+    };
+    await home.apply(
+      integration('villa', 'mqtt', 'mqtt', {
+        configuration: Object.fromEntries(
+          Object.entries(answers).map(([field, value]) => [field, { value }]),
+        ),
+      }),
+    );
+    await home.ready('hubintegration', 'mqtt', { reason: 'EntryLoaded' });
+    const { rest } = await villa.connect();
+    const [pod, start] = [await villa.podUid(), await hubStartId(villa.client.connection)];
+    for (const [name, value] of [
+      ['Porch', 'bright'],
+      ['Cellar', 'dark'],
+    ] as const) {
+      const topic = name.toLowerCase();
+      await villa.change(`${BASE}mqtt:\n  sensor:\n    - name: ${name}\n      state_topic: ${topic}\n`, {
+        reloadStrategy: 'hot-reload',
+      });
+      await villa.loaded();
+      expect(await villa.status()).toMatchObject({ lastReloadMethod: 'hot-reload', changedSections: [] });
+      await callService(rest, 'mqtt', 'publish', { topic, payload: value, retain: true });
+      await villa.shows(`sensor.${topic}`, value);
+    }
+    await until('the former one is gone', async () => (await stateOf(rest, 'sensor.porch')) !== 'bright');
+    expect(await villa.podUid()).toBe(pod);
+    expect(await hubStartId(villa.client.connection)).toBe(start);
   });
 });
 

@@ -1,5 +1,8 @@
 import type { HubConfiguration, HubConfigurationSpec } from '../../kinds';
+import { objectNames } from '../../kinds/object-names';
+import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
+import { readFormerValues } from '../secrets/former-values';
 import { readGeneratedSecrets, writeGeneratedSecrets } from '../secrets/generated-secrets';
 import { secretsOfHub } from '../secrets/hub-resources';
 import { recorderUrl } from '../secrets/recorder-url';
@@ -26,7 +29,8 @@ export async function ensureRecorderSecret(
   if (url?.type === 'missing') return url;
   const writer = secretsOfHub(services, namespace, hub);
   const present = await readGeneratedSecrets(services, namespace, hub);
-  if (present?.values.get(RECORDER_KEY) === url?.url && !present?.kept.has(RECORDER_KEY)) return undefined;
+  const isUpToDate = present?.values.get(RECORDER_KEY) === url?.url && !present?.kept.has(RECORDER_KEY);
+  if (isUpToDate && (writer || !(await hasFormerValues(services, resource)))) return undefined;
   if (!writer) {
     // Without a URL any more, the file stays: a configuration that names its hash may still be in use.
     await writeGeneratedSecrets(
@@ -44,4 +48,19 @@ export async function ensureRecorderSecret(
     reason: 'KeyNotFound',
     message: `Waiting for the HubSecrets ${writer.metadata.name} to pass the URL of spec.recorder.databaseSecretRef to the hub. Its conditions say what it waits for.`,
   };
+}
+
+/**
+ * Whether the HubConfiguration writes the file itself and has values of before beside it: each write looks whether the hub
+ * can still quote them. One that a deleted HubSecrets has left keeps its values.
+ */
+async function hasFormerValues(
+  { applier, cache, secrets }: Pick<Services, 'applier' | 'cache' | 'secrets'>,
+  resource: HubConfiguration,
+): Promise<boolean> {
+  const { namespace } = resource.metadata;
+  const { secrets: name } = objectNames(resource.spec.hubRef.name);
+  const present = cache.get(builtin.Secret.kind, namespace, name);
+  if (!present || !applier.isOurs(present, resource)) return false;
+  return readFormerValues(await secrets.get(namespace, name)).length > 0;
 }

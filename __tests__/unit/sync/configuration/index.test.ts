@@ -3,6 +3,7 @@ import type { Manifest } from '../../../../operator/runtime/apply';
 import type { ReconcileContext } from '../../../../operator/runtime/sync-module';
 import { configurationModule } from '../../../../operator/sync/configuration';
 import { HubClients } from '../../../../operator/sync/hub-clients';
+import { readFormerValues, writeFormerValues } from '../../../../operator/sync/secrets/former-values';
 import { writeSecretsYaml } from '../../../../operator/sync/secrets/secrets-yaml';
 import { aHub, services } from '../fixtures';
 
@@ -18,6 +19,8 @@ interface Cluster {
   readonly published?: Readonly<Record<string, string>>;
   /** By name. */
   readonly configMaps?: Readonly<Record<string, object>>;
+  /** The kind of the owner of `villa-secrets`. */
+  readonly secretsOf?: string;
   readonly status?: HubConfiguration['status'];
 }
 
@@ -39,6 +42,7 @@ async function sync({
   secrets = {},
   published,
   configMaps = {},
+  secretsOf,
   status,
 }: Cluster = {}) {
   const applied: Manifest[] = [];
@@ -57,6 +61,7 @@ async function sync({
     cache: {
       get: (kind: string) => {
         if (kind === 'Hub') return hub as never;
+        if (kind === 'Secret' && secretsOf) return { metadata: {} } as never;
         return (
           kind === 'ConfigMap' && published ? { metadata: { annotations: published } } : undefined
         ) as never;
@@ -69,6 +74,7 @@ async function sync({
     secrets: { get: (_namespace, name) => Promise.resolve(stored.get(name)) },
     applier: {
       find: (_type: unknown, _namespace: string, name: string) => Promise.resolve(configMaps[name] as never),
+      isOurs: (_object: unknown, owner) => owner.kind === secretsOf,
       apply: (_type, manifest) => {
         applied.push(manifest);
         const data = manifest['data'] as Record<string, string>;
@@ -96,6 +102,7 @@ async function sync({
     annotations: configMap?.metadata.annotations ?? {},
     text: (configMap?.['data'] as Record<string, string> | undefined)?.['configuration.yaml'] ?? '',
     secretsYaml: stored.get('villa-secrets')?.get('secrets.yaml') ?? '',
+    former: readFormerValues(stored.get('villa-secrets')),
   };
 }
 
@@ -249,6 +256,41 @@ describe('configurationModule', () => {
       const before = secretsYaml({ hub_operator_recorder: url }).text;
       const { secretsYaml: after } = await sync({ secrets: { 'villa-secrets': { 'secrets.yaml': before } } });
       expect(after).not.toContain('hunter22');
+    });
+
+    describe('a former URL, which the hub may still quote,', () => {
+      const present = secretsYaml({ hub_operator_recorder: url });
+      const former = ['postgresql://u:former@db/ha'];
+      const secrets = {
+        ...db,
+        'villa-secrets': { 'secrets.yaml': present.text, '.former-values': writeFormerValues(former) },
+      };
+      /** What the hub has accepted, with these secrets. */
+      const accepted = (hash: string) => {
+        const marker = { configuration: 'sha256:c', secrets: hash };
+        const loaded = JSON.stringify({ marker, sections: {}, pending: [], mustRestart: false });
+        return { 'villa-configuration-accepted': { metadata: {}, data: { '.loaded': loaded } } };
+      };
+
+      test('is forgotten once the hub has loaded the one of now', async () => {
+        const loaded = { spec, secrets, secretsOf: 'HubConfiguration', configMaps: accepted(present.hash) };
+        expect(await sync(loaded)).toMatchObject({ former: [], secretsYaml: present.text });
+      });
+
+      test('stays to be masked until then', async () => {
+        const before = {
+          spec,
+          secrets,
+          secretsOf: 'HubConfiguration',
+          configMaps: accepted('sha256:before'),
+        };
+        expect(await sync(before)).toMatchObject({ former, secretsYaml: present.text });
+      });
+
+      test('is left alone beside the values of a deleted HubSecrets', async () => {
+        const left = { spec, secrets, secretsOf: 'HubSecrets', configMaps: accepted(present.hash) };
+        expect(await sync(left)).toMatchObject({ former, applied: ['ConfigMap villa-configuration'] });
+      });
     });
 
     test('a database besides is reported once for each version of the spec', async () => {

@@ -1,0 +1,130 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { hubStartId } from '../../../operator/client/hub-start-id';
+import { readHttpConfig } from '../../../operator/client/http-settings';
+import { freshNamespace, until } from '../../cluster';
+import { configuration, Home, hub } from '../../cluster/home';
+import { restoreOnboarded } from '../../cluster/onboarded-volume';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { ConfiguredHub } from './configured-hub';
+
+// Settings of the web server with which the hub cannot be reached: the hub goes back to the former ones by itself.
+
+/** An address of this machine at which neither the operator nor the probes of the pod look for the hub. */
+const ELSEWHERE = '127.0.0.9';
+/** For documentation: no machine has it. */
+const NOBODYS = '192.0.2.1';
+
+const SHORT_TRIAL = 'short_trial';
+const MANIFEST = {
+  domain: SHORT_TRIAL,
+  name: 'Short trial',
+  version: '1.0.0',
+  codeowners: [],
+  requirements: [],
+};
+/** The hub's own trial of five minutes ends three seconds after its start. All else of the trial is the hub's. */
+const INIT = `
+from datetime import timedelta
+from homeassistant.components.http import config as http
+from homeassistant.helpers.start import async_at_started
+
+async def async_setup(hass, config):
+    async def shorten(hass):
+        store = await http.async_get_and_load_store(hass)
+        if store.revert_deadline and store.pending["server_host"] == ["${ELSEWHERE}"]:
+            http.AUTO_REVERT_DELAY = timedelta(seconds=3)
+            store.async_schedule_revert_to_stable()
+
+    async_at_started(hass, shorten)
+    return True
+`;
+
+const BASE = `${SHORT_TRIAL}:\nlogger:\n  default: warning\n`;
+
+let home: Home;
+let operator: TestOperator;
+let villa: ConfiguredHub;
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('http'));
+  operator = await startTestOperator(home.namespace);
+  const component = join(await restoreOnboarded(home, 'villa'), 'custom_components', SHORT_TRIAL);
+  await mkdir(component, { recursive: true });
+  await writeFile(join(component, 'manifest.json'), JSON.stringify(MANIFEST));
+  await writeFile(join(component, '__init__.py'), INIT);
+  await home.apply(hub('villa'), configuration('villa', BASE));
+  villa = new ConfiguredHub(home, 'villa');
+  await villa.loaded();
+  await villa.connect();
+});
+
+const slots = async () => (await readHttpConfig(villa.client.connection))!;
+const serverHost = (address: string) => villa.change(`${BASE}http:\n  server_host: ${address}\n`);
+
+/** Waits for the report that the hub has gone back to its former settings. */
+async function reverted(error: string): Promise<void> {
+  // A setting that locks the operator out is on trial twice.
+  const { message } = await home.ready(
+    'hubconfiguration',
+    'villa',
+    { status: 'False', reason: 'InvalidConfiguration' },
+    480_000,
+  );
+  expect(message).toContain(`gone back to its former settings`);
+  expect(message).toContain(`(${error}). Change the section.`);
+  expect(await home.condition('hubconfiguration', 'villa', 'HttpSettingsReady')).toMatchObject({
+    status: 'False',
+    reason: 'Reverted',
+    message,
+  });
+  await home.ready('hub', 'villa');
+}
+
+/** How often the present settings were sent to the hub. */
+async function timesSent(): Promise<number> {
+  const { data } = await home.get('configmap', 'villa-configuration-accepted');
+  return (JSON.parse(data!['.loaded']!) as { sentSettings: { times: number } }).sentSettings.times;
+}
+
+/** What was given up is not sent again: the hub would restart for it. */
+async function staysReverted(address: string, error: string): Promise<void> {
+  const present = () => until('the hub answers', () => hubStartId(villa.client.connection));
+  const start = await present();
+  await operator.calm();
+  expect(await present()).toBe(start);
+  expect(await slots()).toMatchObject({
+    active_config_type: 'stable',
+    pending: { server_host: [address], error },
+  });
+}
+
+describe('HubConfiguration with a section http: that makes the hub unreachable', () => {
+  test('an address that the hub cannot listen at is given up in the same start, and reported', async () => {
+    await serverHost(NOBODYS);
+    await reverted('apply_failed');
+    expect(await timesSent()).toBe(1);
+    await staysReverted(NOBODYS, 'apply_failed');
+  });
+
+  test('settings that lock the operator out are reverted by the hub, sent once more, and reported', async () => {
+    await serverHost(ELSEWHERE);
+    // The operator promotes what it reaches the hub through.
+    await reverted('not_promoted');
+    expect(await timesSent()).toBe(2);
+    await staysReverted(ELSEWHERE, 'not_promoted');
+  });
+
+  test('a section that is corrected is applied', async () => {
+    await villa.change(`${BASE}http:\n  use_x_frame_options: false\n`);
+    await villa.loaded();
+    await until('the hub has it for good', async () => {
+      const { stable, active_config_type: active } = await slots();
+      return active === 'stable' && stable!.use_x_frame_options === false;
+    });
+    expect(await home.condition('hubconfiguration', 'villa', 'HttpSettingsReady')).toMatchObject({
+      status: 'True',
+      reason: 'Applied',
+    });
+  });
+});
