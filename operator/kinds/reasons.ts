@@ -336,6 +336,14 @@ export const hubStateReasons = [
   'TokenRejected',
 ] as const satisfies readonly (keyof typeof readyReasons)[];
 
+/** Reasons of a change that the operator makes just now. The user has nothing to do. */
+export const progressReasons = [
+  'Downloading',
+  'Installing',
+  'Removing',
+  'ConfigFlowInProgress',
+] as const satisfies readonly (keyof typeof readyReasons)[];
+
 export interface ConditionDescription {
   readonly kinds: Kinds;
   readonly meaning: string;
@@ -488,7 +496,7 @@ export const otherConditions = {
       },
       CertificateNotReady: {
         meaning:
-          'cert-manager has not issued the certificate of the Ingress. While Unknown: it is issuing it, or has not answered yet.',
+          'The certificate of the Ingress is not issued yet by cert-manager. While Unknown: it is issuing it, or has not answered yet.',
         action:
           'Read the message, and correct `spec.ingress` or the issuer. `kubectl describe certificate <hub>` says more.',
       },

@@ -1,7 +1,7 @@
 import type { CustomResource } from '../kinds/resource';
 import { conditionOf } from './conditions';
 import { hub } from '../kinds/hub';
-import { hubStateReasons } from '../kinds/reasons';
+import { hubStateReasons, progressReasons } from '../kinds/reasons';
 import type { EventSpec } from './event-spec';
 import type { Outcome } from './outcome';
 
@@ -30,8 +30,10 @@ export function transitionEvents(
   if (sameReason && previous.status === 'False') return [];
   // The sync module reports this transition itself.
   if (events.some((event) => event.reason === reason)) return [];
-  return [{ type: 'Warning', reason, message }];
+  return [{ type: isProgress(reason) ? 'Normal' : 'Warning', reason, message }];
 }
 
 const isHubState = (reason: string | undefined): boolean =>
   (hubStateReasons as readonly unknown[]).includes(reason);
+
+const isProgress = (reason: string): boolean => (progressReasons as readonly unknown[]).includes(reason);

@@ -622,6 +622,8 @@ describe('Reconciler', () => {
       ['stalled', stalled('RejectedByHub', 'no'), ['Warning RejectedByHub']],
       ['stalled for the same reason', stalled('RejectedByHub', 'no, again'), []],
       ['stalled for another', stalled('InvalidSpec', 'no'), ['Warning InvalidSpec']],
+      ['ready in the end', ready('AutomationGenerated', 'fine'), ['Normal AutomationGenerated']],
+      ['a change of the operator is in progress', waiting('Downloading', 'comes', 1), ['Normal Downloading']],
     ];
 
     test('an event is emitted on a transition and not on a repetition', async () => {
