@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { Yaml } from 'cdk8s';
 import { describeImage } from '../image/description';
 import { shippedHeapLimit } from '../manifests/memory';
 import type { Sandbox } from './index';
@@ -11,6 +10,7 @@ import { URL_ANNOTATION } from './node';
 import { operatorNode } from './operator-node';
 import { freePort } from './ports';
 import { SandboxProcess } from './process';
+import { readManifests } from './manifests';
 
 const ESTABLISHED_ATTEMPTS = 20;
 const ESTABLISHED_RETRY = 500;
@@ -52,7 +52,7 @@ export async function bundleOperator(): Promise<void> {
 export async function installOperator(sandbox: ClusterAccess): Promise<void> {
   await sandboxKubectl(sandbox, ['apply', '--server-side', '-f', join(repository, 'dist', 'crds.yaml')]);
   await waitUntilEstablished(sandbox);
-  const objects = Yaml.load(join(repository, 'dist', 'install.yaml')) as { readonly kind: string }[];
+  const objects = readManifests(join(repository, 'dist', 'install.yaml')) as { readonly kind: string }[];
   const items = objects.filter(({ kind }) => kind !== 'ValidatingWebhookConfiguration');
   await sandboxKubectl(
     sandbox,

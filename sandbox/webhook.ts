@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { Yaml } from 'cdk8s';
 import { WEBHOOK } from '../operator/kinds/object-names';
 import { type ClusterAccess, repository, sandboxKubectl } from './operator-process';
+import { readManifests } from './manifests';
 
 /** Settings of an operator that serves the webhook in a sandbox, where the API server reaches it without a Service. */
 export function webhookSettings(port: number): Record<string, string> {
@@ -23,7 +23,7 @@ export async function installWebhook(
   port: number,
   namespace?: string,
 ): Promise<void> {
-  const objects = Yaml.load(join(repository, 'dist', 'install.yaml')) as Registration[];
+  const objects = readManifests(join(repository, 'dist', 'install.yaml')) as Registration[];
   const shipped = objects.find(({ kind }) => kind === 'ValidatingWebhookConfiguration')!;
   const registration = {
     ...shipped,

@@ -3,9 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { Yaml } from 'cdk8s';
 import { helmProgram } from '../../sandbox/helm';
 import { tether } from '../../sandbox/tether';
+import { readManifests } from '../../sandbox/manifests';
 
 export const CHART = 'dist/chart';
 
@@ -46,7 +46,7 @@ export async function parsed(text: string): Promise<Manifest[]> {
   const folder = await mkdtemp(join(tmpdir(), 'manifests-'));
   try {
     await writeFile(join(folder, 'manifests.yaml'), text);
-    return Yaml.load(join(folder, 'manifests.yaml')) as Manifest[];
+    return readManifests(join(folder, 'manifests.yaml')) as Manifest[];
   } finally {
     await rm(folder, { recursive: true });
   }

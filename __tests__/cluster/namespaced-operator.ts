@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { Yaml } from 'cdk8s';
 import { NAMESPACE, OPERATOR } from '../../manifests/names';
 import { readCluster, writeKubeconfig } from '../../sandbox/kubeconfig';
 import { freshNamespace, kubeconfig, mustKubectl, sandboxDirectory } from '.';
 import { startTestOperator, type TestOperator } from './operator';
+import { readManifests } from '../../sandbox/manifests';
 
 /**
  * The operator with the rights of the namespaced variant in `dist/`, installed into a namespace of its own: it may do
@@ -28,7 +28,7 @@ export async function startNamespacedOperator(
 
 /** Applies the account, roles and bindings of a file of `dist/`, as if the operator's namespace had this name. */
 async function install(file: string, own: string, where: readonly string[]): Promise<void> {
-  const objects = Yaml.load(`dist/${file}.yaml`) as { kind: string }[];
+  const objects = readManifests(`dist/${file}.yaml`) as { kind: string }[];
   const rights = objects.filter(({ kind }) => ['ServiceAccount', 'Role', 'RoleBinding'].includes(kind));
   const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: rights }).replaceAll(
     `"namespace":"${NAMESPACE}"`,

@@ -1,12 +1,12 @@
 import { createServer, type Server } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import { Yaml } from 'cdk8s';
 import { HEAP_PERCENTAGE, shippedHeapLimit } from '../../manifests/memory';
 import { freshNamespace } from '../cluster';
 import { automation, Home } from '../cluster/home';
 import { startTestOperator, type TestOperator } from '../cluster/operator';
 import { applyExternalHub, StandInHub } from '../cluster/stand-in-hub';
+import { readManifests } from '../../sandbox/manifests';
 
 // External hubs are hosts of other people. One of them answers with as much as it can, one is very large: the operator,
 // with the memory that it ships with, goes on with the others.
@@ -22,7 +22,7 @@ interface Container {
 
 /** The container of the operator in `dist/`. */
 function shippedContainer(): Container {
-  const objects = Yaml.load('dist/install.yaml') as {
+  const objects = readManifests('dist/install.yaml') as {
     kind: string;
     spec: { template: { spec: { containers: [Container] } } };
   }[];

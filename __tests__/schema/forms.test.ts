@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { App, Yaml } from 'cdk8s';
+import { App } from 'cdk8s';
 import { installations } from '../../manifests/chart/switches';
 import { WatchedNamespace } from '../../manifests/access';
 import { Installation } from '../../manifests/installation';
@@ -7,10 +7,11 @@ import { defaultSettings, type SynthSettings } from '../../manifests/settings';
 import { freshNamespace, mustKubectl } from '../cluster';
 import { CHART, helm, HELM_BUILD_TIMEOUT, type Manifest, parsed, rendered } from '../cluster/helm';
 import { expectStrictDryRun, expectStrictDryRunOf } from './strict-dry-run';
+import { readManifests } from '../../sandbox/manifests';
 
 // The forms in which the operator is installed, read by the programs that people install them with.
 
-const install = Yaml.load('dist/install.yaml') as Manifest[];
+const install = readManifests('dist/install.yaml') as Manifest[];
 const KEEP = 'helm.sh/resource-policy';
 
 /** Objects by what they are; of the chart's CRDs without the annotation that keeps them. */

@@ -1,8 +1,8 @@
-import { Yaml } from 'cdk8s';
 import { NAMESPACE, OPERATOR } from '../../manifests/names';
 import { API_GROUP } from '../../operator/kinds/group';
 import { freshNamespace, kubectl, mustKubectl, until } from '../cluster';
 import { expectStrictDryRun } from './strict-dry-run';
+import { readManifests } from '../../sandbox/manifests';
 
 /** The operator's own objects, as `dist/` has them. */
 
@@ -14,7 +14,7 @@ interface Manifest {
   };
 }
 
-const manifests = Yaml.load('dist/install.yaml') as Manifest[];
+const manifests = readManifests('dist/install.yaml') as Manifest[];
 const ofKind = (...kinds: string[]) =>
   JSON.stringify({
     apiVersion: 'v1',

@@ -1,6 +1,6 @@
-import { Yaml } from 'cdk8s';
 import { join } from 'node:path';
 import { GROUP_VERSION } from '../../../operator/kinds/group';
+import { readManifests } from '../../../sandbox/manifests';
 
 /** A resource with every field of its kind filled in, valid as it stands: `hub` is that of `hub.yaml`. */
 export interface Sample {
@@ -27,7 +27,7 @@ const files = [
 
 const read = (file: string): Sample => ({
   apiVersion: GROUP_VERSION,
-  ...(Yaml.load(join(__dirname, `${file}.yaml`))[0] as Omit<Sample, 'apiVersion'>),
+  ...(readManifests(join(__dirname, `${file}.yaml`))[0] as Omit<Sample, 'apiVersion'>),
 });
 
 export const externalHub = read('hub-external');

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Yaml } from 'cdk8s';
 import { mustKubectl } from '../../cluster';
 import { dashboardText } from '../../../manifests/monitoring/objects';
+import { readManifests } from '../../../sandbox/manifests';
 
 /** The files of dist/monitoring as kustomize puts them together; their definitions are not in the sandbox. */
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
   try {
     const file = join(folder, 'all.yaml');
     await mustKubectl(['kustomize', 'dist/monitoring', '--output', file]);
-    objects = Yaml.load(file) as Manifest[];
+    objects = readManifests(file) as Manifest[];
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -41,7 +41,7 @@ describe('dist/monitoring', () => {
     const [{ spec } = {}] = ofKind('ServiceMonitor');
     const [{ port } = { port: '' }] = spec!.endpoints!;
     const labels = Object.entries(spec!.selector!.matchLabels!);
-    const services = (Yaml.load('dist/install.yaml') as Manifest[]).filter(
+    const services = (readManifests('dist/install.yaml') as Manifest[]).filter(
       ({ kind, metadata, spec: service }) =>
         kind === 'Service' &&
         labels.every(([key, value]) => metadata.labels?.[key] === value) &&

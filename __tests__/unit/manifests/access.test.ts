@@ -1,6 +1,6 @@
-import { Yaml } from 'cdk8s';
 import { merged, operatorRules } from '../../../manifests/access';
 import { kinds } from '../../../operator/kinds';
+import { readManifests } from '../../../sandbox/manifests';
 
 test('rules for one resource become one, and resources with equal verbs share a rule', () => {
   const rules = merged([
@@ -43,7 +43,8 @@ test('the operator’s role has no verb that nothing uses', () => {
 });
 
 describe('the namespaced variant', () => {
-  const synthesized = (name: string) => Yaml.load(`dist/${name}.yaml`) as { kind: string; rules?: unknown }[];
+  const synthesized = (name: string) =>
+    readManifests(`dist/${name}.yaml`) as { kind: string; rules?: unknown }[];
 
   test('has no rights in the whole cluster but those of people', () => {
     const kindsOf = (name: string) => synthesized(name).map(({ kind }) => kind);

@@ -1,4 +1,4 @@
-import { Testing } from 'cdk8s';
+import { App, Chart, Testing } from 'cdk8s';
 import { alerts } from '../../../manifests/monitoring/alerts';
 import { Operator } from '../../../manifests/operator';
 import { defaultSettings } from '../../../manifests/settings';
@@ -7,7 +7,7 @@ import { defaultSettings } from '../../../manifests/settings';
 const optionsIn = (text: string): readonly string[] => text.match(/--[a-z][a-z-]*/g) ?? [];
 
 function shippedOptions(): readonly string[] {
-  const chart = Testing.chart();
+  const chart = new Chart(new App(), 'test');
   new Operator(chart, defaultSettings);
   return optionsIn(JSON.stringify(Testing.synth(chart)));
 }

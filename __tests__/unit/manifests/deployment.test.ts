@@ -1,4 +1,4 @@
-import { Testing } from 'cdk8s';
+import { App, Chart, Testing } from 'cdk8s';
 import { Operator } from '../../../manifests/operator';
 import { defaultSettings, type SynthSettings } from '../../../manifests/settings';
 
@@ -8,7 +8,7 @@ interface Manifest {
 }
 
 function synthesized(settings: Partial<SynthSettings> = {}): Manifest[] {
-  const chart = Testing.chart();
+  const chart = new Chart(new App(), 'test');
   new Operator(chart, { ...defaultSettings, ...settings });
   return Testing.synth(chart) as Manifest[];
 }

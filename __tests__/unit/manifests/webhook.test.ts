@@ -1,10 +1,11 @@
-import { type Chart, Testing, Yaml } from 'cdk8s';
+import { App, Chart, Testing } from 'cdk8s';
 import { NAMESPACE } from '../../../manifests/names';
 import { Operator } from '../../../manifests/operator';
 import { defaultSettings, type Scope, type WebhookCertificate } from '../../../manifests/settings';
 import { AdmissionWebhook } from '../../../manifests/webhook';
 import { kinds, validatedKinds } from '../../../operator/kinds';
 import type { Schema } from '../../../operator/kinds/schema';
+import { readManifests } from '../../../sandbox/manifests';
 
 interface Manifest {
   readonly kind: string;
@@ -21,7 +22,7 @@ const operator = (certificate?: WebhookCertificate, scope: Scope = 'cluster') =>
   synthesized((chart) => new Operator(chart, { ...defaultSettings, scope, webhook: certificate }));
 
 function synthesized(add: (chart: Chart) => unknown): Manifest[] {
-  const chart = Testing.chart();
+  const chart = new Chart(new App(), 'test');
   add(chart);
   return Testing.synth(chart) as Manifest[];
 }
@@ -76,7 +77,7 @@ describe('the webhook', () => {
 
   test('without it the operator has neither its rights nor its port', () => {
     expect(JSON.stringify(operator(undefined, 'namespaced'))).not.toMatch(/webhook/i);
-    expect(JSON.stringify(Yaml.load('dist/install-namespaced.yaml'))).not.toMatch(/webhook/i);
+    expect(JSON.stringify(readManifests('dist/install-namespaced.yaml'))).not.toMatch(/webhook/i);
   });
 
   test('cert-manager makes the certificate and writes the CA, and the operator only reads the Secret', () => {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -62,7 +63,8 @@ describe('the cache of the sandbox', () => {
   test('takes over from a killed run and removes what that had begun', async () => {
     await mkdir(join(root, 'tool-k1.partial-abc'));
     const lock = join(root, 'tool-k1.lock');
-    await writeFile(lock, '1');
+    const { pid: ended } = spawnSync(process.execPath, ['--version']);
+    await writeFile(lock, String(ended));
     const longAgo = new Date(Date.now() - 60_000);
     await utimes(lock, longAgo, longAgo);
     await cached('tool', 'k1', writeTool);
