@@ -11,7 +11,12 @@ import type { Accepted, AcceptedConfigurations, LastLoad, LoadMethod } from './a
 import { checkInHub, problemOf } from './check';
 import { addedFiles, type Content } from './content';
 import type { MarkerVariables } from './marker';
-import { isRestartPublished, publishConfiguration, type RestartHashes, withdrawnRestart } from './publish';
+import {
+  isRestartPublished,
+  publishConfiguration,
+  publishWithoutRestart,
+  type RestartHashes,
+} from './publish';
 import { decideReload, type HubCapabilities, type ReloadPolicy } from './reload-decision';
 import { reloadSections } from './reload-sections';
 import type { Sections } from './sections';
@@ -188,7 +193,7 @@ export class Loader {
     };
     if (decision.type === 'restart') return restart(before, decision.because);
     // Before the end of the load, which holds a rollout back.
-    await this.publish(job.resource, content, await withdrawnRestart(this.services, job.resource));
+    await publishWithoutRestart(this.services, job.resource, { files, hash: marker.configuration });
     if (decision.type === 'nothing') {
       await accept(after, [], { lastLoad: this.loadedNow('none') });
       return { type: 'loaded', pending: [] };

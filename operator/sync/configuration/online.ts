@@ -19,8 +19,8 @@ import {
   isRestartPublished,
   publishConfiguration,
   publishedConfiguration,
+  publishWithoutRestart,
   type RestartHashes,
-  withdrawnRestart,
 } from './publish';
 import type { ReloadPolicy } from './reload-decision';
 import { readMarker } from './show';
@@ -140,8 +140,8 @@ export class OnlineConfigurations {
     const { pending, mustRestart } = current;
     const restart = pending.length > 0 && mustRestart && policy.strategy !== 'hot-reload';
     const written = { files, hash: marker.configuration };
-    const decision = restart ? content.restart : await withdrawnRestart(this.services, resource);
-    await publishConfiguration(this.services, resource, written, decision);
+    if (restart) await publishConfiguration(this.services, resource, written, content.restart);
+    else await publishWithoutRestart(this.services, resource, written);
     const outcomes = new Outcomes(resource, content, current);
     if (pending.length === 0) {
       await this.accepted.keepGood(hub, current);

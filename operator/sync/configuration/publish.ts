@@ -76,25 +76,46 @@ export function publishedConfiguration(
 }
 
 /**
- * The decision to restart the hub as it is once nothing needs a restart any more, such as after a change that was taken
- * back within the debounce: that of the pod template. Undefined: the Hub has copied the decision, or there is none.
+ * Writes files that need no restart. One that is decided and has not begun, such as for a change that was taken back within
+ * the debounce, is withdrawn: the decision becomes that of the pod template.
+ *
+ * @throws NameConflict, ObjectRejected
  */
-export async function withdrawnRestart(
+export async function publishWithoutRestart(
+  services: Pick<Services, 'applier' | 'cache'>,
+  resource: HubConfiguration,
+  written: { readonly files: Files; readonly hash: string },
+): Promise<void> {
+  const withdrawn = await withdrawnRestart(services, resource);
+  await publishConfiguration(services, resource, written, withdrawn);
+  if (!withdrawn) return;
+  // The Hub may have copied the former decision in between: to go back from it would be another rollout.
+  const begun = await restartOfWorkload(services, resource);
+  if (begun && !isDeepStrictEqual(begun, withdrawn))
+    await publishConfiguration(services, resource, written, begun);
+}
+
+/** The decision of the pod template. Undefined: the Hub has copied the present one, or there is none. */
+async function withdrawnRestart(
   services: Pick<Services, 'applier' | 'cache'>,
   resource: HubConfiguration,
 ): Promise<RestartHashes | undefined> {
   const published = publishedConfiguration(services, resource)?.restart;
   const cached = restartOfPod(services, resource);
   if (!published || !cached || isDeepStrictEqual(published, cached)) return undefined;
-  const { namespace } = resource.metadata;
   // The cache may be older than the rollout: to withdraw one that has begun would be another one.
-  const set = await services.applier.find<StatefulSet>(
-    builtin.StatefulSet,
-    namespace,
-    objectNames(resource.spec.hubRef.name).workload,
-  );
-  const current = set && restartIn(set);
+  const current = await restartOfWorkload(services, resource);
   return current && !isDeepStrictEqual(published, current) ? current : undefined;
+}
+
+/** The same as {@link restartOfPod}, as the API server has it. */
+async function restartOfWorkload(
+  { applier }: Pick<Services, 'applier'>,
+  { metadata: { namespace }, spec: { hubRef } }: HubConfiguration,
+): Promise<RestartHashes | undefined> {
+  const { workload } = objectNames(hubRef.name);
+  const set = await applier.find<StatefulSet>(builtin.StatefulSet, namespace, workload);
+  return set && restartIn(set);
 }
 
 /** The hub has been, or is being, restarted for this decision. */
