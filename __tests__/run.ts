@@ -63,6 +63,9 @@ async function main(args: readonly string[]): Promise<number> {
   return report(results, since(began));
 }
 
+/** Twice what a first run takes, which builds and downloads. Milliseconds. */
+const NODE_TIMEOUT = 60 * 60_000;
+
 /** Where this machine cannot run a real node, a line says why, and there is no result. */
 async function nodeTests(pattern: string | undefined): Promise<Result[]> {
   const obstacle = await whyNoRealNode();
@@ -71,7 +74,9 @@ async function nodeTests(pattern: string | undefined): Promise<Result[]> {
     return [];
   }
   const selection = pattern === undefined ? [] : [`--testPathPatterns=${pattern}`];
-  return [await jest('real node', ['--config=jest.node.config.mjs', ...selection])];
+  return [
+    await jest('real node', ['--config=jest.node.config.mjs', ...selection], { timeout: NODE_TIMEOUT }),
+  ];
 }
 
 /**
@@ -183,19 +188,22 @@ interface RunOptions {
   /** At a low priority, its output held back until it has ended. */
   readonly inGaps?: boolean;
   readonly environment?: Readonly<Record<string, string>>;
+  /** Milliseconds, after which it is killed. */
+  readonly timeout?: number;
 }
 
 /** The exit code of a program. */
 function run(
   program: string,
   args: readonly string[],
-  { inGaps = false, environment = {} }: RunOptions = {},
+  { inGaps = false, environment = {}, timeout }: RunOptions = {},
 ): Promise<number> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       cwd: repository,
       env: { ...process.env, ...environment },
       stdio: ['ignore', inGaps ? 'pipe' : 'inherit', inGaps ? 'pipe' : 'inherit'],
+      ...(timeout !== undefined && { timeout, killSignal: 'SIGKILL' as const }),
     });
     if (inGaps) lower(child);
     const printed: Buffer[] = [];

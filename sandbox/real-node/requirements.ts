@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
-import { access } from 'node:fs/promises';
+import { access, constants } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { operatorNode } from '../operator-node';
 import { makeCgroup, removeCgroup } from './cgroups';
 
 const run = promisify(execFile);
@@ -13,6 +15,9 @@ const PACKAGES = {
   conntrack: '/usr/sbin/conntrack',
   debootstrap: '/usr/sbin/debootstrap',
 } as const;
+
+/** What Linux systems have in packages with names of their own. */
+const PROGRAMS = ['curl', 'ip', 'mount', 'nsenter', 'ss', 'tar', 'unshare'];
 
 /** Mounts, a network device and packet filter rules in namespaces of their own, as the node makes them. */
 const PROBE = [
@@ -27,6 +32,10 @@ const PROBE = [
 export async function whyNoRealNode(): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'it needs Linux';
   if (process.getuid?.() !== 0) return 'it needs root';
+  const missing = await missingPrograms(process.env['PATH'] ?? '');
+  if (missing.length > 0) return `it needs ${missing.join(', ')}, which PATH does not have`;
+  const { departure } = operatorNode();
+  if (departure !== undefined) return `the operator's image cannot be made: ${departure}`;
   const absent = await absentPackages();
   if (absent.length > 0) {
     const failure = await install(absent);
@@ -50,6 +59,20 @@ export async function whyNoRealNode(): Promise<string | undefined> {
         (error: Error) => `cannot make a cgroup: ${error.message}`,
       ))
   );
+}
+
+/** @param path as the variable PATH */
+async function missingPrograms(path: string): Promise<string[]> {
+  const folders = path.split(delimiter);
+  const found = await Promise.all(
+    PROGRAMS.map((name) =>
+      Promise.any(folders.map((folder) => access(join(folder, name), constants.X_OK))).then(
+        () => [],
+        () => [name],
+      ),
+    ),
+  );
+  return found.flat();
 }
 
 async function absentPackages(): Promise<string[]> {
