@@ -1,16 +1,15 @@
-import { createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { pack } from 'tar-stream';
+import { pack, type Pack } from 'tar-stream';
 import type { ImageDescription } from './dockerfile';
 import { digestOf, type Layer } from './layer';
+import type { ImagePlatform } from './platform';
 
-/** Where an image runs, in the words of OCI. */
-export interface ImagePlatform {
-  readonly os: 'linux';
-  readonly architecture: 'amd64' | 'arm64';
-}
+/** What a container of the image runs, and as whom. */
+export type ImageConfiguration = Pick<ImageDescription, 'entrypoint'> &
+  Partial<Pick<ImageDescription, 'user' | 'environment' | 'ports' | 'labels'>>;
 
 const EPOCH = '1970-01-01T00:00:00Z';
 
@@ -24,7 +23,7 @@ const EPOCH = '1970-01-01T00:00:00Z';
 export async function writeArchive(
   path: string,
   name: string,
-  description: ImageDescription,
+  description: ImageConfiguration,
   platform: ImagePlatform,
   layers: readonly Layer[],
 ): Promise<void> {
@@ -34,22 +33,32 @@ export async function writeArchive(
   const manifest = [{ Config: configName, RepoTags: [name], Layers: layers.map(layerName) }];
   const tar = pack();
   const header = { mode: 0o644, uid: 0, gid: 0, mtime: new Date(0) };
-  tar.entry({ ...header, name: configName }, config);
-  for (const layer of layers) {
-    tar.entry({ ...header, name: `${hexOf(layer.digest)}/`, type: 'directory', mode: 0o755 });
-    tar.entry({ ...header, name: layerName(layer) }, layer.tar);
-  }
-  tar.entry({ ...header, name: 'manifest.json' }, JSON.stringify(manifest));
-  tar.finalize();
+  const write = async () => {
+    tar.entry({ ...header, name: configName }, config);
+    for (const layer of layers) {
+      tar.entry({ ...header, name: `${hexOf(layer.digest)}/`, type: 'directory', mode: 0o755 });
+      await addLayer(tar, { ...header, name: layerName(layer) }, layer);
+    }
+    tar.entry({ ...header, name: 'manifest.json' }, JSON.stringify(manifest));
+    tar.finalize();
+  };
   await mkdir(dirname(path), { recursive: true });
   const unfinished = `${path}.${process.pid}`;
-  await pipeline(tar, createWriteStream(unfinished));
+  const written = pipeline(tar, createWriteStream(unfinished));
+  await Promise.all([written, write().catch((error: Error) => void tar.destroy(error))]);
   await rename(unfinished, path);
+}
+
+type Header = Parameters<Pack['entry']>[0];
+
+async function addLayer(archive: Pack, header: Header, { tar }: Layer): Promise<void> {
+  if (Buffer.isBuffer(tar)) archive.entry(header, tar);
+  else await pipeline(createReadStream(tar.path), archive.entry({ ...header, size: tar.size }));
 }
 
 /** The configuration of an image, by the specification of OCI images. */
 function configOf(
-  { user, environment, entrypoint, ports, labels }: ImageDescription,
+  { user = '', environment = {}, entrypoint, ports = [], labels = {} }: ImageConfiguration,
   platform: ImagePlatform,
   layers: readonly Layer[],
 ) {

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import { pack, type Pack } from 'tar-stream';
 
 /** A file of an image. It belongs to root. */
@@ -12,10 +15,17 @@ export interface ImageFile {
   readonly mode?: number;
 }
 
-export interface Layer {
-  readonly tar: Buffer;
+/** `Tar`: its bytes, or the file that has them, for a layer that is larger than memory should hold. */
+export interface Layer<Tar = Buffer | LayerFile> {
+  readonly tar: Tar;
   /** `sha256:…` of the tar. */
   readonly digest: string;
+}
+
+export interface LayerFile {
+  readonly path: string;
+  /** In bytes. */
+  readonly size: number;
 }
 
 const DIRECTORY_MODE = 0o755;
@@ -24,7 +34,7 @@ const FILE_MODE = 0o644;
 const TIME = new Date(0);
 
 /** Packs files, and the directories above them. */
-export async function packLayer(files: readonly ImageFile[]): Promise<Layer> {
+export async function packLayer(files: readonly ImageFile[]): Promise<Layer<Buffer>> {
   const tar = pack();
   const packed = buffer(tar);
   const owner = { uid: 0, gid: 0, mtime: TIME };
@@ -35,6 +45,14 @@ export async function packLayer(files: readonly ImageFile[]): Promise<Layer> {
   tar.finalize();
   const bytes = await packed;
   return { tar: bytes, digest: digestOf(bytes) };
+}
+
+/** The layer of a tar that is a file. */
+export async function layerOf(path: string): Promise<Layer<LayerFile>> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  const { size } = await stat(path);
+  return { tar: { path, size }, digest: `sha256:${hash.digest('hex')}` };
 }
 
 export const digestOf = (content: Buffer | string): string =>

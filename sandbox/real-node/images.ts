@@ -1,10 +1,12 @@
 import { chmod, copyFile, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { type ImageConfiguration, writeArchive } from '../../image/archive';
+import { layerOf } from '../../image/layer';
+import { imagePlatform } from '../../image/platform';
 import { cached, contentKey } from '../cache';
 import { runCommand } from '../command';
 import { type HubSoftware, provideHubSoftware } from '../hub-software';
 import type { Report } from '../progress';
-import { writeDockerArchive } from './docker-archive';
 
 /** An image without a registry. */
 export interface ImageArchive {
@@ -17,6 +19,34 @@ export interface ImageArchive {
 export const PAUSE_IMAGE = 'localhost/hub-operator/pause:1';
 export const DNS_IMAGE = 'localhost/hub-operator/coredns:1';
 
+interface ImageContent extends ImageConfiguration {
+  /** With its tag. */
+  readonly name: string;
+  /** A folder whose content is the file system; it is removed. */
+  readonly root: string;
+  readonly logFile: string;
+}
+
+/** Writes an image of one layer, `image.tar` in a folder. */
+async function writeImage(
+  folder: string,
+  { name, root, logFile, ...configuration }: ImageContent,
+): Promise<void> {
+  const layer = join(folder, 'layer.tar');
+  await runCommand({
+    step: `Packing the image ${name}`,
+    command: [
+      ...(['tar', '--create', '--numeric-owner', '--owner=0', '--group=0'] as const),
+      ...(['-f', layer, '-C', root, '.'] as const),
+    ],
+    logFile,
+  });
+  await rm(root, { recursive: true });
+  const archive = join(folder, 'image.tar');
+  await writeArchive(archive, name, configuration, imagePlatform(), [await layerOf(layer)]);
+  await rm(layer);
+}
+
 /** An image of one static program. */
 export async function programImage(name: string, program: string): Promise<ImageArchive> {
   const file = basename(program);
@@ -25,9 +55,7 @@ export async function programImage(name: string, program: string): Promise<Image
     await mkdir(root);
     await copyFile(program, join(root, file));
     await chmod(join(root, file), 0o755);
-    const description = { name, root, entrypoint: [`/${file}`] };
-    await writeDockerArchive(join(partial, 'image.tar'), description, logFile);
-    await rm(root, { recursive: true });
+    await writeImage(partial, { name, root, entrypoint: [`/${file}`], logFile });
   });
   return { archive: join(folder, 'image.tar'), name };
 }
@@ -115,19 +143,15 @@ async function buildHubImage(
   ).catch(() => undefined); // it fails for files of another version of Python, which no program imports
 
   report('packing the image');
-  await writeDockerArchive(
-    join(folder, 'image.tar'),
-    {
-      name,
-      root,
-      entrypoint: ['/init'],
-      environment: {
-        PATH: '/opt/hub/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
-        LANG: 'C.UTF-8',
-        HOME: '/root',
-      },
+  await writeImage(folder, {
+    name,
+    root,
+    entrypoint: ['/init'],
+    environment: {
+      PATH: '/opt/hub/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+      LANG: 'C.UTF-8',
+      HOME: '/root',
     },
     logFile,
-  );
-  await rm(root, { recursive: true });
+  });
 }
