@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { defaultSettings } from '../manifests/settings';
 import { bundleOperator, repository } from '../sandbox/operator-process';
 import { operatorNode } from '../sandbox/operator-node';
-import { type ImagePlatform, writeArchive } from './archive';
+import { writeArchive } from './archive';
 import { baseFiles } from './base-files';
 import { describeImage } from './description';
 import type { ImageDescription } from './dockerfile';
 import { type ImageFile, packLayer } from './layer';
 import { nodeFiles } from './node-files';
+import { imagePlatform } from './platform';
 
 export interface OperatorImage {
   /** Path of a tar that `docker load` and `ctr images import` take. */
@@ -23,6 +24,15 @@ export function whyNoImage(): string | undefined {
   return operatorNode().departure;
 }
 
+interface ImageOptions {
+  /** Path of the archive to write. */
+  readonly archive?: string;
+  /** With its tag. Default: as `dist/` asks for it. */
+  readonly name?: string;
+  /** A folder with the sources of the operator, such as those of another version. Default: the repository. */
+  readonly source?: string;
+}
+
 /**
  * Makes the image that the Dockerfile describes without a container engine, for the platform of this machine: the bundle on
  * npm's Node.js with the libraries and CA certificates of this machine, instead of on the Dockerfile's base image. It is for
@@ -30,31 +40,28 @@ export function whyNoImage(): string | undefined {
  *
  * @throws Error it cannot be made here ({@link whyNoImage})
  */
-export async function buildOperatorImage(
+export async function buildOperatorImage({
   archive = join(repository, 'build', 'operator-image.tar'),
-): Promise<OperatorImage> {
+  name = defaultSettings.image,
+  source = repository,
+}: ImageOptions = {}): Promise<OperatorImage> {
   const obstacle = whyNoImage();
   if (obstacle) throw new Error(`cannot make image: ${obstacle}`);
-  await bundleOperator();
-  const description = await describeImage();
-  const { image: name } = defaultSettings;
+  await bundleOperator(source);
+  const description = await describeImage(source);
   const node = operatorNode();
   const lowest = [
     ...(await nodeFiles(node.path, description.entrypoint[0]!)),
     ...(await baseFiles(description.user)),
   ];
-  const layers = [await packLayer(lowest), await packLayer(await copiedFiles(description))];
-  await writeArchive(archive, name, description, platform(), layers);
+  const layers = [await packLayer(lowest), await packLayer(await copiedFiles(source, description))];
+  await writeArchive(archive, name, description, imagePlatform(), layers);
   return { archive, name };
 }
 
-function copiedFiles({ copies }: ImageDescription): Promise<ImageFile[]> {
-  const read = (source: string) => readFile(join(repository, source));
+function copiedFiles(folder: string, { copies }: ImageDescription): Promise<ImageFile[]> {
+  const read = (path: string) => readFile(join(folder, path));
   return Promise.all(
     copies.map(async ({ source, destination }) => ({ path: destination, content: await read(source) })),
   );
-}
-
-function platform(): ImagePlatform {
-  return { os: 'linux', architecture: process.arch === 'arm64' ? 'arm64' : 'amd64' };
 }

@@ -38,11 +38,9 @@ export interface OperatorProcess {
   readonly url: string;
 }
 
-/** Bundles the operator, as the Dockerfile does. */
-export async function bundleOperator(): Promise<void> {
-  await promisify(execFile)(process.execPath, [join(repository, 'operator', 'bundle.mjs')], {
-    cwd: repository,
-  });
+/** Bundles the operator, as the Dockerfile does, into `build/` of the folder with its sources. */
+export async function bundleOperator(source = repository): Promise<void> {
+  await promisify(execFile)(process.execPath, [join(source, 'operator', 'bundle.mjs')], { cwd: source });
 }
 
 /**

@@ -74,7 +74,7 @@ async function start(
   let operator!: OperatorProcess;
   await runSteps(
     [
-      { title: 'Bundling the operator', run: bundleOperator },
+      { title: 'Bundling the operator', run: () => bundleOperator() },
       { title: 'Installing the kinds and the operator’s role', run: () => installOperator(sandbox) },
       {
         title: 'Starting the operator',

@@ -47,13 +47,18 @@ export class Containerd {
     return containerd;
   }
 
+  /** The beginning of a command line of its client, inside the namespaces. */
+  get client(): readonly [string, ...string[]] {
+    return [join(this.programs, 'ctr'), '--namespace=k8s.io'];
+  }
+
   /** Makes an image known, as if it had been pulled. */
   async importImage({ archive, name }: ImageArchive): Promise<void> {
     await this.ctr(`Importing the image ${name}`, 'images', 'import', archive);
   }
 
   private async ctr(step: string, ...args: string[]): Promise<void> {
-    await this.namespaces.run(step, [join(this.programs, 'ctr'), '--namespace=k8s.io', ...args]);
+    await this.namespaces.run(step, [...this.client, ...args]);
   }
 
   private async untilItAnswers(): Promise<void> {

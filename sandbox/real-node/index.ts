@@ -61,6 +61,11 @@ export class RealNode {
     return [this.software.kube, 'kubectl'];
   }
 
+  /** The beginning of a command line of containerd's client, inside the namespaces. */
+  get ctr(): readonly [string, ...string[]] {
+    return this.containerd!.client;
+  }
+
   /** Makes an image known to the node, as if it had been pulled. */
   async importImage(image: ImageArchive): Promise<void> {
     await this.containerd!.importImage(image);

@@ -25,7 +25,7 @@ describe('buildOperatorImage', () => {
       folder = await mkdtemp(join(tmpdir(), 'operator-image-'));
       root = join(folder, 'root');
       await mkdir(root);
-      const { archive, name } = await buildOperatorImage(join(folder, 'image.tar'));
+      const { archive, name } = await buildOperatorImage({ archive: join(folder, 'image.tar') });
       await run('tar', ['--extract', `--file=${archive}`, `--directory=${folder}`]);
       const [image] = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as [
         { Config: string; RepoTags: readonly string[]; Layers: readonly string[] },
