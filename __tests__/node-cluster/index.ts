@@ -28,6 +28,12 @@ export async function onNode(...command: string[]): Promise<string> {
   return stdout;
 }
 
+/** Makes the image in an archive known to the node, as if it had been pulled. */
+export async function importImage(archive: string): Promise<void> {
+  const client = JSON.parse(setting('HUB_NODE_CTR')) as [string, ...string[]];
+  await onNode(...client, 'images', 'import', archive);
+}
+
 /** Installs what `dist/` has, or brings it to that state again; resolves when the operator serves. */
 export async function install(): Promise<void> {
   await until(

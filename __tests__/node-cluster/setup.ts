@@ -22,6 +22,7 @@ export default async function setup(): Promise<void> {
   process.env['HUB_SANDBOX_KUBECONFIG'] = node.kubeconfig;
   process.env['HUB_SANDBOX_API_SERVER'] = node.controlPlane.apiServer;
   process.env['HUB_SANDBOX_KUBECTL'] = JSON.stringify(node.kubectl);
+  process.env['HUB_NODE_CTR'] = JSON.stringify(node.ctr);
   const { enter, address, visitor } = node.namespaces;
   process.env['HUB_NODE_ENTER'] = JSON.stringify(enter);
   process.env['HUB_NODE_ADDRESS'] = address;

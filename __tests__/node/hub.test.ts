@@ -4,17 +4,9 @@ import { mustKubectl, until } from '../cluster';
 import { forceReconcile } from '../cluster/forced-reconcile';
 import { automation, configuration, hub } from '../cluster/home';
 import { ConfiguredHub } from '../integration/hub/configured-hub';
-import {
-  failedProbes,
-  install,
-  nodeAddress,
-  onNode,
-  operatorPods,
-  podsOf,
-  processOf,
-  visit,
-} from '../node-cluster';
+import { failedProbes, install, nodeAddress, operatorPods, podsOf, processOf, visit } from '../node-cluster';
 import { NodeHome } from '../node-cluster/home';
+import { wrongLoginFrom } from '../node-cluster/wrong-login';
 
 // One hub lives through these in order.
 
@@ -32,14 +24,6 @@ let villa: ConfiguredHub;
 
 const nameOf = async (entity: string) =>
   (await getEntityState(villa.client.rest, entity))?.attributes['friendly_name'];
-
-/** The HTTP status of a request with a wrong token, sent from the network of the process of a pod. */
-async function wrongLoginFrom(pid: number, url: string): Promise<number> {
-  const script = `fetch(process.argv[1], { headers: { Authorization: 'Bearer wrong' } }).then(({ status }) => console.log(status))`;
-  return Number(
-    await onNode('nsenter', `--target=${pid}`, '--net', '--', process.execPath, '-e', script, url),
-  );
-}
 
 beforeAll(async () => {
   await install();

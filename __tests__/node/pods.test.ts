@@ -2,29 +2,9 @@ import { mustKubectl, until } from '../cluster';
 import { configuration, hub, HUB_VERSION } from '../cluster/home';
 import { install, nodeAddress, onNode, podsOf, visit, visitorAddress } from '../node-cluster';
 import { NodeHome } from '../node-cluster/home';
+import { light, lightHub } from '../node-cluster/light-hub';
 
 // What kubelet, scheduler and network make of the fields of a Hub. In most pods runs a light program in place of the hub.
-
-/** Answers at a port with the address that it sees its client under. */
-const PROGRAM = `
-import http.server, os, signal, sys
-
-# The kernel ignores signals to the first process of a container that has no handler for them.
-signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        body = self.client_address[0].encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-http.server.ThreadingHTTPServer(("", int(sys.argv[1])), Handler).serve_forever()
-`;
-const light = (port = 8123) => ['python3', '-c', PROGRAM, String(port)];
-
-type Part = Readonly<Record<string, unknown>>;
 
 let home: NodeHome;
 
@@ -32,12 +12,6 @@ beforeAll(async () => {
   await install();
   home = await NodeHome.make('pods');
 });
-
-const lightHub = (name: string, spec: Part = {}, container: Part = {}, pod: Part = {}) =>
-  hub(name, {
-    ...spec,
-    podTemplate: { spec: { ...pod, containers: [{ name: 'hub', command: light(), ...container }] } },
-  });
 
 async function run(...objects: readonly ReturnType<typeof hub>[]): Promise<void> {
   for (const object of objects) await home.apply(configuration(object.metadata.name), object);

@@ -10,6 +10,7 @@ const kubelet = 'the stand-in node of the sandbox has no kubelet, which answers 
 const docker = 'needs a container engine and a registry';
 const asItIs = 'shows a state that is made in a test of its own';
 const deployTest = '__tests__/integration/deploy/deploy.test.ts';
+const installationTest = '__tests__/node/installation.test.ts';
 const operatorProcess = 'in the sandbox the operator is a process and no pod';
 
 /** By page and command. A command that is not listed is run as it stands, and what the page shows is compared. */
@@ -57,7 +58,7 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
       why: 'replaces the operator of make run',
     },
     'helm install hub-operator dist/chart --namespace hub-operator --create-namespace --set image.repository=REGISTRY/hub-operator':
-      { why: 'the tests of the chart run helm, and compare its objects with install.yaml' },
+      { by: installationTest, why: 'replaces the operator of make run' },
     'kubectl -n home port-forward service/my-home 8123:8123': { why: kubelet },
   },
   'docs/how-to/monitoring.md': {
@@ -76,12 +77,26 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
     },
   },
   'docs/how-to/upgrade.md': {
+    'helm upgrade hub-operator dist/chart --namespace hub-operator --set image.repository=REGISTRY/hub-operator':
+      { by: installationTest, why: 'there is no release of the chart' },
     'make deploy IMAGE=REGISTRY/hub-operator:0.1.0': {
       by: deployTest,
       why: 'replaces the operator of make run',
     },
   },
   'docs/how-to/uninstall.md': {
+    'helm uninstall hub-operator --namespace hub-operator --wait': {
+      by: installationTest,
+      why: 'there is no release of the chart',
+    },
+    'kubectl delete -f dist/crds.yaml': {
+      by: installationTest,
+      why: 'a command above it has deleted the kinds',
+    },
+    'kubectl delete namespace hub-operator': {
+      by: installationTest,
+      why: 'a command above it has deleted the namespace',
+    },
     'make undeploy': { by: deployTest, why: 'the commands below it remove the same' },
     'make undeploy FORCE=1': { by: deployTest, why: 'needs a deletion that hangs' },
     'kubectl -n home patch haauto porch --type=json -p \'[{"op":"remove","path":"/metadata/finalizers"}]\'': {

@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { buildOperatorImage } from '../../image';
+import { repository } from '../../sandbox/operator-process';
+import { importImage } from '.';
+
+const run = promisify(execFile);
+
+/** A version of the operator to upgrade from: its sources, among them `dist/`, and its image on the node. */
+export interface FormerVersion {
+  readonly folder: string;
+  readonly version: string;
+  /** Removes the folder. */
+  remove(): Promise<void>;
+}
+
+/**
+ * The version that had the last other kinds or roles, out of the history of the repository. Without a history it is the
+ * present one under the other name.
+ *
+ * @param repositoryOfImage the name of its image, without the tag, which is its version
+ */
+export async function formerVersion(repositoryOfImage: string): Promise<FormerVersion> {
+  const folder = await mkdtemp(join(tmpdir(), 'former-version-'));
+  const source = join(folder, 'source');
+  await mkdir(source);
+  const commit = await formerCommit();
+  console.log(`The version to upgrade from: ${commit ?? 'the present one, as there is no history'}`);
+  // Its own packages would have to be installed from npm; they are seldom others.
+  await symlink(join(repository, 'node_modules'), join(source, 'node_modules'));
+  if (commit === undefined)
+    for (const name of SOURCES) await run('cp', ['--recursive', join(repository, name), source]);
+  else await checkOut(commit, source);
+  const text = await readFile(join(source, 'package.json'), 'utf8');
+  const { version } = JSON.parse(text) as { version: string };
+  const archive = join(folder, 'image.tar');
+  await buildOperatorImage({ archive, name: `${repositoryOfImage}:${version}`, source });
+  await importImage(archive);
+  return { folder: source, version, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+/** What an operator is bundled, described and installed from. */
+const SOURCES = ['operator', 'dist', 'Dockerfile', 'LICENSE', 'package.json', 'tsconfig.json'];
+
+/** The one before the last commit that has changed what is installed. */
+async function formerCommit(): Promise<string | undefined> {
+  const installed = ['dist/install.yaml', 'dist/crds.yaml'];
+  const { stdout } = await run('git', ['log', '--max-count=2', '--format=%H', '--', ...installed], {
+    cwd: repository,
+  }).catch(() => ({ stdout: '' }));
+  return stdout.split('\n')[1] || undefined;
+}
+
+async function checkOut(commit: string, folder: string): Promise<void> {
+  const archive = join(folder, 'sources.tar');
+  await run('git', ['archive', `--output=${archive}`, commit, ...SOURCES], { cwd: repository });
+  await run('tar', ['--extract', `--file=${archive}`, `--directory=${folder}`]);
+}
