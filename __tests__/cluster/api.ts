@@ -190,14 +190,32 @@ async function request(
   body?: Body,
   accept = 'application/json',
 ): Promise<unknown> {
-  let { status, body: answer } = await send(method, path, body, accept);
+  let { status, body: answer } = await sendPatiently(method, path, body, accept);
   // As kubectl does: it is busy, or prepares a kind that was just installed ("storage is (re)initializing").
-  for (let retry = 1; status === 429 && retry <= RETRIES; retry++) {
+  for (let retry = 1; isLater(method, status) && retry <= RETRIES; retry++) {
     await sleep(RETRY_PAUSE);
-    ({ status, body: answer } = await send(method, path, body, accept));
+    ({ status, body: answer } = await sendPatiently(method, path, body, accept));
   }
   if (status < 300) return answer;
   throw new Refused(status, (answer as { message?: string }).message ?? `${method} ${path}: HTTP ${status}`);
+}
+
+/** Whether the same request may be sent again: 5xx, when etcd is late, is no answer to it. */
+const isLater = (method: string, status: number): boolean =>
+  status === 429 || (isRepeatable(method) && status >= 500);
+
+/** These patches are: a second one finds nothing to change. */
+const isRepeatable = (method: string): boolean => ['GET', 'PATCH'].includes(method);
+
+/** Once more if there was no answer: a connection may have been closed just then. */
+async function sendPatiently(...request: Parameters<typeof send>): Promise<Answer> {
+  try {
+    return await send(...request);
+  } catch (error) {
+    if (!isRepeatable(request[0])) throw error;
+    await sleep(RETRY_PAUSE);
+    return send(...request);
+  }
 }
 
 async function send(method: string, path: string, body: Body | undefined, accept: string): Promise<Answer> {

@@ -21,6 +21,20 @@ export async function writtenEvents(namespace: string, kind: string, name: strin
 }
 
 /**
+ * Names and versions of all events that operators have written in a namespace by now. The node writes events of its own,
+ * for example of a probe that a busy machine did not answer.
+ */
+export async function versionsOfEvents(namespace: string): Promise<string[]> {
+  const events = (await listObjects('events', namespace)) as {
+    metadata: { name: string; resourceVersion: string };
+    source?: { component?: string };
+  }[];
+  return events
+    .filter(({ source }) => source?.component === 'hub-operator')
+    .map(({ metadata }) => `Event ${metadata.name} ${metadata.resourceVersion}`);
+}
+
+/**
  * Resolves when the operator of the namespace has written all events that it has recorded by now: they are written in
  * order, and that of an object that is applied now is written after them. The object is a configuration that is no YAML,
  * of a Hub that does not exist: nothing is made of it.

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { NAMESPACE, OPERATOR } from '../../manifests/names';
 import { readCluster, writeKubeconfig } from '../../sandbox/kubeconfig';
-import { freshNamespace, kubeconfig, mustKubectl, sandboxDirectory } from '.';
+import { freshNamespace, kubeconfig, kubectl, mustKubectl, sandboxDirectory, until } from '.';
 import { startTestOperator, type TestOperator } from './operator';
 import { readManifests } from '../../sandbox/manifests';
 
@@ -15,15 +15,27 @@ export async function startNamespacedOperator(
   const own = await freshNamespace('operator');
   await install('install-namespaced', own, ['--namespace', own]);
   await install('watched-namespace', own, ['--namespace', namespace]);
+  const account = `system:serviceaccount:${own}:${OPERATOR}`;
+  // The API server knows a binding some time after it has stored it, and each refusal until then counts as one.
+  await mayDo(account, 'update', 'leases', own);
+  await mayDo(account, 'list', 'secrets', namespace);
   const token = await mustKubectl(['create', 'token', OPERATOR, '--duration=24h'], { namespace: own });
   const path = join(sandboxDirectory(), `${own}.kubeconfig`);
   const credentials = { token: token.trim() };
   await writeKubeconfig(path, { ...(await readCluster(kubeconfig())), credentials });
   const operator = await startTestOperator(namespace, {
     kubeconfig: path,
+    isRestarted: true,
     settings: { POD_NAMESPACE: own, LEADER_ELECTION: 'true' }, // the rights in its own namespace are for its lease
   });
-  return { operator, account: `system:serviceaccount:${own}:${OPERATOR}` };
+  return { operator, account };
+}
+
+function mayDo(account: string, verb: string, resource: string, namespace: string): Promise<true> {
+  return until(`${account} may ${verb} ${resource} in ${namespace}`, async () => {
+    const answer = await kubectl(['auth', 'can-i', verb, resource, `--as=${account}`], { namespace });
+    return answer.stdout.trim() === 'yes';
+  });
 }
 
 /** Applies the account, roles and bindings of a file of `dist/`, as if the operator's namespace had this name. */

@@ -10,6 +10,11 @@ export interface TestOperatorOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Path of another kubeconfig than the service account's own. */
   readonly kubeconfig?: string;
+  /**
+   * A process that ends by itself with an error is started again, as a kubelet does: a leader ends when a busy machine lets
+   * the API server answer too late.
+   */
+  readonly isRestarted?: boolean;
 }
 
 export interface PassEnd {
@@ -50,6 +55,8 @@ afterAll(async () => {
 
 export class TestOperator {
   private current: OperatorProcess | undefined;
+  /** Of the process that the test itself ends. */
+  private isEnding = false;
 
   constructor(
     readonly namespace: string,
@@ -58,7 +65,8 @@ export class TestOperator {
 
   /** Starts the process; it need not be ready yet. */
   async start(): Promise<void> {
-    this.current = await startOperator(clusterAccess(), {
+    this.isEnding = false;
+    const started = await startOperator(clusterAccess(), {
       name: `${this.options.settings?.['POD_NAME'] ?? 'operator'}-${this.namespace}`,
       kubeconfig: this.options.kubeconfig ?? process.env['HUB_SANDBOX_OPERATOR_KUBECONFIG']!,
       settings: {
@@ -70,10 +78,14 @@ export class TestOperator {
         ...this.options.settings,
       },
     });
+    this.current = started;
+    if (this.options.isRestarted)
+      void started.process.exited.then((code) => (code !== 0 && !this.isEnding ? this.start() : undefined));
   }
 
   /** Ends as with kill -9, or resolves once it has ended by itself. */
   async kill(): Promise<void> {
+    this.isEnding = true;
     await this.process.kill();
   }
 
@@ -93,6 +105,7 @@ export class TestOperator {
 
   /** SIGTERM; resolves with its exit code. */
   async stop(): Promise<number> {
+    this.isEnding = true;
     await this.current?.process.stop();
     return this.current?.process.exited ?? 0;
   }

@@ -106,12 +106,10 @@ describe('reloads', () => {
   test('are one for a burst of writes, and the hub tells of it', async () => {
     let scenesReloaded = 0;
     const cancel = await client.connection.subscribeEvents('scene_reloaded', () => scenesReloaded++);
-    const results = await Promise.all(
-      ['a', 'b', 'c'].map(async (id) => {
-        await client.entities.write('scene', id, { ...scene, name: `Scene ${id}` });
-        return client.reloads.request('scene');
-      }),
-    );
+    const ids = ['a', 'b', 'c'];
+    await Promise.all(ids.map((id) => client.entities.write('scene', id, { ...scene, name: `Scene ${id}` })));
+    // At once: on a busy machine the answers to the writes may be further apart than a reload waits for the next one.
+    const results = await Promise.all(ids.map(() => client.reloads.request('scene')));
     expect(new Set(results.map((result) => result.reloadId)).size).toBe(1);
     expect(results[0]).toMatchObject({ ok: true });
     await until('all reloads are told', () => scenesReloaded === 4); // one by each POST, one by us
@@ -132,7 +130,7 @@ test('comes back with its subscriptions after a restart of the hub', async () =>
   });
   client.connection.onReconnect(() => told.push('back'));
   await client.connection.subscribeEvents('automation_reloaded', () => told.push('reloaded'));
-  await callService(client.rest, 'homeassistant', 'restart');
+  await callService(client.rest, 'homeassistant', 'restart').catch(() => undefined); // it may go down before it answers
   await until('the loss', () => told.includes('lost'));
   expect(await meanwhile).toBeInstanceOf(HubUnreachable);
   await started.hub.answering();

@@ -139,7 +139,12 @@ describe('HubCommunityRepository', () => {
     serveIntegration('shelf-repo', 'v1', 'shelf');
     serveIntegration('table-repo', 'v1', 'table');
     let [generation, pod] = [await rollouts(), await podUid()];
+    // On a busy machine the second one may be installed later than the debounce of the first: the Hub waits for both.
+    await home.change('hub', 'villa', { suspend: true });
+    await until('it is suspended', () => home.condition('hub', 'villa', 'Suspended'));
     await home.apply(repository('shelf-repo', 'integration'), repository('table-repo', 'integration'));
+    for (const name of ['shelf-repo', 'table-repo']) await refused(name, 'RestartPending');
+    await home.change('hub', 'villa', { suspend: false });
     for (const name of ['shelf-repo', 'table-repo']) await installed(name);
     expect(await rollouts()).toBe(generation + 1);
     expect(await podUid()).not.toBe(pod);

@@ -1,5 +1,6 @@
 import type { HubClient } from '../../../operator/client/hub-client';
 import { freshNamespace, until } from '../../cluster';
+import { versionsOfEvents } from '../../cluster/events';
 import { automation, Home, type Manifest, scene, script } from '../../cluster/home';
 import type { HubProxy } from '../../cluster/hub-proxy';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
@@ -45,10 +46,12 @@ const allReady = () =>
       ),
     ),
   );
-const versions = async () =>
-  (await home.list(`${KINDS},events`))
-    .map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`)
-    .sort();
+const versions = async () => {
+  const resources = (await home.list(KINDS)).map(
+    ({ kind, metadata }) => `${kind} ${metadata.name} ${metadata.resourceVersion}`,
+  );
+  return [...resources, ...(await versionsOfEvents(home.namespace))].sort();
+};
 
 afterEach(() => proxy.mend());
 

@@ -102,6 +102,7 @@ withPostgres(`HubSecrets of a hub with its history in PostgreSQL${skipped}`, () 
   test('autoRestart: false leaves a value that needs a restart to the next one', async () => {
     const pid = await hubPid(home, 'villa');
     await home.change('hubsecrets', 'villa', { autoRestart: false });
+    await home.ready('hubsecrets', 'villa'); // the watches of the two are independent of each other
     await home.apply(secret('names', { lamp: 'Lamp', visits: 'Guests' }));
     await until('the lamp has its name', async () => (await nameOf('input_boolean.lamp')) === 'Lamp');
     await until('the restart is left to the user', async () => {

@@ -3,6 +3,7 @@ import { stateOf } from '../../../operator/client/states';
 import { currentUser, listTokens } from '../../../operator/client/tokens';
 import { freshNamespace, until } from '../../cluster';
 import { automation, configuration, Home, hub, secret } from '../../cluster/home';
+import { oneOfThree } from '../../cluster/one-of-three';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
 // The life of one hub: what it waits for, what its configuration may do to it, and how its token comes back.
@@ -91,25 +92,32 @@ describe('Hub', () => {
 
   test('a burst of changes is one rollout, and the hub runs the last of them', async () => {
     const rollouts = async () => (await home.get('statefulset', 'villa')).metadata.generation;
-    const before = await rollouts();
-    // Both are on their way at once, so that no pause of this process comes between them.
-    await replaced(() =>
-      Promise.all(
-        ['second', 'third'].map((name) =>
-          home.change('hubconfiguration', 'villa', {
-            configuration: withSwitch(name),
-            reloadStrategy: 'restart',
-          }),
-        ),
-      ),
+    // On a busy machine the two may be stored further apart than the debounce: then they are two rollouts.
+    await oneOfThree(
+      async (attempt) => {
+        const before = await rollouts();
+        const names = [`second_${attempt}`, `third_${attempt}`];
+        // Both are on their way at once, so that no pause of this process comes between them.
+        await replaced(() =>
+          Promise.all(
+            names.map((name) =>
+              home.change('hubconfiguration', 'villa', {
+                configuration: withSwitch(name),
+                reloadStrategy: 'restart',
+              }),
+            ),
+          ),
+        );
+        const { configuration: text } = (await home.get('hubconfiguration', 'villa')).spec;
+        last = names.find((name) => text === withSwitch(name))!;
+        await loads(last, 'first');
+        await home.ready('hubconfiguration', 'villa');
+        await home.ready('hubautomation', 'lights');
+        await operator.calm();
+        return (await rollouts()) - before;
+      },
+      (count) => count === 1,
     );
-    const { configuration: text } = (await home.get('hubconfiguration', 'villa')).spec;
-    last = text === withSwitch('second') ? 'second' : 'third';
-    await loads(last, 'first');
-    await home.ready('hubconfiguration', 'villa');
-    await home.ready('hubautomation', 'lights');
-    await operator.calm();
-    expect(await rollouts()).toBe(before + 1);
   });
 
   test('a configuration that the hub would not load leaves the last good one running', async () => {

@@ -42,7 +42,7 @@ let standby: TestOperator;
 
 const register = (port: number) => installWebhook(clusterAccess(), port, namespace);
 const operator = (port: number, POD_NAME: string) =>
-  startTestOperator(namespace, { settings: { ...webhookSettings(port), POD_NAME } });
+  startTestOperator(namespace, { settings: { ...webhookSettings(port), POD_NAME }, isRestarted: true });
 
 beforeAll(async () => {
   namespace = await freshNamespace('webhook');
