@@ -13,6 +13,7 @@ import {
 } from '../../../operator/client/errors';
 import { RestClient } from '../../../operator/client/rest';
 import { redactor } from '../../../operator/client/redact';
+import { freePort } from '../../../sandbox/ports';
 import { silentLog } from '../../cluster/silent-log';
 import { FakeHub, text } from './fake-hub';
 import { ManualClock } from '../manual-clock';
@@ -85,13 +86,11 @@ describe('opening', () => {
   });
 
   test('throws HubUnreachable when the connection is refused, and succeeds when the hub is up', async () => {
-    const { port } = hub;
     await hub.close();
+    const port = await freePort();
     const connection = open({ clock: systemClock, url: `http://127.0.0.1:${port}` });
     await expect(connection.command('get_config')).rejects.toThrow(HubUnreachable);
-    hub = await FakeHub.start();
-    await hub.close();
-    await hub.listen(port);
+    hub = await FakeHub.start('http', port);
     await connection.command('get_config');
   });
 
@@ -274,9 +273,11 @@ describe('subscriptions', () => {
 
 describe('a lost connection', () => {
   test('fails commands at once while the hub is gone', async () => {
+    await hub.close();
+    const port = await freePort();
+    hub = await FakeHub.start('http', port);
     const connection = open({ clock: systemClock });
     await connection.command('get_config');
-    const { port } = hub;
     await hub.close();
     await until(() => !connection.connected);
     await expect(connection.command('get_config')).rejects.toThrow(HubUnreachable);

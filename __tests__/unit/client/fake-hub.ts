@@ -81,9 +81,10 @@ export class FakeHub {
     });
   }
 
-  static async start(scheme: 'http' | 'https' = 'http'): Promise<FakeHub> {
+  /** @param port 0: any; one that is listened on again needs to be one of `freePort` */
+  static async start(scheme: 'http' | 'https' = 'http', port = 0): Promise<FakeHub> {
     const hub = new FakeHub(scheme);
-    await hub.listen(0);
+    await hub.listen(port);
     return hub;
   }
 

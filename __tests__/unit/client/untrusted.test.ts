@@ -1,6 +1,7 @@
 import { getConfig } from '../../../operator/client/core';
 import { NotHomeAssistant, HubUnreachable } from '../../../operator/client/errors';
 import { HubClient } from '../../../operator/client/hub-client';
+import { freePort } from '../../../sandbox/ports';
 import { silentLog } from '../../cluster/silent-log';
 import { ManualClock } from '../manual-clock';
 import { FakeHub, json, manifest, text, type Answer } from './fake-hub';
@@ -19,7 +20,7 @@ const clientOf = (url: string, allowLocal = true) =>
   });
 
 beforeEach(async () => {
-  server = await FakeHub.start();
+  server = await FakeHub.start('http', await freePort()); // one that may be listened on again
   server.routes.set('GET /api/config', json(200, { version: '1' }));
   client = clientOf(server.url);
 });
