@@ -33,6 +33,7 @@ const SERVICE_ADDRESS = '10.96.0.1';
 
 // Milliseconds.
 const READY_TIMEOUT = 180_000;
+const ANSWER_TIMEOUT = 10_000;
 const READY_POLL_INTERVAL = 50;
 
 /**
@@ -260,10 +261,10 @@ interface Tls {
   readonly key: Buffer;
 }
 
-/** Whether a GET is answered with 200 within a second. */
+/** Whether a GET is answered with 200, without a long pause: a busy machine takes seconds for a handshake. */
 function succeeds(url: string, tls?: Tls): Promise<boolean> {
   return new Promise((resolve) => {
-    const options = { agent: false as const, timeout: 1_000 };
+    const options = { agent: false as const, timeout: ANSWER_TIMEOUT };
     const answered = (response: { statusCode?: number | undefined; resume(): unknown }) => {
       response.resume();
       resolve(response.statusCode === 200);
