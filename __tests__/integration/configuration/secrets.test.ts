@@ -26,7 +26,10 @@ describe('HubSecrets without a hub', () => {
     );
     const missing = await home.ready('hubsecrets', 'later', { status: 'False', reason: 'SecretNotFound' });
     expect(missing.message).toContain('the Secret mqtt in spec.secretRefs[0]');
-    await home.apply(secret('mqtt', { user: 'lovelace', password: '0123456789012' }), secret('web', { other: 'x' }));
+    await home.apply(
+      secret('mqtt', { user: 'lovelace', password: '0123456789012' }),
+      secret('web', { other: 'x' }),
+    );
     const key = await home.ready('hubsecrets', 'later', { status: 'False', reason: 'KeyNotFound' });
     expect(key.message).toContain('the key token of the Secret web');
     await home.apply(secret('web', { token: 'line one\nline two: "quoted"\n' }));
