@@ -1,0 +1,102 @@
+import type { Manifest } from '../../../../../operator/runtime/apply';
+import type { ClusterObject, ResourceType } from '../../../../../operator/runtime/objects';
+import type { StatefulSet } from '../../../../../operator/sync/hub/owned-objects';
+import { ensureStatefulSet } from '../../../../../operator/sync/hub/workload/statefulset';
+import { ManualClock } from '../../../manual-clock';
+import { aHub, aHubContext, services } from '../../fixtures';
+
+/** A cluster with the ConfigMap that a HubConfiguration generates, and what was applied to its StatefulSet. */
+function setup() {
+  const clock = new ManualClock();
+  const hub = aHub();
+  const hashes: Record<string, string> = {};
+  const applied: Manifest[] = [];
+  const dryRuns: Manifest[] = [];
+  const find = <T extends ClusterObject>({ kind }: ResourceType) => {
+    const configMap = { metadata: { name: 'villa-configuration', annotations: { ...hashes } } };
+    const found = kind === 'StatefulSet' ? applied.at(-1) : configMap;
+    return Promise.resolve(found as ClusterObject as T | undefined);
+  };
+  const given = services({
+    clock,
+    applier: {
+      find,
+      apply: <T extends ClusterObject>({ kind }: ResourceType, manifest: Manifest) => {
+        if (kind === 'StatefulSet') applied.push(manifest);
+        return Promise.resolve(manifest as ClusterObject as T);
+      },
+      dryRun: (_: ResourceType, manifest: Manifest) => Promise.resolve(void dryRuns.push(manifest)),
+      matchesLastApplied: (present: ClusterObject, desired: Manifest) =>
+        JSON.stringify(present) === JSON.stringify(desired),
+      labels: () => ({}),
+    },
+    cache: { get: <T>() => hub as T, ofHub: function* () {} },
+  });
+  const step = ensureStatefulSet(given, () => false);
+  const reconcile = async () => {
+    const context = { ...aHubContext(hub), claim: undefined };
+    return { context, outcome: await step.run(context) };
+  };
+  const annotations = () =>
+    applied.map((set) => (set as unknown as StatefulSet).spec.template.metadata?.annotations);
+  return { clock, hashes, applied, dryRuns, annotations, reconcile };
+}
+
+describe('ensureStatefulSet', () => {
+  test('creates nothing before there is a configuration', async () => {
+    const { applied, reconcile } = setup();
+    const { outcome } = await reconcile();
+    expect(outcome).toMatchObject({ type: 'Waiting', reason: 'WaitingForConfiguration' });
+    expect(applied).toEqual([]);
+  });
+
+  test('creates the StatefulSet with the hashes, so that no second rollout follows', async () => {
+    const { annotations, hashes, reconcile } = setup();
+    hashes['hub-operator.dev/restart-hash'] = 'sha256:1';
+    hashes['hub-operator.dev/restart-secrets-hash'] = 'sha256:2';
+    const { context } = await reconcile();
+    await reconcile();
+    expect(context.requeueAfter).toBeUndefined();
+    for (const each of annotations())
+      expect(each).toMatchObject({
+        'hub-operator.dev/config-hash': 'sha256:1',
+        'hub-operator.dev/secrets-hash': 'sha256:2',
+      });
+    expect(new Set(annotations().map((each) => JSON.stringify(each))).size).toBe(1);
+    expect(context.status).toEqual({ configHash: 'sha256:1', secretsHash: 'sha256:2' });
+  });
+
+  test('applies changed hashes together when they are stable, and reports those of the pod until then', async () => {
+    const { annotations, clock, dryRuns, hashes, reconcile } = setup();
+    hashes['hub-operator.dev/restart-hash'] = 'sha256:1';
+    await reconcile();
+    hashes['hub-operator.dev/restart-hash'] = 'sha256:3';
+    expect((await reconcile()).context.requeueAfter).toBe(3_000);
+    await clock.advance(2_000);
+    hashes['hub-operator.dev/restart-secrets-hash'] = 'sha256:4';
+    const { context } = await reconcile();
+    expect(context.requeueAfter).toBe(3_000);
+    expect(context.status).toEqual({ configHash: 'sha256:1', secretsHash: null });
+    // What the API server rejects is known at once.
+    expect(dryRuns).toHaveLength(2);
+    expect(annotations()).toHaveLength(1);
+    await clock.advance(3_000);
+    await reconcile();
+    expect(annotations()).toHaveLength(2);
+    expect(annotations()[1]).toMatchObject({
+      'hub-operator.dev/config-hash': 'sha256:3',
+      'hub-operator.dev/secrets-hash': 'sha256:4',
+    });
+  });
+
+  test('keeps the content of a hub whose HubConfiguration was deleted', async () => {
+    const { annotations, hashes, reconcile } = setup();
+    hashes['hub-operator.dev/restart-hash'] = 'sha256:1';
+    await reconcile();
+    delete hashes['hub-operator.dev/restart-hash'];
+    const { outcome, context } = await reconcile();
+    expect(outcome).toEqual({});
+    expect(context.status).toMatchObject({ configHash: 'sha256:1' });
+    expect(annotations().at(-1)).toMatchObject({ 'hub-operator.dev/config-hash': 'sha256:1' });
+  });
+});
