@@ -43,8 +43,11 @@ async function main(): Promise<void> {
     if (process.env['ONCE'] === '1') return;
     console.log('\nEvents (Ctrl-C stops everything and removes its data):\n');
     const events = followEvents(sandbox);
-    await Promise.race([interrupted, operatorEnded(operator)]);
-    events.kill();
+    try {
+      await Promise.race([interrupted, operatorEnded(operator)]);
+    } finally {
+      events.kill();
+    }
   } catch (error) {
     // After a failure data and logs are kept for debugging.
     failed = !(error instanceof Interrupted);

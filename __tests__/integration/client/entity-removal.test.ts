@@ -9,11 +9,13 @@ import { systemClock } from '../../../operator/clock';
 import { until } from '../../cluster';
 import { startOnboardedHub, type OnboardedHub } from '../../cluster/onboarded-hub';
 import { silentLog } from '../../cluster/silent-log';
+import { randomNumbers } from '../../seed';
 
 const OTHERS = 100;
 const ROUNDS = Number(process.env['ROUNDS'] ?? 12);
 /** Each cut hits another moment of the hub; on a busy machine few of them hit the one that leaves something. */
 const MOST_CUTS = 40;
+const random = randomNumbers();
 /** Milliseconds. */
 const PATIENCE = 600_000;
 const definition = (alias: string) => ({
@@ -100,7 +102,7 @@ describe('EntityRemoval', () => {
         ids.push(id);
         await create(id);
         // The first ones as it is on a machine that has nothing else to do.
-        await cutDelete(id, ids.length <= ROUNDS ? (5 * ids.length) % 60 : Math.random() * usual);
+        await cutDelete(id, ids.length <= ROUNDS ? (5 * ids.length) % 60 : random() * usual);
         const isGone = await until('the file is written or the request lost', async () => {
           await sleep(300);
           return { read: await client.entities.read('automation', id) };

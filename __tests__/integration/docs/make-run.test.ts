@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { clusterAccess, until } from '../../cluster';
@@ -129,6 +129,8 @@ async function follow({ page, command, output }: DocumentedCommand): Promise<voi
   const run = exception && 'as' in exception ? exception.as : command;
   const attempt = async () => {
     const result = await shell.run(run);
+    // `make run` has applied the samples as a person goes on, so that kubectl has nothing to patch.
+    if (result.output.includes('last-applied-configuration')) throw new Error(`it warned: ${result.output}`);
     if (result.code !== (isRefused(output) ? 1 : 0))
       throw new Error(`it ended with ${result.code}: ${result.output}`);
     if (output !== '' && !exception && !shownAs(output).test(result.output))
@@ -166,5 +168,17 @@ describe('the commands of README and docs', () => {
         failures.push(`$ ${each.command}\n${(error as Error).message}`),
       );
     expect(failures).toEqual([]);
+  });
+
+  // The last one: nothing runs after it.
+  test('make run ends when its operator does, with the last lines of a log that stays', async () => {
+    const ended = once(makeRun, 'close');
+    const [, pid, log] = /^Operator: process (\d+), .* log (\S+)$/m.exec(printed)!;
+    process.kill(Number(pid), 'SIGKILL');
+    expect(await ended).toEqual([1, null]);
+    const [, message = ''] = printed.split(/(?=The operator ended with exit code)/);
+    expect(message).toContain(log);
+    const last = (await readFile(log!, 'utf8')).trimEnd().split('\n').at(-1)!;
+    expect(message).toContain(last);
   });
 });

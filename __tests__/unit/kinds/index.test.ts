@@ -42,6 +42,8 @@ describe.each(kinds.map((kind) => [kind.kind, kind] as const))('%s', (name, kind
   test('is described, and so is every field, in sentences', () => {
     for (const text of [kind.description, kind.spec.description, kind.status.description])
       expect(text).toMatch(/^[A-Z].{8,}\.$/s);
+    // The fields say "the hub": what that is comes first in `kubectl explain`.
+    expect(kind.description).toContain('Home Assistant');
     for (const [path, description] of all)
       expect([path, description]).toEqual([path, expect.stringMatching(/^\S.{8,}\.$/s)]);
   });

@@ -2,8 +2,16 @@ import type { BackupConfig, BackupConfigUpdate, BackupContents } from '../../../
 import { hub as definition } from '../../../../operator/kinds';
 import { backup as schema } from '../../../../operator/kinds/hub/backup';
 import { defaulted } from '../../../../operator/kinds/schema';
-import { backupDifference, backupStatus, chooseAgents } from '../../../../operator/sync/hub/backup';
+import { HubRejected } from '../../../../operator/client/errors';
+import type { HubClient } from '../../../../operator/client/hub-client';
+import {
+  backupDifference,
+  backupStatus,
+  chooseAgents,
+  ensureBackupSchedule,
+} from '../../../../operator/sync/hub/backup';
 import fc from '../../../fast-check';
+import { aHub, aHubContext, services } from '../fixtures';
 
 const fresh: BackupConfig = {
   automatic_backups_configured: false,
@@ -171,4 +179,38 @@ describe('backupStatus', () => {
     expect(backupStatus({ ...fresh, last_attempted_automatic_backup: at(45) }, true)).toMatchObject({
       lastResult: 'InProgress',
     }));
+});
+
+describe('ensureBackupSchedule', () => {
+  test('quotes what the hub rejects without the password of now and without that of before', async () => {
+    const answers: Record<string, () => Promise<unknown>> = {
+      'backup/config/info': () =>
+        Promise.resolve({
+          config: { ...fresh, create_backup: { ...fresh.create_backup, password: 'lemon-tree' } },
+        }),
+      'backup/agents/info': () => Promise.resolve({ agents: [{ agent_id: 'backup.local' }] }),
+      'backup/config/update': () =>
+        Promise.reject(new HubRejected('invalid_format', "got 'tulip-bulb', had 'lemon-tree'")),
+    };
+    const connection = {
+      command: (type: string) => answers[type]!(),
+      subscribe: () => Promise.resolve(() => Promise.resolve()),
+    };
+    const given = services({
+      cache: { get: () => ({ metadata: { name: 'backups' } }) as never },
+      secrets: { get: () => Promise.resolve(new Map([['password', 'tulip-bulb']])) },
+    });
+    const hub = aHub({
+      spec: { backup: { recurrence: 'daily', passwordSecretRef: { name: 'backups', key: 'password' } } },
+    });
+    const client = { connection } as unknown as HubClient;
+    const context = { ...aHubContext(hub), url: 'http://villa', client, core: {} as never };
+    await ensureBackupSchedule(given).run(context);
+    expect(context.conditions['BackupConfigured']).toEqual({
+      status: 'False',
+      reason: 'Failed',
+      message: "The hub rejects the backup settings: got '***', had '***'",
+    });
+    expect(context.requeueAfter).toBe(30_000);
+  });
 });

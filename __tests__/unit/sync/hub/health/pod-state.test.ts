@@ -115,6 +115,17 @@ describe('podState', () => {
     expect(await podState(given, aHub())).toMatchObject({ ready: false, isReplacement });
   });
 
+  test('masks the secrets of the hub in what a container said at its end', async () => {
+    const terminated = { exitCode: 1, message: "cannot log in to the broker with 'tulip-bulb'" };
+    const given = services({
+      cache: { get: () => pod({ containerStatuses: [container({ terminated })] }) as never },
+      secrets: { get: () => Promise.resolve(new Map([['secrets.yaml', 'broker: tulip-bulb\n']])) },
+    });
+    expect(await podState(given, aHub())).toMatchObject({
+      message: "Container hub ended with 1: cannot log in to the broker with '***'",
+    });
+  });
+
   const rejected = {
     reason: 'FailedCreate',
     message: 'exceeded quota',

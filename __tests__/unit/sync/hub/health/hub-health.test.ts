@@ -1,0 +1,32 @@
+import type { HubClient } from '../../../../../operator/client/hub-client';
+import type { CoreConfig } from '../../../../../operator/client/api-types';
+import { hubModeProblem } from '../../../../../operator/sync/hub/health/hub-health';
+import { aHub, services } from '../../fixtures';
+
+/** The outcome for a hub in recovery mode whose check of its configuration answers this. */
+function problem(check: object) {
+  const client = { rest: { post: () => Promise.resolve(check) } } as unknown as HubClient;
+  const content = new Map([['secrets.yaml', 'broker: tulip-bulb\n']]);
+  const given = services({ secrets: { get: () => Promise.resolve(content) } });
+  return hubModeProblem(given, aHub(), { recovery_mode: true } as CoreConfig, client);
+}
+
+describe('hubModeProblem', () => {
+  test('says why a hub is in recovery mode in the words of its check, without its secrets', async () => {
+    const outcome = await problem({
+      result: 'invalid',
+      errors: "Invalid config for 'mqtt': got 'tulip-bulb'",
+    });
+    expect(outcome).toMatchObject({
+      type: 'Waiting',
+      reason: 'RecoveryMode',
+      message: "The hub runs in recovery mode: Invalid config for 'mqtt': got '***'",
+      status: { phase: 'Failed' },
+    });
+  });
+
+  test('asks for a restart when the configuration is valid', async () => {
+    const outcome = await problem({ result: 'valid', errors: null });
+    expect(outcome?.message).toMatch(/valid now\. Restart the hub/);
+  });
+});
