@@ -283,11 +283,14 @@ describe('WorkQueue', () => {
       await shop.clock.advance(100);
       expect(shop.queue.longestRunning()).toBe(100);
       expect([...shop.queue.inProgress()]).toEqual([['p/a', 100]]);
+      shop.queue.add('p/a'); // it is worked again afterwards
+      shop.queue.add('p/a'); // it is to be worked again already
       await shop.finish('p/a');
       expect(told).toEqual([
         'added p/a',
         'started p/a after 0',
         'added p/b',
+        'added p/a',
         'finished p/a after 100',
         'started p/b after 100',
       ]);

@@ -1,6 +1,7 @@
 import type { Hub } from '../../../operator/kinds';
 import { HUB_LABEL } from '../../../operator/kinds/annotations';
 import { HubUnreachable } from '../../../operator/client/errors';
+import type { Waiting } from '../../../operator/runtime/outcome';
 import type { ReconcileContext, SyncModule } from '../../../operator/runtime/sync-module';
 import { type Child, childModule } from '../../../operator/sync/child';
 import { HubClients } from '../../../operator/sync/hub-clients';
@@ -11,6 +12,8 @@ import { ManualClock } from '../manual-clock';
 let secrets: Map<string, ReadonlyMap<string, string>>;
 let phase: string;
 let ready: 'True' | 'False';
+/** Of the condition Ready of the Hub. */
+let message: string;
 let uid: string;
 let hubExists: boolean;
 let hubSpec: Hub['spec'];
@@ -21,6 +24,7 @@ let hubs: HubClients;
 
 beforeEach(() => {
   ready = 'True';
+  message = 'It is not well.';
   phase = 'Running';
   secrets = new Map(
     ['villa', 'cabin'].map((name) => [`${name}-api-token`, new Map([['token', 'the-token']])]),
@@ -37,7 +41,7 @@ beforeEach(() => {
       status: {
         phase,
         url: 'http://127.0.0.1:9',
-        conditions: [{ type: 'Ready', status: ready, reason: 'X', message: 'It is not well.' }],
+        conditions: [{ type: 'Ready', status: ready, reason: 'X', message }],
       },
     }) as unknown as Hub;
   services = {
@@ -88,6 +92,23 @@ describe('HubClients', () => {
     ready = 'True';
     for (phase of ['Pending', 'Failed', 'Unknown'])
       expect(await hubs.reach('home', 'villa')).toMatchObject({ outcome: { reason: 'HubNotReady' } });
+  });
+
+  test('say the same of a hub that is not usable in each step of its start, and look again after minutes', async () => {
+    ready = 'False';
+    const outcomes = [];
+    for (phase of ['Pending', 'Failed', 'Unknown']) {
+      for (message of ['Pod villa-0 is being replaced.', 'Pod villa-0 is starting.', '']) {
+        const reached = await hubs.reach('home', 'villa');
+        if ('client' in reached) throw new Error('it is usable');
+        outcomes.push(reached.outcome);
+      }
+    }
+    expect(new Set(outcomes.map((outcome) => outcome.message)).size).toBe(1);
+    for (const { after, priority } of outcomes as Waiting[]) {
+      expect(after).toBeGreaterThanOrEqual(300_000);
+      expect(priority).toBe('resync');
+    }
   });
 
   test('do not advise to create a Secret that the bootstrap creates', async () => {

@@ -1,6 +1,8 @@
 import { HubClient } from '../../../../../operator/client/hub-client';
 import type { Hub } from '../../../../../operator/kinds/index';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
+import type { Outcome } from '../../../../../operator/runtime/outcome';
+import { transitionEvents } from '../../../../../operator/runtime/transition-events';
 import type { HubClients } from '../../../../../operator/sync/hub-clients';
 import { Connector } from '../../../../../operator/sync/hub/access/connect';
 import { silentLog } from '../../../../cluster/silent-log';
@@ -28,6 +30,7 @@ let connector: Connector;
 let answers: Record<string, (command: Command) => void>;
 let requeued: string[];
 let isPodReady: boolean;
+let podDeletedAt: string | undefined;
 
 beforeEach(async () => {
   server = await FakeHub.start();
@@ -41,10 +44,12 @@ beforeEach(async () => {
     status: { bootstrap: { state: 'Done' } },
   });
   isPodReady = true;
+  podDeletedAt = undefined;
   const objects: Record<string, ClusterObject> = {
     get Pod() {
       const conditions = [{ type: 'Ready', status: isPodReady ? 'True' : 'False' }];
-      return { metadata: { name: 'villa-0' }, status: { conditions } } as ClusterObject;
+      const metadata = { name: 'villa-0', ...(podDeletedAt && { deletionTimestamp: podDeletedAt }) };
+      return { metadata, status: { conditions } } as ClusterObject;
     },
     Secret: { metadata: { name: 'villa-api-token' } },
     Hub: hub,
@@ -78,6 +83,22 @@ describe('Connector', () => {
     const { outcome } = await reconcile();
     expect(outcome).toMatchObject({ type: 'Waiting', reason: 'PodNotReady', after: 10_000 });
     expect(server.requests).toEqual([]);
+  });
+
+  test('reports the replacement of a pod that was ready as Normal, and once', async () => {
+    podDeletedAt = '2026-01-01T00:00:00Z';
+    const conditions = [
+      { type: 'Ready', status: 'True', reason: 'HubRunning', message: '', lastTransitionTime: '' },
+    ];
+    hub = aHub({ status: { bootstrap: { state: 'Done' }, conditions } as never });
+    const { outcome } = await reconcile();
+    expect(outcome).toMatchObject({
+      reason: 'PodNotReady',
+      events: [{ type: 'Normal', reason: 'PodNotReady', message: 'Pod villa-0 is being replaced.' }],
+    });
+    expect(transitionEvents(hub, outcome as Outcome)).toEqual([]);
+    conditions[0]!.status = 'False';
+    expect((await reconcile()).outcome).toMatchObject({ events: [] });
   });
 
   test('reports a setting that the hub rejects in the words of the hub, and continues', async () => {
