@@ -94,7 +94,7 @@ describe('HubClients', () => {
       expect(await hubs.reach('home', 'villa')).toMatchObject({ outcome: { reason: 'HubNotReady' } });
   });
 
-  test('say the same of a hub that is not usable in each step of its start, and look again after minutes', async () => {
+  test('say the same of a hub that is not usable in each step of its start, and requeue after minutes', async () => {
     ready = 'False';
     const outcomes = [];
     for (phase of ['Pending', 'Failed', 'Unknown']) {
