@@ -80,8 +80,11 @@ export class AdmissionWebhook extends Construct {
       metadata,
       spec: {
         secretName: WEBHOOK.secret,
+        // The name of the issuer, too, which must not be empty (RFC 5280): cert-manager warns of that.
+        commonName: `${OPERATOR} webhook`,
         dnsNames: [`${WEBHOOK.service}.${namespace}.svc`],
         issuerRef: { kind: 'Issuer', name: WEBHOOK.service },
+        usages: ['digital signature', 'server auth'],
         privateKey: { algorithm: 'ECDSA', size: 256, rotationPolicy: 'Always' },
       },
     });

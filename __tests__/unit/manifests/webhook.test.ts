@@ -86,6 +86,8 @@ describe('the webhook', () => {
     expect(certificate).toMatchObject({
       spec: {
         secretName: 'hub-operator-webhook-tls',
+        // Without a subject the certificate would have an empty issuer.
+        commonName: 'hub-operator webhook',
         dnsNames: ['hub-operator-webhook.hub-operator.svc'],
         issuerRef: { kind: 'Issuer', name: 'hub-operator-webhook' },
       },
