@@ -49,6 +49,8 @@ export function notIssued({ metadata, status }: Certificate): ConditionValue | u
     reason,
     message:
       `The Certificate ${name} is not Ready (${cause}: ${words}): ` +
-      (isIssuing ? 'cert-manager is issuing it.' : 'correct spec.ingress or the issuer.'),
+      (isIssuing
+        ? 'cert-manager is issuing it, and its CertificateRequest says what that waits for.'
+        : 'correct spec.ingress or the issuer.'),
   };
 }
