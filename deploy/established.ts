@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from './failure';
 import type { Kubectl } from './kubectl';
 
-const TIMEOUT = 60_000; // milliseconds
+const TIMEOUT = 120_000; // milliseconds
 const POLL = 500;
 
 interface Definition {
@@ -10,11 +10,22 @@ interface Definition {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }
 
-/** Resolves when the API server serves all these kinds. Not `kubectl wait`, which fails on one without conditions. */
-export async function untilEstablished(kubectl: Kubectl, names: readonly string[]): Promise<void> {
+/**
+ * Resolves when the API server serves all these kinds. Not `kubectl wait`, which fails on one without conditions. A request
+ * that fails is repeated: an API server that has just been given kinds may be busy.
+ */
+export async function untilEstablished(
+  kubectl: Pick<Kubectl, 'list'>,
+  names: readonly string[],
+): Promise<void> {
   const deadline = Date.now() + TIMEOUT;
   for (;;) {
-    const definitions = await kubectl.list<Definition>(['customresourcedefinitions', ...names]);
+    const definitions = await kubectl
+      .list<Definition>(['customresourcedefinitions', ...names])
+      .catch((error: unknown) => {
+        if (!(error instanceof Failure) || Date.now() > deadline) throw error;
+        return [];
+      });
     const established = definitions.filter(({ status }) =>
       status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True'),
     );

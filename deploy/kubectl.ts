@@ -21,9 +21,9 @@ const REQUEST_TIMEOUT = '--request-timeout=15s';
 export class Kubectl {
   private readonly command: readonly string[];
 
-  /** @param command the beginning of the command line, separated by spaces; `KUBECTL` sets another one */
-  constructor(command = process.env['KUBECTL'] || 'kubectl') {
-    this.command = command.split(' ');
+  /** @param command the beginning of the command line; `KUBECTL` sets another one, separated by spaces */
+  constructor(command: readonly string[] = (process.env['KUBECTL'] || 'kubectl').split(' ')) {
+    this.command = command;
   }
 
   /** Runs it; a refusal is a result, not an error. @throws Failure when there is no kubectl */

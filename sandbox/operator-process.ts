@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { untilEstablished } from '../deploy/established';
+import { Kubectl } from '../deploy/kubectl';
 import { describeImage } from '../image/description';
 import { shippedHeapLimit } from '../manifests/memory';
 import type { Sandbox } from './index';
@@ -11,9 +12,6 @@ import { operatorNode } from './operator-node';
 import { freePort } from './ports';
 import { SandboxProcess } from './process';
 import { readManifests } from './manifests';
-
-const ESTABLISHED_ATTEMPTS = 20;
-const ESTABLISHED_RETRY = 500;
 
 export const repository = join(__dirname, '..');
 
@@ -48,8 +46,14 @@ export async function bundleOperator(source = repository): Promise<void> {
  * registration of the webhook: the API server would look for its Service with each write (`installWebhook`).
  */
 export async function installOperator(sandbox: ClusterAccess): Promise<void> {
-  await sandboxKubectl(sandbox, ['apply', '--server-side', '-f', join(repository, 'dist', 'crds.yaml')]);
-  await waitUntilEstablished(sandbox);
+  const definitions = join(repository, 'dist', 'crds.yaml');
+  await sandboxKubectl(sandbox, ['apply', '--server-side', '-f', definitions]);
+  await untilEstablished(
+    new Kubectl([...sandbox.kubectl, '--kubeconfig', sandbox.kubeconfig]),
+    (readManifests(definitions) as readonly { metadata: { name: string } }[]).map(
+      ({ metadata }) => metadata.name,
+    ),
+  );
   const objects = readManifests(join(repository, 'dist', 'install.yaml')) as { readonly kind: string }[];
   const items = objects.filter(({ kind }) => kind !== 'ValidatingWebhookConfiguration');
   await sandboxKubectl(
@@ -65,21 +69,6 @@ export async function installOperator(sandbox: ClusterAccess): Promise<void> {
     'hub-operator',
     '--replicas=0',
   ]);
-}
-
-/** `kubectl wait` fails on a CRD that has no conditions yet, so it is retried. */
-async function waitUntilEstablished(sandbox: ClusterAccess): Promise<void> {
-  const definitions = join(repository, 'dist', 'crds.yaml');
-  const wait = ['wait', '--for=condition=Established', '-f', definitions, '--timeout=120s'];
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await sandboxKubectl(sandbox, wait);
-      return;
-    } catch (error) {
-      if (attempt === ESTABLISHED_ATTEMPTS) throw error;
-      await sleep(ESTABLISHED_RETRY);
-    }
-  }
 }
 
 /** Writes a kubeconfig of the operator's service account, so that the operator has exactly the role in `dist/`. */
