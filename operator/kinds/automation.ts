@@ -1,6 +1,7 @@
 import { defineChild, hubObjectSpec } from './child';
 import { hubColumn, readyColumn } from './columns';
 import {
+  actionList,
   autoReload,
   configId,
   freeObject,
@@ -49,15 +50,7 @@ const spec = {
       items: objectOrTemplate,
       maxItems: 1000,
     },
-    actions: {
-      type: 'array',
-      description:
-        'Actions, run in order, in the syntax of Home Assistant: `action` (such as `light.turn_on`) with `target` and ' +
-        '`data`, or `delay`, `choose`, `if`, `repeat` and so on. At least one is needed, unless `useBlueprint` is set. ' +
-        quoteStates,
-      items: objectOrTemplate,
-      maxItems: 1000,
-    },
+    actions: actionList,
     ...runFields,
     triggerVariables: {
       ...freeObject,

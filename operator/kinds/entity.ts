@@ -42,6 +42,17 @@ export const configId = {
 
 export const autoReload = { type: 'boolean', default: true } as const satisfies Schema;
 
+/** The actions of an automation, the sequence of a script. */
+export const actionList = {
+  type: 'array',
+  description:
+    'Actions, run in order, in the syntax of Home Assistant: `action` (such as `light.turn_on`) with `target` and ' +
+    '`data`, or `delay`, `choose`, `if`, `repeat` and so on. At least one is needed, unless `useBlueprint` is set. ' +
+    quoteStates,
+  items: objectOrTemplate,
+  maxItems: 1000,
+} as const satisfies Schema;
+
 /** Fields that automations and scripts share. */
 export const runFields = {
   mode: {

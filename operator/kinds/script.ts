@@ -1,14 +1,13 @@
 import { defineChild, hubObjectSpec } from './child';
 import { hubColumn, readyColumn } from './columns';
 import {
+  actionList,
   autoReload,
   configId,
   freeObject,
-  objectOrTemplate,
   icon,
   maxNeedsMode,
   neededWithoutBlueprint,
-  quoteStates,
   runFields,
 } from './entity';
 import { MARKER_SCRIPT, scriptId } from './ids';
@@ -51,15 +50,7 @@ const spec = {
       maxLength: 65536,
     },
     icon,
-    sequence: {
-      type: 'array',
-      description:
-        'Actions, run in order, in the syntax of Home Assistant: `action` (such as `light.turn_on`) with `target` and ' +
-        '`data`, or `delay`, `choose`, `if`, `repeat` and so on. At least one is needed, unless `useBlueprint` is set. ' +
-        quoteStates,
-      items: objectOrTemplate,
-      maxItems: 1000,
-    },
+    sequence: actionList,
     fields: {
       type: 'object',
       description: 'Parameters of the script, by name, as the hub’s UI shows them. Default: none.',
