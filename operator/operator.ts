@@ -31,7 +31,7 @@ import { builtin, type Builtin } from './runtime/types';
 import type { Settings } from './settings';
 import { type SyncModules, syncModules } from './sync';
 import { Webhook } from './webhook';
-import { clusterView } from './webhook/cluster-view';
+import { clusterState } from './webhook/cluster-state';
 
 /** Why the operator ended: it was stopped, or it lost the lease. */
 export type End = 'stopped' | 'lost';
@@ -262,7 +262,7 @@ export class HubOperator extends OperatorAdapter {
 
   private createWebhook(): Webhook {
     const { cache, clock, cluster, controller, log, metrics, secrets, settings } = this;
-    const view = clusterView({ cache, controller, secrets });
+    const view = clusterState({ cache, controller, secrets });
     return new Webhook({ settings, cluster, clock, log, metrics, view });
   }
 

@@ -1,7 +1,7 @@
 import { automation, scene, script } from '../kinds';
 import type { KindDefinition } from '../kinds/kind';
 import type { CustomResource } from '../kinds/resource';
-import type { ClusterView } from './cluster-view';
+import type { ClusterState } from './cluster-state';
 
 /** The kinds whose objects in the hub have an id that a person chooses. */
 const withIds = new Set([automation.kind, scene.kind, script.kind]);
@@ -13,7 +13,7 @@ const withIds = new Set([automation.kind, scene.kind, script.kind]);
 export function duplicateOf(
   definition: KindDefinition,
   resource: CustomResource,
-  view: ClusterView,
+  view: ClusterState,
 ): CustomResource | undefined {
   if (!withIds.has(definition.kind)) return undefined;
   return view

@@ -12,7 +12,7 @@ import type { WebhookConfiguration } from './certificate/ca-bundle';
 import { Certificates } from './certificate/certificates';
 import type { TlsSecret } from './certificate/check';
 import { issueInProcess } from './certificate/issue-process';
-import type { ClusterView } from './cluster-view';
+import type { ClusterState } from './cluster-state';
 import { review } from './review';
 import { AdmissionServer } from './server';
 
@@ -22,7 +22,7 @@ export interface WebhookOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
-  readonly view: ClusterView;
+  readonly view: ClusterState;
 }
 
 /** The validating webhook (rules.md, "Admission"). Every replica serves it, from its own cache. */

@@ -4,7 +4,7 @@ import { API_GROUP } from '../kinds/group';
 import type { KindDefinition } from '../kinds/kind';
 import type { CustomResource } from '../kinds/resource';
 import type { AdmissionRequest, Verdict } from './admission-review';
-import type { ClusterView } from './cluster-view';
+import type { ClusterState } from './cluster-state';
 import { duplicateMessage, duplicateOf } from './duplicate-id';
 import { warningsOf } from './warnings';
 
@@ -16,7 +16,10 @@ const ADMITTED: Verdict = { warnings: [] };
  * Applies the rules to an object that is created or changed (rules.md, "Admission"). It has no side effects, so that a
  * dry-run needs no other answer.
  */
-export function review({ kind, object, oldObject, operation }: AdmissionRequest, view: ClusterView): Verdict {
+export function review(
+  { kind, object, oldObject, operation }: AdmissionRequest,
+  view: ClusterState,
+): Verdict {
   const definition = kind.group === API_GROUP ? definitions.get(kind.kind) : undefined;
   if (!definition || !object || (operation !== 'CREATE' && operation !== 'UPDATE')) return ADMITTED;
   if (object.metadata.deletionTimestamp !== undefined) return ADMITTED;

@@ -6,10 +6,10 @@ import { unquotedTextMessage, unquotedTexts } from '../kinds/unquoted-text';
 import { unsafeIntegerMessage, unsafeIntegers } from '../runtime/json';
 import { missingKeys } from '../sync/configuration/missing-secrets';
 import { secretUses } from '../sync/configuration/secret-uses';
-import type { ClusterView } from './cluster-view';
+import type { ClusterState } from './cluster-state';
 
 /** What of an admitted resource will not work as it is written, as sentences. */
-type Rule = (resource: CustomResource, definition: KindDefinition, view: ClusterView) => string[];
+type Rule = (resource: CustomResource, definition: KindDefinition, view: ClusterState) => string[];
 
 /** kubectl shows at most this many; the API server drops what is beyond 4 KiB. */
 const MOST = 10;
@@ -30,7 +30,7 @@ const rules: readonly Rule[] = [
 export function warningsOf(
   resource: CustomResource,
   definition: KindDefinition,
-  view: ClusterView,
+  view: ClusterState,
 ): string[] {
   const all = rules.flatMap((rule) => rule(resource, definition, view));
   return all.length <= MOST ? all : [...all.slice(0, MOST - 1), `There are ${all.length - MOST + 1} more.`];
@@ -52,7 +52,7 @@ function recorderWarnings({ spec }: CustomResource, { kind }: KindDefinition): s
 }
 
 /** Only if the hub has a HubSecrets, so that the order in which the two are applied makes no difference. */
-function secretWarnings(resource: CustomResource, definition: KindDefinition, view: ClusterView): string[] {
+function secretWarnings(resource: CustomResource, definition: KindDefinition, view: ClusterState): string[] {
   if (definition.kind !== configuration.kind) return [];
   const { configuration: text = '', files = {} } = resource.spec as HubConfiguration['spec'];
   const all = { 'configuration.yaml': text, ...files };

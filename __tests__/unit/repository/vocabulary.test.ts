@@ -19,6 +19,7 @@ const words: readonly Term[] = [
   { avoid: /\bcut off owner\b/, say: 'interrupted onboarding' },
   { avoid: /\btoken gate\b/, say: 'auth backoff' },
   { avoid: /\blinked signal\b/, say: 'combined signal' },
+  { avoid: /\bcluster view\b/, say: 'cache, cluster state' },
   {
     avoid: /\b(powerless(ness)?|fruitless|forgiv(e|en|eness)|doubt(s|ed|ful)?|suspect(s|ed)?)\b/,
     say: 'a plain word',

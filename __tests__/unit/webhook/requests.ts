@@ -3,7 +3,7 @@ import { API_GROUP, GROUP_VERSION } from '../../../operator/kinds/group';
 import type { KindDefinition } from '../../../operator/kinds/kind';
 import type { CustomResource, ResourceMetadata } from '../../../operator/kinds/resource';
 import type { AdmissionRequest } from '../../../operator/webhook/admission-review';
-import type { ClusterView } from '../../../operator/webhook/cluster-view';
+import type { ClusterState } from '../../../operator/webhook/cluster-state';
 import type { ReadSecrets } from '../../../operator/sync/secrets/secrets-yaml';
 import { resource } from '../resource';
 
@@ -35,7 +35,7 @@ export const update = (oldObject: CustomResource, object: CustomResource): Admis
 });
 
 /** A cluster with these resources, the oldest first. */
-export class FakeView implements ClusterView {
+export class FakeView implements ClusterState {
   secrets: ReadSecrets | undefined;
 
   constructor(private readonly resources: readonly CustomResource[] = []) {}

@@ -14,14 +14,14 @@ import { issueToken, revokeOtherTokens, type TokenServices } from './token';
 export type BootstrapState = NonNullable<NonNullable<HubStatus['bootstrap']>['state']>;
 
 /** The state that follows. `after`: milliseconds until its step. */
-export interface Next {
+export interface NextState {
   readonly type: 'next';
   readonly state: BootstrapState;
   readonly after: number;
   readonly message: string;
 }
 
-export type Step = Next | Stuck;
+export type Step = NextState | Stuck;
 
 /** The hub that is bootstrapped, and how it is reached. */
 export interface BootstrapContext {
@@ -34,14 +34,14 @@ export interface BootstrapContext {
 
 export type BootstrapServices = SessionServices & CredentialServices & TokenServices;
 
-const next = (state: BootstrapState, message: string, after = 0): Next => ({
+const next = (state: BootstrapState, message: string, after = 0): NextState => ({
   type: 'next',
   state,
   message,
   after,
 });
 
-const unreachable = (): Next =>
+const unreachable = (): NextState =>
   next('WaitForAPIReady', 'The hub stopped responding.', API_NOT_LOADED_REQUEUE);
 
 /**

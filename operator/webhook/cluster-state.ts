@@ -12,20 +12,20 @@ import { secretsOfHub } from '../sync/secrets/hub-resources';
 import { type ReadSecrets, readSecretsYaml } from '../sync/secrets/secrets-yaml';
 
 /** What the rules read of the cluster. All of it is in memory: a rule sends no request. */
-export interface ClusterView {
+export interface ClusterState {
   /** The other resources that describe the same object in the hub, the oldest first. */
   othersWithIdentity(definition: KindDefinition, resource: CustomResource): readonly CustomResource[];
   /** What the HubSecrets of a hub gives; undefined: there is none, or it is not known at the moment. */
   secretsOf(namespace: string, hub: string): ReadSecrets | undefined;
 }
 
-export interface ViewedParts {
+export interface StateSources {
   readonly cache: Cache;
   readonly controller: Pick<Controller, 'othersWithIdentity'>;
   readonly secrets: Pick<SecretReader, 'lastRead'>;
 }
 
-export function clusterView({ cache, controller, secrets }: ViewedParts): ClusterView {
+export function clusterState({ cache, controller, secrets }: StateSources): ClusterState {
   return {
     othersWithIdentity: (definition, resource) =>
       controller.othersWithIdentity(definition, resource).flatMap((key) => {
@@ -45,7 +45,7 @@ export function clusterView({ cache, controller, secrets }: ViewedParts): Cluste
  * Whether the generated Secret has what the HubSecrets asks for now. A key that is applied together with its use is in
  * neither of them yet, and must not be reported as missing.
  */
-function isGenerated(source: HubSecrets, secrets: ViewedParts['secrets']): boolean {
+function isGenerated(source: HubSecrets, secrets: StateSources['secrets']): boolean {
   const { metadata, spec } = source;
   const ready = conditionOf(source, 'Ready');
   return (

@@ -2,7 +2,7 @@ import type { CustomResource } from '../../../operator/kinds/resource';
 import type { Cache } from '../../../operator/runtime/cache';
 import { objectKey } from '../../../operator/runtime/object-key';
 import { writeSecretsYaml } from '../../../operator/sync/secrets/secrets-yaml';
-import { clusterView } from '../../../operator/webhook/cluster-view';
+import { clusterState } from '../../../operator/webhook/cluster-state';
 import { definitionOf, ours } from './requests';
 
 const readyIs = (status: 'True' | 'False', observedGeneration: number) => ({
@@ -24,7 +24,7 @@ function setup({
     status: readyIs(ready, observed),
   } as CustomResource;
   const { text } = writeSecretsYaml(new Map([['password', 'hunter2']]), 'salt');
-  return clusterView({
+  return clusterState({
     cache: {
       get: (kind: string, namespace: string, name: string) =>
         name === 'porch' ? ours(kind, name, {}, { namespace }) : undefined,
@@ -47,7 +47,7 @@ function setup({
   });
 }
 
-describe('clusterView', () => {
+describe('clusterState', () => {
   test('others with the identity are read from the cache; one that has gone meanwhile is left out', () => {
     const asked = ours('HubAutomation', 'second', { id: 'porch' });
     const others = setup().othersWithIdentity(definitionOf('HubAutomation'), asked);
