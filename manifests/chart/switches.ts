@@ -7,7 +7,7 @@ export interface Switch {
   readonly holds: (settings: SynthSettings) => boolean;
 }
 
-/** The mode of the webhook that the values lead to, or nothing: see `helpers` in files.ts. */
+/** The mode of the webhook that the values lead to, or nothing: see helpers.ts. */
 const MODE = '(include "hub-operator.webhook" $)';
 
 /** Of each list at most one applies to a condition. */

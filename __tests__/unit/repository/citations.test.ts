@@ -48,6 +48,15 @@ describe('citations', () => {
     expect(named.filter(({ path }) => !existsSync(join(repository, path)))).toEqual([]);
   });
 
+  test('every file that a comment names exists', () => {
+    const all = [...sourceFiles().keys()];
+    const named = [...files].flatMap(([file, text]) =>
+      /\.(ts|mjs)$/.test(file) ? commentsOf(text).flatMap((comment) => filesIn(comment)) : [],
+    );
+    expect(named.length).toBeGreaterThan(50);
+    expect(named.filter((name) => !all.some((file) => `/${file}`.endsWith(`/${name}`)))).toEqual([]);
+  });
+
   test('every function that the page on the architecture names exists', () => {
     const page = files.get('docs/contributing/architecture.md')!;
     const sources = [...sourceFiles('operator').values()];
@@ -75,3 +84,15 @@ describe('citations', () => {
     expect(broken).toEqual([]);
   });
 });
+
+/** The lines of comments, without the code before them. */
+function commentsOf(text: string): string[] {
+  return text.split('\n').flatMap((line) => /^\s*\*.*|(?:^|\s)(?:\/\/|\/\*).*/.exec(line) ?? []);
+}
+
+/** Names of files with an ending of sources or pages, with or without folders. */
+function filesIn(comment: string): string[] {
+  return [...comment.matchAll(/(?<![\w./@{}$-])([\w-]+(?:\/[\w.-]+)*\.(?:ts|mjs|md))\b/g)].map(
+    ([, name]) => name!,
+  );
+}
