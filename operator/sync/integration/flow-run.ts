@@ -84,7 +84,7 @@ export async function answerFlow(
             step = await flows.submit(kind, flowId, data);
           } catch (error) {
             if (!(error instanceof FormRejected)) throw ended(error);
-            return { type: 'failed', problem: problemOf(step, error), navigator };
+            return { type: 'failed', problem: formProblem(step, error), navigator };
           }
           break;
         }
@@ -135,12 +135,14 @@ const isEnd = ({ type }: FlowStep): boolean => type === 'create_entry' || type =
 
 const stepOf = (step: FlowStep): string | undefined => ('step_id' in step ? step.step_id : undefined);
 
-function problemOf(step: FlowStep, { errors }: FormRejected): FlowProblem {
+/** Why the hub rejected the answers to a step. */
+export function formProblem(step: FlowStep, { errors }: FormRejected): FlowProblem {
   const [[field, text] = ['base', 'the answers do not fit']] = Object.entries(errors);
   return { kind: 'answers', step: stepOf(step), field: field === 'base' ? undefined : field, text };
 }
 
-async function withUploads(
+/** The data of a form with the ids of its files, which are uploaded before. */
+export async function withUploads(
   flows: HubClient['flows'],
   data: object,
   uploads: readonly Upload[],

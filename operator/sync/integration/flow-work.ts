@@ -2,8 +2,8 @@ import type { HubClient } from '../../client/hub-client';
 import type { Clock } from '../../clock';
 import type { HubIntegrationSpec, HubIntegrationStatus } from '../../kinds/integration';
 import type { AnswerHashes } from './answer-hashes';
-import type { Answers } from './answers';
-import type { FlowProblem } from './flow-navigator';
+import type { Answer, Answers } from './answers';
+import type { FlowAnswers, FlowProblem } from './flow-navigator';
 import type { FlowEnd } from './flow-run';
 
 /** What the flows of one resource work on. */
@@ -26,3 +26,11 @@ export function isSuccess(end: FlowEnd): boolean {
 export function problemOf(end: FlowEnd): FlowProblem {
   return 'problem' in end ? end.problem : { kind: 'answers' };
 }
+
+/** A flow of an entry that exists has other steps than the one that made it. */
+export function lenient({ steps }: Answers, fields: readonly Answer[]): FlowAnswers {
+  return { steps, fields, lenient: true };
+}
+
+/** Ids of the answers that a flow used. */
+export const usedIds = ({ navigator }: FlowEnd): readonly string[] => [...navigator.used];

@@ -15,7 +15,8 @@ import {
   withMoves,
   withNewKey,
 } from './answer-hashes';
-import { reauthenticate, updateEntry } from './entry-flows';
+import { reauthenticate } from './entry-flows';
+import { updateEntry } from './entry-update';
 import { entryOutcome } from './entry-state';
 import { endInterrupted } from './interrupted-update';
 import { flowWork, inProgress, startOperation, stillFailed, withStatus } from './progress';
