@@ -1,31 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../clock';
-import { RELOAD_ATTEMPT_PAUSE, RELOAD_ATTEMPTS } from '../limits';
-import type { Logger } from '../log';
-import { messageOf, Stopping } from '../errors';
+import { Stopping } from '../errors';
 import { Timer } from '../timer';
-import { HubBanned, TokenRejected } from './errors';
+import { type Attempts, type ReloadResult, reloadWithRetry } from './reload-retry';
 
-export type ReloadResult =
-  /** `startedAt`: by the monotonic clock. Every write that ended before has taken effect. */
-  | { readonly ok: true; readonly reloadId: string; readonly startedAt: number }
-  | {
-      readonly ok: false;
-      readonly reason: 'ReloadFailed' | 'ComponentNotLoaded';
-      readonly message: string;
-      /** Of the last attempt. */
-      readonly reloadId: string;
-    };
-
-export interface ReloadsOptions {
-  /** Whether the hub has loaded a component. */
-  isLoaded(component: string): Promise<boolean>;
-  /** Reloads the component; resolves when the hub has finished. */
-  reload(component: string): Promise<void>;
+export interface ReloadsOptions extends Attempts {
   /** Whether writes are in flight or queued for which the reload should wait. */
   isWriting(component: string): boolean;
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
 /** Milliseconds without a request after which a reload begins. */
@@ -52,10 +32,7 @@ interface ComponentQueue {
 }
 
 /**
- * The reloads of one hub (rules.md, "Reload"): checks that the component is loaded and makes up to three attempts, 5 s
- * apart, each with its own id in log and result.
- *
- * Reloads are coalesced: one reload serves all requests that were made before it began. A burst of writes causes few
+ * The reloads of one hub (rules.md, "Reload"). They are coalesced: one reload serves all requests that were made before it began. A burst of writes causes few
  * reloads, and each request resolves with the result of a reload that began after it.
  */
 export class Reloads {
@@ -138,48 +115,9 @@ export class Reloads {
     if (!batch) return;
     queue.waiting = undefined;
     queue.running = batch;
-    batch.resolve(await this.reload(component));
+    batch.resolve(await reloadWithRetry(component, this.options, this.closing.signal));
     queue.running = undefined;
     this.arm(component, queue);
-  }
-
-  private async reload(component: string): Promise<ReloadResult> {
-    const { clock, log } = this.options;
-    for (let attempt = 1; ; attempt++) {
-      const result = await this.attempt(component, attempt);
-      if (result.ok || result.final || attempt === RELOAD_ATTEMPTS) return result;
-      try {
-        await clock.sleep(RELOAD_ATTEMPT_PAUSE, this.closing.signal);
-      } catch (error) {
-        log.debug({ component, reloadId: result.reloadId, error }, 'stopped retrying reload');
-        return result;
-      }
-    }
-  }
-
-  private async attempt(
-    component: string,
-    attempt: number,
-  ): Promise<ReloadResult & { readonly final?: boolean }> {
-    const { clock, log } = this.options;
-    const reloadId = randomUUID();
-    const startedAt = clock.monotonic();
-    const fields = { component, reloadId, attempt };
-    try {
-      if (!(await this.options.isLoaded(component))) {
-        const message = `the hub has not loaded ${component}`;
-        log.warn(fields, 'component to reload is not loaded');
-        return { ok: false, reason: 'ComponentNotLoaded', message, reloadId };
-      }
-      await this.options.reload(component);
-      log.info({ ...fields, milliseconds: Math.round(clock.monotonic() - startedAt) }, 'reloaded component');
-      return { ok: true, reloadId, startedAt };
-    } catch (error) {
-      log.warn({ ...fields, error }, 'failed to reload component');
-      // Neither is solved within seconds, and each attempt with a rejected token counts toward a ban.
-      const final = error instanceof TokenRejected || error instanceof HubBanned;
-      return { ok: false, reason: 'ReloadFailed', message: messageOf(error), reloadId, final };
-    }
   }
 }
 

@@ -1,5 +1,6 @@
 import { HubBanned, HubFailed, HubUnreachable, TokenRejected } from '../../../operator/client/errors';
-import { MAX_WAIT, QUIET_PERIOD, Reloads, type ReloadResult } from '../../../operator/client/reloads';
+import type { ReloadResult } from '../../../operator/client/reload-retry';
+import { MAX_WAIT, QUIET_PERIOD, Reloads } from '../../../operator/client/reloads';
 import type { Logger } from '../../../operator/log';
 import { silentLog } from '../../cluster/silent-log';
 import { ManualClock } from '../manual-clock';

@@ -1,4 +1,4 @@
-import type { ReloadResult } from '../../client/reloads';
+import type { ReloadResult } from '../../client/reload-retry';
 import { timestamp } from '../../clock';
 import type { Condition } from '../../kinds';
 import { DEPENDENCY_REQUEUE } from '../../limits';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock';
 import type { ConfigEntityKind } from '../../client/config-entity';
 import type { HubRejected } from '../../client/errors';
-import type { ReloadResult } from '../../client/reloads';
+import type { ReloadResult } from '../../client/reload-retry';
 import type { Corrected } from '../corrections';
 import type { SwitchOffs } from './switch-offs';
 

@@ -2,7 +2,7 @@ import type { EntityPayload } from '../../../../operator/client/config-entity';
 import { HubFailed, HubRejected, HubUnreachable } from '../../../../operator/client/errors';
 import type { HubClient } from '../../../../operator/client/hub-client';
 import { redactor } from '../../../../operator/client/redact';
-import type { ReloadResult } from '../../../../operator/client/reloads';
+import type { ReloadResult } from '../../../../operator/client/reload-retry';
 import type { HubEventListener } from '../../../../operator/client/hub-events';
 import {
   FINALIZER_TRY,
