@@ -4,7 +4,7 @@ import { operatorAnnotations } from '../../kinds/annotations';
 import { objectNames } from '../../kinds/object-names';
 import { builtin } from '../../runtime/types';
 import type { StatefulSet } from '../hub/owned-objects';
-import { hashesOf } from '../hub/workload/rollout';
+import { hashesOf } from '../hub/workload/rollout-hashes';
 import type { Services } from '../services';
 import type { Files } from './config-files';
 

@@ -14,7 +14,8 @@ import { mergePodTemplate, NotMergeable, type PodTemplate } from './merge';
 import { ensureInitValues } from './init-values';
 import { GRACE_SECONDS, type PodHashes, podTemplate } from './pod-template';
 import { lostPart } from './protected-parts';
-import { hashesOf, Rollouts } from './rollout';
+import { RolloutDebounce } from './rollout-debounce';
+import { hashesOf, rolloutHashes } from './rollout-hashes';
 
 /**
  * Ensures the StatefulSet that runs the hub, once there is a configuration to run it with. Leaves `status.configHash`
@@ -25,7 +26,7 @@ export function ensureStatefulSet(
   isLoading: (hub: Hub) => boolean,
 ): WorkloadStep<HubContext & WithClaim> {
   const { applier } = services;
-  const rollouts = new Rollouts(services, isLoading);
+  const debounce = new RolloutDebounce(services, isLoading);
   return {
     name: 'StatefulSet',
     async run(context) {
@@ -41,7 +42,7 @@ export function ensureStatefulSet(
         namespace,
         objectNames(name).workload,
       );
-      const hashes = await rollouts.hashes(hub, present);
+      const hashes = await rolloutHashes(services, hub, present);
       if (!hashes) {
         const message = 'Waiting for a HubConfiguration of this Hub: create one.';
         return waiting('WaitingForConfiguration', message, DEPENDENCY_REQUEUE, {
@@ -51,7 +52,7 @@ export function ensureStatefulSet(
       const community = communityHash(services, hub);
       const desired = statefulSet(hub, spec, { ...hashes, community }, applier.labels(hub));
       if ('problem' in desired) return stalled('InvalidSpec', desired.problem);
-      const delay = rollouts.debounceRemaining(hub, present, desired.manifest);
+      const delay = debounce.remaining(hub, present, desired.manifest);
       const set =
         delay > 0 && present
           ? present

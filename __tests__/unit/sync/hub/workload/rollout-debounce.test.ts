@@ -1,6 +1,6 @@
 import type { Manifest } from '../../../../../operator/runtime/apply';
 import type { StatefulSet } from '../../../../../operator/sync/hub/owned-objects';
-import { Rollouts } from '../../../../../operator/sync/hub/workload/rollout';
+import { RolloutDebounce } from '../../../../../operator/sync/hub/workload/rollout-debounce';
 import { ManualClock } from '../../../manual-clock';
 import { aHub, services } from '../../fixtures';
 
@@ -8,70 +8,70 @@ const hub = aHub();
 const template = (name: string): Manifest => ({ metadata: { name } });
 const set = (name: string): StatefulSet => ({ metadata: { name }, spec: { template: {} } });
 
-/** Rollouts of a cluster in which a StatefulSet has the template of its name. */
-function rollouts(isLoading = () => false) {
+/** The debounce of a cluster in which a StatefulSet has the template of its name. */
+function debounce(isLoading = () => false) {
   const clock = new ManualClock();
   const matchesLastApplied = (present: { metadata: { name: string } }, desired: Manifest) =>
     present.metadata.name === desired.metadata.name;
   const given = services({ clock, applier: { matchesLastApplied }, cache: { get: <T>() => hub as T } });
-  return { clock, rollouts: new Rollouts(given, isLoading) };
+  return { clock, debounce: new RolloutDebounce(given, isLoading) };
 }
 
-describe('Rollouts', () => {
+describe('RolloutDebounce', () => {
   test('apply the first template at once, and the one that is applied already', () => {
-    const { rollouts: subject } = rollouts();
-    expect(subject.debounceRemaining(hub, undefined, template('a'))).toBe(0);
-    expect(subject.debounceRemaining(hub, set('a'), template('a'))).toBe(0);
+    const { debounce: subject } = debounce();
+    expect(subject.remaining(hub, undefined, template('a'))).toBe(0);
+    expect(subject.remaining(hub, set('a'), template('a'))).toBe(0);
   });
 
   test('apply a changed template once it has been stable for 3 s', async () => {
-    const { rollouts: subject, clock } = rollouts();
-    expect(subject.debounceRemaining(hub, set('a'), template('b'))).toBe(3_000);
+    const { debounce: subject, clock } = debounce();
+    expect(subject.remaining(hub, set('a'), template('b'))).toBe(3_000);
     await clock.advance(2_000);
-    expect(subject.debounceRemaining(hub, set('a'), template('b'))).toBe(1_000);
+    expect(subject.remaining(hub, set('a'), template('b'))).toBe(1_000);
     await clock.advance(1_000);
-    expect(subject.debounceRemaining(hub, set('a'), template('b'))).toBe(0);
+    expect(subject.remaining(hub, set('a'), template('b'))).toBe(0);
   });
 
   test('wait anew for another change, and forget one that is taken back', async () => {
-    const { rollouts: subject, clock } = rollouts();
-    subject.debounceRemaining(hub, set('a'), template('b'));
+    const { debounce: subject, clock } = debounce();
+    subject.remaining(hub, set('a'), template('b'));
     await clock.advance(2_000);
-    expect(subject.debounceRemaining(hub, set('a'), template('c'))).toBe(3_000);
+    expect(subject.remaining(hub, set('a'), template('c'))).toBe(3_000);
     await clock.advance(1_000);
-    expect(subject.debounceRemaining(hub, set('a'), template('a'))).toBe(0);
-    expect(subject.debounceRemaining(hub, set('a'), template('c'))).toBe(3_000);
+    expect(subject.remaining(hub, set('a'), template('a'))).toBe(0);
+    expect(subject.remaining(hub, set('a'), template('c'))).toBe(3_000);
   });
 
   test('do not wait for longer when the clock on the wall is set back', async () => {
-    const { rollouts: subject, clock } = rollouts();
-    subject.debounceRemaining(hub, set('a'), template('b'));
+    const { debounce: subject, clock } = debounce();
+    subject.remaining(hub, set('a'), template('b'));
     clock.set(-3_600_000);
     await clock.advance(3_000);
-    expect(subject.debounceRemaining(hub, set('a'), template('b'))).toBe(0);
+    expect(subject.remaining(hub, set('a'), template('b'))).toBe(0);
   });
 
   test('wait for the end of a load, which may need another restart, but not for longer than 30 s', async () => {
     let isLoading = true;
-    const { rollouts: subject, clock } = rollouts(() => isLoading);
-    expect(subject.debounceRemaining(hub, set('a'), template('b'))).toBe(3_000);
+    const { debounce: subject, clock } = debounce(() => isLoading);
+    expect(subject.remaining(hub, set('a'), template('b'))).toBe(3_000);
     await clock.advance(10_000);
-    expect(subject.debounceRemaining(hub, set('a'), template('b'))).toBe(3_000);
+    expect(subject.remaining(hub, set('a'), template('b'))).toBe(3_000);
     isLoading = false;
-    expect(subject.debounceRemaining(hub, set('a'), template('b'))).toBe(3_000);
+    expect(subject.remaining(hub, set('a'), template('b'))).toBe(3_000);
     await clock.advance(3_000);
-    expect(subject.debounceRemaining(hub, set('a'), template('b'))).toBe(0);
+    expect(subject.remaining(hub, set('a'), template('b'))).toBe(0);
     isLoading = true;
     await clock.advance(17_000);
-    expect(subject.debounceRemaining(hub, set('a'), template('b'))).toBe(0);
+    expect(subject.remaining(hub, set('a'), template('b'))).toBe(0);
   });
 
   test('apply a template that changes all the time after 30 s', async () => {
-    const { rollouts: subject, clock } = rollouts();
+    const { debounce: subject, clock } = debounce();
     for (let second = 0; second < 30; second++) {
-      expect(subject.debounceRemaining(hub, set('a'), template(`b${second}`))).toBeGreaterThan(0);
+      expect(subject.remaining(hub, set('a'), template(`b${second}`))).toBeGreaterThan(0);
       await clock.advance(1_000);
     }
-    expect(subject.debounceRemaining(hub, set('a'), template('last'))).toBe(0);
+    expect(subject.remaining(hub, set('a'), template('last'))).toBe(0);
   });
 });
