@@ -1,18 +1,46 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../operator/clock';
+import { FormRejected } from '../operator/client/config-flows';
 import type { FlowStep, FormField, FormStep } from '../operator/client/flow-step';
 import type { HubClient } from '../operator/client/hub-client';
 import { messageOf } from '../operator/errors';
-import type { Answer } from '../operator/sync/integration/answers';
+import type { Answer, Value } from '../operator/sync/integration/answers';
 import { FlowNavigator, type FlowProblem } from '../operator/sync/integration/flow-navigator';
+import { formProblem, withUploads } from '../operator/sync/integration/flow-run';
 import { problemText } from '../operator/sync/integration/problem-text';
 import { HubBench } from './hub-bench';
 
 /** `make flows`: every config flow of the installed hub that needs no network and no device, in docs/reference. */
 
+const CALENDAR_TEXT = `BEGIN:VCALENDAR
+VERSION:2.0
+PRODID:-//Example//Example//EN
+BEGIN:VEVENT
+UID:1
+DTSTAMP:20260101T000000Z
+DTSTART:20260101T060000Z
+SUMMARY:Example
+END:VEVENT
+END:VCALENDAR
+`;
+/** The only flow that needs no device and asks for a file imports a calendar. */
+const CALENDAR: Value = {
+  type: 'file',
+  content: Buffer.from(CALENDAR_TEXT.replaceAll('\n', '\r\n')),
+  fileName: 'example.ics',
+};
+
+/** A folder that the hub may read, with this file. */
+const FOLDER = '{folder}';
+const FILE = `${FOLDER}/example.txt`;
+
 /** Answers that cannot be guessed from the type of the field. */
 const ANSWERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  collection_image: {
+    media: '[{"media_content_id": "media-source://media_source", "media_content_type": ""}]',
+  },
   compensation: { data_points: '["1.0, 2.0"]' },
   switch_as_x: { target_domain: 'light' },
   threshold: { upper: '5' },
@@ -20,7 +48,18 @@ const ANSWERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   workday: { country: 'DE' },
   holiday: { country: 'DE' },
   worldclock: { time_zone: 'Europe/Berlin' },
-  file: { file_path: '/tmp/x' },
+  downloader: { download_dir: FOLDER },
+  file: { file_path: FILE },
+  filesize: { file_path: FILE },
+  folder: { folder: FOLDER },
+  folder_watcher: { folder: FOLDER },
+  generic_hygrostat: { device_class: 'humidifier' },
+  history_stats: { start: '{{ today_at() }}', end: '{{ now() }}' },
+  local_calendar: { import: 'import_ics_file' },
+  local_file: { file_path: FILE },
+  otp: { token: 'JBSWY3DPEHPK3PXP' },
+  sql: { query: 'SELECT 1 AS value', column: 'value' },
+  statistics: { sampling_size: '20' },
 };
 
 /** By selector, a text that it accepts. */
@@ -40,6 +79,15 @@ const BY_SELECTOR: Readonly<Record<string, string>> = {
 
 /** Integrations whose manifest promises to need nothing from outside: they are listed with any result. */
 const CALCULATING: ReadonlySet<unknown> = new Set(['calculated', 'assumed_state']);
+
+/** Neither network nor device is needed, although the manifest or a field looks like it, or their code is not loaded here. */
+const INDEPENDENT: ReadonlySet<string> = new Set([
+  'color_extractor',
+  'folder_watcher',
+  'holiday',
+  'mcp_server',
+  'sql',
+]);
 
 /** Parts of a manifest by which the hub finds devices in the network or beside it. */
 const DISCOVERY = ['bluetooth', 'dhcp', 'homekit', 'mqtt', 'ssdp', 'usb', 'zeroconf'];
@@ -65,24 +113,38 @@ interface Row {
 interface Candidate {
   readonly domain: string;
   readonly isListed: boolean;
+  /** Packages that the integration needs and that the sandbox does not install, as in `ephem==4.1.6`. */
+  readonly missing: readonly string[];
 }
 
 export async function writeFlowsPage(page: string): Promise<void> {
   const bench = await HubBench.start();
+  const folder = await mkdtemp(join(tmpdir(), 'config-flows-'));
   try {
-    const { client } = await bench.hub();
+    await writeFile(join(folder, 'example.txt'), 'Example\n');
+    const { client } = await bench.hub(`homeassistant:\n  allowlist_external_dirs: [${folder}]\nrecorder:\n`);
     const rows: Row[] = [];
     let left = 0;
-    for (const { domain, isListed } of await candidates(client)) {
-      const found = await rowsOf(client, domain);
+    for (const { domain, isListed, missing } of await candidates(client)) {
+      const found = (await rowsOf(client, domain, folder)).map((row) => withMissing(row, missing));
       for (const { steps, result } of found) console.log(domain, steps.join(', '), result);
       if (isListed || found.every(({ isOutside }) => !isOutside)) rows.push(...found);
       else left += 1;
     }
     await writeFile(page, pageOf(rows, left));
   } finally {
+    await rm(folder, { recursive: true });
     await bench.stop();
   }
+}
+
+/** The table says which packages an integration lacks that does not work. */
+function withMissing(row: Row, missing: readonly string[]): Row {
+  if (row.result === 'works' || missing.length === 0) return row;
+  return {
+    ...row,
+    result: `${row.result.replace(/[.:\s]*$/, '')}. This hub does not have ${missing.join(', ')}.`,
+  };
 }
 
 /**
@@ -95,29 +157,32 @@ async function candidates({ rest, connection }: HubClient): Promise<readonly Can
   const manifests = await connection.command('manifest/list', {
     integrations: [...new Set([...flows, ...helpers])],
   });
+  const installed = await readFile(join(__dirname, '..', 'sandbox', 'hub-requirements.txt'), 'utf8');
   return manifests
     .map((manifest) => {
-      const { domain, iot_class: iotClass } = manifest;
-      const isListed = helpers.includes(domain) || CALCULATING.has(iotClass);
+      const { domain, iot_class: iotClass, requirements = [] } = manifest;
+      const isListed = helpers.includes(domain) || CALCULATING.has(iotClass) || INDEPENDENT.has(domain);
       const isLocal = !String(iotClass).startsWith('cloud') && !DISCOVERY.some((key) => key in manifest);
-      return { domain, isListed, isCandidate: isListed || isLocal };
+      const missing = requirements.filter((name) => !installed.includes(`\n${name}\n`));
+      return { domain, isListed, missing, isCandidate: isListed || isLocal };
     })
     .filter(({ isCandidate }) => isCandidate)
     .sort((a, b) => (a.domain < b.domain ? -1 : 1));
 }
 
 /** One row for a flow, or one for each option of its first menu. */
-async function rowsOf(client: HubClient, domain: string): Promise<readonly Row[]> {
-  const first = await run(client, domain, []);
+async function rowsOf(client: HubClient, domain: string, folder: string): Promise<readonly Row[]> {
+  const first = await run(client, domain, folder, []);
   if (!first.options) return [first.row];
   const rows: Row[] = [];
-  for (const option of first.options) rows.push((await run(client, domain, [option])).row);
+  for (const option of first.options) rows.push((await run(client, domain, folder, [option])).row);
   return rows;
 }
 
 async function run(
   client: HubClient,
   domain: string,
+  folder: string,
   choices: readonly string[],
 ): Promise<{ row: Row; options?: readonly string[] }> {
   const steps: string[] = [];
@@ -149,10 +214,19 @@ async function run(
       const form = step as FormStep;
       steps.push(form.step_id);
       asksForOutside ||= fieldsOf(form).some(({ name }) => OUTSIDE.test(name));
-      const move = new FlowNavigator({ steps: [], fields: answersTo(domain, form) }).next(form);
+      const move = new FlowNavigator({ steps: [], fields: answersTo(domain, form, folder) }).next(form);
       if (move.type !== 'submit')
         return row('problem' in move ? await reason(client, domain, move.problem) : move.type);
-      step = await client.flows.submit('config', flowId, move.data);
+      try {
+        step = await client.flows.submit(
+          'config',
+          flowId,
+          await withUploads(client.flows, move.data, move.uploads),
+        );
+      } catch (error) {
+        if (!(error instanceof FormRejected)) throw error;
+        return row(await reason(client, domain, formProblem(form, error)));
+      }
     }
     return row(`no end after ${MAX_STEPS} steps`);
   } catch (error) {
@@ -185,17 +259,19 @@ const reason = (client: HubClient, domain: string, problem: FlowProblem): Promis
 const fieldsOf = ({ data_schema: fields }: FormStep): readonly FormField[] =>
   Array.isArray(fields) ? (fields as readonly FormField[]) : [];
 
-function answersTo(domain: string, form: FormStep): readonly Answer[] {
+function answersTo(domain: string, form: FormStep, folder: string): readonly Answer[] {
   return fieldsOf(form).flatMap((field) => {
-    const prepared = ANSWERS[domain]?.[field.name];
+    const prepared = ANSWERS[domain]?.[field.name]?.replace(FOLDER, folder);
     const isOpen = field.required && field.default === undefined;
+    const file = isOpen && field.selector && 'file' in field.selector ? CALENDAR : undefined;
     const text = prepared ?? (isOpen ? guess(field) : undefined);
-    if (text === undefined) return [];
-    const value = text.startsWith('[')
-      ? ({ type: 'json', value: JSON.parse(text) as unknown } as const)
-      : ({ type: 'text', text } as const);
-    return [{ id: field.name, field: field.name, value }];
+    const answer = file ?? (text === undefined ? undefined : valueOf(text));
+    return answer === undefined ? [] : [{ id: field.name, field: field.name, value: answer }];
   });
+}
+
+function valueOf(text: string): Value {
+  return text.startsWith('[') ? { type: 'json', value: JSON.parse(text) as unknown } : { type: 'text', text };
 }
 
 function guess({ selector, type, options, name }: FormField): string | undefined {
@@ -245,9 +321,10 @@ function pageOf(rows: readonly Row[], left: number): string {
     'Each config flow of a hub of version 2026.11.0 that belongs to a helper, or to an integration whose manifest names no ' +
       'cloud and nothing by which the hub finds devices, was started through the operator’s client and answered with ' +
       'examples. A flow with a menu has a row for each option. Integrations that ask for an address or an account, or that ' +
-      `this hub had not installed, are left out (${left}), but for helpers and those that calculate or assume what they show. ` +
+      `this hub had not installed, are left out (${left}), but for helpers, those that calculate or assume what they show, and some that only lack a ` +
+      'package. ' +
       `${working} of ${rows.length} flows end with an entry; the others end with the message that a HubIntegration shows. ` +
-      '“Invalid handler specified” and “Failed dependencies” mean that this hub had not installed what the integration needs.',
+      '“Invalid handler specified” and “Failed dependencies” mean that this hub does not have what the integration needs.',
     ['| Domain | Steps | Result |', '| --- | --- | --- |']
       .concat(
         rows.map(

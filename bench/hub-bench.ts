@@ -75,12 +75,12 @@ export class HubBench {
   }
 
   /** A fresh hub; resolves when it has nothing left to do of its start. */
-  async hub(): Promise<BenchHub> {
+  async hub(configuration = 'logger:\n  default: warning\n'): Promise<BenchHub> {
     const namespace = `bench-${this.hubs++}`;
     await this.createNamespace(namespace);
     await this.create(namespace, 'HubConfiguration', 'hub', {
       hubRef: { name: 'hub' },
-      configuration: 'logger:\n  default: warning\n',
+      configuration,
     });
     await this.create(namespace, 'Hub', 'hub', { version: '2026.11.0' });
     await this.untilReady(namespace, 'Hub');

@@ -30,7 +30,11 @@ declare module '../../operator/client/commands' {
     /** What integrations say of themselves. */
     'manifest/list': {
       fields: { readonly integrations: readonly string[] };
-      result: readonly { readonly domain: string; readonly iot_class?: string }[];
+      result: readonly {
+        readonly domain: string;
+        readonly iot_class?: string;
+        readonly requirements?: readonly string[];
+      }[];
     };
     'person/create': { fields: { name: string; user_id: string }; result: object };
   }
