@@ -546,6 +546,45 @@ describe('IntegrationSync', () => {
     await noFlowIsLeft();
   });
 
+  test('a calendar is imported from a file, and another file is rejected in the words of the hub', async () => {
+    const garden = [
+      'BEGIN:VCALENDAR',
+      'VERSION:2.0',
+      'PRODID:-//Example//Example//EN',
+      'BEGIN:VEVENT',
+      'UID:harvest',
+      'DTSTAMP:20260101T000000Z',
+      'DTSTART:20260901T060000Z',
+      'DTEND:20260901T070000Z',
+      'SUMMARY:Harvest',
+      'END:VEVENT',
+      'END:VCALENDAR',
+      '',
+    ].join('\r\n');
+    const calendar = (name: string, title: string, key: string) =>
+      integration('villa', name, 'local_calendar', {
+        configuration: {
+          calendar_name: text(title),
+          import: text('import_ics_file'),
+          ics_file: { fileSecretKeyRef: { name: 'calendars', key, fileName: 'calendar.ics' } },
+        },
+      });
+    await home.apply(
+      secret('calendars', { garden, other: 'no calendar' }),
+      calendar('garden', 'Garden', 'garden'),
+      calendar('no-calendar', 'Other', 'other'),
+    );
+    await loaded('garden');
+    await failed('no-calendar', 'step import_ics_file', 'field ics_file', 'invalid_ics_file');
+    const range = 'start=2026-09-01T00:00:00Z&end=2026-09-02T00:00:00Z';
+    await until('the hub has the event of the file', async () => {
+      const events = await client.rest.get<readonly object[]>(`/api/calendars/calendar.garden?${range}`);
+      expect(events).toMatchObject([{ summary: 'Harvest' }]);
+      return true;
+    });
+    await noFlowIsLeft();
+  });
+
   test('mqtt: a broker that does not run is reported without a leak, and used when it comes up; credentials are renewed', async () => {
     const broker = await MqttBroker.create();
     const login = (password: string) => ({
