@@ -707,6 +707,18 @@ describe('ConfigEntitySync', () => {
     });
   });
 
+  test('a state without quotes that the hub rejects is named with the way out', async () => {
+    const triggers = [{ trigger: 'state', entity_id: 'light.porch', to: true }];
+    const bench = new Bench(automations, { ...COMMON, triggers, actions: [{ delay: 1 }] });
+    bench.writeError = new HubRejected('400', "Message malformed: expected str at 'triggers[0].to'");
+    await bench.reconcile();
+    await bench.reconcile();
+    expect(await bench.reconcile()).toMatchObject({
+      reason: 'RejectedByHub',
+      message: expect.stringMatching(/expected str at 'triggers\[0\]\.to'\. .*quote/is),
+    });
+  });
+
   test('a secret of the hub is in no outcome: drift, dry run, invalid and rejected definitions quote it masked', async () => {
     const secret = 'hunter2-and-more';
     const told: string[] = [];
