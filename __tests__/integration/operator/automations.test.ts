@@ -133,6 +133,9 @@ describe('HubAutomation', () => {
   test('one that a person made is adopted, and stays when the resource goes', async () => {
     const own = { alias: 'By hand', triggers: [], actions: [] };
     await client.entities.write('automation', 'by_hand', own);
+    // The hub loads it after it has answered, and the operator hears of it after that.
+    await until('it is loaded', () => client.entityRegistry.find('automation', 'by_hand'));
+    await operator.calm();
     await home.apply(automation('villa', 'adopter', { id: 'by_hand' }));
     await ready('adopter');
     await hubHas('by_hand', { alias: 'The automation adopter' });
