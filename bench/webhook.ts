@@ -169,8 +169,8 @@ async function untilCalm(operator: OperatorProcess): Promise<void> {
   let since = Date.now();
   for (let before = -1; Date.now() - since < CALM; await sleep(POLL)) {
     const metrics = await scrape(operator);
-    const now = sum(metrics, 'controller_runtime_reconcile_total') + sum(metrics, 'workqueue_depth');
-    if (now !== before) since = Date.now();
+    const now = sum(metrics, 'controller_runtime_reconcile_total');
+    if (now !== before || sum(metrics, 'workqueue_depth') > 0) since = Date.now();
     before = now;
   }
 }
