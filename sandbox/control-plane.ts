@@ -89,6 +89,7 @@ export class ControlPlane {
       name: component,
       command: this.within([this.binary, component, ...this.flags(component)]),
       directory: this.directory,
+      env: garbageCollection(),
     });
     this.processes.set(component, process);
     await this.waitUntilServing(component, process);
@@ -253,6 +254,15 @@ export class ControlPlane {
     );
     return { ca: ca!, cert: cert!, key: key! };
   }
+}
+
+/**
+ * `HUB_SANDBOX_GOGC` is `GOGC` for these processes alone: memory for processor time. The limit bounds the memory. In builds
+ * of Go programs, which need more, it would cost time.
+ */
+function garbageCollection(): Record<string, string> {
+  const percentage = process.env['HUB_SANDBOX_GOGC'];
+  return percentage === undefined ? {} : { GOGC: percentage, GOMEMLIMIT: '1500MiB' };
 }
 
 interface Tls {
