@@ -178,7 +178,8 @@ function report(results: readonly Result[], seconds: number): number {
     .flatMap(({ files }) => files)
     .sort((a, b) => b.seconds - a.seconds)
     .slice(0, 5);
-  console.log(`slowest: ${slowest.map(({ name, seconds }) => `${name} ${seconds} s`).join(', ')}`);
+  if (slowest.length > 0)
+    console.log(`slowest: ${slowest.map(({ name, seconds }) => `${name} ${seconds} s`).join(', ')}`);
   const sum = (key: 'passed' | 'failed') => results.reduce((total, result) => total + result[key], 0);
   console.log(`${seconds} s; the same random values again: SEED=${seed}`);
   console.log(`${sum('passed')} passed, ${sum('failed')} failed`);
