@@ -1,10 +1,33 @@
-import { mustKubectl, until } from '../cluster';
+import { defaultSettings } from '../../manifests/settings';
+import { kubectl, mustKubectl, until } from '../cluster';
 import { configuration, hub, HUB_VERSION } from '../cluster/home';
 import { install, nodeAddress, onNode, podsOf, visit, visitorAddress } from '../node-cluster';
 import { NodeHome } from '../node-cluster/home';
 import { light, lightHub } from '../node-cluster/light-hub';
 
 // What kubelet, scheduler and network make of the fields of a Hub. In most pods runs a light program in place of the hub.
+
+/** A server of gRPC's health protocol: it serves from the moment when it is asked for /serve. */
+const GRPC = `
+let status = 2; // NOT_SERVING
+require('node:http2').createServer().on('stream', (stream, { ':path': path }) => {
+  if (path === '/serve') {
+    status = 1; // SERVING
+    stream.respond({ ':status': 200 }, { endStream: true });
+    return;
+  }
+  stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+  stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+  stream.end(Buffer.from([0, 0, 0, 0, 2, 8, status]));
+}).listen(Number(process.argv[1]));
+process.on('SIGTERM', () => process.exit());
+`;
+
+/** Asks for it. */
+const SERVE = `
+const client = require('node:http2').connect(process.argv[1]);
+client.request({ ':path': '/serve' }).on('end', () => client.close()).resume();
+`;
 
 let home: NodeHome;
 
@@ -117,6 +140,29 @@ describe('the pod of a Hub on a real node', () => {
     expect((await home.inHub('user', 'id', '-u')).trim()).toBe('1234');
     expect(await onNode('curl', '-s', `http://${status.podIP}:9000`)).toMatch(/^[\d.]+$/);
     await remove('user');
+  });
+
+  test('with a readiness probe of gRPC is ready when that answers SERVING', async () => {
+    const port = 9001;
+    const probe = { grpc: { port } };
+    // A probe goes to the address of the pod, so another container may answer it. The operator's image has Node.js.
+    const server = {
+      name: 'health',
+      image: defaultSettings.image,
+      restartPolicy: 'Always',
+      command: ['/nodejs/bin/node', '-e', GRPC, String(port)],
+    };
+    const probes = { startupProbe: probe, livenessProbe: null, readinessProbe: probe };
+    await run(lightHub('grpc', {}, probes, { initContainers: [server] }));
+    await until('the probe is answered with NOT_SERVING', async () => {
+      const { stdout } = await kubectl(['get', 'events', '--output=json'], { namespace: home.namespace });
+      return /NOT_SERVING/.test(stdout);
+    });
+    const pod = (await podsOf(home.namespace)).find(({ metadata }) => metadata.name === 'grpc-0');
+    expect(pod!.status.containerStatuses).toMatchObject([{ ready: false }]);
+    await onNode(process.execPath, '-e', SERVE, `http://${pod!.status.podIP}:${port}`);
+    await isReady('grpc');
+    await remove('grpc');
   });
 
   test('shares a volume of the access mode ReadWriteOncePod with no other pod', async () => {
