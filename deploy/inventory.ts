@@ -1,6 +1,11 @@
 import { API_GROUP } from '../operator/kinds/group';
+import { OPERATOR } from '../manifests/names';
 import { objectNames } from '../operator/kinds/object-names';
 import type { Kubectl } from './kubectl';
+
+/** The kinds of objects that the operator creates in every cluster. */
+const OWNED_KINDS =
+  'statefulsets,persistentvolumeclaims,services,ingresses,networkpolicies,pods,configmaps,secrets';
 
 /** A custom resource, as far as its removal looks into it. */
 export interface Resource {
@@ -22,6 +27,18 @@ export interface Resource {
 interface Definition {
   readonly metadata: { readonly name: string };
   readonly spec: { readonly group: string; readonly names: { readonly plural: string } };
+}
+
+/** An object that the operator has created. */
+export interface OwnedObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly deletionTimestamp?: string;
+    readonly ownerReferences?: readonly { readonly apiVersion: string }[];
+  };
 }
 
 interface Claim {
@@ -84,6 +101,16 @@ export async function listResources(
     if (left.length === definitions.length) throw error;
     return listResources(kubectl, left);
   }
+}
+
+/** Objects whose owners are all of our kinds, which are gone. A claim that is retained has no owner. */
+export async function listOwnedObjects(kubectl: Pick<Kubectl, 'list'>): Promise<readonly OwnedObject[]> {
+  const selector = `--selector=app.kubernetes.io/managed-by=${OPERATOR}`;
+  const found = await kubectl.list<OwnedObject>([OWNED_KINDS, '--all-namespaces', selector]);
+  return found.filter(({ metadata: { deletionTimestamp, ownerReferences = [] } }) => {
+    const owners = ownerReferences.map(({ apiVersion }) => apiVersion.split('/')[0]);
+    return !deletionTimestamp && owners.length > 0 && owners.every((group) => group === API_GROUP);
+  });
 }
 
 /** What the last spec of a Hub says about its data (rules.md, "Storage"). */

@@ -4,7 +4,7 @@ import { type Cluster, currentCluster, showCluster } from './cluster';
 import { confirm } from './confirm';
 import { count } from './count';
 import { Failure, runToEnd } from './failure';
-import { childrenOf, definitionNames, type Inventory, readInventory } from './inventory';
+import { childrenOf, definitionNames, type Inventory, listOwnedObjects, readInventory } from './inventory';
 import { Kubectl } from './kubectl';
 import { isOperatorRunning } from './operator-running';
 import { Removal } from './removal';
@@ -40,6 +40,7 @@ async function main(): Promise<void> {
   });
   if (!agreed) throw new Failure('Nothing was deleted.');
   await removeResources(kubectl, inventory, timeout);
+  await removeOwnedObjects(kubectl);
   await removeDefinitions(kubectl);
   await removeOperator(kubectl, installed);
 }
@@ -112,6 +113,23 @@ async function removeResources(
   console.log(`Deleted ${count(resources.length, 'resource')}.`);
   if (hubs.some(({ fate }) => fate === 'gone'))
     console.log('The pod of a hub may take up to 4 minutes to stop; Kubernetes deletes its claim then.');
+}
+
+/**
+ * What belonged to a Hub. The garbage collector of Kubernetes deletes it, too, but cannot any more once the kinds are gone,
+ * and it learns of kinds that were just installed only after half a minute.
+ */
+async function removeOwnedObjects(kubectl: Kubectl): Promise<void> {
+  const objects = await listOwnedObjects(kubectl);
+  if (objects.length === 0) return;
+  const items = objects.map(({ apiVersion, kind, metadata: { name, namespace } }) => ({
+    apiVersion,
+    kind,
+    metadata: { name, namespace },
+  }));
+  await kubectl.run(['delete', '--ignore-not-found', '--wait=false', '--filename=-'], {
+    input: asList(items),
+  });
 }
 
 async function removeDefinitions(kubectl: Kubectl): Promise<void> {

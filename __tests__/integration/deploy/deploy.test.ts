@@ -271,6 +271,8 @@ describe('make deploy and make undeploy', () => {
       expect(output).toContain('FORCE=1 answers yes in a script.');
       const forced = await cluster.run('undeploy', { YES: '1', FORCE: '1' });
       expect([forced.code, forced.output]).toEqual([0, expect.stringContaining('Deleted the operator')]);
+      // The kinds were installed again a moment ago, so that the garbage collector may not know them yet.
+      expect(await cluster.find('statefulset', 'flat', '--namespace=home')).toBeUndefined();
       await isGone();
       await until(
         'the claim of the Hub without retain is deleted',

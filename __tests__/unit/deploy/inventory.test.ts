@@ -1,4 +1,10 @@
-import { childrenOf, dataOf, type Resource } from '../../../deploy/inventory';
+import {
+  childrenOf,
+  dataOf,
+  listOwnedObjects,
+  type OwnedObject,
+  type Resource,
+} from '../../../deploy/inventory';
 
 const resource = (kind: string, name: string, spec: Resource['spec'], namespace = 'home'): Resource => ({
   apiVersion: 'hub-operator.dev/v1',
@@ -70,5 +76,39 @@ describe('childrenOf', () => {
       resource('HubScene', 'c', { hubRef: { name: 'villa' } }, 'other'),
     ];
     expect(childrenOf([hub, child, ...others], [dataOf(hub)])).toEqual([child]);
+  });
+});
+
+describe('listOwnedObjects', () => {
+  const owned = (name: string, owners: readonly string[], deletionTimestamp?: string): OwnedObject => ({
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: {
+      name,
+      namespace: 'home',
+      ...(owners.length > 0 && { ownerReferences: owners.map((apiVersion) => ({ apiVersion })) }),
+      ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+    },
+  });
+  const HUB = 'hub-operator.dev/v1';
+
+  test('has what only resources of ours own: no retained volume, and nothing that is being deleted', async () => {
+    const all = [
+      owned('of-a-hub', [HUB]),
+      owned('of-two', [HUB, HUB]),
+      owned('retained', []),
+      owned('of-another-controller-too', [HUB, 'apps/v1']),
+      owned('going', [HUB], '2026-01-01T00:00:00Z'),
+    ];
+    const asked: string[] = [];
+    const kubectl = {
+      list: <T>(args: readonly string[]) => {
+        asked.push(...args);
+        return Promise.resolve(all as readonly object[] as readonly T[]);
+      },
+    };
+    const found = await listOwnedObjects(kubectl);
+    expect(found.map(({ metadata }) => metadata.name)).toEqual(['of-a-hub', 'of-two']);
+    expect(asked).toContain('--selector=app.kubernetes.io/managed-by=hub-operator');
   });
 });
