@@ -5,7 +5,7 @@ import { errorOf, OperationalError, Stopping } from '../errors';
 import type { Condition } from '../kinds/condition';
 import type { ReadyReason } from '../kinds/reasons';
 import type { CustomResource } from '../kinds/resource';
-import { RECONCILE_TIMEOUT, TRANSIENT_FAILURE_REPORT } from '../limits';
+import { DEPENDENCY_REQUEUE, RECONCILE_TIMEOUT, TRANSIENT_FAILURE_REPORT } from '../limits';
 import type { Logger } from '../log';
 import { errorOutcome } from './error-outcome';
 import { conditionsAfter, conditionsAfterError, conditionsWhileSuspended } from './conditions';
@@ -109,7 +109,8 @@ export class Reconciler<R extends CustomResource> {
     const [unsafe] = unsafeIntegers(resource.spec, 'spec');
     if (unsafe) return this.updateStatus(resource, stalled('InvalidSpec', unsafeIntegerMessage(unsafe)), log);
     const owned = await this.withFinalizer(resource);
-    if (!owned) return { type: 'gone' };
+    // The watch brings it sooner.
+    if (!owned) return { type: 'requeue', after: DEPENDENCY_REQUEUE, priority: 'resync' };
     return this.updateStatus(owned, await this.attempt(owned, log), log);
   }
 

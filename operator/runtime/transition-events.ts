@@ -26,7 +26,8 @@ export function transitionEvents(
   }
   const sameReason = previous?.reason === reason;
   // Waiting with the same reason as before is progress: an edit is being applied.
-  if (type === 'Waiting' && (sameReason || previous?.status !== 'True')) return [];
+  const isTransition = previous?.status === 'True' || (isProgress(previous?.reason) && !isProgress(reason));
+  if (type === 'Waiting' && (sameReason || !isTransition)) return [];
   if (sameReason && previous.status === 'False') return [];
   // The sync module reports this transition itself.
   if (events.some((event) => event.reason === reason)) return [];
@@ -36,4 +37,5 @@ export function transitionEvents(
 const isHubState = (reason: string | undefined): boolean =>
   (hubStateReasons as readonly unknown[]).includes(reason);
 
-const isProgress = (reason: string): boolean => (progressReasons as readonly unknown[]).includes(reason);
+const isProgress = (reason: string | undefined): boolean =>
+  (progressReasons as readonly unknown[]).includes(reason);

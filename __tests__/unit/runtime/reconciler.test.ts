@@ -151,7 +151,8 @@ describe('Reconciler', () => {
         if (!latest) throw notFound();
         return latest;
       };
-      expect(await bench.reconcile()).toEqual({ type: 'gone' });
+      // Looked at again, in case that it was not so.
+      expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 30_000, priority: 'resync' });
       expect(bench.passes).toEqual([]);
     });
 
@@ -624,6 +625,9 @@ describe('Reconciler', () => {
       ['stalled for another', stalled('InvalidSpec', 'no'), ['Warning InvalidSpec']],
       ['ready in the end', ready('AutomationGenerated', 'fine'), ['Normal AutomationGenerated']],
       ['a change of the operator is in progress', waiting('Downloading', 'comes', 1), ['Normal Downloading']],
+      ['its next step', waiting('Installing', 'comes', 1), []],
+      ['it fails', waiting('InstallFailed', 'no', 1), ['Warning InstallFailed']],
+      ['still', waiting('InstallFailed', 'no', 1), []],
     ];
 
     test('an event is emitted on a transition and not on a repetition', async () => {
