@@ -43,12 +43,13 @@ export function notIssued({ metadata, status }: Certificate): ConditionValue | u
   // After a failure this one has the words of the issuer, and Ready only that there is no Secret yet.
   const issuing = conditions.find(({ type }) => type === 'Issuing');
   const { reason: cause, message: words } = issuing?.status === 'False' ? issuing : ready;
-  const isIssuing = issuing?.status === 'True';
+  // Of a new Certificate there is no Issuing yet, and Ready says that there is no Secret.
+  const isIssuing = issuing ? issuing.status === 'True' : cause === 'DoesNotExist';
   return {
     status: isIssuing ? 'Unknown' : 'False',
     reason,
     message:
-      `The Certificate ${name} is not Ready (${cause}: ${words}): ` +
+      `The Certificate ${name} is not Ready (${cause}${words ? `: ${words}` : ''}): ` +
       (isIssuing
         ? 'cert-manager is issuing it, and its CertificateRequest says what that waits for.'
         : 'correct spec.ingress or the issuer.'),

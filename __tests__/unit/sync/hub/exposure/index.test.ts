@@ -191,6 +191,7 @@ describe('addExposure', () => {
       [{ ...notReady, observedGeneration: 1 }],
       'Waiting for cert-manager',
     ],
+    ['only that there is no Secret', [notReady], 'Issuing certificate as Secret does not exist'],
     [
       'that it issues it',
       [notReady, { type: 'Issuing', status: 'True', reason: 'DoesNotExist', message: '' }],
@@ -207,7 +208,7 @@ describe('addExposure', () => {
   });
 
   test.each([
-    [[notReady], 'DoesNotExist: Issuing certificate as Secret does not exist'],
+    [[{ ...notReady, reason: 'IncorrectIssuer', message: undefined }], '(IncorrectIssuer): correct'],
     [
       [notReady, { type: 'Issuing', status: 'False', reason: 'Failed', message: 'acme: rate limited' }],
       'Failed: acme: rate limited',
