@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from './failure';
 import type { Kubectl } from './kubectl';
 
-const TIMEOUT = 120_000; // milliseconds
+/** Milliseconds. */
+const TIMEOUT = 120_000;
 const POLL = 500;
 
 interface Definition {
@@ -17,13 +18,14 @@ interface Definition {
 export async function untilEstablished(
   kubectl: Pick<Kubectl, 'list'>,
   names: readonly string[],
+  timeout = TIMEOUT,
 ): Promise<void> {
-  const deadline = Date.now() + TIMEOUT;
+  const deadline = Date.now() + timeout;
   for (;;) {
     const definitions = await kubectl
       .list<Definition>(['customresourcedefinitions', ...names])
       .catch((error: unknown) => {
-        if (!(error instanceof Failure) || Date.now() > deadline) throw error;
+        if (!(error instanceof Failure) || isRefusal(error) || Date.now() > deadline) throw error;
         return [];
       });
     const established = definitions.filter(({ status }) =>
@@ -33,9 +35,12 @@ export async function untilEstablished(
     if (waiting.length === 0) return;
     if (Date.now() > deadline)
       throw new Failure(
-        `The API server does not serve ${waiting.join(', ')} after ${TIMEOUT / 1_000} s.`,
+        `The API server does not serve ${waiting.join(', ')} after ${timeout / 1_000} s.`,
         'Look at its conditions: kubectl describe crd.',
       );
     await sleep(POLL);
   }
 }
+
+/** The user lacks a permission or a valid login, or there is no kubectl: no repetition helps. */
+const isRefusal = ({ message }: Failure): boolean => /Forbidden|Unauthorized|Cannot start/.test(message);
