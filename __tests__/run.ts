@@ -45,7 +45,7 @@ async function main(args: readonly string[]): Promise<number> {
   process.env['SEED'] = String(seed);
   // Memory for processor: kubectl, and the API server still more, collect their garbage less often.
   process.env['GOGC'] ??= '300';
-  process.env['HUB_SANDBOX_GOGC'] ??= '800';
+  if (totalmem() > 12 * GIB) process.env['HUB_SANDBOX_GOGC'] ??= '800';
   process.env['TEST_DURATIONS'] = join(cacheRoot(), 'test-durations.json');
   const began = Date.now();
   if (args.includes('--node')) return report(await nodeTests(pattern), since(began));

@@ -190,13 +190,16 @@ async function request(
   body?: Body,
   accept = 'application/json',
 ): Promise<unknown> {
-  let { status, body: answer } = await sendPatiently(method, path, body, accept);
+  let { status, body: answer, isRepeated } = await sendPatiently(method, path, body, accept);
   // As kubectl does: it is busy, or prepares a kind that was just installed ("storage is (re)initializing").
   for (let retry = 1; isLater(method, status) && retry <= RETRIES; retry++) {
     await sleep(RETRY_PAUSE);
     ({ status, body: answer } = await sendPatiently(method, path, body, accept));
+    isRepeated = true;
   }
   if (status < 300) return answer;
+  // By the request before, whose answer was lost.
+  if (status === 404 && isRepeated && method === 'DELETE') return undefined;
   throw new Refused(status, (answer as { message?: string }).message ?? `${method} ${path}: HTTP ${status}`);
 }
 
@@ -204,17 +207,19 @@ async function request(
 const isLater = (method: string, status: number): boolean =>
   status === 429 || (isRepeatable(method) && status >= 500);
 
-/** These patches are: a second one finds nothing to change. */
-const isRepeatable = (method: string): boolean => ['GET', 'PATCH'].includes(method);
+/** The second of two such patches finds nothing to change, and that of two deletions nothing to delete. */
+const isRepeatable = (method: string): boolean => ['GET', 'PATCH', 'DELETE'].includes(method);
 
 /** Once more if there was no answer: a connection may have been closed just then. */
-async function sendPatiently(...request: Parameters<typeof send>): Promise<Answer> {
+async function sendPatiently(
+  ...request: Parameters<typeof send>
+): Promise<Answer & { readonly isRepeated: boolean }> {
   try {
-    return await send(...request);
+    return { ...(await send(...request)), isRepeated: false };
   } catch (error) {
     if (!isRepeatable(request[0])) throw error;
     await sleep(RETRY_PAUSE);
-    return send(...request);
+    return { ...(await send(...request)), isRepeated: true };
   }
 }
 

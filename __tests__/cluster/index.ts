@@ -64,8 +64,13 @@ const namespaces: string[] = [];
 /** A new namespace of this name and a suffix; it goes, with all that is in it, when the test file is through. */
 export async function freshNamespace(prefix: string): Promise<string> {
   const name = `${prefix}-${randomBytes(3).toString('hex')}`;
-  await mustKubectl(['create', 'namespace', name]);
   namespaces.push(name);
+  await until(`the namespace ${name} is created`, async () => {
+    const { code, stderr } = await kubectl(['create', 'namespace', name]);
+    // An API server that was too late to answer has created it all the same.
+    if (code === 0 || stderr.includes('AlreadyExists')) return true;
+    throw new Error(stderr);
+  });
   return name;
 }
 

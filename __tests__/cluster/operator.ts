@@ -57,6 +57,8 @@ export class TestOperator {
   private current: OperatorProcess | undefined;
   /** Of the process that the test itself ends. */
   private isEnding = false;
+  /** Resolves once the process has ended and, if that is to be, the next one was started. */
+  private restart: Promise<void> | undefined;
 
   constructor(
     readonly namespace: string,
@@ -66,6 +68,10 @@ export class TestOperator {
   /** Starts the process; it need not be ready yet. */
   async start(): Promise<void> {
     this.isEnding = false;
+    await this.launch();
+  }
+
+  private async launch(): Promise<void> {
     const started = await startOperator(clusterAccess(), {
       name: `${this.options.settings?.['POD_NAME'] ?? 'operator'}-${this.namespace}`,
       kubeconfig: this.options.kubeconfig ?? process.env['HUB_SANDBOX_OPERATOR_KUBECONFIG']!,
@@ -80,7 +86,13 @@ export class TestOperator {
     });
     this.current = started;
     if (this.options.isRestarted)
-      void started.process.exited.then((code) => (code !== 0 && !this.isEnding ? this.start() : undefined));
+      this.restart = started.process.exited.then(() => this.restartAfterLostLease());
+  }
+
+  /** After any other end, such as one by a bug, it stays down and the test fails. */
+  private async restartAfterLostLease(): Promise<void> {
+    const lines = (await this.log()).trimEnd().split('\n').slice(-20);
+    if (!this.isEnding && lines.some((line) => line.includes('lost lease'))) await this.launch();
   }
 
   /** Ends as with kill -9, or resolves once it has ended by itself. */
@@ -107,6 +119,8 @@ export class TestOperator {
   async stop(): Promise<number> {
     this.isEnding = true;
     await this.current?.process.stop();
+    await this.restart;
+    await this.current?.process.stop(); // one that was being started
     return this.current?.process.exited ?? 0;
   }
 

@@ -24,6 +24,7 @@ export default async function setup(): Promise<void> {
     },
   );
   globalThis.hubSandbox = sandbox;
+  delete process.env['HUB_SANDBOX_GOGC']; // the memory is for this cluster, not for the small ones of single tests
   // Here, since a first build takes longer than a test may.
   await runSteps(
     [

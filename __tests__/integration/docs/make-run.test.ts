@@ -172,6 +172,7 @@ describe('the commands of README and docs', () => {
 
   // The last one: nothing runs after it.
   test('make run ends when its operator does, with the last lines of a log that stays', async () => {
+    expect([printed, makeRun.exitCode]).toEqual([printed, null]);
     const ended = once(makeRun, 'close');
     const [, pid, log] = /^Operator: process (\d+), .* log (\S+)$/m.exec(printed)!;
     process.kill(Number(pid), 'SIGKILL');

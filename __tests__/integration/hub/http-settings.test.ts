@@ -103,7 +103,8 @@ describe('HubConfiguration with a section http: that makes the hub unreachable',
   test('an address that the hub cannot listen at is given up in the same start, and reported', async () => {
     await serverHost(NOBODYS);
     await reverted('could not bind');
-    expect(await timesSent()).toBe(1);
+    // Once more if the connection broke before the hub had answered.
+    expect(await timesSent()).toBeLessThanOrEqual(2);
     await staysReverted(NOBODYS, 'apply_failed');
   });
 
