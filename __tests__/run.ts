@@ -97,13 +97,7 @@ async function quickChecks(lintOptions: readonly string[] = []): Promise<Result[
       `--cache-location=${cache('prettier.json')}`,
       '.',
     ]),
-    // jest leaves an AsyncLocalStorage behind in each test file, which Node.js 20 copies for each promise: after a hundred
-    // files promises are slow. A worker above the limit is started anew.
-    await jest(
-      'unit',
-      [`--maxWorkers=${UNIT_WORKERS}`, '--workerIdleMemoryLimit=400MB', '--selectProjects', 'unit'],
-      { inGaps: true },
-    ),
+    await jest('unit', [`--maxWorkers=${UNIT_WORKERS}`, '--selectProjects', 'unit'], { inGaps: true }),
   ];
 }
 
