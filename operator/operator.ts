@@ -262,8 +262,8 @@ export class HubOperator extends OperatorAdapter {
 
   private createWebhook(): Webhook {
     const { cache, clock, cluster, controller, log, metrics, secrets, settings } = this;
-    const view = clusterState({ cache, controller, secrets });
-    return new Webhook({ settings, cluster, clock, log, metrics, view });
+    const state = clusterState({ cache, controller, secrets });
+    return new Webhook({ settings, cluster, clock, log, metrics, state });
   }
 
   private controlledKinds(): ReadonlyMap<string, ControlledKind> {

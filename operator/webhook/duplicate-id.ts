@@ -13,10 +13,10 @@ const withIds = new Set([automation.kind, scene.kind, script.kind]);
 export function duplicateOf(
   definition: KindDefinition,
   resource: CustomResource,
-  view: ClusterState,
+  state: ClusterState,
 ): CustomResource | undefined {
   if (!withIds.has(definition.kind)) return undefined;
-  return view
+  return state
     .othersWithIdentity(definition, resource)
     .find((other) => other.metadata.deletionTimestamp === undefined);
 }

@@ -22,7 +22,7 @@ export interface WebhookOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
-  readonly view: ClusterState;
+  readonly state: ClusterState;
 }
 
 /** The validating webhook (rules.md, "Admission"). Every replica serves it, from its own cache. */
@@ -89,7 +89,7 @@ export class Webhook {
 
   private answer(body: string): string {
     const request = readReview(body);
-    const verdict = review(request, this.options.view);
+    const verdict = review(request, this.options.state);
     const result = verdict.refusal ? 'refused' : verdict.warnings.length > 0 ? 'warned' : 'admitted';
     this.options.metrics.reviewed(request.kind.kind, result);
     return writeReview(request, verdict);

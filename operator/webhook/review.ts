@@ -18,15 +18,15 @@ const ADMITTED: Verdict = { warnings: [] };
  */
 export function review(
   { kind, object, oldObject, operation }: AdmissionRequest,
-  view: ClusterState,
+  state: ClusterState,
 ): Verdict {
   const definition = kind.group === API_GROUP ? definitions.get(kind.kind) : undefined;
   if (!definition || !object || (operation !== 'CREATE' && operation !== 'UPDATE')) return ADMITTED;
   if (object.metadata.deletionTimestamp !== undefined) return ADMITTED;
   // A changed label or finalizer: the spec was looked at before.
   if (oldObject && isDeepStrictEqual(object.spec, oldObject.spec)) return ADMITTED;
-  const warnings = warningsOf(object, definition, view);
-  const duplicate = duplicateOf(definition, object, view);
+  const warnings = warningsOf(object, definition, state);
+  const duplicate = duplicateOf(definition, object, state);
   if (!duplicate) return { warnings };
   const message = duplicateMessage(definition, object, duplicate);
   // Two that were stored while the webhook was not reached must stay editable: the reconciliation reports them.

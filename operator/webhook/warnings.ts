@@ -9,7 +9,7 @@ import { secretUses } from '../sync/configuration/secret-uses';
 import type { ClusterState } from './cluster-state';
 
 /** What of an admitted resource will not work as it is written, as sentences. */
-type Rule = (resource: CustomResource, definition: KindDefinition, view: ClusterState) => string[];
+type Rule = (resource: CustomResource, definition: KindDefinition, state: ClusterState) => string[];
 
 /** kubectl shows at most this many; the API server drops what is beyond 4 KiB. */
 const MOST = 10;
@@ -30,9 +30,9 @@ const rules: readonly Rule[] = [
 export function warningsOf(
   resource: CustomResource,
   definition: KindDefinition,
-  view: ClusterState,
+  state: ClusterState,
 ): string[] {
-  const all = rules.flatMap((rule) => rule(resource, definition, view));
+  const all = rules.flatMap((rule) => rule(resource, definition, state));
   return all.length <= MOST ? all : [...all.slice(0, MOST - 1), `There are ${all.length - MOST + 1} more.`];
 }
 
@@ -52,7 +52,7 @@ function recorderWarnings({ spec }: CustomResource, { kind }: KindDefinition): s
 }
 
 /** Only if the hub has a HubSecrets, so that the order in which the two are applied makes no difference. */
-function secretWarnings(resource: CustomResource, definition: KindDefinition, view: ClusterState): string[] {
+function secretWarnings(resource: CustomResource, definition: KindDefinition, state: ClusterState): string[] {
   if (definition.kind !== configuration.kind) return [];
   const { configuration: text = '', files = {} } = resource.spec as HubConfiguration['spec'];
   const all = { 'configuration.yaml': text, ...files };
@@ -60,7 +60,7 @@ function secretWarnings(resource: CustomResource, definition: KindDefinition, vi
   if (withSecrets.length === 0) return [];
   if (withSecrets.reduce((sum, [, content]) => sum + content.length, 0) > LONGEST_YAML) return [];
   const hub = definition.hubName(resource);
-  const secrets = view.secretsOf(resource.metadata.namespace, hub);
+  const secrets = state.secretsOf(resource.metadata.namespace, hub);
   if (!secrets) return [];
   return missingKeys(secretUses(Object.fromEntries(withSecrets)), secrets).map(
     ([key, place]) =>

@@ -64,7 +64,7 @@ describe('clusterState', () => {
     ['its spec has changed since the Secret was written', setup({ observed: 1 })],
     ['this replica has not read the Secret', setup({ read: ['first', 'second'] })],
     ['one of its Secrets has changed and was not read again', setup({ read: ['villa-secrets', 'first'] })],
-  ])('nothing is known when %s', (_, view) => {
-    expect(view.secretsOf('home', 'villa')).toBeUndefined();
+  ])('nothing is known when %s', (_, state) => {
+    expect(state.secretsOf('home', 'villa')).toBeUndefined();
   });
 });

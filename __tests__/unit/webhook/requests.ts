@@ -35,7 +35,7 @@ export const update = (oldObject: CustomResource, object: CustomResource): Admis
 });
 
 /** A cluster with these resources, the oldest first. */
-export class FakeView implements ClusterState {
+export class FakeClusterState implements ClusterState {
   secrets: ReadSecrets | undefined;
 
   constructor(private readonly resources: readonly CustomResource[] = []) {}

@@ -1,5 +1,5 @@
 import { review } from '../../../operator/webhook/review';
-import { creation, FakeView, ours, update } from './requests';
+import { creation, FakeClusterState, ours, update } from './requests';
 
 const porch = ours('HubAutomation', 'porch');
 const refusalOf = (...request: Parameters<typeof review>) => review(...request).refusal;
@@ -11,7 +11,7 @@ describe('review', () => {
     ['HubScript', 'porch_light'],
   ])('refuses a second %s with the id of another', (kind, id) => {
     const first = ours(kind, 'first', { id });
-    expect(review(creation(ours(kind, 'second', { id })), new FakeView([first]))).toEqual({
+    expect(review(creation(ours(kind, 'second', { id })), new FakeClusterState([first]))).toEqual({
       refusal: {
         field: 'spec.id',
         message: `${kind} first has the id ${id} in the Hub villa already: delete it, or give this one another spec.id or metadata.name.`,
@@ -21,9 +21,9 @@ describe('review', () => {
   });
 
   test('the name is the id of a resource without one, and a script has a slug', () => {
-    const view = new FakeView([porch, ours('HubScript', 'good', { id: 'good_night' })]);
-    expect(refusalOf(creation(ours('HubAutomation', 'x', { id: 'porch' })), view)?.field).toBe('spec.id');
-    expect(refusalOf(creation(ours('HubScript', 'good-night')), view)).toEqual({
+    const state = new FakeClusterState([porch, ours('HubScript', 'good', { id: 'good_night' })]);
+    expect(refusalOf(creation(ours('HubAutomation', 'x', { id: 'porch' })), state)?.field).toBe('spec.id');
+    expect(refusalOf(creation(ours('HubScript', 'good-night')), state)).toEqual({
       field: 'metadata.name',
       message: expect.stringContaining('has the id good_night in the Hub villa already') as string,
     });
@@ -36,53 +36,53 @@ describe('review', () => {
     ['another id', ours('HubAutomation', 'other', { id: 'garden' })],
     ['a kind whose ids the hub makes', ours('HubFloor', 'other', { name: 'porch' })],
   ])('admits one in %s', (_, object) => {
-    const view = new FakeView([porch, ours('HubFloor', 'first', { name: 'porch' })]);
-    expect(review(creation(object), view)).toEqual({ warnings: [] });
+    const state = new FakeClusterState([porch, ours('HubFloor', 'first', { name: 'porch' })]);
+    expect(review(creation(object), state)).toEqual({ warnings: [] });
   });
 
   test('one that is being deleted gives its id up', () => {
     const going = ours('HubAutomation', 'porch', {}, { deletionTimestamp: '2026-01-01T00:00:01Z' });
     const second = creation(ours('HubAutomation', 'second', { id: 'porch' }));
-    expect(refusalOf(second, new FakeView([going]))).toBeUndefined();
+    expect(refusalOf(second, new FakeClusterState([going]))).toBeUndefined();
     expect(
-      refusalOf(second, new FakeView([going, ours('HubAutomation', 'third', { id: 'porch' })])),
+      refusalOf(second, new FakeClusterState([going, ours('HubAutomation', 'third', { id: 'porch' })])),
     ).toBeDefined();
   });
 
   test('a resource is no duplicate of itself', () => {
     const changed = ours('HubAutomation', 'porch', { alias: 'Porch' });
-    expect(refusalOf(update(porch, changed), new FakeView([porch]))).toBeUndefined();
+    expect(refusalOf(update(porch, changed), new FakeClusterState([porch]))).toBeUndefined();
     // It was deleted and created again, and the cache has the one before.
     expect(
-      refusalOf(creation(ours('HubAutomation', 'porch', {}, { uid: 'new' })), new FakeView([porch])),
+      refusalOf(creation(ours('HubAutomation', 'porch', {}, { uid: 'new' })), new FakeClusterState([porch])),
     ).toBeUndefined();
   });
 
   test('refuses a change of the id to that of another', () => {
     const garden = ours('HubAutomation', 'garden');
     const changed = ours('HubAutomation', 'garden', { id: 'porch' });
-    expect(refusalOf(update(garden, changed), new FakeView([porch, garden]))?.field).toBe('spec.id');
+    expect(refusalOf(update(garden, changed), new FakeClusterState([porch, garden]))?.field).toBe('spec.id');
   });
 
   test('a duplicate that was stored without the webhook stays editable, with a warning', () => {
     const before = ours('HubAutomation', 'second', { id: 'porch' });
     const after = ours('HubAutomation', 'second', { id: 'porch', alias: 'Porch' });
-    const { refusal, warnings } = review(update(before, after), new FakeView([porch, before]));
+    const { refusal, warnings } = review(update(before, after), new FakeClusterState([porch, before]));
     expect(refusal).toBeUndefined();
     expect(warnings).toEqual([expect.stringContaining('HubAutomation porch has the id porch')]);
     const released = { ...before, metadata: { ...before.metadata, finalizers: [] } };
-    expect(review(update(before, released), new FakeView([porch, before]))).toEqual({ warnings: [] });
+    expect(review(update(before, released), new FakeClusterState([porch, before]))).toEqual({ warnings: [] });
   });
 
   test('never refuses a resource that is being deleted, since that would keep its finalizer', () => {
     const deletionTimestamp = '2026-01-01T00:00:01Z';
     const going = ours('HubAutomation', 'second', { id: 'porch' }, { deletionTimestamp });
-    expect(review(creation(going), new FakeView([porch]))).toEqual({ warnings: [] });
+    expect(review(creation(going), new FakeClusterState([porch]))).toEqual({ warnings: [] });
   });
 
   test('admits a resource of a Hub that does not exist', () => {
     expect(
-      review(creation(ours('HubAutomation', 'lost', { hubRef: { name: 'none' } })), new FakeView()),
+      review(creation(ours('HubAutomation', 'lost', { hubRef: { name: 'none' } })), new FakeClusterState()),
     ).toEqual({
       warnings: [],
     });
@@ -90,11 +90,11 @@ describe('review', () => {
 
   test('admits what it does not know: another group, a deletion, a kind of a later version', () => {
     const duplicate = creation(ours('HubAutomation', 'second', { id: 'porch' }));
-    const view = new FakeView([porch]);
+    const state = new FakeClusterState([porch]);
     expect(
-      refusalOf({ ...duplicate, kind: { group: 'example.org', kind: 'HubAutomation' } }, view),
+      refusalOf({ ...duplicate, kind: { group: 'example.org', kind: 'HubAutomation' } }, state),
     ).toBeUndefined();
-    expect(refusalOf({ ...duplicate, operation: 'DELETE', object: null }, view)).toBeUndefined();
-    expect(refusalOf(creation(ours('HubGarage', 'second', { id: 'porch' })), view)).toBeUndefined();
+    expect(refusalOf({ ...duplicate, operation: 'DELETE', object: null }, state)).toBeUndefined();
+    expect(refusalOf(creation(ours('HubGarage', 'second', { id: 'porch' })), state)).toBeUndefined();
   });
 });

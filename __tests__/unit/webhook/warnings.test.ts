@@ -1,19 +1,19 @@
 import { parseJson } from '../../../operator/runtime/json';
 import { warningsOf } from '../../../operator/webhook/warnings';
-import { definitionOf, FakeView, ours } from './requests';
+import { definitionOf, FakeClusterState, ours } from './requests';
 
-const warnings = (kind: string, spec: object, view = new FakeView()) =>
-  warningsOf(ours(kind, 'one', spec), definitionOf(kind), view);
+const warnings = (kind: string, spec: object, state = new FakeClusterState()) =>
+  warningsOf(ours(kind, 'one', spec), definitionOf(kind), state);
 
 const withSecrets = (...keys: string[]) => {
-  const view = new FakeView();
-  view.secrets = {
+  const state = new FakeClusterState();
+  state.secrets = {
     values: new Map(keys.map((key) => [key, 'hunter2'])),
     kept: new Set(),
     hash: '',
     salt: '',
   };
-  return view;
+  return state;
 };
 
 describe('warningsOf', () => {
