@@ -32,8 +32,8 @@ interface ComponentQueue {
 }
 
 /**
- * The reloads of one hub (rules.md, "Reload"). They are coalesced: one reload serves all requests that were made before it began. A burst of writes causes few
- * reloads, and each request resolves with the result of a reload that began after it.
+ * The reloads of one hub (rules.md, "Reload"). They are coalesced: one reload serves all requests that were made before it
+ * began. A burst of writes causes few reloads, and each request resolves with the result of a reload that began after it.
  */
 export class Reloads {
   private readonly options: ReloadsOptions;

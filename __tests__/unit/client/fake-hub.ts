@@ -81,7 +81,7 @@ export class FakeHub {
     });
   }
 
-  /** @param port 0: any; one that is listened on again needs to be one of `freePort` */
+  /** @param port 0: a port that the system chooses. To listen on the same port again, take it from `freePort`. */
   static async start(scheme: 'http' | 'https' = 'http', port = 0): Promise<FakeHub> {
     const hub = new FakeHub(scheme);
     await hub.listen(port);

@@ -344,12 +344,18 @@ describe('Certificates', () => {
     expect(server.bundle).toContain(leader.current!.authorities[0]);
   });
 
-  test('a failed write is repeated', async () => {
+  /** The leader's first write has failed, and the next ones fail, too. */
+  async function withFailedWrite() {
     const server = new Server();
     server.failing = true;
     const clock = new ManualClock();
     const leader = start(server, clock);
     await leader.lead();
+    return { server, clock, leader };
+  }
+
+  test('a failed write is repeated', async () => {
+    const { server, clock, leader } = await withFailedWrite();
     expect(leader.served).toEqual([]);
     expect(leader.log.at('warn')).toEqual(['failed to renew certificate of webhook, retrying']);
     server.failing = false;
@@ -359,11 +365,7 @@ describe('Certificates', () => {
   });
 
   test('for a write that fails again and again, one certificate is made', async () => {
-    const server = new Server();
-    server.failing = true;
-    const clock = new ManualClock();
-    const leader = start(server, clock);
-    await leader.lead();
+    const { server, clock, leader } = await withFailedWrite();
     for (let tries = 1; tries < 5; tries++) await leader.watch();
     expect(leader.log.at('warn')).toHaveLength(5);
     expect(leader.issues).toBe(1);
@@ -377,11 +379,7 @@ describe('Certificates', () => {
   });
 
   test('a certificate that could not be written is not kept when another one was stored', async () => {
-    const server = new Server();
-    server.failing = true;
-    const clock = new ManualClock();
-    const leader = start(server, clock);
-    await leader.lead();
+    const { server, clock, leader } = await withFailedWrite();
     server.failing = false;
     server.put(tlsSecret(await issueCertificate(HOST, clock.now())));
     await leader.watch();
