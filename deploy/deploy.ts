@@ -17,7 +17,7 @@ async function main(): Promise<void> {
   const timeout = seconds('TIMEOUT', 120);
   const { IMAGE } = process.env;
   const kubectl = new Kubectl();
-  const shipped = await shippedManifests();
+  const shipped = shippedManifests();
   const image = IMAGE || imageOf(shipped);
   const cluster = await currentCluster(kubectl);
   const present = await presentImage(kubectl);

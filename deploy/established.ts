@@ -18,9 +18,8 @@ interface Definition {
 export async function untilEstablished(
   kubectl: Pick<Kubectl, 'list'>,
   names: readonly string[],
-  timeout = TIMEOUT,
 ): Promise<void> {
-  const deadline = Date.now() + timeout;
+  const deadline = Date.now() + TIMEOUT;
   for (;;) {
     const definitions = await kubectl
       .list<Definition>(['customresourcedefinitions', ...names])
@@ -35,7 +34,7 @@ export async function untilEstablished(
     if (waiting.length === 0) return;
     if (Date.now() > deadline)
       throw new Failure(
-        `The API server does not serve ${waiting.join(', ')} after ${timeout / 1_000} s.`,
+        `The API server does not serve ${waiting.join(', ')} after ${TIMEOUT / 1_000} s.`,
         'Look at its conditions: kubectl describe crd.',
       );
     await sleep(POLL);

@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseAllDocuments } from 'yaml';
+import { readManifests } from '../manifests/read-manifests';
 import { Failure } from './failure';
 
 /** All of the operator, for the whole cluster. */
@@ -16,9 +15,8 @@ export interface Manifest {
 }
 
 /** The objects of `dist/install.yaml`, in the order in which they are applied. */
-export async function shippedManifests(): Promise<readonly Manifest[]> {
-  const text = await readFile(INSTALL, 'utf8');
-  return parseAllDocuments(text).map((document) => document.toJS() as Manifest);
+export function shippedManifests(): readonly Manifest[] {
+  return readManifests(INSTALL) as Manifest[];
 }
 
 /** The image of the operator in these manifests. */

@@ -121,11 +121,15 @@ async function removeResources(
  */
 async function removeOwnedObjects(kubectl: Kubectl): Promise<void> {
   const objects = await listOwnedObjects(kubectl);
-  if (objects.length === 0) return;
+  if (objects.length > 0) await deleteObjects(kubectl, objects);
+}
+
+/** Does not wait until they are gone. */
+async function deleteObjects(kubectl: Kubectl, objects: readonly Manifest[]): Promise<void> {
   const items = objects.map(({ apiVersion, kind, metadata: { name, namespace } }) => ({
     apiVersion,
     kind,
-    metadata: { name, namespace },
+    metadata: { name, ...(namespace !== undefined && { namespace }) },
   }));
   await kubectl.run(['delete', '--ignore-not-found', '--wait=false', '--filename=-'], {
     input: asList(items),
@@ -150,9 +154,7 @@ async function removeOperator(kubectl: Kubectl, installed: readonly Manifest[]):
   if (installed.length === 0) return;
   // The namespace is last: what is in it may be needed until then.
   const ordered = [...installed.filter((each) => !isNamespace(each)), ...installed.filter(isNamespace)];
-  await kubectl.run(['delete', '--ignore-not-found', '--wait=false', '--filename=-'], {
-    input: asList(ordered),
-  });
+  await deleteObjects(kubectl, ordered);
   const isGone = await untilDeleted(async () => (await kubectl.list(['namespace', NAMESPACE])).length === 0);
   console.log(
     `Deleted the operator${isGone ? '' : `; Kubernetes still deletes what is in the namespace ${NAMESPACE}`}.`,
@@ -161,7 +163,7 @@ async function removeOperator(kubectl: Kubectl, installed: readonly Manifest[]):
 
 /** What is installed of `dist/`, and the roles in the namespaces that a namespaced operator watches. */
 async function installedManifests(kubectl: Kubectl): Promise<readonly Manifest[]> {
-  const shipped = (await shippedManifests()).filter((each) => !isDefinition(each));
+  const shipped = shippedManifests().filter((each) => !isDefinition(each));
   const found = await kubectl.list<Manifest>(['--filename=-'], { input: asList(shipped) });
   const bindings = await kubectl.list<Binding>(['rolebindings', '--all-namespaces']);
   const watched = bindings.filter(
@@ -174,11 +176,7 @@ async function installedManifests(kubectl: Kubectl): Promise<readonly Manifest[]
     kind: 'Role',
     metadata,
   }));
-  return [...found, ...watched, ...roles].map(({ apiVersion, kind, metadata: { name, namespace } }) => ({
-    apiVersion,
-    kind,
-    metadata: { name, ...(namespace !== undefined && { namespace }) },
-  }));
+  return [...found, ...watched, ...roles];
 }
 
 interface Binding extends Manifest {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { untilEstablished } from '../deploy/established';
 import { Kubectl } from '../deploy/kubectl';
+import { isDefinition, shippedManifests } from '../deploy/shipped';
 import { describeImage } from '../image/description';
 import { shippedHeapLimit } from '../manifests/memory';
 import type { Sandbox } from './index';
@@ -11,7 +12,6 @@ import { URL_ANNOTATION } from './node';
 import { operatorNode } from './operator-node';
 import { freePort } from './ports';
 import { SandboxProcess } from './process';
-import { readManifests } from './manifests';
 
 export const repository = join(__dirname, '..');
 
@@ -46,16 +46,13 @@ export async function bundleOperator(source = repository): Promise<void> {
  * registration of the webhook: the API server would look for its Service with each write (`installWebhook`).
  */
 export async function installOperator(sandbox: ClusterAccess): Promise<void> {
-  const definitions = join(repository, 'dist', 'crds.yaml');
-  await sandboxKubectl(sandbox, ['apply', '--server-side', '-f', definitions]);
+  const shipped = shippedManifests();
+  await sandboxKubectl(sandbox, ['apply', '--server-side', '-f', join(repository, 'dist', 'crds.yaml')]);
   await untilEstablished(
     new Kubectl([...sandbox.kubectl, '--kubeconfig', sandbox.kubeconfig]),
-    (readManifests(definitions) as readonly { metadata: { name: string } }[]).map(
-      ({ metadata }) => metadata.name,
-    ),
+    shipped.filter(isDefinition).map(({ metadata }) => metadata.name),
   );
-  const objects = readManifests(join(repository, 'dist', 'install.yaml')) as { readonly kind: string }[];
-  const items = objects.filter(({ kind }) => kind !== 'ValidatingWebhookConfiguration');
+  const items = shipped.filter(({ kind }) => kind !== 'ValidatingWebhookConfiguration');
   await sandboxKubectl(
     sandbox,
     ['apply', '--server-side', '--force-conflicts', '-f', '-'], // `scale` below owns the field after a first time

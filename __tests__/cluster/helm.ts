@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { helmProgram } from '../../sandbox/helm';
 import { tether } from '../../sandbox/tether';
-import { readManifests } from '../../sandbox/manifests';
+import { readManifests } from '../../manifests/read-manifests';
 
 export const CHART = 'dist/chart';
 

@@ -3,7 +3,7 @@ import { NAMESPACE, OPERATOR } from '../../manifests/names';
 import { readCluster, writeKubeconfig } from '../../sandbox/kubeconfig';
 import { freshNamespace, kubeconfig, kubectl, mustKubectl, sandboxDirectory, until } from '.';
 import { startTestOperator, type TestOperator } from './operator';
-import { readManifests } from '../../sandbox/manifests';
+import { readManifests } from '../../manifests/read-manifests';
 
 /**
  * The operator with the rights of the namespaced variant in `dist/`, installed into a namespace of its own: it may do

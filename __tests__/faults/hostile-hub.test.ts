@@ -6,7 +6,7 @@ import { freshNamespace } from '../cluster';
 import { automation, Home } from '../cluster/home';
 import { startTestOperator, type TestOperator } from '../cluster/operator';
 import { applyExternalHub, StandInHub } from '../cluster/stand-in-hub';
-import { readManifests } from '../../sandbox/manifests';
+import { readManifests } from '../../manifests/read-manifests';
 
 // External hubs are hosts of other people. One of them answers with as much as it can, one is very large: the operator,
 // with the memory that it ships with, goes on with the others.

@@ -7,7 +7,7 @@ import { defaultSettings, type SynthSettings } from '../../manifests/settings';
 import { freshNamespace, mustKubectl } from '../cluster';
 import { CHART, helm, HELM_BUILD_TIMEOUT, type Manifest, parsed, rendered } from '../cluster/helm';
 import { expectStrictDryRun, expectStrictDryRunOf } from './strict-dry-run';
-import { readManifests } from '../../sandbox/manifests';
+import { readManifests } from '../../manifests/read-manifests';
 
 // The forms in which the operator is installed, read by the programs that people install them with.
 

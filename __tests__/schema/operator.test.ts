@@ -2,7 +2,7 @@ import { NAMESPACE, OPERATOR } from '../../manifests/names';
 import { API_GROUP } from '../../operator/kinds/group';
 import { freshNamespace, kubectl, mustKubectl, until } from '../cluster';
 import { expectStrictDryRun } from './strict-dry-run';
-import { readManifests } from '../../sandbox/manifests';
+import { readManifests } from '../../manifests/read-manifests';
 
 /** The operator's own objects, as `dist/` has them. */
 

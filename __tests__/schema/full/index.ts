@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { GROUP_VERSION } from '../../../operator/kinds/group';
-import { readManifests } from '../../../sandbox/manifests';
+import { readManifests } from '../../../manifests/read-manifests';
 
 /** A resource with every field of its kind filled in, valid as it stands: `hub` is that of `hub.yaml`. */
 export interface Sample {

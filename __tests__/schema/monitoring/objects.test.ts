@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mustKubectl } from '../../cluster';
 import { dashboardText } from '../../../manifests/monitoring/objects';
-import { readManifests } from '../../../sandbox/manifests';
+import { readManifests } from '../../../manifests/read-manifests';
 
 /** The files of dist/monitoring as kustomize puts them together; their definitions are not in the sandbox. */
 

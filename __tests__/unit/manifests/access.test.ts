@@ -1,6 +1,6 @@
 import { merged, operatorRules } from '../../../manifests/access';
 import { kinds } from '../../../operator/kinds';
-import { readManifests } from '../../../sandbox/manifests';
+import { readManifests } from '../../../manifests/read-manifests';
 
 test('rules for one resource become one, and resources with equal verbs share a rule', () => {
   const rules = merged([

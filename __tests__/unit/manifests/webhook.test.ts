@@ -5,7 +5,7 @@ import { defaultSettings, type Scope, type WebhookCertificate } from '../../../m
 import { AdmissionWebhook } from '../../../manifests/webhook';
 import { kinds, validatedKinds } from '../../../operator/kinds';
 import type { Schema } from '../../../operator/kinds/schema';
-import { readManifests } from '../../../sandbox/manifests';
+import { readManifests } from '../../../manifests/read-manifests';
 
 interface Manifest {
   readonly kind: string;
