@@ -18,11 +18,13 @@ export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
- * One JSON object a line, with RFC 3339 times and level names, as log collectors expect.
- *
- * @param destination default: standard output
+ * Standard output, written synchronously: a line is there before what follows it, and a process that is killed, for
+ * example because it is out of memory, leaves its last lines. pino's own default writes later, in another thread.
  */
-export function createLogger(level: LogLevel, destination?: DestinationStream): Logger {
+const standardOutput = (): DestinationStream => pino.destination({ dest: 1, sync: true });
+
+/** One JSON object a line, with RFC 3339 times and level names, as log collectors expect. */
+export function createLogger(level: LogLevel, destination = standardOutput()): Logger {
   const options: LoggerOptions = {
     level,
     base: null,
@@ -30,7 +32,7 @@ export function createLogger(level: LogLevel, destination?: DestinationStream): 
     formatters: { level: (label) => ({ level: label }) },
     serializers: { error: (error: unknown) => serializeError(error) },
   };
-  return destination ? pino(options, destination) : pino(options);
+  return pino(options, destination);
 }
 
 /** Longest chain of causes that is logged; a longer one is a cycle. */

@@ -1,4 +1,7 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { AxiosError, AxiosHeaders } from 'axios';
+import { build } from 'esbuild';
 import { createLogger } from '../../operator/log';
 import { ApiError } from '../../operator/runtime/api-client';
 
@@ -67,5 +70,25 @@ describe('createLogger', () => {
   test('prints the text of what is no Error', () => {
     expect(logged({ error: 'broken' })['error']).toBe('broken');
     expect(logged({ error: { secret: 'sesame' } })['error']).toBe('[object Object]');
+  });
+
+  test('has written a line when the process is killed right after it', async () => {
+    const entry = `
+      import { createLogger } from './operator/log';
+      createLogger('info').info({}, 'the last line');
+      process.kill(process.pid, 'SIGKILL');
+    `;
+    const { outputFiles } = await build({
+      stdin: { contents: entry, resolveDir: join(__dirname, '..', '..') },
+      bundle: true,
+      platform: 'node',
+      write: false,
+    });
+    const { signal, stdout } = spawnSync(process.execPath, ['-'], {
+      input: outputFiles[0]!.text,
+      encoding: 'utf8',
+    });
+    expect(signal).toBe('SIGKILL');
+    expect(stdout).toContain('the last line');
   });
 });
