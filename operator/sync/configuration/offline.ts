@@ -11,7 +11,13 @@ import type { HubReturn } from './hub-return';
 import type { Wanted } from './loads';
 import { Outcomes } from './outcomes';
 import type { PodReplacement } from './pod-replacement';
-import { isRestartPublished, publishConfiguration, type Published, publishedConfiguration } from './publish';
+import {
+  isRestartBegun,
+  isRestartPublished,
+  publishConfiguration,
+  type Published,
+  publishedConfiguration,
+} from './publish';
 import { decideReload } from './reload-decision';
 import { type StartVerdict, startVerdict } from './start-verdict';
 
@@ -54,7 +60,8 @@ export class OfflineConfigurations {
     const accepted = hub && (await this.accepted.current(hub, forced));
     const outcomes = new Outcomes(resource, content, accepted);
     const failure = hub && !verdict && (await this.failedStarts.handle(resource, content, hub, accepted));
-    if (failure === 'went back') return outcomes.failedStart();
+    if (failure === 'went back')
+      return isRestartBegun(this.services, resource) ? outcomes.failedStart() : outcomes.failedStartWaits();
     const isRecovery = hub !== undefined && isInRecoveryMode(hub);
     const situation = {
       wanted,
@@ -98,7 +105,7 @@ export class OfflineConfigurations {
       const { configuration } = accepted.marker;
       await publishConfiguration(this.services, resource, { files: accepted.files, hash: configuration });
       await this.pods.replace(hub, `recovery mode with ${hash}`);
-      return outcomes.checkFailed(conditionOf(hub, 'Ready')?.message ?? 'The hub runs in recovery mode.');
+      return outcomes.uncheckedStart();
     }
     const rejected = verdict && isSameMarker(verdict.marker, marker) && !forced ? verdict : undefined;
     if (!rejected && accepted && this.needsRestart(situation, accepted)) return undefined;

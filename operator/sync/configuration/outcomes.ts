@@ -51,10 +51,31 @@ export class Outcomes {
    * @param running hash of what the hub runs with instead; undefined: it does not run yet
    */
   failedStart(running?: string): Outcome {
-    const { pod } = objectNames(this.resource.spec.hubRef.name);
-    const message = `The hub came up in its recovery mode with this configuration, although its check accepts it, so the last good one is loaded again. The log of the pod ${pod} says why. Correct the configuration, or annotate this resource with ${userAnnotations.reconcileAt} to try it again.`;
     const status = { ...this.generated, ...(running && { appliedHash: running }) };
-    return stalled('CheckFailed', message, { status });
+    return stalled('CheckFailed', this.failedStartMessage('so the last good one is loaded again.'), {
+      status,
+    });
+  }
+
+  /** The hub came up with what it had not checked; it is in use no longer. What the Hub reports may be of another cause. */
+  uncheckedStart(): Outcome {
+    const { pod } = objectNames(this.resource.spec.hubRef.name);
+    const message = `The hub came up in its recovery mode with this configuration, which it had not checked, so the one before is loaded again. The hub checks this one then. The log of the pod ${pod} says what is wrong with it.`;
+    return stalled('CheckFailed', message, { status: this.generated });
+  }
+
+  /** The check accepts it, and the Hub has not begun with the restart that loads the last good one. */
+  failedStartWaits(): Outcome {
+    const { name } = this.resource.spec.hubRef;
+    const message = this.failedStartMessage(
+      `so the last good one is to be loaded again, by a restart. It has not begun: if the Hub ${name} reports a mistake, correct that first.`,
+    );
+    return stalled('CheckFailed', message, { status: this.generated, after: DEPENDENCY_REQUEUE });
+  }
+
+  private failedStartMessage(consequence: string): string {
+    const { pod } = objectNames(this.resource.spec.hubRef.name);
+    return `The hub came up in its recovery mode with this configuration, although its check accepts it, ${consequence} The log of the pod ${pod} says why. Correct the configuration, or annotate this resource with ${userAnnotations.reconcileAt} to try it again.`;
   }
 
   /** The same, and the hub has run with no other files: the secrets of before have no copy. */
@@ -67,11 +88,14 @@ export class Outcomes {
     return stalled('CheckFailed', message, { status: this.generated, after: DEPENDENCY_REQUEUE });
   }
 
-  restarting(sections: readonly string[]): Outcome {
+  /** @param heldBy the mistake for which the Hub does not begin with the restart */
+  restarting(sections: readonly string[], heldBy?: string): Outcome {
+    const { name } = this.resource.spec.hubRef;
+    const loaded = sections.length > 0 ? list(sections) : 'the configuration';
     const message =
-      sections.length > 0
-        ? `The hub is being restarted to load ${list(sections)}.`
-        : 'The hub is being restarted to load the configuration.';
+      heldBy === undefined
+        ? `The hub is being restarted to load ${loaded}.`
+        : `The hub is to be restarted to load ${loaded}. The restart has not begun: the Hub ${name} reports ${heldBy}. Correct what its conditions name.`;
     return waiting('RestartPending', message, CONFIGURATION_LOAD_REQUEUE, {
       status: { ...this.generated, changedSections: sections },
       events: this.progress('RestartPending', message),

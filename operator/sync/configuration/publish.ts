@@ -128,6 +128,13 @@ export function isRestartPublished(
   return published !== undefined && isDeepStrictEqual(published, { configuration, secrets });
 }
 
+/** Whether the pod template has the present decision. False: the Hub has not copied it yet, or cannot for a mistake in its spec. */
+export function isRestartBegun(services: Pick<Services, 'cache'>, resource: HubConfiguration): boolean {
+  const published = publishedConfiguration(services, resource)?.restart;
+  const applied = restartOfPod(services, resource);
+  return !published || !applied || isDeepStrictEqual(published, applied);
+}
+
 function restartOfPod(
   { cache }: Pick<Services, 'cache'>,
   { metadata: { namespace }, spec: { hubRef } }: HubConfiguration,

@@ -42,6 +42,47 @@ describe('FailedStarts', () => {
     expect(restartsOf(hub.events)).toBe(2);
   });
 
+  test('the restart out of it is said to wait while the Hub has a mistake, whose words are the Hub’s alone', async () => {
+    const hub = await started();
+    const wanted = hub.wanted(UNKNOWN);
+    // Until the hub is in recovery mode.
+    for (let round = 0; round < 10 && restartsOf(hub.events) < 1; round++) await hub.reconcile(wanted, 1);
+    hub.setMistake('spec.podTemplate is wrong.');
+    const outcome = await hub.reconcile(wanted, 30);
+    expect(outcome).toMatchObject({ type: 'Stalled', reason: 'CheckFailed', after: 30_000 });
+    expect(outcome.message).toMatch(
+      /is to be loaded again, by a restart\. It has not begun: if the Hub villa reports a mistake, correct that first\./,
+    );
+    expect(outcome.message).not.toMatch(/is loaded again|podTemplate/);
+    expect(restartsOf(hub.events)).toBe(1);
+    hub.setMistake(undefined);
+    expect((await hub.reconcile(wanted, 30)).message).toContain('so the last good one is loaded again.');
+    expect(hub.text).toContain('second');
+    expect(restartsOf(hub.events)).toBe(2);
+  });
+
+  test('a start with what a crash left unchecked gives way to the one before, and a mistake of the Hub is not quoted as its fault', async () => {
+    const hub = await started();
+    hub.check = (text) => (text.includes('unknown') ? 'Unknown type.' : null);
+    const wanted = hub.wanted(UNKNOWN);
+    hub.killAfter(2);
+    await hub.untilKilled(wanted);
+    expect(hub.text).toContain('unknown');
+    hub.restartProcess();
+    hub.setMistake('spec.podTemplate is wrong.');
+    const outcome = await hub.operator().sync(wanted);
+    expect(outcome).toMatchObject({ type: 'Stalled', reason: 'CheckFailed' });
+    expect(outcome.message).toMatch(/which it had not checked, so the one before is loaded again\./);
+    expect(outcome.message).not.toContain('podTemplate');
+    expect(hub.text).toContain('second');
+    expect(hub.text).not.toContain('unknown');
+    // Once it runs again, the condition has the words of its check.
+    expect(await hub.reconcile(wanted, 10)).toMatchObject({
+      reason: 'CheckFailed',
+      message: expect.stringContaining('Unknown type.'),
+    });
+  });
+
   test('what failed is not tried again, by no process and in no start', async () => {
     const hub = await started();
     const wanted = hub.wanted(UNKNOWN);

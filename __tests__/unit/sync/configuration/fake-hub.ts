@@ -85,6 +85,7 @@ export class FakeHub {
   private status: HubConfiguration['status'];
   private secretsYaml: string | undefined;
   private isRecovery = false;
+  private mistake: string | undefined;
   private marker: { configuration: string | undefined; secrets?: string } | undefined;
   private start = 0;
   private restartHash: string | undefined;
@@ -205,6 +206,13 @@ export class FakeHub {
     return outcome!;
   }
 
+  /** The Hub has this mistake in its spec, for which it changes no pod template; undefined: it is corrected. */
+  setMistake(mistake: string | undefined): void {
+    this.mistake = mistake;
+    this.holdsRollouts = mistake !== undefined;
+    this.setCondition(this.isRecovery ? 'RecoveryMode' : 'HubRunning');
+  }
+
   /** Reconciles until the operator is killed. */
   async untilKilled(wanted: Wanted): Promise<void> {
     const online = this.operator();
@@ -306,8 +314,15 @@ export class FakeHub {
     return !this.isRecovery && !this.hangs;
   }
 
+  /** As the Hub reports them: the recovery mode comes before the mistake, which is in no other condition then. */
   private setCondition(reason: string): void {
-    const conditions = [{ type: 'Ready', status: 'False', reason, message: '', lastTransitionTime: '' }];
+    const rest = { message: this.mistake ?? '', lastTransitionTime: '' };
+    const isStalled = this.mistake !== undefined && reason !== 'RecoveryMode';
+    const present = isStalled ? 'InvalidSpec' : reason;
+    const conditions = [
+      { type: 'Ready', status: 'False', reason: present, ...rest },
+      ...(isStalled ? [{ type: 'Stalled', status: 'True', reason: present, ...rest }] : []),
+    ];
     this.hub = aHub({ status: { version: '2026.11.0', conditions } as never });
   }
 

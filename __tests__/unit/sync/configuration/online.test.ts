@@ -150,6 +150,21 @@ describe('OnlineConfigurations', () => {
       return hub.events.includes('restart');
     };
 
+    test('is said to wait while the Hub has a mistake, and begins once that is corrected', async () => {
+      const hub = await started();
+      hub.setMistake('spec.podTemplate is wrong.');
+      const operator = hub.operator();
+      const message =
+        'The hub is to be restarted to load counter. The restart has not begun: the Hub villa reports InvalidSpec. Correct what its conditions name.';
+      const waits = { type: 'Waiting', reason: 'RestartPending', message };
+      expect(await hub.reconcile(hub.wanted(RESTART), 5, operator)).toMatchObject(waits);
+      // By another process as well.
+      expect(await hub.reconcile(hub.wanted(RESTART), 5)).toMatchObject(waits);
+      hub.setMistake(undefined);
+      expect(await restartsLater(hub, hub.wanted(RESTART))).toBe(true);
+      expect(await hub.settle(hub.wanted(RESTART), operator)).toBe('ConfigurationLoaded');
+    });
+
     test('is withdrawn when the change is taken back', async () => {
       const { hub, operator } = await decided();
       expect(await hub.settle(hub.wanted(BASE), operator)).toBe('ConfigurationLoaded');
