@@ -2,9 +2,9 @@ import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { kinds } from '../operator/kinds';
 import { API_GROUP, API_VERSION, CATEGORY } from '../operator/kinds/group';
+import { objectSchema } from '../operator/kinds/object-schema';
 import { columnsOf } from '../operator/kinds/columns';
 import type { Column, KindDefinition } from '../operator/kinds/kind';
-import { serverDefaults } from '../operator/kinds/schema';
 
 /**
  * The CRDs of all kinds. Plain `ApiObject`s: the typed class of Kubernetes 1.28 drops newer fields such as
@@ -53,26 +53,6 @@ export function customResourceDefinition(definition: KindDefinition) {
 function printerColumn({ wide, ...column }: Column) {
   return wide ? { ...column, priority: 1 } : column;
 }
-
-/** The schema of the whole object, as the API server enforces it. */
-function objectSchema({ description, spec, status, rules }: KindDefinition) {
-  return {
-    type: 'object',
-    description,
-    properties: {
-      apiVersion: { type: 'string', description: `Always ${API_GROUP}/${API_VERSION}.` },
-      kind: { type: 'string', description: 'The kind of this resource.' },
-      metadata,
-      spec: serverDefaults(spec),
-      status,
-    },
-    required: ['spec'],
-    ...(rules ? { 'x-kubernetes-validations': rules } : {}),
-  };
-}
-
-// The API server knows what metadata is; the name is declared so that a rule may point at it.
-const metadata = { type: 'object', properties: { name: { type: 'string' } } };
 
 function belongsToHub({ spec }: KindDefinition): boolean {
   return spec.properties !== undefined && 'hubRef' in spec.properties;

@@ -2,6 +2,7 @@ import { Stopping } from './errors';
 import type { Clock } from './clock';
 import { DeadlineExceeded, withDeadline } from './deadline';
 import { kinds } from './kinds';
+import { duplicateMessage } from './kinds/duplicate-id';
 import { finalizerOf, userAnnotations } from './kinds/annotations';
 import { API_GROUP, API_VERSION } from './kinds/group';
 import type { KindDefinition } from './kinds/kind';
@@ -285,6 +286,7 @@ export class HubOperator extends OperatorAdapter {
       module: this.modules.of(kind),
       read: (key) => this.read(key),
       conflictingOwner: (resource) => this.controller.conflictingOwner(resource),
+      duplicateMessage: (resource, owner) => duplicateMessage(definition, resource, owner),
       recordWrite: (object) => this.cache.recordWrite(object),
       annotations: { reconcileRequestedAt: userAnnotations.reconcileAt, dryRun: userAnnotations.dryRun },
       leaderSignal: this.leadership.signal,

@@ -19,7 +19,7 @@ import { isServerUnavailable } from './api-client';
 import { Backoff } from './backoff';
 import { isReady } from './conditions';
 import { Dependencies } from './dependencies';
-import { IdentityIndex } from './identity-index';
+import { IdentityIndex, identityInHub } from './identity-index';
 import { type ObjectKey, objectKey, objectKeyOf, parseObjectKey } from './object-key';
 import type { ClusterObject } from './objects';
 import type { Priority } from './priority';
@@ -286,13 +286,6 @@ export class Controller {
     for (const [key, age] of this.queue.inProgress()) ages.get(parseObjectKey(key).kind)!.push(age);
     return ages;
   }
-}
-
-/** The identity of a resource among those of all hubs; undefined: it has none (yet). */
-function identityInHub(definition: KindDefinition, resource: CustomResource): string | undefined {
-  const identity = definition.identity?.(resource);
-  if (identity === undefined) return undefined;
-  return [definition.kind, resource.metadata.namespace, definition.hubName(resource), identity].join('/');
 }
 
 function resyncDelay(): number {

@@ -1,3 +1,5 @@
+import type { KindDefinition } from '../kinds/kind';
+import type { CustomResource } from '../kinds/resource';
 import type { ObjectKey } from './object-key';
 
 /** A resource that describes an object in a hub. */
@@ -57,4 +59,11 @@ export class IdentityIndex {
 function byAge(a: Contender, b: Contender): number {
   if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1;
   return a.uid < b.uid ? -1 : 1;
+}
+
+/** The identity of a resource among those of all hubs; undefined: it has none (yet). */
+export function identityInHub(definition: KindDefinition, resource: CustomResource): string | undefined {
+  const identity = definition.identity?.(resource);
+  if (identity === undefined) return undefined;
+  return [definition.kind, resource.metadata.namespace, definition.hubName(resource), identity].join('/');
 }

@@ -49,6 +49,8 @@ export interface ReconcilerOptions<R extends CustomResource> {
   readonly read: (key: ObjectKey) => R | undefined;
   /** The older resource that owns the same object in the hub, if there is one. */
   readonly conflictingOwner: (resource: R) => ObjectKey | undefined;
+  /** Says that the resource of this name owns the same object, and the way out, as a sentence. */
+  readonly duplicateMessage: (resource: R, owner: string) => string;
   /** Records the API server's answer to a write in the cache. Returns the newest known state of the resource. */
   readonly recordWrite: (resource: R) => R;
   readonly annotations: { readonly reconcileRequestedAt: string; readonly dryRun: string };
@@ -105,13 +107,18 @@ export class Reconciler<R extends CustomResource> {
     if (resource.metadata.deletionTimestamp) return this.finalize(resource, log);
     if (resource.spec.suspend) return this.reconcileSuspended(resource);
     const owner = this.options.conflictingOwner(resource);
-    if (owner) return this.updateStatus(resource, duplicate(owner), log);
+    if (owner) return this.updateStatus(resource, this.duplicate(resource, owner), log);
     const [unsafe] = unsafeIntegers(resource.spec, 'spec');
     if (unsafe) return this.updateStatus(resource, stalled('InvalidSpec', unsafeIntegerMessage(unsafe)), log);
     const owned = await this.withFinalizer(resource);
     // The watch brings it sooner.
     if (!owned) return { type: 'requeue', after: DEPENDENCY_REQUEUE, priority: 'resync' };
     return this.updateStatus(owned, await this.attempt(owned, log), log);
+  }
+
+  /** It gets no finalizer until the conflict is resolved: it has no object in the hub. */
+  private duplicate(resource: R, owner: ObjectKey): Outcome {
+    return stalled('DuplicateId', this.options.duplicateMessage(resource, parseObjectKey(owner).name));
   }
 
   private async handleError(key: ObjectKey, error: Error, log: Logger): Promise<Result> {
@@ -305,13 +312,4 @@ function resultOf(outcome: Outcome): Result {
   if (type === 'Stalled') return { type: 'stalled', ...(after !== undefined && { after }) };
   if (after === undefined) return { type: 'resync' };
   return { type: 'requeue', after, priority: (type === 'Waiting' && outcome.priority) || 'change' };
-}
-
-/** A duplicate gets no finalizer until the conflict is resolved: it has no object in the hub. */
-function duplicate(owner: ObjectKey): Outcome {
-  const { kind, name } = parseObjectKey(owner);
-  return stalled(
-    'DuplicateId',
-    `${kind} ${name} is older and owns the same object in the hub. Delete one of the two, or give this one another id or name.`,
-  );
 }

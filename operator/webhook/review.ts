@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { kinds } from '../kinds';
+import { duplicateMessage, hasChosenId } from '../kinds/duplicate-id';
 import { API_GROUP } from '../kinds/group';
 import type { KindDefinition } from '../kinds/kind';
 import type { CustomResource } from '../kinds/resource';
 import type { AdmissionRequest, Verdict } from './admission-review';
 import type { ClusterState } from './cluster-state';
-import { duplicateMessage, duplicateOf } from './duplicate-id';
 import { warningsOf } from './warnings';
 
 const definitions = new Map(kinds.map((definition) => [definition.kind, definition]));
@@ -28,11 +28,26 @@ export function review(
   const warnings = warningsOf(object, definition, state);
   const duplicate = duplicateOf(definition, object, state);
   if (!duplicate) return { warnings };
-  const message = duplicateMessage(definition, object, duplicate);
+  const message = duplicateMessage(definition, object, duplicate.metadata.name);
   // Two that were stored while the webhook was not reached must stay editable: the reconciliation reports them.
   return oldObject && !hasNewId(definition, object, oldObject)
     ? { warnings: [message, ...warnings] }
     : { refusal: { field: fieldOfId(object), message }, warnings };
+}
+
+/**
+ * The other resource that has the same id in the same hub (rules.md, "Ownership of objects in the hub"). One that is
+ * being deleted gives its id up. Undefined: there is none, or this kind has no such ids.
+ */
+function duplicateOf(
+  definition: KindDefinition,
+  resource: CustomResource,
+  state: ClusterState,
+): CustomResource | undefined {
+  if (!hasChosenId(definition)) return undefined;
+  return state
+    .othersWithIdentity(definition, resource)
+    .find((other) => other.metadata.deletionTimestamp === undefined);
 }
 
 function hasNewId(definition: KindDefinition, object: CustomResource, before: CustomResource): boolean {

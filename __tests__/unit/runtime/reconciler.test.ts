@@ -59,6 +59,7 @@ class Bench {
         return this.present;
       },
       conflictingOwner: () => this.conflictingOwner,
+      duplicateMessage: (_, owner) => `Widget ${owner} has it already.`,
       recordWrite: (resource) => (this.present = resource),
       annotations,
       leaderSignal: this.leadership.signal,
@@ -202,7 +203,7 @@ describe('Reconciler', () => {
       expect(bench.happened).not.toContain('finalizers 1');
       expect(bench.condition('Stalled')).toMatchObject({
         reason: 'DuplicateId',
-        message: expect.stringContaining('older'),
+        message: 'Widget older has it already.',
       });
     });
 

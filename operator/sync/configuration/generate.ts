@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { isMap } from 'yaml';
+import type { HubConfigurationSpec } from '../../kinds';
 import { MARKER_SCRIPT } from '../../kinds/ids';
 import { entriesOf, type HubYaml, parseHubYaml, type Position, type YamlProblem } from './hub-yaml';
 import { type Addition, freeKey, missingIncludes, type TopLevel } from './includes';
@@ -45,6 +46,19 @@ export type Generated =
   | GeneratedConfiguration
   /** `message`: what is wrong, and where. */
   | { readonly type: 'invalid'; readonly message: string };
+
+/** What of a spec with its defaults the files are generated from. */
+export function configurationSource(
+  { configuration, files, recorder }: HubConfigurationSpec,
+  hasSecrets: boolean,
+): ConfigurationSource {
+  return {
+    configuration,
+    files,
+    recorder: recorder && { ...recorder, databaseFromSecret: recorder.databaseSecretRef !== undefined },
+    hasSecrets,
+  };
+}
 
 const BYTE_ORDER_MARK = '\ufeff';
 

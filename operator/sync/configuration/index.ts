@@ -21,7 +21,7 @@ import type { Services } from '../services';
 import { AcceptedConfigurations } from './accepted';
 import { type Content, contentOf } from './content';
 import { FailedStarts } from './failed-starts';
-import type { ConfigurationSource } from './generate';
+import { configurationSource } from './generate';
 import { HubReturn } from './hub-return';
 import { Loads } from './loads';
 import { missingSecrets } from './missing-secrets';
@@ -115,7 +115,7 @@ async function prepare(
   if (url?.type === 'missing') return { outcome: waitForSecret(url) };
   const before = await readGeneratedSecrets(services, namespace, name);
   const hasSecrets = before !== undefined || url !== undefined;
-  const generated = generation.generate(resource, sourceOf(spec, hasSecrets));
+  const generated = generation.generate(resource, configurationSource(spec, hasSecrets));
   if (generated.type === 'invalid') {
     const message = `${generated.message} The last good configuration stays.`;
     return { outcome: stalled('InvalidConfiguration', message) };
@@ -154,18 +154,6 @@ const withEvents = (outcome: Outcome, events: readonly EventSpec[]): Outcome => 
   ...outcome,
   events: [...(outcome.events ?? []), ...events],
 });
-
-function sourceOf(
-  { configuration, files, recorder }: HubConfigurationSpec,
-  hasSecrets: boolean,
-): ConfigurationSource {
-  return {
-    configuration,
-    files,
-    recorder: recorder && { ...recorder, databaseFromSecret: recorder.databaseSecretRef !== undefined },
-    hasSecrets,
-  };
-}
 
 /** What of `spec.recorder` has no effect, reported once for each version of the spec. */
 function overrides(

@@ -1,0 +1,26 @@
+import { kinds } from '../../../operator/kinds';
+import { duplicateMessage, hasChosenId } from '../../../operator/kinds/duplicate-id';
+import { definitionOf, ours } from '../webhook/requests';
+
+describe('duplicateMessage', () => {
+  test('names the id of an automation, a scene or a script, and both places that it may be from', () => {
+    expect(duplicateMessage(definitionOf('HubScript'), ours('HubScript', 'good-night'), 'first')).toBe(
+      'HubScript first has the id good_night in the Hub villa already: delete it, or give this one another spec.id or metadata.name.',
+    );
+  });
+
+  test('of a kind without such an id it names the other resource', () => {
+    const floor = ours('HubFloor', 'second', { name: 'Ground floor' });
+    expect(duplicateMessage(definitionOf('HubFloor'), floor, 'first')).toBe(
+      'HubFloor first owns the same object in the Hub villa already: delete one of the two, or give this one another name.',
+    );
+  });
+
+  test('a person chooses the ids of three kinds', () => {
+    expect(kinds.filter(hasChosenId).map(({ kind }) => kind)).toEqual([
+      'HubAutomation',
+      'HubScene',
+      'HubScript',
+    ]);
+  });
+});

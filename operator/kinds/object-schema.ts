@@ -1,0 +1,23 @@
+import { API_GROUP, API_VERSION } from './group';
+import type { KindDefinition } from './kind';
+import { serverDefaults } from './schema';
+
+/** The schema of the whole object, as the API server enforces it. */
+export function objectSchema({ description, spec, status, rules }: KindDefinition) {
+  return {
+    type: 'object',
+    description,
+    properties: {
+      apiVersion: { type: 'string', description: `Always ${API_GROUP}/${API_VERSION}.` },
+      kind: { type: 'string', description: 'The kind of this resource.' },
+      metadata,
+      spec: serverDefaults(spec),
+      status,
+    },
+    required: ['spec'],
+    ...(rules ? { 'x-kubernetes-validations': rules } : {}),
+  };
+}
+
+// The API server knows what metadata is; the name is declared so that a rule may point at it.
+const metadata = { type: 'object', properties: { name: { type: 'string' } } };
