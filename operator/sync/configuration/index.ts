@@ -62,7 +62,7 @@ export function configurationModule(services: Services, hubs: HubClients): Confi
     try {
       if ('outcome' in prepared) {
         if ('outcome' in reached) return prepared.outcome;
-        return await online.syncHttp(prepared.outcome, { strategy }, reached.hub, reached.client, context);
+        return await online.syncInvalid(prepared.outcome, { strategy }, reached.hub, reached.client, context);
       }
       const { content, events } = prepared;
       const wanted = {

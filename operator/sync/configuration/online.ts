@@ -47,8 +47,22 @@ export class OnlineConfigurations {
     return this.syncHttp(outcome, wanted.policy, hub, client, context);
   }
 
-  /** Also beside a configuration that is invalid: a trial of the settings has to be ended within minutes. */
-  async syncHttp(
+  /**
+   * Beside a configuration that cannot be generated: a trial of the settings has to be ended within minutes, and no change
+   * waits for the hub any longer.
+   */
+  syncInvalid(
+    outcome: Outcome,
+    policy: Pick<ReloadPolicy, 'strategy'>,
+    hub: Hub,
+    client: HubClient,
+    context: ReconcileContext,
+  ): Promise<Outcome> {
+    this.hubReturn.end(hub);
+    return this.syncHttp(outcome, policy, hub, client, context);
+  }
+
+  private async syncHttp(
     outcome: Outcome,
     { strategy }: Pick<ReloadPolicy, 'strategy'>,
     hub: Hub,

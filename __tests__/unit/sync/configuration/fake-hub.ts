@@ -8,7 +8,7 @@ import type { Manifest } from '../../../../operator/runtime/apply';
 import type { ClusterObject } from '../../../../operator/runtime/objects';
 import { normalize } from '../../../../operator/runtime/normalize';
 import { builtin } from '../../../../operator/runtime/types';
-import { type Outcome, waiting } from '../../../../operator/runtime/outcome';
+import { type Outcome, stalled, waiting } from '../../../../operator/runtime/outcome';
 import { AcceptedConfigurations } from '../../../../operator/sync/configuration/accepted';
 import { contentOf } from '../../../../operator/sync/configuration/content';
 import { generateConfiguration } from '../../../../operator/sync/configuration/generate';
@@ -37,10 +37,14 @@ interface ConfigMap {
 /** A process of the operator. */
 export interface Operator {
   sync(wanted: Wanted, forced?: boolean): Promise<Outcome>;
+  /** Reconciles a configuration that cannot be generated, while the hub can be used. */
+  syncInvalid(): Promise<Outcome>;
   close(): void;
 }
 
 const AWAY = waiting('HubNotReady', 'Waiting for the Hub villa.', 300_000);
+
+const INVALID = stalled('InvalidConfiguration', 'The last good configuration stays.');
 
 const resource = {
   apiVersion: 'hub-operator.dev/v1',
@@ -161,6 +165,8 @@ export class FakeHub {
     const online = new OnlineConfigurations(given, accepted, pods, loads, hubReturn);
     return {
       close: () => loads.close(),
+      syncInvalid: () =>
+        online.syncInvalid(INVALID, { strategy: 'auto' }, this.hub, this.client, { forced: false } as never),
       sync: (wanted, forced = false) =>
         this.isUsable
           ? online.sync(wanted, this.hub, this.client, { forced } as never)

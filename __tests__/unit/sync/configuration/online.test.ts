@@ -233,6 +233,22 @@ describe('OnlineConfigurations', () => {
     }
   });
 
+  test('so does one that is made once more after the hub came back to a configuration that is invalid', async () => {
+    const hub = await started();
+    const operator = hub.operator();
+    hub.hangs = true;
+    await operator.sync(hub.wanted(HOT));
+    hub.hangs = false;
+    expect(await operator.syncInvalid()).toMatchObject({ reason: 'InvalidConfiguration' });
+    await hub.clock.advance(60 * 60_000);
+    hub.hangs = true;
+    expect(await operator.sync(hub.wanted(HOT))).toMatchObject({ type: 'Waiting', after: 5_000 });
+    expect(hub.text).toContain('first');
+    hub.hangs = false;
+    expect(await hub.settle(hub.wanted(HOT), operator)).toBe('ConfigurationLoaded');
+    expect(hub.events).not.toContain('restart');
+  });
+
   describe('under hot-reload, what is written while the hub is away', () => {
     /** The hub hangs, and the user asks not to wait for it. */
     async function writtenAway(text: string, files: Files = {}) {
