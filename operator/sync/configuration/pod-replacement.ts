@@ -10,10 +10,11 @@ import type { RestartHashes } from './publish';
 
 /** Restarts hubs for which no template changes, by the deletion of their pod: once for each reason. */
 export class PodReplacement {
-  private readonly reasons: PerHub<string>;
+  /** The last replacement: why, and the uid of the pod that was to go. */
+  private readonly replaced: PerHub<{ readonly reason: string; readonly pod: string }>;
 
   constructor(private readonly services: Pick<Services, 'cache' | 'cluster' | 'log'>) {
-    this.reasons = new PerHub(services.cache);
+    this.replaced = new PerHub(services.cache);
   }
 
   /** Whether the present pod was started for this decision. */
@@ -31,15 +32,18 @@ export class PodReplacement {
     const { namespace, name } = hub.metadata;
     const pod = this.podOf(hub);
     if (!pod || pod.metadata.uid === undefined || pod.metadata.deletionTimestamp) return true;
-    if (this.reasons.get(hub) === reason) return false;
-    this.reasons.set(hub, reason);
+    const { uid } = pod.metadata;
+    const before = this.replaced.get(hub);
+    // The pod that was to go may still be there: the request for it has failed, or the cache does not show that it goes.
+    if (before?.reason === reason && before.pod !== uid) return false;
+    this.replaced.set(hub, { reason, pod: uid });
     const fields = { kind: hub.kind, namespace, name, pod: pod.metadata.name, reason };
     log.warn(fields, 'deleting the pod of a hub that has to read its configuration at a start');
     try {
       await cluster.request({
         method: 'DELETE',
         path: pathOf(builtin.Pod, namespace, pod.metadata.name),
-        body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid: pod.metadata.uid } },
+        body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } },
       });
     } catch (error) {
       if (!isNotFound(error) && !isConflict(error)) throw error; // it is gone already
@@ -49,7 +53,7 @@ export class PodReplacement {
 
   /** The hub has read its configuration: the next replacement is for another cause. */
   settled(hub: Hub): void {
-    this.reasons.delete(hub);
+    this.replaced.delete(hub);
   }
 
   /** The present pod of the hub. */
