@@ -3,7 +3,7 @@ import type { Clock } from '../clock';
 import { withDeadline } from '../deadline';
 import { Stopping } from '../errors';
 import type { Logger } from '../log';
-import { type ApiClient, isConflict } from './api-client';
+import { type ApiClient, isConflict, isTransient } from './api-client';
 import { type Lease, LeaseLock } from './lease-lock';
 
 export interface LeaderOptions {
@@ -101,8 +101,9 @@ export class LeaderElection {
     try {
       await this.giveBack();
     } catch (error) {
-      if (!isConflict(error)) throw error;
-      await this.giveBack(); // the lease was changed, for example annotated, or belongs to another process by now
+      // A conflict: it was changed, for example annotated, or belongs to another process by now. Or an answer was late.
+      if (!isTransient(error)) throw error;
+      await this.giveBack();
     }
   }
 

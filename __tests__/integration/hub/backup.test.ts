@@ -204,7 +204,8 @@ describe('the backups of a hub', () => {
   });
 
   test('and a token that is younger than a restored backup is recreated', async () => {
-    const { backups } = await client.connection.command('backup/info');
+    // Its connection may not be back yet.
+    const { backups } = await until('the hub answers', () => client.connection.command('backup/info'));
     const before = await home.secret('h-api-token', 'token');
     await home.delete('secret', 'h-api-token');
     const younger = await until('another token is stored', async () => {
@@ -213,6 +214,7 @@ describe('the backups of a hub', () => {
     });
     await home.ready('hub', 'h');
     client = await home.client('h');
+    await until('the hub answers', config); // a restore that it was not asked for would be waited for in vain
     const restore = {
       backup_id: backups[0]!.backup_id,
       agent_id: 'backup.local',

@@ -106,7 +106,7 @@ describe('a home that is applied at once', () => {
       expect(known).toEqual(expect.arrayContaining([...(reasons.get(kind) ?? ['none at all'])]));
     }
     expect(reasons.get('HubAutomation')).toContain('TokenNotAvailable');
-    expect(await operator.metric('controller_runtime_reconcile_total')).toBeGreaterThan(10);
+    expect((await operator.outcomes()).length).toBeGreaterThan(10); // over all starts of the process
     expect(await operator.failures()).toEqual([]);
   });
 

@@ -58,9 +58,16 @@ beforeAll(async () => {
 });
 afterAll(() => proxy?.stop());
 
-/** Starts the operator again whenever it was struck, until it was struck everywhere and `done` says so. */
-async function throughAll(strikes: CrashPoint[], done: () => Promise<boolean>): Promise<void> {
-  points = strikes;
+/**
+ * Does something, and starts the operator again whenever it was struck, until it was struck everywhere and `done` says so.
+ */
+async function throughAll(
+  strikes: CrashPoint[],
+  act: () => Promise<unknown>,
+  done: () => Promise<boolean>,
+): Promise<void> {
+  points = strikes; // first: what is to be struck may come before `act` has ended
+  await act();
   const left = () => points.map(({ moment, at }) => `${moment} ${at}`).join(', ');
   await until(
     'all is done in spite of all crashes',
@@ -82,12 +89,9 @@ jest.setTimeout(MANY_RESTARTS);
 
 describe('an operator that is killed', () => {
   test('a bootstrap that is killed at every state ends in the same hub', async () => {
-    await home.apply(
-      hub('villa', {
-        bootstrap: { location: { name: 'Crash site', latitude: '10.5', longitude: '-20.25' } },
-      }),
-      configuration('villa'),
-    );
+    const villa = hub('villa', {
+      bootstrap: { location: { name: 'Crash site', latitude: '10.5', longitude: '-20.25' } },
+    });
     const strikes = [
       state('after', 'WaitForHealth'),
       state('after', 'WaitForAPIReady'),
@@ -104,7 +108,11 @@ describe('an operator that is killed', () => {
       state('before', 'Done'),
       state('after', 'Done'),
     ];
-    await throughAll(strikes, () => isReady('hub', 'villa'));
+    await throughAll(
+      strikes,
+      () => home.apply(villa, configuration('villa')),
+      () => isReady('hub', 'villa'),
+    );
 
     client = await home.client('villa');
     const users = await client.connection.command('config/auth/list');
@@ -150,8 +158,11 @@ describe('an operator that is killed', () => {
         hits: (crossing) => ofAutomation(crossing) && statusOf(crossing)?.['entityId'] !== undefined,
       },
     ];
-    await home.apply(automation('villa', 'lights'));
-    await throughAll(strikes, () => isReady('hubautomation', 'lights'));
+    await throughAll(
+      strikes,
+      () => home.apply(automation('villa', 'lights')),
+      () => isReady('hubautomation', 'lights'),
+    );
     const entities = await client.connection.command('config/entity_registry/list');
     expect(
       entities.filter(({ platform }) => platform === 'automation').map(({ unique_id }) => unique_id),
@@ -165,9 +176,11 @@ describe('an operator that is killed', () => {
       at: 'the release of the finalizer',
       hits: ({ method, path }) => method === 'PATCH' && path.endsWith('/hubautomations/lights'),
     };
-    points = [strike];
-    await home.delete('hubautomation', 'lights', { wait: false });
-    await throughAll([strike], async () => !(await home.exists('hubautomation', 'lights')));
+    await throughAll(
+      [strike],
+      () => home.delete('hubautomation', 'lights', { wait: false }),
+      async () => !(await home.exists('hubautomation', 'lights')),
+    );
     expect(await client.entities.read('automation', 'lights')).toBeUndefined();
   });
 
@@ -291,8 +304,11 @@ describe('an operator that is killed', () => {
         crossing.path.endsWith('/hubintegrations/unknown/status') &&
         statusOf(crossing)?.['entryID'] !== undefined,
     };
-    await home.apply(dice('unknown'));
-    await throughAll([unknown], () => isDone('unknown'));
+    await throughAll(
+      [unknown],
+      () => home.apply(dice('unknown')),
+      () => isDone('unknown'),
+    );
     expect(await titles()).toEqual([...made, 'unknown'].sort());
     for (const each of [...made, 'unknown'])
       expect((await home.get('hubintegration', each)).status).not.toHaveProperty('adopted');

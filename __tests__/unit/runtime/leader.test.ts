@@ -317,6 +317,23 @@ describe('LeaderElection', () => {
     expect([isAnnotated(), server.lease?.spec.holderIdentity]).toEqual([true, '']);
   });
 
+  test.each(['GET', 'PUT'])(
+    'the leader releases the lease although one %s gets no answer',
+    async (method) => {
+      const { one, server } = await oneLeads();
+      const asked: string[] = [];
+      one.network = (request) => {
+        asked.push(request.method);
+        return request.method === method && asked.indexOf(method) === asked.length - 1
+          ? down()
+          : Promise.resolve();
+      };
+      await one.election.release();
+      expect(asked.filter((each) => each === method)).toHaveLength(2);
+      expect(server.lease?.spec.holderIdentity).toBe('');
+    },
+  );
+
   test('a candidate logs the holder that it waits for, once per holder', async () => {
     const { clock, one, two } = await oneLeads();
     await clock.advance(60_000);
