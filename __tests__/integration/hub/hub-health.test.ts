@@ -62,6 +62,8 @@ describe('a hub that answers no more, or answers as another', () => {
     await until(
       'the liveness probe has it restarted',
       async () => (await hubPid(home, 'h').catch(() => before)) !== before,
+      // Its four failures take up to three minutes: probes have more time where many hubs share a machine.
+      480_000,
     );
     await home.ready('hub', 'h');
     await running(await home.client('h'));
