@@ -3,7 +3,7 @@ import { type Clock, timestamp } from '../clock';
 import type { CustomResource } from '../kinds/resource';
 import { sentence } from '../sentence';
 import { truncate } from '../truncate';
-import { type ApiClient, isNotFound } from './api-client';
+import { type ApiClient, isConflict, isNotFound } from './api-client';
 import type { EventSpec } from './event-spec';
 import { pathOf } from './objects';
 import { builtin } from './types';
@@ -34,32 +34,46 @@ export class EventWriter {
     private readonly instance: string,
   ) {}
 
-  /** @throws ApiError, ApiServerUnreachable */
-  async write(resource: CustomResource, event: EventSpec): Promise<void> {
+  /**
+   * Can be repeated with the same arguments after an error: what the API server has stored, without an answer that came,
+   * is not written twice.
+   *
+   * @param at when it happened, in milliseconds since the epoch
+   * @throws ApiError, ApiServerUnreachable
+   */
+  async write(resource: CustomResource, event: EventSpec, at: number): Promise<void> {
     const lastAt = this.clock.monotonic();
     this.forgetOld(lastAt);
-    const now = this.clock.now();
     const id = seriesId(resource, event);
     const known = this.series.get(id);
-    this.series.delete(id);
-    if (known && (await this.count(resource, event, known, now))) {
+    if (known && (await this.count(resource, event, known, at))) {
       known.lastAt = lastAt;
+      this.series.delete(id);
       this.series.set(id, known);
       return;
     }
     const name = resource.metadata.name.slice(0, LONGEST_NAME).replace(/[^a-z0-9]+$/, '');
     const series = {
-      name: `${name}.${id}${now.toString(16)}`,
-      firstTimestamp: timestamp(now),
+      name: `${name}.${id}${at.toString(16)}`,
+      firstTimestamp: timestamp(at),
       count: 1,
       lastAt,
     };
-    await this.cluster.request({
-      method: 'POST',
-      path: pathOf(builtin.Event, resource.metadata.namespace),
-      body: this.body(resource, event, series),
-    });
+    await this.create(resource, event, series);
+    this.series.delete(id);
     this.series.set(id, series);
+  }
+
+  private async create(resource: CustomResource, event: EventSpec, series: Series): Promise<void> {
+    try {
+      await this.cluster.request({
+        method: 'POST',
+        path: pathOf(builtin.Event, resource.metadata.namespace),
+        body: this.body(resource, event, series),
+      });
+    } catch (error) {
+      if (!isConflict(error)) throw error; // stored by a try before
+    }
   }
 
   /** Increments the count of an Event object. False: the object no longer exists (the default TTL is an hour). */
@@ -67,9 +81,9 @@ export class EventWriter {
     resource: CustomResource,
     event: EventSpec,
     series: Series,
-    now: number,
+    at: number,
   ): Promise<boolean> {
-    series.count += 1;
+    const count = series.count + 1;
     try {
       await this.cluster.request({
         method: 'PATCH',
@@ -77,10 +91,11 @@ export class EventWriter {
         contentType: 'application/merge-patch+json',
         body: {
           message: truncate(sentence(event.message), LONGEST_MESSAGE),
-          count: series.count,
-          lastTimestamp: timestamp(now),
+          count,
+          lastTimestamp: timestamp(at),
         },
       });
+      series.count = count;
       return true;
     } catch (error) {
       if (isNotFound(error)) return false;

@@ -1,6 +1,8 @@
 import type { Clock } from '../clock';
 import type { CustomResource } from '../kinds/resource';
 import type { Logger } from '../log';
+import { Timer } from '../timer';
+import { isServerUnavailable } from './api-client';
 import type { EventSpec } from './event-spec';
 import type { EventWriter } from './event-writer';
 
@@ -9,6 +11,9 @@ const BURST = 25;
 const REFILL = 60_000;
 /** Capacity of the queue of events to write. When it is full, further events are only logged. */
 const QUEUE_LIMIT = 1_000;
+/** While the API server is unavailable, an event is tried this many times, with this pause, as client-go does. */
+const TRIES = 12;
+const RETRY = 10_000;
 
 interface Bucket {
   tokens: number;
@@ -19,6 +24,9 @@ interface Bucket {
 interface Pending {
   readonly resource: CustomResource;
   readonly event: EventSpec;
+  /** When it was recorded, in milliseconds since the epoch. */
+  readonly at: number;
+  triesLeft: number;
 }
 
 /**
@@ -28,8 +36,11 @@ interface Pending {
 export class EventRecorder {
   private readonly pending: Pending[] = [];
   /** The event that is being written. */
-  private current: { readonly uid: string; readonly written: Promise<void> } | undefined;
+  private current: { readonly uid: string; readonly tried: Promise<unknown> } | undefined;
   private running: Promise<void> | undefined;
+  /** Pending while the first event of the queue waits to be tried again; the others wait behind it. */
+  private readonly retry: Timer;
+  private draining = false;
   /** Token buckets by type and uid, so that Normal events do not use up that of Warnings; least recently used first. */
   private readonly buckets = new Map<string, Bucket>();
 
@@ -37,51 +48,82 @@ export class EventRecorder {
     private readonly writer: EventWriter,
     private readonly clock: Clock,
     private readonly log: Logger,
-  ) {}
+  ) {
+    this.retry = new Timer(clock);
+  }
 
   /** Logs the event and queues it for writing. */
   record(resource: CustomResource, event: EventSpec): void {
-    const fields = fieldsOf({ resource, event });
+    const fields = fieldsOf(resource, event);
     this.log.info({ ...fields, message: event.message }, 'recorded event');
     if (!this.takeToken(`${event.type} ${resource.metadata.uid}`)) return;
     if (this.pending.length >= QUEUE_LIMIT) {
       this.log.warn(fields, 'dropped event, queue of events is full');
       return;
     }
-    this.pending.push({ resource, event });
-    this.running ??= this.writePending();
+    this.pending.push({ resource, event, at: this.clock.now(), triesLeft: TRIES });
+    if (!this.retry.pending) this.resume();
   }
 
-  /** Resolves when all events of the resource have been written; called before its finalizer is released. */
+  /** Resolves when each event of the resource was tried; called before its finalizer is released. */
   async flush({ metadata: { uid } }: CustomResource): Promise<void> {
+    const mine = this.takeOf(uid);
+    if (this.current?.uid === uid) {
+      await this.current.tried;
+      mine.unshift(...this.takeOf(uid)); // it may have to be tried again
+    }
+    for (const each of mine) await this.write({ ...each, triesLeft: 1 });
+  }
+
+  /** Resolves when each event was tried: this process stops, so that none is kept for later. */
+  async drain(): Promise<void> {
+    this.draining = true;
+    this.retry.clear();
+    this.resume();
+    await this.running;
+    this.draining = false;
+  }
+
+  private takeOf(uid: string): Pending[] {
     const mine = this.pending.filter(({ resource }) => resource.metadata.uid === uid);
     const others = this.pending.filter(({ resource }) => resource.metadata.uid !== uid);
     this.pending.splice(0, this.pending.length, ...others);
-    if (this.current?.uid === uid) await this.current.written;
-    for (const each of mine) await this.write(each);
+    return mine;
   }
 
-  /** Resolves when all events have been written. */
-  async drain(): Promise<void> {
-    await this.running;
+  private resume(): void {
+    if (this.pending.length > 0) this.running ??= this.writePending();
   }
 
   private async writePending(): Promise<void> {
     for (let next = this.pending.shift(); next; next = this.pending.shift()) {
-      this.current = { uid: next.resource.metadata.uid, written: this.write(next) };
-      await this.current.written;
+      const tried = this.write(next);
+      this.current = { uid: next.resource.metadata.uid, tried };
+      if ((await tried) === 'done') continue;
+      this.pending.unshift(next);
+      if (this.draining) continue;
+      this.retry.set(RETRY, () => this.resume());
+      break;
     }
     this.current = undefined;
     this.running = undefined;
   }
 
-  /** Never rejects. */
-  private async write(pending: Pending): Promise<void> {
+  /** Never rejects. `again`: the API server was unavailable. */
+  private async write(pending: Pending): Promise<'done' | 'again'> {
+    const { resource, event, at } = pending;
+    pending.triesLeft -= 1;
     try {
-      await this.writer.write(pending.resource, pending.event);
+      await this.writer.write(resource, event, at);
     } catch (error) {
-      this.log.warn({ ...fieldsOf(pending), error }, 'failed to write event');
+      const fields = { ...fieldsOf(resource, event), error };
+      if (isServerUnavailable(error) && pending.triesLeft > 0 && !this.draining) {
+        this.log.debug(fields, 'failed to write event, retrying');
+        return 'again';
+      }
+      this.log.warn(fields, 'failed to write event');
     }
+    return 'done';
   }
 
   private takeToken(key: string): boolean {
@@ -106,6 +148,6 @@ export class EventRecorder {
   }
 }
 
-function fieldsOf({ resource: { kind, metadata }, event: { type, reason } }: Pending): object {
+function fieldsOf({ kind, metadata }: CustomResource, { type, reason }: EventSpec): object {
   return { kind, namespace: metadata.namespace, name: metadata.name, type, reason };
 }

@@ -1,8 +1,8 @@
 import { EventWriter } from '../../../operator/runtime/event-writer';
 import { EventRecorder } from '../../../operator/runtime/events';
-import { ApiError } from '../../../operator/runtime/api-client';
+import { ApiError, ApiServerUnreachable } from '../../../operator/runtime/api-client';
 import { ManualClock, settle } from '../manual-clock';
-import { FakeApiClient, notFound } from './fake-api-client';
+import { conflict, FakeApiClient, notFound } from './fake-api-client';
 import { widget } from './objects';
 import { RecordingLog } from './recording-log';
 
@@ -154,6 +154,106 @@ describe('EventRecorder', () => {
     cluster.handler = ({ body }) => body;
     await record();
     expect(written()).toEqual(['POST 1', 'POST 1']);
+  });
+
+  describe('while the API server is unavailable', () => {
+    const unavailable = () => {
+      throw new ApiServerUnreachable('connection refused');
+    };
+
+    test('an event is tried again, and those after it are written in their order', async () => {
+      const { clock, cluster, log, recorder } = setup();
+      cluster.handler = unavailable;
+      for (const message of ['one', 'two']) recorder.record(widget(), event(message));
+      await clock.advance(50_000);
+      expect(log.at('warn')).toEqual([]);
+      const failed = cluster.writes.length;
+      expect(failed).toBe(6);
+      cluster.handler = ({ body }) => body;
+      await clock.advance(10_000);
+      const messages = cluster.writes.map(({ body }) => (body as EventBody).message);
+      expect(messages.slice(failed)).toEqual(['one', 'two']);
+      expect(clock.pendingTimers).toBe(0);
+    });
+
+    test('an event has the time at which it was recorded', async () => {
+      const { clock, cluster, recorder } = setup();
+      cluster.handler = unavailable;
+      recorder.record(widget(), event('gone'));
+      await clock.advance(15_000);
+      cluster.handler = ({ body }) => body;
+      await clock.advance(10_000);
+      expect(cluster.writes.at(-1)?.body).toMatchObject({ firstTimestamp: '2026-01-01T00:00:00Z' });
+    });
+
+    test('an event that was stored without an answer is not written twice, and repetitions are counted on it', async () => {
+      const { clock, cluster, log, record, recorder } = setup();
+      const stored = new Map<string, EventBody>();
+      let answers = false;
+      cluster.handler = ({ method, body }) => {
+        const written = body as EventBody;
+        if (method === 'PATCH') {
+          const [name, present] = [...stored][0]!;
+          stored.set(name, { ...present, ...written });
+        } else if (stored.has(written.metadata.name)) throw conflict();
+        else stored.set(written.metadata.name, written);
+        return answers ? body : unavailable();
+      };
+      for (const count of [1, 2]) {
+        answers = false;
+        recorder.record(widget(), event('gone'));
+        await clock.advance(5_000);
+        answers = true;
+        await clock.advance(5_000);
+        expect([...stored.values()].map((each) => each.count)).toEqual([count]);
+      }
+      await record();
+      expect([...stored.values()].map((each) => each.count)).toEqual([3]);
+      expect(log.at('warn')).toEqual([]);
+    });
+
+    test('an event is given up after 12 tries, and the next one is tried', async () => {
+      const { clock, cluster, log, recorder } = setup();
+      cluster.handler = unavailable;
+      for (const message of ['one', 'two']) recorder.record(widget(), event(message));
+      await clock.advance(110_000);
+      const messages = cluster.writes.map(({ body }) => (body as EventBody).message);
+      expect(messages.filter((message) => message === 'one')).toHaveLength(12);
+      expect(messages.at(-1)).toBe('two');
+      expect(log.at('warn')).toEqual(['failed to write event']);
+    });
+
+    test('flush and drain try each event once more, and wait for no other try', async () => {
+      const { clock, cluster, log, recorder } = setup();
+      cluster.handler = unavailable;
+      const other = widget({ metadata: { uid: 'other' } });
+      recorder.record(widget(), event('one'));
+      recorder.record(other, event('two'));
+      await settle();
+      expect(cluster.writes).toHaveLength(1);
+      await recorder.flush(widget());
+      expect(cluster.writes).toHaveLength(2);
+      await recorder.drain();
+      expect(cluster.writes).toHaveLength(3);
+      expect(log.at('warn')).toEqual(['failed to write event', 'failed to write event']);
+      expect(clock.pendingTimers).toBe(0);
+    });
+
+    test('flush takes the event of the resource that fails while it waits', async () => {
+      const { clock, cluster, log, recorder } = setup();
+      let fail!: () => void;
+      cluster.handler = () =>
+        new Promise((_, reject) => (fail = () => reject(new ApiServerUnreachable('connection reset'))));
+      recorder.record(widget(), event('one'));
+      const flushed = recorder.flush(widget());
+      cluster.handler = ({ body }) => body;
+      fail();
+      await flushed;
+      expect(cluster.writes).toHaveLength(2);
+      expect(log.at('warn')).toEqual([]);
+      await clock.advance(60_000);
+      expect(cluster.writes).toHaveLength(2);
+    });
   });
 
   test('names and messages of any length fit', async () => {
