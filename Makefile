@@ -41,7 +41,7 @@ format: node_modules/.ready ## Puts all files into their format
 	@npm run --silent format
 
 .PHONY: synth
-synth: node_modules/.ready ## Writes dist/, imports/ and docs/reference from the sources (WEBHOOK_CERTIFICATE=cert-manager)
+synth: node_modules/.ready ## Writes dist/, imports/ and docs/reference from the sources (WEBHOOK_CERTIFICATE=cert-manager or none)
 	@rm -rf dist
 	@node_modules/.bin/cdk8s synth --no-check-upgrade
 	@node_modules/.bin/cdk8s import --no-check-upgrade --no-save

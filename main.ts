@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, Chart } from 'cdk8s';
 import { WatchedNamespace } from './manifests/access';
@@ -8,17 +7,19 @@ import { CustomResourceDefinitions } from './manifests/crds';
 import { Installation } from './manifests/installation';
 import { writeMonitoring } from './manifests/monitoring';
 import { installationLabels } from './manifests/names';
-import { kustomization } from './manifests/kustomization';
+import { writeBase, writeKustomization } from './manifests/kustomization';
 import { namespaced, readSynthSettings } from './manifests/settings';
 
 const app = new App({ outputFileExtension: '.yaml' });
 const settings = readSynthSettings(process.env);
 new CustomResourceDefinitions(new Chart(app, 'crds', { labels: installationLabels }));
 new Installation(app, 'install', settings);
-new Installation(app, 'install-namespaced', namespaced(settings));
-new WatchedNamespace(app, settings.namespace);
 app.synth();
-writeFileSync(join(app.outdir, 'kustomization.yaml'), kustomization);
+writeKustomization(app.outdir, ['install.yaml']);
+writeBase(join(app.outdir, 'namespaced'), (base) => [
+  new Installation(base, 'install', namespaced(settings)),
+]);
+writeBase(join(app.outdir, 'watched-namespace'), (base) => [new WatchedNamespace(base, settings.namespace)]);
 writeChart(join(app.outdir, 'chart'), settings);
 writeMonitoring(app.outdir, settings.namespace);
 writeArgoSettings(app.outdir);

@@ -149,7 +149,7 @@ async function removeDefinitions(kubectl: Kubectl): Promise<void> {
   console.log(`Deleted ${count(names.length, 'kind')}.`);
 }
 
-/** The roles in watched namespaces are of `watched-namespace.yaml`, which is applied to each of them. */
+/** The roles in watched namespaces are of `dist/watched-namespace`, which is applied to each of them. */
 async function removeOperator(kubectl: Kubectl, installed: readonly Manifest[]): Promise<void> {
   if (installed.length === 0) return;
   // The namespace is last: what is in it may be needed until then.

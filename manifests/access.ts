@@ -90,11 +90,11 @@ export class Access extends Construct {
   }
 }
 
-/** The operator's rights in one namespace, which `kubectl apply --namespace` names. */
+/** The operator's rights in one namespace, which `kubectl apply --namespace` or a kustomization names. */
 export class WatchedNamespace extends Chart {
   /** `namespace`: where the operator runs. */
   constructor(app: Construct, namespace: string) {
-    super(app, 'watched-namespace', { labels: installationLabels });
+    super(app, 'roles', { labels: installationLabels });
     const subjects = [accountIn(namespace)];
     new ApiObject(this, 'role', {
       ...rbac('Role'),

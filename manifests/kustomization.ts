@@ -1,8 +1,26 @@
-import { Yaml } from 'cdk8s';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { App, Chart, Yaml } from 'cdk8s';
 
-/** `dist/kustomization.yaml`, for `kubectl apply -k dist` and as a base of overlays: the same as `install.yaml`. */
-export const kustomization = Yaml.stringify({
-  apiVersion: 'kustomize.config.k8s.io/v1beta1',
-  kind: 'Kustomization',
-  resources: ['install.yaml'],
-});
+/** Writes `kustomization.yaml` into a folder: for `kubectl apply -k`, and as a base of kustomizations elsewhere. */
+export function writeKustomization(folder: string, resources: readonly string[]): void {
+  const text = Yaml.stringify({
+    apiVersion: 'kustomize.config.k8s.io/v1beta1',
+    kind: 'Kustomization',
+    resources,
+  });
+  writeFileSync(join(folder, 'kustomization.yaml'), text);
+}
+
+/**
+ * Writes a folder of the synth that is a base of its own, since a kustomization reads no file outside of its folder.
+ *
+ * @param charts adds the charts; each is a file of its name, and they are listed in this order
+ */
+export function writeBase(folder: string, charts: (app: App) => readonly Chart[]): void {
+  mkdirSync(folder, { recursive: true });
+  const app = new App({ outdir: folder, outputFileExtension: '.yaml' });
+  const names = charts(app).map(({ node }) => `${node.id}.yaml`);
+  app.synth();
+  writeKustomization(folder, names);
+}

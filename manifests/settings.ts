@@ -1,12 +1,15 @@
 import { version } from '../package.json';
 import { NAMESPACE } from './names';
 
-/** Where the operator works: in all namespaces, or in those that have the rights of `watched-namespace.yaml`. */
+/** Where the operator works: in all namespaces, or in those that have the rights of `dist/watched-namespace`. */
 export type Scope = 'cluster' | 'namespaced';
 
 /** Who makes the certificate of the webhook: the operator itself, or cert-manager. */
 export const webhookCertificates = ['self-signed', 'cert-manager'] as const;
 export type WebhookCertificate = (typeof webhookCertificates)[number];
+
+/** In their place: there is no webhook. */
+export const NO_WEBHOOK = 'none';
 
 /** Quantities, as Kubernetes writes them. */
 export interface Resources {
@@ -56,7 +59,7 @@ export const defaultSettings: SynthSettings = {
  */
 export function readSynthSettings(environment: Readonly<Record<string, string | undefined>>): SynthSettings {
   const { IMAGE: image = defaultSettings.image, WEBHOOK_CERTIFICATE: certificate } = environment;
-  const webhook = certificate ? webhookCertificate(certificate) : defaultSettings.webhook;
+  const webhook = certificate ? webhookOf(certificate) : defaultSettings.webhook;
   return { ...defaultSettings, image, webhook };
 }
 
@@ -67,8 +70,11 @@ export function namespaced(settings: SynthSettings): SynthSettings {
   return { ...settings, scope: 'namespaced', watchNamespaces: ['default'], webhook };
 }
 
-function webhookCertificate(value: string): WebhookCertificate {
+function webhookOf(value: string): WebhookCertificate | undefined {
+  if (value === NO_WEBHOOK) return undefined;
   const found = webhookCertificates.find((each) => each === value);
   if (found) return found;
-  throw new Error(`WEBHOOK_CERTIFICATE=${value}: one of ${webhookCertificates.join(', ')} is accepted`);
+  throw new Error(
+    `WEBHOOK_CERTIFICATE=${value}: one of ${[...webhookCertificates, NO_WEBHOOK].join(', ')} is accepted`,
+  );
 }

@@ -48,7 +48,8 @@ export async function uninstall(definitions: Definitions): Promise<void> {
   await until(`${group} is gone`, async () => (await kubectl(['get', '--raw', `/apis/${group}`])).code !== 0);
 }
 
-async function filesOf(definitions: Definitions): Promise<string[]> {
+/** Flags for kubectl that name their files. */
+export async function filesOf(definitions: Definitions): Promise<string[]> {
   const { module, folder, names } = modules[definitions];
   const { stdout } = await promisify(execFile)('go', ['mod', 'download', '-json', module], {
     env: { ...process.env, GOFLAGS: '-mod=mod', GOWORK: 'off' },

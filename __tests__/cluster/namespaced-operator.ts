@@ -13,8 +13,8 @@ export async function startNamespacedOperator(
   namespace: string,
 ): Promise<{ readonly operator: TestOperator; readonly account: string }> {
   const own = await freshNamespace('operator');
-  await install('install-namespaced', own, ['--namespace', own]);
-  await install('watched-namespace', own, ['--namespace', namespace]);
+  await install('namespaced/install', own, ['--namespace', own]);
+  await install('watched-namespace/roles', own, ['--namespace', namespace]);
   const account = `system:serviceaccount:${own}:${OPERATOR}`;
   // The API server knows a binding some time after it has stored it, and each refusal until then counts as one.
   await mayDo(account, 'update', 'leases', own);

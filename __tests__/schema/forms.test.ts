@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { App } from 'cdk8s';
 import { installations } from '../../manifests/chart/switches';
 import { WatchedNamespace } from '../../manifests/access';
 import { Installation } from '../../manifests/installation';
-import { defaultSettings, type SynthSettings } from '../../manifests/settings';
+import { defaultSettings, namespaced, type SynthSettings } from '../../manifests/settings';
 import { freshNamespace, mustKubectl } from '../cluster';
 import { CHART, helm, HELM_BUILD_TIMEOUT, type Manifest, parsed, rendered } from '../cluster/helm';
+import { documentedYaml } from '../integration/docs/documented-commands';
 import { expectStrictDryRun, expectStrictDryRunOf } from './strict-dry-run';
 import { readManifests } from '../../manifests/read-manifests';
 
@@ -31,14 +35,62 @@ function byName(manifests: readonly Manifest[]): Record<string, unknown> {
 const withoutNamespace = (manifests: readonly Manifest[]) =>
   byName(manifests.filter(({ kind }) => kind !== 'Namespace'));
 
+const kustomized = async (folder: string) => parsed(await mustKubectl(['kustomize', folder]));
+
+/** A patch of kustomize moves the variable that it changes to the front. */
+function withSortedEnvironment(manifests: readonly Manifest[]): Manifest[] {
+  return manifests.map((manifest) => {
+    if (manifest.kind !== 'Deployment') return manifest;
+    const copy = structuredClone(manifest) as Manifest & {
+      spec: { template: { spec: { containers: { env: { name: string }[] }[] } } };
+    };
+    for (const { env } of copy.spec.template.spec.containers) env.sort((a, b) => (a.name < b.name ? -1 : 1));
+    return copy;
+  });
+}
+
 const differing = installations(defaultSettings).map((settings): [string, SynthSettings] => [
   `scope ${settings.scope}, webhook ${settings.webhook ?? 'none'}, monitoring ${settings.monitoring}`,
   settings.scope === 'namespaced' ? { ...settings, watchNamespaces: ['home', 'garden'] } : settings,
 ]);
 
 describe('kubectl', () => {
-  test('kustomize makes of dist what is in install.yaml', async () => {
-    expect(byName(await parsed(await mustKubectl(['kustomize', 'dist'])))).toEqual(byName(install));
+  test.each([
+    ['dist', 'install'],
+    ['dist/namespaced', 'install'],
+    ['dist/watched-namespace', 'roles'],
+  ])('kustomize makes of %s what is in its %s.yaml', async (folder, file) => {
+    expect(byName(await kustomized(folder))).toEqual(
+      byName(readManifests(`${folder}/${file}.yaml`) as Manifest[]),
+    );
+  });
+
+  test('the kustomizations of limit-access.md change the image and the namespaces, and nothing else', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'fleet-'));
+    try {
+      await symlink(resolve('.'), join(folder, 'hub-operator'));
+      await mkdir(join(folder, 'fleet', 'home'), { recursive: true });
+      const write = (path: string, containing: string) =>
+        writeFile(
+          join(folder, 'fleet', path, 'kustomization.yaml'),
+          documentedYaml('docs/how-to/limit-access.md', containing).replace('REGISTRY', 'registry.example'),
+        );
+      await Promise.all([write('', 'WATCH_NAMESPACES'), write('home', 'namespace: home')]);
+      const settings: SynthSettings = {
+        ...namespaced(defaultSettings),
+        image: 'registry.example/hub-operator:0.1.0',
+        watchNamespaces: ['home'],
+      };
+      const rights = new WatchedNamespace(new App(), settings.namespace).toJson() as Manifest[];
+      const expected = [
+        ...(new Installation(new App(), 'install', settings).toJson() as Manifest[]),
+        ...rights.map((each) => ({ ...each, metadata: { ...each.metadata, namespace: 'home' } })),
+      ];
+      const made = await kustomized(join(folder, 'fleet'));
+      expect(byName(withSortedEnvironment(made))).toEqual(byName(withSortedEnvironment(expected)));
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 });
 
@@ -105,7 +157,9 @@ describe('the chart', () => {
 });
 
 describe('the API server accepts without a warning', () => {
-  test('the kustomization', () => expectStrictDryRun('dist', '-k'));
+  test.each(['dist', 'dist/namespaced', 'dist/watched-namespace'])('the kustomization in %s', (folder) =>
+    expectStrictDryRun(folder, '-k'),
+  );
 
   test('the chart with its default values', async () => {
     await expectStrictDryRunOf(await rendered(await freshNamespace('chart')));

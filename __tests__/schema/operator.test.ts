@@ -35,7 +35,7 @@ beforeAll(async () => {
   await mustKubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], { input: stored });
 });
 
-test.each(['install', 'install-namespaced'])(
+test.each(['install', 'namespaced/install'])(
   'the API server accepts every object of dist/%s.yaml without a warning',
   (name) => expectStrictDryRun(`dist/${name}.yaml`),
 );

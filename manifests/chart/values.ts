@@ -1,6 +1,6 @@
 import { settingsTable } from '../../operator/settings';
 import { version } from '../../package.json';
-import { type SynthSettings, webhookCertificates } from '../settings';
+import { NO_WEBHOOK, type SynthSettings, webhookCertificates } from '../settings';
 
 /** A part of JSON Schema. */
 export interface ValueSchema {
@@ -85,8 +85,8 @@ export function chartValues(settings: SynthSettings): readonly Value[] {
       path: 'webhook.certificate',
       about:
         'Who makes the certificate of the webhook, which refuses duplicate ids and warns of faults at `kubectl apply`: `self-signed` (the operator), `cert-manager`, or `none` (there is no webhook, and the operator finds the same faults later).',
-      default: settings.webhook ?? 'none',
-      schema: { enum: [...webhookCertificates, 'none'] },
+      default: settings.webhook ?? NO_WEBHOOK,
+      schema: { enum: [...webhookCertificates, NO_WEBHOOK] },
     },
     {
       path: 'monitoring.enabled',

@@ -1,7 +1,8 @@
-import { App, Chart } from 'cdk8s';
+import { Chart } from 'cdk8s';
 import type { Construct } from 'constructs';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeBase } from '../kustomization';
 import { installationLabels } from '../names';
 import { dashboardConfigMap, dashboardText, prometheusRule, serviceMonitor } from './objects';
 
@@ -23,12 +24,12 @@ export function addMonitoring(parent: Construct, namespace: string): void {
  */
 export function writeMonitoring(outdir: string, namespace: string): void {
   const folder = join(outdir, 'monitoring');
-  const app = new App({ outdir: folder, outputFileExtension: '.yaml' });
-  for (const [name, add] of Object.entries(parts))
-    add(new Chart(app, name, { labels: installationLabels }), namespace);
-  app.synth();
-  const resources = Object.keys(parts).map((name) => `  - ${name}.yaml\n`);
-  const kustomization = `apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n${resources.join('')}`;
-  writeFileSync(join(folder, 'kustomization.yaml'), kustomization);
+  writeBase(folder, (app) =>
+    Object.entries(parts).map(([name, add]) => {
+      const chart = new Chart(app, name, { labels: installationLabels });
+      add(chart, namespace);
+      return chart;
+    }),
+  );
   writeFileSync(join(folder, 'dashboard.json'), dashboardText());
 }

@@ -324,7 +324,7 @@ describe('make deploy and make undeploy', () => {
     });
 
     test('removes the roles in namespaces that a namespaced operator has watched', async () => {
-      await cluster.must(['apply', '--namespace=home', '--filename=dist/watched-namespace.yaml']);
+      await cluster.must(['apply', '--namespace=home', '--filename=dist/watched-namespace/roles.yaml']);
       const { code, output } = await cluster.run('undeploy', { YES: '1' });
       expect([code, output]).toEqual([0, expect.stringContaining('2 objects of the operator')]);
       expect(await cluster.must(['get', 'roles,rolebindings', '--namespace=home', '--output=name'])).toBe('');

@@ -13,6 +13,9 @@ const deployTest = '__tests__/integration/deploy/deploy.test.ts';
 const installationTest = '__tests__/node/installation.test.ts';
 const operatorProcess = 'in the sandbox the operator is a process and no pod';
 
+const notRun = (why: string, commands: readonly string[]): Readonly<Record<string, Exception>> =>
+  Object.fromEntries(commands.map((command) => [command, { why }]));
+
 /** By page and command. A command that is not listed is run as it stands, and what the page shows is compared. */
 export const exceptions: Readonly<Record<string, Readonly<Record<string, Exception>>>> = {
   'README.md': {
@@ -104,10 +107,36 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
     },
   },
   'docs/how-to/limit-access.md': {
-    'kubectl apply --server-side -f dist/install-namespaced.yaml': {
-      as: 'kubectl apply --server-side --force-conflicts --dry-run=server -f dist/install-namespaced.yaml',
-      why: 'replaces the operator of make run; that it works is shown in __tests__/cluster/namespaced-operator.ts',
+    'kubectl apply --server-side --namespace home -f dist/watched-namespace/roles.yaml': {
+      as: 'kubectl apply --server-side --dry-run=server --namespace home -f dist/watched-namespace/roles.yaml',
+      why: 'the operator of make run works in all namespaces',
     },
+    "sed 's#image: ghcr.io/hub-operator/hub-operator:.*#image: REGISTRY/hub-operator:0.1.0#; s#value: default$#value: home#' dist/namespaced/install.yaml | kubectl apply --server-side -f -":
+      {
+        as: "sed 's#image: ghcr.io/hub-operator/hub-operator:.*#image: registry.example/hub-operator:0.1.0#; s#value: default$#value: home#' dist/namespaced/install.yaml | kubectl apply --server-side --force-conflicts --dry-run=server -f -",
+        why: 'replaces the operator of make run; a registry has a lower-case name',
+      },
+    'kubectl delete clusterrolebindings,clusterroles hub-operator': {
+      why: 'removes the rights of the operator of make run',
+    },
+  },
+  'docs/how-to/webhook-certificate.md': {
+    ...notRun('changes the webhook of make run', [
+      'WEBHOOK_CERTIFICATE=cert-manager make synth',
+      'make deploy IMAGE=REGISTRY/hub-operator:0.1.0',
+      'kubectl delete clusterrolebindings,clusterroles hub-operator-webhook',
+      'kubectl -n hub-operator wait --for=condition=Ready certificate/hub-operator-webhook',
+      'make synth',
+      'kubectl --namespace hub-operator delete certificates.cert-manager.io,issuers.cert-manager.io hub-operator-webhook',
+      'kubectl --namespace hub-operator delete secret hub-operator-webhook-tls',
+      'WEBHOOK_CERTIFICATE=none make synth',
+      'kubectl delete validatingwebhookconfiguration hub-operator',
+      'kubectl --namespace hub-operator delete rolebindings,roles,services hub-operator-webhook',
+    ]),
+    ...notRun('there is no release of the chart', [
+      'helm upgrade hub-operator dist/chart --namespace hub-operator --set image.repository=REGISTRY/hub-operator --set webhook.certificate=cert-manager',
+      'helm upgrade hub-operator dist/chart --namespace hub-operator --set image.repository=REGISTRY/hub-operator --set webhook.certificate=self-signed',
+    ]),
   },
   'docs/how-to/community-repositories.md': {
     'kubectl -n home get hacr': { uncompared: true, why: 'shelf is an example' },

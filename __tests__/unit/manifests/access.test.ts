@@ -49,11 +49,11 @@ describe('the namespaced variant', () => {
   test('has no rights in the whole cluster but those of people', () => {
     const kindsOf = (name: string) => synthesized(name).map(({ kind }) => kind);
     expect(kindsOf('install')).toContain('ClusterRoleBinding');
-    expect(kindsOf('install-namespaced')).not.toContain('ClusterRoleBinding');
+    expect(kindsOf('namespaced/install')).not.toContain('ClusterRoleBinding');
   });
 
   test('gives the operator the same rights in a namespace that it has in the cluster otherwise', () => {
-    const [role] = synthesized('watched-namespace');
+    const [role] = synthesized('watched-namespace/roles');
     const clusterRole = synthesized('install').find(({ kind }) => kind === 'ClusterRole');
     expect(role).toMatchObject({ kind: 'Role', metadata: { name: 'hub-operator' } });
     expect(role).not.toHaveProperty('metadata.namespace');

@@ -77,7 +77,7 @@ describe('the webhook', () => {
 
   test('without it the operator has neither its rights nor its port', () => {
     expect(JSON.stringify(operator(undefined, 'namespaced'))).not.toMatch(/webhook/i);
-    expect(JSON.stringify(readManifests('dist/install-namespaced.yaml'))).not.toMatch(/webhook/i);
+    expect(JSON.stringify(readManifests('dist/namespaced/install.yaml'))).not.toMatch(/webhook/i);
   });
 
   test('cert-manager makes the certificate and writes the CA, and the operator only reads the Secret', () => {
