@@ -1,7 +1,7 @@
 import type { RegistryFields, RegistryRecord, RegistryType, RegistryUpdated } from './api-types';
 import { FollowedCollection } from './collection';
 import type { HubConnection } from './connection';
-import { HubRejected } from './errors';
+import { HubRejected, HubUnreachable } from './errors';
 
 /** The entries of a registry by id. */
 export type RegistryEntries = ReadonlyMap<string, RegistryRecord>;
@@ -98,6 +98,10 @@ export class Registry {
     this.inFlight += 1;
     try {
       return await run();
+    } catch (error) {
+      // The hub may carry it out yet. It answers a later command after that.
+      if (error instanceof HubUnreachable) this.collection.invalidate();
+      throw error;
     } finally {
       this.inFlight -= 1;
       if (this.inFlight === 0 && this.reported.length > 0) this.onForeignChange();

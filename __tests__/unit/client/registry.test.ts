@@ -9,6 +9,9 @@ class FakeRegistry {
   lists = 0;
   /** Called in the hub between the event of a write and its answer. */
   interfere: () => void = () => undefined;
+  /** Holds up creations: they get no answer, and are carried out before the next list. */
+  isLate = false;
+  private readonly late: RegistryRecord[] = [];
   reconnected!: () => void;
   private tell!: (data: RegistryUpdated) => void;
 
@@ -30,6 +33,7 @@ class FakeRegistry {
       const action = type.split('/').at(-1);
       if (action === 'list') {
         this.lists += 1;
+        for (const record of this.late.splice(0)) this.change('create', String(record['floor_id']), record);
         return [...this.floors.values()];
       }
       const id = fields['floor_id'] ?? fields['name']!.toLowerCase();
@@ -39,6 +43,10 @@ class FakeRegistry {
         return null;
       }
       const record = { ...this.floors.get(id), name: id, ...fields, floor_id: id };
+      if (this.isLate) {
+        this.late.push(record);
+        throw new HubUnreachable('the hub did not answer within 10 s');
+      }
       this.change(action === 'create' ? 'create' : 'update', id, record);
       this.interfere();
       return record;
@@ -109,6 +117,13 @@ describe('Registry', () => {
     await expect(registry.create({ name: 'A' })).rejects.toThrow(HubUnreachable);
     expect(await names()).toEqual(['a']);
     expect(changes).toBe(1);
+  });
+
+  test('a write that the hub carries out after its time limit is among the entries that are read next', async () => {
+    await registry.entries();
+    hub.isLate = true;
+    await expect(registry.create({ name: 'A' })).rejects.toThrow(HubUnreachable);
+    expect(await names()).toEqual(['a']);
   });
 
   test('after a lost connection it is read again and reported as changed', async () => {

@@ -8,6 +8,7 @@ import {
   TokenRejected,
 } from '../../../client/errors';
 import type { HubClient } from '../../../client/hub-client';
+import type { Hub } from '../../../kinds/index';
 import { DEPENDENCY_REQUEUE } from '../../../limits';
 import { type ConditionValue, type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import { conditionOf } from '../../../runtime/conditions';
@@ -94,8 +95,8 @@ export class Connector {
         return this.banRecovery.recover(context, error.message);
       }
       if (!(error instanceof HubError)) throw error;
-      const restarting = error instanceof HubUnreachable && this.banRecovery.restartInProgress(context.hub);
-      return restarting || hubErrorOutcome(error, 'state', phaseUnknown);
+      const explained = error instanceof HubUnreachable && (await this.explainLoss(context.hub));
+      return explained || hubErrorOutcome(error, 'state', phaseUnknown);
     }
   }
 
@@ -122,14 +123,26 @@ export class Connector {
     await ensureCredentialsOwner(this.services, hub, spec);
     if (spec.backup && !conditionOf(hub, 'BackupConfigured'))
       context.conditions['BackupConfigured'] = noToken;
-    const pod = await podState(this.services, hub);
-    if (!pod.ready && pod.message.includes(OLDER_VERSION))
-      return stalled('DowngradeRefused', pod.message, { status: { phase: 'Failed' } });
-    if (!pod.ready) return podNotReady(hub, this.services.clock, pod.message, pod.isReplacement);
+    const problem = await this.podProblem(hub);
+    if (problem) return problem;
     if (!url) return podNotReady(hub, this.services.clock, 'The address of the hub is not known yet.');
     const found = await resolveAccess(this.services, hub, spec, url);
     if ('missing' in found) return this.replaceToken(context, url, tokenMissing(found.missing));
     return { url, client: this.hubs.client(hub, found.access), token: found.access.token };
+  }
+
+  /** The outcome of a hub whose pod is not ready; undefined: it is. */
+  private async podProblem(hub: Hub): Promise<Outcome | undefined> {
+    const pod = await podState(this.services, hub);
+    if (pod.ready) return undefined;
+    if (pod.message.includes(OLDER_VERSION))
+      return stalled('DowngradeRefused', pod.message, { status: { phase: 'Failed' } });
+    return podNotReady(hub, this.services.clock, pod.message, pod.isReplacement);
+  }
+
+  /** The connection to a hub that stops is lost at about the time at which the watch delivers the change of its pod. */
+  private async explainLoss(hub: Hub): Promise<Outcome | undefined> {
+    return this.banRecovery.restartInProgress(hub) ?? (await this.podProblem(hub));
   }
 
   private async authenticate({ hub }: HubContext, { url, client, token }: Located): Promise<Session> {

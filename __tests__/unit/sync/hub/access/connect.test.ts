@@ -101,6 +101,23 @@ describe('Connector', () => {
     expect((await reconcile()).outcome).toMatchObject({ events: [] });
   });
 
+  test('reports a pod that is replaced, and no unreachable hub, if the hub was lost before the watch told of its pod', async () => {
+    const conditions = [
+      { type: 'Ready', status: 'True', reason: 'HubRunning', message: '', lastTransitionTime: '' },
+    ];
+    hub = aHub({ status: { bootstrap: { state: 'Done' }, conditions } as never });
+    server.routes.set('GET /api/config', (_, response) => {
+      podDeletedAt = '2026-01-01T00:00:00Z';
+      response.destroy();
+    });
+    const { outcome } = await reconcile();
+    expect(outcome).toMatchObject({
+      reason: 'PodNotReady',
+      events: [{ type: 'Normal', reason: 'PodNotReady', message: 'Pod villa-0 is being replaced.' }],
+    });
+    expect(transitionEvents(hub, outcome as Outcome)).toEqual([]);
+  });
+
   test('reports a setting that the hub rejects in the words of the hub, and continues', async () => {
     answers['config/core/update'] = ({ fail }) => fail('unauthorized', 'Unauthorized');
     const { outcome, context } = await reconcile();
