@@ -67,7 +67,11 @@ export class SandboxProcess {
 
   /** Sends SIGKILL, as the kernel does when it is out of memory. Resolves when the process has ended. */
   async kill(): Promise<void> {
-    if (this.running) process.kill(this.pid, 'SIGKILL');
+    try {
+      if (this.running) process.kill(this.pid, 'SIGKILL');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // it has just ended by itself
+    }
     await this.exited;
   }
 }

@@ -245,7 +245,7 @@ describe('make deploy and make undeploy', () => {
         'the claim of the Hub without retain is deleted',
         async () => (await claim('flat-config')) === undefined,
       );
-      expect((await claim('villa-config'))?.metadata.ownerReferences).toBeUndefined();
+      expect((await claim('villa-config'))!.metadata.ownerReferences).toBeUndefined();
       await operator!.process.kill();
     });
 
@@ -278,7 +278,7 @@ describe('make deploy and make undeploy', () => {
         'the claim of the Hub without retain is deleted',
         async () => (await claim('flat-config')) === undefined,
       );
-      expect((await claim('villa-config'))?.metadata.ownerReferences).toBeUndefined();
+      expect((await claim('villa-config'))!.metadata.ownerReferences).toBeUndefined();
       expect(await automationsInHub()).toBe(1); // its object stays in the hub
     });
 

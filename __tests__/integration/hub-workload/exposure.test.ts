@@ -63,12 +63,13 @@ describe('service', () => {
     await becomes('service', { type: 'ClusterIP', ports: [{ port: 80, targetPort: 8123 }] });
   });
 
+  // The port is one of those that the API server gives to no other Service by itself.
   test('nodePort, annotations, externalTrafficPolicy', async () => {
     await change({
       service: {
         type: 'NodePort',
         port: 80,
-        nodePort: 31123,
+        nodePort: 30023,
         externalTrafficPolicy: 'Local',
         annotations: { 'example.org/dns': 'villa' },
       },
@@ -76,7 +77,7 @@ describe('service', () => {
     await becomes('service', {
       type: 'NodePort',
       externalTrafficPolicy: 'Local',
-      ports: [{ port: 80, nodePort: 31123 }],
+      ports: [{ port: 80, nodePort: 30023 }],
     });
     expect((await home.get('service', 'villa')).metadata.annotations).toMatchObject({
       'example.org/dns': 'villa',

@@ -71,7 +71,12 @@ describe('a lower version than ran on the volume', () => {
 
   test('is refused of a new Hub on the same volume', async () => {
     await home.delete('hub', 'villa');
-    await until('the pod is gone', async () => !(await home.exists('pod', 'villa-0')));
+    // In this order: a StatefulSet that is still there makes another pod in place of one that it has just replaced.
+    for (const [kind, name] of [
+      ['statefulset', 'villa'],
+      ['pod', 'villa-0'],
+    ] as const)
+      await until(`the ${kind} is gone`, async () => !(await home.exists(kind, name)));
     await home.apply(hub('villa', { version: '2026.9.1', storage: { retain: true } }));
     await home.ready('hub', 'villa', { status: 'False', reason: 'DowngradeRefused' });
     expect(await home.exists('statefulset', 'villa')).toBe(false);

@@ -98,6 +98,8 @@ describe('a pod that runs', () => {
     expect(answer.files['SHOW_GREETING']).toBe('from the sidecar');
     await operator.calm(); // another rollout would come within its debounce
     const { uid } = (await pod('villa')).metadata;
+    // The watch may be late; what it has delivered until then is complete.
+    await pods.find('the present pod', ({ metadata }) => metadata.uid === uid && metadata);
     const uids = new Set(pods.states.map(({ metadata }) => metadata.uid));
     expect(uids).toEqual(new Set([before.metadata.uid, uid]));
   });

@@ -406,6 +406,8 @@ http.server.HTTPServer(('127.0.0.1', int(os.environ['SETUP_PORT'])), http.server
         initContainers: [sidecar],
         containers: [main],
         restartPolicy: 'OnFailure',
+        // A process that gets no processor for longer is killed, and does not end with 143.
+        terminationGracePeriodSeconds: 120,
         hostNetwork: true,
         dnsPolicy: 'ClusterFirstWithHostNet',
         tolerations: [{ operator: 'Exists' }],

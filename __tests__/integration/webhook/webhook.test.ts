@@ -65,8 +65,11 @@ afterAll(async () => {
   });
 });
 
-const unquoted = (name: string) =>
-  automation('villa', name, { triggers: [{ trigger: 'state', entity_id: 'light.sofa', to: true }] });
+const unquoted = (name: string, alias = 'Unquoted') =>
+  automation('villa', name, {
+    alias,
+    triggers: [{ trigger: 'state', entity_id: 'light.sofa', to: true }],
+  });
 
 /** Resolves when the API server calls the webhook. */
 function isCalled(): Promise<true> {
@@ -86,14 +89,18 @@ function apply(manifest: Manifest, ...flags: readonly string[]) {
 /**
  * What the API server answers to an apply that the webhook has something to say about. It admits in silence what a busy
  * machine does not answer within the timeout of the registration: then it is asked again.
+ *
+ * @param make the object of an attempt, with another spec each time: of one that is stored already there is nothing to say
  */
 function answered(
-  manifest: Manifest | string,
+  make: (attempt: string) => Manifest | string,
   isHeard: (answer: KubectlResult) => boolean,
   ...flags: readonly string[]
 ): Promise<KubectlResult> {
-  const input = typeof manifest === 'string' ? manifest : JSON.stringify(manifest);
+  let attempts = 0;
   return until('the webhook is heard', async () => {
+    const manifest = make(`Attempt ${++attempts}`);
+    const input = typeof manifest === 'string' ? manifest : JSON.stringify(manifest);
     const answer = await kubectl(['apply', '--server-side', '-f', '-', ...flags], { namespace, input });
     return isHeard(answer) && answer;
   });
@@ -213,7 +220,11 @@ describe('webhook', () => {
       await home.apply(automation('villa', 'stored', { id: 'dry' }));
       await untilSeen(automation('villa', 'other', { id: 'dry' }));
       const other = automation('villa', 'other', { id: 'dry' });
-      const refused = await answered(other, ({ code }) => code !== 0, '--dry-run=server');
+      const refused = await answered(
+        () => other,
+        ({ code }) => code !== 0,
+        '--dry-run=server',
+      );
       expect(refused.stderr).toContain('HubAutomation stored has the id dry');
       expect(await apply(automation('villa', 'one', { id: 'free' }), '--dry-run=server')).toMatchObject({
         code: 0,
@@ -260,7 +271,7 @@ describe('webhook', () => {
 
   describe('warnings', () => {
     test('kubectl prints what the hub would reject, and the resource is stored', async () => {
-      const { code, stderr } = await answered(unquoted('unquoted'), isWarned);
+      const { code, stderr } = await answered((attempt) => unquoted('unquoted', attempt), isWarned);
       expect({ code, stderr }).toEqual({
         code: 0,
         stderr:
@@ -270,17 +281,24 @@ describe('webhook', () => {
     });
 
     test('an integer beyond 2^53 arrives with its digits', async () => {
-      const manifest = automation('villa', 'chat', {
-        actions: [{ action: 'notify.x', data: { chat_id: 'CHAT' } }],
-      });
-      const input = JSON.stringify(manifest).replace('"CHAT"', '9007199254740993');
-      const { stderr } = await answered(input, isWarned);
+      const manifest = (alias: string) =>
+        automation('villa', 'chat', {
+          alias,
+          actions: [{ action: 'notify.x', data: { chat_id: 'CHAT' } }],
+        });
+      const { stderr } = await answered(
+        (attempt) => JSON.stringify(manifest(attempt)).replace('"CHAT"', '9007199254740993'),
+        isWarned,
+      );
       expect(stderr).toContain('Warning: spec.actions[0].data.chat_id is the integer 9007199254740993');
     });
 
     test('two sources of the recorder are admitted with a warning', async () => {
       const recorder = { database: 'sqlite:////config/a.db', databaseSecretRef: { name: 'db' } };
-      const { code, stderr } = await answered(configuration('villa', 'logger:\n', { recorder }), isWarned);
+      const { code, stderr } = await answered(
+        (attempt) => configuration('villa', `logger: # ${attempt}\n`, { recorder }),
+        isWarned,
+      );
       expect({ code, stderr }).toEqual({
         code: 0,
         stderr:
@@ -345,7 +363,7 @@ describe('webhook', () => {
         'patch', REGISTRATION, WEBHOOK.configuration, '--type=json',
         '--patch=[{"op":"remove","path":"/webhooks/0/clientConfig/caBundle"},{"op":"replace","path":"/webhooks/0/timeoutSeconds","value":3}]',
       ]); // prettier-ignore
-      await until('the CA is there', trustedAuthorities);
+      await until('the CA is there', async () => (await trustedAuthorities()) !== '');
       expect(await getObject(REGISTRATION, '', WEBHOOK.configuration)).toMatchObject({
         webhooks: [{ timeoutSeconds: 3, failurePolicy: 'Ignore' }],
       });
@@ -375,7 +393,7 @@ describe('webhook', () => {
       await home.ready('HubAutomation', 'younger', { status: 'False', reason: 'DuplicateId' });
       expect((await home.condition('HubAutomation', 'older'))?.reason).not.toBe('DuplicateId');
       await isCalled();
-      const edited = automation('villa', 'younger', { id: 'unseen', alias: 'Edited' });
+      const edited = (alias: string) => automation('villa', 'younger', { id: 'unseen', alias });
       const { code, stderr } = await answered(edited, isWarned, '--force-conflicts');
       expect(code).toBe(0);
       expect(stderr).toContain('Warning: HubAutomation older has the id unseen in the Hub villa already');
