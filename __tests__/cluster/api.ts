@@ -33,7 +33,8 @@ interface Discovery {
     readonly metadata: { readonly name?: string };
     readonly versions: readonly {
       readonly version: string;
-      readonly resources: readonly {
+      /** Absent for a moment after another test has installed the first kinds of a group: it is "Stale" then. */
+      readonly resources?: readonly {
         readonly resource: string;
         readonly responseKind: { readonly kind: string };
         readonly scope: 'Namespaced' | 'Cluster';
@@ -163,7 +164,7 @@ async function discover(): Promise<Map<string, Resource>> {
     const { items } = (await request('GET', path, undefined, DISCOVERY)) as Discovery;
     for (const { metadata, versions } of items) {
       const group = metadata.name ?? '';
-      for (const { version, resources: all } of versions) {
+      for (const { version, resources: all = [] } of versions) {
         const apiVersion = group === '' ? version : `${group}/${version}`;
         for (const { resource: plural, responseKind, scope, singularResource, shortNames = [] } of all) {
           const { kind } = responseKind;
