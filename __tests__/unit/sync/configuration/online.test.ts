@@ -38,12 +38,19 @@ describe('OnlineConfigurations', () => {
     expect(hub.loaded.get('input_boolean')).toContain('second');
   });
 
-  test('writes nothing once it is loaded', async () => {
+  test('writes nothing in an hour once it is loaded, to the cluster or the hub', async () => {
     const hub = await started();
     const base = hub.wanted(BASE);
     const online = hub.operator();
-    for (let count = 0; count < 100; count++)
-      expect(await hub.settle(base, online)).toBe('ConfigurationLoaded');
+    for (let minute = 0; minute < 60; minute++) {
+      // It asks for no reconcile of its own, so more often than it would be.
+      for (let count = 0; count < 3; count++) {
+        const outcome = await online.sync(base);
+        expect(outcome).toMatchObject({ type: 'Ready', reason: 'ConfigurationLoaded' });
+        expect(outcome).not.toHaveProperty('after');
+      }
+      await hub.clock.advance(60_000);
+    }
     expect(hub.events).toEqual([]);
   });
 
