@@ -184,8 +184,9 @@ export const readyReasons = {
   RestartPending: {
     kinds: ['HubConfiguration', ...repositories],
     meaning:
-      'Only a restart of the hub loads the sections in `status.changedSections`, or an integration of a community repository. The hub is being restarted, or `reloadStrategy: hot-reload` forbids it.',
-    action: 'With `hot-reload`: restart the hub, or set `reloadStrategy` to auto.',
+      'Only a restart of the hub loads the sections in `status.changedSections`, or an integration of a community repository. The hub is being restarted, a mistake in the spec of its Hub holds the restart back, or `reloadStrategy: hot-reload` forbids it.',
+    action:
+      'With `hot-reload`: restart the hub, or set `reloadStrategy` to auto. With a mistake: correct what the conditions of the Hub name.',
   },
   SecretsGenerated: {
     kinds: ['HubSecrets'],
