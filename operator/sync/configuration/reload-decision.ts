@@ -89,6 +89,7 @@ const RELOADED_WHEN_REMOVED: ReadonlySet<string> = new Set([
   'input_number',
   'input_select',
   'input_text',
+  'mqtt',
   'person',
   'schedule',
   'timer',

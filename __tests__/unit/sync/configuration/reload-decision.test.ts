@@ -117,6 +117,7 @@ describe('decideReload', () => {
     ['http before 2026.8', 'http: {}\n', 'http: {server_port: 1}\n', 'restart http', 'pending http', old],
     ['http since 2026.8', 'http: {}\n', 'http: {server_port: 1}\n', 'http', 'http'],
     ['mqtt', 'mqtt: []\n', 'mqtt: [{sensor: []}]\n', 'restart mqtt', 'mqtt.reload'],
+    ['mqtt, removed', 'mqtt: [{sensor: []}]\n', '', 'restart mqtt', 'mqtt.reload'],
     [
       'mqtt that is not loaded',
       '',
