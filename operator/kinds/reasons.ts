@@ -466,7 +466,7 @@ export const otherConditions = {
       'The hub has the settings of the section `http:`, which it takes by its API since 2026.8. Absent without that section.',
     reasons: {
       Applied: { meaning: 'The hub has them for good.' },
-      InProgress: { meaning: 'The hub restarts to try them.' },
+      InProgress: { meaning: 'The hub restarts to try them, or for other sections before they are sent.' },
       PendingChange: {
         meaning: 'Settings of another client are on trial in the hub. They are left alone.',
         action: 'Confirm or drop them in the hub, or wait: the hub reverts them after five minutes.',

@@ -162,7 +162,14 @@ async function configure(
       'RestartPending',
       'The hub restarts for a change of the section http:, and spec.reloadStrategy is hot-reload: set it to auto.',
     );
-  if (!mayRestart) return inProgress;
+  if (!mayRestart)
+    return {
+      ...result(
+        'InProgress',
+        'The settings of the section http: are sent to the hub once it has been restarted for other sections.',
+      ),
+      inProgress: true,
+    };
   const hash = hashOf(desired);
   await remember({ hash, times: sent?.hash === hash ? sent.times + 1 : 1 });
   try {

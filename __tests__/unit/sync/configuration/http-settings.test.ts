@@ -230,7 +230,11 @@ describe('syncHttpSettings', () => {
       sent: [],
       reason: 'RestartPending',
     });
-    expect(await run({}, { ...auto, mayRestart: false })).toMatchObject({ sent: [], reason: 'InProgress' });
+    expect(await run({}, { ...auto, mayRestart: false })).toMatchObject({
+      sent: [],
+      reason: 'InProgress',
+      message: expect.stringContaining('once it has been restarted for other sections'),
+    });
   });
 
   test('a port that the Service does not expect is refused', async () => {
