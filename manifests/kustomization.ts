@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { App, Chart, Yaml } from 'cdk8s';
+import { App, type Chart, Yaml } from 'cdk8s';
 
 /** Writes `kustomization.yaml` into a folder: for `kubectl apply -k`, and as a base of kustomizations elsewhere. */
 export function writeKustomization(folder: string, resources: readonly string[]): void {
