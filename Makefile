@@ -47,6 +47,10 @@ synth: node_modules/.ready ## Writes dist/, imports/ and docs/reference from the
 	@node_modules/.bin/cdk8s import --no-check-upgrade --no-save
 	@node_modules/.bin/tsx manifests/reference.ts
 
+.PHONY: validate
+validate: node_modules/.ready ## Checks resources in FILES (default: samples) without a cluster (STRICT=1: warnings fail as well)
+	@exec node_modules/.bin/tsx operator/index.ts validate $(if $(STRICT),--strict) $(or $(FILES),samples)
+
 .PHONY: release
 release: synth ## Records the CRDs of a release: tests fail when a later change breaks objects that are valid under them
 	@exec node_modules/.bin/tsx manifests/release.ts

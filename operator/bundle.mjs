@@ -90,6 +90,7 @@ const partial = await mkdtemp(join(outdir, '.bundle-'));
 const { metafile } = await build({
   entryPoints: {
     operator: join(here, 'index.ts'),
+    validate: join(here, 'validate.ts'),
     'issue-certificate': join(here, 'webhook/certificate/issue-certificate.ts'),
   },
   outdir: partial,

@@ -1,3 +1,4 @@
+import { extname, join } from 'node:path';
 import { version } from '../package.json';
 import { systemClock } from './clock';
 import { checkKubeconfig } from './kubeconfig';
@@ -7,6 +8,10 @@ import { Metrics } from './metrics';
 import { HubOperator } from './operator';
 import { ProbeServer } from './runtime/probes';
 import { readSettings, settingsHelp, SettingsRefused } from './settings';
+import type * as Command from './validate';
+
+/** Beside this file: its source beside the source, its bundle beside the bundle of the operator. */
+const VALIDATE = join(__dirname, `validate${extname(__filename)}`);
 
 /**
  * Reads the settings, starts the operator and waits for its end.
@@ -14,8 +19,16 @@ import { readSettings, settingsHelp, SettingsRefused } from './settings';
  * @returns the exit code: 0 after SIGTERM or SIGINT, 1 after a lost lease, a failed start or a bug
  */
 async function main(args: readonly string[]): Promise<number> {
+  if (args[0] === 'validate') {
+    const { standardInput, validate } = (await import(VALIDATE)) as typeof Command;
+    const { code, output } = await validate(args.slice(1), standardInput);
+    process.stdout.write(output);
+    return code;
+  }
   if (args.includes('--help')) {
-    process.stdout.write(`${settingsHelp()}\n`);
+    process.stdout.write(
+      `validate FILE… checks resources without a cluster: validate --help.\n\n${settingsHelp()}\n`,
+    );
     return 0;
   }
   if (args.includes('--version')) {

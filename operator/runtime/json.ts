@@ -8,6 +8,12 @@ const MARK = '\u{F0000}integer:';
 const CANDIDATE = /\d{16}|e\+\d\d/;
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g;
 
+/** An integer of any size as the rest of the operator has it: beyond 2^53 a marked string, which {@link unsafeIntegers} finds. */
+export function safeInteger(value: bigint): number | string {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : `${MARK}${value}`;
+}
+
 /**
  * `JSON.parse`, except that integers beyond 2^53 are not rounded: each becomes a marked string, which {@link
  * unsafeIntegers} finds. For a text without such an integer the only overhead is one search.

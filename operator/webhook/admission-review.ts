@@ -34,6 +34,9 @@ export class NotAReview extends Error {
 
 const REVIEW = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' } as const;
 
+/** kubectl shows at most this many warnings; the API server drops what is beyond 4 KiB. */
+const MOST_WARNINGS = 10;
+
 /** The HTTP status of an object that is invalid. */
 const INVALID = 422;
 
@@ -66,9 +69,14 @@ export function writeReview(request: AdmissionRequest, { refusal, warnings }: Ve
     uid: request.uid,
     allowed: refusal === undefined,
     ...(refusal && { status: invalidStatus(request, refusal) }),
-    ...(warnings.length > 0 && { warnings }),
+    ...(warnings.length > 0 && { warnings: shown(warnings) }),
   };
   return JSON.stringify({ ...REVIEW, response });
+}
+
+function shown(warnings: readonly string[]): readonly string[] {
+  if (warnings.length <= MOST_WARNINGS) return warnings;
+  return [...warnings.slice(0, MOST_WARNINGS - 1), `There are ${warnings.length - MOST_WARNINGS + 1} more.`];
 }
 
 /** A `metav1.Status` that kubectl prints as it prints the errors of a schema. */

@@ -10,6 +10,9 @@ import { warningsOf } from './warnings';
 
 const definitions = new Map(kinds.map((definition) => [definition.kind, definition]));
 
+/** YAML of this size takes about 10 ms to parse; a longer text is checked by the reconciliation. Characters. */
+const LONGEST_YAML = 16_384;
+
 const ADMITTED: Verdict = { warnings: [] };
 
 /**
@@ -19,13 +22,14 @@ const ADMITTED: Verdict = { warnings: [] };
 export function review(
   { kind, object, oldObject, operation }: AdmissionRequest,
   state: ClusterState,
+  longestYaml = LONGEST_YAML,
 ): Verdict {
   const definition = kind.group === API_GROUP ? definitions.get(kind.kind) : undefined;
   if (!definition || !object || (operation !== 'CREATE' && operation !== 'UPDATE')) return ADMITTED;
   if (object.metadata.deletionTimestamp !== undefined) return ADMITTED;
   // A changed label or finalizer: the spec was looked at before.
   if (oldObject && isDeepStrictEqual(object.spec, oldObject.spec)) return ADMITTED;
-  const warnings = warningsOf(object, definition, state);
+  const warnings = warningsOf(object, definition, state, longestYaml);
   const duplicate = duplicateOf(definition, object, state);
   if (!duplicate) return { warnings };
   const message = duplicateMessage(definition, object, duplicate.metadata.name);

@@ -9,13 +9,12 @@ import { secretUses } from '../sync/configuration/secret-uses';
 import type { ClusterState } from './cluster-state';
 
 /** What of an admitted resource will not work as it is written, as sentences. */
-type Rule = (resource: CustomResource, definition: KindDefinition, state: ClusterState) => string[];
-
-/** kubectl shows at most this many; the API server drops what is beyond 4 KiB. */
-const MOST = 10;
-
-/** YAML of this size takes about 10 ms to parse; a longer text is checked by the reconciliation alone. Characters. */
-const LONGEST_YAML = 16_384;
+type Rule = (
+  resource: CustomResource,
+  definition: KindDefinition,
+  state: ClusterState,
+  longestYaml: number,
+) => string[];
 
 /** Kinds with triggers or conditions. */
 const actingKinds = new Set([automation.kind, script.kind]);
@@ -27,13 +26,14 @@ const rules: readonly Rule[] = [
   secretWarnings,
 ];
 
+/** @param longestYaml a longer text in a configuration is not looked at: it takes time to parse. Characters. */
 export function warningsOf(
   resource: CustomResource,
   definition: KindDefinition,
   state: ClusterState,
+  longestYaml: number,
 ): string[] {
-  const all = rules.flatMap((rule) => rule(resource, definition, state));
-  return all.length <= MOST ? all : [...all.slice(0, MOST - 1), `There are ${all.length - MOST + 1} more.`];
+  return rules.flatMap((rule) => rule(resource, definition, state, longestYaml));
 }
 
 /** rules.md, "Numbers" */
@@ -52,13 +52,18 @@ function recorderWarnings({ spec }: CustomResource, { kind }: KindDefinition): s
 }
 
 /** Only if the hub has a HubSecrets, so that the order in which the two are applied makes no difference. */
-function secretWarnings(resource: CustomResource, definition: KindDefinition, state: ClusterState): string[] {
+function secretWarnings(
+  resource: CustomResource,
+  definition: KindDefinition,
+  state: ClusterState,
+  longestYaml: number,
+): string[] {
   if (definition.kind !== configuration.kind) return [];
   const { configuration: text = '', files = {} } = resource.spec as HubConfiguration['spec'];
   const all = { 'configuration.yaml': text, ...files };
   const withSecrets = Object.entries(all).filter(([, content]) => content.includes('!secret'));
   if (withSecrets.length === 0) return [];
-  if (withSecrets.reduce((sum, [, content]) => sum + content.length, 0) > LONGEST_YAML) return [];
+  if (withSecrets.reduce((sum, [, content]) => sum + content.length, 0) > longestYaml) return [];
   const hub = definition.hubName(resource);
   const secrets = state.secretsOf(resource.metadata.namespace, hub);
   if (!secrets) return [];

@@ -11,6 +11,7 @@ const docker = 'needs a container engine and a registry';
 const asItIs = 'shows a state that is made in a test of its own';
 const deployTest = '__tests__/integration/deploy/deploy.test.ts';
 const installationTest = '__tests__/node/installation.test.ts';
+const validateTest = '__tests__/unit/validate.test.ts';
 const operatorProcess = 'in the sandbox the operator is a process and no pod';
 
 const notRun = (why: string, commands: readonly string[]): Readonly<Record<string, Exception>> =>
@@ -44,6 +45,19 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
     'docker run --rm ghcr.io/hub-operator/hub-operator:0.1.0 --version': { why: docker },
     'docker buildx imagetools inspect gcr.io/distroless/nodejs24-debian13:nonroot': { why: docker },
     'docker buildx imagetools inspect node:24.21.0-trixie-slim': { why: docker },
+  },
+  'docs/how-to/validate.md': {
+    'docker run --rm -i REGISTRY/hub-operator:0.1.0 validate - < home.yaml': {
+      by: validateTest,
+      why: docker,
+    },
+    'cdk8s synth --stdout | docker run --rm -i REGISTRY/hub-operator:0.1.0 validate --strict -': {
+      why: docker,
+    },
+    'kustomize build home | docker run --rm -i REGISTRY/hub-operator:0.1.0 validate --strict -': {
+      why: docker,
+    },
+    'make validate': { by: validateTest, why: 'is in a clone of the repository' },
   },
   'docs/how-to/install.md': {
     'make image IMAGE=REGISTRY/hub-operator:0.1.0 PUSH=1': { why: docker },

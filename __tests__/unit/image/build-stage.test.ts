@@ -42,7 +42,9 @@ async function buildContext(): Promise<string> {
 async function bundle(root: string, name: string): Promise<Buffer[]> {
   const output = join(folder, name);
   await promisify(execFile)(process.execPath, [join(root, 'operator', 'bundle.mjs'), output], { cwd: root });
-  return Promise.all(['operator.cjs', 'issue-certificate.cjs'].map((file) => readFile(join(output, file))));
+  return Promise.all(
+    ['operator.cjs', 'issue-certificate.cjs', 'validate.cjs'].map((file) => readFile(join(output, file))),
+  );
 }
 
 describe('the build stage of the Dockerfile', () => {
@@ -61,6 +63,6 @@ describe('the build stage of the Dockerfile', () => {
     expect(await readFile(join(folder, 'made', 'third-party-licenses.txt'), 'utf8')).toMatch(
       /^axios \d\S+ \(MIT\)\n[^]*Permission is hereby granted/m,
     );
-    expect(made.map((content, index) => content.equals(expected[index]!))).toEqual([true, true]);
+    expect(made.map((content, index) => content.equals(expected[index]!))).toEqual([true, true, true]);
   });
 });

@@ -76,6 +76,8 @@ describe('describeImage', () => {
       'build/operator.cjs.map',
       'build/issue-certificate.cjs',
       'build/issue-certificate.cjs.map',
+      'build/validate.cjs',
+      'build/validate.cjs.map',
       'LICENSE',
       'build/third-party-licenses.txt',
     ]);

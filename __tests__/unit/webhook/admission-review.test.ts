@@ -52,6 +52,12 @@ describe('writeReview', () => {
     });
   });
 
+  test('at most ten warnings are given', () => {
+    const warnings = Array.from({ length: 30 }, (_, index) => `Warning ${index}.`);
+    const { response } = answer(request, { warnings }) as { response: { warnings: string[] } };
+    expect(response.warnings).toEqual([...warnings.slice(0, 9), 'There are 21 more.']);
+  });
+
   test('a refusal names kind, object and field, as an error of a schema does', () => {
     const refusal = { field: 'spec.id', message: 'It is taken.' };
     expect(answer(request, { refusal, warnings: [] })).toMatchObject({

@@ -58,7 +58,7 @@ type Given = NonNullable<HubIntegrationSpec['configuration']>;
 
 /** Reads the answers of a resource, with the values of the Secrets that they refer to. */
 export async function resolveAnswers(
-  secrets: Services['secrets'],
+  secrets: Pick<Services['secrets'], 'find'>,
   namespace: string,
   spec: HubIntegrationSpec,
 ): Promise<Resolved> {
@@ -101,7 +101,7 @@ class Reader {
   invalid: string | undefined;
 
   constructor(
-    private readonly secrets: Services['secrets'],
+    private readonly secrets: Pick<Services['secrets'], 'find'>,
     private readonly namespace: string,
   ) {}
 

@@ -1,0 +1,246 @@
+import { stringify as stringifyAs } from 'yaml';
+import { findingsOf } from '../../../operator/offline/findings';
+import { type Manifest, readManifests } from '../../../operator/offline/manifests';
+import type { CustomResource } from '../../../operator/kinds/resource';
+import { review } from '../../../operator/webhook/review';
+import { creation, FakeClusterState, ours } from '../webhook/requests';
+
+const acting = {
+  alias: 'Porch',
+  triggers: [{ trigger: 'time', at: '12:00:00' }],
+  actions: [{ action: 'light.turn_on' }],
+};
+const automation = (name: string, spec: object = {}, metadata = {}) =>
+  given(ours('HubAutomation', name, { ...acting, ...spec }, metadata));
+const configuration = (spec: object) => given(ours('HubConfiguration', 'main', spec));
+const secrets = (...secretRefs: object[]) => given(ours('HubSecrets', 'keys', { secretRefs }));
+
+const stringify = (value: unknown): string => stringifyAs(value, { version: '1.1' });
+
+/** As a person writes it. */
+function given({ apiVersion, kind, metadata: { name, namespace }, spec }: CustomResource): object {
+  return { apiVersion, kind, metadata: { name, namespace }, spec };
+}
+
+const manifestsOf = (objects: readonly object[]): Manifest[] =>
+  objects.flatMap((object, index) => readManifests(`${index}.yaml`, stringify(object))) as Manifest[];
+
+/** `error spec.id: message`, of several objects in order. */
+async function found(...objects: object[]): Promise<string[]> {
+  const findings = await findingsOf(manifestsOf(objects));
+  return findings.map(
+    ({ severity, field, message }) => `${severity} ${field === undefined ? '' : `${field}: `}${message}`,
+  );
+}
+
+describe('findingsOf', () => {
+  test('resources without a fault have no findings, in any order and without their Hub', async () => {
+    expect(
+      await found(
+        automation('porch'),
+        automation('attic'),
+        configuration({ configuration: 'logger:\n' }),
+        given(ours('HubFloor', 'ground', { name: 'Ground' })),
+      ),
+    ).toEqual([]);
+  });
+
+  test('says in which line of which file, of which object', async () => {
+    const text = stringify([automation('porch', { mode: 'twice' })][0]);
+    const [finding] = await findingsOf(readManifests('a.yaml', `# first\n---\n${text}`) as Manifest[]);
+    expect(finding).toMatchObject({
+      file: 'a.yaml',
+      line: `# first\n---\n${text}`.split('\n').findIndex((each) => each.includes('mode')) + 1,
+      object: 'HubAutomation home/porch',
+      field: 'spec.mode',
+    });
+  });
+
+  test.each([
+    ['HubAutomation', 'porch', acting],
+    ['HubScene', 'porch', { name: 'Porch', entities: [] }],
+    ['HubScript', 'porch_light', { alias: 'Porch', sequence: [{ delay: 1 }] }],
+  ])('says of a second %s with the id of another what the webhook says', async (kind, id, spec) => {
+    const [first, second] = ['first', 'second'].map((name) => ours(kind, name, { ...spec, id })) as [
+      CustomResource,
+      CustomResource,
+    ];
+    const { refusal } = review(creation(second), new FakeClusterState([first]));
+    expect(refusal).toBeDefined();
+    expect(await found(given(first), given(second))).toEqual([
+      `error ${refusal!.field}: ${refusal!.message}`,
+    ]);
+  });
+
+  test('says what the webhook warns of', async () => {
+    const chat = 'chat_id: 90071992547409931';
+    const text = `${stringify(automation('porch', { triggers: [{ trigger: 'state', to: true }] }))}  variables: { ${chat} }\n`;
+    const recorder = { database: 'sqlite:////config/a.db', databaseSecretRef: { name: 'db' } };
+    const source = configuration({ configuration: 'sensor: !secret a\nlight: !secret b\n', recorder });
+    const [porch, main] = [readManifests('a.yaml', text)[0] as Manifest, manifestsOf([source])[0]!];
+    const keys = manifestsOf([secrets({ name: 'all', keys: ['a'] })]);
+
+    const state = new FakeClusterState();
+    state.secrets = { values: new Map([['a', '']]), kept: new Set(), hash: '', salt: '' };
+    const expected = [porch, main].flatMap(({ object }) => {
+      const stored = object as unknown as CustomResource;
+      return review(creation(stored), state).warnings;
+    });
+    expect(expected).toHaveLength(4);
+
+    const findings = await findingsOf([porch, main, ...keys]);
+    expect(findings.map(({ severity }) => severity)).toEqual(expected.map(() => 'warning'));
+    expect(findings.map(({ message }) => message).sort()).toEqual([...expected].sort());
+    const line = (path: string) => text.split('\n').findIndex((each) => each.includes(path)) + 1;
+    expect(findings.find(({ message }) => message.includes('chat_id'))?.line).toBe(line('chat_id'));
+  });
+
+  test('two resources of another kind for one object are an error, since the reconciliation rejects the second', async () => {
+    const floors = ['first', 'second'].map((name) => given(ours('HubFloor', name, { name: 'Ground floor' })));
+    expect(await found(...floors)).toEqual([
+      'error HubFloor first owns the same object in the Hub villa already: delete one of the two, or give this one another name.',
+    ]);
+    expect(
+      await found(configuration({}), { ...configuration({}), metadata: { name: 'b', namespace: 'home' } }),
+    ).toEqual([expect.stringContaining('error HubConfiguration main owns the same object')]);
+  });
+
+  test.each([
+    ['another namespace', automation('porch', {}, { namespace: 'office' })],
+    ['another hub', automation('other', { id: 'porch', hubRef: { name: 'office' } })],
+  ])('the same id in %s is no duplicate', async (_, other) => {
+    expect(await found(automation('porch'), other)).toEqual([]);
+  });
+
+  test('a resource that is given twice is a warning, and no duplicate', async () => {
+    expect(await found(automation('porch'), automation('porch'))).toEqual([
+      'warning A HubAutomation of the same namespace and name stands before this one, which replaces it: remove one.',
+    ]);
+  });
+
+  test.each([
+    [
+      'a HubConfiguration that is no YAML',
+      configuration({ configuration: 'a: [b\n' }),
+      /^error spec.configuration, line 2, column 1: /,
+    ],
+    [
+      'a file of it',
+      configuration({ files: { 'a.yaml': 'a: 1\na: 2\n' } }),
+      /^error spec.files\[a.yaml\], line 2, column 1: the key a occurs twice\.$/,
+    ],
+    [
+      'a script of the operator',
+      configuration({ configuration: 'script:\n  hub_operator_configuration: {}\n' }),
+      /^error The script hub_operator_configuration /,
+    ],
+    [
+      'a section http: that cannot be sent to a hub',
+      configuration({ configuration: 'http:\n  prot: 1\n' }),
+      /^warning The section http: .* no setting prot\.$/,
+    ],
+    [
+      'an action that is neither an object nor a template',
+      automation('porch', { actions: [5] }),
+      /^error .*actions/,
+    ],
+    [
+      'a state among attributes',
+      given(
+        ours('HubScene', 'a', {
+          name: 'A',
+          entities: [{ entity_id: 'light.a', state: 'on', attributes: { state: 'off' } }],
+        }),
+      ),
+      /^error The attributes of light.a contain "state"/,
+    ],
+    [
+      'JSON of an integration',
+      given(
+        ours('HubIntegration', 'a', {
+          domain: 'mqtt',
+          configuration: { x: { secretKeyRef: { name: 'a', key: 'b' } }, y: { jsonValue: '{' } },
+        }),
+      ),
+      /^error configuration.y.jsonValue is not valid JSON/,
+    ],
+    [
+      'a part of the pod that the operator needs',
+      {
+        ...given(ours('Hub', 'villa')),
+        spec: { podTemplate: { metadata: { labels: { 'app.kubernetes.io/instance': 'other' } } } },
+      },
+      /^error spec.podTemplate /,
+    ],
+    [
+      'another version of the group',
+      { ...automation('a'), apiVersion: 'hub-operator.dev/v2' },
+      'error apiVersion: hub-operator.dev/v2 is not served: use hub-operator.dev/v1.',
+    ],
+    [
+      'a kind that does not exist',
+      { ...automation('a'), kind: 'HubAutomaton' },
+      /^error kind: hub-operator.dev has no kind HubAutomaton: use one of Hub, /,
+    ],
+    [
+      'a resource without a spec',
+      { ...automation('a'), spec: undefined },
+      'error spec: is required: add it.',
+    ],
+  ])('%s is found', async (_, object, expected) => {
+    expect(await found(object)).toEqual([
+      typeof expected === 'string' ? expected : expect.stringMatching(expected),
+    ]);
+  });
+
+  test('a long configuration is looked at as well, since no API server waits', async () => {
+    const source = configuration({ configuration: `a: !secret b\n${'# comment\n'.repeat(5_000)}` });
+    expect(await found(source, secrets({ name: 'x', keys: ['a'] }))).toEqual([
+      expect.stringContaining('gives the key b of !secret'),
+    ]);
+  });
+
+  describe('the keys that a HubSecrets gives', () => {
+    const source = configuration({ configuration: 'a: !secret one\n' });
+    const missing = [expect.stringContaining('gives the key one of !secret')];
+    const secret = (content: object) => ({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'all', namespace: 'home' },
+      ...content,
+    });
+
+    test.each([
+      ['are not known without a HubSecrets', [], []],
+      [
+        'are not known if it takes all of a Secret that is not given',
+        [secrets({ name: 'all' }, { name: 'b', keys: ['x'] })],
+        [],
+      ],
+      [
+        'are those of the Secret that is given',
+        [secrets({ name: 'all' }), secret({ stringData: { one: 'hunter2' } })],
+        [],
+      ],
+      ['are none of a Secret without data', [secrets({ name: 'all' }), secret({})], missing],
+      [
+        'are none of a Secret of another namespace',
+        [secrets({ name: 'all' }), { ...secret({ data: { one: '' } }), metadata: { name: 'all' } }],
+        [],
+      ],
+      ['are the names that it gives them', [secrets({ name: 'all', items: [{ key: 'x', as: 'one' }] })], []],
+      [
+        'are not those that it renames',
+        [secrets({ name: 'all', items: [{ key: 'one', as: 'x' }] })],
+        missing,
+      ],
+    ])('%s', async (_, others, expected) => {
+      expect(await found(source, ...others)).toEqual(expected);
+      expect(await found(...others, source)).toEqual(expected);
+    });
+  });
+
+  test('objects of other groups are left alone', async () => {
+    expect(await found({ ...automation('a'), apiVersion: 'example.org/v1', spec: 1 }, { a: 1 })).toEqual([]);
+  });
+});

@@ -1,0 +1,75 @@
+import { type Manifest, readManifests } from '../../../operator/offline/manifests';
+import { unsafeIntegers } from '../../../operator/runtime/json';
+
+const read = (text: string) => readManifests('a.yaml', text);
+const objectsOf = (text: string) => read(text).map((each) => (each as Manifest).object);
+
+describe('readManifests', () => {
+  test('reads documents and the items of lists, and leaves out what is no object', () => {
+    expect(objectsOf('a: 1\n---\n# nothing\n---\ntext\n---\nkind: List\nitems: [{ b: 2 }, 3]\n')).toEqual([
+      { a: 1 },
+      { b: 2 },
+    ]);
+    expect(objectsOf('{"a": {"b": [null]}}')).toEqual([{ a: { b: [null] } }]);
+    expect(objectsOf('')).toEqual([]);
+  });
+
+  test('reads scalars as kubectl does', () => {
+    const text =
+      'a: [on, no, ~, 0x10, 1.5, 1_000]\nb: [12:30:00, 2026-01-01, 2026-01-01T10:00:00Z, "on", 1:30.5]\n';
+    expect(objectsOf(text)).toEqual([
+      {
+        a: [true, false, null, 16, 1.5, 1000],
+        b: ['12:30:00', '2026-01-01', '2026-01-01T10:00:00Z', 'on', '1:30.5'],
+      },
+    ]);
+  });
+
+  test('an integer beyond 2^53 keeps its digits', () => {
+    const [object] = objectsOf(
+      'chat: 9007199254740993\nsafe: 9007199254740991\nnegative: -9007199254740993\n',
+    );
+    expect(object).toMatchObject({ safe: 9007199254740991 });
+    expect(unsafeIntegers(object, 'spec')).toEqual([
+      { path: 'spec.chat', digits: '9007199254740993' },
+      { path: 'spec.negative', digits: '-9007199254740993' },
+    ]);
+  });
+
+  test('anchors and merge keys are resolved', () => {
+    expect(objectsOf('a: &x { b: 1 }\nc: { <<: *x, d: 2 }\n')).toEqual([{ a: { b: 1 }, c: { b: 1, d: 2 } }]);
+  });
+
+  test('knows the line of a field, of an item of a list, and of the nearest to what is absent', () => {
+    const text =
+      '# comment\nkind: A\nspec:\n  list:\n    - a: 1\n    - b: &x\n        c: 1\n    - *x\n---\nkind: B\n';
+    const [first, second] = read(text) as Manifest[];
+    expect(first!.lineOf([])).toBe(2);
+    expect(first!.lineOf(['spec', 'list', 1, 'b', 'c'])).toBe(7);
+    expect(first!.lineOf(['spec', 'list', '1'])).toBe(6);
+    expect(first!.lineOf(['spec', 'other', 'c'])).toBe(3);
+    expect(first!.lineOf(['spec', 'list', 2, 'c'])).toBe(8);
+    expect(second!.lineOf(['spec'])).toBe(10);
+    const [, item] = read('kind: List\nitems:\n  - kind: A\n  - kind: B\n    spec: 1\n') as Manifest[];
+    expect([item!.lineOf([]), item!.lineOf(['spec'])]).toEqual([4, 5]);
+  });
+
+  test.each([
+    ['a bracket that is not closed', 'a: 1\nb: [c\n', 3],
+    ['a key that occurs twice', 'a: 1\nb: 2\na: 3\n', 3],
+    ['an alias of nothing', 'a: 1\nb: *c\n', 1],
+    [
+      'aliases that grow without end',
+      `a: &a [${'x,'.repeat(20)}]\nb: &b [${'*a,'.repeat(20)}]\nc: &c [${'*b,'.repeat(20)}]\nd: [${'*c,'.repeat(20)}]\n`,
+      1,
+    ],
+  ])('%s is named with its line', (_, text, line) => {
+    expect(read(text)).toEqual([
+      { file: 'a.yaml', line, message: expect.stringMatching(/^This is not YAML: .+[^.]\.$/) as string },
+    ]);
+  });
+
+  test('a document that cannot be read does not hide the others', () => {
+    expect(read('a: [b\n---\na: 1\n').map((each) => 'object' in each)).toContain(true);
+  });
+});

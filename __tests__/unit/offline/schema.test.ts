@@ -1,0 +1,129 @@
+import { kinds } from '../../../operator/kinds';
+import { checkSchema } from '../../../operator/offline/schema';
+import { externalHub, fullSample, type Sample } from '../../schema/full';
+import { changed, plainPath } from '../../schema/places';
+import { rules } from '../../schema/rules';
+import { definitionOf } from '../webhook/requests';
+
+const problemsOf = (sample: Sample) =>
+  checkSchema(definitionOf(sample.kind), sample).problems.map(
+    ({ path, message }) => `${path.join('.')}: ${message}`,
+  );
+const automation = fullSample('HubAutomation');
+const problemsWith = (change: Parameters<typeof changed>[1], sample = automation) =>
+  problemsOf(changed(sample, change));
+
+describe('checkSchema', () => {
+  test.each(kinds.map(({ kind }) => kind))('a %s with every field has no problem', (kind) => {
+    expect(problemsOf(fullSample(kind))).toEqual([]);
+  });
+
+  test('an external Hub has no problem', () => {
+    expect(problemsOf(externalHub)).toEqual([]);
+  });
+
+  // The same cases are shown to the API server in __tests__/schema/rules.test.ts.
+  test.each(
+    rules.filter(({ update }) => !update).map((rule) => [`${rule.kind}: ${rule.says}`, rule] as const),
+  )('%s', (_, { bad, external, field, good, kind, says }) => {
+    const sample = external ? externalHub : fullSample(kind);
+    for (const change of good)
+      expect({ change, problems: problemsWith(change, sample) }).toEqual({ change, problems: [] });
+    for (const change of bad)
+      expect(problemsWith(change, sample)).toContainEqual(
+        expect.stringMatching(new RegExp(`^${escaped(plainPath(field))}: .*${escaped(says)}`)),
+      );
+  });
+
+  test.each([
+    [
+      'a value of another type',
+      { 'spec.alias': true },
+      'spec.alias: true is not of the type string: quote it.',
+    ],
+    ['a missing field', { 'spec.alias': undefined }, 'spec.alias: is required: add it.'],
+    ['a field that is null, which is none', { 'spec.alias': null }, 'spec.alias: is required: add it.'],
+    [
+      'a field that does not exist',
+      { 'spec.modus': 1 },
+      'spec.modus: HubAutomation has no such field: remove it, or correct its name.',
+    ],
+    [
+      'an unknown field of metadata',
+      { 'metadata.nmae': 'x' },
+      'metadata.nmae: HubAutomation has no such field: remove it, or correct its name.',
+    ],
+    [
+      'a label that is no text',
+      { 'metadata.labels': { on: true } },
+      'metadata.labels.on: true is not of the type string: quote it.',
+    ],
+    [
+      'a name that Kubernetes does not take',
+      { 'metadata.name': 'A_b' },
+      /^metadata.name: "A_b" does not match /,
+    ],
+    [
+      'a choice that does not exist',
+      { 'spec.mode': 'twice' },
+      'spec.mode: "twice" is not supported: use single, restart, queued, parallel.',
+    ],
+    ['a number that is too large', { 'spec.max': 10_001 }, 'spec.max: 10001 must be <= 10000.'],
+    [
+      'text that is too long',
+      { 'spec.alias': 'x'.repeat(256) },
+      /^spec.alias: "x{58}… must not have more than 255 characters\.$/,
+    ],
+    ['an id of other letters', { 'spec.id': 'Porch' }, /^spec.id: "Porch" does not match /],
+  ])('%s', (_, change, problem) => {
+    const [found, ...others] = problemsWith(change);
+    expect(others).toEqual([]);
+    if (typeof problem === 'string') expect(found).toBe(problem);
+    else expect(found).toMatch(problem);
+  });
+
+  test('of the alternatives of a list the first is named', () => {
+    expect(problemsWith({ 'spec.actions': undefined, 'spec.useBlueprint': undefined })).toEqual([
+      'spec.actions: is required: add it.',
+    ]);
+  });
+
+  test('two items of one key are a problem, and two equal items of a set', () => {
+    const scene = fullSample('HubScene');
+    const entity = { entity_id: 'light.a', state: 'on' };
+    expect(problemsWith({ 'spec.entities': [entity, { ...entity, state: 'off' }] }, scene)).toEqual([
+      'spec.entities.1: another item has the same entity_id "light.a": remove one.',
+    ]);
+    const secrets = fullSample('HubSecrets');
+    expect(problemsWith({ 'spec.secretRefs': [{ name: 'a', keys: ['b', 'b'] }] }, secrets)).toHaveLength(1);
+  });
+
+  test('rules over several fields are for values of the right types', () => {
+    expect(problemsWith({ 'spec.max': '5', 'spec.mode': 'single' })).toEqual([
+      'spec.max: "5" is not of the type integer.',
+    ]);
+  });
+
+  test('the object gets the defaults of the API server, and loses nulls but in what is free-form', () => {
+    const given = {
+      ...automation,
+      spec: {
+        hubRef: { name: 'villa' },
+        alias: 'Porch',
+        description: null,
+        triggers: [{ trigger: 'state', to: null }],
+        actions: [{}],
+      },
+    };
+    const { object } = checkSchema(definitionOf('HubAutomation'), given);
+    expect(object['spec']).toMatchObject({ enabled: true, suspend: false, triggers: [{ to: null }] });
+    expect(object['spec']).not.toHaveProperty('description');
+    expect(given.spec).not.toHaveProperty('enabled');
+  });
+
+  test('status is not looked at: the API server drops it', () => {
+    expect(problemsWith({ status: { phase: 1 } })).toEqual([]);
+  });
+});
+
+const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');

@@ -1,0 +1,122 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { NotRead, validate } from '../../operator/validate';
+import { documentedCommands, documentedYaml } from '../integration/docs/documented-commands';
+import { repository } from './repository/sources';
+
+const GROUP = 'hub-operator.dev';
+const floor = (spec: string, name = 'ground') =>
+  `apiVersion: ${GROUP}/v1\nkind: HubFloor\nmetadata: { name: ${name} }\nspec: { hubRef: { name: villa }, ${spec} }\n`;
+const good = floor('name: Ground');
+const bad = floor('nam: Ground');
+const warned = `${good}---\n${good}`;
+
+let directory: string;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'validate-'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+async function written(files: Readonly<Record<string, string>>): Promise<string> {
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(directory, name)), { recursive: true });
+    await writeFile(join(directory, name), content);
+  }
+  return directory;
+}
+
+const noInput = () => Promise.reject(new Error('the standard input is read'));
+const ofInput = (text: string, ...args: string[]) => validate([...args, '-'], () => Promise.resolve(text));
+const ofFiles = async (files: Readonly<Record<string, string>>) => {
+  const { code, output } = await validate([await written(files)], noInput);
+  return { code, output: output.replaceAll(`${directory}/`, '') };
+};
+
+describe('validate', () => {
+  test('the samples and what is shipped have no findings', async () => {
+    const paths = ['samples', 'dist'].map((name) => join(repository, name));
+    const { code, output } = await validate(['--strict', ...paths], noInput);
+    expect(output).toMatch(/^\d\d resources checked, \d+ of other kinds ignored: 0 errors, 0 warnings\n$/);
+    expect(code).toBe(0);
+  });
+
+  test('prints what its page shows', async () => {
+    const page = 'docs/how-to/validate.md';
+    const shown = (start: string) =>
+      documentedCommands().find((each) => each.page === page && each.command.startsWith(start))!.output;
+    const { output } = await ofInput(documentedYaml(page, 'name: porch'));
+    expect(output).toBe(shown('docker run'));
+    expect((await validate([join(repository, 'samples')], noInput)).output).toBe(shown('make validate'));
+  });
+
+  test('an error is one line with its place, and fails', async () => {
+    expect(await ofInput(bad)).toEqual({
+      output:
+        'stdin:4: error: HubFloor ground: spec.name: is required: add it.\n' +
+        'stdin:4: error: HubFloor ground: spec.nam: HubFloor has no such field: remove it, or correct its name.\n' +
+        '1 resource checked, 0 of other kinds ignored: 2 errors, 0 warnings\n',
+      code: 1,
+    });
+  });
+
+  test('a warning fails only with --strict', async () => {
+    const { code, output } = await ofInput(warned);
+    expect(output).toMatch(/^stdin:6: warning: HubFloor ground: A HubFloor .*\n2 resources .* 1 warning\n$/);
+    expect(code).toBe(0);
+    expect(await ofInput(warned, '--strict')).toEqual({ code: 1, output });
+  });
+
+  test('nothing to check is a warning: a path may be wrong', async () => {
+    const { code, output } = await ofInput('kind: Service\napiVersion: v1\n');
+    expect(output).toBe(
+      `warning: there is no resource of ${GROUP} in -.\n0 resources checked, 1 of other kinds ignored: 0 errors, 1 warning\n`,
+    );
+    expect(code).toBe(0);
+    expect((await ofInput('', '--strict')).code).toBe(1);
+  });
+
+  test('a directory stands for the YAML and JSON in it, as one set', async () => {
+    const { code, output } = await ofFiles({
+      'b/c.yml': floor('name: Ground', 'second'),
+      'a.yaml': good,
+      'd.json': JSON.stringify({ kind: 'ConfigMap' }),
+      'e.txt': bad,
+      '.git/f.yaml': bad,
+      'node_modules/g/h.yaml': bad,
+    });
+    expect(output).toMatch(
+      /^b\/c.yml:1: error: HubFloor second: HubFloor ground owns the same object.*\n2 resources checked, 1 of/,
+    );
+    expect(code).toBe(1);
+  });
+
+  test('in a directory, broken YAML of other programs is ignored, and that with our group is not', async () => {
+    const ignored = {
+      'other.yaml': 'a: [b\n',
+      'chart/Chart.yaml': 'name: x\n',
+      'chart/templates/a.yaml': '{{ if x }}\n',
+    };
+    expect((await ofFiles({ 'a.yaml': good, ...ignored })).code).toBe(0);
+    expect((await validate([join(directory, 'other.yaml')], noInput)).code).toBe(1);
+    const { code, output } = await ofFiles({ 'broken.yaml': `${good}  a: [b\n` });
+    expect(output).toMatch(/^broken.yaml:\d: error: This is not YAML: /);
+    expect(code).toBe(1);
+  });
+
+  test('--help says how it is called', async () => {
+    expect(await validate(['--help'], noInput)).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('--strict') as string,
+    });
+  });
+
+  test.each([
+    ['no files', []],
+    ['an unknown option', ['--strickt', '-']],
+    ['a file that does not exist', ['/nowhere/a.yaml']],
+  ])('%s are refused', async (_, args) => {
+    await expect(validate(args, noInput)).rejects.toThrow(NotRead);
+  });
+});

@@ -1,0 +1,204 @@
+import {
+  automation,
+  configuration,
+  hub,
+  integration,
+  kinds,
+  scene,
+  script,
+  type Hub,
+  type HubAutomation,
+  type HubConfiguration,
+  type HubIntegration,
+  type HubScene,
+  type HubScript,
+} from '../kinds';
+import { duplicateMessage } from '../kinds/duplicate-id';
+import { API_GROUP, GROUP_VERSION } from '../kinds/group';
+import type { KindDefinition } from '../kinds/kind';
+import type { CustomResource } from '../kinds/resource';
+import { defaulted } from '../kinds/schema';
+import { automations } from '../sync/config-entities/automation';
+import { scenes } from '../sync/config-entities/scene';
+import { scripts } from '../sync/config-entities/script';
+import { configurationSource, generateConfiguration } from '../sync/configuration/generate';
+import { readHttpSection } from '../sync/configuration/http-section';
+import { statefulSet } from '../sync/hub/workload/statefulset';
+import { resolveAnswers } from '../sync/integration/answers';
+import { review } from '../webhook/review';
+import { type GivenSecret, GivenState } from './given-state';
+import type { Manifest } from './manifests';
+import { checkSchema, type Path } from './schema';
+
+/** What is wrong with an object. */
+export interface Finding {
+  /** An error: the API server, the webhook or the operator refuses it. */
+  readonly severity: 'error' | 'warning';
+  readonly file: string;
+  readonly line: number;
+  /** `HubAutomation home/porch` */
+  readonly object: string;
+  /** `spec.entities[0].state`; absent: the message names it. */
+  readonly field?: string;
+  /** A sentence. */
+  readonly message: string;
+}
+
+const definitions = new Map(kinds.map((definition) => [definition.kind, definition]));
+
+/** Whether the object is of our group, so that it is checked. */
+export const isOurs = ({ object: { apiVersion } }: Manifest): boolean =>
+  typeof apiVersion === 'string' && apiVersion.startsWith(`${API_GROUP}/`);
+
+/**
+ * Checks the objects of our kinds among the manifests, in order, with the rules of the API server, the webhook and the
+ * reconciliation that need neither a cluster nor a hub.
+ */
+export async function findingsOf(manifests: readonly Manifest[]): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const typed: {
+    readonly definition: KindDefinition;
+    readonly resource: CustomResource;
+    readonly report: Report;
+  }[] = [];
+  for (const manifest of manifests.filter(isOurs)) {
+    const report = reporter(manifest, (finding) => findings.push(finding));
+    const definition = definitionOf(manifest, report);
+    if (!definition) continue;
+    const { isTyped, object, problems } = checkSchema(definition, manifest.object);
+    for (const { path, message } of problems) report('error', message, path);
+    if (isTyped) typed.push({ definition, resource: asStored(object), report });
+  }
+  const secrets = manifests.filter(isSecret).map(({ object }) => object as GivenSecret);
+  const state = new GivenState(
+    typed.map(({ resource }) => resource),
+    secrets,
+  );
+  for (const { definition, resource, report } of typed) await applyRules(definition, resource, state, report);
+  const order = new Map([...new Set(manifests.map(({ file }) => file))].map((file, index) => [file, index]));
+  return findings.sort((a, b) => order.get(a.file)! - order.get(b.file)! || a.line - b.line);
+}
+
+const isSecret = ({ object: { apiVersion, kind } }: Manifest): boolean =>
+  apiVersion === 'v1' && kind === 'Secret';
+
+type Report = (severity: Finding['severity'], message: string, path?: Path) => void;
+
+function reporter({ file, lineOf, object }: Manifest, add: (finding: Finding) => void): Report {
+  return (severity, message, path = []) =>
+    add({
+      severity,
+      file,
+      line: lineOf(path.length > 0 ? path : pathIn(message)),
+      object: nameOf(object),
+      ...(path.length > 0 && { field: fieldOf(path) }),
+      message,
+    });
+}
+
+function definitionOf(
+  { object: { apiVersion, kind } }: Manifest,
+  report: Report,
+): KindDefinition | undefined {
+  const definition = definitions.get(String(kind));
+  if (!definition)
+    report('error', `${API_GROUP} has no kind ${kind}: use one of ${[...definitions.keys()].join(', ')}.`, [
+      'kind',
+    ]);
+  else if (apiVersion !== GROUP_VERSION)
+    report('error', `${apiVersion} is not served: use ${GROUP_VERSION}.`, ['apiVersion']);
+  else return definition;
+  return undefined;
+}
+
+/** The fields of metadata that a stored object always has. */
+function asStored(object: Readonly<Record<string, unknown>>): CustomResource {
+  const { metadata, spec } = object as Pick<CustomResource, 'metadata' | 'spec'>;
+  const { deletionTimestamp: _, ...rest } = metadata; // of a copy of an object that was in a cluster
+  return {
+    ...object,
+    metadata: { ...rest, namespace: metadata.namespace ?? '', uid: '', generation: 1 },
+    spec,
+  } as CustomResource;
+}
+
+/** Its `status` is not looked at: the API server drops it. */
+async function applyRules(
+  definition: KindDefinition,
+  resource: CustomResource,
+  state: GivenState,
+  report: Report,
+): Promise<void> {
+  const { kind } = resource;
+  if (state.has(resource))
+    report(
+      'warning',
+      `A ${kind} of the same namespace and name stands before this one, which replaces it: remove one.`,
+    );
+  const request = {
+    uid: '',
+    kind: { group: API_GROUP, kind },
+    operation: 'CREATE' as const,
+    object: resource,
+    oldObject: null,
+  };
+  const { refusal, warnings } = review(request, state, Infinity);
+  if (refusal) report('error', refusal.message, refusal.field.split('.'));
+  for (const warning of warnings) report('warning', warning);
+  const [other] = refusal ? [] : state.othersWithIdentity(definition, resource);
+  if (other) report('error', duplicateMessage(definition, resource, other.metadata.name));
+  await reconciliationProblems(resource, report);
+  state.add(definition, resource);
+}
+
+/** What the reconciliation would report in `Stalled`. */
+async function reconciliationProblems(resource: CustomResource, report: Report): Promise<void> {
+  const error = (message: string | undefined) => message !== undefined && report('error', message);
+  switch (resource.kind) {
+    case automation.kind:
+      return void error(automations.validate?.(automations.spec(resource as unknown as HubAutomation)));
+    case scene.kind:
+      return void error(scenes.validate?.(scenes.spec(resource as unknown as HubScene)));
+    case script.kind:
+      return void error(scripts.validate?.(scripts.spec(resource as unknown as HubScript)));
+    case integration.kind: {
+      const { metadata, spec } = resource as unknown as HubIntegration;
+      // Of Secrets, which are not read, nothing can be invalid.
+      const noSecrets = { find: () => Promise.resolve(undefined) };
+      const resolved = await resolveAnswers(noSecrets, metadata.namespace, defaulted(integration.spec, spec));
+      return void error('invalid' in resolved ? resolved.invalid : undefined);
+    }
+    case configuration.kind: {
+      const spec = defaulted(configuration.spec, (resource as unknown as HubConfiguration).spec);
+      const generated = generateConfiguration(configurationSource(spec, true));
+      if (generated.type === 'invalid') return void error(generated.message);
+      for (const notice of generated.notices) report('warning', notice);
+      const section = readHttpSection(generated.files);
+      if (section.type === 'invalid') report('warning', section.message); // a hub before 2026.8 reads it itself
+      return;
+    }
+    case hub.kind: {
+      const villa = resource as unknown as Hub;
+      if (villa.spec.external) return;
+      const set = statefulSet(villa, defaulted(hub.spec, villa.spec), { config: '' }, {});
+      return void error('problem' in set ? set.problem : undefined);
+    }
+  }
+}
+
+function nameOf({ kind, metadata }: Readonly<Record<string, unknown>>): string {
+  const { name = '(without a name)', namespace } = (metadata ?? {}) as Partial<CustomResource['metadata']>;
+  return `${kind} ${namespace ? `${namespace}/` : ''}${name}`;
+}
+
+/** The field that a message of a rule begins with, as {@link fieldOf} writes it; `[]`: none. */
+function pathIn(message: string): Path {
+  const [field = ''] = /^spec(\.[A-Za-z_][\w-]*|\[[^\]]+\])+/.exec(message) ?? [];
+  return [...field.matchAll(/[A-Za-z_][\w-]*(?![^[]*\])|(?<=\[)[^\]]+/g)].map(([step]) => step);
+}
+
+/** `spec.files[a.yaml]`, `spec.entities[0].state` */
+function fieldOf(path: Path): string {
+  const step = (each: string | number) => (/^[A-Za-z_][\w-]*$/.test(String(each)) ? `.${each}` : `[${each}]`);
+  return path.map(step).join('').replace(/^\./, '');
+}

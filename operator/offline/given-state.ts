@@ -1,0 +1,74 @@
+import { secrets as secretsKind, type HubSecrets } from '../kinds';
+import type { KindDefinition } from '../kinds/kind';
+import type { CustomResource } from '../kinds/resource';
+import { isObject } from '../is-object';
+import { identityInHub } from '../runtime/identity-index';
+import { objectKeyOf } from '../runtime/object-key';
+import type { ReadSecrets } from '../sync/secrets/secrets-yaml';
+import type { ClusterState } from '../webhook/cluster-state';
+
+/** A Secret in a manifest. */
+export interface GivenSecret {
+  readonly metadata?: { readonly name?: unknown; readonly namespace?: unknown };
+  readonly data?: unknown;
+  readonly stringData?: unknown;
+}
+
+/**
+ * What the rules of the webhook read, of objects in files instead of in a cluster. A resource sees the resources that were
+ * added before it, as if all were applied one by one, and all that gives secrets to its hub.
+ */
+export class GivenState implements ClusterState {
+  private readonly added = new Set<string>();
+  private readonly byIdentity = new Map<string, readonly CustomResource[]>();
+
+  /** @param resources all that will be added */
+  constructor(
+    private readonly resources: readonly CustomResource[],
+    private readonly secrets: readonly GivenSecret[],
+  ) {}
+
+  /** Whether a resource of the same kind, namespace and name was added before. */
+  has(resource: CustomResource): boolean {
+    return this.added.has(objectKeyOf(resource));
+  }
+
+  add(definition: KindDefinition, resource: CustomResource): void {
+    this.added.add(objectKeyOf(resource));
+    const identity = identityInHub(definition, resource);
+    if (identity !== undefined)
+      this.byIdentity.set(identity, [...(this.byIdentity.get(identity) ?? []), resource]);
+  }
+
+  othersWithIdentity(definition: KindDefinition, resource: CustomResource): readonly CustomResource[] {
+    const identity = identityInHub(definition, resource);
+    const all = identity === undefined ? [] : (this.byIdentity.get(identity) ?? []);
+    return all.filter((other) => objectKeyOf(other) !== objectKeyOf(resource));
+  }
+
+  /** The keys alone. Not known without a HubSecrets, and if one takes all keys of a Secret that is not in the files. */
+  secretsOf(namespace: string, hub: string): ReadSecrets | undefined {
+    const source = this.resources.find(
+      (resource) =>
+        resource.kind === secretsKind.kind &&
+        resource.metadata.namespace === namespace &&
+        secretsKind.hubName(resource as unknown as HubSecrets) === hub,
+    ) as HubSecrets | undefined;
+    const keys = source?.spec.secretRefs.map(({ name, keys: chosen, items }) =>
+      chosen === undefined && items === undefined
+        ? this.keysOf(namespace, name)
+        : [...(chosen ?? []), ...(items ?? []).map((item) => item.as)],
+    );
+    if (!keys?.every((each) => each !== undefined)) return undefined;
+    return { values: new Map(keys.flat().map((key) => [key, ''])), kept: new Set(), hash: '', salt: '' };
+  }
+
+  private keysOf(namespace: string, name: string): readonly string[] | undefined {
+    const secret = this.secrets.find(
+      ({ metadata }) => metadata?.name === name && (metadata.namespace ?? '') === namespace,
+    );
+    return (
+      secret && [secret.data, secret.stringData].flatMap((part) => (isObject(part) ? Object.keys(part) : []))
+    );
+  }
+}

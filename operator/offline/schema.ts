@@ -1,0 +1,217 @@
+import Ajv, { type ErrorObject, type FuncKeywordDefinition, type ValidateFunction } from 'ajv';
+import { isObject } from '../is-object';
+import type { KindDefinition } from '../kinds/kind';
+import { objectSchema } from '../kinds/object-schema';
+import type { CelRule, Schema } from '../kinds/schema';
+import { compileRule } from './cel';
+
+export type Path = readonly (string | number)[];
+
+/** What the API server would refuse. */
+export interface Problem {
+  readonly path: Path;
+  /** A sentence without the field. */
+  readonly message: string;
+}
+
+export interface Checked {
+  /** The object as the API server would store it: with defaults, and without fields that are null. */
+  readonly object: Readonly<Record<string, unknown>>;
+  readonly problems: readonly Problem[];
+  /** Its fields have the right types, so that other rules can be applied to it. */
+  readonly isTyped: boolean;
+}
+
+const NAME = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const text: Schema = { type: 'string' };
+const texts: Schema = { type: 'object', additionalProperties: text };
+const anything: Schema = { 'x-kubernetes-preserve-unknown-fields': true };
+
+/** The fields that a person writes, and those that `kubectl get -o yaml` adds. A CRD does not say what they are. */
+const metadata = {
+  type: 'object',
+  properties: {
+    name: { ...text, pattern: `^${NAME}(\\.${NAME})*$`, maxLength: 253 },
+    namespace: { ...text, pattern: `^${NAME}$`, maxLength: 63 },
+    labels: texts,
+    annotations: texts,
+    finalizers: { type: 'array', items: text },
+    ...Object.fromEntries(
+      ['creationTimestamp', 'deletionGracePeriodSeconds', 'deletionTimestamp', 'generateName', 'generation']
+        .concat(['managedFields', 'ownerReferences', 'resourceVersion', 'selfLink', 'uid'])
+        .map((field) => [field, anything]),
+    ),
+  },
+  required: ['name'],
+} as unknown as Schema;
+
+const validators = new Map<string, ValidateFunction>();
+
+/** Checks an object with the schema and the CEL rules of its CRD, as when it is created with strict validation. */
+export function checkSchema(definition: KindDefinition, given: object): Checked {
+  const { kind } = definition;
+  const schema = objectSchema(definition);
+  const whole = {
+    ...schema,
+    properties: { ...schema.properties, metadata, status: anything },
+  } as unknown as Schema;
+  const object = withoutNulls(whole, structuredClone(given)) as Checked['object'];
+  const validate = validators.get(kind) ?? ajv.compile(strict(whole));
+  validators.set(kind, validate);
+  validate(object);
+  const errors = validate.errors ?? [];
+  // The API server names the field of the first alternative.
+  const typed = errors.filter(
+    ({ keyword, schemaPath }) => isOfType(keyword) && keyword !== 'anyOf' && !/anyOf\/[1-9]/.test(schemaPath),
+  );
+  const unknown = errors.filter(({ keyword }) => keyword === 'additionalProperties');
+  // Like the API server: a rule is for a value of the right type.
+  const rules = typed.length > 0 ? [] : errors.filter(({ keyword }) => keyword === CEL);
+  return {
+    object,
+    problems: [...typed, ...unknown, ...rules].map((error) => problemOf(error, object, kind)),
+    isTyped: typed.length === 0,
+  };
+}
+
+const isOfType = (keyword: string): boolean => keyword !== CEL && keyword !== 'additionalProperties';
+
+const CEL = 'x-kubernetes-validations';
+const LIST_MAP = 'x-kubernetes-list-map-keys';
+
+const ajv = new Ajv({
+  allErrors: true,
+  strict: false,
+  useDefaults: true,
+  unicodeRegExp: false,
+  validateFormats: false, // only of status
+})
+  .addKeyword(keyword(CEL, brokenRules))
+  .addKeyword(keyword(LIST_MAP, duplicates));
+
+type KeywordError = Pick<ErrorObject, 'message'> & { readonly params: { readonly at: Path } };
+
+/** A keyword of Kubernetes, checked when all others were. */
+function keyword<Value>(
+  name: string,
+  errorsOf: (value: Value, data: unknown) => KeywordError[],
+): FuncKeywordDefinition {
+  const validate: FuncKeywordDefinition['validate'] = (value: Value, data: unknown) => {
+    const errors = errorsOf(value, data);
+    validate!.errors = errors.map((error) => ({ keyword: name, ...error }));
+    return errors.length === 0;
+  };
+  return { keyword: name, post: true, errors: true, validate };
+}
+
+const compiled = new Map<string, (self: unknown) => boolean>();
+
+function brokenRules(rules: readonly CelRule[], self: unknown): KeywordError[] {
+  return rules
+    .filter(({ rule }) => !rule.includes('oldSelf') && !holds(rule, self)) // there is no former object
+    .map(({ message, fieldPath = '' }) => ({
+      message: `${message}.`,
+      params: { at: fieldPath.split('.').slice(1) },
+    }));
+}
+
+function holds(rule: string, self: unknown): boolean {
+  const evaluate = compiled.get(rule) ?? compileRule(rule);
+  compiled.set(rule, evaluate);
+  try {
+    return evaluate(self);
+  } catch {
+    return false; // an error refuses the object as well
+  }
+}
+
+function duplicates(keys: readonly string[], items: unknown): KeywordError[] {
+  if (!Array.isArray(items)) return [];
+  const seen = new Set<string>();
+  return items.flatMap((item, index) => {
+    const values = keys.map((key) => (isObject(item) ? item[key] : undefined));
+    const before = seen.size;
+    seen.add(JSON.stringify(values));
+    if (seen.size > before) return [];
+    const message = `another item has the same ${keys.join(', ')} ${values.map(shown).join(', ')}: remove one.`;
+    return [{ message, params: { at: [index] } }];
+  });
+}
+
+/** The same schema for ajv: a field that it does not name is an error. */
+function strict(schema: Schema): Schema {
+  const { additionalProperties, items, properties, ...rest } = schema;
+  const isOpen = schema['x-kubernetes-preserve-unknown-fields'] === true;
+  const named = properties && Object.entries(properties).map(([name, field]) => [name, strict(field)]);
+  return {
+    ...rest,
+    ...(schema['x-kubernetes-int-or-string'] && { type: ['integer', 'string'] }),
+    ...(schema['x-kubernetes-list-type'] === 'set' && { uniqueItems: true }),
+    ...(named && { properties: Object.fromEntries(named) as NonNullable<Schema['properties']> }),
+    ...(items && { items: strict(items) }),
+    ...(schema.type === 'object' &&
+      !isOpen && { additionalProperties: additionalProperties ? strict(additionalProperties) : false }),
+  } as Schema;
+}
+
+/** The API server drops a null of a field that the schema names, as if it were absent. */
+function withoutNulls(schema: Schema | undefined, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutNulls(schema?.items, item));
+  if (!isObject(value)) return value;
+  const fields = Object.entries(value).flatMap(([name, part]) => {
+    const field = schemaOf(schema, name);
+    return part === null && field ? [] : [[name, withoutNulls(field, part)]];
+  });
+  return Object.fromEntries(fields) as object;
+}
+
+function schemaOf(schema: Schema | undefined, name: string): Schema | undefined {
+  const { additionalProperties, properties = {} } = schema ?? {};
+  return Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
+}
+
+function problemOf(error: ErrorObject, object: Checked['object'], kind: string): Problem {
+  const { instancePath, keyword: name, message, params } = error;
+  const path = instancePath
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const at = (...steps: Path): Path => [...path, ...steps];
+  const value = shown(path.reduce<unknown>((part, step) => (part as Record<string, unknown>)[step], object));
+  switch (name) {
+    case CEL:
+    case LIST_MAP:
+      return { path: at(...(params['at'] as Path)), message: message! };
+    case 'required':
+      return { path: at(params['missingProperty'] as string), message: 'is required: add it.' };
+    case 'additionalProperties':
+      return {
+        path: at(params['additionalProperty'] as string),
+        message: `${kind} has no such field: remove it, or correct its name.`,
+      };
+    case 'enum':
+      return {
+        path,
+        message: `${value} is not supported: use ${(params['allowedValues'] as []).join(', ')}.`,
+      };
+    case 'type':
+      return {
+        path,
+        message: `${value} is not of the type ${String(params['type'])}${hintOf(params, value)}.`,
+      };
+    case 'pattern':
+      return { path, message: `${value} does not match ${params['pattern']}: correct it.` };
+    default:
+      return { path, message: `${value} ${message?.replace('NOT', 'not')}.` };
+  }
+}
+
+function hintOf({ type }: Partial<Record<string, unknown>>, value: string): string {
+  return type === 'string' && /^(true|false|-?\d)/.test(value) ? ': quote it' : '';
+}
+
+/** A value as JSON, cut if it is long. */
+function shown(value: unknown): string {
+  const json = JSON.stringify(value) ?? '';
+  return json.length <= 60 ? json : `${json.slice(0, 59)}…`;
+}
