@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { RegistryFields, RegistryRecord, RegistryType } from '../../../operator/client/api-types';
 import type { HubClient } from '../../../operator/client/hub-client';
+import { FINALIZER_SKIP } from '../../../operator/limits';
 import { freshNamespace, until } from '../../cluster';
 import { ApiProxy, type Crossing } from '../../cluster/api-proxy';
 import { outliveCreation } from '../../cluster/creation-time';
@@ -56,6 +58,35 @@ async function becomes(type: RegistryType, id: string, fields: object): Promise<
     return true;
   });
   return Date.now() - began;
+}
+
+const KINDS = { floor: 'HubFloor', label: 'HubLabel', area: 'HubArea' } as const;
+let lateRemovals = 0;
+
+/**
+ * Whether the entry of a deleted resource was left in the hub because that did not answer within 5 s (rules.md,
+ * "Finalizers"): a busy machine may hold it up for as long, but not often. When this resolves, the time is over in which no
+ * other entry would be removed either.
+ */
+async function wasLate(type: RegistryType, name: string): Promise<boolean> {
+  const events = await home.events(KINDS[type], name); // written before the resource goes
+  if (!events.some((event) => /^Warning CleanupSkipped: .* did not respond /.test(event))) return false;
+  expect(++lateRemovals).toBeLessThan(4);
+  await sleep(FINALIZER_SKIP);
+  return true;
+}
+type Find = () => Promise<RegistryRecord | undefined>;
+/** The entry of a deleted resource is gone too. */
+async function expectNoEntry(type: RegistryType, name: string, find: Find): Promise<void> {
+  const left = await find();
+  // It may have gone since.
+  if (left && (await wasLate(type, name)))
+    await remove(type, String(left[`${type}_id`])).catch(() => undefined);
+  else expect(left).toBeUndefined();
+}
+async function deleteWithEntry(type: RegistryType, name: string, find: Find): Promise<void> {
+  await home.delete(KINDS[type], name);
+  await expectNoEntry(type, name, find);
 }
 const statusOf = async (kind: string, name: string) => (await home.get(kind, name)).status!;
 const drifts = () => operator.metric('hub_operator_drift_total');
@@ -177,8 +208,7 @@ describe('RegistrySync', () => {
       level: -1,
       icon: 'mdi:bottle-wine',
     });
-    await home.delete('hubfloor', 'cellar');
-    expect(await withId('floor', 'cellar')).toBeUndefined();
+    await deleteWithEntry('floor', 'cellar', () => withId('floor', 'cellar'));
   });
 
   test('an entry of the household is adopted by name, and stays when the resource goes', async () => {
@@ -199,8 +229,7 @@ describe('RegistrySync', () => {
 
     await home.apply(label('villa', 'street', { name: 'für strasse', deletionPolicy: 'Delete' }));
     await home.ready('hublabel', 'street');
-    await home.delete('hublabel', 'street');
-    expect(await named('label', 'für strasse')).toBeUndefined();
+    await deleteWithEntry('label', 'street', () => named('label', 'für strasse'));
 
     await home.apply(label('villa', 'orphan', { name: 'Orphan', deletionPolicy: 'Orphan' }));
     await home.ready('hublabel', 'orphan');
@@ -327,7 +356,8 @@ describe('RegistrySync', () => {
     await home.delete('hublabel', 'first');
     await home.ready('hublabel', 'second');
     expect(await named('label', 'ONLY ONE')).toMatchObject({ icon: 'mdi:numeric-2' });
-    expect(await statusOf('hublabel', 'second')).not.toHaveProperty('adopted');
+    if (!(await wasLate('label', 'first')))
+      expect(await statusOf('hublabel', 'second')).not.toHaveProperty('adopted');
   });
 
   test('two resources exchange their names, and a third takes one that is given up', async () => {
@@ -365,8 +395,7 @@ describe('RegistrySync', () => {
       async () => (await home.condition('hubfloor', 'imagined', 'Suspended')) !== undefined,
     );
     expect(await withId('floor', 'imagined')).toMatchObject({ level: null });
-    await home.delete('hubfloor', 'imagined');
-    expect(await withId('floor', 'imagined')).toBeUndefined();
+    await deleteWithEntry('floor', 'imagined', () => withId('floor', 'imagined'));
   });
 
   describe('an operator that is killed', () => {
@@ -402,8 +431,7 @@ describe('RegistrySync', () => {
       await home.ready('hubfloor', name);
       expect((await inHub('floor')).filter((entry) => entry.name === `Crash ${index}`)).toHaveLength(1);
       await isOurs(name);
-      await home.delete('hubfloor', name);
-      expect(await named('floor', `Crash ${index}`)).toBeUndefined();
+      await deleteWithEntry('floor', name, () => named('floor', `Crash ${index}`));
     });
 
     test('knows the floor that it created under a name that was changed meanwhile', async () => {
@@ -451,7 +479,7 @@ describe('RegistrySync', () => {
       await home.delete('hubarea', 'crash', { wait: false });
       await restarted();
       await until('it is gone', async () => !(await home.exists('hubarea', 'crash')));
-      expect(await withId('area', 'crash_area')).toBeUndefined();
+      await expectNoEntry('area', 'crash', () => withId('area', 'crash_area'));
     });
 
     test('removes the floor of a resource that was deleted meanwhile', async () => {
@@ -462,7 +490,7 @@ describe('RegistrySync', () => {
       await home.delete('hubfloor', 'short-lived', { wait: false });
       await restarted();
       await until('it is gone', async () => !(await home.exists('hubfloor', 'short-lived')));
-      expect(await named('floor', 'Short-lived')).toBeUndefined();
+      await expectNoEntry('floor', 'short-lived', () => named('floor', 'Short-lived'));
     });
   });
 
@@ -556,12 +584,15 @@ describe('RegistrySync', () => {
       ['other', 'North'],
       ['forgotten', 'Forgotten'],
     ] as const) {
+      // The hub may have saved the floors before they exchanged their names.
+      await until(`${name} is ${title}`, async () => {
+        const { floorID } = await statusOf('hubfloor', name);
+        expect(await withId('floor', String(floorID))).toMatchObject({ name: title });
+        return true;
+      });
       await home.ready('hubfloor', name);
-      const { floorID } = await statusOf('hubfloor', name);
-      expect(await withId('floor', String(floorID))).toMatchObject({ name: title });
     }
     expect(await statusOf('hubfloor', 'forgotten')).not.toHaveProperty('adopted');
-    await home.delete('hubfloor', 'forgotten');
-    expect(await named('floor', 'Forgotten')).toBeUndefined();
+    await deleteWithEntry('floor', 'forgotten', () => named('floor', 'Forgotten'));
   });
 });
