@@ -1,4 +1,5 @@
 // An MQTT broker for tests: node mqtt-broker-process.mjs <port> [<user> <password>]. Prints a line once it listens.
+// Ends with its standard input.
 import { createServer } from 'node:net';
 import { Aedes } from 'aedes';
 
@@ -11,3 +12,4 @@ const broker = await Aedes.createBroker({
   },
 });
 createServer(broker.handle).listen(Number(port), '127.0.0.1', () => console.log('listening'));
+process.stdin.resume().once('close', () => process.exit());

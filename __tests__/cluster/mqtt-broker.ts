@@ -8,7 +8,7 @@ export interface BrokerLogin {
   readonly password: string;
 }
 
-/** An MQTT broker on this machine, as a process of its own. It is stopped when the test file is through. */
+/** An MQTT broker on this machine, as a process of its own. It ends with the test file, also when that is killed. */
 export class MqttBroker {
   private running: ChildProcess | undefined;
 
@@ -25,7 +25,7 @@ export class MqttBroker {
   async start(login?: BrokerLogin): Promise<void> {
     const args = [join(__dirname, 'mqtt-broker-process.mjs'), String(this.port)];
     const child = spawn(process.execPath, [...args, ...(login ? [login.user, login.password] : [])], {
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['pipe', 'pipe', 'inherit'],
     });
     this.running = child;
     await once(child.stdout, 'data');

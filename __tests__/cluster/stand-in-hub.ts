@@ -1,9 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { API_GROUP } from '../../operator/kinds/group';
 import { freePort } from '../../sandbox/ports';
-import { until } from '.';
+import { SandboxProcess } from '../../sandbox/process';
+import { sandboxDirectory, until } from '.';
 import { type Home, hub } from './home';
 
 /** The program of a light stand-in of a hub. */
@@ -11,41 +10,44 @@ export const STAND_IN = join(__dirname, '../../bench/stand-in.mjs');
 
 /**
  * A light stand-in of a hub, outside of the cluster: for many hubs beside each other, which do not fit on one machine,
- * and for what the operator does, never for what a hub does. It ends with the test file.
+ * and for what the operator does, never for what a hub does. It ends with the test file, also when that is killed.
  */
 export class StandInHub {
   private constructor(
-    private readonly child: ChildProcess,
+    private readonly child: SandboxProcess,
     readonly url: string,
   ) {}
 
   /** @param settings environment variables of the stand-in */
   static async start(settings: Readonly<Record<string, string>> = {}): Promise<StandInHub> {
     const port = await freePort();
-    const env = { ...process.env, ...settings, SETUP_PORT: String(port) };
-    const child = spawn(process.execPath, [STAND_IN], { env, stdio: 'ignore' });
+    const child = await SandboxProcess.start({
+      name: `stand-in-${port}`,
+      command: [process.execPath, STAND_IN],
+      directory: join(sandboxDirectory(), 'stand-ins'),
+      env: { ...settings, SETUP_PORT: String(port) },
+    });
     const standIn = new StandInHub(child, `http://127.0.0.1:${port}`);
     running.add(standIn);
-    await once(child, 'spawn');
     await until('the stand-in answers', async () => (await fetch(`${standIn.url}/manifest.json`)).ok);
     return standIn;
   }
 
   /** SIGSTOP freezes it, SIGCONT thaws it. */
   signal(signal: NodeJS.Signals): void {
-    this.child.kill(signal);
+    process.kill(this.child.pid, signal);
   }
 
-  stop(): void {
-    this.child.kill('SIGKILL');
+  async stop(): Promise<void> {
+    await this.child.kill();
     running.delete(this);
   }
 }
 
 const running = new Set<StandInHub>();
 
-afterAll(() => {
-  for (const standIn of running) standIn.stop();
+afterAll(async () => {
+  for (const standIn of running) await standIn.stop();
 });
 
 /** Applies a Hub that runs at `url`, with its token. */
