@@ -1,9 +1,13 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import type { HttpConfig } from '../../../operator/client/api-types';
 import { hubStartId } from '../../../operator/client/hub-start-id';
 import { readHttpConfig } from '../../../operator/client/http-settings';
 import { freshNamespace, until } from '../../cluster';
-import { configuration, Home, hub } from '../../cluster/home';
+import { configuration, Home, hub, type Stored } from '../../cluster/home';
+import { ObjectHistory } from '../../cluster/object-history';
+import { oneOfThree } from '../../cluster/one-of-three';
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { ConfiguredHub } from './configured-hub';
@@ -81,10 +85,20 @@ async function reverted(words: string): Promise<void> {
   await home.ready('hub', 'villa');
 }
 
-/** How often the present settings were sent to the hub. */
+/** How often the present settings were sent to the hub; 0: it has them. */
 async function timesSent(): Promise<number> {
-  const { data } = await home.get('configmap', 'villa-configuration-accepted');
-  return (JSON.parse(data!['.loaded']!) as { sentSettings: { times: number } }).sentSettings.times;
+  return timesIn(await home.get('configmap', ACCEPTED));
+}
+
+const ACCEPTED = 'villa-configuration-accepted';
+
+const timesIn = ({ data }: Stored): number =>
+  (JSON.parse(data!['.loaded']!) as { sentSettings?: { times: number } }).sentSettings?.times ?? 0;
+
+/** Of the volume: the hub may be on its way down, or not be reached. */
+async function storedSlots(): Promise<Pick<HttpConfig, 'stable' | 'pending'>> {
+  const text = await readFile(join(await home.volumeOf('villa'), '.storage', 'http'), 'utf8');
+  return (JSON.parse(text) as { data: Pick<HttpConfig, 'stable' | 'pending'> }).data;
 }
 
 /** What was given up is not sent again: the hub would restart for it. */
@@ -108,8 +122,13 @@ describe('HubConfiguration with a section http: that makes the hub unreachable',
     await staysReverted(NOBODYS, 'apply_failed');
   });
 
-  test('settings that lock the operator out are reverted by the hub, sent once more, and reported', async () => {
+  test('settings that lock the operator out are reverted by the hub, sent once more, and reported, although the operator is killed', async () => {
     await serverHost(ELSEWHERE);
+    await until('the hub has stored the trial', async () =>
+      isDeepStrictEqual((await storedSlots()).pending?.server_host, [ELSEWHERE]),
+    );
+    await operator.kill();
+    await operator.start();
     // The operator promotes what it reaches the hub through.
     await reverted('not_promoted');
     expect(await timesSent()).toBe(2);
@@ -127,5 +146,42 @@ describe('HubConfiguration with a section http: that makes the hub unreachable',
       status: 'True',
       reason: 'Applied',
     });
+  });
+
+  test('a trial that was left by an operator that was killed is confirmed by the next one, and not sent again', async () => {
+    // The operator may have confirmed it before it is killed.
+    await oneOfThree(
+      async (attempt) => {
+        const origins = [`https://${attempt}.example.org`];
+        const has = (slot: HttpConfig['stable']) => isDeepStrictEqual(slot?.cors_allowed_origins, origins);
+        await villa.change(`${BASE}http:\n  cors_allowed_origins: ${origins[0]}\n`);
+        await until('the hub has stored the trial', async () => {
+          const { stable, pending } = await storedSlots();
+          return has(pending) || has(stable);
+        });
+        await operator.kill();
+        const isOnTrial = has((await storedSlots()).pending);
+        const before = await timesSent();
+        const history = await ObjectHistory.of(home, 'configmap', ACCEPTED);
+        const trial = await until('the hub runs with it', async () => {
+          const { active_config_type: active, stable, pending } = await slots();
+          return active === 'pending' ? pending : active === 'stable' && has(stable) && stable;
+        });
+        const start = await until('the hub answers', () => hubStartId(villa.client.connection));
+        await operator.start();
+        await villa.loaded();
+        // It has the time of the trial that it was.
+        expect(await until('the hub answers', slots)).toMatchObject({
+          active_config_type: 'stable',
+          stable: trial,
+          pending: null,
+        });
+        expect(await until('the hub answers', () => hubStartId(villa.client.connection))).toBe(start);
+        expect(Math.max(...history.states.map(timesIn))).toBeLessThanOrEqual(before);
+        expect(await timesSent()).toBe(0);
+        return isOnTrial;
+      },
+      (isOnTrial) => isOnTrial,
+    );
   });
 });
