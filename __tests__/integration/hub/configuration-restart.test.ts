@@ -98,6 +98,29 @@ describe('HubConfiguration', () => {
     );
   });
 
+  test('a restart that a mistake in the Hub holds back is not reported as begun, and comes with the correction', async () => {
+    const [before, pod] = [await villa.rollouts(), await villa.podUid()];
+    await home.change('hub', 'villa', { podTemplate: { spec: { terminationGracePeriodSeconds: 1 } } });
+    await home.ready('hub', 'villa', { status: 'False', reason: 'InvalidSpec' });
+    await villa.change(`${BASE}homeassistant:\n  name: Held back\n`);
+    await until('it is told what the restart waits for', async () => {
+      expect(await home.condition('hubconfiguration', 'villa')).toMatchObject({
+        reason: 'RestartPending',
+        message:
+          'The hub is to be restarted to load homeassistant. The restart has not begun: the Hub villa reports InvalidSpec. Correct what its conditions name.',
+      });
+      return true;
+    });
+    expect([await villa.rollouts(), await villa.podUid()]).toEqual([before, pod]);
+    await home.change('hub', 'villa', { podTemplate: null });
+    await villa.loaded();
+    await villa.connect();
+    await configured({ location_name: 'Held back' });
+    expect(await villa.podUid()).not.toBe(pod);
+    await operator.calm();
+    expect(await villa.rollouts()).toBe(before + 1);
+  });
+
   test('a restart that is needed happens, although the operator is killed', async () => {
     const pod = await villa.podUid();
     await villa.change(`${BASE}homeassistant:\n  name: After the crash\n`);
@@ -272,6 +295,11 @@ describe('HubConfiguration', () => {
       await villa.shows(`sensor.${topic}`, value);
     }
     await until('the former one is gone', async () => (await stateOf(rest, 'sensor.porch')) !== 'bright');
+    // The whole section.
+    await villa.change(BASE, { reloadStrategy: 'hot-reload' });
+    await villa.loaded();
+    expect(await villa.status()).toMatchObject({ lastReloadMethod: 'hot-reload', changedSections: [] });
+    await until('the last one is gone', async () => (await stateOf(rest, 'sensor.cellar')) === undefined);
     expect(await villa.podUid()).toBe(pod);
     expect(await hubStartId(villa.client.connection)).toBe(start);
   });
