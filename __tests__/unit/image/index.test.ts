@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildOperatorImage, whyNoImage } from '../../../image';
 import { operatorNode } from '../../../sandbox/operator-node';
+import { repository } from '../../../sandbox/operator-process';
 import { version } from '../../../package.json';
 
 const run = promisify(execFile);
@@ -64,6 +65,13 @@ describe('buildOperatorImage', () => {
       expect(stderr).toBe('');
       const { certificate } = JSON.parse(stdout) as { certificate: string };
       expect(new X509Certificate(certificate).checkHost('webhook.example.svc')).toBe('webhook.example.svc');
+    });
+
+    test('validates a file with its third program', async () => {
+      await writeFile(join(root, 'home.yaml'), await readFile(join(repository, 'samples', '10-home.yaml')));
+      const { stdout, stderr } = await container('validate', '--strict', '/home.yaml');
+      expect(stderr).toBe('');
+      expect(stdout).toMatch(/^\d+ resources checked, .* 0 errors, 0 warnings\n$/);
     });
 
     test('is smaller than 150 MB', async () => {
