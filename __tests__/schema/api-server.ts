@@ -3,6 +3,8 @@ import axios, { type AxiosResponse } from 'axios';
 import https from 'node:https';
 import { kinds } from '../../operator/kinds';
 import { GROUP_VERSION } from '../../operator/kinds/group';
+import type { KindDefinition } from '../../operator/kinds/kind';
+import { checkSchema } from '../../operator/offline/schema';
 import { freshNamespace, kubeconfig } from '../cluster';
 import type { Sample } from './full';
 import { plainPath } from './places';
@@ -45,8 +47,16 @@ export class ApiServer {
     return new ApiServer(client, namespace);
   }
 
-  create(object: Sample): Promise<Verdict> {
-    return this.send('POST', pluralOf(object), object, true);
+  /** What it says must be what `validate` says without it. */
+  async create(object: Sample): Promise<Verdict> {
+    const verdict = await this.send('POST', pluralOf(object), object, true);
+    const fields = checkSchema(definitionOf(object), object).problems.map(({ path }) => path.join('.'));
+    const missed = verdict.refusals.filter(({ field }) => field !== '<nil>' && !fields.includes(field));
+    if (missed.length > 0 || (verdict.object && fields.length > 0))
+      throw new Error(
+        `validate says ${fields.join(', ') || 'nothing'}, the API server ${JSON.stringify(verdict.refusals)}`,
+      );
+    return verdict;
   }
 
   /** Stores the object for real, so that it can be updated. */
@@ -97,6 +107,7 @@ function verdict({ status, data }: AxiosResponse<Answer>): Verdict {
   return { refusals: causes.map(({ field, message }) => ({ field: plainPath(field), message })) };
 }
 
-function pluralOf({ kind }: Sample): string {
-  return kinds.find((definition) => definition.kind === kind)!.plural;
-}
+const definitionOf = ({ kind }: Sample): KindDefinition =>
+  kinds.find((definition) => definition.kind === kind)!;
+
+const pluralOf = (sample: Sample): string => definitionOf(sample).plural;

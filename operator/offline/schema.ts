@@ -125,15 +125,20 @@ function holds(rule: string, self: unknown): boolean {
   }
 }
 
+/** @param keys none: items are compared as a whole */
 function duplicates(keys: readonly string[], items: unknown): KeywordError[] {
   if (!Array.isArray(items)) return [];
   const seen = new Set<string>();
   return items.flatMap((item, index) => {
-    const values = keys.map((key) => (isObject(item) ? item[key] : undefined));
+    const values = keys.length === 0 ? [item] : keys.map((key) => (isObject(item) ? item[key] : undefined));
     const before = seen.size;
     seen.add(JSON.stringify(values));
     if (seen.size > before) return [];
-    const message = `another item has the same ${keys.join(', ')} ${values.map(shown).join(', ')}: remove one.`;
+    const what = values.map(shown).join(', ');
+    const message =
+      keys.length === 0
+        ? `another item is ${what} as well: remove one.`
+        : `another item has the same ${keys.join(', ')} ${what}: remove one.`;
     return [{ message, params: { at: [index] } }];
   });
 }
@@ -146,7 +151,7 @@ function strict(schema: Schema): Schema {
   return {
     ...rest,
     ...(schema['x-kubernetes-int-or-string'] && { type: ['integer', 'string'] }),
-    ...(schema['x-kubernetes-list-type'] === 'set' && { uniqueItems: true }),
+    ...(schema['x-kubernetes-list-type'] === 'set' && { [LIST_MAP]: [] }),
     ...(named && { properties: Object.fromEntries(named) as NonNullable<Schema['properties']> }),
     ...(items && { items: strict(items) }),
     ...(schema.type === 'object' &&

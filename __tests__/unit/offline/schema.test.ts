@@ -95,7 +95,9 @@ describe('checkSchema', () => {
       'spec.entities.1: another item has the same entity_id "light.a": remove one.',
     ]);
     const secrets = fullSample('HubSecrets');
-    expect(problemsWith({ 'spec.secretRefs': [{ name: 'a', keys: ['b', 'b'] }] }, secrets)).toHaveLength(1);
+    expect(problemsWith({ 'spec.secretRefs': [{ name: 'a', keys: ['b', 'b'] }] }, secrets)).toEqual([
+      'spec.secretRefs.0.keys.1: another item is "b" as well: remove one.',
+    ]);
   });
 
   test('rules over several fields are for values of the right types', () => {
