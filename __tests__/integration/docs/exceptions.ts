@@ -114,6 +114,10 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
       by: installationTest,
       why: 'a command above it has deleted the namespace',
     },
+    ...notRun('a command above it has deleted the same', [
+      'kubectl delete --namespace home -f dist/watched-namespace/roles.yaml',
+      'kubectl delete -f dist/namespaced/install.yaml',
+    ]),
     'make undeploy': { by: deployTest, why: 'the commands below it remove the same' },
     'make undeploy FORCE=1': { by: deployTest, why: 'needs a deletion that hangs' },
     'kubectl -n home patch haauto porch --type=json -p \'[{"op":"remove","path":"/metadata/finalizers"}]\'': {
