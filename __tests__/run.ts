@@ -37,6 +37,7 @@ const CLUSTER_WORKERS = Math.max(
   2,
   Math.min(2 * availableParallelism(), 12, Math.floor((totalmem() / GIB - 3) / 1.2)),
 );
+/** Beside the tests in the cluster. */
 const UNIT_WORKERS = Math.max(1, availableParallelism() - 1);
 
 async function main(args: readonly string[]): Promise<number> {
@@ -53,10 +54,12 @@ async function main(args: readonly string[]): Promise<number> {
     ? [files(pattern)]
     : args.includes('--quick')
       ? [
-          quickChecks(['--cache', `--cache-location=${cache('eslint')}`]),
+          staticChecks(['--cache', '--cache-strategy=content', `--cache-location=${cache('eslint')}`]),
+          // The longest of the three: it takes all cores that the others leave.
+          unitTests(availableParallelism()),
           clusterTests(['schema'], { HUB_SANDBOX_HUBS: 'false' }),
         ]
-      : [quickChecks(), clusterTests(['schema', 'integration', 'faults'])];
+      : [checksThenUnitTests(), clusterTests(['schema', 'integration', 'faults'])];
   const results = (await Promise.all(runners)).flat();
   // Afterwards: the hubs of both would need more memory than most machines have.
   if (args.includes('--with-node')) results.push(...(await nodeTests(pattern)));
@@ -80,12 +83,17 @@ async function nodeTests(pattern: string | undefined): Promise<Result[]> {
   ];
 }
 
+/** One after another, in the gaps that the tests in the cluster leave. */
+async function checksThenUnitTests(): Promise<Result[]> {
+  return [...(await staticChecks()), ...(await unitTests(UNIT_WORKERS))];
+}
+
 /**
- * One after another, in the gaps that the tests in the cluster leave.
+ * One after another.
  *
  * @param lintOptions a cache, which misses an error in a file whose imports alone have changed: good enough to be quick
  */
-async function quickChecks(lintOptions: readonly string[] = []): Promise<Result[]> {
+async function staticChecks(lintOptions: readonly string[] = []): Promise<Result[]> {
   return [
     await check('types', bin('tsc'), ['--noEmit', '--incremental', '--tsBuildInfoFile', cache('types.json')]),
     await check('lint', bin('eslint'), [...lintOptions, '.']),
@@ -97,8 +105,11 @@ async function quickChecks(lintOptions: readonly string[] = []): Promise<Result[
       `--cache-location=${cache('prettier.json')}`,
       '.',
     ]),
-    await jest('unit', [`--maxWorkers=${UNIT_WORKERS}`, '--selectProjects', 'unit'], { inGaps: true }),
   ];
+}
+
+async function unitTests(workers: number): Promise<Result[]> {
+  return [await jest('unit', [`--maxWorkers=${workers}`, '--selectProjects', 'unit'], { inGaps: true })];
 }
 
 async function clusterTests(
