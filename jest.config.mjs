@@ -56,7 +56,7 @@ export default {
   testSequencer: '<rootDir>/__tests__/runner/longest-first.mjs',
   reporters: ['default', '<rootDir>/__tests__/runner/keep-on-failure.mjs'],
   projects: [
-    project('unit'),
+    project('unit', { testEnvironment: '<rootDir>/__tests__/runner/environment.mjs' }),
     project('schema', cluster),
     project('integration', cluster),
     project('faults', cluster),
