@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 
 // These packages are ESM; jest runs CommonJS, so swc translates them as well.
-const esmPackages = ['home-assistant-js-websocket'];
+const esmPackages = ['home-assistant-js-websocket', '@marcbachmann/cel-js'];
 
 /**
  * The Kubernetes client as one CommonJS file. It is ESM and has 1,500 files, and each test file loads its modules anew: that

@@ -1,9 +1,9 @@
+import { Environment, type ParseResult } from '@marcbachmann/cel-js';
 import Ajv, { type ErrorObject, type FuncKeywordDefinition, type ValidateFunction } from 'ajv';
 import { isObject } from '../is-object';
 import type { KindDefinition } from '../kinds/kind';
 import { objectSchema } from '../kinds/object-schema';
 import type { CelRule, Schema } from '../kinds/schema';
-import { compileRule } from './cel';
 
 export type Path = readonly (string | number)[];
 
@@ -55,7 +55,7 @@ export function checkSchema(definition: KindDefinition, given: object): Checked 
     ...schema,
     properties: { ...schema.properties, metadata, status: anything },
   } as unknown as Schema;
-  const object = withoutNulls(whole, structuredClone(given)) as Checked['object'];
+  const object = withoutNulls(whole, given) as Checked['object'];
   const validate = validators.get(kind) ?? ajv.compile(strict(whole));
   validators.set(kind, validate);
   validate(object);
@@ -104,7 +104,8 @@ function keyword<Value>(
   return { keyword: name, post: true, errors: true, validate };
 }
 
-const compiled = new Map<string, (self: unknown) => boolean>();
+const cel = new Environment().registerVariable('self', 'dyn');
+const compiled = new Map<string, ParseResult>();
 
 function brokenRules(rules: readonly CelRule[], self: unknown): KeywordError[] {
   return rules
@@ -116,10 +117,10 @@ function brokenRules(rules: readonly CelRule[], self: unknown): KeywordError[] {
 }
 
 function holds(rule: string, self: unknown): boolean {
-  const evaluate = compiled.get(rule) ?? compileRule(rule);
+  const evaluate = compiled.get(rule) ?? cel.parse(rule);
   compiled.set(rule, evaluate);
   try {
-    return evaluate(self);
+    return evaluate({ self }) === true;
   } catch {
     return false; // an error refuses the object as well
   }
@@ -159,9 +160,9 @@ function strict(schema: Schema): Schema {
   } as Schema;
 }
 
-/** The API server drops a null of a field that the schema names, as if it were absent. */
+/** A copy. The API server drops a null of a field that the schema names, as if it were absent. */
 function withoutNulls(schema: Schema | undefined, value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((item) => withoutNulls(schema?.items, item));
+  if (Array.isArray(value)) return Array.from(value, (item) => withoutNulls(schema?.items, item));
   if (!isObject(value)) return value;
   const fields = Object.entries(value).flatMap(([name, part]) => {
     const field = schemaOf(schema, name);
