@@ -15,7 +15,7 @@ import { asList, isDefinition, isNamespace, type Manifest, shippedManifests } fr
 /** For finalizers when no operator seems to run: it may all the same. */
 const SHORT_PATIENCE = 3_000;
 /** For what Kubernetes itself deletes. */
-const KUBERNETES_PATIENCE = 30_000;
+const KUBERNETES_PATIENCE = 120_000;
 const POLL = 500;
 
 /**

@@ -17,7 +17,7 @@ const LOOK_INTERVAL = 300;
 const LEAST_ROUNDS = 5;
 
 /** A kubelet that was asked to has refreshed the volumes by then, in milliseconds. */
-export const REFRESH_DURATION = 5_000;
+export const REFRESH_DURATION = 15_000;
 
 /** The marker that the hub has read last; undefined: it has read a configuration without one. */
 export async function readMarker(client: HubClient): Promise<MarkerVariables | undefined> {
