@@ -24,7 +24,7 @@ export class OperatorDeployment extends Construct {
           metadata: { labels: installationLabels },
           spec: {
             serviceAccountName: OPERATOR,
-            // Longer than the 20 s in which the operator finishes its work.
+            // Longer than the 28 s in which the operator finishes its work and releases the lease.
             terminationGracePeriodSeconds: 30,
             securityContext: { runAsNonRoot: true, runAsUser: USER, runAsGroup: USER },
             topologySpreadConstraints: ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map(spread),

@@ -3,7 +3,7 @@ import { type Clock, timestamp } from '../clock';
 import type { CustomResource } from '../kinds/resource';
 import { sentence } from '../sentence';
 import { truncate } from '../truncate';
-import { type ApiClient, isConflict, isNotFound } from './api-client';
+import { type ApiClient, ApiError, isNotFound } from './api-client';
 import type { EventSpec } from './event-spec';
 import { pathOf } from './objects';
 import { builtin } from './types';
@@ -13,6 +13,11 @@ const AGGREGATION = 10 * 60_000;
 const LONGEST_MESSAGE = 1_024;
 /** Longest part of an event's name that is the resource's name; both are limited to 253 characters. */
 const LONGEST_NAME = 200;
+
+/** What an event needs of the resource that it is about. */
+export interface EventSubject extends Pick<CustomResource, 'apiVersion' | 'kind'> {
+  readonly metadata: Pick<CustomResource['metadata'], 'name' | 'namespace' | 'uid' | 'resourceVersion'>;
+}
 
 interface Series {
   readonly name: string;
@@ -41,7 +46,7 @@ export class EventWriter {
    * @param at when it happened, in milliseconds since the epoch
    * @throws ApiError, ApiServerUnreachable
    */
-  async write(resource: CustomResource, event: EventSpec, at: number): Promise<void> {
+  async write(resource: EventSubject, event: EventSpec, at: number): Promise<void> {
     const lastAt = this.clock.monotonic();
     this.forgetOld(lastAt);
     const id = seriesId(resource, event);
@@ -64,7 +69,7 @@ export class EventWriter {
     this.series.set(id, series);
   }
 
-  private async create(resource: CustomResource, event: EventSpec, series: Series): Promise<void> {
+  private async create(resource: EventSubject, event: EventSpec, series: Series): Promise<void> {
     try {
       await this.cluster.request({
         method: 'POST',
@@ -72,13 +77,14 @@ export class EventWriter {
         body: this.body(resource, event, series),
       });
     } catch (error) {
-      if (!isConflict(error)) throw error; // stored by a try before
+      // Stored by a try before. A quota that is being updated is a conflict of another reason.
+      if (!(error instanceof ApiError && error.reason === 'AlreadyExists')) throw error;
     }
   }
 
   /** Increments the count of an Event object. False: the object no longer exists (the default TTL is an hour). */
   private async count(
-    resource: CustomResource,
+    resource: EventSubject,
     event: EventSpec,
     series: Series,
     at: number,
@@ -103,7 +109,7 @@ export class EventWriter {
     }
   }
 
-  private body(resource: CustomResource, event: EventSpec, series: Series): object {
+  private body(resource: EventSubject, event: EventSpec, series: Series): object {
     const { apiVersion, kind, metadata } = resource;
     return {
       apiVersion: 'v1',
@@ -138,7 +144,7 @@ export class EventWriter {
 }
 
 function seriesId(
-  { metadata }: CustomResource,
+  { metadata }: EventSubject,
   { type, reason, message, series = message }: EventSpec,
 ): string {
   const parts = [metadata.uid, type, reason, series];

@@ -2,16 +2,16 @@ import type { Clock } from '../clock';
 import type { CustomResource } from '../kinds/resource';
 import type { Logger } from '../log';
 import { Timer } from '../timer';
-import { isServerUnavailable } from './api-client';
+import { ApiError, isServerUnavailable } from './api-client';
 import type { EventSpec } from './event-spec';
-import type { EventWriter } from './event-writer';
+import type { EventSubject, EventWriter } from './event-writer';
 
 /** Token bucket per resource and type: this many events, refilled by one per REFILL. Further events are only logged. */
 const BURST = 25;
 const REFILL = 60_000;
 /** Capacity of the queue of events to write. When it is full, further events are only logged. */
 const QUEUE_LIMIT = 1_000;
-/** While the API server is unavailable, an event is tried this many times, with this pause, as client-go does. */
+/** While the API server is unavailable, an event is tried this many times, with this pause. */
 const TRIES = 12;
 const RETRY = 10_000;
 
@@ -22,7 +22,7 @@ interface Bucket {
 }
 
 interface Pending {
-  readonly resource: CustomResource;
+  readonly subject: EventSubject;
   readonly event: EventSpec;
   /** When it was recorded, in milliseconds since the epoch. */
   readonly at: number;
@@ -61,21 +61,27 @@ export class EventRecorder {
       this.log.warn(fields, 'dropped event, queue of events is full');
       return;
     }
-    this.pending.push({ resource, event, at: this.clock.now(), triesLeft: TRIES });
+    this.pending.push({ subject: subjectOf(resource), event, at: this.clock.now(), triesLeft: TRIES });
     if (!this.retry.pending) this.resume();
   }
 
-  /** Resolves when each event of the resource was tried; called before its finalizer is released. */
+  /** Resolves when each event of the resource was tried, at the latest when one fails; called before its finalizer is released. */
   async flush({ metadata: { uid } }: CustomResource): Promise<void> {
     const mine = this.takeOf(uid);
     if (this.current?.uid === uid) {
       await this.current.tried;
       mine.unshift(...this.takeOf(uid)); // it may have to be tried again
     }
-    for (const each of mine) await this.write({ ...each, triesLeft: 1 });
+    for (let next = mine.shift(); next; next = mine.shift()) {
+      if ((await this.write(next)) === 'done') continue;
+      // The API server accepts events about an object that is deleted meanwhile.
+      this.pending.unshift(next, ...mine);
+      if (!this.running) this.retryLater();
+      return;
+    }
   }
 
-  /** Resolves when each event was tried: this process stops, so that none is kept for later. */
+  /** Resolves when each event was tried, at the latest when one fails: this process stops, so that none is kept for later. */
   async drain(): Promise<void> {
     this.draining = true;
     this.retry.clear();
@@ -85,8 +91,8 @@ export class EventRecorder {
   }
 
   private takeOf(uid: string): Pending[] {
-    const mine = this.pending.filter(({ resource }) => resource.metadata.uid === uid);
-    const others = this.pending.filter(({ resource }) => resource.metadata.uid !== uid);
+    const mine = this.pending.filter(({ subject }) => subject.metadata.uid === uid);
+    const others = this.pending.filter(({ subject }) => subject.metadata.uid !== uid);
     this.pending.splice(0, this.pending.length, ...others);
     return mine;
   }
@@ -95,14 +101,20 @@ export class EventRecorder {
     if (this.pending.length > 0) this.running ??= this.writePending();
   }
 
+  private retryLater(): void {
+    this.retry.set(RETRY, () => this.resume());
+  }
+
   private async writePending(): Promise<void> {
     for (let next = this.pending.shift(); next; next = this.pending.shift()) {
       const tried = this.write(next);
-      this.current = { uid: next.resource.metadata.uid, tried };
+      this.current = { uid: next.subject.metadata.uid, tried };
       if ((await tried) === 'done') continue;
       this.pending.unshift(next);
-      if (this.draining) continue;
-      this.retry.set(RETRY, () => this.resume());
+      if (this.draining) {
+        const dropped = this.pending.splice(0).length;
+        this.log.warn({ events: dropped }, 'dropped events, API server is unavailable');
+      } else this.retryLater();
       break;
     }
     this.current = undefined;
@@ -111,13 +123,13 @@ export class EventRecorder {
 
   /** Never rejects. `again`: the API server was unavailable. */
   private async write(pending: Pending): Promise<'done' | 'again'> {
-    const { resource, event, at } = pending;
+    const { subject, event, at } = pending;
     pending.triesLeft -= 1;
     try {
-      await this.writer.write(resource, event, at);
+      await this.writer.write(subject, event, at);
     } catch (error) {
-      const fields = { ...fieldsOf(resource, event), error };
-      if (isServerUnavailable(error) && pending.triesLeft > 0 && !this.draining) {
+      const fields = { ...fieldsOf(subject, event), error };
+      if (isRepeated(error) && pending.triesLeft > 0) {
         this.log.debug(fields, 'failed to write event, retrying');
         return 'again';
       }
@@ -148,6 +160,16 @@ export class EventRecorder {
   }
 }
 
-function fieldsOf({ kind, metadata }: CustomResource, { type, reason }: EventSpec): object {
+/** Without the rest of the resource, which would stay in memory until the event is written. */
+function subjectOf({ apiVersion, kind, metadata }: CustomResource): EventSubject {
+  const { name, namespace, uid, resourceVersion } = metadata;
+  return { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion } };
+}
+
+/** 429 may be about the events of one object or namespace (admission plugin EventRateLimit): the others do not wait for it. */
+const isRepeated = (error: unknown): boolean =>
+  isServerUnavailable(error) && !(error instanceof ApiError && error.status === 429);
+
+function fieldsOf({ kind, metadata }: EventSubject, { type, reason }: EventSpec): object {
   return { kind, namespace: metadata.namespace, name: metadata.name, type, reason };
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock';
 import { withDeadline } from '../deadline';
 import { Stopping } from '../errors';
+import { LEASE_RELEASE_LIMIT } from '../limits';
 import type { Logger } from '../log';
 import { type ApiClient, isConflict, isTransient } from './api-client';
 import { type Lease, LeaseLock } from './lease-lock';
@@ -95,24 +96,26 @@ export class LeaderElection {
 
   /** Releases the lease, so that another replica acquires it at its next attempt. Call it after the last write. */
   async release(): Promise<void> {
+    const { clock } = this.options;
     this.stop();
     await Promise.all([this.acquiring, this.renewing]); // a request in flight would take the lease again
     this.leadsUntil = -Infinity;
-    try {
-      await this.giveBack();
-    } catch (error) {
-      // A conflict: it was changed, for example annotated, or belongs to another process by now. Or an answer was late.
-      if (!isTransient(error)) throw error;
-      await this.giveBack();
-    }
+    await withDeadline({ clock, delay: LEASE_RELEASE_LIMIT }, async () => {
+      const released = await this.giveBack().catch((error: unknown) => {
+        // A conflict: it was changed, for example annotated, or belongs to another process by now. Or an answer was late.
+        if (!isTransient(error)) throw error;
+        return this.giveBack();
+      });
+      if (released) await this.emit(released, 'stopped leading');
+    });
   }
 
-  private async giveBack(): Promise<void> {
+  /** Resolves with the lease without a holder; undefined: another process holds it. */
+  private async giveBack(): Promise<Lease | undefined> {
     const lease = await this.lock.read();
-    if (lease?.spec?.holderIdentity !== this.identity) return;
-    await this.emit(lease, 'stopped leading');
+    if (lease?.spec?.holderIdentity !== this.identity) return undefined;
     const spec = { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: this.lock.now() };
-    await this.lock.update({ ...lease, spec });
+    return this.lock.update({ ...lease, spec });
   }
 
   private get isLeader(): boolean {

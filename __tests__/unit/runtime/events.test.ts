@@ -195,7 +195,7 @@ describe('EventRecorder', () => {
         if (method === 'PATCH') {
           const [name, present] = [...stored][0]!;
           stored.set(name, { ...present, ...written });
-        } else if (stored.has(written.metadata.name)) throw conflict();
+        } else if (stored.has(written.metadata.name)) throw new ApiError(409, 'AlreadyExists', 'it exists');
         else stored.set(written.metadata.name, written);
         return answers ? body : unavailable();
       };
@@ -223,20 +223,57 @@ describe('EventRecorder', () => {
       expect(log.at('warn')).toEqual(['failed to write event']);
     });
 
-    test('flush and drain try each event once more, and wait for no other try', async () => {
+    test('a flush ends with the first failure, and the events are written later', async () => {
       const { clock, cluster, log, recorder } = setup();
       cluster.handler = unavailable;
-      const other = widget({ metadata: { uid: 'other' } });
-      recorder.record(widget(), event('one'));
-      recorder.record(other, event('two'));
+      for (const message of ['one', 'two']) recorder.record(widget(), event(message));
+      recorder.record(widget({ metadata: { uid: 'other' } }), event('three'));
       await settle();
-      expect(cluster.writes).toHaveLength(1);
       await recorder.flush(widget());
       expect(cluster.writes).toHaveLength(2);
+      cluster.handler = ({ body }) => body;
+      await clock.advance(10_000);
+      const messages = cluster.writes.map(({ body }) => (body as EventBody).message);
+      expect(messages.slice(2)).toEqual(['one', 'two', 'three']);
+      expect(log.at('warn')).toEqual([]);
+    });
+
+    test('at the end of the process one failure is enough, and the log says how many events are lost', async () => {
+      const { clock, cluster, log, recorder } = setup();
+      cluster.handler = unavailable;
+      for (const message of ['one', 'two', 'three']) recorder.record(widget(), event(message));
+      await settle();
       await recorder.drain();
-      expect(cluster.writes).toHaveLength(3);
-      expect(log.at('warn')).toEqual(['failed to write event', 'failed to write event']);
+      expect(cluster.writes).toHaveLength(2);
+      expect(log.lines.at(-1)).toMatchObject({
+        level: 'warn',
+        message: 'dropped events, API server is unavailable',
+        fields: { events: 3 },
+      });
       expect(clock.pendingTimers).toBe(0);
+    });
+
+    test('an event that is one too many does not hold back the others', async () => {
+      const { cluster, log, recorder } = setup();
+      cluster.handler = ({ body }) => {
+        if ((body as EventBody).message === 'noisy')
+          throw new ApiError(429, 'TooManyRequests', 'limit reached');
+        return body;
+      };
+      for (const message of ['noisy', 'two']) recorder.record(widget(), event(message));
+      await settle();
+      expect((cluster.writes.at(-1)?.body as EventBody).message).toBe('two');
+      expect(log.at('warn')).toEqual(['failed to write event']);
+    });
+
+    test('a conflict about a quota is no event that was stored before', async () => {
+      const { cluster, log, recorder } = setup();
+      cluster.handler = () => {
+        throw conflict();
+      };
+      recorder.record(widget(), event('one'));
+      await settle();
+      expect(log.at('warn')).toEqual(['failed to write event']);
     });
 
     test('flush takes the event of the resource that fails while it waits', async () => {

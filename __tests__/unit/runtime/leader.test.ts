@@ -334,6 +334,25 @@ describe('LeaderElection', () => {
     },
   );
 
+  test('an API server that does not answer delays the end by 8 s at most, which is less than the pod has left', async () => {
+    const { clock, one } = await oneLeads();
+    one.network = () => new Promise(() => undefined);
+    const end = one.election.release().then(
+      () => 'released',
+      (error: Error) => error.message,
+    );
+    await clock.advance(8_000);
+    expect(await end).toBe('deadline of 8 s exceeded');
+  });
+
+  test('the lease is free before the event about it is written', async () => {
+    const { one, server } = await oneLeads();
+    one.network = ({ path }) => (path.endsWith('/events') ? new Promise(() => undefined) : Promise.resolve());
+    void one.election.release().catch(() => undefined);
+    await settle();
+    expect(server.lease?.spec.holderIdentity).toBe('');
+  });
+
   test('a candidate logs the holder that it waits for, once per holder', async () => {
     const { clock, one, two } = await oneLeads();
     await clock.advance(60_000);
