@@ -49,6 +49,17 @@ describe('review', () => {
     ).toBeDefined();
   });
 
+  test('a long configuration is not parsed, since that takes too long for a webhook', () => {
+    const state = new FakeClusterState();
+    state.secrets = { values: new Map([['a', 'hunter2']]), kept: new Set(), hash: '', salt: '' };
+    const warningsWith = (comments: number) => {
+      const configuration = `a: !secret b\n${'# comment\n'.repeat(comments)}`;
+      return review(creation(ours('HubConfiguration', 'villa', { configuration })), state).warnings;
+    };
+    expect(warningsWith(1)).toHaveLength(1);
+    expect(warningsWith(5_000)).toEqual([]);
+  });
+
   test('a resource is no duplicate of itself', () => {
     const changed = ours('HubAutomation', 'porch', { alias: 'Porch' });
     expect(refusalOf(update(porch, changed), new FakeClusterState([porch]))).toBeUndefined();
