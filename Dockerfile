@@ -27,7 +27,7 @@ COPY --from=build /source/build/validate.cjs /source/build/validate.cjs.map /app
 COPY --from=build /source/LICENSE /source/build/third-party-licenses.txt /app/
 # glibc would give each thread a heap of its own, of which little is ever given back: 13 MB.
 ENV MALLOC_ARENA_MAX=1
-# A number, so that a node can tell that it is not root (manifests/operator.ts uses the same).
+# A number, so that a node can tell that it is not root (manifests/deployment.ts uses the same).
 USER 65532:65532
 EXPOSE 8080 9443
 # V8 trades memory for speed otherwise: 13 MB more, and 64 MB for young objects, twice what the operator holds when it rests.

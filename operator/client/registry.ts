@@ -99,7 +99,7 @@ export class Registry {
     try {
       return await run();
     } catch (error) {
-      // The hub may carry it out yet. It answers a later command after that.
+      // The hub may still carry it out. It answers commands in order, so a list that is read afterwards shows it.
       if (error instanceof HubUnreachable) this.collection.invalidate();
       throw error;
     } finally {

@@ -94,7 +94,7 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
     },
   },
   'docs/how-to/upgrade.md': {
-    'helm upgrade hub-operator dist/chart --namespace hub-operator --set image.repository=REGISTRY/hub-operator':
+    'helm upgrade hub-operator dist/chart --namespace hub-operator --reset-then-reuse-values --set image.repository=REGISTRY/hub-operator':
       { by: installationTest, why: 'there is no release of the chart' },
     'make deploy IMAGE=REGISTRY/hub-operator:0.1.0': {
       by: deployTest,
@@ -152,8 +152,8 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
       'kubectl --namespace hub-operator delete rolebindings,roles,services hub-operator-webhook',
     ]),
     ...notRun('there is no release of the chart', [
-      'helm upgrade hub-operator dist/chart --namespace hub-operator --set image.repository=REGISTRY/hub-operator --set webhook.certificate=cert-manager',
-      'helm upgrade hub-operator dist/chart --namespace hub-operator --set image.repository=REGISTRY/hub-operator --set webhook.certificate=self-signed',
+      'helm upgrade hub-operator dist/chart --namespace hub-operator --reset-then-reuse-values --set image.repository=REGISTRY/hub-operator --set webhook.certificate=cert-manager',
+      'helm upgrade hub-operator dist/chart --namespace hub-operator --reset-then-reuse-values --set image.repository=REGISTRY/hub-operator --set webhook.certificate=self-signed',
     ]),
   },
   'docs/how-to/community-repositories.md': {

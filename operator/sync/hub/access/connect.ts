@@ -140,7 +140,10 @@ export class Connector {
     return podNotReady(hub, this.services.clock, pod.message, pod.isReplacement);
   }
 
-  /** The connection to a hub that stops is lost at about the time at which the watch delivers the change of its pod. */
+  /**
+   * The connection to a hub that stops is lost at about the time at which the watch delivers the change of its pod: one
+   * that came since the reconcile began is the explanation.
+   */
   private async explainLoss(hub: Hub): Promise<Outcome | undefined> {
     return this.banRecovery.restartInProgress(hub) ?? (await this.podProblem(hub));
   }
