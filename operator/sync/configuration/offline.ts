@@ -7,17 +7,12 @@ import type { Services } from '../services';
 import type { Accepted, AcceptedConfigurations } from './accepted';
 import { addedFiles, type Content, isSameMarker } from './content';
 import type { FailedStarts } from './failed-starts';
+import { restartHeldBy } from './held-restart';
 import type { HubReturn } from './hub-return';
 import type { Wanted } from './loads';
 import { Outcomes } from './outcomes';
 import type { PodReplacement } from './pod-replacement';
-import {
-  isRestartBegun,
-  isRestartPublished,
-  publishConfiguration,
-  type Published,
-  publishedConfiguration,
-} from './publish';
+import { isRestartPublished, publishConfiguration, type Published, publishedConfiguration } from './publish';
 import { decideReload } from './reload-decision';
 import { type StartVerdict, startVerdict } from './start-verdict';
 
@@ -60,8 +55,8 @@ export class OfflineConfigurations {
     const accepted = hub && (await this.accepted.current(hub, forced));
     const outcomes = new Outcomes(resource, content, accepted);
     const failure = hub && !verdict && (await this.failedStarts.handle(resource, content, hub, accepted));
-    if (failure === 'went back')
-      return isRestartBegun(this.services, resource) ? outcomes.failedStart() : outcomes.failedStartWaits();
+    if (hub && failure === 'went back')
+      return outcomes.failedStartOffline(restartHeldBy(this.services, resource, hub));
     const isRecovery = hub !== undefined && isInRecoveryMode(hub);
     const situation = {
       wanted,

@@ -9,6 +9,7 @@ import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Services } from '../services';
 import type { Accepted, AcceptedConfigurations, SentSettings } from './accepted';
 import { isSameMarker } from './content';
+import { restartHeldBy } from './held-restart';
 import { syncHttpSettings } from './http-settings';
 import type { HubReturn } from './hub-return';
 import type { LoadResult } from './load';
@@ -16,7 +17,6 @@ import type { Loads, Wanted } from './loads';
 import { Outcomes, withHttp } from './outcomes';
 import type { PodReplacement } from './pod-replacement';
 import {
-  isRestartBegun,
   isRestartPublished,
   publishConfiguration,
   publishedConfiguration,
@@ -165,7 +165,7 @@ export class OnlineConfigurations {
     }
     if (restart) {
       await this.ensureRestart(hub, content.restart, startId);
-      return outcomes.restarting(pending, this.heldBy(resource, hub));
+      return outcomes.restarting(pending, restartHeldBy(this.services, resource, hub));
     }
     // Another strategy, or another process, decided to leave them: it is decided again.
     if (!result) return undefined;
@@ -219,7 +219,7 @@ export class OnlineConfigurations {
         const isDecided = isRestartPublished(this.services, resource, content.restart);
         if (!isDecided || (await hubStartId(client.connection)) !== result.startId) return undefined;
         await this.ensureRestart(hub, content.restart, result.startId);
-        return outcomes.restarting(result.because, this.heldBy(resource, hub));
+        return outcomes.restarting(result.because, restartHeldBy(this.services, resource, hub));
       }
       case 'loaded':
         if (result.newFiles) return outcomes.newFiles(result.newFiles);
@@ -234,11 +234,6 @@ export class OnlineConfigurations {
         return outcomes.reloadFailed(message);
       }
     }
-  }
-
-  /** The reason of the mistake in the Hub that may keep a decided restart from its beginning. */
-  private heldBy(resource: HubConfiguration, hub: Hub): string | undefined {
-    return isRestartBegun(this.services, resource) ? undefined : conditionOf(hub, 'Stalled')?.reason;
   }
 
   /** A pod that was started for this content before has the same template: nothing but its deletion restarts it. */

@@ -11,6 +11,8 @@ import type { Content } from './content';
 import type { HttpResult } from './http-settings';
 import { changedParts, type ReloadPolicy } from './reload-decision';
 
+const LOADED_AGAIN = 'so the last good one is loaded again.';
+
 /** The outcomes of one reconcile of a HubConfiguration: the texts of its conditions, and the fields of its status. */
 export class Outcomes {
   /** @param accepted what the hub has; undefined: that is not known */
@@ -48,13 +50,11 @@ export class Outcomes {
   /**
    * The check accepts it, and the hub cannot start with it.
    *
-   * @param running hash of what the hub runs with instead; undefined: it does not run yet
+   * @param running hash of what the hub runs with instead; undefined: that is not known
    */
   failedStart(running?: string): Outcome {
     const status = { ...this.generated, ...(running && { appliedHash: running }) };
-    return stalled('CheckFailed', this.failedStartMessage('so the last good one is loaded again.'), {
-      status,
-    });
+    return stalled('CheckFailed', this.failedStartMessage(LOADED_AGAIN), { status });
   }
 
   /** The hub came up with what it had not checked; it is in use no longer. What the Hub reports may be of another cause. */
@@ -64,12 +64,18 @@ export class Outcomes {
     return stalled('CheckFailed', message, { status: this.generated });
   }
 
-  /** The check accepts it, and the Hub has not begun with the restart that loads the last good one. */
-  failedStartWaits(): Outcome {
+  /**
+   * The same while the hub is not back. A mistake of the Hub, and its correction, wake no HubConfiguration: it looks again.
+   *
+   * @param heldBy why the Hub does not begin with the restart that loads the last good one
+   */
+  failedStartOffline(heldBy?: string): Outcome {
     const { name } = this.resource.spec.hubRef;
-    const message = this.failedStartMessage(
-      `so the last good one is to be loaded again, by a restart. It has not begun: if the Hub ${name} reports a mistake, correct that first.`,
-    );
+    const consequence =
+      heldBy === undefined
+        ? LOADED_AGAIN
+        : `so the last good one is to be loaded again, by a restart. It has not begun: the Hub ${name} reports ${heldBy}. Correct first what its conditions name.`;
+    const message = this.failedStartMessage(consequence);
     return stalled('CheckFailed', message, { status: this.generated, after: DEPENDENCY_REQUEUE });
   }
 
@@ -88,7 +94,7 @@ export class Outcomes {
     return stalled('CheckFailed', message, { status: this.generated, after: DEPENDENCY_REQUEUE });
   }
 
-  /** @param heldBy the mistake for which the Hub does not begin with the restart */
+  /** @param heldBy why the Hub does not begin with the restart */
   restarting(sections: readonly string[], heldBy?: string): Outcome {
     const { name } = this.resource.spec.hubRef;
     const loaded = sections.length > 0 ? list(sections) : 'the configuration';

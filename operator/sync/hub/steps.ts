@@ -116,15 +116,23 @@ function merged(context: HubContext, end: Outcome): Outcome {
 
 /**
  * The user can correct the problem, so it comes first, and the state of the hub follows it. The recovery mode comes before
- * it: by this reason the HubConfiguration knows that it has to bring back what the hub can start with.
+ * it: by this reason the HubConfiguration knows that it has to bring back what the hub can start with, and by `Stalled`
+ * that the problem keeps it from that.
  */
 function withProblem(problem: Outcome, end: Outcome): Outcome {
   const texts = end.type === 'Ready' ? [problem] : [problem, end];
-  if (end.reason === 'RecoveryMode') texts.reverse();
+  const isRecovery = end.reason === 'RecoveryMode';
+  if (isRecovery) texts.reverse();
+  const { reason, message } = problem;
+  const conditions = { Reconciling: null, Stalled: { status: 'True', reason, message } } as const;
   return {
     ...texts[0]!,
     message: texts.map(({ message }) => message).join(' '),
-    conditions: { ...problem.conditions, ...end.conditions },
+    conditions: {
+      ...problem.conditions,
+      ...end.conditions,
+      ...(isRecovery && problem.type === 'Stalled' && conditions),
+    },
     events: [...(problem.events ?? []), ...(end.events ?? [])],
   };
 }

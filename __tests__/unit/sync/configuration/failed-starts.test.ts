@@ -42,6 +42,21 @@ describe('FailedStarts', () => {
     expect(restartsOf(hub.events)).toBe(2);
   });
 
+  test('is reported from the beginning with the restart out of it, which begins after its debounce', async () => {
+    const hub = await started();
+    const wanted = hub.wanted(UNKNOWN);
+    for (let round = 0; round < 10 && restartsOf(hub.events) < 1; round++) await hub.reconcile(wanted, 1);
+    hub.setProblem({ reason: 'NotYetSupported', message: 'delivery: File is not supported.' });
+    hub.holdsRollouts = true;
+    const outcome = await hub.reconcile(wanted, 1);
+    expect(hub.text).not.toContain('unknown');
+    // A mistake that the Hub reports later wakes nothing.
+    expect(outcome).toMatchObject({ type: 'Stalled', reason: 'CheckFailed', after: 30_000 });
+    expect(outcome.message).toContain('so the last good one is loaded again.');
+    expect(outcome.message).not.toMatch(/has not begun|NotYetSupported/);
+    expect(restartsOf(hub.events)).toBe(1);
+  });
+
   test('the restart out of it is said to wait while the Hub has a mistake, whose words are the Hub’s alone', async () => {
     const hub = await started();
     const wanted = hub.wanted(UNKNOWN);
@@ -51,7 +66,7 @@ describe('FailedStarts', () => {
     const outcome = await hub.reconcile(wanted, 30);
     expect(outcome).toMatchObject({ type: 'Stalled', reason: 'CheckFailed', after: 30_000 });
     expect(outcome.message).toMatch(
-      /is to be loaded again, by a restart\. It has not begun: if the Hub villa reports a mistake, correct that first\./,
+      /is to be loaded again, by a restart\. It has not begun: the Hub villa reports InvalidSpec\. Correct first what its conditions name\./,
     );
     expect(outcome.message).not.toMatch(/is loaded again|podTemplate/);
     expect(restartsOf(hub.events)).toBe(1);

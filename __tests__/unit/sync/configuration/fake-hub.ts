@@ -89,7 +89,7 @@ export class FakeHub {
   private status: HubConfiguration['status'];
   private secretsYaml: string | undefined;
   private isRecovery = false;
-  private mistake: string | undefined;
+  private mistake: { readonly reason: string; readonly message: string } | undefined;
   private marker: { configuration: string | undefined; secrets?: string } | undefined;
   private start = 0;
   private restartHash: string | undefined;
@@ -213,9 +213,14 @@ export class FakeHub {
   }
 
   /** The Hub has this mistake in its spec, for which it changes no pod template; undefined: it is corrected. */
-  setMistake(mistake: string | undefined): void {
-    this.mistake = mistake;
-    this.holdsRollouts = mistake !== undefined;
+  setMistake(message: string | undefined): void {
+    this.setProblem(message === undefined ? undefined : { reason: 'InvalidSpec', message });
+    this.holdsRollouts = message !== undefined;
+  }
+
+  /** The Hub reports it, and goes on. */
+  setProblem(problem: { readonly reason: string; readonly message: string } | undefined): void {
+    this.mistake = problem;
     this.setCondition(this.isRecovery ? 'RecoveryMode' : 'HubRunning');
   }
 
@@ -320,14 +325,14 @@ export class FakeHub {
     return !this.isRecovery && !this.hangs;
   }
 
-  /** As the Hub reports them: the recovery mode comes before the mistake, which is in no other condition then. */
+  /** As the Hub reports them: the recovery mode comes before the mistake, which is in `Stalled` alone then. */
   private setCondition(reason: string): void {
-    const rest = { message: this.mistake ?? '', lastTransitionTime: '' };
-    const isStalled = this.mistake !== undefined && reason !== 'RecoveryMode';
-    const present = isStalled ? 'InvalidSpec' : reason;
+    const { mistake } = this;
+    const rest = { message: mistake?.message ?? '', lastTransitionTime: '' };
+    const present = mistake && reason !== 'RecoveryMode' ? mistake.reason : reason;
     const conditions = [
       { type: 'Ready', status: 'False', reason: present, ...rest },
-      ...(isStalled ? [{ type: 'Stalled', status: 'True', reason: present, ...rest }] : []),
+      ...(mistake ? [{ type: 'Stalled', status: 'True', reason: mistake.reason, ...rest }] : []),
     ];
     this.hub = aHub({ status: { version: '2026.11.0', conditions } as never });
   }

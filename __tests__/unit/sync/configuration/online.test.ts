@@ -172,6 +172,16 @@ describe('OnlineConfigurations', () => {
       expect(await hub.settle(hub.wanted(RESTART), operator)).toBe('ConfigurationLoaded');
     });
 
+    test('is said to be in progress beside a problem of the Hub that does not hold it back', async () => {
+      const hub = await started();
+      hub.holdsRollouts = true;
+      hub.setProblem({ reason: 'NotYetSupported', message: 'delivery: File is not supported.' });
+      expect(await hub.reconcile(hub.wanted(RESTART), 5)).toMatchObject({
+        reason: 'RestartPending',
+        message: 'The hub is being restarted to load counter.',
+      });
+    });
+
     test('is withdrawn when the change is taken back', async () => {
       const { hub, operator } = await decided();
       expect(await hub.settle(hub.wanted(BASE), operator)).toBe('ConfigurationLoaded');

@@ -98,6 +98,7 @@ describe('Steps', () => {
     });
     const conditions = conditionsAfter([], outcome, 1, '2026-01-01T00:00:00Z');
     expect(isInRecoveryMode({ status: { conditions } } as never)).toBe(true);
+    expect(conditions.slice(1)).toMatchObject([{ type: 'Stalled', reason: 'NameConflict', message: 'No.' }]);
   });
 
   test('report the phase of the hub that runs instead of that of the problem', async () => {
