@@ -54,6 +54,7 @@ export function checkSchema(definition: KindDefinition, given: object): Checked 
   const whole = {
     ...schema,
     properties: { ...schema.properties, metadata, status: anything },
+    required: [...schema.required, 'metadata'],
   } as unknown as Schema;
   const object = withoutNulls(whole, given) as Checked['object'];
   const validate = validators.get(kind) ?? ajv.compile(strict(whole));

@@ -53,6 +53,8 @@ describe('checkSchema', () => {
       { 'metadata.nmae': 'x' },
       'metadata.nmae: HubAutomation has no such field: remove it, or correct its name.',
     ],
+    ['no metadata', { metadata: undefined }, 'metadata: is required: add it.'],
+    ['metadata that is null', { metadata: null }, 'metadata: is required: add it.'],
     [
       'a label that is no text',
       { 'metadata.labels': { on: true } },
@@ -80,6 +82,13 @@ describe('checkSchema', () => {
     expect(others).toEqual([]);
     if (typeof problem === 'string') expect(found).toBe(problem);
     else expect(found).toMatch(problem);
+  });
+
+  test('a misspelt metadata is missing, and other rules are not applied to the object', () => {
+    const { metadata, ...others } = automation;
+    const { isTyped, problems } = checkSchema(definitionOf('HubAutomation'), { ...others, metdata: metadata });
+    expect(problems.map(({ path }) => path)).toEqual([['metadata'], ['metdata']]);
+    expect(isTyped).toBe(false);
   });
 
   test('of the alternatives of a list the first is named', () => {
