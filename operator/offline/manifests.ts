@@ -12,6 +12,7 @@ import {
 import { isObject } from '../is-object';
 import { safeInteger } from '../runtime/json';
 import type { Path } from './schema';
+import { syntaxMessage } from './syntax-messages';
 
 /** An object of a manifest. */
 export interface Manifest {
@@ -48,11 +49,7 @@ export function readManifests(file: string, content: string): (Manifest | Syntax
   return [...documents].flatMap((document): (Manifest | SyntaxProblem)[] => {
     const [error] = document.errors;
     const syntaxProblem = (line: number, message: string) => [{ file, line, message }];
-    if (error)
-      return syntaxProblem(
-        lines.linePos(error.pos[0]).line,
-        `This is not YAML: ${firstLine(error.message)}.`,
-      );
+    if (error) return syntaxProblem(lines.linePos(error.pos[0]).line, syntaxMessage(error));
     const root = document.contents;
     let value: unknown;
     try {
@@ -60,7 +57,7 @@ export function readManifests(file: string, content: string): (Manifest | Syntax
         reviver: (_, part: unknown) => (typeof part === 'bigint' ? safeInteger(part) : part),
       });
     } catch (reason) {
-      return syntaxProblem(lineAt(root), `This is not YAML: ${firstLine((reason as Error).message)}.`);
+      return syntaxProblem(lineAt(root), syntaxMessage(reason));
     }
     const manifest = (object: Manifest['object'], within: Path): Manifest => ({
       file,
@@ -93,5 +90,3 @@ function nearest(root: Node | null, path: Path): Node | null {
   }
   return place;
 }
-
-const firstLine = (message: string): string => message.split('\n')[0]!.replace(/[.:]$/, '');

@@ -184,7 +184,7 @@ function problemOf(error: ErrorObject, object: Checked['object'], kind: string):
     .slice(1)
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
   const at = (...steps: Path): Path => [...path, ...steps];
-  const value = shown(path.reduce<unknown>((part, step) => (part as Record<string, unknown>)[step], object));
+  const given = path.reduce<unknown>((part, step) => (part as Record<string, unknown>)[step], object);
   switch (name) {
     case CEL:
     case LIST_MAP:
@@ -199,26 +199,41 @@ function problemOf(error: ErrorObject, object: Checked['object'], kind: string):
     case 'enum':
       return {
         path,
-        message: `${value} is not supported: use ${(params['allowedValues'] as []).join(', ')}.`,
+        message: `${shown(given)} is not supported: use ${(params['allowedValues'] as []).join(', ')}.`,
       };
     case 'type':
+      return { path, message: typeMessage(given, [params['type'] as string | readonly string[]].flat()) };
+    case 'pattern':
+      return { path, message: `${shown(given)} does not match ${params['pattern']}: correct it.` };
+    default:
+      // Like the API server: of a text or an object of the wrong size not the content, which may be a secret.
       return {
         path,
-        message: `${value} is not of the type ${String(params['type'])}${hintOf(params, value)}.`,
+        message: `${typeof given === 'number' ? `${given} ` : ''}${message?.replace('NOT', 'not')}.`,
       };
-    case 'pattern':
-      return { path, message: `${value} does not match ${params['pattern']}: correct it.` };
-    default:
-      return { path, message: `${value} ${message?.replace('NOT', 'not')}.` };
   }
 }
 
-function hintOf({ type }: Partial<Record<string, unknown>>, value: string): string {
-  return type === 'string' && /^(true|false|-?\d)/.test(value) ? ': quote it' : '';
+/** Without the value: where a text is not allowed, it may be a secret in the wrong place. */
+function typeMessage(value: unknown, allowed: readonly string[]): string {
+  const type = typeOf(value);
+  const hint = allowed.includes('string') && typeof value !== 'object' ? ': quote it' : '';
+  return `is ${withArticle(type)} and must be ${allowed.map(withArticle).join(' or ')}${hint}.`;
 }
 
-/** A value as JSON, cut if it is long. */
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return Number.isInteger(value) ? 'integer' : typeof value;
+}
+
+function withArticle(type: string): string {
+  return type === 'null' ? type : `${/^[aio]/.test(type) ? 'an' : 'a'} ${type}`;
+}
+
+/** A text, a number or a boolean as JSON, cut if it is long; of anything else its type. */
 function shown(value: unknown): string {
+  if (typeof value === 'object') return withArticle(typeOf(value));
   const json = JSON.stringify(value) ?? '';
   return json.length <= 60 ? json : `${json.slice(0, 59)}…`;
 }

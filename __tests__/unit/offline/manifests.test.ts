@@ -69,6 +69,26 @@ describe('readManifests', () => {
     ]);
   });
 
+  test.each([
+    ['an alias', 'password: *hunter2\n'],
+    ['an alias that has a tag', 'password: !!str *hunter2\n'],
+    ['text after a quoted one', 'password: "a" hunter2\n'],
+    ['text after a list', 'a: [b]\nhunter2: [c] hunter2\n'],
+    ['a quote that is not closed', 'password: "hunter2\n'],
+    ['an escape sequence', 'password: "\\hunter2"\n'],
+    ['a colon in a value', 'password: hunter2: b\n'],
+    ['an anchor', 'a: &hunter2 &hunter2 x\n'],
+    ['a directive', '%hunter2\n---\na: 1\n%YAML hunter2\n---\nb: [\n'],
+    ['a merge', 'a: &x 1\nhunter2:\n  <<: hunter2\n'],
+    ['a character', 'password: @hunter2\n'],
+    ['a key that occurs twice', 'hunter2: 1\nhunter2: 2\n'],
+    ['a set', 'a: !!set { hunter2: 1 }\n'],
+  ])('%s that cannot be read is not printed: it may be a secret', (_, text) => {
+    const problems = read(text).flatMap((each) => ('message' in each ? [each.message] : []));
+    expect(problems.length).toBeGreaterThan(0);
+    expect(problems.join()).not.toContain('hunter2');
+  });
+
   test('a document that cannot be read does not hide the others', () => {
     expect(read('a: [b\n---\na: 1\n').map((each) => 'object' in each)).toContain(true);
   });
