@@ -18,6 +18,7 @@ import { API_GROUP, GROUP_VERSION } from '../kinds/group';
 import type { KindDefinition } from '../kinds/kind';
 import type { CustomResource } from '../kinds/resource';
 import { defaulted } from '../kinds/schema';
+import { unsafeIntegerMessage, unsafeIntegers } from '../runtime/json';
 import { automations } from '../sync/config-entities/automation';
 import { scenes } from '../sync/config-entities/scene';
 import { scripts } from '../sync/config-entities/script';
@@ -144,7 +145,10 @@ async function applyRules(
   };
   const { refusal, warnings } = review(request, state, Infinity);
   if (refusal) report('error', refusal.message, refusal.field.split('.'));
-  for (const warning of warnings) report('warning', warning);
+  // The reconciliation rejects what the webhook only warns of.
+  const unsafe = unsafeIntegers(resource.spec, 'spec').map(unsafeIntegerMessage);
+  for (const message of unsafe) report('error', message);
+  for (const warning of warnings) if (!unsafe.includes(warning)) report('warning', warning);
   const [other] = refusal ? [] : state.othersWithIdentity(definition, resource);
   if (other) report('error', duplicateMessage(definition, resource, other.metadata.name));
   await reconciliationProblems(resource, report);

@@ -4,6 +4,7 @@ import { isObject } from '../is-object';
 import type { KindDefinition } from '../kinds/kind';
 import { objectSchema } from '../kinds/object-schema';
 import type { CelRule, Schema } from '../kinds/schema';
+import { unsafeIntegers } from '../runtime/json';
 
 export type Path = readonly (string | number)[];
 
@@ -217,6 +218,7 @@ function problemOf(error: ErrorObject, object: Checked['object'], kind: string):
 /** Without the value: where a text is not allowed, it may be a secret in the wrong place. */
 function typeMessage(value: unknown, allowed: readonly string[]): string {
   const type = typeOf(value);
+  if (allowed.includes(type)) return `is the integer ${digitsOf(value)}, which is beyond 2^53: correct it.`;
   const hint = allowed.includes('string') && typeof value !== 'object' ? ': quote it' : '';
   return `is ${withArticle(type)} and must be ${allowed.map(withArticle).join(' or ')}${hint}.`;
 }
@@ -224,8 +226,12 @@ function typeMessage(value: unknown, allowed: readonly string[]): string {
 function typeOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
-  return Number.isInteger(value) ? 'integer' : typeof value;
+  return Number.isInteger(value) || digitsOf(value) !== undefined ? 'integer' : typeof value;
 }
+
+/** Of an integer beyond 2^53, which is marked (runtime/json.ts). */
+const digitsOf = (value: unknown): string | undefined =>
+  typeof value === 'string' ? unsafeIntegers(value, '')[0]?.digits : undefined;
 
 function withArticle(type: string): string {
   return type === 'null' ? type : `${/^[aio]/.test(type) ? 'an' : 'a'} ${type}`;
@@ -234,6 +240,6 @@ function withArticle(type: string): string {
 /** A text, a number or a boolean as JSON, cut if it is long; of anything else its type. */
 function shown(value: unknown): string {
   if (typeof value === 'object') return withArticle(typeOf(value));
-  const json = JSON.stringify(value) ?? '';
+  const json = digitsOf(value) ?? JSON.stringify(value) ?? '';
   return json.length <= 60 ? json : `${json.slice(0, 59)}…`;
 }

@@ -1,5 +1,6 @@
 import { kinds } from '../../../operator/kinds';
 import { checkSchema } from '../../../operator/offline/schema';
+import { safeInteger } from '../../../operator/runtime/json';
 import { externalHub, fullSample, type Sample } from '../../schema/full';
 import { changed, plainPath } from '../../schema/places';
 import { rules } from '../../schema/rules';
@@ -69,6 +70,21 @@ describe('checkSchema', () => {
       'a choice that does not exist',
       { 'spec.mode': 'twice' },
       'spec.mode: "twice" is not supported: use single, restart, queued, parallel.',
+    ],
+    [
+      'an integer beyond 2^53 in a field of integers',
+      { 'spec.max': safeInteger(90071992547409931n) },
+      'spec.max: is the integer 90071992547409931, which is beyond 2^53: correct it.',
+    ],
+    [
+      'an integer beyond 2^53 where a boolean is needed',
+      { 'spec.enabled': safeInteger(90071992547409931n) },
+      'spec.enabled: is an integer and must be a boolean.',
+    ],
+    [
+      'an integer beyond 2^53 where a text of a form is needed',
+      { 'spec.id': safeInteger(90071992547409931n) },
+      /^spec.id: 90071992547409931 does not match /,
     ],
     ['a number that is too large', { 'spec.max': 10_001 }, 'spec.max: 10001 must be <= 10000.'],
     [
