@@ -6,12 +6,14 @@ import {
   kinds,
   scene,
   script,
+  secrets,
   type Hub,
   type HubAutomation,
   type HubConfiguration,
   type HubIntegration,
   type HubScene,
   type HubScript,
+  type HubSecrets,
 } from '../kinds';
 import { duplicateMessage } from '../kinds/duplicate-id';
 import { API_GROUP, GROUP_VERSION } from '../kinds/group';
@@ -26,6 +28,7 @@ import { configurationSource, generateConfiguration } from '../sync/configuratio
 import { readHttpSection } from '../sync/configuration/http-section';
 import { statefulSet } from '../sync/hub/workload/statefulset';
 import { resolveAnswers } from '../sync/integration/answers';
+import { invalidListedKey } from '../sync/secrets/combine';
 import { review } from '../webhook/review';
 import { type GivenSecret, GivenState } from './given-state';
 import type { Manifest } from './manifests';
@@ -70,10 +73,10 @@ export async function findingsOf(manifests: readonly Manifest[]): Promise<Findin
     for (const { path, message } of problems) report('error', message, path);
     if (isTyped) typed.push({ definition, resource: asStored(object), report });
   }
-  const secrets = manifests.filter(isSecret).map(({ object }) => object as GivenSecret);
+  const given = manifests.filter(isSecret).map(({ object }) => object as GivenSecret);
   const state = new GivenState(
     typed.map(({ resource }) => resource),
-    secrets,
+    given,
   );
   for (const { definition, resource, report } of typed) await applyRules(definition, resource, state, report);
   const order = new Map([...new Set(manifests.map(({ file }) => file))].map((file, index) => [file, index]));
@@ -157,35 +160,39 @@ async function applyRules(
 
 /** What the reconciliation would report in `Stalled`. */
 async function reconciliationProblems(resource: CustomResource, report: Report): Promise<void> {
-  const error = (message: string | undefined) => message !== undefined && report('error', message);
+  const error = (message: string | undefined): void => {
+    if (message !== undefined) report('error', message);
+  };
   switch (resource.kind) {
     case automation.kind:
-      return void error(automations.validate?.(automations.spec(resource as unknown as HubAutomation)));
+      return error(automations.validate?.(automations.spec(resource as unknown as HubAutomation)));
     case scene.kind:
-      return void error(scenes.validate?.(scenes.spec(resource as unknown as HubScene)));
+      return error(scenes.validate?.(scenes.spec(resource as unknown as HubScene)));
     case script.kind:
-      return void error(scripts.validate?.(scripts.spec(resource as unknown as HubScript)));
+      return error(scripts.validate?.(scripts.spec(resource as unknown as HubScript)));
     case integration.kind: {
       const { metadata, spec } = resource as unknown as HubIntegration;
       // Of Secrets, which are not read, nothing can be invalid.
       const noSecrets = { find: () => Promise.resolve(undefined) };
       const resolved = await resolveAnswers(noSecrets, metadata.namespace, defaulted(integration.spec, spec));
-      return void error('invalid' in resolved ? resolved.invalid : undefined);
+      return error('invalid' in resolved ? resolved.invalid : undefined);
     }
     case configuration.kind: {
       const spec = defaulted(configuration.spec, (resource as unknown as HubConfiguration).spec);
       const generated = generateConfiguration(configurationSource(spec, true));
-      if (generated.type === 'invalid') return void error(generated.message);
+      if (generated.type === 'invalid') return error(generated.message);
       for (const notice of generated.notices) report('warning', notice);
       const section = readHttpSection(generated.files);
       if (section.type === 'invalid') report('warning', section.message); // a hub before 2026.8 reads it itself
       return;
     }
+    case secrets.kind:
+      return error(invalidListedKey(defaulted(secrets.spec, (resource as unknown as HubSecrets).spec)));
     case hub.kind: {
       const villa = resource as unknown as Hub;
       if (villa.spec.external) return;
       const set = statefulSet(villa, defaulted(hub.spec, villa.spec), { config: '' }, {});
-      return void error('problem' in set ? set.problem : undefined);
+      return error('problem' in set ? set.problem : undefined);
     }
   }
 }

@@ -176,6 +176,11 @@ describe('findingsOf', () => {
       /^error spec.podTemplate /,
     ],
     [
+      'a key that the hub does not take',
+      secrets({ name: 'a' }, { name: 'b', keys: ['x', 'logger'] }),
+      'error The key logger of the Secret b in spec.secretRefs[1] is ignored by the hub under the name logger: give it another name by items.',
+    ],
+    [
       'another version of the group',
       { ...automation('a'), apiVersion: 'hub-operator.dev/v2' },
       'error apiVersion: hub-operator.dev/v2 is not served: use hub-operator.dev/v1.',

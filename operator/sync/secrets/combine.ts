@@ -37,22 +37,47 @@ export function combineSecrets(
           reason: 'KeyNotFound',
           message: `Waiting for the key ${key} of the Secret ${name} in ${field}: the Secret does not have it. Add it.`,
         };
-      const problem = problemOf(as, secret.binary.has(key));
+      const problem = nameProblem(as) ?? (secret.binary.has(key) ? BINARY : undefined);
       if (problem)
-        return {
-          type: 'invalid',
-          message: `The key ${key} of the Secret ${name} in ${field} ${problem}${all ? `, or list the others in ${field}.keys` : ''}.`,
-        };
+        return { type: 'invalid', message: invalidKeyMessage({ key, name, field, problem, isListed: !all }) };
       values.set(as, value);
     }
   }
   return { type: 'values', values };
 }
 
+/** The first of the keys that `keys` and `items` list which the hub does not take, as a sentence; undefined: none. */
+export function invalidListedKey({ secretRefs }: Pick<HubSecretsSpec, 'secretRefs'>): string | undefined {
+  for (const [index, { name, keys = [], items = [] }] of secretRefs.entries()) {
+    const field = `spec.secretRefs[${index}]`;
+    for (const { key, as } of [...keys.map((each) => ({ key: each, as: each })), ...items]) {
+      const problem = nameProblem(as);
+      if (problem) return invalidKeyMessage({ key, name, field, problem, isListed: true });
+    }
+  }
+  return undefined;
+}
+
+function invalidKeyMessage({ key, name, field, problem, isListed }: Readonly<InvalidKey>): string {
+  const alternative = isListed ? '' : `, or list the others in ${field}.keys`;
+  return `The key ${key} of the Secret ${name} in ${field} ${problem}${alternative}.`;
+}
+
+interface InvalidKey {
+  key: string;
+  /** Of the Secret. */
+  name: string;
+  field: string;
+  problem: string;
+  isListed: boolean;
+}
+
 /** Why the hub cannot have a secret of this name; undefined: it can. */
-function problemOf(name: string, binary: boolean): string | undefined {
+function nameProblem(name: string): string | undefined {
   if (name === 'logger') return 'is ignored by the hub under the name logger: give it another name by items';
   if (name.startsWith(RESERVED_PREFIX))
     return `has a name that begins with ${RESERVED_PREFIX}, which is reserved: give it another name by items`;
-  return binary ? 'is not UTF-8 text, which a secret of the hub must be: encode it' : undefined;
+  return undefined;
 }
+
+const BINARY = 'is not UTF-8 text, which a secret of the hub must be: encode it';

@@ -1,5 +1,5 @@
 import type { HubSecretsSpec } from '../../../../operator/kinds';
-import { combineSecrets, type Combined } from '../../../../operator/sync/secrets/combine';
+import { combineSecrets, type Combined, invalidListedKey } from '../../../../operator/sync/secrets/combine';
 
 const content = (values: Readonly<Record<string, string>>, binary: readonly string[] = []) => ({
   values: new Map(Object.entries(values)),
@@ -98,4 +98,17 @@ describe('combineSecrets', () => {
   ])('%s is named', (_, secretRefs, expected) => {
     expect(combine(...secretRefs)).toEqual(expected);
   });
+
+  test.each([['logger'], ['hub_operator_hash']])(
+    'a listed key %s is rejected with the message that invalidListedKey gives without the Secret',
+    (key) => {
+      const secretRefs = [{ name: 'mqtt' }, { name: key === 'logger' ? 'odd' : 'own', keys: [key] }];
+      const message = invalidListedKey({ secretRefs });
+      expect(message).toContain(`The key ${key} of the Secret`);
+      expect(combine(...secretRefs)).toEqual({ type: 'invalid', message });
+      expect(invalidListedKey({ secretRefs: [{ name: 'odd', items: [{ key, as: 'level' }] }] })).toBe(
+        undefined,
+      );
+    },
+  );
 });
