@@ -101,12 +101,16 @@ function mergeLists(base: readonly unknown[], part: readonly unknown[], path: st
 export function identity(item: unknown, keys: readonly string[], place: string): string {
   if (!isObject(item)) throw new NotMergeable(`${place}: must be an object`);
   const values = keys.map((key) => item[key] ?? keyDefaults[key]);
-  const lacking = keys.filter(
-    (_, index) => typeof values[index] !== 'string' && typeof values[index] !== 'number',
-  );
+  const lacking = keys.filter((_, index) => values[index] === undefined);
   if (lacking.length > 0) throw new NotMergeable(`${place}: needs ${lacking.join(' and ')}`);
+  const wrong = keys.find((key, index) => !isMergeKey(key, values[index]));
+  if (wrong !== undefined) throw new NotMergeable(`${place}: ${wrong} must be text: quote it`);
   return JSON.stringify(values);
 }
+
+/** Ports are the only numbers; the API server rejects one that is text. */
+const isMergeKey = (key: string, value: unknown): boolean =>
+  typeof value === 'string' || (key === 'containerPort' && typeof value === 'number');
 
 function withoutAlternatives(base: PodTemplate, part: PodTemplate, path: string): PodTemplate {
   const alternatives = oneOf[path.slice(path.lastIndexOf('.') + 1)] ?? [];

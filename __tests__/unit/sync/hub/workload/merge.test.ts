@@ -156,6 +156,11 @@ describe('mergePodTemplate', () => {
         { spec: { containers: [{ name: 'hub', volumeMounts: [{ name: 'x' }] }] } },
         'spec.containers.volumeMounts[0]: needs mountPath',
       ],
+      [
+        { spec: { containers: [{ name: 'hub', volumeMounts: [{ name: 'x', mountPath: 5 }] }] } },
+        'spec.containers.volumeMounts[0]: mountPath must be text: quote it',
+      ],
+      [{ spec: { containers: [{ name: true }] } }, 'spec.containers[0]: name must be text: quote it'],
     ])('refuses %j', (part, message) => {
       expect(() => merged(base, part)).toThrow(new NotMergeable(message));
     });

@@ -96,6 +96,12 @@ describe('statefulSet', () => {
     });
   });
 
+  test('a mount path that is a number is a problem', () => {
+    expect(workload(container('hub', { volumeMounts: [{ name: 'x', mountPath: 5 }] }))).toEqual({
+      problem: 'spec.podTemplate.spec.containers.volumeMounts[0]: mountPath must be text: quote it.',
+    });
+  });
+
   test('names the place that cannot be merged', () => {
     expect(workload({ spec: { volumes: [{ emptyDir: {} }] } })).toEqual({
       problem: 'spec.podTemplate.spec.volumes[0]: needs name.',
