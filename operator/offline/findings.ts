@@ -137,11 +137,28 @@ async function applyRules(
   if (state.has(resource))
     report(
       'warning',
-      `A ${kind} of the same namespace and name stands before this one, which replaces it: remove one.`,
+      `A ${kind} of the same namespace and name is defined above, and this one replaces it: remove one.`,
     );
+  try {
+    webhookProblems(definition, resource, state, report);
+    await reconciliationProblems(resource, report);
+  } catch (error) {
+    // The other objects are checked all the same. The text of the error may hold a value of the object.
+    const { name } = error as Error;
+    report('error', `This ${kind} cannot be checked (${name}), a fault of hub-operator: report it.`);
+  }
+  state.add(definition, resource);
+}
+
+function webhookProblems(
+  definition: KindDefinition,
+  resource: CustomResource,
+  state: GivenState,
+  report: Report,
+): void {
   const request = {
     uid: '',
-    kind: { group: API_GROUP, kind },
+    kind: { group: API_GROUP, kind: resource.kind },
     operation: 'CREATE' as const,
     object: resource,
     oldObject: null,
@@ -154,8 +171,6 @@ async function applyRules(
   for (const warning of warnings) if (!unsafe.includes(warning)) report('warning', warning);
   const [other] = refusal ? [] : state.othersWithIdentity(definition, resource);
   if (other) report('error', duplicateMessage(definition, resource, other.metadata.name));
-  await reconciliationProblems(resource, report);
-  state.add(definition, resource);
 }
 
 /** What the reconciliation would report in `Stalled`. */

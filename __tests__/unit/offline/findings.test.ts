@@ -2,6 +2,7 @@ import { stringify as stringifyAs } from 'yaml';
 import { findingsOf } from '../../../operator/offline/findings';
 import { type Manifest, readManifests } from '../../../operator/offline/manifests';
 import type { CustomResource } from '../../../operator/kinds/resource';
+import { automations } from '../../../operator/sync/config-entities/automation';
 import { review } from '../../../operator/webhook/review';
 import { creation, FakeClusterState, ours } from '../webhook/requests';
 
@@ -117,7 +118,7 @@ describe('findingsOf', () => {
 
   test('a resource that is given twice is a warning, and no duplicate', async () => {
     expect(await found(automation('porch'), automation('porch'))).toEqual([
-      'warning A HubAutomation of the same namespace and name stands before this one, which replaces it: remove one.',
+      'warning A HubAutomation of the same namespace and name is defined above, and this one replaces it: remove one.',
     ]);
   });
 
@@ -176,6 +177,18 @@ describe('findingsOf', () => {
       /^error spec.podTemplate /,
     ],
     [
+      'a mount path that is a number',
+      {
+        ...given(ours('Hub', 'villa')),
+        spec: {
+          podTemplate: {
+            spec: { containers: [{ name: 'hub', volumeMounts: [{ name: 'x', mountPath: 5 }] }] },
+          },
+        },
+      },
+      'error spec.podTemplate.spec.containers.volumeMounts[0]: mountPath must be text: quote it.',
+    ],
+    [
       'a key that the hub does not take',
       secrets({ name: 'a' }, { name: 'b', keys: ['x', 'logger'] }),
       'error The key logger of the Secret b in spec.secretRefs[1] is ignored by the hub under the name logger: give it another name by items.',
@@ -199,6 +212,20 @@ describe('findingsOf', () => {
     expect(await found(object)).toEqual([
       typeof expected === 'string' ? expected : expect.stringMatching(expected),
     ]);
+  });
+
+  test('a rule that fails is an error of that resource, without the text of the failure, and hides no other finding', async () => {
+    const rule = jest.spyOn(automations, 'validate').mockImplementationOnce(() => {
+      throw new TypeError('cannot use "hunter2"');
+    });
+    try {
+      expect(await found(automation('porch'), automation('attic', { mode: 'twice' }))).toEqual([
+        'error This HubAutomation cannot be checked (TypeError), a fault of hub-operator: report it.',
+        expect.stringMatching(/^error spec.mode: /),
+      ]);
+    } finally {
+      rule.mockRestore();
+    }
   });
 
   test('a long configuration is looked at as well, since no API server waits', async () => {
