@@ -20,7 +20,8 @@ export interface GivenSecret {
  */
 export class GivenState implements ClusterState {
   private readonly added = new Set<string>();
-  private readonly byIdentity = new Map<string, readonly CustomResource[]>();
+  /** By identity, then by key. */
+  private readonly byIdentity = new Map<string, Map<string, CustomResource>>();
 
   /** @param resources all that will be added */
   constructor(
@@ -33,16 +34,20 @@ export class GivenState implements ClusterState {
     return this.added.has(objectKeyOf(resource));
   }
 
+  /** It replaces one of the same kind, namespace and name, which gives its identity up. */
   add(definition: KindDefinition, resource: CustomResource): void {
-    this.added.add(objectKeyOf(resource));
+    const key = objectKeyOf(resource);
+    if (this.added.has(key)) for (const resources of this.byIdentity.values()) resources.delete(key);
+    this.added.add(key);
     const identity = identityInHub(definition, resource);
-    if (identity !== undefined)
-      this.byIdentity.set(identity, [...(this.byIdentity.get(identity) ?? []), resource]);
+    if (identity === undefined) return;
+    const resources = this.byIdentity.get(identity) ?? new Map<string, CustomResource>();
+    this.byIdentity.set(identity, resources.set(key, resource));
   }
 
   othersWithIdentity(definition: KindDefinition, resource: CustomResource): readonly CustomResource[] {
     const identity = identityInHub(definition, resource);
-    const all = identity === undefined ? [] : (this.byIdentity.get(identity) ?? []);
+    const all = identity === undefined ? [] : [...(this.byIdentity.get(identity)?.values() ?? [])];
     return all.filter((other) => objectKeyOf(other) !== objectKeyOf(resource));
   }
 

@@ -122,6 +122,16 @@ describe('findingsOf', () => {
     ]);
   });
 
+  test('a resource that is given twice has the id of the last one alone', async () => {
+    const [first, last] = [automation('porch', { id: 'old' }), automation('porch', { id: 'new' })];
+    const replaced = expect.stringMatching(/^warning A HubAutomation /);
+    expect(await found(first, last, automation('attic', { id: 'old' }))).toEqual([replaced]);
+    expect(await found(first, last, automation('attic', { id: 'new' }))).toEqual([
+      replaced,
+      expect.stringMatching(/^error spec.id: HubAutomation porch has the id new /),
+    ]);
+  });
+
   test.each([
     [
       'a HubConfiguration that is no YAML',
