@@ -8,7 +8,7 @@ import { Metrics } from './metrics';
 import { HubOperator } from './operator';
 import { ProbeServer } from './runtime/probes';
 import { readSettings, settingsHelp, SettingsRefused } from './settings';
-import type * as Command from './validate';
+import type * as ValidateModule from './validate';
 
 /** Beside this file: its source beside the source, its bundle beside the bundle of the operator. */
 const VALIDATE = join(__dirname, `validate${extname(__filename)}`);
@@ -20,7 +20,7 @@ const VALIDATE = join(__dirname, `validate${extname(__filename)}`);
  */
 async function main(args: readonly string[]): Promise<number> {
   if (args[0] === 'validate') {
-    const { standardInput, validate } = (await import(VALIDATE)) as typeof Command;
+    const { standardInput, validate } = (await import(VALIDATE)) as typeof ValidateModule;
     const { code, output } = await validate(args.slice(1), standardInput);
     process.stdout.write(output);
     return code;

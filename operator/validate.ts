@@ -1,10 +1,7 @@
-import { existsSync } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
-import { OperationalError } from './errors';
 import { API_GROUP } from './kinds/group';
+import { filesOf, NotRead, read } from './offline/files';
 import { type Finding, findingsOf, isOurs } from './offline/findings';
 import { type Manifest, readManifests, type SyntaxProblem } from './offline/manifests';
 
@@ -12,8 +9,9 @@ import { type Manifest, readManifests, type SyntaxProblem } from './offline/mani
 
 const USAGE = `Usage: hub-operator validate [--strict] FILE…
 
-Checks the resources of ${API_GROUP} in files of YAML or JSON, without a cluster. A directory stands for all files in it
-that end in .yaml, .yml or .json, - for the standard input.
+Checks the resources of ${API_GROUP} in files of YAML or JSON, without a cluster. A directory stands for the files in it
+that end in .yaml, .yml or .json, - for the standard input. In a directory these are left out: names that begin with a
+dot, node_modules, the templates of Helm charts, links to directories.
 
   --strict  a warning fails as well`;
 
@@ -21,11 +19,6 @@ that end in .yaml, .yml or .json, - for the standard input.
 export interface Validation {
   readonly output: string;
   readonly code: 0 | 1;
-}
-
-/** The arguments, or a file that they name, cannot be read. Its message is for the user. */
-export class NotRead extends OperationalError {
-  override readonly name = 'NotRead';
 }
 
 /**
@@ -65,45 +58,6 @@ function parsed(args: readonly string[]) {
   } catch (error) {
     throw new NotRead(`${(error as Error).message}\n\n${USAGE}`);
   }
-}
-
-/** The files of a path, in the order of their names. Folders of packages and of tools are left out. */
-async function filesOf(path: string): Promise<string[]> {
-  try {
-    if (!(await stat(path)).isDirectory()) return [path];
-    const entries = (await readdir(path, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1));
-    // What is no YAML before Helm has filled it in.
-    const isChart = existsSync(join(path, 'Chart.yaml'));
-    const files = await Promise.all(
-      entries.map(async (entry) => {
-        const { name } = entry;
-        if (name.startsWith('.') || name === 'node_modules') return [];
-        if (entry.isDirectory()) return isChart && name === 'templates' ? [] : filesOf(join(path, name));
-        return /\.(ya?ml|json)$/.test(name) ? [join(path, name)] : [];
-      }),
-    );
-    return files.flat();
-  } catch (error) {
-    throw notRead(path, error);
-  }
-}
-
-/** @param named the user has named the file itself */
-async function read(file: string, named: boolean): Promise<(Manifest | SyntaxProblem)[]> {
-  const content = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw notRead(file, error);
-  });
-  const found = readManifests(file, content);
-  // A directory may have files of other programs, whose YAML has other rules.
-  return named || content.includes(API_GROUP) ? found : found.filter((each) => 'object' in each);
-}
-
-function notRead(path: string, error: unknown): NotRead {
-  if (error instanceof NotRead) return error;
-  const { code, message } = error as NodeJS.ErrnoException;
-  return new NotRead(
-    `cannot read ${path}: ${code === 'ENOENT' ? 'there is no such file or directory' : message}`,
-  );
 }
 
 /** As compilers print it, so that editors find the place. */

@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { NotRead, validate } from '../../operator/validate';
+import { NotRead } from '../../operator/offline/files';
+import { validate } from '../../operator/validate';
 import { documentedCommands, documentedYaml } from '../integration/docs/documented-commands';
 import { repository } from './repository/sources';
 
@@ -90,6 +91,20 @@ describe('validate', () => {
       /^b\/c.yml:1: error: HubFloor second: HubFloor ground owns the same object.*\n2 resources checked, 1 of/,
     );
     expect(code).toBe(1);
+  });
+
+  test('links to files count, links to directories and names that begin with a dot do not', async () => {
+    const elsewhere = join(await written({ 'elsewhere/a.yaml': good }), 'elsewhere');
+    const home = join(await written({ 'home/.hidden.yaml': bad }), 'home');
+    await symlink(join(elsewhere, 'a.yaml'), join(home, 'link.yaml'));
+    await symlink(elsewhere, join(home, 'directory'));
+    await symlink(elsewhere, join(home, 'directory.yaml'));
+    await symlink('.', join(home, 'itself'));
+    expect(await validate([home], noInput)).toEqual({
+      code: 0,
+      output: '1 resource checked, 0 of other kinds ignored: 0 errors, 0 warnings\n',
+    });
+    expect((await validate([join(home, 'directory')], noInput)).output).toMatch(/^1 resource checked/);
   });
 
   test('in a directory, broken YAML of other programs is ignored, and that with our group is not', async () => {

@@ -1,0 +1,60 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { OperationalError } from '../errors';
+import { API_GROUP } from '../kinds/group';
+import { type Manifest, readManifests, type SyntaxProblem } from './manifests';
+
+/** The arguments, or a file that they name, cannot be read. Its message is for the user. */
+export class NotRead extends OperationalError {
+  override readonly name = 'NotRead';
+}
+
+/**
+ * The files of a path, in the order of their names: itself, or what a directory has of YAML and JSON. Left out of it are
+ * names that begin with a dot, node_modules, templates of Helm charts and, since they may lead back, links to directories.
+ *
+ * @throws NotRead
+ */
+export async function filesOf(path: string): Promise<string[]> {
+  try {
+    if (!(await stat(path)).isDirectory()) return [path];
+    const entries = (await readdir(path, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1));
+    // Its templates are not YAML until Helm renders them.
+    const isChart = existsSync(join(path, 'Chart.yaml'));
+    const files = await Promise.all(
+      entries.map(async (entry) => {
+        const { name } = entry;
+        if (name.startsWith('.') || name === 'node_modules') return [];
+        if (entry.isDirectory()) return isChart && name === 'templates' ? [] : filesOf(join(path, name));
+        if (!/\.(ya?ml|json)$/.test(name)) return [];
+        const file = join(path, name);
+        return (await stat(file)).isDirectory() ? [] : [file]; // a link to a directory
+      }),
+    );
+    return files.flat();
+  } catch (error) {
+    throw notRead(path, error);
+  }
+}
+
+/**
+ * @param named the user has named the file itself
+ * @throws NotRead
+ */
+export async function read(file: string, named: boolean): Promise<(Manifest | SyntaxProblem)[]> {
+  const content = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw notRead(file, error);
+  });
+  const found = readManifests(file, content);
+  // A directory may have files of other programs, whose YAML has other rules.
+  return named || content.includes(API_GROUP) ? found : found.filter((each) => 'object' in each);
+}
+
+function notRead(path: string, error: unknown): NotRead {
+  if (error instanceof NotRead) return error;
+  const { code, message } = error as NodeJS.ErrnoException;
+  return new NotRead(
+    `cannot read ${path}: ${code === 'ENOENT' ? 'there is no such file or directory' : message}`,
+  );
+}
