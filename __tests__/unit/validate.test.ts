@@ -107,6 +107,14 @@ describe('validate', () => {
     expect((await validate([join(home, 'directory')], noInput)).output).toMatch(/^1 resource checked/);
   });
 
+  test('a link to nothing is named', async () => {
+    const link = join(directory, 'link.yaml');
+    await symlink('nowhere', link);
+    await expect(validate([directory], noInput)).rejects.toThrow(
+      new NotRead(`cannot read ${link}: there is no such file or directory`),
+    );
+  });
+
   test('in a directory, broken YAML of other programs is ignored, and that with our group is not', async () => {
     const ignored = {
       'other.yaml': 'a: [b\n',

@@ -18,7 +18,7 @@ export class NotRead extends OperationalError {
  */
 export async function filesOf(path: string): Promise<string[]> {
   try {
-    if (!(await stat(path)).isDirectory()) return [path];
+    if (!(await isDirectory(path))) return [path];
     const entries = (await readdir(path, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1));
     // Its templates are not YAML until Helm renders them.
     const isChart = existsSync(join(path, 'Chart.yaml'));
@@ -29,13 +29,20 @@ export async function filesOf(path: string): Promise<string[]> {
         if (entry.isDirectory()) return isChart && name === 'templates' ? [] : filesOf(join(path, name));
         if (!/\.(ya?ml|json)$/.test(name)) return [];
         const file = join(path, name);
-        return (await stat(file)).isDirectory() ? [] : [file]; // a link to a directory
+        return (await isDirectory(file)) ? [] : [file]; // a link to a directory
       }),
     );
     return files.flat();
   } catch (error) {
     throw notRead(path, error);
   }
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  const stats = await stat(path).catch((error: unknown) => {
+    throw notRead(path, error);
+  });
+  return stats.isDirectory();
 }
 
 /**
