@@ -1,38 +1,15 @@
-import {
-  automation,
-  configuration,
-  hub,
-  integration,
-  kinds,
-  scene,
-  script,
-  secrets,
-  type Hub,
-  type HubAutomation,
-  type HubConfiguration,
-  type HubIntegration,
-  type HubScene,
-  type HubScript,
-  type HubSecrets,
-} from '../kinds';
+import { kinds } from '../kinds';
 import { duplicateMessage } from '../kinds/duplicate-id';
 import { API_GROUP, GROUP_VERSION } from '../kinds/group';
 import type { KindDefinition } from '../kinds/kind';
 import type { CustomResource } from '../kinds/resource';
-import { defaulted } from '../kinds/schema';
 import { unsafeIntegerMessage, unsafeIntegers } from '../runtime/json';
-import { automations } from '../sync/config-entities/automation';
-import { scenes } from '../sync/config-entities/scene';
-import { scripts } from '../sync/config-entities/script';
-import { configurationSource, generateConfiguration } from '../sync/configuration/generate';
-import { readHttpSection } from '../sync/configuration/http-section';
-import { statefulSet } from '../sync/hub/workload/statefulset';
-import { resolveAnswers } from '../sync/integration/answers';
-import { invalidListedKey } from '../sync/secrets/combine';
 import { review } from '../webhook/review';
+import { fieldOf, type Path, pathIn } from './field-path';
 import { type GivenSecret, GivenState } from './given-state';
 import type { Manifest } from './manifests';
-import { checkSchema, type Path } from './schema';
+import { reconciliationProblems } from './reconciliation-rules';
+import { checkSchema } from './schema';
 
 /** What is wrong with an object. */
 export interface Finding {
@@ -64,21 +41,23 @@ export async function findingsOf(manifests: readonly Manifest[]): Promise<Findin
     readonly definition: KindDefinition;
     readonly resource: CustomResource;
     readonly report: Report;
+    readonly isValid: boolean;
   }[] = [];
   for (const manifest of manifests.filter(isOurs)) {
     const report = reporter(manifest, (finding) => findings.push(finding));
     const definition = definitionOf(manifest, report);
     if (!definition) continue;
-    const { isTyped, object, problems } = checkSchema(definition, manifest.object);
+    const { isTyped, isValid, object, problems } = checkSchema(definition, manifest.object);
     for (const { path, message } of problems) report('error', message, path);
-    if (isTyped) typed.push({ definition, resource: asStored(object), report });
+    if (isTyped) typed.push({ definition, resource: asStored(object), report, isValid });
   }
   const given = manifests.filter(isSecret).map(({ object }) => object as GivenSecret);
   const state = new GivenState(
     typed.map(({ resource }) => resource),
     given,
   );
-  for (const { definition, resource, report } of typed) await applyRules(definition, resource, state, report);
+  for (const { definition, resource, report, isValid } of typed)
+    await applyRules(definition, resource, state, report, isValid);
   const order = new Map([...new Set(manifests.map(({ file }) => file))].map((file, index) => [file, index]));
   return findings.sort((a, b) => order.get(a.file)! - order.get(b.file)! || a.line - b.line);
 }
@@ -126,12 +105,17 @@ function asStored(object: Readonly<Record<string, unknown>>): CustomResource {
   } as CustomResource;
 }
 
-/** Its `status` is not looked at: the API server drops it. */
+/**
+ * Its `status` is not looked at: the API server drops it.
+ *
+ * @param isValid no rule of its schema is broken; else the reconciliation would report the same fault in other words
+ */
 async function applyRules(
   definition: KindDefinition,
   resource: CustomResource,
   state: GivenState,
   report: Report,
+  isValid: boolean,
 ): Promise<void> {
   const { kind } = resource;
   if (state.has(resource))
@@ -141,7 +125,7 @@ async function applyRules(
     );
   try {
     webhookProblems(definition, resource, state, report);
-    await reconciliationProblems(resource, report);
+    if (isValid) await reconciliationProblems(resource, report);
   } catch (error) {
     // The other objects are checked all the same. The text of the error may hold a value of the object.
     const { name } = error as Error;
@@ -173,58 +157,7 @@ function webhookProblems(
   if (other) report('error', duplicateMessage(definition, resource, other.metadata.name));
 }
 
-/** What the reconciliation would report in `Stalled`. */
-async function reconciliationProblems(resource: CustomResource, report: Report): Promise<void> {
-  const error = (message: string | undefined): void => {
-    if (message !== undefined) report('error', message);
-  };
-  switch (resource.kind) {
-    case automation.kind:
-      return error(automations.validate?.(automations.spec(resource as unknown as HubAutomation)));
-    case scene.kind:
-      return error(scenes.validate?.(scenes.spec(resource as unknown as HubScene)));
-    case script.kind:
-      return error(scripts.validate?.(scripts.spec(resource as unknown as HubScript)));
-    case integration.kind: {
-      const { metadata, spec } = resource as unknown as HubIntegration;
-      // Of Secrets, which are not read, nothing can be invalid.
-      const noSecrets = { find: () => Promise.resolve(undefined) };
-      const resolved = await resolveAnswers(noSecrets, metadata.namespace, defaulted(integration.spec, spec));
-      return error('invalid' in resolved ? resolved.invalid : undefined);
-    }
-    case configuration.kind: {
-      const spec = defaulted(configuration.spec, (resource as unknown as HubConfiguration).spec);
-      const generated = generateConfiguration(configurationSource(spec, true));
-      if (generated.type === 'invalid') return error(generated.message);
-      for (const notice of generated.notices) report('warning', notice);
-      const section = readHttpSection(generated.files);
-      if (section.type === 'invalid') report('warning', section.message); // a hub before 2026.8 reads it itself
-      return;
-    }
-    case secrets.kind:
-      return error(invalidListedKey(defaulted(secrets.spec, (resource as unknown as HubSecrets).spec)));
-    case hub.kind: {
-      const villa = resource as unknown as Hub;
-      if (villa.spec.external) return;
-      const set = statefulSet(villa, defaulted(hub.spec, villa.spec), { config: '' }, {});
-      return error('problem' in set ? set.problem : undefined);
-    }
-  }
-}
-
 function nameOf({ kind, metadata }: Readonly<Record<string, unknown>>): string {
   const { name = '(without a name)', namespace } = (metadata ?? {}) as Partial<CustomResource['metadata']>;
   return `${kind} ${namespace ? `${namespace}/` : ''}${name}`;
-}
-
-/** The field that a message of a rule begins with, as {@link fieldOf} writes it; `[]`: none. */
-function pathIn(message: string): Path {
-  const [field = ''] = /^spec(\.[A-Za-z_][\w-]*|\[[^\]]+\])+/.exec(message) ?? [];
-  return [...field.matchAll(/[A-Za-z_][\w-]*(?![^[]*\])|(?<=\[)[^\]]+/g)].map(([step]) => step);
-}
-
-/** `spec.files[a.yaml]`, `spec.entities[0].state` */
-function fieldOf(path: Path): string {
-  const step = (each: string | number) => (/^[A-Za-z_][\w-]*$/.test(String(each)) ? `.${each}` : `[${each}]`);
-  return path.map(step).join('').replace(/^\./, '');
 }

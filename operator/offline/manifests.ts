@@ -11,7 +11,7 @@ import {
 } from 'yaml';
 import { isObject } from '../is-object';
 import { safeInteger } from '../runtime/json';
-import type { Path } from './schema';
+import type { Path } from './field-path';
 import { syntaxMessage } from './syntax-messages';
 
 /** An object of a manifest. */

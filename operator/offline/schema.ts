@@ -5,8 +5,7 @@ import type { KindDefinition } from '../kinds/kind';
 import { objectSchema } from '../kinds/object-schema';
 import type { CelRule, Schema } from '../kinds/schema';
 import { unsafeIntegers } from '../runtime/json';
-
-export type Path = readonly (string | number)[];
+import type { Path } from './field-path';
 
 /** What the API server would refuse. */
 export interface Problem {
@@ -21,6 +20,8 @@ export interface Checked {
   readonly problems: readonly Problem[];
   /** Its fields have the right types, so that other rules can be applied to it. */
   readonly isTyped: boolean;
+  /** It also breaks no rule (CEL). It may have fields that do not exist. */
+  readonly isValid: boolean;
 }
 
 const NAME = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
@@ -73,6 +74,7 @@ export function checkSchema(definition: KindDefinition, given: object): Checked 
     object,
     problems: [...typed, ...unknown, ...rules].map((error) => problemOf(error, object, kind)),
     isTyped: typed.length === 0,
+    isValid: typed.length === 0 && rules.length === 0,
   };
 }
 

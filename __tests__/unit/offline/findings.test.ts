@@ -176,7 +176,7 @@ describe('findingsOf', () => {
           configuration: { x: { secretKeyRef: { name: 'a', key: 'b' } }, y: { jsonValue: '{' } },
         }),
       ),
-      /^error configuration.y.jsonValue is not valid JSON/,
+      /^error spec.configuration.y.jsonValue is not valid JSON/,
     ],
     [
       'a part of the pod that the operator needs',
@@ -221,6 +221,23 @@ describe('findingsOf', () => {
   ])('%s is found', async (_, object, expected) => {
     expect(await found(object)).toEqual([
       typeof expected === 'string' ? expected : expect.stringMatching(expected),
+    ]);
+  });
+
+  test('a fault of an integration has the line of its field', async () => {
+    const text = stringify(
+      given(ours('HubIntegration', 'a', { domain: 'mqtt', options: { broker: { jsonValue: '{' } } })),
+    );
+    const findings = await findingsOf(readManifests('a.yaml', text) as Manifest[]);
+    expect(findings.map(({ line }) => line)).toEqual([
+      text.split('\n').findIndex((each) => each.includes('jsonValue')) + 1,
+    ]);
+  });
+
+  test('a fault that a rule of the schema names is not reported again in the words of the reconciliation', async () => {
+    const integration = ours('HubIntegration', 'a', { domain: 'mqtt', configuration: { broker: {} } });
+    expect(await found(given(integration))).toEqual([
+      expect.stringMatching(/^error spec.configuration.broker: .*exactly one of/),
     ]);
   });
 
