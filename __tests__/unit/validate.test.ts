@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -141,5 +142,21 @@ describe('validate', () => {
     ['a file that does not exist', ['/nowhere/a.yaml']],
   ])('%s are refused', async (_, args) => {
     await expect(validate(args, noInput)).rejects.toThrow(NotRead);
+  });
+
+  test('the program of the operator runs it, with its input, and exits with its code', () => {
+    const program = ['--import', 'tsx', join(repository, 'operator', 'index.ts'), 'validate'];
+    const run = (input: string, ...args: string[]) => {
+      const options = { cwd: repository, input, encoding: 'utf8' } as const;
+      return spawnSync(process.execPath, [...program, ...args], options);
+    };
+    expect(run(bad, '-')).toMatchObject({
+      status: 1,
+      stdout: expect.stringContaining('spec.nam: HubFloor has no such field') as string,
+    });
+    expect(run('', join(directory, 'absent.yaml'))).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('there is no such file or directory') as string,
+    });
   });
 });
