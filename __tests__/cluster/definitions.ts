@@ -49,7 +49,7 @@ export async function uninstall(definitions: Definitions): Promise<void> {
 }
 
 /** Flags for kubectl that name their files. */
-async function filesOf(definitions: Definitions): Promise<string[]> {
+export async function filesOf(definitions: Definitions): Promise<string[]> {
   const { module, folder, names } = modules[definitions];
   const { stdout } = await promisify(execFile)('go', ['mod', 'download', '-json', module], {
     env: { ...process.env, GOFLAGS: '-mod=mod', GOWORK: 'off' },

@@ -18,6 +18,14 @@ export function documentedCommands(): readonly DocumentedCommand[] {
   return pages.flatMap(([page, text]) => commandsOf(page, text));
 }
 
+/** The commands under a heading of a page, without those under its subheadings. */
+export function commandsUnder(page: string, heading: string): readonly string[] {
+  const text = readFileSync(join(repository, page), 'utf8');
+  const section = text.split(/^(?=#+ )/m).find((part) => /^#+ (.*)/.exec(part)?.[1] === heading);
+  if (section === undefined) throw new Error(`${page} has no heading ${heading}`);
+  return commandsOf(page, section).map(({ command }) => command);
+}
+
 /** In a block of another kind, such as yaml, nothing is run. A block without a prompt is what the one before it printed. */
 export function commandsOf(page: string, text: string): readonly DocumentedCommand[] {
   const commands: { page: string; command: string; output: string }[] = [];

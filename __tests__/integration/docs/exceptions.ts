@@ -12,10 +12,13 @@ const asItIs = 'shows a state that is made in a test of its own';
 const deployTest = '__tests__/integration/deploy/deploy.test.ts';
 const installationTest = '__tests__/node/installation.test.ts';
 const validateTest = '__tests__/unit/validate.test.ts';
+const variantsTest = '__tests__/integration/deploy/variants.test.ts';
+const releaseTest = '__tests__/integration/helm/release.test.ts';
 const operatorProcess = 'in the sandbox the operator is a process and no pod';
 
-const notRun = (why: string, commands: readonly string[]): Readonly<Record<string, Exception>> =>
-  Object.fromEntries(commands.map((command) => [command, { why }]));
+/** Commands that a test file runs in a cluster of its own. */
+const runBy = (by: string, why: string, commands: readonly string[]): Readonly<Record<string, Exception>> =>
+  Object.fromEntries(commands.map((command) => [command, { by, why }]));
 
 /** By page and command. A command that is not listed is run as it stands, and what the page shows is compared. */
 export const exceptions: Readonly<Record<string, Readonly<Record<string, Exception>>>> = {
@@ -114,7 +117,7 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
       by: installationTest,
       why: 'a command above it has deleted the namespace',
     },
-    ...notRun('a command above it has deleted the same', [
+    ...runBy(variantsTest, 'a command above it has deleted the same', [
       'kubectl delete --namespace home -f dist/watched-namespace/roles.yaml',
       'kubectl delete -f dist/namespaced/install.yaml',
     ]),
@@ -135,11 +138,12 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
         why: 'replaces the operator of make run; a registry has a lower-case name',
       },
     'kubectl delete clusterrolebindings,clusterroles hub-operator': {
+      by: variantsTest,
       why: 'removes the rights of the operator of make run',
     },
   },
   'docs/how-to/webhook-certificate.md': {
-    ...notRun('changes the webhook of make run', [
+    ...runBy(variantsTest, 'changes the webhook of make run', [
       'WEBHOOK_CERTIFICATE=cert-manager make synth',
       'make deploy IMAGE=REGISTRY/hub-operator:0.1.0',
       'kubectl delete clusterrolebindings,clusterroles hub-operator-webhook',
@@ -151,7 +155,7 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
       'kubectl delete validatingwebhookconfiguration hub-operator',
       'kubectl --namespace hub-operator delete rolebindings,roles,services hub-operator-webhook',
     ]),
-    ...notRun('there is no release of the chart', [
+    ...runBy(releaseTest, 'there is no release of the chart', [
       'helm upgrade hub-operator dist/chart --namespace hub-operator --reset-then-reuse-values --set image.repository=REGISTRY/hub-operator --set webhook.certificate=cert-manager',
       'helm upgrade hub-operator dist/chart --namespace hub-operator --reset-then-reuse-values --set image.repository=REGISTRY/hub-operator --set webhook.certificate=self-signed',
     ]),

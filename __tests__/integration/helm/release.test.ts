@@ -5,7 +5,10 @@ import { kinds } from '../../../operator/kinds';
 import { GROUP_VERSION } from '../../../operator/kinds/group';
 import { type Sandbox, startSandbox } from '../../../sandbox';
 import { kubectl, mustKubectl, until } from '../../cluster';
+import { filesOf } from '../../cluster/definitions';
 import { CHART, helm, HELM_BUILD_TIMEOUT } from '../../cluster/helm';
+import { issueCertificate } from '../../../operator/webhook/certificate/issue';
+import { commandsUnder } from '../docs/documented-commands';
 
 // The chart as a release in a cluster of its own: the shared one has the objects of dist/install.yaml. The operator does
 // not run there.
@@ -21,6 +24,9 @@ const release = (command: string, ...args: string[]) =>
   helm(command, 'hub-operator', ...args, '--namespace', NAMESPACE, flag());
 const get = (...args: string[]) => mustKubectl([flag(), 'get', ...args]);
 const exists = async (...args: string[]) => (await kubectl([flag(), 'get', ...args])).code === 0;
+/** An error of the API server is no answer. */
+const isThere = async (...args: string[]) =>
+  (await get(...args, '--ignore-not-found', '--output=name')) !== '';
 const inNamespace = ['--namespace', NAMESPACE];
 const hub = ['hub', 'home', '--namespace=default', '--output=jsonpath={.metadata.uid}'];
 
@@ -68,6 +74,43 @@ describe('a release of the chart', () => {
     const description = '--output=jsonpath={.spec.versions[0].schema.openAPIV3Schema.description}';
     expect(await get('crd', `${kinds[0]!.plural}.hub-operator.dev`, description)).toBe(CHANGED);
     expect(await get(...hub)).toBe(hubUid);
+  });
+
+  test('who makes the certificate of the webhook is changed by the documented commands, and the CA stays', async () => {
+    const registration = ['validatingwebhookconfiguration', 'hub-operator'];
+    const ca = Buffer.from(
+      (await issueCertificate('hub-operator-webhook.hub-operator.svc', Date.now())).ca,
+    ).toString('base64');
+    await mustKubectl([
+      flag(), 'patch', ...registration, '--type=json',
+      `--patch=[{"op":"add","path":"/webhooks/0/clientConfig/caBundle","value":"${ca}"}]`,
+    ]); // prettier-ignore
+    await mustKubectl([flag(), 'apply', '--server-side', ...(await filesOf('certManager'))]);
+    for (const kind of ['certificates', 'issuers'])
+      await until(`${kind} are served`, () => exists(`${kind}.cert-manager.io`));
+
+    const upgrades = ['Change to cert-manager', 'Change back to the operator'].map((heading) =>
+      commandsUnder('docs/how-to/webhook-certificate.md', heading).find((each) => each.startsWith('helm ')),
+    );
+    for (const [index, command] of upgrades.entries()) {
+      const byCertManager = index === 0;
+      const args = command!.replace('REGISTRY', 'registry.example').split(' ').slice(1);
+      await helm(...args, flag());
+      const { metadata, webhooks } = JSON.parse(await get(...registration, '--output=json')) as {
+        metadata: { annotations: Readonly<Record<string, string>> };
+        webhooks: [{ clientConfig: { caBundle: string } }];
+      };
+      expect('cert-manager.io/inject-ca-from' in metadata.annotations).toBe(byCertManager);
+      expect(webhooks[0].clientConfig.caBundle).toBe(ca);
+      for (const kind of ['certificates.cert-manager.io', 'issuers.cert-manager.io'])
+        expect(await isThere(kind, 'hub-operator-webhook', ...inNamespace)).toBe(byCertManager);
+      for (const kind of ['clusterrole', 'clusterrolebinding'])
+        expect(await isThere(kind, 'hub-operator-webhook')).toBe(!byCertManager);
+      const mode = '--output=jsonpath={.spec.template.spec.containers[0].env[?(@.name=="WEBHOOK")].value}';
+      expect(await get('deployment', 'hub-operator', ...inNamespace, mode)).toBe(
+        byCertManager ? 'provided' : 'self-signed',
+      );
+    }
   });
 
   test('helm uninstall removes the operator, and keeps the kinds and every Hub', async () => {
