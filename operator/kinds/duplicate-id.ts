@@ -1,4 +1,4 @@
-import { automation, scene, script } from '.';
+import { area, automation, floor, integration, label, scene, script } from '.';
 import type { KindDefinition } from './kind';
 import type { CustomResource } from './resource';
 
@@ -6,6 +6,15 @@ const withIds = new Set([automation.kind, scene.kind, script.kind]);
 
 /** Whether the objects of a kind have an id in the hub that a person chooses. */
 export const hasChosenId = ({ kind }: KindDefinition): boolean => withIds.has(kind);
+
+/**
+ * The field that makes it another object in the hub. The other kinds have none: a hub has one configuration, and each
+ * repository once.
+ */
+const distinguishing: ReadonlyMap<string, string> = new Map([
+  ...[area, floor, label].map(({ kind }) => [kind, 'spec.name'] as const),
+  [integration.kind, 'spec.title'],
+]);
 
 /**
  * Says that another resource has the object in the hub (rules.md, "Ownership of objects in the hub"), and the way out, as
@@ -20,7 +29,8 @@ export function duplicateMessage(
 ): string {
   const { kind } = definition;
   const hub = definition.hubName(resource);
+  const field = distinguishing.get(kind);
   return hasChosenId(definition)
     ? `${kind} ${other} has the id ${definition.identity?.(resource)} in the Hub ${hub} already: delete it, or give this one another spec.id or metadata.name.`
-    : `${kind} ${other} owns the same object in the Hub ${hub} already: delete one of the two, or give this one another name.`;
+    : `${kind} ${other} owns the same object in the Hub ${hub} already: delete one of the two${field ? `, or give this one another ${field}` : ''}.`;
 }

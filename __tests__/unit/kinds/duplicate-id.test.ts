@@ -12,7 +12,14 @@ describe('duplicateMessage', () => {
   test('of a kind without such an id it names the other resource', () => {
     const floor = ours('HubFloor', 'second', { name: 'Ground floor' });
     expect(duplicateMessage(definitionOf('HubFloor'), floor, 'first')).toBe(
-      'HubFloor first owns the same object in the Hub villa already: delete one of the two, or give this one another name.',
+      'HubFloor first owns the same object in the Hub villa already: delete one of the two, or give this one another spec.name.',
+    );
+  });
+
+  test('offers another name only where that helps: a hub has one configuration', () => {
+    const second = ours('HubConfiguration', 'second');
+    expect(duplicateMessage(definitionOf('HubConfiguration'), second, 'first')).toBe(
+      'HubConfiguration first owns the same object in the Hub villa already: delete one of the two.',
     );
   });
 

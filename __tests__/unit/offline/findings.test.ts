@@ -102,7 +102,7 @@ describe('findingsOf', () => {
   test('two resources of another kind for one object are an error, since the reconciliation rejects the second', async () => {
     const floors = ['first', 'second'].map((name) => given(ours('HubFloor', name, { name: 'Ground floor' })));
     expect(await found(...floors)).toEqual([
-      'error HubFloor first owns the same object in the Hub villa already: delete one of the two, or give this one another name.',
+      'error HubFloor first owns the same object in the Hub villa already: delete one of the two, or give this one another spec.name.',
     ]);
     expect(
       await found(configuration({}), { ...configuration({}), metadata: { name: 'b', namespace: 'home' } }),
