@@ -1,36 +1,19 @@
-import type { HubConfiguration } from '../../../../operator/kinds';
 import { restartHeldBy } from '../../../../operator/sync/configuration/held-restart';
 import { aHub, services } from '../fixtures';
-
-const GROUP = 'hub-operator.dev';
-
-const resource = {
-  kind: 'HubConfiguration',
-  metadata: { namespace: 'home', name: 'villa' },
-  spec: { hubRef: { name: 'villa' } },
-} as unknown as HubConfiguration;
+import { restartCache, villaConfiguration } from './restart-state';
 
 type Values = Readonly<Record<string, readonly [reason: string, message?: string]>>;
 
 /** What holds a restart for new content back, beside these conditions of the Hub. */
 function heldBy(values: Values, template = 'sha256:before') {
-  const given = services({
-    cache: {
-      get: (kind: string) =>
-        (kind === 'ConfigMap'
-          ? { metadata: { annotations: { [`${GROUP}/restart-hash`]: 'sha256:after' } } }
-          : {
-              spec: { template: { metadata: { annotations: { [`${GROUP}/config-hash`]: template } } } },
-            }) as never,
-    },
-  });
+  const given = services({ cache: restartCache('sha256:after', template) });
   const conditions = Object.entries(values).map(([type, [reason, message = '']]) => ({
     type,
     status: type === 'Stalled' || type === 'Suspended' ? 'True' : 'False',
     reason,
     message,
   }));
-  return restartHeldBy(given, resource, aHub({ status: { conditions } as never }));
+  return restartHeldBy(given, villaConfiguration, aHub({ status: { conditions } as never }));
 }
 
 const CLAIM = 'The claim serves another Hub.';

@@ -1,20 +1,8 @@
-import type { HubConfiguration } from '../../../../operator/kinds';
 import { publishWithoutRestart } from '../../../../operator/sync/configuration/publish';
 import { services } from '../fixtures';
-
-const GROUP = 'hub-operator.dev';
-
-const resource = {
-  kind: 'HubConfiguration',
-  metadata: { namespace: 'home', name: 'villa' },
-  spec: { hubRef: { name: 'villa' } },
-} as unknown as HubConfiguration;
+import { RESTART_HASH, restartCache, villaConfiguration, workload } from './restart-state';
 
 const written = { files: { 'configuration.yaml': '' }, hash: 'sha256:before' };
-
-const workload = (hash: string) => ({
-  spec: { template: { metadata: { annotations: { [`${GROUP}/config-hash`]: hash } } } },
-});
 
 /**
  * The decisions that are written, in order.
@@ -23,22 +11,18 @@ const workload = (hash: string) => ({
  * @param templates the hash of the pod template in the cache, and at each read from the API server
  */
 async function decisions(decided: string, [cached, ...read]: readonly [string, ...string[]]) {
-  const annotations: Record<string, string> = { [`${GROUP}/restart-hash`]: decided };
   const seen: (string | undefined)[] = [];
   const given = services({
-    cache: {
-      get: (kind: string) =>
-        (kind === 'ConfigMap' ? { metadata: { annotations } } : workload(cached)) as never,
-    },
+    cache: restartCache(decided, cached),
     applier: {
       find: () => Promise.resolve(workload(read.shift()!) as never),
       apply: (_type, { metadata }) => {
-        seen.push(metadata.annotations?.[`${GROUP}/restart-hash`]);
+        seen.push(metadata.annotations?.[RESTART_HASH]);
         return Promise.resolve(undefined as never);
       },
     },
   });
-  await publishWithoutRestart(given, resource, written);
+  await publishWithoutRestart(given, villaConfiguration, written);
   expect(read).toEqual([]);
   return seen;
 }
