@@ -125,13 +125,10 @@ export async function syncHttpSettings(
     case 'occupied':
       // Its own former ones, of an edit that was followed by another.
       if (config.pending && sent?.hash === hashOf(withoutMeta(config.pending))) break;
-      return {
-        ...result(
-          'PendingChange',
-          'Other settings of the web server are on trial in the hub. The section http: is applied when they are confirmed or reverted.',
-        ),
-        inProgress: true,
-      };
+      return goesOn(
+        'PendingChange',
+        'Other settings of the web server are on trial in the hub. The section http: is applied when they are confirmed or reverted.',
+      );
     case 'reverted':
       // A trial that was not ended in time, as while no operator ran, deserves another one.
       if (!forced && (step.error !== 'not_promoted' || isWornOut))
@@ -163,13 +160,10 @@ async function configure(
       'The hub restarts for a change of the section http:, and spec.reloadStrategy is hot-reload: set it to auto.',
     );
   if (!mayRestart)
-    return {
-      ...result(
-        'InProgress',
-        'The settings of the section http: are sent to the hub once it has been restarted for other sections.',
-      ),
-      inProgress: true,
-    };
+    return goesOn(
+      'InProgress',
+      'The settings of the section http: are sent to the hub once it has been restarted for other sections.',
+    );
   const hash = hashOf(desired);
   await remember({ hash, times: sent?.hash === hash ? sent.times + 1 : 1 });
   try {
@@ -190,10 +184,12 @@ const result = (reason: HttpReason, message: string): HttpResult => ({
   condition: { status: reason === 'Applied' ? 'True' : 'False', reason, message },
 });
 
-const inProgress: HttpResult = {
-  ...result('InProgress', 'The hub is restarting to try the settings of the section http:.'),
+const goesOn = (reason: HttpReason, message: string): HttpResult => ({
+  ...result(reason, message),
   inProgress: true,
-};
+});
+
+const inProgress = goesOn('InProgress', 'The hub is restarting to try the settings of the section http:.');
 
 function activeOf(config: HttpConfig): HttpSlot | null {
   const { active_config_type: active } = config;
