@@ -26,6 +26,11 @@ export const kinds: readonly KindDefinition[] = [
   communityRepository,
 ];
 
+/** The kinds by `kind`. */
+export const kindsByName: ReadonlyMap<string, KindDefinition> = new Map(
+  kinds.map((definition) => [definition.kind, definition]),
+);
+
 /** The kinds that the webhook looks at: those with a rule, or with fields that a schema cannot check. */
 export const validatedKinds: readonly KindDefinition[] = [
   hub,

@@ -1,4 +1,4 @@
-import { kinds } from '../kinds';
+import { kindsByName } from '../kinds';
 import { duplicateMessage } from '../kinds/duplicate-id';
 import { API_GROUP, GROUP_VERSION } from '../kinds/group';
 import type { KindDefinition } from '../kinds/kind';
@@ -24,8 +24,6 @@ export interface Finding {
   /** A sentence. */
   readonly message: string;
 }
-
-const definitions = new Map(kinds.map((definition) => [definition.kind, definition]));
 
 /** Whether the object is of our group, so that it is checked. */
 export const isOurs = ({ object: { apiVersion } }: Manifest): boolean =>
@@ -83,9 +81,9 @@ function definitionOf(
   { object: { apiVersion, kind } }: Manifest,
   report: Report,
 ): KindDefinition | undefined {
-  const definition = definitions.get(String(kind));
+  const definition = kindsByName.get(String(kind));
   if (!definition)
-    report('error', `${API_GROUP} has no kind ${kind}: use one of ${[...definitions.keys()].join(', ')}.`, [
+    report('error', `${API_GROUP} has no kind ${kind}: use one of ${[...kindsByName.keys()].join(', ')}.`, [
       'kind',
     ]);
   else if (apiVersion !== GROUP_VERSION)

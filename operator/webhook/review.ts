@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { kinds } from '../kinds';
+import { kindsByName } from '../kinds';
 import { duplicateMessage, hasChosenId } from '../kinds/duplicate-id';
 import { API_GROUP } from '../kinds/group';
 import type { KindDefinition } from '../kinds/kind';
@@ -7,8 +7,6 @@ import type { CustomResource } from '../kinds/resource';
 import type { AdmissionRequest, Verdict } from './admission-review';
 import type { ClusterState } from './cluster-state';
 import { warningsOf } from './warnings';
-
-const definitions = new Map(kinds.map((definition) => [definition.kind, definition]));
 
 /** YAML of this size takes about 10 ms to parse; a longer text is checked by the reconciliation. Characters. */
 const LONGEST_YAML = 16_384;
@@ -24,7 +22,7 @@ export function review(
   state: ClusterState,
   longestYaml = LONGEST_YAML,
 ): Verdict {
-  const definition = kind.group === API_GROUP ? definitions.get(kind.kind) : undefined;
+  const definition = kind.group === API_GROUP ? kindsByName.get(kind.kind) : undefined;
   if (!definition || !object || (operation !== 'CREATE' && operation !== 'UPDATE')) return ADMITTED;
   if (object.metadata.deletionTimestamp !== undefined) return ADMITTED;
   // A changed label or finalizer: the spec was looked at before.
