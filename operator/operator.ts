@@ -12,7 +12,7 @@ import { observeMemoryLimits } from './memory-metrics';
 import type { Metrics } from './metrics';
 import { observeResources } from './resource-metrics';
 import { Applier } from './runtime/apply';
-import { FIELD_MANAGER } from './runtime/ownership';
+import { FIELD_MANAGER } from './runtime/object-ownership';
 import { Cache, hubKey } from './runtime/cache';
 import { type ControlledKind, Controller } from './runtime/controller';
 import { EventWriter } from './runtime/event-writer';

@@ -2,7 +2,7 @@ import { secrets as secretsKind, type HubSecrets } from '../kinds';
 import type { KindDefinition } from '../kinds/kind';
 import type { CustomResource } from '../kinds/resource';
 import { isObject } from '../is-object';
-import { identityInHub } from '../runtime/identity-index';
+import { identityInHub } from '../runtime/id-ownership';
 import { objectKeyOf } from '../runtime/object-key';
 import type { ReadSecrets } from '../sync/secrets/secrets-yaml';
 import type { ClusterState } from '../webhook/cluster-state';

@@ -5,7 +5,7 @@ import { NameConflict, rejectionOf } from './apply-errors';
 import type { Cache } from './cache';
 import { type ObjectKey, objectKey, objectKeyOf } from './object-key';
 import { type ClusterObject, pathOf, type ResourceType } from './objects';
-import { controllerOf, FIELD_MANAGER, ownerReferenceTo, Ownership } from './ownership';
+import { controllerOf, FIELD_MANAGER, ownerReferenceTo, ObjectOwnership } from './object-ownership';
 
 export interface ApplyOptions {
   /** The resource that the object belongs to. */
@@ -36,7 +36,7 @@ interface Applied {
 export class Applier {
   /** The hashes that this process applied last, by object. */
   private readonly lastApplied = new Map<ObjectKey, Applied>();
-  private readonly ownership: Ownership;
+  private readonly ownership: ObjectOwnership;
   private readonly lastAppliedAnnotation: string;
 
   constructor(
@@ -45,7 +45,7 @@ export class Applier {
     /** API group of our kinds, which prefixes our labels and annotations. */
     group: string,
   ) {
-    this.ownership = new Ownership(group);
+    this.ownership = new ObjectOwnership(group);
     this.lastAppliedAnnotation = `${group}/last-applied-hash`;
   }
 

@@ -19,7 +19,7 @@ import { isServerUnavailable } from './api-client';
 import { Backoff } from './backoff';
 import { isReady } from './conditions';
 import { Dependencies } from './dependencies';
-import { IdentityIndex, identityInHub } from './identity-index';
+import { IdOwnership, identityInHub } from './id-ownership';
 import { type ObjectKey, objectKey, objectKeyOf, parseObjectKey } from './object-key';
 import type { ClusterObject } from './objects';
 import type { Priority } from './priority';
@@ -59,7 +59,7 @@ export class Controller {
   readonly queue: WorkQueue<ObjectKey>;
   private readonly backoff = new Backoff<ObjectKey>(BACKOFF_FIRST, BACKOFF_LAST);
   private readonly dependencies = new Dependencies();
-  private readonly identities = new IdentityIndex();
+  private readonly identities = new IdOwnership();
 
   constructor(private readonly options: ControllerOptions) {
     const { clock, metrics, workers, workersPerHub } = options;

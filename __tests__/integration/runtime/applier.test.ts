@@ -1,6 +1,6 @@
 import { Applier, type Manifest } from '../../../operator/runtime/apply';
 import { NameConflict } from '../../../operator/runtime/apply-errors';
-import { FIELD_MANAGER } from '../../../operator/runtime/ownership';
+import { FIELD_MANAGER } from '../../../operator/runtime/object-ownership';
 import { type ClusterObject, pathOf, type ResourceType } from '../../../operator/runtime/objects';
 import type { CustomResource } from '../../../operator/kinds/resource';
 import type { ApiClient } from '../../../operator/runtime/api-client';

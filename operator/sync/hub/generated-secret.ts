@@ -1,6 +1,6 @@
 import type { Hub } from '../../kinds';
 import { type ClusterObject, pathOf } from '../../runtime/objects';
-import { ownerReferenceTo } from '../../runtime/ownership';
+import { ownerReferenceTo } from '../../runtime/object-ownership';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
 

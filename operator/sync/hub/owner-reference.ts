@@ -1,6 +1,6 @@
 import type { Hub } from '../../kinds';
 import { isNotFound } from '../../runtime/api-client';
-import { ownerReferenceTo } from '../../runtime/ownership';
+import { ownerReferenceTo } from '../../runtime/object-ownership';
 import { type ClusterObject, pathOf, type ResourceType } from '../../runtime/objects';
 import type { Services } from '../services';
 

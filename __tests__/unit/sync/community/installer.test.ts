@@ -3,7 +3,7 @@ import { API_GROUP } from '../../../../operator/kinds/group';
 import type { Manifest } from '../../../../operator/runtime/apply';
 import { ObjectRejected } from '../../../../operator/runtime/apply-errors';
 import type { ClusterObject, ResourceType } from '../../../../operator/runtime/objects';
-import { ownerReferenceTo, Ownership } from '../../../../operator/runtime/ownership';
+import { ownerReferenceTo, ObjectOwnership } from '../../../../operator/runtime/object-ownership';
 import { InstallRejected } from '../../../../operator/sync/community/install-rejected';
 import { Installer } from '../../../../operator/sync/community/installer';
 import type { HubWorkload } from '../../../../operator/sync/community/installer-pod';
@@ -31,7 +31,7 @@ beforeEach(() => {
 });
 
 function installer(): Installer {
-  const ownership = new Ownership(API_GROUP);
+  const ownership = new ObjectOwnership(API_GROUP);
   const rejection = () => new ObjectRejected('exceeded quota', undefined, true);
   return new Installer(
     services({

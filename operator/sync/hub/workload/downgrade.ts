@@ -1,6 +1,6 @@
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { operatorAnnotations, userAnnotations } from '../../../kinds/annotations';
-import { FIELD_MANAGER } from '../../../runtime/ownership';
+import { FIELD_MANAGER } from '../../../runtime/object-ownership';
 import { pathOf } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';

@@ -1,4 +1,4 @@
-import { IdentityIndex } from '../../../operator/runtime/identity-index';
+import { IdOwnership } from '../../../operator/runtime/id-ownership';
 import { objectKey, type ObjectKey } from '../../../operator/runtime/object-key';
 import fc from '../../fast-check';
 
@@ -12,9 +12,9 @@ const contender = (key: ObjectKey, second: number) => ({
   uid: `uid-${String(99 - second)}`,
 });
 
-describe('IdentityIndex', () => {
+describe('IdOwnership', () => {
   test('the older of two owns the object, whichever is seen first', () => {
-    const index = new IdentityIndex();
+    const index = new IdOwnership();
     expect(index.set(contender(b, 2), 'kitchen')).toEqual([]);
     expect(index.conflictingOwner(b)).toBeUndefined();
     expect(index.set(contender(a, 1), 'kitchen')).toEqual([b]);
@@ -23,8 +23,8 @@ describe('IdentityIndex', () => {
   });
 
   test('of two of the same second, the uid decides in every process', () => {
-    const one = new IdentityIndex();
-    const other = new IdentityIndex();
+    const one = new IdOwnership();
+    const other = new IdOwnership();
     const pair = [
       { ...contender(a, 1), uid: 'uid-1' },
       { ...contender(b, 1), uid: 'uid-2' },
@@ -36,7 +36,7 @@ describe('IdentityIndex', () => {
   });
 
   test('the next one takes over when the owner goes or takes another identity', () => {
-    const index = new IdentityIndex();
+    const index = new IdOwnership();
     index.set(contender(a, 1), 'kitchen');
     index.set(contender(b, 2), 'kitchen');
     index.set(contender(c, 3), 'kitchen');
@@ -48,7 +48,7 @@ describe('IdentityIndex', () => {
   });
 
   test('setting the same identity again changes no owner', () => {
-    const index = new IdentityIndex();
+    const index = new IdOwnership();
     index.set(contender(a, 1), 'kitchen');
     index.set(contender(b, 2), 'kitchen');
     expect(index.set(contender(a, 1), 'kitchen')).toEqual([]);
@@ -56,7 +56,7 @@ describe('IdentityIndex', () => {
   });
 
   test('the others of an identity are listed, the oldest first, also for one that is not in the index', () => {
-    const index = new IdentityIndex();
+    const index = new IdOwnership();
     index.set(contender(b, 2), 'kitchen');
     index.set(contender(a, 1), 'kitchen');
     index.set(contender(c, 3), 'attic');
@@ -75,7 +75,7 @@ describe('IdentityIndex', () => {
   test('a resource that is not returned has the same conflicting owner as before', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 30 }), (changes) => {
-        const index = new IdentityIndex();
+        const index = new IdOwnership();
         const identities = new Map<ObjectKey, string>();
         const owners = () => new Map(keys.map((key) => [key, index.conflictingOwner(key)]));
         for (const { key, identity } of changes) {

@@ -13,7 +13,7 @@ const HASH_LENGTH = 10;
  * The owner of an object that the operator creates (rules.md, "Server-side apply"): the resource that controls it by
  * its owner reference or, if no resource controls it (`retain`), the one in its label.
  */
-export class Ownership {
+export class ObjectOwnership {
   private readonly label: string;
 
   constructor(group: string) {

@@ -14,7 +14,7 @@ interface Contender {
  * Finds the resource that owns an object in a hub (rules.md, "Ownership of objects in the hub"): of several resources
  * with one identity the oldest owns the object; when it is deleted, the next oldest does.
  */
-export class IdentityIndex {
+export class IdOwnership {
   /** By identity, the oldest first. */
   private readonly contenders = new Map<string, readonly Contender[]>();
   private readonly identityOf = new Map<ObjectKey, string>();

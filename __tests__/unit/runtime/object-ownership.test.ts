@@ -1,7 +1,7 @@
-import { Ownership, ownerReferenceTo } from '../../../operator/runtime/ownership';
+import { ObjectOwnership, ownerReferenceTo } from '../../../operator/runtime/object-ownership';
 import { widget } from './objects';
 
-const ownership = new Ownership('example.org');
+const ownership = new ObjectOwnership('example.org');
 const named = (name: string, uid = name) => widget({ metadata: { name, uid } });
 const LONG = 'a-name-of-a-resource-as-long-as-kubernetes-allows-it-and-longer-than-a-label';
 
@@ -14,7 +14,7 @@ const made = (owner: ReturnType<typeof named>, ownerReference = true) => ({
   },
 });
 
-describe('Ownership', () => {
+describe('ObjectOwnership', () => {
   test.each(['short', LONG])('names the owner %s in a label that Kubernetes accepts', (name) => {
     for (const value of Object.values(ownership.labels(named(name))))
       expect(value).toMatch(/^[a-zA-Z0-9]([-a-zA-Z0-9_.]{0,61}[a-zA-Z0-9])?$/);
