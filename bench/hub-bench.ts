@@ -14,12 +14,8 @@ import { ApiError, ApiClient } from '../operator/runtime/api-client';
 import { builtin } from '../operator/runtime/types';
 import { silentLog } from '../__tests__/cluster/silent-log';
 import { type Sandbox, startSandbox } from '../sandbox';
-import {
-  bundleOperator,
-  installOperator,
-  type OperatorProcess,
-  startOperator,
-} from '../sandbox/operator-process';
+import { bundleOperator } from '../image/bundle';
+import { installOperator, type OperatorProcess, startOperator } from '../sandbox/operator-process';
 import { scrapeStarting, sum } from './operator-metrics';
 
 const READY_TIMEOUT = 10 * 60_000;

@@ -4,12 +4,8 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { systemClock } from '../operator/clock';
 import { ApiClient } from '../operator/runtime/api-client';
 import { startSandbox } from '../sandbox';
-import {
-  bundleOperator,
-  installOperator,
-  type OperatorProcess,
-  startOperator,
-} from '../sandbox/operator-process';
+import { bundleOperator } from '../image/bundle';
+import { installOperator, type OperatorProcess, startOperator } from '../sandbox/operator-process';
 import { AutomationLoad, isSettled, LOAD_SETTINGS } from './automation-load';
 import { scrape, scrapeStarting, sum } from './operator-metrics';
 

@@ -11,8 +11,8 @@ import {
   isNotFound,
 } from '../operator/runtime/api-client';
 import { type Sandbox, startSandbox } from '../sandbox';
+import { bundleOperator } from '../image/bundle';
 import {
-  bundleOperator,
   installOperator,
   operatorKubeconfig,
   type OperatorProcess,

@@ -7,12 +7,8 @@ import { ApiClient, ApiError } from '../operator/runtime/api-client';
 import { pathOf } from '../operator/runtime/objects';
 import { builtin } from '../operator/runtime/types';
 import { startSandbox } from '../sandbox';
-import {
-  bundleOperator,
-  installOperator,
-  type OperatorProcess,
-  startOperator,
-} from '../sandbox/operator-process';
+import { bundleOperator } from '../image/bundle';
+import { installOperator, type OperatorProcess, startOperator } from '../sandbox/operator-process';
 import { freePort } from '../sandbox/ports';
 import { installWebhook, webhookSettings } from '../sandbox/webhook';
 import { automations, NAMESPACE } from './automation-load';

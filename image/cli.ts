@@ -1,11 +1,10 @@
-import { formatError } from '../sandbox/sandbox-error';
 import { buildOperatorImage } from '.';
 
 /** `make image-archive` */
 buildOperatorImage().then(
   ({ archive, name }) => console.log(`${archive} has the image ${name}.`),
   (error: unknown) => {
-    console.error(formatError(error));
+    console.error(error);
     process.exitCode = 1;
   },
 );

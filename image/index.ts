@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defaultSettings } from '../manifests/settings';
-import { bundleOperator, repository } from '../sandbox/operator-process';
-import { operatorNode } from '../sandbox/operator-node';
 import { writeArchive } from './archive';
 import { baseFiles } from './base-files';
+import { bundleOperator, repository } from './bundle';
 import { describeImage } from './description';
 import type { ImageDescription } from './dockerfile';
 import { type ImageFile, packLayer } from './layer';
 import { nodeFiles } from './node-files';
+import { operatorNode } from './operator-node';
 import { imagePlatform } from './platform';
 
 export interface OperatorImage {

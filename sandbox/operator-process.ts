@@ -4,16 +4,15 @@ import { promisify } from 'node:util';
 import { untilEstablished } from '../deploy/established';
 import { Kubectl } from '../deploy/kubectl';
 import { isDefinition, shippedManifests } from '../deploy/shipped';
+import { repository } from '../image/bundle';
 import { describeImage } from '../image/description';
+import { operatorNode } from '../image/operator-node';
 import { shippedHeapLimit } from '../manifests/memory';
 import type { Sandbox } from './index';
 import { readCluster, writeKubeconfig } from './kubeconfig';
 import { URL_ANNOTATION } from './node';
-import { operatorNode } from './operator-node';
 import { freePort } from './ports';
 import { SandboxProcess } from './process';
-
-export const repository = join(__dirname, '..');
 
 /** The part of a sandbox that an operator needs; other processes read it from the run file. */
 export type ClusterAccess = Pick<Sandbox, 'kubeconfig' | 'directory' | 'kubectl'>;
@@ -34,11 +33,6 @@ export interface OperatorProcess {
   readonly process: SandboxProcess;
   /** `http://127.0.0.1:<port>`, with /healthz, /readyz and /metrics. */
   readonly url: string;
-}
-
-/** Bundles the operator, as the Dockerfile does, into `build/` of the folder with its sources. */
-export async function bundleOperator(source = repository): Promise<void> {
-  await promisify(execFile)(process.execPath, [join(source, 'operator', 'bundle.mjs')], { cwd: source });
 }
 
 /**

@@ -8,14 +8,8 @@ import { formatError, SandboxError } from './sandbox-error';
 import { ResourceStates, type ResourceState } from './resource-states';
 import { type Sandbox, startSandbox } from './index';
 import { untilInterrupted } from './interrupt';
-import {
-  bundleOperator,
-  installOperator,
-  type OperatorProcess,
-  repository,
-  sandboxKubectl,
-  startOperator,
-} from './operator-process';
+import { bundleOperator, repository } from '../image/bundle';
+import { installOperator, type OperatorProcess, sandboxKubectl, startOperator } from './operator-process';
 import { freePort } from './ports';
 import { defaultProgress, type Report, runSteps } from './progress';
 import { removeRunFile, writeRunFile } from './run-file';

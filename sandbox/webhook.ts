@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { WEBHOOK } from '../operator/kinds/object-names';
-import { type ClusterAccess, repository, sandboxKubectl } from './operator-process';
+import { repository } from '../image/bundle';
+import { type ClusterAccess, sandboxKubectl } from './operator-process';
 import { readManifests } from '../manifests/read-manifests';
 
 /** Settings of an operator that serves the webhook in a sandbox, where the API server reaches it without a Service. */

@@ -3,7 +3,8 @@ import { helmProgram } from '../../sandbox/helm';
 import { runSteps } from '../../sandbox/progress';
 import { formatError } from '../../sandbox/sandbox-error';
 import { type Sandbox, startSandbox } from '../../sandbox';
-import { bundleOperator, installOperator, operatorKubeconfig } from '../../sandbox/operator-process';
+import { bundleOperator } from '../../image/bundle';
+import { installOperator, operatorKubeconfig } from '../../sandbox/operator-process';
 
 declare global {
   // For teardown.ts, which jest loads as a module world of its own.

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildOperatorImage } from '../../image';
-import { repository } from '../../sandbox/operator-process';
+import { repository } from '../../image/bundle';
 import { importImage } from '.';
 
 const run = promisify(execFile);

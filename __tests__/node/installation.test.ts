@@ -5,7 +5,7 @@ import { defaultSettings } from '../../manifests/settings';
 import { getEntityState } from '../../operator/client/states';
 import { version } from '../../package.json';
 import { helmProgram } from '../../sandbox/helm';
-import { repository } from '../../sandbox/operator-process';
+import { repository } from '../../image/bundle';
 import { tether } from '../../sandbox/tether';
 import { clusterAccess, kubeconfig, mustKubectl, until } from '../cluster';
 import { HELM_BUILD_TIMEOUT } from '../cluster/helm';

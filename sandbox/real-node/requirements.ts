@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { operatorNode } from '../operator-node';
+import { operatorNode } from '../../image/operator-node';
 import { makeCgroup, removeCgroup } from './cgroups';
 
 const run = promisify(execFile);

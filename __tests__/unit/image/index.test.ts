@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildOperatorImage, whyNoImage } from '../../../image';
-import { operatorNode } from '../../../sandbox/operator-node';
-import { repository } from '../../../sandbox/operator-process';
+import { operatorNode } from '../../../image/operator-node';
+import { repository } from '../../../image/bundle';
 import { version } from '../../../package.json';
 
 const run = promisify(execFile);
