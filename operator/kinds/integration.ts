@@ -216,7 +216,8 @@ const status = hubObjectStatusWith({
       kind: {
         type: 'string',
         description:
-          'Of a flow that changes the entry: config, options or subentries. Absent: the flow makes the entry.',
+          'Of a flow that changes the entry: config, options or subentries. Config with `entryIDs`: the flow is tried before ' +
+          'the entry is removed and created again. Absent: the flow makes the entry.',
       },
       subentry: {
         type: 'object',
@@ -247,6 +248,10 @@ const status = hubObjectStatusWith({
         description: 'Entries that the domain had before. Another one is the result of this flow.',
         items: { type: 'string' },
         'x-kubernetes-list-type': 'atomic',
+      },
+      configHash: {
+        type: 'string',
+        description: 'Of a flow that is tried: hash of the answers that an entry of it has.',
       },
     },
   },

@@ -8,7 +8,7 @@ import { type Outcome, waiting } from '../../runtime/outcome';
 import type { Services } from '../services';
 import {
   chosenOptions,
-  entryMadeSince,
+  entriesMadeSince,
   entryToAdopt,
   freeEntries,
   isOfChosenType,
@@ -16,14 +16,11 @@ import {
 } from './adoption';
 import { type AnswerHashes, recorded } from './answer-hashes';
 import { createEntry } from './entry-flows';
-import type { HubContext, IntegrationResource } from './hub-context';
+import { DOMAIN_BUSY_REQUEUE, type HubContext, type IntegrationResource } from './hub-context';
 import type { OperationResult } from './operation';
 import { flowWork, inProgress, startOperation, stillFailed } from './progress';
 import { entryHashes, NO_ENTRY } from './status-fields';
 import type { IntegrationWork } from './work';
-
-/** Milliseconds until a resource checks again whether the flow of another one of its domain has ended. */
-const DOMAIN_BUSY_REQUEUE = 2_000;
 
 /** Gets a resource its entry: one that exists is adopted, or a config flow makes one. */
 export class EntryAcquisition {
@@ -35,11 +32,12 @@ export class EntryAcquisition {
     const { pendingFlow } = status;
     if (pendingFlow) {
       if (cached.startedAt === pendingFlow.startedAt) return this.create(work, pendingFlow.replaces);
-      const made = await this.endPending(resource, client, hub);
-      if (made) return this.own(work, made, status.answerHashes ?? {}, {});
+      const [made, ...others] = await this.endPending(resource, client, hub);
+      if (made && others.length === 0) return this.own(work, made, status.answerHashes ?? {}, {});
+      const events = made ? [leftEntries([made, ...others])] : [];
       return pendingFlow.replaces === undefined
-        ? inProgress(work, undefined, 0, { pendingFlow: null })
-        : this.begin(work, entries, pendingFlow.replaces);
+        ? inProgress(work, undefined, 0, { pendingFlow: null }, events)
+        : this.begin(work, entries, pendingFlow.replaces, events);
     }
     const found = cached.isRecreating ? undefined : await this.adoptable(work, entries);
     if (found) return this.adopt(work, found);
@@ -79,21 +77,21 @@ export class EntryAcquisition {
   }
 
   /**
-   * Ends the flow of a process that crashed. Resolves with the entry that it made (rules.md, "Integrations");
-   * undefined: it made none.
+   * Ends the flow of a process that crashed. Resolves with the entry that it made (rules.md, "Integrations"). Several: any
+   * of them may be a person's. None: it made none.
    */
   async endPending(
     resource: IntegrationResource,
     client: HubClient,
     hub: HubContext,
-  ): Promise<ConfigEntry | undefined> {
+  ): Promise<readonly ConfigEntry[]> {
     const { entryIDs = [], flowID } = resource.status!.pendingFlow!;
     const wasOpen = flowID !== undefined && (await client.flows.abort('config', flowID));
     const spec = defaulted(definition.spec, resource.spec);
     const { domain } = spec;
     const entries = await client.configEntries.refreshed();
     const free = freeEntries(entries.values(), domain, (id) => hub.ownerOf(id, resource) !== undefined);
-    return entryMadeSince(free, { domain, title: wantedTitle(spec) }, entryIDs, wasOpen);
+    return entriesMadeSince(free, { domain, title: wantedTitle(spec) }, entryIDs, wasOpen);
   }
 
   async adoptable(
@@ -175,4 +173,12 @@ export class EntryAcquisition {
     );
     return inProgress(work, operation);
   }
+}
+
+/** Entries that no resource takes after a crash, since it is not known which one the flow made. */
+export function leftEntries(entries: readonly ConfigEntry[]): EventSpec {
+  const titles = entries.map(({ title }) => `“${title}”`).join(', ');
+  const [{ domain } = { domain: '' }] = entries;
+  const message = `The operator was interrupted in a config flow of ${domain}. The hub has made since: ${titles}. The flow may have made one of them, and a person the others: none is touched. Remove in the hub what is not wanted.`;
+  return { type: 'Warning', reason: 'ConfigFlowFailed', message };
 }

@@ -65,17 +65,17 @@ export function entryToAdopt(
 }
 
 /**
- * The entry of a flow whose end was not observed: one of a user's flow, which the domain did not have before. Of several,
- * the one with the title; without a title none, since any of them may be a person's.
+ * The entry of a flow whose end was not observed: one of a user's flow, which the domain did not have before; the one with
+ * the title, if there is one. Several: any of them may be a person's.
  *
  * @param wasOpen the flow was still open, so it can only be about to set up the entry
  */
-export function entryMadeSince(
+export function entriesMadeSince(
   free: readonly ConfigEntry[],
   { title }: Wanted,
   entriesBefore: readonly string[],
   wasOpen: boolean,
-): ConfigEntry | undefined {
+): readonly ConfigEntry[] {
   const made = free.filter(
     (entry) =>
       entry.source === 'user' &&
@@ -83,6 +83,5 @@ export function entryMadeSince(
       (!wasOpen || entry.state === 'setup_in_progress'),
   );
   const titled = made.filter((entry) => entry.title === title);
-  const [first, ...others] = titled.length > 0 ? titled : made;
-  return others.length === 0 ? first : undefined;
+  return titled.length > 0 ? titled : made;
 }

@@ -21,7 +21,7 @@ export async function createEntry(
     client,
     { kind: 'config', domain: spec.domain },
     { steps: answers.steps, fields: answers.configuration },
-    { clock, signal: operation.signal, onOpen: (flowID) => operation.open({ flowID }) },
+    { clock, signal: operation.signal, onOpen: (flowID) => operation.record({ flowID }) },
   );
   if (end.type !== 'created') return failure(flow, problemOf(end));
   if (end.entry)

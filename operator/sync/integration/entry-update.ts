@@ -202,7 +202,7 @@ class EntryUpdate {
 
   private flow(request: FlowRequest, answers: FlowAnswers): Promise<FlowEnd> {
     const { client, clock } = this.work;
-    const onOpen = (flowID: string) => this.operation.open({ kind: request.kind, flowID });
+    const onOpen = (flowID: string) => this.operation.record({ kind: request.kind, flowID });
     return runFlow(client, request, answers, { clock, signal: this.operation.signal, onOpen });
   }
 

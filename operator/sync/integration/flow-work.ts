@@ -16,6 +16,8 @@ export interface FlowWork {
   readonly answers: Answers;
   /** Of the present answers. */
   readonly hashes: AnswerHashes;
+  /** Lets no other flow of the domain make an entry meanwhile. False: one is at it. */
+  readonly acquireDomain: () => boolean;
 }
 
 /** A reconfiguration ends with an abort, too. */

@@ -7,6 +7,7 @@ import { Timer } from '../../timer';
 import type { Services } from '../services';
 import type { Correction } from '../corrections';
 import type { Operation } from './operation';
+import { mayMakeEntry } from './pending-flow';
 
 export type IntegrationResource = CustomResource & HubIntegration;
 
@@ -24,6 +25,7 @@ export interface Failure {
 
 /** Unloading an entry may take longer than a finalizer may wait. */
 export interface Removal {
+  readonly entryId: string;
   /** By the monotonic clock. */
   readonly startedAt: number;
   ended: boolean;
@@ -47,6 +49,9 @@ export interface Cached {
   /** Corrections of the title and of `disabled_by`. */
   correction?: Correction | undefined;
 }
+
+/** Milliseconds until a resource checks again whether the flow of another one of its domain has ended. */
+export const DOMAIN_BUSY_REQUEUE = 2_000;
 
 /** A hub that starts reports a hundred components within seconds: what failed is tried again once for many of them. */
 const RETRY_DELAY = 5_000;
@@ -116,7 +121,7 @@ export class HubContext {
   }
 
   /**
-   * Lets at most one config flow of a domain run: after a crash, the entry that it made is recognized by that. Returns the
+   * Lets at most one flow of a domain run that may make an entry: after a crash, the entry that it made is recognized by that. Returns the
    * resource whose flow runs; undefined: this one may start its own.
    */
   acquireDomain(resource: IntegrationResource): IntegrationResource | undefined {
@@ -127,7 +132,7 @@ export class HubContext {
       const isRunning = this.runningFlows.get(domain) === other.metadata.uid;
       // Of a process that crashed: this one ends it first.
       const { pendingFlow } = other.status ?? {};
-      const isPending = pendingFlow !== undefined && pendingFlow.kind === undefined && !isHeldUp(other);
+      const isPending = pendingFlow !== undefined && mayMakeEntry(pendingFlow) && !isHeldUp(other);
       if (isRunning || isPending) return other;
     }
     this.runningFlows.set(domain, uid);

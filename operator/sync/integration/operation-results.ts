@@ -33,7 +33,7 @@ export class OperationResults {
       // Whether it was carried out is not known: the pending flow stays in status, and its entry is looked for.
       throw error ?? new Error('an operation ended without a result');
     }
-    const summary = { kind: operation.type, result: result.type, flowID: operation.openFlow?.flowID };
+    const summary = { kind: operation.type, result: result.type, flowID: operation.flow?.flowID };
     context.log.info(summary, 'ended config flow');
     switch (result.type) {
       case 'created': {

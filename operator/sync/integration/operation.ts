@@ -7,9 +7,6 @@ import type { AnswerHashes } from './answer-hashes';
 import type { FlowProblem } from './flow-navigator';
 import type { FlowName } from './problem-text';
 
-/** A flow that is open in the hub, as status records it. */
-export type OpenFlow = PendingFlow & { readonly flowID: string };
-
 /** What flows did to the entry of a resource. */
 export type OperationResult =
   | { readonly type: 'created'; readonly entry: ConfigEntry; readonly unused: readonly string[] }
@@ -50,8 +47,8 @@ const RECORD_TIMEOUT = 60_000;
  * operation enqueues the resource again.
  */
 export class Operation {
-  /** The flow that was opened last. */
-  openFlow: OpenFlow | undefined;
+  /** The flow that was started last, or is about to start, for status to record. */
+  flow: PendingFlow | undefined;
   ended = false;
   result: OperationResult | undefined;
   error: Error | undefined;
@@ -93,8 +90,8 @@ export class Operation {
   }
 
   /** Waits until status has the flow: after a crash, the next process ends it and finds what it made. */
-  async open(flow: Omit<OpenFlow, 'startedAt'>): Promise<void> {
-    this.openFlow = { ...flow, startedAt: timestamp(this.clock.now()) };
+  async record(flow: Omit<PendingFlow, 'startedAt'>): Promise<void> {
+    this.flow = { ...flow, startedAt: timestamp(this.clock.now()) };
     const recorded = new Promise<void>((resolve) => (this.admit = resolve));
     this.onNews();
     await withDeadline({ clock: this.clock, delay: RECORD_TIMEOUT, signal: this.signal }, () => recorded);

@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock';
+import type { PendingFlow } from '../../kinds/integration';
 import { DEPENDENCY_REQUEUE } from '../../limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, stalled, waiting } from '../../runtime/outcome';
@@ -43,13 +44,13 @@ export function inProgress(
   fields: Readonly<Record<string, unknown>> = {},
   events: readonly EventSpec[] = [],
 ): Outcome {
-  const open = operation && !operation.ended ? operation.openFlow : undefined;
+  const flow = operation && !operation.ended ? operation.flow : undefined;
   const { pendingFlow } = status;
-  const isNew = open !== undefined && pendingFlow?.flowID !== open.flowID;
-  if (open && !isNew) operation!.recorded();
+  const isNew = flow !== undefined && !isRecorded(flow, pendingFlow);
+  if (flow && !isNew) operation!.recorded();
   // What was recorded before the flow that makes the entry stays.
-  const opened = open && (open.kind === undefined ? { ...open, ...pendingFlow, flowID: open.flowID } : open);
-  const details = { status: { ...(isNew && { pendingFlow: opened }), ...fields }, events };
+  const pending = flow && (flow.kind === undefined ? { ...flow, ...pendingFlow, flowID: flow.flowID } : flow);
+  const details = { status: { ...(isNew && { pendingFlow: pending }), ...fields }, events };
   const delay = isNew ? 0 : after;
   // Another attempt at what has failed: the status stays until it comes to something else.
   if (cached.failure?.configHash === configHash)
@@ -62,8 +63,16 @@ export function inProgress(
   );
 }
 
-export function flowWork({ client, spec, status, answers, hashes }: IntegrationWork, clock: Clock): FlowWork {
-  return { client, clock, spec, status, answers, hashes };
+/** A flow that is about to start has no id yet. */
+function isRecorded(flow: PendingFlow, recorded: PendingFlow | undefined): boolean {
+  if (!recorded || recorded.flowID !== flow.flowID) return false;
+  return flow.flowID !== undefined || recorded.startedAt === flow.startedAt;
+}
+
+export function flowWork(work: IntegrationWork, clock: Clock): FlowWork {
+  const { client, spec, status, answers, hashes, hub, resource } = work;
+  const acquireDomain = () => hub.acquireDomain(resource) === undefined;
+  return { client, clock, spec, status, answers, hashes, acquireDomain };
 }
 
 /** Adds status fields that the outcome does not have itself. */

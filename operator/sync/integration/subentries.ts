@@ -155,7 +155,7 @@ export class SubentryUpdate {
     pending: Pick<PendingFlow, 'subentry'>,
   ): Promise<FlowEnd> {
     const { client, clock } = this.work;
-    const onOpen = (flowID: string) => this.operation.open({ kind: 'subentries', flowID, ...pending });
+    const onOpen = (flowID: string) => this.operation.record({ kind: 'subentries', flowID, ...pending });
     return runFlow(
       client,
       { kind: 'subentries', entryId: this.entry.entry_id, type: desired.type, ...request },

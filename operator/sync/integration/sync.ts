@@ -12,15 +12,17 @@ import type { ReconcileContext } from '../../runtime/sync-module';
 import type { ChildModule } from '../child';
 import { hubErrorOutcome } from '../hub-errors';
 import type { Services } from '../services';
-import { EntryAcquisition } from './acquisition';
+import { EntryAcquisition, leftEntries } from './acquisition';
 import { hashAnswers, recorded } from './answer-hashes';
 import { resolveAnswers } from './answers';
 import { dryRun } from './dry-run';
-import { abortFlow } from './interrupted-update';
 import { hashKey } from './hash-key';
 import type { HubContexts, IntegrationResource, Removal } from './hub-context';
+import { endTrial } from './interrupted-trial';
+import { abortFlow } from './interrupted-update';
 import { EntryMaintenance } from './maintenance';
 import { OperationResults } from './operation-results';
+import { isTrial, mayMakeEntry } from './pending-flow';
 import { inProgress } from './progress';
 import { redacted } from './redacted-outcome';
 import type { IntegrationWork } from './work';
@@ -108,18 +110,20 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
       const message = `The ${object} stays in the hub: nothing is sent with the annotation dry-run.`;
       return [{ type: 'Warning', reason: 'CleanupSkipped', message }];
     }
-    if (pendingFlow?.kind !== undefined) await abortFlow(client, pendingFlow);
-    const isCreating = pendingFlow !== undefined && pendingFlow.kind === undefined;
-    const left = made ?? (isCreating ? await this.acquisition.endPending(resource, client, hub) : undefined);
-    const entryId = status?.entryID ?? left?.entry_id ?? status?.pendingFlow?.replaces;
-    if (entryId === undefined || isKept(resource)) {
-      this.forget(resource, client);
-      return [];
-    }
-    if (!(await this.ensureRemoved(resource, client, entryId)))
-      return waiting('ConfigFlowInProgress', 'The entry is being removed from the hub.', FINALIZER_TRY);
+    const mayHaveMade = pendingFlow !== undefined && mayMakeEntry(pendingFlow);
+    if (pendingFlow && !mayHaveMade) await abortFlow(client, pendingFlow);
+    const found = mayHaveMade && !made ? await this.acquisition.endPending(resource, client, hub) : [];
+    const left = made ?? (found.length === 1 ? found[0] : undefined);
+    const own = status?.entryID ?? (left ? undefined : pendingFlow?.replaces);
+    const ids = [
+      ...(left && resource.spec.deletionPolicy !== 'Orphan' ? [left.entry_id] : []),
+      ...(own !== undefined && !isKept(resource) ? [own] : []),
+    ];
+    for (const id of ids)
+      if (!(await this.ensureRemoved(resource, client, id)))
+        return waiting('ConfigFlowInProgress', 'The entry is being removed from the hub.', FINALIZER_TRY);
     this.forget(resource, client);
-    return [];
+    return found.length > 1 ? [leftEntries(found)] : [];
   }
 
   objectOf(resource: IntegrationResource): string | undefined {
@@ -146,8 +150,8 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     const hub = this.contexts.of(client, resource);
     const cached = hub.of(resource);
     const { clock } = this.services;
-    if (!cached.removal) {
-      const removal: Removal = { startedAt: clock.monotonic(), ended: false };
+    if (cached.removal?.entryId !== entryId) {
+      const removal: Removal = { entryId, startedAt: clock.monotonic(), ended: false };
       cached.removal = removal;
       void client.configEntries
         .remove(entryId)
@@ -187,6 +191,7 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
       return dryRun(work, entry, entry ? undefined : await this.acquisition.adoptable(work, entries));
     if (status.entryID === undefined && work.draining) return inProgress(work, undefined);
     if (status.entryID === undefined) return this.acquisition.acquire(work, entries);
+    if (status.pendingFlow && isTrial(status.pendingFlow)) return endTrial(work, this.acquisition);
     if (!entry) return this.maintenance.onMissing(work, status.entryID);
     return this.maintenance.maintain(work, entry);
   }

@@ -1,32 +1,47 @@
+import { HubFailed, HubRejected } from '../../client/errors';
+import type { HubClient } from '../../client/hub-client';
+import { recorded } from './answer-hashes';
 import type { FlowProblem } from './flow-navigator';
 import { runFlow } from './flow-run';
 import { type FlowWork, problemOf } from './flow-work';
+import { DOMAIN_BUSY_REQUEUE } from './hub-context';
 import type { Operation } from './operation';
+import { entryHashes } from './status-fields';
 
 /** The integration allows no second entry beside the present one, so that its flow cannot be tried. */
 const HAS_ENTRY = /^(already_|single_instance)/;
 
 /**
  * Tries the flow that is to create an entry again, up to its last form, so that a mistake is found while the entry is still
- * there. Undefined: none was found.
+ * there. Undefined: none was found. Status has the entries of the domain before the flow starts: after a crash, the next
+ * process finds the one that it made (interrupted-trial.ts).
  *
  * @param unconfirmed ids of answers that no form of the present entry has: one that the trial does not ask for either is a
  * mistake, even if the hub does not say that no further form follows
  */
 export async function trialProblem(
-  { answers, client, clock, spec }: FlowWork,
+  { acquireDomain, answers, client, clock, spec }: FlowWork,
   unconfirmed: readonly string[],
   operation: Operation,
 ): Promise<FlowProblem | undefined> {
-  const onOpen = (flowID: string) => operation.open({ kind: 'config', flowID });
+  const { signal, sent } = operation;
+  while (!acquireDomain()) await clock.sleep(DOMAIN_BUSY_REQUEUE, signal);
+  const entries = [...(await client.configEntries.refreshed()).values()];
+  const pending = {
+    kind: 'config',
+    entryIDs: entries.filter(({ domain }) => domain === spec.domain).map(({ entry_id: id }) => id),
+    configHash: recorded(entryHashes(sent.hashes), sent.key).configHash,
+  };
+  await operation.record(pending);
+  const onOpen = (flowID: string) => operation.record({ ...pending, flowID });
   const end = await runFlow(
     client,
     { kind: 'config', domain: spec.domain },
     { steps: answers.steps, fields: answers.configuration },
-    { clock, signal: operation.signal, onOpen, isTrial: true },
+    { clock, signal, onOpen, isTrial: true },
   );
   // A flow without a question has made a second entry.
-  if (end.type === 'created' && end.entry) await client.configEntries.remove(end.entry.entry_id);
+  if (end.type === 'created' && end.entry) await remove(client, end.entry.entry_id);
   const isProblem = end.type === 'failed' || end.type === 'aborted';
   if (isProblem && !HAS_ENTRY.test(end.problem.key ?? '')) return problemOf(end);
   const unknown = unconfirmed.filter((id) => !end.navigator.used.has(id));
@@ -35,4 +50,14 @@ export async function trialProblem(
     `no form asks for ${unknown.join(', ')}: remove it, correct its name, or set spec.reconfigure to Recreate to have ` +
     'the entry removed and created again';
   return { kind: 'answers', text };
+}
+
+/** @throws HubError but HubRejected, which would say that the hub rejects the flow: the pending flow stays in status */
+async function remove({ configEntries }: Pick<HubClient, 'configEntries'>, entryId: string): Promise<void> {
+  try {
+    await configEntries.remove(entryId);
+  } catch (error) {
+    if (!(error instanceof HubRejected)) throw error;
+    throw new HubFailed(`cannot remove the entry ${entryId} of the trial: ${error.message}`);
+  }
 }

@@ -1,5 +1,5 @@
 import type { ConfigEntry } from '../../../../operator/client/flow-step';
-import { entryMadeSince, entryToAdopt, freeEntries } from '../../../../operator/sync/integration/adoption';
+import { entriesMadeSince, entryToAdopt, freeEntries } from '../../../../operator/sync/integration/adoption';
 
 const entry = (entry_id: string, title: string, more: Partial<ConfigEntry> = {}) =>
   ({ entry_id, title, domain: 'x', source: 'user', ...more }) as ConfigEntry;
@@ -27,23 +27,22 @@ describe('entryToAdopt', () => {
   });
 });
 
-describe('entryMadeSince', () => {
+describe('entriesMadeSince', () => {
   test('the only new one of a user’s flow, or the one of the title', () => {
-    expect(entryMadeSince([LAMP], { domain: 'x' }, ['1'], false)).toBeUndefined();
-    expect(entryMadeSince([LAMP, DOOR], { domain: 'x' }, ['1'], false)).toBe(DOOR);
-    expect(entryMadeSince([LAMP, DOOR], { domain: 'x', title: 'Door' }, [], false)).toBe(DOOR);
+    expect(entriesMadeSince([LAMP], { domain: 'x' }, ['1'], false)).toEqual([]);
+    expect(entriesMadeSince([LAMP, DOOR], { domain: 'x' }, ['1'], false)).toEqual([DOOR]);
+    expect(entriesMadeSince([LAMP, DOOR], { domain: 'x', title: 'Door' }, [], false)).toEqual([DOOR]);
   });
 
-  test('none of several that may be a person’s, and none of a discovery', () => {
-    expect(entryMadeSince([LAMP, DOOR], { domain: 'x' }, [], false)).toBeUndefined();
-    expect(
-      entryMadeSince([entry('3', 'Lamp', { source: 'zeroconf' })], { domain: 'x' }, [], false),
-    ).toBeUndefined();
+  test('all of several that may be a person’s, and none of a discovery', () => {
+    expect(entriesMadeSince([LAMP, DOOR], { domain: 'x' }, [], false)).toEqual([LAMP, DOOR]);
+    const discovered = entry('3', 'Lamp', { source: 'zeroconf' });
+    expect(entriesMadeSince([discovered], { domain: 'x' }, [], false)).toEqual([]);
   });
 
   test('a flow that was open has made none, unless it is being set up', () => {
-    expect(entryMadeSince([LAMP], { domain: 'x' }, [], true)).toBeUndefined();
+    expect(entriesMadeSince([LAMP], { domain: 'x' }, [], true)).toEqual([]);
     const starting = entry('4', 'Lamp', { state: 'setup_in_progress' });
-    expect(entryMadeSince([starting], { domain: 'x' }, [], true)).toBe(starting);
+    expect(entriesMadeSince([starting], { domain: 'x' }, [], true)).toEqual([starting]);
   });
 });

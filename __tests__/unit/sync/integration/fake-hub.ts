@@ -62,6 +62,8 @@ export class FakeHub {
   unload: () => Promise<void> = () => Promise.resolve();
   /** Runs in the middle of a submit, before its answer arrives. */
   onSubmit: () => void = () => undefined;
+  /** Runs after a change, before its answer arrives. A promise that never resolves: the operator is killed then. */
+  onCarriedOut: (call: string) => void | Promise<void> = () => undefined;
   onEnabled: (id: string, enabled: boolean) => void = (id, enabled) =>
     this.set(id, { disabled_by: enabled ? null : 'user', state: enabled ? 'loaded' : 'not_loaded' });
   isSilent = false;
@@ -117,6 +119,7 @@ export class FakeHub {
           called(`remove ${id}`);
           await this.unload();
           this.entries.delete(id);
+          await this.onCarriedOut(`remove ${id}`);
         },
         setTitle: async (id: string, title: string) => {
           called(`title ${id} ${title}`);
@@ -145,7 +148,9 @@ export class FakeHub {
           this.flows.set(id, flow);
           const entryId = 'entryId' in request ? ` ${request.entryId}` : '';
           called(`start ${request.kind}${entryId}`);
-          return this.show(id, flow);
+          const step = this.show(id, flow);
+          await this.onCarriedOut(`start ${request.kind}${entryId}`);
+          return step;
         },
         submit: async (_: string, id: string, data: object) => {
           const flow = this.open(id);
@@ -153,6 +158,7 @@ export class FakeHub {
           flow.answers.push(data);
           const step = this.show(id, flow);
           this.onSubmit();
+          await this.onCarriedOut(`submit ${JSON.stringify(data)}`);
           return step;
         },
         read: async (kind: FlowKind, id: string) => {

@@ -1,0 +1,56 @@
+import type { ConfigEntry } from '../../client/flow-step';
+import type { EventSpec } from '../../runtime/event-spec';
+import type { Outcome } from '../../runtime/outcome';
+import { type EntryAcquisition, leftEntries } from './acquisition';
+import { type AnswerHashes, changedAnswers, isComparable, recorded, withMoves } from './answer-hashes';
+import { inProgress } from './progress';
+import { entryHashes } from './status-fields';
+import type { IntegrationWork } from './work';
+
+/** States in which an entry is set up or removed: what comes of it shows whether it stays. */
+const CHANGING = ['setup_in_progress', 'unload_in_progress'];
+/** Milliseconds until such an entry is looked at again. */
+const CHANGING_REQUEUE = 2_000;
+
+/**
+ * Ends the trial of a flow that a process did not finish, so that one entry remains (rules.md, "Integrations"). A second
+ * entry that the trial made takes the place of the present one, as the flow that makes an entry is taken for that of its
+ * resource: since it may be a person's all the same, it is not removed.
+ */
+export async function endTrial(work: IntegrationWork, acquisition: EntryAcquisition): Promise<Outcome> {
+  const { client, draining, hub, resource, status } = work;
+  const ended = { pendingFlow: null };
+  if (draining) return inProgress(work, undefined);
+  const found = await acquisition.endPending(resource, client, hub);
+  const [made] = found;
+  if (!made) return inProgress(work, undefined, 0, ended);
+  const left = () => inProgress(work, undefined, 0, ended, [leftEntries(found)]);
+  if (found.length > 1) return left();
+  if (CHANGING.includes(made.state)) return inProgress(work, undefined, CHANGING_REQUEUE);
+  const replaced = (await client.configEntries.all()).get(status.entryID!);
+  if (replaced && !isStillDue(work)) return left();
+  hub.claim(resource, made.entry_id); // no other resource adopts it meanwhile
+  if (replaced) await client.configEntries.remove(replaced.entry_id);
+  const fields = { adoptedSubentries: null };
+  return acquisition.own(work, made, hashesOf(work), fields, work.key, [takenOver(made)]);
+}
+
+/** Whether the answers still ask for another entry: otherwise the present one is not removed. */
+function isStillDue({ hashes, key, spec, status }: IntegrationWork): boolean {
+  if (!isComparable(status.configHash, key)) return false;
+  if (status.adopted && spec.reconfigure !== 'Recreate') return false;
+  const before = withMoves(status.answerHashes ?? {}, hashes);
+  return changedAnswers(entryHashes(before), entryHashes(hashes)).length > 0;
+}
+
+/** Of the answers that the entry of the trial has. Those that have changed since are applied to it by an update. */
+function hashesOf({ hashes, key, status }: IntegrationWork): AnswerHashes {
+  const now = entryHashes(hashes);
+  if (status.pendingFlow?.configHash === recorded(now, key).configHash) return now;
+  return Object.fromEntries(Object.entries(now).map(([id, hash]) => [id, `?${hash}`]));
+}
+
+function takenOver({ domain, title }: ConfigEntry): EventSpec {
+  const message = `The operator was interrupted while it tried the config flow of ${domain}: the entry “${title}” that the flow made takes the place of the former one, which is removed.`;
+  return { type: 'Warning', reason: 'EntryRecreated', message };
+}
