@@ -28,7 +28,7 @@ test-quick: node_modules/.ready ## Types, lint, format, unit tests and schemas, 
 	@exec node_modules/.bin/tsx __tests__/run.ts --quick
 
 .PHONY: test-node
-test-node: node_modules/.ready ## Tests on a real node: kubelet, containerd, the images (Linux, root; FILES=pattern)
+test-node: node_modules/.ready ## Tests on a real node: kubelet, containerd, the images (Linux, root; FILES=pattern; LONG=1: also those of many minutes)
 	@exec node_modules/.bin/tsx __tests__/run.ts --node
 
 .PHONY: lint
