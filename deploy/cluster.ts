@@ -1,4 +1,4 @@
-import { Failure } from './failure';
+import { Failure } from './command-error';
 import type { Kubectl } from './kubectl';
 
 /** The cluster that kubectl's current context leads to. */

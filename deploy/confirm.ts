@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { Failure } from './failure';
+import { Failure } from './command-error';
 
 export interface Question {
   readonly text: string;

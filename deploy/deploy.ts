@@ -2,7 +2,7 @@ import { NAMESPACE, OPERATOR } from '../manifests/names';
 import { confirm } from './confirm';
 import { currentCluster, showCluster } from './cluster';
 import { untilEstablished } from './established';
-import { Failure, runToEnd } from './failure';
+import { Failure, runToEnd } from './command-error';
 import { Kubectl } from './kubectl';
 import { untilRolledOut } from './rollout';
 import { seconds } from './seconds';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Failure } from './failure';
+import { Failure } from './command-error';
 import type { Kubectl } from './kubectl';
 
 /** Milliseconds. */

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { Failure } from './failure';
+import { Failure } from './command-error';
 
 export interface KubectlResult {
   readonly stdout: string;

@@ -3,7 +3,7 @@ import { API_GROUP } from '../operator/kinds/group';
 import { objectNames } from '../operator/kinds/object-names';
 import { confirm } from './confirm';
 import { count } from './count';
-import { Failure } from './failure';
+import { Failure } from './command-error';
 import { type HubData, listResources, type Resource } from './inventory';
 import type { Kubectl } from './kubectl';
 import { asList } from './shipped';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NAMESPACE, OPERATOR } from '../manifests/names';
 import { OPERATOR_LABELS } from '../operator/kinds/object-names';
-import { Failure } from './failure';
+import { Failure } from './command-error';
 import type { Kubectl } from './kubectl';
 
 const POLL = 1_000; // milliseconds

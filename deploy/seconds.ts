@@ -1,4 +1,4 @@
-import { Failure } from './failure';
+import { Failure } from './command-error';
 
 /** An environment variable in seconds, as milliseconds. @throws Failure when it is no positive number */
 export function seconds(variable: string, fallback: number): number {

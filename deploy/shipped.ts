@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { readManifests } from '../manifests/read-manifests';
-import { Failure } from './failure';
+import { Failure } from './command-error';
 
 /** All of the operator, for the whole cluster. */
 const INSTALL = join(__dirname, '..', 'dist', 'install.yaml');

@@ -3,7 +3,7 @@ import { NAMESPACE, OPERATOR } from '../manifests/names';
 import { type Cluster, currentCluster, showCluster } from './cluster';
 import { confirm } from './confirm';
 import { count } from './count';
-import { Failure, runToEnd } from './failure';
+import { Failure, runToEnd } from './command-error';
 import { childrenOf, definitionNames, type Inventory, listOwnedObjects, readInventory } from './inventory';
 import { Kubectl } from './kubectl';
 import { isOperatorRunning } from './operator-running';

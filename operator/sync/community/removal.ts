@@ -13,7 +13,7 @@ import { activators } from './activation';
 import { InstallRejected } from './install-rejected';
 import type { Installer } from './installer';
 import { installationOf, verdictOf } from './installer-pod';
-import * as outcomes from './outcomes';
+import * as outcomes from './conditions';
 import type { Preparations } from './preparation';
 import type { Targets } from './targets';
 

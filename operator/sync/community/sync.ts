@@ -19,7 +19,7 @@ import { DigestMismatch } from './digest-mismatch';
 import { InstallRejected } from './install-rejected';
 import type { Installer } from './installer';
 import { type Installation, installationOf, verdictOf } from './installer-pod';
-import * as outcomes from './outcomes';
+import * as outcomes from './conditions';
 import type { Preparations } from './preparation';
 import { RepositoryRefused } from './refused';
 import { digestOf, type RepositoryPackage } from './repository-package';

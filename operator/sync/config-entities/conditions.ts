@@ -16,7 +16,7 @@ import {
 import { conditionOf } from '../../runtime/conditions';
 import { truncate } from '../../truncate';
 import type { Child } from '../child';
-import { formatDiff } from '../difference';
+import { formatDiff } from '../field-diff';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { Observation } from './observe';
 import { wasAccepted } from './ownership';

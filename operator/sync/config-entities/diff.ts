@@ -1,6 +1,6 @@
 import { isObject } from '../../is-object';
 import type { EntityPayload } from '../../client/config-entity';
-import type { Difference } from '../difference';
+import type { Difference } from '../field-diff';
 
 /**
  * Where a definition from the hub differs from the desired payload. Changes that the hub makes by itself do not count:

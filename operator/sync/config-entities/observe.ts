@@ -3,7 +3,7 @@ import type { RegistryEntity } from '../../client/api-types';
 import type { Clock } from '../../clock';
 import { RESYNC } from '../../limits';
 import type { Child } from '../child';
-import type { Difference } from '../difference';
+import type { Difference } from '../field-diff';
 import { diff } from './diff';
 import type { ConfigEntitySpec, EntityType, EntityWork, LiveConfig } from './entity-type';
 import { recordObserved, restoreObserved } from './entity-cache';

@@ -13,7 +13,7 @@ import { conditionOf } from '../../runtime/conditions';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Child, ChildModule } from '../child';
 import { correctionsOf, MAX_EQUAL_CORRECTIONS } from '../corrections';
-import { type Difference, formatDiff } from '../difference';
+import { type Difference, formatDiff } from '../field-diff';
 import { hubErrorOutcome } from '../hub-errors';
 import { payloadHash } from '../payload-hash';
 import { DriftReports } from '../drift-reports';

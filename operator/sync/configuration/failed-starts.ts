@@ -5,9 +5,9 @@ import { isInRecoveryMode } from '../../kinds/hub';
 import type { HubClients } from '../hub-clients';
 import type { Services } from '../services';
 import { SECRETS_HASH_KEY } from '../secrets/secrets-yaml';
-import type { Accepted, AcceptedConfigurations } from './accepted';
-import { type Content, isSameMarker } from './content';
-import type { LastGood } from './last-good';
+import type { Accepted, AcceptedConfigurations } from './accepted-configuration';
+import { type Content, isSameMarker } from './configuration-content';
+import type { LastGood } from './last-good-configuration';
 import type { PodReplacement } from './pod-replacement';
 import { publishConfiguration, publishedConfiguration } from './publish';
 

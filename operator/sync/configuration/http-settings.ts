@@ -7,7 +7,7 @@ import type { HubClient } from '../../client/hub-client';
 import { configureHttp, promoteHttp, readHttpConfig } from '../../client/http-settings';
 import { HTTP_SETTINGS_ATTEMPTS } from '../../limits';
 import type { ConditionValue } from '../../runtime/outcome';
-import type { SentSettings } from './accepted';
+import type { SentSettings } from './accepted-configuration';
 import { readHttpSection } from './http-section';
 import type { ReloadStrategy } from './reload-decision';
 import type { Files } from './config-files';

@@ -18,19 +18,19 @@ import { readGeneratedSecrets } from '../secrets/generated-secrets';
 import { secretsOfHub } from '../secrets/hub-resources';
 import { recorderUrl } from '../secrets/recorder-url';
 import type { Services } from '../services';
-import { AcceptedConfigurations } from './accepted';
-import { type Content, contentOf } from './content';
+import { AcceptedConfigurations } from './accepted-configuration';
+import { type Content, contentOf } from './configuration-content';
 import { FailedStarts } from './failed-starts';
 import { configurationSource } from './generate';
 import { HubReturn } from './hub-return';
-import { Loads } from './loads';
+import { Loads } from './load-jobs';
 import { missingSecrets } from './missing-secrets';
 import { OfflineConfigurations } from './offline';
 import { OnlineConfigurations } from './online';
 import { PodReplacement } from './pod-replacement';
 import { publishConfiguration } from './publish';
 import { ensureRecorderSecret, type MissingUrl } from './recorder-secret';
-import { RememberedGeneration } from './remembered-generation';
+import { RememberedGeneration } from './generated-configuration-cache';
 import { autoRestartOf, restartForAll } from './restart-hashes';
 
 export interface ConfigurationModule {

@@ -7,14 +7,14 @@ import { conditionOf } from '../../runtime/conditions';
 import type { Outcome } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Services } from '../services';
-import type { Accepted, AcceptedConfigurations, SentSettings } from './accepted';
-import { isSameMarker } from './content';
+import type { Accepted, AcceptedConfigurations, SentSettings } from './accepted-configuration';
+import { isSameMarker } from './configuration-content';
 import { restartHeldBy } from './held-restart';
 import { syncHttpSettings } from './http-settings';
 import type { HubReturn } from './hub-return';
-import type { LoadResult } from './load';
-import type { Loads, Wanted } from './loads';
-import { Outcomes, withHttp } from './outcomes';
+import type { LoadResult } from './hub-loader';
+import type { Loads, Wanted } from './load-jobs';
+import { Outcomes, withHttp } from './conditions';
 import type { PodReplacement } from './pod-replacement';
 import {
   isRestartPublished,
@@ -24,7 +24,7 @@ import {
   type RestartHashes,
 } from './publish';
 import type { ReloadPolicy } from './reload-decision';
-import { readMarker } from './show';
+import { readMarker } from './verify-content';
 import { startVerdict } from './start-verdict';
 
 /** Brings a configuration into a hub that can be used. */

@@ -2,7 +2,7 @@ import { isMap, isScalar, type Node, type Pair } from 'yaml';
 import { quote, RECORDER_KEY } from '../secrets/secrets-yaml';
 import { dereference, entriesOf, type HubYaml } from './hub-yaml';
 import type { Addition } from './includes';
-import { insertIntoValue } from './insert';
+import { insertIntoValue } from './insert-entries';
 
 /** `spec.recorder`, with its Secret resolved. */
 export interface RecorderSettings {

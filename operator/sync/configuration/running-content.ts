@@ -5,10 +5,10 @@ import { builtin } from '../../runtime/types';
 import type { Pod } from '../hub/health/pod-state';
 import { HUB_CONTAINER } from '../hub/owned-objects';
 import type { Services } from '../services';
-import type { Accepted, AcceptedConfigurations } from './accepted';
-import { type Content, isSameMarker } from './content';
+import type { Accepted, AcceptedConfigurations } from './accepted-configuration';
+import { type Content, isSameMarker } from './configuration-content';
 import type { HubConfigMap } from './hub-config-map';
-import type { MarkerVariables } from './marker';
+import type { MarkerVariables } from './content-marker';
 import { HASH_FILE, type RestartHashes } from './publish';
 import { startedContent } from './start-verdict';
 

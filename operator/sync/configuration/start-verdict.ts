@@ -4,7 +4,7 @@ import { hubRedactor } from '../hub-secrets';
 import type { Pod } from '../hub/health/pod-state';
 import { CONTENT_HASH, NOT_LOADED, PREPARE_CONTAINER } from '../hub/workload/init-scripts';
 import type { Services } from '../services';
-import type { MarkerVariables } from './marker';
+import type { MarkerVariables } from './content-marker';
 
 /** What `prepare-config` said at the start of the present pod about a configuration that the hub would not load. */
 export interface StartVerdict {

@@ -3,7 +3,7 @@ import type { HubRejected } from '../../client/errors';
 import { AREA_DEPENDENCY_REQUEUE, DEPENDENCY_REQUEUE } from '../../limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, type Ready, ready, stalled, type Waiting, waiting } from '../../runtime/outcome';
-import { type Difference, formatDiff } from '../difference';
+import { type Difference, formatDiff } from '../field-diff';
 import { hubErrorOutcome } from '../hub-errors';
 import type { DesiredEntry } from './desired';
 import type { EntryResource, EntryType } from './entry-type';

@@ -1,5 +1,5 @@
 import type { RegistryFields, RegistryRecord } from '../../client/api-types';
-import type { Difference } from '../difference';
+import type { Difference } from '../field-diff';
 import { payloadHash } from '../payload-hash';
 import type { EntryField, EntryResource, EntryType } from './entry-type';
 import type { References } from './resolve';

@@ -1,7 +1,7 @@
 import { registryName } from '../../kinds/ids';
 import { conditionOf } from '../../runtime/conditions';
 import { appliedFields } from './desired';
-import type { RegistryWork } from './work';
+import type { RegistryWork } from './entry-reconcile';
 
 // What status says of an entry before and after it is written.
 

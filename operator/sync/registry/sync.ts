@@ -7,17 +7,17 @@ import { type Outcome, waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { ChildModule } from '../child';
 import { correctionsOf, countCorrection, MAX_EQUAL_CORRECTIONS } from '../corrections';
-import { formatDiff } from '../difference';
+import { formatDiff } from '../field-diff';
 import { DriftReports } from '../drift-reports';
 import type { Services } from '../services';
 import { dryRun, heldBy, inProgress } from './conditions';
 import { desiredEntry, entryDiff } from './desired';
 import { type EntryResource, type EntryType, entryId } from './entry-type';
 import type { EntryMemory, HubContexts } from './hub-contexts';
-import { type Located, locate, nameConflict, shouldDelete } from './ownership';
+import { type Located, locate, nameConflict, shouldDelete } from './locate-entry';
 import { isAccepted, isAnnounced, isRecorded, recordedFields } from './recorded';
 import { resolveReferences, type Unresolved } from './resolve';
-import type { RegistryWork } from './work';
+import type { RegistryWork } from './entry-reconcile';
 import { EntryWrites } from './writes';
 
 /** What a resource refers to is reported as missing when nothing of it has appeared for so long (milliseconds). */

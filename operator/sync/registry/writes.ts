@@ -3,13 +3,13 @@ import { HubRejected } from '../../client/errors';
 import { timestamp } from '../../clock';
 import { MIN_WRITE_INTERVAL } from '../../limits';
 import type { Outcome } from '../../runtime/outcome';
-import { type Difference, formatDiff } from '../difference';
+import { type Difference, formatDiff } from '../field-diff';
 import type { Services } from '../services';
 import { inProgress, partlyWritten, readyOutcome, rejected } from './conditions';
 import { entryDiff } from './desired';
 import type { EntryType } from './entry-type';
 import type { HubContexts } from './hub-contexts';
-import type { RegistryWork } from './work';
+import type { RegistryWork } from './entry-reconcile';
 
 /** Writes entries of one registry to the hub, and tells what the hub made of them. */
 export class EntryWrites {

@@ -1,6 +1,6 @@
 import { objectNames } from '../../kinds/object-names';
 import { builtin } from '../../runtime/types';
-import { readAccepted } from '../configuration/accepted';
+import { readAccepted } from '../configuration/accepted-configuration';
 import type { HubConfigMap } from '../configuration/hub-config-map';
 import type { Services } from '../services';
 import { isOwnNote, type ReadSecrets } from './secrets-yaml';

@@ -5,7 +5,7 @@ import { objectNames } from '../../kinds/object-names';
 import type { CustomResource } from '../../kinds/resource';
 import type { ClusterObject } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
-import { assertWanted } from '../assert-wanted';
+import { assertWanted } from '../assert-still-desired';
 import type { Services } from '../services';
 import { FORMER_VALUES_KEY, valuesToMask, writeFormerValues } from './former-values';
 import { valuesToKeep } from './kept-secrets';

@@ -1,4 +1,4 @@
-import type { Wanted } from '../../../../operator/sync/configuration/loads';
+import type { Wanted } from '../../../../operator/sync/configuration/load-jobs';
 import { ManualClock } from '../../manual-clock';
 import { FakeHub } from './fake-hub';
 

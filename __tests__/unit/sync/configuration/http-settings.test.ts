@@ -1,7 +1,7 @@
 import type { HttpConfig, HttpSettings } from '../../../../operator/client/api-types';
 import { HubRejected } from '../../../../operator/client/errors';
 import { readHttpSection } from '../../../../operator/sync/configuration/http-section';
-import type { SentSettings } from '../../../../operator/sync/configuration/accepted';
+import type { SentSettings } from '../../../../operator/sync/configuration/accepted-configuration';
 import {
   completeSettings,
   type HttpPolicy,

@@ -1,4 +1,4 @@
-import { showContent } from '../../../../operator/sync/configuration/show';
+import { showContent } from '../../../../operator/sync/configuration/verify-content';
 import { ManualClock } from '../../manual-clock';
 import { aHub, services } from '../fixtures';
 

@@ -1,6 +1,6 @@
 import { digestOfSecret, type ReadSecrets } from '../secrets/secrets-yaml';
 import type { GeneratedConfiguration } from './generate';
-import type { MarkerVariables } from './marker';
+import type { MarkerVariables } from './content-marker';
 import type { RestartHashes } from './publish';
 import type { Files } from './config-files';
 import { readSections, type Sections, withSecretDigests } from './sections';

@@ -7,10 +7,10 @@ import { listServices } from '../../client/services';
 import type { Hub, HubConfiguration } from '../../kinds';
 import type { Services } from '../services';
 import { isLower } from '../hub/workload/downgrade';
-import type { Accepted, AcceptedConfigurations, LastLoad, LoadMethod } from './accepted';
+import type { Accepted, AcceptedConfigurations, LastLoad, LoadMethod } from './accepted-configuration';
 import { checkInHub, problemOf } from './check';
-import { addedFiles, type Content } from './content';
-import type { MarkerVariables } from './marker';
+import { addedFiles, type Content } from './configuration-content';
+import type { MarkerVariables } from './content-marker';
 import {
   isRestartPublished,
   publishConfiguration,
@@ -21,7 +21,7 @@ import { decideReload, type HubCapabilities, type ReloadPolicy } from './reload-
 import { reloadSections } from './reload-sections';
 import type { Sections } from './sections';
 import { RunningContents } from './running-content';
-import { readMarker, REFRESH_DURATION, showContent } from './show';
+import { readMarker, REFRESH_DURATION, showContent } from './verify-content';
 
 /** Home Assistant ignores `http:` in `configuration.yaml` from this version on. */
 const HTTP_BY_API = '2026.8.0';

@@ -8,8 +8,8 @@ import { CONTENT_SEEN_LIMIT, VOLUME_REFRESH_INTERVAL } from '../../limits';
 import type { Hub } from '../../kinds';
 import type { Services } from '../services';
 import { checkInHub, problemOf } from './check';
-import { isSameMarker } from './content';
-import type { MarkerVariables } from './marker';
+import { isSameMarker } from './configuration-content';
+import type { MarkerVariables } from './content-marker';
 import { refreshVolumes } from './refresh';
 
 /** Milliseconds between two looks at what the hub has read. */

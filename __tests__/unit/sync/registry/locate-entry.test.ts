@@ -1,5 +1,5 @@
 import { floors } from '../../../../operator/sync/registry/floor';
-import { locate, nameConflict, shouldDelete } from '../../../../operator/sync/registry/ownership';
+import { locate, nameConflict, shouldDelete } from '../../../../operator/sync/registry/locate-entry';
 import { anEntry, entriesNamed } from './entries';
 
 const owner = (name: string, floorID: string, spec: object = {}) =>

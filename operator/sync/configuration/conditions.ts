@@ -6,8 +6,8 @@ import { CONFIGURATION_LOAD_REQUEUE, DEPENDENCY_REQUEUE } from '../../limits';
 import { conditionOf } from '../../runtime/conditions';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
-import type { Accepted } from './accepted';
-import type { Content } from './content';
+import type { Accepted } from './accepted-configuration';
+import type { Content } from './configuration-content';
 import type { HttpResult } from './http-settings';
 import { changedParts, type ReloadPolicy } from './reload-decision';
 
