@@ -33,6 +33,24 @@ function cyclesIn(imports: Imports): string[][] {
   return cycles;
 }
 
+/** The pairs of folders directly below `parent` whose files import each other; files beside the folders are left out. */
+function mutualFolders(imports: Imports, parent: string): string[] {
+  const folderOf = (file: string): string | undefined =>
+    file.startsWith(`${parent}/`) ? /^([^/]+)\//.exec(file.slice(parent.length + 1))?.[1] : undefined;
+  const pairs = new Map<string, string>();
+  for (const [file, imported] of imports) {
+    for (const other of imported) {
+      const [from, to] = [folderOf(file), folderOf(other)];
+      if (from !== undefined && to !== undefined && from !== to)
+        pairs.set(`${from} → ${to}`, `${file} → ${other}`);
+    }
+  }
+  return [...pairs].flatMap(([pair, example]) => {
+    const [from, to] = pair.split(' → ');
+    return pairs.has(`${to} → ${from}`) ? [example] : [];
+  });
+}
+
 const files = new Map([...sourceFiles()].filter(([name]) => name.endsWith('.ts')));
 
 describe('imports', () => {
@@ -49,6 +67,24 @@ describe('imports', () => {
       ['four.ts', "import { three } from './three';"],
     ]);
     expect(cyclesIn(importsOf(cyclic))).toEqual([['a/one.ts', 'a/two.ts', 'three.ts', 'a/one.ts']]);
+  });
+
+  test('the wings of a Hub import each other in one direction only', () => {
+    expect(mutualFolders(importsOf(files), 'operator/sync/hub')).toEqual([]);
+  });
+
+  test('two folders that import each other are found', () => {
+    const mutual = new Map([
+      ['sync/a/one.ts', "import { two } from '../b/two';"],
+      ['sync/b/two.ts', ''],
+      ['sync/b/three.ts', "import type { One } from '../a/one';"],
+      ['sync/c/four.ts', "import { one } from '../a/one'; import { shared } from '../shared';"],
+      ['sync/shared.ts', "import { four } from './c/four';"],
+    ]);
+    expect(mutualFolders(importsOf(mutual), 'sync')).toEqual([
+      'sync/a/one.ts → sync/b/two.ts',
+      'sync/b/three.ts → sync/a/one.ts',
+    ]);
   });
 
   test('the kinds import nothing but each other', () => {

@@ -1,8 +1,8 @@
 import { operatorAnnotations } from '../../kinds/annotations';
 import type { Manifest } from '../../runtime/apply';
 import type { ClusterObject } from '../../runtime/objects';
-import type { Pod } from '../hub/health/pod-state';
-import { PREPARE_CONTAINER } from '../hub/workload/init-scripts';
+import type { Pod } from '../hub/pod';
+import { PREPARE_CONTAINER } from '../hub/init-containers';
 import type { StatefulSet } from '../hub/owned-objects';
 import { INSTALL, INSTALLER_CONTAINER } from './installer-script';
 

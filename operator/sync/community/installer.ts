@@ -4,7 +4,7 @@ import { objectNames } from '../../kinds/object-names';
 import { ObjectRejected } from '../../runtime/apply-errors';
 import type { ClusterObject } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
-import type { Pod } from '../hub/health/pod-state';
+import type { Pod } from '../hub/pod';
 import { claimName, type StatefulSet } from '../hub/owned-objects';
 import type { Services } from '../services';
 import { InstallRejected } from './install-rejected';

@@ -5,7 +5,7 @@ import { FINALIZER_TRY, INSTALLED_REMOVAL_TIMEOUT } from '../../limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { Waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
-import type { Pod } from '../hub/health/pod-state';
+import type { Pod } from '../hub/pod';
 import { keepsVolume } from '../hub/workload/retain';
 import type { HubClients } from '../hub-clients';
 import type { Services } from '../services';

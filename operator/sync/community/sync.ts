@@ -7,7 +7,7 @@ import { DEPENDENCY_REQUEUE, DOWNLOAD_REJECTED_RETRY, INSTALLER_TIMEOUT } from '
 import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import { builtin } from '../../runtime/types';
-import type { Pod } from '../hub/health/pod-state';
+import type { Pod } from '../hub/pod';
 import { claimName } from '../hub/owned-objects';
 import { communityHash } from '../hub/workload/community-hash';
 import type { HubClients } from '../hub-clients';

@@ -3,7 +3,7 @@ import { userAnnotations } from '../../kinds/annotations';
 import { objectNames } from '../../kinds/object-names';
 import { HUB_RETURN_LIMIT, HUB_START_LIMIT } from '../../limits';
 import { builtin } from '../../runtime/types';
-import type { Pod } from '../hub/health/pod-state';
+import type { Pod } from '../hub/pod';
 import { HUB_CONTAINER } from '../hub/owned-objects';
 import { PerHub } from '../hub/per-hub';
 import type { Services } from '../services';

@@ -2,7 +2,7 @@ import { timestamp } from '../../clock';
 import type { Hub, HubConfiguration } from '../../kinds';
 import { objectNames } from '../../kinds/object-names';
 import { builtin } from '../../runtime/types';
-import type { Pod } from '../hub/health/pod-state';
+import type { Pod } from '../hub/pod';
 import { HUB_CONTAINER } from '../hub/owned-objects';
 import type { Services } from '../services';
 import type { Accepted, AcceptedConfigurations } from './accepted-configuration';

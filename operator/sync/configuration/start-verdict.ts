@@ -1,8 +1,8 @@
 import { objectNames } from '../../kinds/object-names';
 import { builtin } from '../../runtime/types';
 import { hubRedactor } from '../hub-secrets';
-import type { Pod } from '../hub/health/pod-state';
-import { CONTENT_HASH, NOT_LOADED, PREPARE_CONTAINER } from '../hub/workload/init-scripts';
+import type { Pod } from '../hub/pod';
+import { CONTENT_HASH, NOT_LOADED, PREPARE_CONTAINER } from '../hub/init-containers';
 import type { Services } from '../services';
 import type { MarkerVariables } from './content-marker';
 

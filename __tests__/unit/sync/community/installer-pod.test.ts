@@ -1,4 +1,4 @@
-import type { Pod } from '../../../../operator/sync/hub/health/pod-state';
+import type { Pod } from '../../../../operator/sync/hub/pod';
 import {
   type HubWorkload,
   type Installation,

@@ -2,7 +2,7 @@ import type { Hub, HubCommunityRepository } from '../../../../operator/kinds';
 import { INSTALLED_REMOVAL_TIMEOUT } from '../../../../operator/limits';
 import type { HubClients } from '../../../../operator/sync/hub-clients';
 import type { Installer } from '../../../../operator/sync/community/installer';
-import type { Pod } from '../../../../operator/sync/hub/health/pod-state';
+import type { Pod } from '../../../../operator/sync/hub/pod';
 import type { Preparations } from '../../../../operator/sync/community/preparation';
 import { CommunityRemoval } from '../../../../operator/sync/community/removal';
 import type { Targets } from '../../../../operator/sync/community/targets';

@@ -1,4 +1,4 @@
-import { NOT_LOADED } from '../../../../operator/sync/hub/workload/init-scripts';
+import { NOT_LOADED } from '../../../../operator/sync/hub/init-containers';
 import { ManualClock } from '../../manual-clock';
 import { FakeHub } from './fake-hub';
 

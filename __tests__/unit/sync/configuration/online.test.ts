@@ -1,7 +1,7 @@
 import type { ReloadStrategy } from '../../../../operator/sync/configuration/reload-decision';
 import type { Files } from '../../../../operator/sync/configuration/config-files';
 import type { Wanted } from '../../../../operator/sync/configuration/load-jobs';
-import { NOT_LOADED } from '../../../../operator/sync/hub/workload/init-scripts';
+import { NOT_LOADED } from '../../../../operator/sync/hub/init-containers';
 import { ManualClock } from '../../manual-clock';
 import { FakeHub } from './fake-hub';
 

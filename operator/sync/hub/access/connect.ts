@@ -31,7 +31,7 @@ import {
   type WithClaim,
 } from '../steps';
 import { recordRanVersion } from '../workload/downgrade';
-import { OLDER_VERSION } from '../workload/init-scripts';
+import { OLDER_VERSION } from '../init-containers';
 import {
   bootstrapCompleted,
   bootstrapDisabled,

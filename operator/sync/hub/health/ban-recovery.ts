@@ -17,8 +17,8 @@ import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import { type BanHistory, banHistoryOf, banStatus, decideBanRestart } from './ban-window';
 import { PerHub } from '../per-hub';
-import type { Pod } from './pod-state';
-import { NOT_BANNED, UNBAN_CONTAINER } from '../workload/init-scripts';
+import type { Pod } from '../pod';
+import { NOT_BANNED, UNBAN_CONTAINER } from '../init-containers';
 import type { HubContext } from '../steps';
 
 const WINDOW_MINUTES = BAN_WINDOW / 60_000;

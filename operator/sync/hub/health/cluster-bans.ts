@@ -5,8 +5,8 @@ import { objectNames } from '../../../kinds/object-names';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import type { Authenticated, Found, HubContext, HubStep } from '../steps';
-import { BANNED_ARE, UNBAN_CONTAINER } from '../workload/init-scripts';
-import type { Pod } from './pod-state';
+import { BANNED_ARE, UNBAN_CONTAINER } from '../init-containers';
+import type { Pod } from '../pod';
 
 /** Stage: the bans of the hub have been checked. */
 export interface WithBans extends Found {

@@ -1,48 +1,10 @@
 import type { Hub } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
-import type { ClusterObject } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
 import { hubRedactor } from '../../hub-secrets';
 import type { Services } from '../../services';
-import { latestWarning } from './warning-events';
-
-interface TerminatedState {
-  readonly exitCode: number;
-  readonly reason?: string;
-  readonly message?: string;
-}
-
-interface ContainerStatus {
-  readonly name: string;
-  readonly started?: boolean;
-  readonly restartCount?: number;
-  readonly state?: {
-    readonly waiting?: { readonly reason?: string; readonly message?: string };
-    readonly running?: object;
-    readonly terminated?: TerminatedState;
-  };
-  readonly lastState?: { readonly terminated?: TerminatedState };
-}
-
-/** The fields of a pod that are used here. */
-export interface Pod extends ClusterObject {
-  readonly spec?: { readonly hostNetwork?: boolean };
-  readonly status?: {
-    readonly hostIP?: string;
-    readonly hostIPs?: readonly { readonly ip: string }[];
-    readonly podIP?: string;
-    readonly phase?: string;
-    readonly reason?: string;
-    readonly message?: string;
-    readonly conditions?: readonly {
-      readonly type: string;
-      readonly status: string;
-      readonly message?: string;
-    }[];
-    readonly initContainerStatuses?: readonly ContainerStatus[];
-    readonly containerStatuses?: readonly ContainerStatus[];
-  };
-}
+import type { ContainerStatus, Pod } from '../pod';
+import { latestWarning } from '../warning-events';
 
 export type PodState =
   | { readonly ready: true }

@@ -1,21 +1,10 @@
 import { userAnnotations } from '../../../kinds/annotations';
+import { BANNED_ARE, CONTENT_HASH, NOT_BANNED, NOT_LOADED, OLDER_VERSION } from '../init-containers';
 
 /**
  * The scripts that run in the hub's pod, in Python, since the hub's image has it: no second image is pulled. Every path
  * is an argument, so that they run on a development node as well.
  */
-
-/** The init container that runs {@link PREPARE_CONFIG}. */
-export const PREPARE_CONTAINER = 'prepare-config';
-
-/** In its verdict: the generated configuration is not the one that runs. */
-export const NOT_LOADED = 'The hub would not load this configuration';
-
-/** In its verdict, before the hashes of the configuration that it was given, and of its secrets. */
-export const CONTENT_HASH = 'content ';
-
-/** In its verdict: the image is older than what has run on the volume. */
-export const OLDER_VERSION = 'may not be able to read what a newer version has written';
 
 /**
  * `prepare-config CONFIG CONFIGURATION SECRETS VERDICT ALLOW_DOWNGRADE`: links the mounted files (CONFIGURATION,
@@ -293,15 +282,6 @@ except OSError as error:
     sys.exit("the hub does not answer: " + str(error))
 sys.exit(None if answer == b"HTTP/" else "the hub does not answer in HTTP")
 `.trim();
-
-/** The init container that runs {@link UNBAN_OPERATOR_IP}. */
-export const UNBAN_CONTAINER = 'unban-operator-ip';
-
-/** In its verdict: a restart cannot have helped, since there was no ban to lift. */
-export const NOT_BANNED = 'is not among the bans';
-
-/** In its verdict, before the addresses whose bans stay. */
-export const BANNED_ARE = 'banned are ';
 
 /**
  * `unban-operator-ip BANS ADDRESS VERDICT`: removes the address in the file ADDRESS from the hub's `ip_bans.yaml`; the

@@ -3,7 +3,8 @@ import { operatorAnnotations } from '../../../kinds/annotations';
 import { objectNames } from '../../../kinds/object-names';
 import { claimName, HUB_CONTAINER, HUB_PORT } from '../owned-objects';
 import { ALLOW_DOWNGRADE_KEY, OPERATOR_IP_KEY } from './init-values';
-import { PREPARE_CONFIG, PREPARE_CONTAINER, PROBE, UNBAN_CONTAINER, UNBAN_OPERATOR_IP } from './init-scripts';
+import { PREPARE_CONTAINER, UNBAN_CONTAINER } from '../init-containers';
+import { PREPARE_CONFIG, PROBE, UNBAN_OPERATOR_IP } from './init-scripts';
 
 /** Paths in the pod. The scripts get each of them as an argument. */
 const CONFIG = '/config';

@@ -6,7 +6,7 @@ import type { ConditionValue } from '../../../runtime/outcome';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import type { WorkloadStep } from '../continue-on-failure';
-import { latestWarning } from '../health/warning-events';
+import { latestWarning } from '../warning-events';
 import { type Claim, claimName } from '../owned-objects';
 import { ensureOwnerReference } from '../owner-reference';
 import { type HubContext, requeueAfter, type WithClaim } from '../steps';

@@ -1,7 +1,7 @@
 import { HubUnreachable } from '../../../../../operator/client/errors';
 import type { HubClient } from '../../../../../operator/client/hub-client';
 import { checkClusterBans, isOfCluster } from '../../../../../operator/sync/hub/health/cluster-bans';
-import type { Pod } from '../../../../../operator/sync/hub/health/pod-state';
+import type { Pod } from '../../../../../operator/sync/hub/pod';
 import { aHubContext, services } from '../../fixtures';
 
 const pod = (verdict = '', spec: Pod['spec'] = {}): Pod => ({

@@ -1,4 +1,5 @@
-import { podProblem, podState, type Pod } from '../../../../../operator/sync/hub/health/pod-state';
+import type { Pod } from '../../../../../operator/sync/hub/pod';
+import { podProblem, podState } from '../../../../../operator/sync/hub/health/pod-state';
 import { aHub, services } from '../../fixtures';
 
 const pod = (status: Pod['status'], metadata: object = {}): Pod => ({

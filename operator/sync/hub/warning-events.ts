@@ -1,6 +1,6 @@
-import { type ClusterObject, pathOf } from '../../../runtime/objects';
-import { builtin } from '../../../runtime/types';
-import type { Services } from '../../services';
+import { type ClusterObject, pathOf } from '../../runtime/objects';
+import { builtin } from '../../runtime/types';
+import type { Services } from '../services';
 
 /** The fields of an event that are used here. */
 export interface Event {

@@ -1,10 +1,6 @@
-import type { ApiRequest } from '../../../../../operator/runtime/api-client';
-import {
-  type Event,
-  latestWarning,
-  newestWarning,
-} from '../../../../../operator/sync/hub/health/warning-events';
-import { services } from '../../fixtures';
+import type { ApiRequest } from '../../../../operator/runtime/api-client';
+import { type Event, latestWarning, newestWarning } from '../../../../operator/sync/hub/warning-events';
+import { services } from '../fixtures';
 
 const at = (minute: number, reason: string, message = ''): Event => ({
   metadata: { creationTimestamp: `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z` },
