@@ -3,13 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
 import { systemClock } from '../operator/clock';
-import {
-  ApiError,
-  ApiClient,
-  ApiServerUnreachable,
-  isConflict,
-  isNotFound,
-} from '../operator/runtime/api-client';
+import { ApiClient } from '../operator/runtime/api-client';
+import { ApiError, ApiServerUnreachable, isConflict, isNotFound } from '../operator/runtime/api-errors';
 import { type Sandbox, startSandbox } from '../sandbox';
 import { bundleOperator } from '../image/bundle';
 import {

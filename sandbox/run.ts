@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiError, ApiServerUnreachable } from '../operator/runtime/api-client';
+import { ApiError, ApiServerUnreachable } from '../operator/runtime/api-errors';
 import { CodeHost } from './code-host';
 import { formatError, SandboxError } from './sandbox-error';
 import { ResourceStates, type ResourceState } from './resource-states';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { AxiosError, AxiosHeaders } from 'axios';
 import { build } from 'esbuild';
 import { createLogger } from '../../operator/log';
-import { ApiError } from '../../operator/runtime/api-client';
+import { ApiError } from '../../operator/runtime/api-errors';
 
 function logged(fields: object): Record<string, unknown> {
   const lines: string[] = [];

@@ -1,5 +1,5 @@
 import { OperationalError } from '../errors';
-import { ApiError } from './api-client';
+import { ApiError } from './api-errors';
 
 /** An object with the desired name belongs to another owner; it is never overwritten. */
 export class NameConflict extends OperationalError {

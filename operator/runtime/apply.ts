@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CustomResource } from '../kinds/resource';
-import { type ApiClient, isConflict, isNotFound, type Query } from './api-client';
+import type { ApiClient, Query } from './api-client';
+import { isConflict, isNotFound } from './api-errors';
 import { NameConflict, rejectionOf } from './apply-errors';
 import type { Cache } from './cache';
 import { type ObjectKey, objectKey, objectKeyOf } from './object-key';

@@ -15,7 +15,7 @@ import {
   SLOW_RECONCILE,
 } from '../limits';
 import type { Metrics } from '../metrics';
-import { isServerUnavailable } from './api-client';
+import { isServerUnavailable } from './api-errors';
 import { Backoff } from './backoff';
 import { isReady } from './conditions';
 import { Dependencies } from './dependencies';

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock';
 import type { ResourceType } from './objects';
-import { type ApiClient, isNotFound } from './api-client';
+import type { ApiClient } from './api-client';
+import { isNotFound } from './api-errors';
 
 /**
  * Lifetime of an answer in milliseconds. Watching CRDs instead would require permissions on all CRDs of the cluster.

@@ -1,5 +1,5 @@
 import { DEPENDENCY_REQUEUE, NAME_CONFLICT_RETRY } from '../limits';
-import { isNamespaceTerminating } from './api-client';
+import { isNamespaceTerminating } from './api-errors';
 import { NameConflict, ObjectRejected } from './apply-errors';
 import { type Outcome, stalled, waiting } from './outcome';
 

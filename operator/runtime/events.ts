@@ -2,7 +2,7 @@ import type { Clock } from '../clock';
 import type { CustomResource } from '../kinds/resource';
 import type { Logger } from '../log';
 import { Timer } from '../timer';
-import { ApiError, isServerUnavailable } from './api-client';
+import { ApiError, isServerUnavailable } from './api-errors';
 import type { EventSpec } from './event-spec';
 import type { EventSubject, EventWriter } from './event-writer';
 

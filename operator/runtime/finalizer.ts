@@ -1,6 +1,7 @@
 import { pathOf, type ResourceType } from './objects';
 import type { CustomResource } from '../kinds/resource';
-import { type ApiClient, ApiError, isConflict, isNotFound } from './api-client';
+import type { ApiClient } from './api-client';
+import { ApiError, isConflict, isNotFound } from './api-errors';
 
 /**
  * The operator's finalizer on a resource, by server-side apply: finalizers are a set, so an apply adds and removes only

@@ -4,7 +4,8 @@ import { withDeadline } from '../deadline';
 import { Stopping } from '../errors';
 import { LEASE_RELEASE_LIMIT } from '../limits';
 import type { Logger } from '../log';
-import { type ApiClient, isConflict, isTransient } from './api-client';
+import type { ApiClient } from './api-client';
+import { isConflict, isTransient } from './api-errors';
 import { type Lease, LeaseLock } from './lease-lock';
 
 export interface LeaderOptions {

@@ -20,7 +20,8 @@ import type { Priority } from './priority';
 import { StatusWriter } from './status';
 import type { ReconcileContext, SyncModule } from './sync-module';
 import { transitionEvents } from './transition-events';
-import { type ApiClient, ApiError, isTransient, isWebhookFailure } from './api-client';
+import type { ApiClient } from './api-client';
+import { ApiError, isTransient, isWebhookFailure } from './api-errors';
 
 /**
  * The result of a reconcile, which determines the time of the next one. A change of the resource triggers it sooner.

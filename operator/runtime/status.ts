@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../is-object';
 import { type ClusterObject, pathOf, type ResourceType } from './objects';
 import type { CustomResource, CommonStatus } from '../kinds/resource';
-import { type ApiClient, isConflict, isNotFound } from './api-client';
+import type { ApiClient } from './api-client';
+import { isConflict, isNotFound } from './api-errors';
 
 /** Owner of the fields of `status` in server-side apply. */
 const FIELD_MANAGER = 'hub-operator-status';

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Clock } from '../clock';
 import { messageOf } from '../errors';
 import { Timer } from '../timer';
-import { ApiError, ApiServerUnreachable } from './api-client';
+import { ApiError, ApiServerUnreachable } from './api-errors';
 import { parseJson } from './json';
 
 /** An event of a watch. An ERROR event is thrown as {@link ApiError}. */

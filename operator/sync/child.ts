@@ -10,7 +10,7 @@ import type { ReconcileContext, SyncModule } from '../runtime/sync-module';
 import { sentence } from '../sentence';
 import type { HubClients } from './hub-clients';
 import { keepsVolume } from './hub/workload/retain';
-import { PerHub } from './hub/per-hub';
+import { PerHub } from './per-hub';
 import { hubErrorOutcome } from './hub-errors';
 import type { Services } from './services';
 

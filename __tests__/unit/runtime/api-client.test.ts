@@ -2,13 +2,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../../operator/clock';
-import {
-  ApiError,
-  ApiClient,
-  type ApiClientOptions,
-  ApiServerUnreachable,
-  MAX_IDLE_CONNECTIONS,
-} from '../../../operator/runtime/api-client';
+import { ApiClient, type ApiClientOptions, MAX_IDLE_CONNECTIONS } from '../../../operator/runtime/api-client';
+import { ApiError, ApiServerUnreachable } from '../../../operator/runtime/api-errors';
 import { ManualClock, settle } from '../manual-clock';
 import { until } from '../until';
 import { kubeConfigFor } from './fake-api-client';

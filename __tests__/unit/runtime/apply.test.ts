@@ -1,4 +1,4 @@
-import { ApiError } from '../../../operator/runtime/api-client';
+import { ApiError } from '../../../operator/runtime/api-errors';
 import { Applier, type ApplyOptions } from '../../../operator/runtime/apply';
 import { NameConflict } from '../../../operator/runtime/apply-errors';
 import { type ObjectKey, objectKey, objectKeyOf } from '../../../operator/runtime/object-key';

@@ -8,7 +8,7 @@ import { objectKey } from '../../../operator/runtime/object-key';
 import type { Result, Reconciler } from '../../../operator/runtime/reconciler';
 import type { CustomResource } from '../../../operator/kinds/resource';
 import { Store } from '../../../operator/runtime/store';
-import { ApiError, ApiServerUnreachable } from '../../../operator/runtime/api-client';
+import { ApiError, ApiServerUnreachable } from '../../../operator/runtime/api-errors';
 import { ManualClock, settle } from '../manual-clock';
 import { widget, type Widget } from './objects';
 

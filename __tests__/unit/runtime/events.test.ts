@@ -1,6 +1,6 @@
 import { EventWriter } from '../../../operator/runtime/event-writer';
 import { EventRecorder } from '../../../operator/runtime/events';
-import { ApiError, ApiServerUnreachable } from '../../../operator/runtime/api-client';
+import { ApiError, ApiServerUnreachable } from '../../../operator/runtime/api-errors';
 import { ManualClock, settle } from '../manual-clock';
 import { conflict, FakeApiClient, notFound } from './fake-api-client';
 import { widget } from './objects';

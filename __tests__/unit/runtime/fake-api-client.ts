@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '../../../operator/clock';
-import { ApiError, ApiClient, type ApiRequest } from '../../../operator/runtime/api-client';
+import { ApiClient, type ApiRequest } from '../../../operator/runtime/api-client';
+import { ApiError } from '../../../operator/runtime/api-errors';
 
 export type Handler = (request: ApiRequest) => unknown;
 

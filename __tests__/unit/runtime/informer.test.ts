@@ -1,7 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { Cache } from '../../../operator/runtime/cache';
 import { WATCH_IDLE_TIMEOUT } from '../../../operator/runtime/watch-stream';
-import { ApiError, type ApiRequest, ApiServerUnreachable } from '../../../operator/runtime/api-client';
+import type { ApiRequest } from '../../../operator/runtime/api-client';
+import { ApiError, ApiServerUnreachable } from '../../../operator/runtime/api-errors';
 import { ManualClock, settle } from '../manual-clock';
 import { FakeApiClient } from './fake-api-client';
 import { type Widget, widget, widgets } from './objects';

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../operator/clock';
 import { LeaderElection, type LeaderOptions } from '../../../operator/runtime/leader';
-import { ApiServerUnreachable, type ApiRequest } from '../../../operator/runtime/api-client';
+import type { ApiRequest } from '../../../operator/runtime/api-client';
+import { ApiServerUnreachable } from '../../../operator/runtime/api-errors';
 import { ManualClock, settle } from '../manual-clock';
 import { conflict, FakeApiClient, notFound } from './fake-api-client';
 import { RecordingLog } from './recording-log';

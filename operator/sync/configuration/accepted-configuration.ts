@@ -2,7 +2,7 @@ import type { Hub } from '../../kinds';
 import { operatorAnnotations } from '../../kinds/annotations';
 import { objectNames } from '../../kinds/object-names';
 import { builtin } from '../../runtime/types';
-import { PerHub } from '../hub/per-hub';
+import { PerHub } from '../per-hub';
 import type { Services } from '../services';
 import { type HubConfigMap, writeHubConfigMap } from './hub-config-map';
 import { type LastGood, LastGoodConfigurations } from './last-good-configuration';

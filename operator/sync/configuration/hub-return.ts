@@ -5,7 +5,7 @@ import { HUB_RETURN_LIMIT, HUB_START_LIMIT } from '../../limits';
 import { builtin } from '../../runtime/types';
 import type { Pod } from '../hub/pod';
 import { HUB_CONTAINER } from '../hub/owned-objects';
-import { PerHub } from '../hub/per-hub';
+import { PerHub } from '../per-hub';
 import type { Services } from '../services';
 
 /** How long a change waits for a hub that does not answer: one that comes back may load it without a restart. */

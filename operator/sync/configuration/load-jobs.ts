@@ -4,7 +4,7 @@ import type { Hub, HubConfiguration } from '../../kinds';
 import { REJECTED_WRITE_RETRY_INTERVAL, ROLLOUT_DEBOUNCE_LIMIT } from '../../limits';
 import { assertWanted } from '../assert-still-desired';
 import { hubRedactor } from '../hub-secrets';
-import { PerHub } from '../hub/per-hub';
+import { PerHub } from '../per-hub';
 import { readGeneratedSecrets } from '../secrets/generated-secrets';
 import type { Services } from '../services';
 import type { Accepted, AcceptedConfigurations } from './accepted-configuration';

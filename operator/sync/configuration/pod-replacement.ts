@@ -1,10 +1,10 @@
 import type { Hub } from '../../kinds';
 import { operatorAnnotations } from '../../kinds/annotations';
 import { objectNames } from '../../kinds/object-names';
-import { isConflict, isNotFound } from '../../runtime/api-client';
+import { isConflict, isNotFound } from '../../runtime/api-errors';
 import { pathOf } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
-import { PerHub } from '../hub/per-hub';
+import { PerHub } from '../per-hub';
 import type { Services } from '../services';
 import type { RestartHashes } from './publish';
 

@@ -1,6 +1,6 @@
 import { operatorAnnotations } from '../../kinds/annotations';
 import { objectNames } from '../../kinds/object-names';
-import { isNotFound } from '../../runtime/api-client';
+import { isNotFound } from '../../runtime/api-errors';
 import { pathOf } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
 import type { Services } from '../services';

@@ -1,6 +1,6 @@
 import { objectNames } from '../../kinds/object-names';
 import { DEPENDENCY_REQUEUE } from '../../limits';
-import { ApiError, isConflict } from '../../runtime/api-client';
+import { ApiError, isConflict } from '../../runtime/api-errors';
 import { errorOutcome } from '../../runtime/error-outcome';
 import { type Outcome, waiting } from '../../runtime/outcome';
 import { builtin } from '../../runtime/types';

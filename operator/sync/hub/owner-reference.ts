@@ -1,5 +1,5 @@
 import type { Hub } from '../../kinds';
-import { isNotFound } from '../../runtime/api-client';
+import { isNotFound } from '../../runtime/api-errors';
 import { ownerReferenceTo } from '../../runtime/object-ownership';
 import { type ClusterObject, pathOf, type ResourceType } from '../../runtime/objects';
 import type { Services } from '../services';

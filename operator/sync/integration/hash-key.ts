@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Hub } from '../../kinds';
 import { objectNames } from '../../kinds/object-names';
-import { isConflict } from '../../runtime/api-client';
+import { isConflict } from '../../runtime/api-errors';
 import { type ClusterObject, pathOf } from '../../runtime/objects';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import { builtin } from '../../runtime/types';

@@ -1,4 +1,4 @@
-import { ApiError } from '../../../../operator/runtime/api-client';
+import { ApiError } from '../../../../operator/runtime/api-errors';
 import { PodReplacement } from '../../../../operator/sync/configuration/pod-replacement';
 import { aHub, services } from '../fixtures';
 

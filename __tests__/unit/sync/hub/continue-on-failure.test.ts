@@ -1,4 +1,4 @@
-import { ApiError } from '../../../../operator/runtime/api-client';
+import { ApiError } from '../../../../operator/runtime/api-errors';
 import { NameConflict, ObjectRejected } from '../../../../operator/runtime/apply-errors';
 import { type Outcome, ready, stalled } from '../../../../operator/runtime/outcome';
 import { continueOnFailure, type WorkloadStep } from '../../../../operator/sync/hub/continue-on-failure';

@@ -1,6 +1,7 @@
 import type { Hub } from '../../../../operator/kinds';
 import { userAnnotations } from '../../../../operator/kinds/annotations';
-import { ApiError, type ApiRequest } from '../../../../operator/runtime/api-client';
+import type { ApiRequest } from '../../../../operator/runtime/api-client';
+import { ApiError } from '../../../../operator/runtime/api-errors';
 import type { ClusterObject } from '../../../../operator/runtime/objects';
 import { HubClients } from '../../../../operator/sync/hub-clients';
 import { hubModule } from '../../../../operator/sync/hub';

@@ -5,7 +5,8 @@ import {
   WEBHOOK_WRITE_PAUSE,
   WEBHOOK_WRITES_AT_ONCE,
 } from '../../../../operator/limits';
-import { ApiServerUnreachable, type ApiRequest } from '../../../../operator/runtime/api-client';
+import type { ApiRequest } from '../../../../operator/runtime/api-client';
+import { ApiServerUnreachable } from '../../../../operator/runtime/api-errors';
 import {
   Certificates,
   type CertificatesOptions,

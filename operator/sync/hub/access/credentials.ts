@@ -3,7 +3,7 @@ import type { Credentials } from '../../../client/onboarding';
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
 import type { ClusterObject } from '../../../runtime/objects';
-import { isConflict } from '../../../runtime/api-client';
+import { isConflict } from '../../../runtime/api-errors';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import { createGeneratedSecret } from '../generated-secret';

@@ -4,7 +4,7 @@ import type { Hub, HubSpec } from '../../../kinds/index';
 import { TOKEN_RENEWAL } from '../../../limits';
 import type { ClusterObject } from '../../../runtime/objects';
 import { builtin } from '../../../runtime/types';
-import { PerHub } from '../per-hub';
+import { PerHub } from '../../per-hub';
 import { issueToken, revokeOtherTokens, tokenSecretName, type TokenServices } from './token';
 
 /**

@@ -3,7 +3,7 @@ import { objectNames } from '../../../kinds/object-names';
 import type { Manifest } from '../../../runtime/apply';
 import type { Discovery } from '../../../runtime/discovery';
 import type { ClusterObject, ResourceType } from '../../../runtime/objects';
-import { isNotFound } from '../../../runtime/api-client';
+import { isNotFound } from '../../../runtime/api-errors';
 import type { Services } from '../../services';
 
 /** Applies the object of a watched kind, or deletes ours when none is desired. */

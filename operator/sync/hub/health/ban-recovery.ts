@@ -12,11 +12,11 @@ import {
 import { pathOf } from '../../../runtime/objects';
 import { type ConditionValue, type Outcome, type Stalled, stalled, waiting } from '../../../runtime/outcome';
 import { conditionOf } from '../../../runtime/conditions';
-import { isConflict, isNotFound } from '../../../runtime/api-client';
+import { isConflict, isNotFound } from '../../../runtime/api-errors';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import { type BanHistory, banHistoryOf, banStatus, decideBanRestart } from './ban-window';
-import { PerHub } from '../per-hub';
+import { PerHub } from '../../per-hub';
 import type { Pod } from '../pod';
 import { NOT_BANNED, UNBAN_CONTAINER } from '../init-containers';
 import type { HubContext } from '../steps';

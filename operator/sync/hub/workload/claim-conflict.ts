@@ -5,7 +5,7 @@ import { type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import { claimName, INSTANCE_LABEL, mountsClaim, type PodSpec, type StatefulSet } from '../owned-objects';
-import { PerHub } from '../per-hub';
+import { PerHub } from '../../per-hub';
 import type { ClusterObject } from '../../../runtime/objects';
 
 /**

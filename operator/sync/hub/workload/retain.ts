@@ -1,7 +1,7 @@
 import { hub as definition, type Hub } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
 import { defaulted } from '../../../kinds/schema';
-import { ApiError, isTransient } from '../../../runtime/api-client';
+import { ApiError, isTransient } from '../../../runtime/api-errors';
 import type { EventSpec } from '../../../runtime/event-spec';
 import type { ClusterObject, ResourceType } from '../../../runtime/objects';
 import { type Waiting, waiting } from '../../../runtime/outcome';

@@ -4,7 +4,7 @@ import { ROLLOUT_DEBOUNCE, ROLLOUT_DEBOUNCE_LIMIT } from '../../../limits';
 import type { Manifest } from '../../../runtime/apply';
 import type { Services } from '../../services';
 import type { StatefulSet } from '../owned-objects';
-import { PerHub } from '../per-hub';
+import { PerHub } from '../../per-hub';
 
 /** A template that differs from the applied one. Times are of the monotonic clock. */
 interface PendingTemplate {

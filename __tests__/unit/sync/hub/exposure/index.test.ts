@@ -1,6 +1,6 @@
 import type { Hub } from '../../../../../operator/kinds';
 import { API_GROUP } from '../../../../../operator/kinds/group';
-import { ApiError } from '../../../../../operator/runtime/api-client';
+import { ApiError } from '../../../../../operator/runtime/api-errors';
 import { Applier } from '../../../../../operator/runtime/apply';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
 import { ready } from '../../../../../operator/runtime/outcome';

@@ -1,4 +1,5 @@
-import { ApiError, type ApiRequest } from '../../../../../operator/runtime/api-client';
+import type { ApiRequest } from '../../../../../operator/runtime/api-client';
+import { ApiError } from '../../../../../operator/runtime/api-errors';
 import { releaseRetained } from '../../../../../operator/sync/hub/workload/retain';
 import { silentLog } from '../../../../cluster/silent-log';
 import { aHub, services } from '../../fixtures';

@@ -1,6 +1,6 @@
-import type { Hub } from '../../../../operator/kinds';
-import { PerHub } from '../../../../operator/sync/hub/per-hub';
-import { aHub, services } from '../fixtures';
+import type { Hub } from '../../../operator/kinds/index';
+import { PerHub } from '../../../operator/sync/per-hub';
+import { aHub, services } from './fixtures';
 
 const hub = (name: string, uid: string) => aHub({ metadata: { name, uid } });
 

@@ -1,5 +1,5 @@
-import type { Hub } from '../../kinds';
-import type { Cache } from '../../runtime/cache';
+import type { Hub } from '../kinds/index';
+import type { Cache } from '../runtime/cache';
 
 type Identity = Pick<Hub['metadata'], 'namespace' | 'name' | 'uid'>;
 

@@ -1,0 +1,43 @@
+import { OperationalError } from '../errors';
+
+/** The API server answered a request with an error: HTTP status, and reason and message of its `metav1.Status`. */
+export class ApiError extends OperationalError {
+  override readonly name = 'ApiError';
+  constructor(
+    readonly status: number,
+    readonly reason: string,
+    message: string,
+    /** `Retry-After` of the answer, in milliseconds. */
+    readonly retryAfter?: number,
+    /** Reasons of the causes in `details.causes`. */
+    readonly causes: readonly string[] = [],
+  ) {
+    super(message);
+  }
+}
+
+/** The API server did not answer: connection refused, reset or timed out. */
+export class ApiServerUnreachable extends OperationalError {
+  override readonly name = 'ApiServerUnreachable';
+}
+
+export const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.status === 404;
+export const isConflict = (error: unknown): boolean => error instanceof ApiError && error.status === 409;
+/** The resource version of the watch is too old (410 Gone): a new list is necessary. */
+export const isGone = (error: unknown): boolean => error instanceof ApiError && error.status === 410;
+
+/** The namespace is being deleted: no object can be created in it. */
+export const isNamespaceTerminating = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.causes.includes('NamespaceTerminating');
+
+/** An admission webhook did not answer; this concerns only the objects for which it is registered. */
+export const isWebhookFailure = (error: unknown): boolean =>
+  error instanceof ApiError && error.status === 500 && error.message.includes('failed calling webhook');
+
+/** The API server is unavailable to all clients: it does not answer, or without etcd answers with 5xx or 429. */
+export const isServerUnavailable = (error: unknown): boolean =>
+  error instanceof ApiServerUnreachable ||
+  (error instanceof ApiError && (error.status === 429 || error.status >= 500) && !isWebhookFailure(error));
+
+/** The error is independent of the request: the same request can succeed later. */
+export const isTransient = (error: unknown): boolean => isServerUnavailable(error) || isConflict(error);
