@@ -1,4 +1,4 @@
-import { Failure } from './command-error';
+import { CommandError } from './command-error';
 import type { Kubectl } from './kubectl';
 
 /** The cluster that kubectl's current context leads to. */
@@ -10,11 +10,11 @@ export interface Cluster {
   readonly version: string;
 }
 
-/** @throws Failure without a current context, or when its API server does not answer */
+/** @throws CommandError without a current context, or when its API server does not answer */
 export async function currentCluster(kubectl: Kubectl): Promise<Cluster> {
   const { stdout, code } = await kubectl.try(['config', 'view', '--minify', '--output=json']);
   if (code !== 0)
-    throw new Failure(
+    throw new CommandError(
       'kubectl has no current context.',
       'Choose one with `kubectl config use-context`; `kubectl config get-contexts` lists them.',
     );
@@ -29,7 +29,7 @@ export async function currentCluster(kubectl: Kubectl): Promise<Cluster> {
     serverVersion?: { gitVersion: string };
   };
   if (!serverVersion)
-    throw new Failure(
+    throw new CommandError(
       `The API server ${server} of the context ${context} does not answer: ${version.stderr.trim()}`,
       'Check the context, the network and your credentials.',
     );

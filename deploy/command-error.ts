@@ -2,8 +2,8 @@
  * An end that a person can act on: `message` says what happened, `hint` what to do. Commands print both, without a
  * stack.
  */
-export class Failure extends Error {
-  override readonly name = 'Failure';
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
 
   constructor(
     message: string,
@@ -13,12 +13,12 @@ export class Failure extends Error {
   }
 }
 
-/** Runs a command to its end and exits; an error that is no {@link Failure} is a bug and is printed with its stack. */
-export function runToEnd(main: () => Promise<void>): void {
+/** Runs a command to its end and exits; an error that is no {@link CommandError} is a bug and is printed with its stack. */
+export function runCommand(main: () => Promise<void>): void {
   main().then(
     () => process.exit(0),
     (error: unknown) => {
-      if (!(error instanceof Failure)) console.error(error);
+      if (!(error instanceof CommandError)) console.error(error);
       else console.error(['', error.message, error.hint].filter((line, at) => at === 0 || line).join('\n'));
       process.exit(1);
     },

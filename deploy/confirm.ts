@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { Failure } from './command-error';
+import { CommandError } from './command-error';
 
 export interface Question {
   readonly text: string;
@@ -9,10 +9,10 @@ export interface Question {
   readonly withoutTerminal: string;
 }
 
-/** Whether the environment, or the person at the terminal, agrees. @throws Failure when there is no terminal to ask on */
+/** Whether the environment, or the person at the terminal, agrees. @throws CommandError when there is no terminal to ask on */
 export async function confirm({ text, variable, withoutTerminal }: Question): Promise<boolean> {
   if (process.env[variable] === '1') return true;
-  if (!process.stdin.isTTY) throw new Failure(withoutTerminal, `${variable}=1 answers yes in a script.`);
+  if (!process.stdin.isTTY) throw new CommandError(withoutTerminal, `${variable}=1 answers yes in a script.`);
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   // Ctrl-D and Ctrl-C are no.
   const answer = await Promise.race([

@@ -2,7 +2,7 @@ import { NAMESPACE, OPERATOR } from '../manifests/names';
 import { confirm } from './confirm';
 import { currentCluster, showCluster } from './cluster';
 import { untilEstablished } from './established';
-import { Failure, runToEnd } from './command-error';
+import { CommandError, runCommand } from './command-error';
 import { Kubectl } from './kubectl';
 import { untilRolledOut } from './rollout';
 import { seconds } from './seconds';
@@ -33,7 +33,7 @@ The nodes of the cluster must be able to pull this image.${IMAGE ? '' : ' IMAGE=
     variable: 'YES',
     withoutTerminal: `Nothing was changed: there is no terminal to ask whether to install into ${cluster.server}.`,
   });
-  if (!agreed) throw new Failure('Nothing was changed.');
+  if (!agreed) throw new CommandError('Nothing was changed.');
 
   const manifests = withImage(shipped, image);
   await apply(kubectl, manifests);
@@ -59,7 +59,7 @@ async function apply(kubectl: Kubectl, manifests: readonly Manifest[]): Promise<
     input: asList(manifests),
   });
   if (code === 0) return;
-  throw new Failure(
+  throw new CommandError(
     `Not everything was applied: ${stderr.trim()}`,
     /conflict/i.test(stderr)
       ? 'If a GitOps tool or Helm installs the operator here, change it there. FORCE=1 takes the fields over.'
@@ -73,4 +73,4 @@ async function presentImage(kubectl: Kubectl): Promise<string | undefined> {
   return found[0]?.spec?.template?.spec.containers[0]?.image;
 }
 
-runToEnd(main);
+runCommand(main);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Failure } from './command-error';
+import { CommandError } from './command-error';
 import type { Kubectl } from './kubectl';
 
 /** Milliseconds. */
@@ -24,7 +24,7 @@ export async function untilEstablished(
     const definitions = await kubectl
       .list<Definition>(['customresourcedefinitions', ...names])
       .catch((error: unknown) => {
-        if (!(error instanceof Failure) || isRefusal(error) || Date.now() > deadline) throw error;
+        if (!(error instanceof CommandError) || isRefusal(error) || Date.now() > deadline) throw error;
         return [];
       });
     const established = definitions.filter(({ status }) =>
@@ -33,7 +33,7 @@ export async function untilEstablished(
     const waiting = names.filter((name) => !established.some(({ metadata }) => metadata.name === name));
     if (waiting.length === 0) return;
     if (Date.now() > deadline)
-      throw new Failure(
+      throw new CommandError(
         `The API server does not serve ${waiting.join(', ')} after ${TIMEOUT / 1_000} s.`,
         'Look at its conditions: kubectl describe crd.',
       );
@@ -42,4 +42,4 @@ export async function untilEstablished(
 }
 
 /** The user lacks a permission or a valid login, or there is no kubectl: no repetition helps. */
-const isRefusal = ({ message }: Failure): boolean => /Forbidden|Unauthorized|Cannot start/.test(message);
+const isRefusal = ({ message }: CommandError): boolean => /Forbidden|Unauthorized|Cannot start/.test(message);

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { Failure } from './command-error';
+import { CommandError } from './command-error';
 
 export interface KubectlResult {
   readonly stdout: string;
@@ -26,7 +26,7 @@ export class Kubectl {
     this.command = command;
   }
 
-  /** Runs it; a refusal is a result, not an error. @throws Failure when there is no kubectl */
+  /** Runs it; a refusal is a result, not an error. @throws CommandError when there is no kubectl */
   async try(args: readonly string[], { input = '' }: KubectlOptions = {}): Promise<KubectlResult> {
     const [program = '', ...first] = this.command;
     const child = spawn(program, [...first, REQUEST_TIMEOUT, ...args]);
@@ -36,7 +36,7 @@ export class Kubectl {
       child.on('close', (code) => resolve(code ?? 1));
       child.on('error', reject);
     }).catch((error: unknown) => {
-      throw new Failure(
+      throw new CommandError(
         `Cannot start ${program}: ${(error as Error).message}.`,
         'Install kubectl from https://kubernetes.io/docs/tasks/tools/, or name it in KUBECTL.',
       );
@@ -45,10 +45,10 @@ export class Kubectl {
     return { stdout, stderr, code };
   }
 
-  /** The standard output of a command that must succeed. @throws Failure with kubectl's own words */
+  /** The standard output of a command that must succeed. @throws CommandError with kubectl's own words */
   async run(args: readonly string[], options: KubectlOptions = {}): Promise<string> {
     const { stdout, stderr, code } = await this.try(args, options);
-    if (code !== 0) throw new Failure(`kubectl ${args.slice(0, 3).join(' ')} failed: ${stderr.trim()}`);
+    if (code !== 0) throw new CommandError(`kubectl ${args.slice(0, 3).join(' ')} failed: ${stderr.trim()}`);
     return stdout;
   }
 

@@ -3,7 +3,7 @@ import { API_GROUP } from '../operator/kinds/group';
 import { objectNames } from '../operator/kinds/object-names';
 import { confirm } from './confirm';
 import { count } from './count';
-import { Failure } from './command-error';
+import { CommandError } from './command-error';
 import { type HubData, listResources, type Resource } from './inventory';
 import type { Kubectl } from './kubectl';
 import { asList } from './shipped';
@@ -96,7 +96,7 @@ Without their finalizers they go at once. Their objects stay in a hub that stays
       withoutTerminal: `${count(left.length, 'resource')} waiting for finalizers that are not released; nothing else was deleted.`,
     });
     if (!agreed)
-      throw new Failure(
+      throw new CommandError(
         'The resources stay marked as deleted. The operator, its kinds and roles were not removed.',
         'Run `make undeploy` again to continue.',
       );
@@ -120,7 +120,7 @@ Without their finalizers they go at once. Their objects stay in a hub that stays
         .split('\n')
         .filter((line) => line.trim() !== '' && !line.includes('(NotFound)'));
       if (code !== 0 && refusals.length > 0)
-        throw new Failure(`Cannot remove finalizers: ${refusals.join('\n')}`);
+        throw new CommandError(`Cannot remove finalizers: ${refusals.join('\n')}`);
     }
   }
 
@@ -161,8 +161,8 @@ function shown(resources: readonly Resource[]): string {
   return [...lines, ...(more > 0 ? [`  … and ${more} others`] : [])].join('\n');
 }
 
-function heldByOthers(resources: readonly Resource[]): Failure {
-  return new Failure(
+function heldByOthers(resources: readonly Resource[]): CommandError {
+  return new CommandError(
     `${count(resources.length, 'resource')} held by finalizers of other controllers:\n${shown(resources)}`,
     'Those controllers have to release them. Run `make undeploy` again to continue.',
   );

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NAMESPACE, OPERATOR } from '../manifests/names';
 import { OPERATOR_LABELS } from '../operator/kinds/object-names';
-import { Failure } from './command-error';
+import { CommandError } from './command-error';
 import type { Kubectl } from './kubectl';
 
 const POLL = 1_000; // milliseconds
@@ -47,10 +47,10 @@ export interface Pod {
 /** Whether the present spec of the Deployment runs in all its pods, and nothing else does. */
 export function isRolledOut({ metadata, spec, status = {} }: Deployment): boolean {
   const { observedGeneration = 0, replicas = 0, updatedReplicas = 0, availableReplicas = 0 } = status;
-  const wanted = spec.replicas ?? 1;
+  const desired = spec.replicas ?? 1;
   return (
     observedGeneration >= metadata.generation &&
-    updatedReplicas >= wanted &&
+    updatedReplicas >= desired &&
     replicas === updatedReplicas &&
     availableReplicas >= updatedReplicas
   );
@@ -88,7 +88,7 @@ function podReason({ metadata: { name }, status = {} }: Pod): string[] {
  * Resolves when the operator's Deployment is rolled out; `report` is told of what it waits for, each time that changes.
  *
  * @param timeout in milliseconds
- * @throws Failure after `timeout`, with the reasons and the operator's last lines of log
+ * @throws CommandError after `timeout`, with the reasons and the operator's last lines of log
  */
 export async function untilRolledOut(
   kubectl: Kubectl,
@@ -100,7 +100,8 @@ export async function untilRolledOut(
   for (;;) {
     const deployments = await kubectl.list<Deployment>(['deployment', OPERATOR, `--namespace=${NAMESPACE}`]);
     const deployment = deployments[0];
-    if (!deployment) throw new Failure(`The Deployment ${OPERATOR} was deleted while it was rolled out.`);
+    if (!deployment)
+      throw new CommandError(`The Deployment ${OPERATOR} was deleted while it was rolled out.`);
     if (isRolledOut(deployment)) return;
     const selector = Object.entries(OPERATOR_LABELS).map(([key, value]) => `${key}=${value}`);
     const pods = await kubectl.list<Pod>([
@@ -116,10 +117,10 @@ export async function untilRolledOut(
   }
 }
 
-async function rolloutFailure(kubectl: Kubectl, reasons: string, timeout: number): Promise<Failure> {
+async function rolloutFailure(kubectl: Kubectl, reasons: string, timeout: number): Promise<CommandError> {
   const logs = await lastLines(kubectl);
   const what = `The operator was installed, but is not ready after ${timeout / 1_000} s.`;
-  return new Failure(
+  return new CommandError(
     [what, reasons || 'No pod was created.', ...logs.map((line) => `  | ${line}`)].join('\n'),
     [
       ...(/ImagePull|ImageName|ErrImage/.test(reasons)

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { readManifests } from '../manifests/read-manifests';
-import { Failure } from './command-error';
+import { CommandError } from './command-error';
 
 /** All of the operator, for the whole cluster. */
 const INSTALL = join(__dirname, '..', 'dist', 'install.yaml');
@@ -23,7 +23,7 @@ export function shippedManifests(): readonly Manifest[] {
 export function imageOf(manifests: readonly Manifest[]): string {
   const image = manifests.find(isDeployment)?.spec?.template?.spec.containers[0]?.image;
   if (image === undefined)
-    throw new Failure('dist/install.yaml has no Deployment with an image.', 'Run `make synth`.');
+    throw new CommandError('dist/install.yaml has no Deployment with an image.', 'Run `make synth`.');
   return image;
 }
 

@@ -3,7 +3,7 @@ import { NAMESPACE, OPERATOR } from '../manifests/names';
 import { type Cluster, currentCluster, showCluster } from './cluster';
 import { confirm } from './confirm';
 import { count } from './count';
-import { Failure, runToEnd } from './command-error';
+import { CommandError, runCommand } from './command-error';
 import { childrenOf, definitionNames, type Inventory, listOwnedObjects, readInventory } from './inventory';
 import { Kubectl } from './kubectl';
 import { isOperatorRunning } from './operator-running';
@@ -32,13 +32,13 @@ async function main(): Promise<void> {
     console.log(`Nothing of the operator is in the cluster ${cluster.server} (context ${cluster.context}).`);
     return;
   }
-  console.log(plan(cluster, inventory, installed));
+  console.log(describeRemoval(cluster, inventory, installed));
   const agreed = await confirm({
     text: 'Go on?',
     variable: 'YES',
     withoutTerminal: `Nothing was deleted: there is no terminal to ask whether to remove all this from ${cluster.server}.`,
   });
-  if (!agreed) throw new Failure('Nothing was deleted.');
+  if (!agreed) throw new CommandError('Nothing was deleted.');
   await removeResources(kubectl, inventory, timeout);
   await removeOwnedObjects(kubectl);
   await removeDefinitions(kubectl);
@@ -46,7 +46,7 @@ async function main(): Promise<void> {
 }
 
 /** What goes and what stays, for the person who is asked. */
-function plan(
+function describeRemoval(
   cluster: Cluster,
   { definitions, resources, hubs }: Inventory,
   installed: readonly Manifest[],
@@ -142,7 +142,7 @@ async function removeDefinitions(kubectl: Kubectl): Promise<void> {
   await kubectl.run(['delete', 'customresourcedefinitions', '--ignore-not-found', '--wait=false', ...names]);
   const isGone = await untilDeleted(async () => (await definitionNames(kubectl)).length === 0);
   if (!isGone)
-    throw new Failure(
+    throw new CommandError(
       'The kinds are still being deleted: resources that were created meanwhile may hold them.',
       'Run `make undeploy` again to continue.',
     );
@@ -192,4 +192,4 @@ async function untilDeleted(isGone: () => Promise<boolean>): Promise<boolean> {
   return true;
 }
 
-runToEnd(main);
+runCommand(main);

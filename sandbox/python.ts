@@ -10,7 +10,7 @@ import type { Report } from './progress';
 const run = promisify(execFile);
 
 // Home Assistant 2026.11 rejects older versions, and some wheels do not exist for newer ones.
-const WANTED = '>=3.14.2,<3.15';
+const SUPPORTED_VERSIONS = '>=3.14.2,<3.15';
 const IS_WANTED = [
   'import sys, sysconfig',
   'assert (3, 14, 2) <= sys.version_info < (3, 15)',
@@ -45,7 +45,7 @@ async function installedInterpreter(uv: string | undefined): Promise<string | un
 
 /** An interpreter that `uv` finds. Its downloads are off: their source (GitHub) is often unreachable. */
 async function uvInterpreter(uv: string): Promise<string | undefined> {
-  return succeeds(uv, ['python', 'find', '--no-python-downloads', '--system', WANTED]);
+  return succeeds(uv, ['python', 'find', '--no-python-downloads', '--system', SUPPORTED_VERSIONS]);
 }
 
 async function pathInterpreter(mustHavePip: boolean): Promise<string | undefined> {

@@ -10,7 +10,7 @@ import { type ConfigEntityKind, type EntityPayload } from './config-entity';
 
 export interface RemoveOptions {
   /** Called when the request leaves the queue; false: nothing is sent. */
-  readonly stillWanted?: () => boolean;
+  readonly shouldRemove?: () => boolean;
 }
 
 /**
@@ -111,10 +111,10 @@ export class ConfigEntities {
   remove(
     kind: ConfigEntityKind,
     id: string,
-    { stillWanted = () => true }: RemoveOptions = {},
+    { shouldRemove = () => true }: RemoveOptions = {},
   ): Promise<boolean> {
     return this.queues[kind].run(async () => {
-      if (!stillWanted()) return false;
+      if (!shouldRemove()) return false;
       const removal = this.rest.delete<{ result: string }>(configPath(kind, id), {
         timeout: this.rest.writeTimeout,
       });
@@ -128,11 +128,11 @@ export class ConfigEntities {
   async removeRegistration(
     kind: ConfigEntityKind,
     id: string,
-    { stillWanted = () => true }: RemoveOptions = {},
+    { shouldRemove = () => true }: RemoveOptions = {},
   ): Promise<void> {
     await this.queues[kind].run(async () => {
       const entity = await this.registry.findNow(kind, id);
-      if (!entity || (await this.read(kind, id)) || !stillWanted()) return;
+      if (!entity || (await this.read(kind, id)) || !shouldRemove()) return;
       await this.registry.remove(entity.entity_id);
     });
   }

@@ -6,7 +6,7 @@ import type { Reloads } from './reloads';
 
 export interface RemovalOptions {
   /** Called right before each request that removes something; false: nothing more is removed. */
-  readonly stillWanted: () => boolean;
+  readonly shouldRemove: () => boolean;
   /** Whether the component may be reloaded, to find an entity that a concurrent reload has registered again. */
   readonly reload: boolean;
 }
@@ -47,7 +47,7 @@ export class EntityRemoval {
   async remove(kind: ConfigEntityKind, id: string, options: RemovalOptions): Promise<void> {
     const existed = await this.removeOnce(kind, id, options);
     if (!existed) await this.removeLateWrite(kind, id, options);
-    if (!options.reload || !options.stillWanted()) return;
+    if (!options.reload || !options.shouldRemove()) return;
     await this.hub.reloads.request(kind);
     await this.removeOnce(kind, id, options, { onlyRegistered: true });
   }
@@ -56,14 +56,14 @@ export class EntityRemoval {
   private async removeOnce(
     kind: ConfigEntityKind,
     id: string,
-    { stillWanted }: RemovalOptions,
+    { shouldRemove }: RemovalOptions,
     { onlyRegistered = false } = {},
   ): Promise<boolean> {
     const { entities, entityRegistry } = this.hub;
     if (onlyRegistered && !(await entityRegistry.findNow(kind, id))) return false;
-    const existed = await entities.remove(kind, id, { stillWanted });
-    if (stillWanted() && (await entityRegistry.findNow(kind, id)))
-      await entities.removeRegistration(kind, id, { stillWanted });
+    const existed = await entities.remove(kind, id, { shouldRemove });
+    if (shouldRemove() && (await entityRegistry.findNow(kind, id)))
+      await entities.removeRegistration(kind, id, { shouldRemove });
     return existed;
   }
 
@@ -74,8 +74,8 @@ export class EntityRemoval {
   private async removeLateWrite(kind: ConfigEntityKind, id: string, options: RemovalOptions): Promise<void> {
     const since = Math.max(this.createdAt, this.hub.entities.lastCutAt);
     const remaining = since + LATE_WRITE_PERIOD - this.clock.monotonic();
-    if (remaining <= 0 || !options.stillWanted()) return;
+    if (remaining <= 0 || !options.shouldRemove()) return;
     await this.clock.sleep(remaining);
-    if (options.stillWanted()) await this.removeOnce(kind, id, options);
+    if (options.shouldRemove()) await this.removeOnce(kind, id, options);
   }
 }

@@ -29,7 +29,7 @@ export class Registry {
         return new Map(records.map((record) => [this.entryIdOf(record), record]));
       },
     });
-    connection.onReconnect(() => this.onForeignChange());
+    connection.onReconnect(() => this.onExternalChange());
   }
 
   /** All entries, with all changes that the hub has reported so far. */
@@ -72,7 +72,7 @@ export class Registry {
     try {
       await this.tracked(async () => {
         await this.connection.command(`config/${this.type}_registry/delete`, command);
-        this.claim('remove', id);
+        this.dropReported('remove', id);
       });
     } catch (error) {
       if (!(error instanceof HubRejected && error.code === 'invalid_info')) throw error;
@@ -84,7 +84,7 @@ export class Registry {
     return this.tracked(async () => {
       const record = await send();
       const id = this.entryIdOf(record);
-      this.claim(action, id);
+      this.dropReported(action, id);
       this.collection.change((entries) => entries.set(id, record));
       return record;
     });
@@ -104,21 +104,21 @@ export class Registry {
       throw error;
     } finally {
       this.inFlight -= 1;
-      if (this.inFlight === 0 && this.reported.length > 0) this.onForeignChange();
+      if (this.inFlight === 0 && this.reported.length > 0) this.onExternalChange();
     }
   }
 
-  private claim(action: RegistryUpdated['action'], id: string): void {
+  private dropReported(action: RegistryUpdated['action'], id: string): void {
     const index = this.reported.indexOf(`${action} ${id}`);
     if (index >= 0) this.reported.splice(index, 1);
   }
 
   private onUpdated(data: RegistryUpdated): void {
     if (this.inFlight > 0) this.reported.push(`${data.action} ${data[`${this.type}_id`] ?? ''}`);
-    else this.onForeignChange();
+    else this.onExternalChange();
   }
 
-  private onForeignChange(): void {
+  private onExternalChange(): void {
     this.reported = [];
     this.collection.invalidate();
     for (const listener of this.listeners) listener();

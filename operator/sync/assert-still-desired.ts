@@ -8,7 +8,7 @@ import type { Services } from './services';
  *
  * @throws Stopping
  */
-export function assertWanted(
+export function assertStillDesired(
   { cache }: Pick<Services, 'cache'>,
   { kind, metadata: { namespace, name, uid } }: CustomResource,
 ): void {

@@ -1,7 +1,7 @@
 import { truncate } from '../truncate';
 
 /** A top-level key whose value in the hub differs from the desired one; undefined: the key is absent. */
-export interface Difference {
+export interface FieldDiff {
   readonly field: string;
   readonly actual: unknown;
   readonly desired: unknown;
@@ -13,7 +13,7 @@ export interface Difference {
  *
  * @param redact applied before a value is truncated: a truncated secret would not be recognised
  */
-export function formatDiff(found: readonly Difference[], redact: (text: string) => string): string {
+export function formatDiff(found: readonly FieldDiff[], redact: (text: string) => string): string {
   const meaningful = found.filter((difference) => !isDefaultOnly(difference));
   return (meaningful.length > 0 ? meaningful : found)
     .map(
@@ -26,7 +26,7 @@ export function formatDiff(found: readonly Difference[], redact: (text: string) 
 /** The defaults of the hub for absent fields. */
 const DEFAULTS: Readonly<Record<string, unknown>> = { mode: 'single', max: 10, max_exceeded: 'warning' };
 
-function isDefaultOnly({ field, actual, desired }: Difference): boolean {
+function isDefaultOnly({ field, actual, desired }: FieldDiff): boolean {
   if (actual !== undefined && desired !== undefined) return false;
   const value = actual ?? desired;
   const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0;

@@ -32,13 +32,13 @@ export async function replaceFiles(directory: string, files: Files): Promise<voi
   if (previous) await rm(join(directory, previous), { recursive: true, force: true });
 }
 
-async function updateLinks(directory: string, wanted: ReadonlySet<string>): Promise<void> {
+async function updateLinks(directory: string, desired: ReadonlySet<string>): Promise<void> {
   const visible = (await readdir(directory)).filter((name) => !name.startsWith('..'));
-  for (const name of wanted) {
+  for (const name of desired) {
     if (!visible.includes(name)) await symlink(join('..data', name), join(directory, name));
   }
   for (const name of visible) {
-    if (!wanted.has(name)) await rm(join(directory, name));
+    if (!desired.has(name)) await rm(join(directory, name));
   }
 }
 

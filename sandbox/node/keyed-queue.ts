@@ -3,22 +3,22 @@
  * work must read the latest object itself.
  */
 export class KeyedQueue {
-  private readonly running = new Map<string, { again: boolean }>();
+  private readonly running = new Map<string, { isRequeued: boolean }>();
 
   constructor(private readonly failed: (error: unknown) => void) {}
 
   add(key: string, work: () => Promise<void>): void {
     const running = this.running.get(key);
-    if (running) running.again = true;
+    if (running) running.isRequeued = true;
     else void this.run(key, work).catch(this.failed);
   }
 
   private async run(key: string, work: () => Promise<void>): Promise<void> {
-    const state = { again: true };
+    const state = { isRequeued: true };
     this.running.set(key, state);
     try {
-      while (state.again) {
-        state.again = false;
+      while (state.isRequeued) {
+        state.isRequeued = false;
         await work();
       }
     } finally {

@@ -38,17 +38,17 @@ export function podStatus(pod: V1Pod, view: PodView, previous: V1PodCondition[],
   const initialized = view.main.some(hasRun) || view.init.every((status) => initDone(pod, status));
   const phase = podPhase(pod, view, initialized);
   const finished = phase === 'Succeeded' || phase === 'Failed';
-  const initUnready = view.init.filter((status) => !initDone(pod, status));
-  const unready = view.main.filter((status) => !status.ready);
+  const uninitialized = view.init.filter((status) => !initDone(pod, status));
+  const notReady = view.main.filter((status) => !status.ready);
   const ready = condition(
-    unready.length === 0 && initialized,
+    notReady.length === 0 && initialized,
     phase === 'Succeeded' ? 'PodCompleted' : phase === 'Failed' ? 'PodFailed' : 'ContainersNotReady',
-    finished ? '' : `containers with unready status: ${listed(unready)}`,
+    finished ? '' : `containers with unready status: ${listed(notReady)}`,
   );
   const initCondition = condition(
     initialized,
     'ContainersNotInitialized',
-    `containers with incomplete status: ${listed(initUnready)}`,
+    `containers with incomplete status: ${listed(uninitialized)}`,
   );
   const conditions = [
     { type: 'PodScheduled', status: 'True' },

@@ -84,7 +84,7 @@ async function leftovers(ids: readonly string[]): Promise<string[]> {
   return found;
 }
 
-const wanted = { stillWanted: () => true, reload: true };
+const options = { shouldRemove: () => true, reload: true };
 
 describe('EntityRemoval', () => {
   test(
@@ -95,7 +95,7 @@ describe('EntityRemoval', () => {
       // How long the hub takes for a DELETE now: the cuts are spread over that time.
       await create('measured');
       const began = performance.now();
-      await client.removal.remove('automation', 'measured', wanted);
+      await client.removal.remove('automation', 'measured', options);
       const usual = Math.max(60, performance.now() - began);
       while (ids.length < ROUNDS || (leftByCut === 0 && ids.length < MOST_CUTS)) {
         const id = `cut_${ids.length}`;
@@ -108,7 +108,7 @@ describe('EntityRemoval', () => {
           return { read: await client.entities.read('automation', id) };
         });
         if (!isGone.read && (await isRegistered(id))) leftByCut += 1;
-        await client.removal.remove('automation', id, wanted);
+        await client.removal.remove('automation', id, options);
       }
       if (leftByCut === 0) {
         const id = 'as_if_cut';
@@ -117,7 +117,7 @@ describe('EntityRemoval', () => {
         await takeOutOfFile(id);
         expect(await isRegistered(id)).toBe(true);
         expect(await client.entities.read('automation', id)).toBeUndefined();
-        await client.removal.remove('automation', id, wanted);
+        await client.removal.remove('automation', id, options);
       }
       expect(await leftovers(ids)).toEqual([]);
     },
@@ -131,7 +131,7 @@ describe('EntityRemoval', () => {
       for (const id of ids) {
         await create(id);
         const reload = callService(client.rest, 'automation', 'reload');
-        await client.removal.remove('automation', id, wanted);
+        await client.removal.remove('automation', id, options);
         await reload;
       }
       expect(await leftovers(ids)).toEqual([]);
@@ -144,7 +144,7 @@ describe('EntityRemoval', () => {
     async () => {
       const ids = Array.from({ length: ROUNDS }, (_, n) => `many_${n}`);
       for (const id of ids) await create(id);
-      await Promise.all(ids.map((id) => client.removal.remove('automation', id, wanted)));
+      await Promise.all(ids.map((id) => client.removal.remove('automation', id, options)));
       expect(await leftovers(ids)).toEqual([]);
     },
     PATIENCE,

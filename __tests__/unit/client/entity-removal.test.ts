@@ -47,7 +47,7 @@ class Hub {
 let hub: Hub;
 let clock: ManualClock;
 let removal: EntityRemoval;
-const wanted = { stillWanted: () => true, reload: true };
+const options = { shouldRemove: () => true, reload: true };
 
 beforeEach(async () => {
   hub = new Hub();
@@ -59,21 +59,21 @@ beforeEach(async () => {
 describe('EntityRemoval', () => {
   test('unregisters an entity whose DELETE was cut after the file was written', async () => {
     hub.registered.add('a');
-    await removal.remove('automation', 'a', wanted);
+    await removal.remove('automation', 'a', options);
     expect(hub.leftovers).toEqual([]);
   });
 
   test('unregisters an entity that a reload brought back which had read the file before the DELETE', async () => {
     hub.file.add('a');
     hub.broughtBack = 'a';
-    await removal.remove('automation', 'a', wanted);
+    await removal.remove('automation', 'a', options);
     expect(hub.asked.indexOf('reload')).toBeGreaterThan(hub.asked.indexOf('DELETE a'));
     expect(hub.leftovers).toEqual([]);
   });
 
   test('removes what a write that was cut put into the file after the DELETE', async () => {
     hub.entities.lastCutAt = clock.monotonic();
-    const removed = removal.remove('automation', 'a', wanted);
+    const removed = removal.remove('automation', 'a', options);
     await clock.advance(100);
     hub.file.add('a');
     hub.registered.add('a');
@@ -84,7 +84,7 @@ describe('EntityRemoval', () => {
 
   test('waits in the same way for a write of the process before this one', async () => {
     removal = new EntityRemoval(hub, clock);
-    const removed = removal.remove('automation', 'a', wanted);
+    const removed = removal.remove('automation', 'a', options);
     await clock.advance(100);
     hub.file.add('a');
     await clock.advance(10_000);
@@ -93,18 +93,18 @@ describe('EntityRemoval', () => {
   });
 
   test('does not wait when the file had the object, or no write was cut lately', async () => {
-    await removal.remove('automation', 'absent', wanted);
+    await removal.remove('automation', 'absent', options);
     hub.entities.lastCutAt = clock.monotonic();
     hub.file.add('a');
-    await removal.remove('automation', 'a', wanted);
+    await removal.remove('automation', 'a', options);
     expect(clock.pendingTimers).toBe(0);
   });
 
   test('removes nothing more once the object belongs to a resource again', async () => {
     hub.file.add('a');
-    let isWanted = true;
-    const removed = removal.remove('automation', 'a', { stillWanted: () => isWanted, reload: true });
-    isWanted = false;
+    let shouldRemove = true;
+    const removed = removal.remove('automation', 'a', { shouldRemove: () => shouldRemove, reload: true });
+    shouldRemove = false;
     hub.file.add('a');
     hub.registered.add('a');
     await removed;
@@ -113,7 +113,7 @@ describe('EntityRemoval', () => {
 
   test('does not reload where reloads are off', async () => {
     hub.file.add('a');
-    await removal.remove('scene', 'a', { stillWanted: () => true, reload: false });
+    await removal.remove('scene', 'a', { shouldRemove: () => true, reload: false });
     expect(hub.asked).not.toContain('reload');
   });
 });

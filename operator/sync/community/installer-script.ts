@@ -264,8 +264,8 @@ try:
     locked = lock()  # until the process ends
     repair()
     record = read_json(record_file)
-    wanted = request["install"]
-    id = install(wanted["target"], wanted["isFile"], wanted["digest"], record) if wanted else None
+    requested = request["install"]
+    id = install(requested["target"], requested["isFile"], requested["digest"], record) if requested else None
     for target in request["remove"]:
         remove(target, record)
     end("done", "", id)

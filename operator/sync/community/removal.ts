@@ -13,7 +13,7 @@ import { activators } from './activation';
 import { InstallRejected } from './install-rejected';
 import type { Installer } from './installer';
 import { installationOf, verdictOf } from './installer-pod';
-import * as outcomes from './conditions';
+import * as conditions from './conditions';
 import type { Preparations } from './preparation';
 import type { Targets } from './targets';
 
@@ -56,15 +56,15 @@ export class CommunityRemoval {
       return this.finish(resource);
     }
     const workload = this.installer.workloadOf(hub);
-    if (!workload) return outcomes.removing(target);
+    if (!workload) return conditions.removing(target);
     const removal = { install: null, remove: [target], claimUID: status?.claimUID ?? '' };
     try {
       await this.installer.start(resource, removal, [], workload);
-      return outcomes.removing(target);
+      return conditions.removing(target);
     } catch (error) {
       // A quota may let it in before the time is over.
       if (!(error instanceof InstallRejected)) throw error;
-      return outcomes.removing(target, error.message);
+      return conditions.removing(target, error.message);
     }
   }
 
@@ -73,19 +73,19 @@ export class CommunityRemoval {
     const target = resource.status?.target;
     const shown = target ?? installation?.install?.target ?? 'hub-operator';
     const verdict = verdictOf(pod);
-    if (pod.metadata.deletionTimestamp || verdict.result === 'running') return outcomes.removing(shown);
+    if (pod.metadata.deletionTimestamp || verdict.result === 'running') return conditions.removing(shown);
     const install = installation?.install;
     // An installation that was in progress: what it put there has to be removed as well.
     if (install) {
       if (verdict.result === 'done' && target !== install.target)
-        return outcomes.installedMeanwhile(install.target);
+        return conditions.installedMeanwhile(install.target);
       await this.installer.clean(resource);
-      return outcomes.removing(shown);
+      return conditions.removing(shown);
     }
     if (verdict.result !== 'done') return this.giveUp(resource, verdict.message);
-    if (target !== undefined) return outcomes.removed();
+    if (target !== undefined) return conditions.removed();
     await this.installer.clean(resource);
-    return outcomes.removing(shown);
+    return conditions.removing(shown);
   }
 
   /** Time in which no operator ran does not count: nothing was tried. */

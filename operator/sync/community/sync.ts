@@ -19,7 +19,7 @@ import { DigestMismatch } from './digest-mismatch';
 import { InstallRejected } from './install-rejected';
 import type { Installer } from './installer';
 import { type Installation, installationOf, verdictOf } from './installer-pod';
-import * as outcomes from './conditions';
+import * as conditions from './conditions';
 import type { Preparations } from './preparation';
 import { RepositoryRefused } from './refused';
 import { digestOf, type RepositoryPackage } from './repository-package';
@@ -60,12 +60,12 @@ export class CommunitySync {
       this.preparations.forget(uid);
       // A pod that is kept would keep the claim from being deleted.
       if (!context.dryRun) await this.installer.clean(resource);
-      return hub ? outcomes.noPod(spec.hubRef.name) : outcomes.noHub(spec.hubRef.name);
+      return hub ? conditions.noPod(spec.hubRef.name) : conditions.noHub(spec.hubRef.name);
     }
     const claimUID = await this.claimUID(hub);
     if (claimUID === undefined) {
       this.preparations.forgetFiles(uid);
-      return outcomes.noPod(spec.hubRef.name);
+      return conditions.noPod(spec.hubRef.name);
     }
     const reconcile = { resource, spec, hub, claimUID, context };
     if (context.forced && !context.dryRun) {
@@ -93,7 +93,7 @@ export class CommunitySync {
     // Files are in memory from here on until they are on their way.
     if (!workload) {
       this.preparations.forgetFiles(uid);
-      return outcomes.noPod(hub.metadata.name);
+      return conditions.noPod(hub.metadata.name);
     }
     const token = await this.tokenOf(reconcile);
     if ('outcome' in token) return token.outcome;
@@ -110,15 +110,15 @@ export class CommunitySync {
     let preparation = this.preparations.prepare(uid, key, source, onEnd);
     if (preparation.type === 'failed' && preparation.error instanceof TargetTaken) {
       if (this.targets.ownerOf(resource, preparation.error.target))
-        return outcomes.preparationFailed(preparation);
+        return conditions.preparationFailed(preparation);
       this.preparations.forget(uid);
       preparation = this.preparations.prepare(uid, key, source, onEnd);
     }
-    if (preparation.type === 'running') return outcomes.downloading(spec);
+    if (preparation.type === 'running') return conditions.downloading(spec);
     if (preparation.type === 'failed') {
       // Of an installation that an earlier process of the operator had begun.
       await this.installer.clean(resource);
-      return outcomes.preparationFailed(preparation);
+      return conditions.preparationFailed(preparation);
     }
     context.signal.throwIfAborted();
     return this.start(reconcile, preparation.package, workload);
@@ -146,11 +146,11 @@ export class CommunitySync {
       };
       await this.installer.start(resource, installation, parts, workload);
       this.preparations.forget(uid);
-      return outcomes.installing(target);
+      return conditions.installing(target);
     } catch (error) {
       if (!(error instanceof RepositoryRefused)) throw error;
-      if (error instanceof InstallRejected) this.targets.settle(resource);
-      return outcomes.preparationFailed(this.preparations.refuse(uid, error));
+      if (error instanceof InstallRejected) this.targets.clearReservation(resource);
+      return conditions.preparationFailed(this.preparations.refuse(uid, error));
     }
   }
 
@@ -160,31 +160,31 @@ export class CommunitySync {
     const installation = installationOf(pod);
     const install = installation?.install;
     const target = install?.target ?? 'hub-operator';
-    if (pod.metadata.deletionTimestamp) return outcomes.installing(target);
+    if (pod.metadata.deletionTimestamp) return conditions.installing(target);
     const verdict = verdictOf(pod);
     const age = this.installer.ageOf(pod);
     if (verdict.result === 'done' && installation && install) {
       const isVerified = this.verifying.delete(resource.metadata.uid);
       // Also of an earlier spec: it is on the volume.
       if (isVerified || isUnrecorded(resource, pod))
-        return outcomes.installed(install, installation.claimUID, verdict.installationID);
+        return conditions.installed(install, installation.claimUID, verdict.installationID);
       await this.installer.clean(resource);
-      return outcomes.installing(target);
+      return conditions.installing(target);
     }
     if (verdict.result === 'running' && age < INSTALLER_TIMEOUT)
-      return outcomes.installing(target, verdict.message);
+      return conditions.installing(target, verdict.message);
     // What failed is remembered by its pod, until it is time to try again or something else is asked for.
-    const isCurrent = installation !== undefined && !context.forced && isWanted(reconcile, installation);
+    const isCurrent = installation !== undefined && !context.forced && matchesSpec(reconcile, installation);
     const rest = DOWNLOAD_REJECTED_RETRY - age;
-    this.targets.settle(resource);
+    this.targets.clearReservation(resource);
     if (isCurrent && verdict.result === 'conflict' && rest > 0)
-      return outcomes.conflict(verdict.message, rest);
+      return conditions.conflict(verdict.message, rest);
     if (isCurrent && verdict.result === 'failed' && rest > 0)
-      return outcomes.installFailed(verdict.message, rest);
+      return conditions.installFailed(verdict.message, rest);
     await this.installer.clean(resource);
     const words =
       verdict.result === 'running' ? (verdict.message ?? 'the pod has not ended') : verdict.message;
-    return outcomes.installFailed(words, DEPENDENCY_REQUEUE);
+    return conditions.installFailed(words, DEPENDENCY_REQUEUE);
   }
 
   /** Has the hub load what is on its volume, and asks whether it has. */
@@ -195,11 +195,11 @@ export class CommunitySync {
       return isNew
         ? stalled('DryRun', `The hub would load /config/${target}. Remove the annotation to have it done.`)
         : ready('DryRun', 'Nothing would change.');
-    this.targets.settle(resource);
+    this.targets.clearReservation(resource);
     await this.installer.clean(resource);
     if (spec.category === 'integration' && isNew && !this.isRestarted(hub)) {
       this.services.requeue('Hub', hub.metadata.namespace, hub.metadata.name);
-      return outcomes.restartPending(target);
+      return conditions.restartPending(target);
     }
     const reached = await this.hubs.reach(hub.metadata.namespace, hub.metadata.name);
     if ('outcome' in reached) return reached.outcome;
@@ -272,7 +272,7 @@ function isInstalled({ resource: { status }, spec, claimUID }: Reconcile): boole
 }
 
 /** Whether a pod does what the spec asks for. */
-function isWanted({ spec, claimUID }: Reconcile, { install, claimUID: of }: Installation): boolean {
+function matchesSpec({ spec, claimUID }: Reconcile, { install, claimUID: of }: Installation): boolean {
   return (
     install?.repository === spec.repository &&
     install.ref === spec.ref &&

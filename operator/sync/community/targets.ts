@@ -26,13 +26,13 @@ export class Targets {
   }
 
   /** The target is in status now, or was not installed. */
-  settle({ metadata }: HubCommunityRepository): void {
+  clearReservation({ metadata }: HubCommunityRepository): void {
     this.reserved.delete(metadata.uid);
   }
 
   /** The targets of a resource are free: those that wait for one are reconciled. */
   release(resource: HubCommunityRepository): void {
-    this.settle(resource);
+    this.clearReservation(resource);
     for (const { kind, metadata } of this.others(resource))
       this.services.requeue(kind, metadata.namespace, metadata.name);
   }

@@ -1,13 +1,13 @@
 import { isObject } from '../../is-object';
 import type { EntityPayload } from '../../client/config-entity';
-import type { Difference } from '../field-diff';
+import type { FieldDiff } from '../field-diff';
 
 /**
  * Where a definition from the hub differs from the desired payload. Changes that the hub makes by itself do not count:
  * it adds `id`, reorders keys, and renames the old key `service` of an action to `action`, at every depth. Everything
  * else comes back as it was sent.
  */
-export function diff(actual: EntityPayload, desired: EntityPayload): Difference[] {
+export function diff(actual: EntityPayload, desired: EntityPayload): FieldDiff[] {
   const fields = new Set([...Object.keys(actual), ...Object.keys(desired)]);
   fields.delete('id');
   return [...fields]

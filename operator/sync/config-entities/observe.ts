@@ -3,7 +3,7 @@ import type { RegistryEntity } from '../../client/api-types';
 import type { Clock } from '../../clock';
 import { RESYNC } from '../../limits';
 import type { Child } from '../child';
-import type { Difference } from '../field-diff';
+import type { FieldDiff } from '../field-diff';
 import { diff } from './diff';
 import type { ConfigEntitySpec, EntityType, EntityWork, LiveConfig } from './entity-type';
 import { recordObserved, restoreObserved } from './entity-cache';
@@ -12,8 +12,8 @@ import { isAccepted, ownsId, wasAccepted } from './ownership';
 
 /** The state of the object of a resource in the hub. */
 export type Observation = { readonly entity?: RegistryEntity | undefined } & (
-  | { readonly type: 'Absent'; readonly differences: readonly Difference[] }
-  | { readonly type: 'Different'; readonly differences: readonly Difference[] }
+  | { readonly type: 'Absent'; readonly differences: readonly FieldDiff[] }
+  | { readonly type: 'Different'; readonly differences: readonly FieldDiff[] }
   /** The desired payload is in the hub's file, but not in use. */
   | { readonly type: 'NotLoaded' }
   /** The hub has loaded the desired payload and disabled it for this reason. */

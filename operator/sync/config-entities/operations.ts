@@ -145,10 +145,10 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     };
     const removeAll = async () => {
       for (const id of ids) {
-        const stillWanted = () => !this.isOwned(id, resource);
-        if (stillWanted()) await unmark(client, this.entityType.type, id);
+        const shouldRemove = () => !this.isOwned(id, resource);
+        if (shouldRemove()) await unmark(client, this.entityType.type, id);
         const reload = this.entityType.spec(resource).autoReload;
-        await client.removal.remove(this.entityType.type, id, { stillWanted, reload });
+        await client.removal.remove(this.entityType.type, id, { shouldRemove, reload });
         this.contexts.of(client, resource).cache.answeredAt = clock.monotonic();
       }
     };

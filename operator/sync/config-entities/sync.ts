@@ -13,7 +13,7 @@ import { conditionOf } from '../../runtime/conditions';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Child, ChildModule } from '../child';
 import { correctionsOf, MAX_EQUAL_CORRECTIONS } from '../corrections';
-import { type Difference, formatDiff } from '../field-diff';
+import { type FieldDiff, formatDiff } from '../field-diff';
 import { hubErrorOutcome } from '../hub-errors';
 import { payloadHash } from '../payload-hash';
 import { DriftReports } from '../drift-reports';
@@ -169,7 +169,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
   private async correct(
     work: EntityWork<R, S>,
     type: 'Absent' | 'Different',
-    differences: readonly Difference[],
+    differences: readonly FieldDiff[],
   ): Promise<Outcome> {
     const { client, cached, spec, hash } = work;
     const now = this.services.clock.monotonic();

@@ -111,7 +111,7 @@ export class AcceptedConfigurations {
       lastLoad,
     };
     // First: after a crash between the two, what the hub has run with must not be older than what is accepted.
-    await this.keepGood(hub, accepted);
+    await this.recordLastGood(hub, accepted);
     await writeHubConfigMap(this.services, hub, nameOf(hub.metadata.name), {
       files,
       hash: marker.configuration,
@@ -124,11 +124,11 @@ export class AcceptedConfigurations {
   }
 
   /** Keeps what the hub has loaded in full, for the case that it does not start with what follows. */
-  async keepGood(
+  async recordLastGood(
     hub: Hub,
     { files, marker, pending }: Pick<Accepted, 'files' | 'marker' | 'pending'>,
   ): Promise<void> {
-    if (pending.length === 0) await this.lastGoods.keep(hub, { files, hash: marker.configuration });
+    if (pending.length === 0) await this.lastGoods.record(hub, { files, hash: marker.configuration });
   }
 
   /** Undefined: the hub has not run with any in full. */

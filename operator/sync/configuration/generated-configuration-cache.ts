@@ -14,7 +14,7 @@ interface Entry {
  * {@link generateConfiguration}, once for each source: a configuration of 512 KiB takes seconds to parse, and is reconciled
  * often while a hub loads it.
  */
-export class RememberedGeneration {
+export class GeneratedConfigurationCache {
   /** By the uid of the resource. */
   private readonly entries = new Map<string, Entry>();
 

@@ -104,7 +104,7 @@ export async function syncHttpSettings(
       `http.server_port is ${desired.server_port}, and the hub's Service expects the hub at ${port}: remove it. spec.service.port of the Hub sets the port of the Service.`,
     );
   const { sent, forced, remember } = policy;
-  const isWornOut = !forced && sent?.hash === hashOf(desired) && sent.times >= HTTP_SETTINGS_ATTEMPTS;
+  const hasUsedUpAttempts = !forced && sent?.hash === hashOf(desired) && sent.times >= HTTP_SETTINGS_ATTEMPTS;
   const step = nextHttpStep(config, desired);
   switch (step.type) {
     case 'promote':
@@ -131,7 +131,7 @@ export async function syncHttpSettings(
       );
     case 'reverted':
       // A trial that was not ended in time, as while no operator ran, deserves another one.
-      if (!forced && (step.error !== 'not_promoted' || isWornOut))
+      if (!forced && (step.error !== 'not_promoted' || hasUsedUpAttempts))
         return result(
           'Reverted',
           `The hub has gone back to its former settings, since it could not be reached with those of the section http:, or could not use them (${step.error}). Change the section.`,
@@ -139,7 +139,7 @@ export async function syncHttpSettings(
       break;
     case 'configure':
       // The hub restarts for each: what it does not take as it is must not restart it again and again.
-      if (isWornOut)
+      if (hasUsedUpAttempts)
         return result(
           'Rejected',
           'The hub has other settings than those of the section http: that were sent to it. Write them as the hub shows them, and change the section.',

@@ -21,7 +21,7 @@ import { decideReload, type HubCapabilities, type ReloadPolicy } from './reload-
 import { reloadSections } from './reload-sections';
 import type { Sections } from './sections';
 import { RunningContents } from './running-content';
-import { readMarker, REFRESH_DURATION, showContent } from './verify-content';
+import { readMarker, REFRESH_DURATION, verifyContent } from './verify-content';
 
 /** Home Assistant ignores `http:` in `configuration.yaml` from this version on. */
 const HTTP_BY_API = '2026.8.0';
@@ -43,7 +43,7 @@ export interface LoadJob {
   /** The same, so that the next load decides about a restart. */
   readonly isOutdated: () => Promise<boolean>;
   /** Throws when the resource was deleted or suspended meanwhile. */
-  readonly assertWanted: () => void;
+  readonly assertStillDesired: () => void;
 }
 
 export type LoadResult =
@@ -74,7 +74,7 @@ type LoadServices = Pick<Services, 'applier' | 'cache' | 'cluster' | 'clock' | '
  * Loads a content into a hub that runs (rules.md, "Reload or restart"): write, have it checked, have it read, reload what
  * changed. Each step may be the last one of this process: repeated from the beginning it leads to the same end.
  */
-export class Loader {
+export class HubLoader {
   private readonly running: RunningContents;
 
   constructor(
@@ -153,10 +153,10 @@ export class Loader {
       await this.publish(resource, content, content.restart);
       return { type: 'restart', because: added, startId };
     }
-    job.assertWanted();
-    await this.accepted.keepGood(hub, accepted);
+    job.assertStillDesired();
+    await this.accepted.recordLastGood(hub, accepted);
     await this.publish(resource, content);
-    const shown = await showContent(
+    const shown = await verifyContent(
       this.services,
       {
         hub,
@@ -166,7 +166,7 @@ export class Loader {
         redact,
         hasChanged: job.hasChanged,
         // Those of the accepted files are good; secrets are no part of them.
-        patience: content.marker.secrets === accepted.marker.secrets ? 0 : REFRESH_DURATION,
+        rejectAfter: content.marker.secrets === accepted.marker.secrets ? 0 : REFRESH_DURATION,
       },
       signal,
     );
@@ -181,7 +181,7 @@ export class Loader {
     const { client, content, hub, policy } = job;
     const { files, marker, sections: after } = content;
     const before = accepted.loaded;
-    job.assertWanted();
+    job.assertStillDesired();
     const decision = decideReload(policy, before, after, await this.capabilities(job));
     const accept = (loaded: Sections, pending: readonly string[], fields: Partial<Accepted> = {}) =>
       this.accepted.set(hub, { ...accepted, files, marker, loaded, pending, mustRestart: false, ...fields });
@@ -224,8 +224,16 @@ export class Loader {
       await this.publish(resource, accepted);
       const marker = withSecretsOf(accepted.marker, content.marker);
       const { warnings: knownWarnings } = accepted;
-      const wanted = { hub, client, marker, knownWarnings, redact, hasChanged, patience: REFRESH_DURATION };
-      const shown = await showContent(this.services, wanted, new AbortController().signal);
+      const desired = {
+        hub,
+        client,
+        marker,
+        knownWarnings,
+        redact,
+        hasChanged,
+        rejectAfter: REFRESH_DURATION,
+      };
+      const shown = await verifyContent(this.services, desired, new AbortController().signal);
       if (shown.type !== 'seen')
         this.services.log.warn(
           { hub: hub.metadata.name, shown: shown.type },

@@ -23,14 +23,14 @@ import { type Content, contentOf } from './configuration-content';
 import { FailedStarts } from './failed-starts';
 import { configurationSource } from './generate';
 import { HubReturn } from './hub-return';
-import { Loads } from './load-jobs';
+import { LoadJobs } from './load-jobs';
 import { missingSecrets } from './missing-secrets';
 import { OfflineConfigurations } from './offline';
 import { OnlineConfigurations } from './online';
 import { PodReplacement } from './pod-replacement';
 import { publishConfiguration } from './publish';
 import { ensureRecorderSecret, type MissingUrl } from './recorder-secret';
-import { RememberedGeneration } from './generated-configuration-cache';
+import { GeneratedConfigurationCache } from './generated-configuration-cache';
 import { autoRestartOf, restartForAll } from './restart-hashes';
 
 export interface ConfigurationModule {
@@ -45,12 +45,12 @@ export interface ConfigurationModule {
 export function configurationModule(services: Services, hubs: HubClients): ConfigurationModule {
   const accepted = new AcceptedConfigurations(services);
   const pods = new PodReplacement(services);
-  const loads = new Loads(services, accepted, pods);
+  const loads = new LoadJobs(services, accepted, pods);
   const hubReturn = new HubReturn(services);
   const online = new OnlineConfigurations(services, accepted, pods, loads, hubReturn);
   const failedStarts = new FailedStarts(services, hubs, accepted, pods);
   const offline = new OfflineConfigurations(services, accepted, pods, failedStarts, hubReturn);
-  const generation = new RememberedGeneration(services);
+  const generation = new GeneratedConfigurationCache(services);
 
   async function deliver(resource: HubConfiguration, context: ReconcileContext): Promise<Outcome> {
     const spec = defaulted(definition.spec, resource.spec);
@@ -65,15 +65,15 @@ export function configurationModule(services: Services, hubs: HubClients): Confi
         return await online.syncInvalid(prepared.outcome, { strategy }, reached.hub, reached.client, context);
       }
       const { content, events } = prepared;
-      const wanted = {
+      const desired = {
         resource,
         content,
         policy: { strategy, autoRestart: autoRestartOf(services, resource) },
       };
       const outcome =
         'outcome' in reached
-          ? await offline.sync(wanted, hubs.find(namespace, name), reached.outcome, context.forced)
-          : await online.sync(wanted, reached.hub, reached.client, context);
+          ? await offline.sync(desired, hubs.find(namespace, name), reached.outcome, context.forced)
+          : await online.sync(desired, reached.hub, reached.client, context);
       return withEvents(outcome, events);
     } catch (error) {
       if ('outcome' in prepared) {
@@ -105,7 +105,7 @@ type Prepared =
 /** Generates the files and the Secret that they need besides. */
 async function prepare(
   services: Services,
-  generation: RememberedGeneration,
+  generation: GeneratedConfigurationCache,
   resource: HubConfiguration,
   spec: HubConfigurationSpec,
 ): Promise<Prepared> {
@@ -140,7 +140,7 @@ const waitForSecret = ({ reason, message }: MissingUrl): Outcome =>
 /** What a dry run shows: the objects that would be written. The hub is not asked. */
 async function publishOnly(
   services: Services,
-  generation: RememberedGeneration,
+  generation: GeneratedConfigurationCache,
   resource: HubConfiguration,
 ): Promise<Outcome> {
   const prepared = await prepare(services, generation, resource, defaulted(definition.spec, resource.spec));

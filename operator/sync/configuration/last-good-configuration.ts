@@ -31,7 +31,7 @@ export class LastGoodConfigurations {
   }
 
   /** An operator before this one may have kept none, or it was deleted. */
-  async keep(hub: Hub, { files, hash }: LastGood): Promise<void> {
+  async record(hub: Hub, { files, hash }: LastGood): Promise<void> {
     const { namespace, name } = hub.metadata;
     const present = this.services.cache.get(builtin.ConfigMap.kind, namespace, nameOf(name));
     if (present?.metadata.annotations?.[operatorAnnotations.contentHash] === hash) return;

@@ -2,20 +2,20 @@ import type { HubClient } from '../../client/hub-client';
 import { errorOf, Stopping } from '../../errors';
 import type { Hub, HubConfiguration } from '../../kinds';
 import { REJECTED_WRITE_RETRY_INTERVAL, ROLLOUT_DEBOUNCE_LIMIT } from '../../limits';
-import { assertWanted } from '../assert-still-desired';
+import { assertStillDesired } from '../assert-still-desired';
 import { hubRedactor } from '../hub-secrets';
 import { PerHub } from '../per-hub';
 import { readGeneratedSecrets } from '../secrets/generated-secrets';
 import type { Services } from '../services';
 import type { Accepted, AcceptedConfigurations } from './accepted-configuration';
 import type { Content } from './configuration-content';
-import { Loader, type LoadResult } from './hub-loader';
+import { HubLoader, type LoadResult } from './hub-loader';
 import type { PodReplacement } from './pod-replacement';
 import type { RestartHashes } from './publish';
 import type { ReloadPolicy } from './reload-decision';
 
 /** A content that a hub is to have. */
-export interface Wanted {
+export interface DesiredContent {
   readonly resource: HubConfiguration;
   readonly content: Content;
   readonly policy: ReloadPolicy;
@@ -32,8 +32,8 @@ export interface Load {
 }
 
 /** The last load of each hub. A load outlives the reconcile that starts it, and requeues its resource when it ends. */
-export class Loads {
-  private readonly loader: Loader;
+export class LoadJobs {
+  private readonly loader: HubLoader;
   private readonly loads: PerHub<Load>;
   /** Since when a restart is held back for changes that follow, by the monotonic clock. */
   private readonly heldSince: PerHub<number>;
@@ -44,7 +44,7 @@ export class Loads {
     accepted: AcceptedConfigurations,
     private readonly pods: PodReplacement,
   ) {
-    this.loader = new Loader(services, accepted);
+    this.loader = new HubLoader(services, accepted);
     this.loads = new PerHub(services.cache);
     this.heldSince = new PerHub(services.cache);
   }
@@ -60,9 +60,9 @@ export class Loads {
   }
 
   /** The load of this content that has ended. An error is reported once. */
-  ended(wanted: Wanted, hub: Hub): Load | undefined {
+  ended(desired: DesiredContent, hub: Hub): Load | undefined {
     const load = this.loads.get(hub);
-    if (load?.key !== loadKey(wanted)) return undefined;
+    if (load?.key !== loadKey(desired)) return undefined;
     if (load.error) {
       this.loads.delete(hub);
       throw load.error;
@@ -79,34 +79,34 @@ export class Loads {
 
   /** @param fellBack the pod started with the last good copy on its volume */
   start(
-    wanted: Wanted,
+    desired: DesiredContent,
     hub: Hub,
     client: HubClient,
     accepted: Accepted | undefined,
     fellBack: boolean,
   ): void {
     const { services } = this;
-    const { namespace, name } = wanted.resource.metadata;
-    const load: Load = { key: loadKey(wanted) };
+    const { namespace, name } = desired.resource.metadata;
+    const load: Load = { key: loadKey(desired) };
     this.loads.set(hub, load);
     const run = async () => {
       const job = {
-        ...wanted,
+        ...desired,
         hub,
         client,
         accepted,
         fellBack,
         redact: await hubRedactor(services, hub),
         isPodOf: (restart: RestartHashes) => this.pods.isPodOf(hub, restart),
-        hasChanged: () => this.hasChanged(wanted),
-        isOutdated: () => this.isOutdated(wanted, hub),
-        assertWanted: () => assertWanted(services, wanted.resource),
+        hasChanged: () => this.hasChanged(desired),
+        isOutdated: () => this.isOutdated(desired, hub),
+        assertStillDesired: () => assertStillDesired(services, desired.resource),
       };
       return this.loader.load(job, this.closing.signal);
     };
     const end = (fields: Pick<Load, 'result' | 'error'>) => {
       Object.assign(load, fields, { endedAt: services.clock.monotonic() });
-      services.requeue(wanted.resource.kind, namespace, name);
+      services.requeue(desired.resource.kind, namespace, name);
     };
     run().then(
       (result) => end({ result }),
@@ -118,8 +118,8 @@ export class Loads {
   }
 
   /** In a burst of changes only the last one restarts the hub, but the burst does not hold a restart back for long. */
-  private async isOutdated(wanted: Wanted, hub: Hub): Promise<boolean> {
-    const isOutdated = await this.hasChanged(wanted);
+  private async isOutdated(desired: DesiredContent, hub: Hub): Promise<boolean> {
+    const isOutdated = await this.hasChanged(desired);
     const now = this.services.clock.monotonic();
     const since = this.heldSince.get(hub) ?? now;
     if (!isOutdated || now - since >= ROLLOUT_DEBOUNCE_LIMIT) {
@@ -131,7 +131,7 @@ export class Loads {
   }
 
   /** Whether the next reconcile has another content, since the resource or a secret has changed. */
-  private async hasChanged({ resource, content }: Wanted): Promise<boolean> {
+  private async hasChanged({ resource, content }: DesiredContent): Promise<boolean> {
     const { namespace, name, generation } = resource.metadata;
     const latest = this.services.cache.get<HubConfiguration>(resource.kind, namespace, name);
     if (latest !== undefined && latest.metadata.generation !== generation) return true;
@@ -140,5 +140,5 @@ export class Loads {
   }
 }
 
-const loadKey = ({ content, policy }: Wanted): string =>
+const loadKey = ({ content, policy }: DesiredContent): string =>
   `${content.marker.configuration} ${content.marker.secrets} ${policy.strategy} ${policy.autoRestart}`;

@@ -9,7 +9,7 @@ import { addedFiles, type Content, isSameMarker } from './configuration-content'
 import type { FailedStarts } from './failed-starts';
 import { restartHeldBy } from './held-restart';
 import type { HubReturn } from './hub-return';
-import type { Wanted } from './load-jobs';
+import type { DesiredContent } from './load-jobs';
 import { Outcomes } from './conditions';
 import type { PodReplacement } from './pod-replacement';
 import { isRestartPublished, publishConfiguration, type Published, publishedConfiguration } from './publish';
@@ -21,7 +21,7 @@ const RETURN_POLL = 5_000;
 
 /** What is known of a hub that cannot be used, and of what it is to get. */
 interface Situation {
-  readonly wanted: Wanted;
+  readonly desired: DesiredContent;
   readonly hub: Hub | undefined;
   /** Why the hub cannot be used, with the fields of status. */
   readonly unusable: Outcome;
@@ -48,8 +48,13 @@ export class OfflineConfigurations {
   ) {}
 
   /** @param outcome why the hub cannot be used */
-  async sync(wanted: Wanted, hub: Hub | undefined, outcome: Outcome, forced: boolean): Promise<Outcome> {
-    const { resource, content } = wanted;
+  async sync(
+    desired: DesiredContent,
+    hub: Hub | undefined,
+    outcome: Outcome,
+    forced: boolean,
+  ): Promise<Outcome> {
+    const { resource, content } = desired;
     const { namespace } = resource.metadata;
     const verdict = await startVerdict(this.services, namespace, resource.spec.hubRef.name);
     const accepted = hub && (await this.accepted.current(hub, forced));
@@ -59,7 +64,7 @@ export class OfflineConfigurations {
       return outcomes.failedStartOffline(restartHeldBy(this.services, resource, hub));
     const isRecovery = hub !== undefined && isInRecoveryMode(hub);
     const situation = {
-      wanted,
+      desired,
       hub,
       forced,
       verdict,
@@ -85,8 +90,8 @@ export class OfflineConfigurations {
 
   /** The outcome for a content that is in the ConfigMap; undefined: the hub has to be restarted for it. */
   private async published(situation: Situation, hasNoOther: boolean): Promise<Outcome | undefined> {
-    const { wanted, hub, forced, verdict, accepted, present, isRecovery, outcomes, unusable } = situation;
-    const { resource, content, policy } = wanted;
+    const { desired, hub, forced, verdict, accepted, present, isRecovery, outcomes, unusable } = situation;
+    const { resource, content, policy } = desired;
     const { files, restart, marker } = content;
     const { configuration: hash } = marker;
     // A crash left it there before the hub had checked it, and the hub cannot start with it.
@@ -110,8 +115,8 @@ export class OfflineConfigurations {
   }
 
   /** The hub rejected it. That the hub is away for another reason changes nothing. */
-  private rejectedBefore({ wanted, forced, accepted, outcomes }: Situation): Outcome | undefined {
-    const { resource, content } = wanted;
+  private rejectedBefore({ desired, forced, accepted, outcomes }: Situation): Outcome | undefined {
+    const { resource, content } = desired;
     if (forced || isCorrected(content, accepted)) return undefined;
     const before = conditionOf(resource, 'Ready');
     return before?.reason === 'CheckFailed' && resource.status?.configHash === content.marker.configuration
@@ -120,17 +125,17 @@ export class OfflineConfigurations {
   }
 
   /** With hot-reload no pod is started that could read them, and a hub that restarts by itself could not. */
-  private withNewFiles({ wanted, accepted, isRecovery, outcomes }: Situation): Outcome | undefined {
-    const { content, policy } = wanted;
+  private withNewFiles({ desired, accepted, isRecovery, outcomes }: Situation): Outcome | undefined {
+    const { content, policy } = desired;
     if (!accepted || isRecovery || policy.strategy !== 'hot-reload') return undefined;
     const added = addedFiles(accepted.files, content.files);
     return added.length > 0 ? outcomes.newFiles(added) : undefined;
   }
 
   private waiting(situation: Situation): Outcome | undefined {
-    const { wanted, hub, forced, verdict, accepted, present, isRecovery, unusable } = situation;
+    const { desired, hub, forced, verdict, accepted, present, isRecovery, unusable } = situation;
     if (!hub || !accepted || isRecovery || verdict || forced) return undefined;
-    const { marker, restart } = wanted.content;
+    const { marker, restart } = desired.content;
     const isGood = present?.hash === accepted.marker.configuration && accepted.pending.length === 0;
     const held = this.hubReturn.hold(hub, `${marker.configuration} ${restart.secrets}`, isGood);
     if (!held) return undefined;
@@ -139,8 +144,8 @@ export class OfflineConfigurations {
   }
 
   /** The next start of the pod reads it; with hot-reload nothing causes one. */
-  private async publish({ wanted, accepted, isRecovery, unusable }: Situation): Promise<Outcome> {
-    const { resource, content, policy } = wanted;
+  private async publish({ desired, accepted, isRecovery, unusable }: Situation): Promise<Outcome> {
+    const { resource, content, policy } = desired;
     const { files, restart, marker } = content;
     const mayRestart = !accepted || isRecovery || policy.strategy !== 'hot-reload';
     const written = { files, hash: marker.configuration };
@@ -149,8 +154,8 @@ export class OfflineConfigurations {
   }
 
   /** Whether changed secrets, or what waited for a restart before, ask for a restart that is not decided yet. */
-  private needsRestart({ wanted, isRecovery }: Situation, accepted: Accepted): boolean {
-    const { resource, content, policy } = wanted;
+  private needsRestart({ desired, isRecovery }: Situation, accepted: Accepted): boolean {
+    const { resource, content, policy } = desired;
     if (isRestartPublished(this.services, resource, content.restart)) return false;
     // Nothing is in use there: what it is compared with is not what the hub could not start with.
     if (isRecovery) return true;

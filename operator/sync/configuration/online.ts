@@ -13,7 +13,7 @@ import { restartHeldBy } from './held-restart';
 import { syncHttpSettings } from './http-settings';
 import type { HubReturn } from './hub-return';
 import type { LoadResult } from './hub-loader';
-import type { Loads, Wanted } from './load-jobs';
+import type { LoadJobs, DesiredContent } from './load-jobs';
 import { Outcomes, withHttp } from './conditions';
 import type { PodReplacement } from './pod-replacement';
 import {
@@ -36,15 +36,20 @@ export class OnlineConfigurations {
     private readonly services: Services,
     private readonly accepted: AcceptedConfigurations,
     private readonly pods: PodReplacement,
-    private readonly loads: Loads,
+    private readonly loads: LoadJobs,
     private readonly hubReturn: HubReturn,
   ) {}
 
-  async sync(wanted: Wanted, hub: Hub, client: HubClient, context: ReconcileContext): Promise<Outcome> {
-    this.followReconnects(wanted.resource, client);
-    const outcome = await this.syncContent(wanted, hub, client, context);
+  async sync(
+    desired: DesiredContent,
+    hub: Hub,
+    client: HubClient,
+    context: ReconcileContext,
+  ): Promise<Outcome> {
+    this.followReconnects(desired.resource, client);
+    const outcome = await this.syncContent(desired, hub, client, context);
     if (outcome.type !== 'Waiting') this.hubReturn.end(hub);
-    return this.syncHttp(outcome, wanted.policy, hub, client, context);
+    return this.syncHttp(outcome, desired.policy, hub, client, context);
   }
 
   /**
@@ -96,40 +101,40 @@ export class OnlineConfigurations {
   }
 
   private async syncContent(
-    wanted: Wanted,
+    desired: DesiredContent,
     hub: Hub,
     client: HubClient,
     context: ReconcileContext,
   ): Promise<Outcome> {
-    const { resource, content } = wanted;
+    const { resource, content } = desired;
     const { forced } = context;
     if (this.loads.isLoading(hub))
       return new Outcomes(resource, content, await this.accepted.get(hub)).loading();
     const accepted = await this.accepted.current(hub, forced);
     const outcomes = new Outcomes(resource, content, accepted);
-    const ended = this.loads.ended(wanted, hub);
+    const ended = this.loads.ended(desired, hub);
     const verdict = await startVerdict(this.services, hub.metadata.namespace, hub.metadata.name);
-    const settled = !verdict && (await this.settled(wanted, hub, client, accepted, ended?.result));
+    const settled = !verdict && (await this.settled(desired, hub, client, accepted, ended?.result));
     const isFinal = ended && !forced && this.loads.isRecent(ended);
     if (settled && (isFinal || ended?.result?.type !== 'failed')) return settled;
     if (verdict && isSameMarker(verdict.marker, content.marker) && !forced)
       return outcomes.checkFailed(verdict.message, false);
-    if (await this.hasFailedToStart(wanted, client, accepted))
+    if (await this.hasFailedToStart(desired, client, accepted))
       return outcomes.failedStart(accepted?.marker.configuration);
-    const rejected = !forced && (await this.rejected(wanted, client, accepted, ended?.result));
+    const rejected = !forced && (await this.rejected(desired, client, accepted, ended?.result));
     if (rejected) return outcomes.checkFailed(rejected, false);
     const known = isFinal && ended.result;
     if (known) {
-      const outcome = await this.known(wanted, hub, client, known, outcomes);
+      const outcome = await this.known(desired, hub, client, known, outcomes);
       if (outcome) return outcome;
     }
-    this.loads.start(wanted, hub, client, accepted, verdict !== undefined);
+    this.loads.start(desired, hub, client, accepted, verdict !== undefined);
     return outcomes.loading();
   }
 
   /** The hub came up in recovery mode with it before, and runs another one now. */
   private async hasFailedToStart(
-    { content }: Wanted,
+    { content }: DesiredContent,
     client: HubClient,
     accepted: Accepted | undefined,
   ): Promise<boolean> {
@@ -139,18 +144,18 @@ export class OnlineConfigurations {
 
   /** The outcome for a hub that has the content; undefined: it has another one. */
   private async settled(
-    wanted: Wanted,
+    desired: DesiredContent,
     hub: Hub,
     client: HubClient,
     accepted: Accepted | undefined,
     result: LoadResult | undefined,
   ): Promise<Outcome | undefined> {
-    const { content, resource, policy } = wanted;
+    const { content, resource, policy } = desired;
     const { files, marker } = content;
     if (!accepted || !isSameMarker(accepted.marker, marker)) return undefined;
     if (!isSameMarker(await readMarker(client), marker)) return undefined;
     const startId = await hubStartId(client.connection);
-    const current = startId === accepted.startId ? accepted : this.restarted(accepted, wanted, startId);
+    const current = startId === accepted.startId ? accepted : this.restarted(accepted, desired, startId);
     if (current !== accepted) await this.accepted.set(hub, current);
     const { pending, mustRestart } = current;
     const restart = pending.length > 0 && mustRestart && policy.strategy !== 'hot-reload';
@@ -159,7 +164,7 @@ export class OnlineConfigurations {
     else await publishWithoutRestart(this.services, resource, written);
     const outcomes = new Outcomes(resource, content, current);
     if (pending.length === 0) {
-      await this.accepted.keepGood(hub, current);
+      await this.accepted.recordLastGood(hub, current);
       this.pods.settled(hub);
       return outcomes.loaded(current.warnings);
     }
@@ -175,7 +180,7 @@ export class OnlineConfigurations {
   }
 
   /** A new start has loaded what was pending. */
-  private restarted(accepted: Accepted, { content }: Wanted, startId: string): Accepted {
+  private restarted(accepted: Accepted, { content }: DesiredContent, startId: string): Accepted {
     const time = timestamp(this.services.clock.now());
     return {
       ...accepted,
@@ -189,7 +194,7 @@ export class OnlineConfigurations {
 
   /** The message of a rejection that is still true: nothing has changed since, for which another check could differ. */
   private async rejected(
-    { resource, content }: Wanted,
+    { resource, content }: DesiredContent,
     client: HubClient,
     accepted: Accepted | undefined,
     result: LoadResult | undefined,
@@ -205,7 +210,7 @@ export class OnlineConfigurations {
 
   /** The outcome of a load that ended and need not be repeated. */
   private async known(
-    { resource, content, policy }: Wanted,
+    { resource, content, policy }: DesiredContent,
     hub: Hub,
     client: HubClient,
     result: LoadResult,

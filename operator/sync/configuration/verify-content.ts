@@ -13,7 +13,7 @@ import type { MarkerVariables } from './content-marker';
 import { refreshVolumes } from './refresh';
 
 /** Milliseconds between two looks at what the hub has read. */
-const LOOK_INTERVAL = 300;
+const POLL_INTERVAL = 300;
 const LEAST_ROUNDS = 5;
 
 /** A kubelet that was asked to has refreshed the volumes by then, in milliseconds. */
@@ -24,14 +24,14 @@ export async function readMarker(client: HubClient): Promise<MarkerVariables | u
   return (await scriptVariables(client, MARKER_SCRIPT)) as MarkerVariables | undefined;
 }
 
-export type Shown =
+export type Verification =
   /** The hub reads these files, and its check accepts them. */
   | { readonly type: 'seen'; readonly warnings: string }
   | { readonly type: 'rejected'; readonly problem: string }
   /** The hub still reads other files. */
   | { readonly type: 'unseen' };
 
-interface Wanted {
+interface VerifyOptions {
   readonly hub: Hub;
   readonly client: HubClient;
   readonly marker: MarkerVariables;
@@ -41,7 +41,7 @@ interface Wanted {
   /** Whether the resource or the secrets have changed since. */
   readonly hasChanged: () => Promise<boolean>;
   /** Milliseconds for which a problem may be one of the former files, which the hub still reads. */
-  readonly patience: number;
+  readonly rejectAfter: number;
 }
 
 /**
@@ -51,11 +51,11 @@ interface Wanted {
  *
  * @throws Stopping the hub reads these files with other secrets, so that it will never show this content
  */
-export async function showContent(
+export async function verifyContent(
   services: Pick<Services, 'cluster' | 'clock' | 'log'>,
-  { hub, client, marker, knownWarnings, redact, hasChanged, patience }: Wanted,
+  { hub, client, marker, knownWarnings, redact, hasChanged, rejectAfter }: VerifyOptions,
   signal: AbortSignal,
-): Promise<Shown> {
+): Promise<Verification> {
   const { clock } = services;
   const { namespace, name } = hub.metadata;
   const check = () => checkInHub(client, redact, knownWarnings);
@@ -70,7 +70,7 @@ export async function showContent(
       await refreshVolumes(services, namespace, name);
     }
     const problem = problemOf(await check());
-    const isFinal = clock.monotonic() - began >= patience;
+    const isFinal = clock.monotonic() - began >= rejectAfter;
     if (problem && isFinal) return { type: 'rejected', problem };
     const shown = problem || !(await reloadScripts(services, client)) ? undefined : await readMarker(client);
     if (shown && isSameMarker(shown, marker)) {
@@ -81,7 +81,7 @@ export async function showContent(
     }
     if (shown?.configuration === marker.configuration && (await hasChanged()))
       throw new Stopping('the secrets changed while the configuration was being loaded');
-    await clock.sleep(Math.max(LOOK_INTERVAL, clock.monotonic() - roundBegan), signal);
+    await clock.sleep(Math.max(POLL_INTERVAL, clock.monotonic() - roundBegan), signal);
   }
   return { type: 'unseen' };
 }

@@ -3,7 +3,7 @@ import type { HubRejected } from '../../client/errors';
 import { AREA_DEPENDENCY_REQUEUE, DEPENDENCY_REQUEUE } from '../../limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, type Ready, ready, stalled, type Waiting, waiting } from '../../runtime/outcome';
-import { type Difference, formatDiff } from '../field-diff';
+import { type FieldDiff, formatDiff } from '../field-diff';
 import { hubErrorOutcome } from '../hub-errors';
 import type { DesiredEntry } from './desired';
 import type { EntryResource, EntryType } from './entry-type';
@@ -82,7 +82,7 @@ export function heldBy(
 export function dryRun(
   { type }: EntryType,
   { spec }: EntryResource,
-  existing: { readonly id: string; readonly differences: readonly Difference[] } | undefined,
+  existing: { readonly id: string; readonly differences: readonly FieldDiff[] } | undefined,
   redact: (text: string) => string,
 ): Outcome {
   const remove = 'Remove the annotation to have it written.';

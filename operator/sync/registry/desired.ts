@@ -1,5 +1,5 @@
 import type { RegistryFields, RegistryRecord } from '../../client/api-types';
-import type { Difference } from '../field-diff';
+import type { FieldDiff } from '../field-diff';
 import { payloadHash } from '../payload-hash';
 import type { EntryField, EntryResource, EntryType } from './entry-type';
 import type { References } from './resolve';
@@ -51,7 +51,7 @@ export function appliedFields({ status }: EntryResource): readonly string[] {
 }
 
 /** Where an entry of the hub differs from the desired one. Fields that are not the operator's do not count. */
-export function entryDiff(record: RegistryRecord, { fields, cleared }: DesiredEntry): Difference[] {
+export function entryDiff(record: RegistryRecord, { fields, cleared }: DesiredEntry): FieldDiff[] {
   return Object.entries({ ...fields, ...cleared })
     .map(([field, desired]) => ({ field, actual: record[field] ?? null, desired }))
     .filter(({ actual, desired }) => !isSame(actual, desired));

@@ -8,7 +8,7 @@ import { type EntryResource, type EntryType, entryId } from './entry-type';
 import { RegistryWatch, type WatchedEntry } from './watch';
 
 /** What is kept about one resource between reconciles. None of it is required. */
-export interface EntryMemory extends Corrected {
+export interface CachedEntry extends Corrected {
   /** The entry when it was last observed to be as desired. */
   seen?: RegistryRecord | undefined;
   /** When it was last sent to the hub, on the monotonic clock. */
@@ -22,7 +22,7 @@ export interface EntryMemory extends Corrected {
 /** What is kept about one hub. */
 export interface HubContext {
   /** By uid. */
-  readonly memory: Map<string, EntryMemory>;
+  readonly cached: Map<string, CachedEntry>;
   readonly watch: RegistryWatch;
   /** Has the registries read again, once for all resources whose full reconciliation was requested together. */
   refresh(): void;
@@ -45,9 +45,9 @@ export class HubContexts {
     let context = this.contexts.get(client);
     if (!context) {
       const { clock } = this.services;
-      const memory = new Map<string, EntryMemory>();
+      const cached = new Map<string, CachedEntry>();
       const log = this.services.log.child({ hub: `${namespace}/${hubRef.name}` });
-      const resources = (type: RegistryType) => this.resources(type, namespace, hubRef.name, memory);
+      const resources = (type: RegistryType) => this.resources(type, namespace, hubRef.name, cached);
       const watch = new RegistryWatch({ client, clock, log, entryTypes: this.entryTypes, resources });
       let refreshedAt = -Infinity;
       const refresh = () => {
@@ -55,7 +55,7 @@ export class HubContexts {
         refreshedAt = clock.monotonic();
         for (const { type } of this.entryTypes) client.registries[type].invalidate();
       };
-      context = { memory, watch, refresh };
+      context = { cached, watch, refresh };
       this.contexts.set(client, context);
     }
     return context;
@@ -65,7 +65,7 @@ export class HubContexts {
     type: RegistryType,
     namespace: string,
     hubName: string,
-    memory: ReadonlyMap<string, EntryMemory>,
+    cached: ReadonlyMap<string, CachedEntry>,
   ): Generator<WatchedEntry> {
     const entryType = this.entryTypes.find((each) => each.type === type)!;
     const { kind } = entryType.definition;
@@ -73,7 +73,7 @@ export class HubContexts {
       const { name, uid } = resource.metadata;
       yield {
         id: entryId(entryType, resource),
-        seen: memory.get(uid)?.seen,
+        seen: cached.get(uid)?.seen,
         isReady: isReady(resource),
         requeue: (priority) => this.services.requeue(kind, namespace, name, priority),
       };

@@ -11,7 +11,7 @@ export type Located =
   /** Created by an operator that stopped before it recorded the id. */
   | { readonly type: 'Created'; readonly id: string }
   /** Made by a person. */
-  | { readonly type: 'Foreign'; readonly id: string }
+  | { readonly type: 'Unmanaged'; readonly id: string }
   /** Of another resource, which is to have another name. */
   | { readonly type: 'OfOther'; readonly id: string; readonly owner: EntryResource }
   | { readonly type: 'Absent' };
@@ -34,7 +34,7 @@ export function locate(
   const id = idByName(entries, resource.spec.name);
   if (id === undefined) return { type: 'Absent' };
   const owner = ownerOf(entryType, id, entries, others);
-  return owner ? { type: 'OfOther', id, owner } : { type: 'Foreign', id };
+  return owner ? { type: 'OfOther', id, owner } : { type: 'Unmanaged', id };
 }
 
 /** What stands between an entry and its new name. */

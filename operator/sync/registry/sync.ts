@@ -13,11 +13,11 @@ import type { Services } from '../services';
 import { dryRun, heldBy, inProgress } from './conditions';
 import { desiredEntry, entryDiff } from './desired';
 import { type EntryResource, type EntryType, entryId } from './entry-type';
-import type { EntryMemory, HubContexts } from './hub-contexts';
+import type { CachedEntry, HubContexts } from './hub-contexts';
 import { type Located, locate, nameConflict, shouldDelete } from './locate-entry';
 import { isAccepted, isAnnounced, isRecorded, recordedFields } from './recorded';
 import { resolveReferences, type Unresolved } from './resolve';
-import type { RegistryWork } from './entry-reconcile';
+import type { EntryReconcile } from './entry-reconcile';
 import { EntryWrites } from './writes';
 
 /** What a resource refers to is reported as missing when nothing of it has appeared for so long (milliseconds). */
@@ -50,29 +50,29 @@ export class RegistrySync implements ChildModule<EntryResource> {
       const message = 'The hub has not loaded its config component yet.';
       return waiting('HubNotReady', message, POD_NOT_READY_REQUEUE);
     }
-    const memory = this.memoryOf(resource, client);
+    const cached = this.cachedOf(resource, client);
     if (context.forced) this.contexts.of(client, resource).refresh();
     const references = await resolveReferences(entryType, resource, {
       entries: ({ type }) => client.registries[type].entries(),
       resources: (each) => this.resourcesOf(each, resource),
     });
-    if ('outcome' in references) return this.wait(references, resource, memory, context);
-    memory.waiting = undefined;
+    if ('outcome' in references) return this.wait(references, resource, cached, context);
+    cached.waiting = undefined;
     const desired = desiredEntry(entryType, resource, references.ids);
     const entries = await client.registries[entryType.type].entries();
-    const work: RegistryWork = { resource, client, desired, entries, memory };
+    const reconcile: EntryReconcile = { resource, client, desired, entries, cached };
     const located = locate(entryType, resource, entries, this.others(resource));
     if (located.type === 'OfOther') return heldBy(entryType, located.owner, resource);
-    if (context.dryRun) return this.dryRun(work, located);
+    if (context.dryRun) return this.dryRun(reconcile, located);
     switch (located.type) {
       case 'Owned':
-        return this.ensureAsDesired(work, located.id);
+        return this.ensureAsDesired(reconcile, located.id);
       case 'Created':
-        return this.acquire(work, located.id, false);
-      case 'Foreign':
-        return this.acquire(work, located.id, true);
+        return this.acquire(reconcile, located.id, false);
+      case 'Unmanaged':
+        return this.acquire(reconcile, located.id, true);
       case 'Absent':
-        return this.create(work);
+        return this.create(reconcile);
     }
   }
 
@@ -112,19 +112,19 @@ export class RegistrySync implements ChildModule<EntryResource> {
   private wait(
     { outcome, missing }: Unresolved,
     resource: EntryResource,
-    memory: EntryMemory,
+    cached: CachedEntry,
     { forced, dryRun }: ReconcileContext,
   ): Outcome {
     const now = this.services.clock.monotonic();
     const key = missing.join('\n');
-    if (memory.waiting?.missing !== key) memory.waiting = { missing: key, since: now };
-    const after = memory.waiting.since + REFERENCE_GRACE - now;
+    if (cached.waiting?.missing !== key) cached.waiting = { missing: key, since: now };
+    const after = cached.waiting.since + REFERENCE_GRACE - now;
     if (after <= 0 || forced || dryRun || !conditionOf(resource, 'Ready')) return outcome;
     return { ...outcome, after, priority: 'resync', unreported: true };
   }
 
-  private async create(work: RegistryWork): Promise<Outcome> {
-    const { resource, client, desired } = work;
+  private async create(reconcile: EntryReconcile): Promise<Outcome> {
+    const { resource, client, desired } = reconcile;
     const { entryType } = this;
     const { type } = entryType;
     const wasThere = entryId(entryType, resource) !== undefined;
@@ -133,74 +133,77 @@ export class RegistrySync implements ChildModule<EntryResource> {
       return waiting('HubNotReady', message, POD_NOT_READY_REQUEUE);
     }
     const change = `The ${type} was removed from the hub.`;
-    const drifted = wasThere && isAccepted(work);
+    const drifted = wasThere && isAccepted(reconcile);
     if (drifted && resource.spec.driftPolicy === 'Warn')
       return this.drift.left(
         conditionOf(resource, 'Ready'),
         `${change} driftPolicy is Warn: it is not created again.`,
       );
-    if (!isAnnounced(work)) {
-      const status = { pendingName: registryName(resource.spec.name), appliedFields: recordedFields(work) };
+    if (!isAnnounced(reconcile)) {
+      const status = {
+        pendingName: registryName(resource.spec.name),
+        appliedFields: recordedFields(reconcile),
+      };
       return inProgress(entryType, resource, 0, { status });
     }
-    return this.writes.send(work, async () => {
+    return this.writes.send(reconcile, async () => {
       const record = await client.registries[type].create(desired.fields);
       if (wasThere) this.contexts.of(client, resource).watch.ownChange(type);
       const events = drifted ? [this.drift.corrected(`${change} It is created again.`)] : [];
-      return { ...this.writes.written(work, record, { adopted: null }), events };
+      return { ...this.writes.written(reconcile, record, { adopted: null }), events };
     });
   }
 
   /** Records the entry in status before it is written, so that after a crash its owner is known. */
-  private acquire(work: RegistryWork, id: string, adopted: boolean): Outcome {
+  private acquire(reconcile: EntryReconcile, id: string, adopted: boolean): Outcome {
     const message = `The hub already had the ${this.entryType.type} ${id}: it now belongs to this resource.`;
-    return inProgress(this.entryType, work.resource, 0, {
+    return inProgress(this.entryType, reconcile.resource, 0, {
       status: {
         [this.entryType.idField]: id,
         adopted: adopted || null,
         pendingName: null,
         appliedHash: null,
         // What was set before was set in another entry.
-        appliedFields: adopted ? work.desired.declared : recordedFields(work),
+        appliedFields: adopted ? reconcile.desired.declared : recordedFields(reconcile),
       },
       events: adopted ? [{ type: 'Warning', reason: 'Adopted', message }] : [],
     });
   }
 
-  private async ensureAsDesired(work: RegistryWork, id: string): Promise<Outcome> {
-    const { resource, client, desired, entries, memory } = work;
+  private async ensureAsDesired(reconcile: EntryReconcile, id: string): Promise<Outcome> {
+    const { resource, client, desired, entries, cached } = reconcile;
     const { entryType } = this;
     const record = entries.get(id)!;
     const now = this.services.clock.monotonic();
     const differences = entryDiff(record, desired);
     if (differences.length === 0) {
-      if (now - (memory.lastWriteAt ?? -Infinity) > CORRECTION_LASTED) memory.correction = undefined;
-      return this.writes.asDesired(work, record);
+      if (now - (cached.lastWriteAt ?? -Infinity) > CORRECTION_LASTED) cached.correction = undefined;
+      return this.writes.asDesired(reconcile, record);
     }
     const text = formatDiff(differences, client.rest.redact);
     const change = `The ${entryType.type} was changed in the hub (${text}).`;
-    const drifted = isAccepted(work);
+    const drifted = isAccepted(reconcile);
     if (drifted && resource.spec.driftPolicy === 'Warn')
       return this.drift.left(
         conditionOf(resource, 'Ready'),
         `${change} driftPolicy is Warn: it is not corrected.`,
       );
     const correction = `${desired.hash} ${JSON.stringify(differences)}`;
-    if (correctionsOf(memory, correction, now) >= MAX_EQUAL_CORRECTIONS) {
+    if (correctionsOf(cached, correction, now) >= MAX_EQUAL_CORRECTIONS) {
       return this.drift.left(
         conditionOf(resource, 'Ready'),
         `Each correction is reverted in the hub (${text}): it is not corrected again for an hour. ` +
           'Copy the value of the hub into the spec, or report a value that the hub rewrites.',
       );
     }
-    if (!isRecorded(work))
-      return inProgress(entryType, resource, 0, { status: { appliedFields: recordedFields(work) } });
+    if (!isRecorded(reconcile))
+      return inProgress(entryType, resource, 0, { status: { appliedFields: recordedFields(reconcile) } });
     const conflict = nameConflict(entryType, resource, id, entries, this.others(resource));
     if (conflict.type === 'Held') return heldBy(entryType, conflict.owner, resource);
-    return this.writes.send(work, async () => {
-      if (conflict.type === 'Cycle') return this.writes.moveAside(work, id);
-      const outcome = await this.writes.update(work, id, differences);
-      countCorrection(memory, correction, now);
+    return this.writes.send(reconcile, async () => {
+      if (conflict.type === 'Cycle') return this.writes.moveAside(reconcile, id);
+      const outcome = await this.writes.update(reconcile, id, differences);
+      countCorrection(cached, correction, now);
       return drifted
         ? { ...outcome, events: [this.drift.corrected(`${change} The change is reverted.`)] }
         : outcome;
@@ -208,7 +211,7 @@ export class RegistrySync implements ChildModule<EntryResource> {
   }
 
   private dryRun(
-    { resource, client, desired, entries }: RegistryWork,
+    { resource, client, desired, entries }: EntryReconcile,
     located: Exclude<Located, { type: 'OfOther' }>,
   ): Outcome {
     const existing =
@@ -224,14 +227,14 @@ export class RegistrySync implements ChildModule<EntryResource> {
   }
 
   forget(resource: EntryResource, client: HubClient): void {
-    this.contexts.of(client, resource).memory.delete(resource.metadata.uid);
+    this.contexts.of(client, resource).cached.delete(resource.metadata.uid);
   }
 
-  private memoryOf(resource: EntryResource, client: HubClient): EntryMemory {
-    const { memory } = this.contexts.of(client, resource);
+  private cachedOf(resource: EntryResource, client: HubClient): CachedEntry {
+    const { cached } = this.contexts.of(client, resource);
     const { uid } = resource.metadata;
-    const known = memory.get(uid) ?? {};
-    memory.set(uid, known);
+    const known = cached.get(uid) ?? {};
+    cached.set(uid, known);
     return known;
   }
 

@@ -3,13 +3,13 @@ import { HubRejected } from '../../client/errors';
 import { timestamp } from '../../clock';
 import { MIN_WRITE_INTERVAL } from '../../limits';
 import type { Outcome } from '../../runtime/outcome';
-import { type Difference, formatDiff } from '../field-diff';
+import { type FieldDiff, formatDiff } from '../field-diff';
 import type { Services } from '../services';
 import { inProgress, partlyWritten, readyOutcome, rejected } from './conditions';
 import { entryDiff } from './desired';
 import type { EntryType } from './entry-type';
 import type { HubContexts } from './hub-contexts';
-import type { RegistryWork } from './entry-reconcile';
+import type { EntryReconcile } from './entry-reconcile';
 
 /** Writes entries of one registry to the hub, and tells what the hub made of them. */
 export class EntryWrites {
@@ -19,19 +19,19 @@ export class EntryWrites {
     private readonly contexts: HubContexts,
   ) {}
 
-  async update(work: RegistryWork, id: string, differences: readonly Difference[]): Promise<Outcome> {
-    const { resource, client } = work;
+  async update(reconcile: EntryReconcile, id: string, differences: readonly FieldDiff[]): Promise<Outcome> {
+    const { resource, client } = reconcile;
     const { type } = this.entryType;
     const changes: RegistryFields = Object.fromEntries(
       differences.map(({ field, desired }) => [field, desired as RegistryFields[string]]),
     );
     const record = await client.registries[type].update(id, changes);
     if ('name' in changes) this.contexts.of(client, resource).watch.ownChange(type);
-    return this.written(work, record);
+    return this.written(reconcile, record);
   }
 
   /** Gives the entry a name in between, so that another resource can have its present one. */
-  async moveAside({ resource, client }: RegistryWork, id: string): Promise<Outcome> {
+  async moveAside({ resource, client }: EntryReconcile, id: string): Promise<Outcome> {
     const { type } = this.entryType;
     await client.registries[type].update(id, { name: `${resource.spec.name} (${id})` });
     this.contexts.of(client, resource).watch.ownChange(type);
@@ -39,49 +39,49 @@ export class EntryWrites {
   }
 
   /** Runs a write, unless the last one was a moment ago. */
-  async send(work: RegistryWork, write: () => Promise<Outcome>): Promise<Outcome> {
-    const { resource, desired, memory } = work;
+  async send(reconcile: EntryReconcile, write: () => Promise<Outcome>): Promise<Outcome> {
+    const { resource, desired, cached } = reconcile;
     const { clock } = this.services;
-    const { lastWriteAt = -Infinity, rejection } = memory;
+    const { lastWriteAt = -Infinity, rejection } = cached;
     const after = lastWriteAt + MIN_WRITE_INTERVAL - clock.monotonic();
     if (after > 0) {
       if (rejection?.hash === desired.hash) return { ...rejection.outcome, after };
       return inProgress(this.entryType, resource, after);
     }
-    memory.rejection = undefined;
+    cached.rejection = undefined;
     try {
       return await write();
     } catch (error) {
       if (!(error instanceof HubRejected)) throw error;
       const outcome = rejected(this.entryType, error);
-      memory.rejection = { hash: desired.hash, outcome };
+      cached.rejection = { hash: desired.hash, outcome };
       return outcome;
     } finally {
-      memory.lastWriteAt = clock.monotonic();
+      cached.lastWriteAt = clock.monotonic();
     }
   }
 
   /** The hub has accepted the entry. Its answer shows what it made of it. */
   written(
-    work: RegistryWork,
+    reconcile: EntryReconcile,
     record: RegistryRecord,
     status: Readonly<Record<string, unknown>> = {},
   ): Outcome {
-    const { client, desired } = work;
+    const { client, desired } = reconcile;
     const fields = { ...status, lastAppliedTime: timestamp(this.services.clock.now()) };
     const left = entryDiff(record, desired);
-    if (left.length === 0) return this.asDesired(work, record, fields);
+    if (left.length === 0) return this.asDesired(reconcile, record, fields);
     const text = formatDiff(left, client.rest.redact);
     return partlyWritten(this.entryType, record, text, MIN_WRITE_INTERVAL, fields);
   }
 
   /** The entry is as desired. */
   asDesired(
-    { desired, memory }: RegistryWork,
+    { desired, cached }: EntryReconcile,
     record: RegistryRecord,
     status?: Readonly<Record<string, unknown>>,
   ): Outcome {
-    memory.seen = record;
+    cached.seen = record;
     return readyOutcome(this.entryType, desired, record, status);
   }
 }

@@ -5,7 +5,7 @@ import { objectNames } from '../../kinds/object-names';
 import type { CustomResource } from '../../kinds/resource';
 import type { ClusterObject } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
-import { assertWanted } from '../assert-still-desired';
+import { assertStillDesired } from '../assert-still-desired';
 import type { Services } from '../services';
 import { FORMER_VALUES_KEY, valuesToMask, writeFormerValues } from './former-values';
 import { valuesToKeep } from './kept-secrets';
@@ -53,7 +53,7 @@ export async function writeGeneratedSecrets(
   const present = new Map([...values, ...kept]);
   const former = await valuesToMask(services, namespace, hub, content, before, present);
   // A resource that has taken over may have written it by now.
-  assertWanted(services, owner);
+  assertStillDesired(services, owner);
   const running = services.cache.get<Hub>('Hub', namespace, hub);
   await services.applier.apply<ClusterObject>(
     builtin.Secret,

@@ -1,4 +1,4 @@
-import type { Wanted } from '../../../../operator/sync/configuration/load-jobs';
+import type { DesiredContent } from '../../../../operator/sync/configuration/load-jobs';
 import { ManualClock } from '../../manual-clock';
 import { FakeHub } from './fake-hub';
 
@@ -12,10 +12,10 @@ const CORRECTED = `${HOT}homeassistant:\n  name: Villa\n`;
 async function started() {
   const hub = new FakeHub(new ManualClock());
   hub.cannotStartWith = (text) => text.includes('unknown');
-  const base = hub.wanted(BASE);
+  const base = hub.desired(BASE);
   hub.begin(base);
   expect(await hub.settle(base)).toBe('ConfigurationLoaded');
-  expect(await hub.settle(hub.wanted(HOT))).toBe('ConfigurationLoaded');
+  expect(await hub.settle(hub.desired(HOT))).toBe('ConfigurationLoaded');
   hub.events.length = 0;
   return hub;
 }
@@ -25,15 +25,15 @@ const restartsOf = (events: readonly string[]) => events.filter((event) => event
 describe('FailedStarts', () => {
   test('a start into recovery mode brings back what ran before, by one restart', async () => {
     const hub = await started();
-    const wanted = hub.wanted(UNKNOWN);
-    const outcome = await hub.reconcile(wanted, 30);
+    const desired = hub.desired(UNKNOWN);
+    const outcome = await hub.reconcile(desired, 30);
     expect(outcome).toMatchObject({
       type: 'Stalled',
       reason: 'CheckFailed',
       message: expect.stringMatching(/recovery mode .* log of the pod villa-0 .*reconcile-requested-at/),
       status: {
-        configHash: wanted.content.marker.configuration,
-        appliedHash: hub.wanted(HOT).content.marker.configuration,
+        configHash: desired.content.marker.configuration,
+        appliedHash: hub.desired(HOT).content.marker.configuration,
         changedSections: ['homeassistant', 'homeassistant.auth_providers'],
       },
     });
@@ -44,11 +44,11 @@ describe('FailedStarts', () => {
 
   test('is reported from the beginning with the restart out of it, which begins after its debounce', async () => {
     const hub = await started();
-    const wanted = hub.wanted(UNKNOWN);
-    for (let round = 0; round < 10 && restartsOf(hub.events) < 1; round++) await hub.reconcile(wanted, 1);
+    const desired = hub.desired(UNKNOWN);
+    for (let round = 0; round < 10 && restartsOf(hub.events) < 1; round++) await hub.reconcile(desired, 1);
     hub.setProblem({ reason: 'NotYetSupported', message: 'delivery: File is not supported.' });
     hub.holdsRollouts = true;
-    const outcome = await hub.reconcile(wanted, 1);
+    const outcome = await hub.reconcile(desired, 1);
     expect(hub.text).not.toContain('unknown');
     // A mistake that the Hub reports later wakes nothing.
     expect(outcome).toMatchObject({ type: 'Stalled', reason: 'CheckFailed', after: 30_000 });
@@ -59,11 +59,11 @@ describe('FailedStarts', () => {
 
   test('the restart out of it is said to wait while the Hub has a mistake, whose words are the Hub’s alone', async () => {
     const hub = await started();
-    const wanted = hub.wanted(UNKNOWN);
+    const desired = hub.desired(UNKNOWN);
     // Until the hub is in recovery mode.
-    for (let round = 0; round < 10 && restartsOf(hub.events) < 1; round++) await hub.reconcile(wanted, 1);
+    for (let round = 0; round < 10 && restartsOf(hub.events) < 1; round++) await hub.reconcile(desired, 1);
     hub.setMistake('spec.podTemplate is wrong.');
-    const outcome = await hub.reconcile(wanted, 30);
+    const outcome = await hub.reconcile(desired, 30);
     expect(outcome).toMatchObject({ type: 'Stalled', reason: 'CheckFailed', after: 30_000 });
     expect(outcome.message).toMatch(
       /is to be loaded again, by a restart\. It has not begun: the Hub villa reports InvalidSpec\. Correct first what its conditions name\./,
@@ -71,7 +71,7 @@ describe('FailedStarts', () => {
     expect(outcome.message).not.toMatch(/is loaded again|podTemplate/);
     expect(restartsOf(hub.events)).toBe(1);
     hub.setMistake(undefined);
-    expect((await hub.reconcile(wanted, 30)).message).toContain('so the last good one is loaded again.');
+    expect((await hub.reconcile(desired, 30)).message).toContain('so the last good one is loaded again.');
     expect(hub.text).toContain('second');
     expect(restartsOf(hub.events)).toBe(2);
   });
@@ -79,20 +79,20 @@ describe('FailedStarts', () => {
   test('a start with what a crash left unchecked gives way to the one before, and a mistake of the Hub is not quoted as its fault', async () => {
     const hub = await started();
     hub.check = (text) => (text.includes('unknown') ? 'Unknown type.' : null);
-    const wanted = hub.wanted(UNKNOWN);
+    const desired = hub.desired(UNKNOWN);
     hub.killAfter(2);
-    await hub.untilKilled(wanted);
+    await hub.untilKilled(desired);
     expect(hub.text).toContain('unknown');
     hub.restartProcess();
     hub.setMistake('spec.podTemplate is wrong.');
-    const outcome = await hub.operator().sync(wanted);
+    const outcome = await hub.operator().sync(desired);
     expect(outcome).toMatchObject({ type: 'Stalled', reason: 'CheckFailed' });
     expect(outcome.message).toMatch(/which it had not checked, so the one before is loaded again\./);
     expect(outcome.message).not.toContain('podTemplate');
     expect(hub.text).toContain('second');
     expect(hub.text).not.toContain('unknown');
     // Once it runs again, the condition has the words of its check.
-    expect(await hub.reconcile(wanted, 10)).toMatchObject({
+    expect(await hub.reconcile(desired, 10)).toMatchObject({
       reason: 'CheckFailed',
       message: expect.stringContaining('Unknown type.'),
     });
@@ -100,38 +100,38 @@ describe('FailedStarts', () => {
 
   test('what failed is not tried again, by no process and in no start', async () => {
     const hub = await started();
-    const wanted = hub.wanted(UNKNOWN);
-    await hub.reconcile(wanted, 30);
+    const desired = hub.desired(UNKNOWN);
+    await hub.reconcile(desired, 30);
     hub.events.length = 0;
-    await hub.reconcile(wanted, 40);
+    await hub.reconcile(desired, 40);
     hub.restart();
-    await hub.reconcile(wanted, 40);
+    await hub.reconcile(desired, 40);
     expect(hub.events).toEqual(['restart']);
   });
 
   test('is tried again on request, once', async () => {
     const hub = await started();
-    const wanted = hub.wanted(UNKNOWN);
-    await hub.reconcile(wanted, 30);
+    const desired = hub.desired(UNKNOWN);
+    await hub.reconcile(desired, 30);
     hub.events.length = 0;
     const operator = hub.operator();
-    await operator.sync(wanted, true);
-    expect(await hub.reconcile(wanted, 60, operator)).toMatchObject({ reason: 'CheckFailed' });
+    await operator.sync(desired, true);
+    expect(await hub.reconcile(desired, 60, operator)).toMatchObject({ reason: 'CheckFailed' });
     expect(hub.text).not.toContain('unknown');
     expect(restartsOf(hub.events)).toBe(2);
   });
 
   test('a corrected configuration is loaded, also while the hub is in recovery mode', async () => {
     const hub = await started();
-    await hub.reconcile(hub.wanted(UNKNOWN), 30);
-    expect(await hub.settle(hub.wanted(CORRECTED))).toBe('ConfigurationLoaded');
-    const broken = hub.wanted(UNKNOWN);
+    await hub.reconcile(hub.desired(UNKNOWN), 30);
+    expect(await hub.settle(hub.desired(CORRECTED))).toBe('ConfigurationLoaded');
+    const broken = hub.desired(UNKNOWN);
     const operator = hub.operator();
     await operator.sync(broken, true);
     // Until the hub is in recovery mode.
     for (let round = 0; round < 10 && restartsOf(hub.events) < 4; round++)
       await hub.reconcile(broken, 1, operator);
-    expect(await hub.settle(hub.wanted(CORRECTED))).toBe('ConfigurationLoaded');
+    expect(await hub.settle(hub.desired(CORRECTED))).toBe('ConfigurationLoaded');
     expect(hub.text).toContain('Villa');
   });
 
@@ -141,13 +141,13 @@ describe('FailedStarts', () => {
     hub.setSecrets({ name: 'wrong' });
     let isWrong = true;
     hub.cannotStartWith = () => isWrong;
-    const wrong = hub.wanted(text);
+    const wrong = hub.desired(text);
     const { status } = await hub.reconcile(wrong, 30);
     const Ready = { type: 'Ready', status: 'False', reason: 'CheckFailed', message: 'recovery mode' };
     hub.setStatus({ ...status, conditions: [{ ...Ready, lastTransitionTime: '' }] } as never);
     hub.setSecrets({ name: 'right' });
     isWrong = false;
-    expect(await hub.settle(hub.wanted(text))).toBe('ConfigurationLoaded');
+    expect(await hub.settle(hub.desired(text))).toBe('ConfigurationLoaded');
     expect(hub.text).toContain('visits');
   });
 
@@ -159,15 +159,15 @@ describe('FailedStarts', () => {
       const hub = new FakeHub(new ManualClock());
       hub.autoRestart = autoRestart;
       hub.setSecrets({ name: 'right' });
-      hub.begin(hub.wanted(TEXT));
-      expect(await hub.settle(hub.wanted(TEXT))).toBe('ConfigurationLoaded');
+      hub.begin(hub.desired(TEXT));
+      expect(await hub.settle(hub.desired(TEXT))).toBe('ConfigurationLoaded');
       hub.setSecrets({ name: 'wrong' });
       hub.cannotStartWith = () => true;
       if (!autoRestart) {
-        expect(await hub.settle(hub.wanted(TEXT))).toBe('RestartPending');
+        expect(await hub.settle(hub.desired(TEXT))).toBe('RestartPending');
         hub.restart();
       }
-      const outcome = await hub.reconcile(hub.wanted(TEXT), 20);
+      const outcome = await hub.reconcile(hub.desired(TEXT), 20);
       hub.events.length = 0;
       hub.cannotStartWith = () => false;
       return { hub, outcome };
@@ -183,7 +183,7 @@ describe('FailedStarts', () => {
         ),
       });
       hub.setSecrets({ name: 'right' });
-      expect(await hub.settle(hub.wanted(TEXT))).toBe('ConfigurationLoaded');
+      expect(await hub.settle(hub.desired(TEXT))).toBe('ConfigurationLoaded');
       expect(restartsOf(hub.events)).toBe(1);
     });
 
@@ -197,32 +197,32 @@ describe('FailedStarts', () => {
         ),
       });
       hub.setSecrets({ name: 'corrected' });
-      expect(await hub.reconcile(hub.wanted(TEXT), 20)).toMatchObject({ reason: 'CheckFailed' });
+      expect(await hub.reconcile(hub.desired(TEXT), 20)).toMatchObject({ reason: 'CheckFailed' });
       expect(hub.events).toEqual([]);
       hub.restart();
-      expect(await hub.settle(hub.wanted(TEXT))).toBe('ConfigurationLoaded');
+      expect(await hub.settle(hub.desired(TEXT))).toBe('ConfigurationLoaded');
       expect(restartsOf(hub.events)).toBe(1);
     });
   });
 
   test('a hub that runs with a later change is not restarted when the failed one is written again', async () => {
     const hub = await started();
-    await hub.reconcile(hub.wanted(UNKNOWN), 30);
-    expect(await hub.settle(hub.wanted(`${HOT}  third:\n`))).toBe('ConfigurationLoaded');
+    await hub.reconcile(hub.desired(UNKNOWN), 30);
+    expect(await hub.settle(hub.desired(`${HOT}  third:\n`))).toBe('ConfigurationLoaded');
     hub.events.length = 0;
     hub.hangs = true;
-    expect(await hub.reconcile(hub.wanted(UNKNOWN), 10)).toMatchObject({ reason: 'CheckFailed' });
+    expect(await hub.reconcile(hub.desired(UNKNOWN), 10)).toMatchObject({ reason: 'CheckFailed' });
     expect(restartsOf(hub.events)).toBe(0);
     expect(hub.text).toContain('third');
   });
 
   test('under hot-reload the restart of a person is followed by one pod that has what ran before', async () => {
     const hub = await started();
-    const wanted = hub.wanted(UNKNOWN, 'hot-reload');
-    expect(await hub.settle(wanted)).toBe('RestartPending');
+    const desired = hub.desired(UNKNOWN, 'hot-reload');
+    expect(await hub.settle(desired)).toBe('RestartPending');
     hub.restart();
     hub.events.length = 0;
-    expect(await hub.reconcile(wanted, 40)).toMatchObject({ reason: 'CheckFailed' });
+    expect(await hub.reconcile(desired, 40)).toMatchObject({ reason: 'CheckFailed' });
     expect(hub.text).not.toContain('unknown');
     expect(restartsOf(hub.events)).toBe(1);
   });
@@ -230,9 +230,9 @@ describe('FailedStarts', () => {
   test('a hub that never ran with another configuration keeps it', async () => {
     const hub = new FakeHub(new ManualClock());
     hub.cannotStartWith = (text) => text.includes('unknown');
-    const wanted = hub.wanted(UNKNOWN);
-    hub.begin(wanted);
-    expect(await hub.reconcile(wanted, 30)).toMatchObject({
+    const desired = hub.desired(UNKNOWN);
+    hub.begin(desired);
+    expect(await hub.reconcile(desired, 30)).toMatchObject({
       type: 'Stalled',
       reason: 'CheckFailed',
       message:
@@ -243,8 +243,8 @@ describe('FailedStarts', () => {
 
   describe('without a last good copy, as after an operator that kept none', () => {
     const LAST_GOOD = 'villa-configuration-last-good';
-    const goesBack = async (hub: FakeHub, wanted: Wanted) => {
-      expect(await hub.reconcile(wanted, 30)).toMatchObject({ reason: 'CheckFailed' });
+    const goesBack = async (hub: FakeHub, desired: DesiredContent) => {
+      expect(await hub.reconcile(desired, 30)).toMatchObject({ reason: 'CheckFailed' });
       expect(hub.text).not.toContain('unknown');
       expect(restartsOf(hub.events)).toBe(2);
     };
@@ -252,14 +252,14 @@ describe('FailedStarts', () => {
     test('one is made of what runs', async () => {
       const hub = await started();
       hub.configMaps.delete(LAST_GOOD);
-      expect(await hub.settle(hub.wanted(HOT))).toBe('ConfigurationLoaded');
+      expect(await hub.settle(hub.desired(HOT))).toBe('ConfigurationLoaded');
       expect(hub.configMaps.get(LAST_GOOD)?.data['configuration.yaml']).toContain('second');
     });
 
     test('one is made before the first change', async () => {
       const hub = await started();
       hub.configMaps.delete(LAST_GOOD);
-      await goesBack(hub, hub.wanted(UNKNOWN));
+      await goesBack(hub, hub.desired(UNKNOWN));
       expect(hub.text).toContain('second');
     });
 
@@ -267,22 +267,22 @@ describe('FailedStarts', () => {
       const hub = await started();
       hub.configMaps.delete(LAST_GOOD);
       hub.hangs = true;
-      await hub.operator().sync(hub.wanted(UNKNOWN), true);
+      await hub.operator().sync(hub.desired(UNKNOWN), true);
       hub.hangs = false;
-      await hub.reconcile(hub.wanted(UNKNOWN), 1);
-      await goesBack(hub, hub.wanted(UNKNOWN));
+      await hub.reconcile(hub.desired(UNKNOWN), 1);
+      await goesBack(hub, hub.desired(UNKNOWN));
       expect(hub.text).toContain('second');
     });
 
     test('nor an accepted one, what the pod started with is it', async () => {
       const hub = new FakeHub(new ManualClock());
       hub.cannotStartWith = (text) => text.includes('unknown');
-      const base = hub.wanted(BASE);
+      const base = hub.desired(BASE);
       hub.begin(base);
       expect(await hub.settle(base)).toBe('ConfigurationLoaded');
       for (const name of [LAST_GOOD, 'villa-configuration-accepted']) hub.configMaps.delete(name);
       hub.events.length = 0;
-      await goesBack(hub, hub.wanted(UNKNOWN));
+      await goesBack(hub, hub.desired(UNKNOWN));
       expect(hub.text).toContain('first');
     });
   });
@@ -292,7 +292,7 @@ describe('FailedStarts', () => {
     async (step) => {
       const hub = await started();
       hub.killAfter(step);
-      expect(await hub.reconcile(hub.wanted(UNKNOWN), 60)).toMatchObject({ reason: 'CheckFailed' });
+      expect(await hub.reconcile(hub.desired(UNKNOWN), 60)).toMatchObject({ reason: 'CheckFailed' });
       expect(hub.text).toContain('second');
       expect(hub.text).not.toContain('unknown');
       expect(restartsOf(hub.events)).toBe(2);

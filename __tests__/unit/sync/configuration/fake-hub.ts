@@ -14,7 +14,7 @@ import { contentOf } from '../../../../operator/sync/configuration/configuration
 import { generateConfiguration } from '../../../../operator/sync/configuration/generate';
 import { FailedStarts } from '../../../../operator/sync/configuration/failed-starts';
 import { HubReturn } from '../../../../operator/sync/configuration/hub-return';
-import { Loads, type Wanted } from '../../../../operator/sync/configuration/load-jobs';
+import { LoadJobs, type DesiredContent } from '../../../../operator/sync/configuration/load-jobs';
 import { OfflineConfigurations } from '../../../../operator/sync/configuration/offline';
 import { OnlineConfigurations } from '../../../../operator/sync/configuration/online';
 import { PodReplacement } from '../../../../operator/sync/configuration/pod-replacement';
@@ -36,7 +36,7 @@ interface ConfigMap {
 
 /** A process of the operator. */
 export interface Operator {
-  sync(wanted: Wanted, forced?: boolean): Promise<Outcome>;
+  sync(desired: DesiredContent, forced?: boolean): Promise<Outcome>;
   /** Reconciles a configuration that cannot be generated, while the hub can be used. */
   syncInvalid(): Promise<Outcome>;
   close(): void;
@@ -118,7 +118,7 @@ export class FakeHub {
     this.secretsYaml = writeSecretsYaml(new Map(Object.entries(values)), 'salt').text;
   }
 
-  wanted(configuration: string, strategy: ReloadStrategy = 'auto', files: Files = {}): Wanted {
+  desired(configuration: string, strategy: ReloadStrategy = 'auto', files: Files = {}): DesiredContent {
     const secrets = this.secretsYaml === undefined ? undefined : readSecretsYaml(this.secretsYaml);
     const generated = generateConfiguration({ configuration, files, hasSecrets: secrets !== undefined });
     if (generated.type === 'invalid') throw new Error(generated.message);
@@ -138,7 +138,7 @@ export class FakeHub {
   }
 
   /** The first start, with this content. */
-  begin({ content }: Wanted): void {
+  begin({ content }: DesiredContent): void {
     const { configuration: hash, secrets } = content.marker;
     this.write('villa-configuration', {
       annotations: {
@@ -157,7 +157,7 @@ export class FakeHub {
     const given = this.services();
     const accepted = new AcceptedConfigurations(given);
     const pods = new PodReplacement(given);
-    const loads = new Loads(given, accepted, pods);
+    const loads = new LoadJobs(given, accepted, pods);
     const contact = () => Promise.resolve({ client: this.client });
     const failedStarts = new FailedStarts(given, { contact }, accepted, pods);
     const hubReturn = new HubReturn(given);
@@ -167,19 +167,19 @@ export class FakeHub {
       close: () => loads.close(),
       syncInvalid: () =>
         online.syncInvalid(INVALID, { strategy: 'auto' }, this.hub, this.client, { forced: false } as never),
-      sync: (wanted, forced = false) =>
+      sync: (desired, forced = false) =>
         this.isUsable
-          ? online.sync(wanted, this.hub, this.client, { forced } as never)
-          : offline.sync(wanted, this.hub, AWAY, forced),
+          ? online.sync(desired, this.hub, this.client, { forced } as never)
+          : offline.sync(desired, this.hub, AWAY, forced),
     };
   }
 
   /** Reconciles until the hub has the content or the operator has given up; killed processes are followed by new ones. */
-  async settle(wanted: Wanted, first = this.operator()): Promise<string> {
+  async settle(desired: DesiredContent, first = this.operator()): Promise<string> {
     let online = first;
     for (let round = 0; round < 60; round++) {
       try {
-        const outcome = await online.sync(wanted);
+        const outcome = await online.sync(desired);
         this.reported = outcome.status ?? {};
         if (outcome.type !== 'Waiting') return outcome.reason;
       } catch (error) {
@@ -194,12 +194,12 @@ export class FakeHub {
   }
 
   /** Reconciles this often, a second apart, regardless of the outcomes. The last one is returned. */
-  async reconcile(wanted: Wanted, times: number, first = this.operator()): Promise<Outcome> {
+  async reconcile(desired: DesiredContent, times: number, first = this.operator()): Promise<Outcome> {
     let operator = first;
     let outcome: Outcome | undefined;
     for (let round = 0; round < times; round++) {
       try {
-        outcome = await operator.sync(wanted);
+        outcome = await operator.sync(desired);
         this.reported = { ...this.reported, ...outcome.status };
       } catch (error) {
         if (!(error instanceof Killed)) throw error;
@@ -225,11 +225,11 @@ export class FakeHub {
   }
 
   /** Reconciles until the operator is killed. */
-  async untilKilled(wanted: Wanted): Promise<void> {
+  async untilKilled(desired: DesiredContent): Promise<void> {
     const online = this.operator();
     for (let round = 0; round < 60; round++) {
       try {
-        await online.sync(wanted);
+        await online.sync(desired);
       } catch (error) {
         if (!(error instanceof Killed)) throw error;
         return online.close();

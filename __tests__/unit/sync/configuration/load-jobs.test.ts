@@ -10,7 +10,7 @@ async function started(text = BASE) {
   const clock = new ManualClock();
   const hub = new FakeHub(clock);
   hub.setSecrets({ name: 'one' });
-  const base = hub.wanted(text);
+  const base = hub.desired(text);
   hub.begin(base);
   expect(await hub.settle(base)).toBe('ConfigurationLoaded');
   hub.events.length = 0;
@@ -19,33 +19,33 @@ async function started(text = BASE) {
 
 const count = (events: readonly string[], name: string) => events.filter((event) => event === name).length;
 
-describe('Loads', () => {
+describe('LoadJobs', () => {
   test('a changed secret is loaded by the sections that use it, and reported with its time', async () => {
     const { hub, clock } = await started();
     await clock.advance(3_600_000);
     hub.setSecrets({ name: 'two' });
-    expect(await hub.settle(hub.wanted(BASE))).toBe('ConfigurationLoaded');
+    expect(await hub.settle(hub.desired(BASE))).toBe('ConfigurationLoaded');
     expect(count(hub.events, 'input_boolean/reload')).toBe(1);
     const { lastReloadTime } = hub.reported;
     expect(hub.reported).toMatchObject({ lastReloadMethod: 'hot-reload', changedSections: [] });
     expect(Date.parse(String(lastReloadTime))).toBeGreaterThanOrEqual(3_600_000);
     // Another process knows it, too, and it stays.
     await clock.advance(3_600_000);
-    expect(await hub.settle(hub.wanted(BASE))).toBe('ConfigurationLoaded');
+    expect(await hub.settle(hub.desired(BASE))).toBe('ConfigurationLoaded');
     expect(hub.reported).toMatchObject({ lastReloadMethod: 'hot-reload', lastReloadTime });
   });
 
   test('the sections that a changed secret needs a restart for are named', async () => {
     const { hub } = await started(RESTART);
     hub.setSecrets({ name: 'two' });
-    expect(await hub.settle(hub.wanted(RESTART, 'hot-reload'))).toBe('RestartPending');
+    expect(await hub.settle(hub.desired(RESTART, 'hot-reload'))).toBe('RestartPending');
     expect(hub.reported).toMatchObject({ changedSections: ['counter'] });
   });
 
   test('what differs is named while it is rejected', async () => {
     const { hub } = await started();
     hub.check = (text) => (text.includes('second') ? 'no' : null);
-    expect(await hub.settle(hub.wanted(HOT))).toBe('CheckFailed');
+    expect(await hub.settle(hub.desired(HOT))).toBe('CheckFailed');
     expect(hub.reported).toMatchObject({ changedSections: ['input_boolean'] });
   });
 
@@ -58,13 +58,13 @@ describe('Loads', () => {
       return null;
     };
     const operator = hub.operator();
-    await operator.sync(hub.wanted(RESTART));
+    await operator.sync(hub.desired(RESTART));
     await clock.advance(1_000);
     expect(checks).toBe(2);
     expect(hub.events).toContain('write villa-configuration-accepted');
     const { annotations } = hub.configMaps.get('villa-configuration')!.metadata;
-    expect(annotations['hub-operator.dev/restart-hash']).toBe(hub.wanted(BASE).content.marker.configuration);
-    expect(await hub.settle(hub.wanted(RESTART), operator)).toBe('ConfigurationLoaded');
+    expect(annotations['hub-operator.dev/restart-hash']).toBe(hub.desired(BASE).content.marker.configuration);
+    expect(await hub.settle(hub.desired(RESTART), operator)).toBe('ConfigurationLoaded');
     expect(count(hub.events, 'restart')).toBe(1);
     expect(hub.loaded.get('counter')).toContain('visits');
   });
@@ -80,9 +80,9 @@ describe('Loads', () => {
       };
       const operator = hub.operator();
       const began = clock.monotonic();
-      await operator.sync(hub.wanted(text));
+      await operator.sync(hub.desired(text));
       await clock.advance(1_000);
-      expect(await hub.settle(hub.wanted(text), operator)).toBe(reason);
+      expect(await hub.settle(hub.desired(text), operator)).toBe(reason);
       return clock.monotonic() - began;
     }
 
@@ -101,16 +101,16 @@ describe('Loads', () => {
     let checks = 0;
     hub.check = () => (++checks <= 3 ? "got 'former'" : null);
     hub.setSecrets({ name: 'two' });
-    expect(await hub.settle(hub.wanted(BASE))).toBe('ConfigurationLoaded');
+    expect(await hub.settle(hub.desired(BASE))).toBe('ConfigurationLoaded');
   });
 
   test('the verdict of the start counts for its secrets alone', async () => {
     const { hub } = await started();
-    const { configuration, secrets } = hub.wanted(BASE).content.marker;
+    const { configuration, secrets } = hub.desired(BASE).content.marker;
     hub.verdict = `${NOT_LOADED}, so the last good one stays:\nno\ncontent ${configuration} ${secrets}`;
-    expect(await hub.operator().sync(hub.wanted(BASE))).toMatchObject({ reason: 'CheckFailed' });
+    expect(await hub.operator().sync(hub.desired(BASE))).toMatchObject({ reason: 'CheckFailed' });
     hub.setSecrets({ name: 'two' });
-    expect(await hub.operator().sync(hub.wanted(BASE))).toMatchObject({ reason: 'ConfigurationGenerated' });
+    expect(await hub.operator().sync(hub.desired(BASE))).toMatchObject({ reason: 'ConfigurationGenerated' });
   });
 
   test('a marker in a new start proves nothing for a pod that was started for other files', async () => {
@@ -118,10 +118,10 @@ describe('Loads', () => {
     const before = hub.text;
     // Published, and then the operator is gone.
     hub.killAfter(2);
-    await hub.untilKilled(hub.wanted(HOT));
+    await hub.untilKilled(hub.desired(HOT));
     hub.restartProcess();
     hub.loaded.set('input_boolean', before);
-    expect(await hub.settle(hub.wanted(HOT))).toBe('ConfigurationLoaded');
+    expect(await hub.settle(hub.desired(HOT))).toBe('ConfigurationLoaded');
     expect(hub.loaded.get('input_boolean')).toContain('second');
   });
 
@@ -133,7 +133,7 @@ describe('Loads', () => {
       void entities.reload('automation');
       return 'no';
     };
-    expect(await hub.settle(hub.wanted(`${BASE}automation:\n  - broken\n`))).toBe('CheckFailed');
+    expect(await hub.settle(hub.desired(`${BASE}automation:\n  - broken\n`))).toBe('CheckFailed');
     expect(hub.loaded.get('automation')).not.toContain('broken');
   });
 
@@ -141,7 +141,7 @@ describe('Loads', () => {
     const clock = new ManualClock();
     const hub = new FakeHub(clock);
     hub.hidesMarker = true;
-    const base = hub.wanted('input_boolean:\n');
+    const base = hub.desired('input_boolean:\n');
     hub.begin(base);
     const operator = hub.operator();
     expect(await hub.reconcile(base, 200, operator)).toMatchObject({ reason: 'ReloadFailed' });
@@ -153,7 +153,7 @@ describe('Loads', () => {
     const operator = hub.operator();
     for (const text of [HOT, BASE]) {
       hub.readsOldFiles = true;
-      expect(await hub.reconcile(hub.wanted(text), 60, operator)).toMatchObject({
+      expect(await hub.reconcile(hub.desired(text), 60, operator)).toMatchObject({
         reason: 'ConfigurationLoaded',
       });
     }
@@ -165,8 +165,8 @@ describe('Loads', () => {
     ['deleted, and another one has its name', {}, '2'],
   ])('a resource that is %s meanwhile loads nothing', async (_, spec, uid) => {
     const { hub, clock } = await started();
-    const wanted = hub.wanted(HOT);
-    const { resource } = wanted;
+    const desired = hub.desired(HOT);
+    const { resource } = desired;
     hub.check = () => {
       hub.latest = {
         ...resource,
@@ -175,7 +175,7 @@ describe('Loads', () => {
       };
       return null;
     };
-    await hub.operator().sync(wanted);
+    await hub.operator().sync(desired);
     await clock.advance(30_000);
     expect(hub.events).not.toContain('input_boolean/reload');
     expect(hub.events).not.toContain('write villa-configuration-accepted');

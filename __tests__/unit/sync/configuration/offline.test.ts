@@ -32,7 +32,7 @@ function setup(given: Given = {}) {
   const { hub = aHub(), pod, strategy = 'auto', published } = given;
   const accepted = 'accepted' in given ? given.accepted : KNOWN;
   const clock = new ManualClock();
-  const { content, resource } = new FakeHub(clock).wanted('input_boolean:\n  second:\n');
+  const { content, resource } = new FakeHub(clock).desired('input_boolean:\n  second:\n');
   const written: (string | undefined)[] = [];
   const writtenSecrets: (string | undefined)[] = [];
   const offered = services({

@@ -1,6 +1,6 @@
 import type { ReloadStrategy } from '../../../../operator/sync/configuration/reload-decision';
 import type { Files } from '../../../../operator/sync/configuration/config-files';
-import type { Wanted } from '../../../../operator/sync/configuration/load-jobs';
+import type { DesiredContent } from '../../../../operator/sync/configuration/load-jobs';
 import { NOT_LOADED } from '../../../../operator/sync/hub/init-containers';
 import { ManualClock } from '../../manual-clock';
 import { FakeHub } from './fake-hub';
@@ -13,7 +13,7 @@ const BROKEN = 'input_boolean:\n  broken: 5\n';
 async function started() {
   const hub = new FakeHub(new ManualClock());
   hub.check = (text) => (text.includes('broken') ? "Invalid config for 'input_boolean'" : null);
-  const base = hub.wanted(BASE);
+  const base = hub.desired(BASE);
   hub.begin(base);
   expect(await hub.settle(base)).toBe('ConfigurationLoaded');
   hub.events.length = 0;
@@ -25,7 +25,7 @@ const changesOf = (events: readonly string[]) => events.filter((event) => event 
 describe('OnlineConfigurations', () => {
   test('reloads a section that has a service, after the marker was seen', async () => {
     const hub = await started();
-    expect(await hub.settle(hub.wanted(HOT))).toBe('ConfigurationLoaded');
+    expect(await hub.settle(hub.desired(HOT))).toBe('ConfigurationLoaded');
     expect(changesOf(hub.events)).toEqual([
       'write villa-configuration',
       'script/reload',
@@ -40,7 +40,7 @@ describe('OnlineConfigurations', () => {
 
   test('writes nothing in an hour once it is loaded, to the cluster or the hub', async () => {
     const hub = await started();
-    const base = hub.wanted(BASE);
+    const base = hub.desired(BASE);
     const online = hub.operator();
     for (let minute = 0; minute < 60; minute++) {
       // It asks for no reconcile of its own, so more often than it would be.
@@ -56,7 +56,7 @@ describe('OnlineConfigurations', () => {
 
   test('restarts for a section without a service, once it was checked', async () => {
     const hub = await started();
-    expect(await hub.settle(hub.wanted(RESTART))).toBe('ConfigurationLoaded');
+    expect(await hub.settle(hub.desired(RESTART))).toBe('ConfigurationLoaded');
     expect(hub.events.filter((event) => event === 'restart')).toHaveLength(1);
     expect(hub.loaded.get('counter')).toContain('visits');
   });
@@ -64,7 +64,7 @@ describe('OnlineConfigurations', () => {
   test('puts the accepted content back when the check rejects a change', async () => {
     const hub = await started();
     const before = hub.text;
-    expect(await hub.settle(hub.wanted(BROKEN))).toBe('CheckFailed');
+    expect(await hub.settle(hub.desired(BROKEN))).toBe('CheckFailed');
     expect(hub.text).toBe(before);
     expect(hub.events).not.toContain('restart');
     expect(hub.events).not.toContain('input_boolean/reload');
@@ -72,18 +72,18 @@ describe('OnlineConfigurations', () => {
 
   test('goes back to a content that waits for a restart, and the restart is not forgotten', async () => {
     const hub = await started();
-    expect(await hub.settle(hub.wanted(RESTART, 'hot-reload'))).toBe('RestartPending');
-    expect(await hub.settle(hub.wanted(BROKEN, 'hot-reload'))).toBe('CheckFailed');
+    expect(await hub.settle(hub.desired(RESTART, 'hot-reload'))).toBe('RestartPending');
+    expect(await hub.settle(hub.desired(BROKEN, 'hot-reload'))).toBe('CheckFailed');
     expect(hub.text).toContain('visits');
-    expect(await hub.settle(hub.wanted(RESTART))).toBe('ConfigurationLoaded');
+    expect(await hub.settle(hub.desired(RESTART))).toBe('ConfigurationLoaded');
     expect(hub.loaded.get('counter')).toContain('visits');
   });
 
   test('under hot-reload a reload of what is reverted comes also after a partial one', async () => {
     const hub = await started();
-    expect(await hub.settle(hub.wanted(`${HOT}counter:\n  visits:\n`, 'hot-reload'))).toBe('RestartPending');
+    expect(await hub.settle(hub.desired(`${HOT}counter:\n  visits:\n`, 'hot-reload'))).toBe('RestartPending');
     expect(hub.loaded.get('input_boolean')).toContain('second');
-    expect(await hub.settle(hub.wanted(BASE, 'hot-reload'))).toBe('ConfigurationLoaded');
+    expect(await hub.settle(hub.desired(BASE, 'hot-reload'))).toBe('ConfigurationLoaded');
     expect(hub.loaded.get('input_boolean')).toContain('first');
   });
 
@@ -91,32 +91,32 @@ describe('OnlineConfigurations', () => {
     const hub = await started();
     // Content, refresh, marker, what is about to be reloaded, the reload, and then the result is lost.
     hub.killAfter(6);
-    await hub.untilKilled(hub.wanted(HOT));
+    await hub.untilKilled(hub.desired(HOT));
     expect(hub.loaded.get('input_boolean')).toContain('second');
-    expect(await hub.settle(hub.wanted(BASE))).toBe('ConfigurationLoaded');
+    expect(await hub.settle(hub.desired(BASE))).toBe('ConfigurationLoaded');
     expect(hub.loaded.get('input_boolean')).toContain('first');
   });
 
   test('a rejection is not tried again by the next process, but in the next start of the hub', async () => {
     const hub = await started();
-    expect(await hub.settle(hub.wanted(BROKEN))).toBe('CheckFailed');
-    const { configuration: configHash } = hub.wanted(BROKEN).content.marker;
+    expect(await hub.settle(hub.desired(BROKEN))).toBe('CheckFailed');
+    const { configuration: configHash } = hub.desired(BROKEN).content.marker;
     hub.setStatus({
       configHash,
       conditions: [{ type: 'Ready', status: 'False', reason: 'CheckFailed', message: 'Rejected.' }],
     } as never);
     hub.events.length = 0;
-    expect(await hub.settle(hub.wanted(BROKEN))).toBe('CheckFailed');
+    expect(await hub.settle(hub.desired(BROKEN))).toBe('CheckFailed');
     expect(hub.events).toEqual([]);
   });
 
   test('restarts also for a content that the pod was started for before', async () => {
     const hub = await started();
     const template = `${BASE}template:\n  - sensor: []\n`;
-    expect(await hub.settle(hub.wanted(template))).toBe('ConfigurationLoaded');
+    expect(await hub.settle(hub.desired(template))).toBe('ConfigurationLoaded');
     expect(hub.events).not.toContain('restart');
     // A section that goes has no reload, and the hash of this content is that of the first start.
-    expect(await hub.settle(hub.wanted(BASE))).toBe('ConfigurationLoaded');
+    expect(await hub.settle(hub.desired(BASE))).toBe('ConfigurationLoaded');
     expect(hub.events.filter((event) => event === 'delete pod')).toHaveLength(1);
     expect(hub.loaded.get('template')).not.toContain('sensor');
   });
@@ -125,17 +125,17 @@ describe('OnlineConfigurations', () => {
     const hub = await started();
     const files = { 'switches.yaml': 'second:\n' };
     const text = 'input_boolean: !include switches.yaml\n';
-    expect(await hub.settle(hub.wanted(text, 'hot-reload', files))).toBe('RestartPending');
+    expect(await hub.settle(hub.desired(text, 'hot-reload', files))).toBe('RestartPending');
     expect(hub.text).toContain('first');
-    expect(await hub.settle(hub.wanted(text, 'auto', files))).toBe('ConfigurationLoaded');
+    expect(await hub.settle(hub.desired(text, 'auto', files))).toBe('ConfigurationLoaded');
     expect(hub.events.filter((event) => event === 'restart')).toHaveLength(1);
     expect(hub.loaded.get('input_boolean')).toContain('switches.yaml');
   });
 
   test('restarts for what is pending when the strategy allows it', async () => {
     const hub = await started();
-    expect(await hub.settle(hub.wanted(RESTART, 'hot-reload'))).toBe('RestartPending');
-    expect(await hub.settle(hub.wanted(RESTART, 'auto'))).toBe('ConfigurationLoaded');
+    expect(await hub.settle(hub.desired(RESTART, 'hot-reload'))).toBe('RestartPending');
+    expect(await hub.settle(hub.desired(RESTART, 'auto'))).toBe('ConfigurationLoaded');
     expect(hub.events).toContain('restart');
   });
 
@@ -145,12 +145,12 @@ describe('OnlineConfigurations', () => {
       const hub = await started();
       hub.holdsRollouts = true;
       const operator = hub.operator();
-      expect(await hub.reconcile(hub.wanted(RESTART), 5, operator)).toMatchObject({
+      expect(await hub.reconcile(hub.desired(RESTART), 5, operator)).toMatchObject({
         reason: 'RestartPending',
       });
       return { hub, operator };
     }
-    const restartsLater = async (hub: FakeHub, reached: Wanted) => {
+    const restartsLater = async (hub: FakeHub, reached: DesiredContent) => {
       hub.holdsRollouts = false;
       hub.events.length = 0;
       await hub.reconcile(reached, 5);
@@ -164,19 +164,19 @@ describe('OnlineConfigurations', () => {
       const message =
         'The hub is to be restarted to load counter. The restart has not begun: the Hub villa reports InvalidSpec. Correct what its conditions name.';
       const waits = { type: 'Waiting', reason: 'RestartPending', message };
-      expect(await hub.reconcile(hub.wanted(RESTART), 5, operator)).toMatchObject(waits);
+      expect(await hub.reconcile(hub.desired(RESTART), 5, operator)).toMatchObject(waits);
       // By another process as well.
-      expect(await hub.reconcile(hub.wanted(RESTART), 5)).toMatchObject(waits);
+      expect(await hub.reconcile(hub.desired(RESTART), 5)).toMatchObject(waits);
       hub.setMistake(undefined);
-      expect(await restartsLater(hub, hub.wanted(RESTART))).toBe(true);
-      expect(await hub.settle(hub.wanted(RESTART), operator)).toBe('ConfigurationLoaded');
+      expect(await restartsLater(hub, hub.desired(RESTART))).toBe(true);
+      expect(await hub.settle(hub.desired(RESTART), operator)).toBe('ConfigurationLoaded');
     });
 
     test('is said to be in progress beside a problem of the Hub that does not hold it back', async () => {
       const hub = await started();
       hub.holdsRollouts = true;
       hub.setProblem({ reason: 'NotYetSupported', message: 'delivery: File is not supported.' });
-      expect(await hub.reconcile(hub.wanted(RESTART), 5)).toMatchObject({
+      expect(await hub.reconcile(hub.desired(RESTART), 5)).toMatchObject({
         reason: 'RestartPending',
         message: 'The hub is being restarted to load counter.',
       });
@@ -184,51 +184,51 @@ describe('OnlineConfigurations', () => {
 
     test('is withdrawn when the change is taken back', async () => {
       const { hub, operator } = await decided();
-      expect(await hub.settle(hub.wanted(BASE), operator)).toBe('ConfigurationLoaded');
-      expect(await restartsLater(hub, hub.wanted(BASE))).toBe(false);
+      expect(await hub.settle(hub.desired(BASE), operator)).toBe('ConfigurationLoaded');
+      expect(await restartsLater(hub, hub.desired(BASE))).toBe(false);
     });
 
     test.each([1, 2, 3, 4, 5, 6, 7])('so also by a process that is killed at change %i', async (step) => {
       const { hub, operator } = await decided();
       hub.killAfter(step);
-      expect(await hub.settle(hub.wanted(BASE), operator)).toBe('ConfigurationLoaded');
-      expect(await restartsLater(hub, hub.wanted(BASE))).toBe(false);
+      expect(await hub.settle(hub.desired(BASE), operator)).toBe('ConfigurationLoaded');
+      expect(await restartsLater(hub, hub.desired(BASE))).toBe(false);
     });
 
     test('is withdrawn when a new file is taken back, which a hub that runs has never seen', async () => {
       const hub = await started();
       hub.holdsRollouts = true;
       const files = { 'switches.yaml': 'second:\n' };
-      const added = hub.wanted('input_boolean: !include switches.yaml\n', 'auto', files);
+      const added = hub.desired('input_boolean: !include switches.yaml\n', 'auto', files);
       const operator = hub.operator();
       expect(await hub.reconcile(added, 5, operator)).toMatchObject({ reason: 'RestartPending' });
-      expect(await hub.settle(hub.wanted(BASE), operator)).toBe('ConfigurationLoaded');
-      expect(await restartsLater(hub, hub.wanted(BASE))).toBe(false);
+      expect(await hub.settle(hub.desired(BASE), operator)).toBe('ConfigurationLoaded');
+      expect(await restartsLater(hub, hub.desired(BASE))).toBe(false);
     });
 
     test('is withdrawn when the strategy becomes hot-reload', async () => {
       const { hub, operator } = await decided();
-      const wanted = hub.wanted(RESTART, 'hot-reload');
-      expect(await hub.settle(wanted, operator)).toBe('RestartPending');
-      expect(await restartsLater(hub, wanted)).toBe(false);
+      const desired = hub.desired(RESTART, 'hot-reload');
+      expect(await hub.settle(desired, operator)).toBe('RestartPending');
+      expect(await restartsLater(hub, desired)).toBe(false);
     });
 
     test('stays when another change follows, also one that is rejected', async () => {
       const { hub, operator } = await decided();
-      expect(await hub.settle(hub.wanted(BROKEN), operator)).toBe('CheckFailed');
-      expect(await hub.reconcile(hub.wanted(RESTART), 5, operator)).toMatchObject({
+      expect(await hub.settle(hub.desired(BROKEN), operator)).toBe('CheckFailed');
+      expect(await hub.reconcile(hub.desired(RESTART), 5, operator)).toMatchObject({
         reason: 'RestartPending',
       });
-      expect(await restartsLater(hub, hub.wanted(RESTART))).toBe(true);
+      expect(await restartsLater(hub, hub.desired(RESTART))).toBe(true);
     });
   });
 
   test('a restart by a person loads what is pending, and is reported as a restart', async () => {
     const hub = await started();
     const operator = hub.operator();
-    expect(await hub.settle(hub.wanted(RESTART, 'hot-reload'), operator)).toBe('RestartPending');
+    expect(await hub.settle(hub.desired(RESTART, 'hot-reload'), operator)).toBe('RestartPending');
     hub.restart();
-    expect(await hub.settle(hub.wanted(RESTART, 'hot-reload'), operator)).toBe('ConfigurationLoaded');
+    expect(await hub.settle(hub.desired(RESTART, 'hot-reload'), operator)).toBe('ConfigurationLoaded');
     expect(hub.loaded.get('counter')).toContain('visits');
     expect(hub.reported).toMatchObject({ lastReloadMethod: 'restart', changedSections: [] });
   });
@@ -238,13 +238,13 @@ describe('OnlineConfigurations', () => {
     const operator = hub.operator();
     for (let count = 0; count < 2; count++) {
       hub.hangs = true;
-      await operator.sync(hub.wanted(HOT));
+      await operator.sync(hub.desired(HOT));
       await hub.clock.advance(9 * 60_000);
-      expect(await operator.sync(hub.wanted(HOT))).toMatchObject({ reason: 'HubNotReady' });
+      expect(await operator.sync(hub.desired(HOT))).toMatchObject({ reason: 'HubNotReady' });
       expect(changesOf(hub.events)).toEqual([]);
       hub.hangs = false;
-      expect(await hub.settle(hub.wanted(HOT), operator)).toBe('ConfigurationLoaded');
-      expect(await hub.settle(hub.wanted(BASE), operator)).toBe('ConfigurationLoaded');
+      expect(await hub.settle(hub.desired(HOT), operator)).toBe('ConfigurationLoaded');
+      expect(await hub.settle(hub.desired(BASE), operator)).toBe('ConfigurationLoaded');
       expect(hub.events).not.toContain('restart');
       hub.events.length = 0;
     }
@@ -254,15 +254,15 @@ describe('OnlineConfigurations', () => {
     const hub = await started();
     const operator = hub.operator();
     hub.hangs = true;
-    await operator.sync(hub.wanted(HOT));
+    await operator.sync(hub.desired(HOT));
     hub.hangs = false;
     expect(await operator.syncInvalid()).toMatchObject({ reason: 'InvalidConfiguration' });
     await hub.clock.advance(60 * 60_000);
     hub.hangs = true;
-    expect(await operator.sync(hub.wanted(HOT))).toMatchObject({ type: 'Waiting', after: 5_000 });
+    expect(await operator.sync(hub.desired(HOT))).toMatchObject({ type: 'Waiting', after: 5_000 });
     expect(hub.text).toContain('first');
     hub.hangs = false;
-    expect(await hub.settle(hub.wanted(HOT), operator)).toBe('ConfigurationLoaded');
+    expect(await hub.settle(hub.desired(HOT), operator)).toBe('ConfigurationLoaded');
     expect(hub.events).not.toContain('restart');
   });
 
@@ -271,31 +271,31 @@ describe('OnlineConfigurations', () => {
     async function writtenAway(text: string, files: Files = {}) {
       const hub = await started();
       hub.hangs = true;
-      const wanted = hub.wanted(text, 'hot-reload', files);
-      const outcome = await hub.operator().sync(wanted, true);
+      const desired = hub.desired(text, 'hot-reload', files);
+      const outcome = await hub.operator().sync(desired, true);
       hub.hangs = false;
-      return { hub, wanted, outcome };
+      return { hub, desired, outcome };
     }
 
     test('is loaded by a pod that starts with it, which is seen', async () => {
-      const { hub, wanted } = await writtenAway(RESTART);
+      const { hub, desired } = await writtenAway(RESTART);
       hub.restart();
-      expect(await hub.settle(wanted)).toBe('ConfigurationLoaded');
+      expect(await hub.settle(desired)).toBe('ConfigurationLoaded');
       expect(hub.reported).toMatchObject({ lastReloadMethod: 'restart', changedSections: [] });
       expect(hub.events.filter((event) => event === 'restart')).toHaveLength(1);
     });
 
     test('is pending when the hub may have started before it had the file', async () => {
-      const { hub, wanted } = await writtenAway(RESTART);
+      const { hub, desired } = await writtenAway(RESTART);
       hub.restartProcess();
-      expect(await hub.settle(wanted)).toBe('RestartPending');
+      expect(await hub.settle(desired)).toBe('RestartPending');
       expect(hub.reported).toMatchObject({ changedSections: ['counter'] });
     });
 
     test('is what the next change is compared with, once a pod has started with it', async () => {
       const { hub } = await writtenAway(RESTART);
       hub.restart();
-      const next = hub.wanted(RESTART.replace('first:', 'second:'), 'hot-reload');
+      const next = hub.desired(RESTART.replace('first:', 'second:'), 'hot-reload');
       expect(await hub.settle(next)).toBe('ConfigurationLoaded');
       expect(hub.loaded.get('input_boolean')).toContain('second');
       expect(hub.events.filter((event) => event === 'restart')).toHaveLength(1);
@@ -303,13 +303,13 @@ describe('OnlineConfigurations', () => {
 
     test('is not a new file, which a hub that restarts by itself could not read', async () => {
       const files = { 'switches.yaml': 'second:\n' };
-      const { hub, wanted, outcome } = await writtenAway('input_boolean: !include switches.yaml\n', files);
+      const { hub, desired, outcome } = await writtenAway('input_boolean: !include switches.yaml\n', files);
       expect(outcome).toMatchObject({
         type: 'Stalled',
         reason: 'RestartPending',
         message: expect.stringContaining('switches.yaml in spec.files is new'),
       });
-      expect(await hub.settle(wanted)).toBe('RestartPending');
+      expect(await hub.settle(desired)).toBe('RestartPending');
       expect(hub.events).toEqual([]);
     });
   });
@@ -324,21 +324,21 @@ describe('OnlineConfigurations', () => {
 
     test('is left to a person, who is told how to replace it', async () => {
       const hub = await fellBack();
-      const wanted = hub.wanted(HOT, 'hot-reload');
-      expect(await hub.reconcile(wanted, 20)).toMatchObject({
+      const desired = hub.desired(HOT, 'hot-reload');
+      expect(await hub.reconcile(desired, 20)).toMatchObject({
         type: 'Stalled',
         reason: 'RestartPending',
         message: expect.stringMatching(/delete the pod villa-0, or set spec\.reloadStrategy to auto/),
       });
       expect(hub.events).not.toContain('restart');
       hub.restart();
-      expect(await hub.settle(wanted)).toBe('ConfigurationLoaded');
+      expect(await hub.settle(desired)).toBe('ConfigurationLoaded');
     });
 
     test('is replaced once the strategy is auto', async () => {
       const hub = await fellBack();
-      await hub.reconcile(hub.wanted(HOT, 'hot-reload'), 20);
-      expect(await hub.settle(hub.wanted(HOT))).toBe('ConfigurationLoaded');
+      await hub.reconcile(hub.desired(HOT, 'hot-reload'), 20);
+      expect(await hub.settle(hub.desired(HOT))).toBe('ConfigurationLoaded');
       expect(hub.events.filter((event) => event === 'restart')).toHaveLength(1);
     });
   });
@@ -348,10 +348,10 @@ describe('OnlineConfigurations', () => {
     hub.verdict = `${NOT_LOADED}, so the last good one stays:\nno\ncontent sha256:other`;
     hub.readsOldFiles = true;
     hub.holdsRollouts = true;
-    expect(await hub.reconcile(hub.wanted(HOT), 5)).toMatchObject({ reason: 'RestartPending' });
-    expect(await hub.reconcile(hub.wanted(HOT), 5)).toMatchObject({ reason: 'RestartPending' });
+    expect(await hub.reconcile(hub.desired(HOT), 5)).toMatchObject({ reason: 'RestartPending' });
+    expect(await hub.reconcile(hub.desired(HOT), 5)).toMatchObject({ reason: 'RestartPending' });
     hub.holdsRollouts = false;
-    expect(await hub.settle(hub.wanted(HOT))).toBe('ConfigurationLoaded');
+    expect(await hub.settle(hub.desired(HOT))).toBe('ConfigurationLoaded');
     expect(hub.events.filter((event) => event === 'restart')).toHaveLength(1);
     expect(hub.events).not.toContain('delete pod');
   });
@@ -363,14 +363,14 @@ describe('OnlineConfigurations', () => {
     test('says what is true: no restart loads it', async () => {
       const hub = await started();
       const operator = hub.operator();
-      const wanted = hub.wanted(NEW, 'hot-reload', files);
-      expect(await hub.reconcile(wanted, 5, operator)).toMatchObject({
+      const desired = hub.desired(NEW, 'hot-reload', files);
+      expect(await hub.reconcile(desired, 5, operator)).toMatchObject({
         reason: 'RestartPending',
         message:
           'switches.yaml in spec.files is new. A hub can read it only after its pod has started with it, and spec.reloadStrategy is hot-reload, so nothing of this change is written, and a restart of the hub does not load it. Set spec.reloadStrategy to auto for this change, or put the text into a file that exists or into spec.configuration.',
       });
       hub.restart();
-      expect(await hub.reconcile(wanted, 5, operator)).toMatchObject({ reason: 'RestartPending' });
+      expect(await hub.reconcile(desired, 5, operator)).toMatchObject({ reason: 'RestartPending' });
       expect(hub.text).toContain('first');
     });
 
@@ -380,19 +380,19 @@ describe('OnlineConfigurations', () => {
       ['hot-reload again, once the file is there', NEW.concat('# a comment\n'), 'hot-reload', files],
     ])('names ways out that are: %s', async (way, text, strategy, given) => {
       const hub = await started();
-      expect(await hub.settle(hub.wanted(NEW, 'hot-reload', files))).toBe('RestartPending');
+      expect(await hub.settle(hub.desired(NEW, 'hot-reload', files))).toBe('RestartPending');
       if (way.includes('again'))
-        expect(await hub.settle(hub.wanted(NEW, 'auto', files))).toBe('ConfigurationLoaded');
-      expect(await hub.settle(hub.wanted(text, strategy, given))).toBe('ConfigurationLoaded');
+        expect(await hub.settle(hub.desired(NEW, 'auto', files))).toBe('ConfigurationLoaded');
+      expect(await hub.settle(hub.desired(text, strategy, given))).toBe('ConfigurationLoaded');
     });
 
     test('as is the text in a file that exists', async () => {
       const hub = new FakeHub(new ManualClock());
       const text = 'input_boolean: !include present.yaml\n';
-      const base = hub.wanted(text, 'hot-reload', { 'present.yaml': 'first:\n' });
+      const base = hub.desired(text, 'hot-reload', { 'present.yaml': 'first:\n' });
       hub.begin(base);
       expect(await hub.settle(base)).toBe('ConfigurationLoaded');
-      const more = hub.wanted(text, 'hot-reload', { 'present.yaml': 'first:\nsecond:\n' });
+      const more = hub.desired(text, 'hot-reload', { 'present.yaml': 'first:\nsecond:\n' });
       expect(await hub.settle(more)).toBe('ConfigurationLoaded');
       expect(hub.events).not.toContain('restart');
       expect(hub.events).toContain('input_boolean/reload');
@@ -403,7 +403,7 @@ describe('OnlineConfigurations', () => {
     test('is followed under auto by a restart, which loads the section', async () => {
       const hub = await started();
       hub.cannotReload = true;
-      expect(await hub.settle(hub.wanted(HOT))).toBe('ConfigurationLoaded');
+      expect(await hub.settle(hub.desired(HOT))).toBe('ConfigurationLoaded');
       expect(hub.events.filter((event) => event === 'input_boolean/reload')).toHaveLength(3);
       expect(hub.events.filter((event) => event === 'restart')).toHaveLength(1);
       expect(hub.loaded.get('input_boolean')).toContain('second');
@@ -413,18 +413,18 @@ describe('OnlineConfigurations', () => {
       const hub = await started();
       hub.cannotReload = true;
       const operator = hub.operator();
-      const wanted = hub.wanted(HOT, 'hot-reload');
-      expect(await hub.reconcile(wanted, 20, operator)).toMatchObject({
+      const desired = hub.desired(HOT, 'hot-reload');
+      expect(await hub.reconcile(desired, 20, operator)).toMatchObject({
         type: 'Stalled',
         reason: 'ReloadFailed',
         message: expect.stringContaining('input_boolean.reload failed'),
         status: { changedSections: ['input_boolean'] },
       });
-      expect(await hub.reconcile(wanted, 60, operator)).toMatchObject({ reason: 'ReloadFailed' });
+      expect(await hub.reconcile(desired, 60, operator)).toMatchObject({ reason: 'ReloadFailed' });
       expect(hub.events.filter((event) => event === 'input_boolean/reload')).toHaveLength(3);
       hub.cannotReload = false;
-      await hub.reconcile(wanted, 8 * 60, operator);
-      expect(await hub.settle(wanted, operator)).toBe('ConfigurationLoaded');
+      await hub.reconcile(desired, 8 * 60, operator);
+      expect(await hub.settle(desired, operator)).toBe('ConfigurationLoaded');
       expect(hub.events).not.toContain('restart');
     });
   });
@@ -438,12 +438,12 @@ describe('OnlineConfigurations', () => {
   ])('while %s, nothing is written for hours', async (_, text, strategy, files, reason) => {
     const hub = await started();
     const operator = hub.operator();
-    const wanted = hub.wanted(text, strategy, files);
-    expect(await hub.settle(wanted, operator)).toBe(reason);
+    const desired = hub.desired(text, strategy, files);
+    expect(await hub.settle(desired, operator)).toBe(reason);
     hub.events.length = 0;
     for (let resync = 0; resync < 30; resync++) {
       await hub.clock.advance(10 * 60_000);
-      expect(await hub.settle(wanted, operator)).toBe(reason);
+      expect(await hub.settle(desired, operator)).toBe(reason);
     }
     expect(hub.events).toEqual([]);
   });
@@ -461,12 +461,12 @@ describe('OnlineConfigurations', () => {
       const hub = await started();
       const before = hub.text;
       hub.killAfter(step);
-      const wanted = hub.wanted(text, strategy);
-      expect(await hub.settle(wanted)).toBe(reason);
+      const desired = hub.desired(text, strategy);
+      expect(await hub.settle(desired)).toBe(reason);
       if (reason === 'CheckFailed') {
         expect(hub.text).toBe(before);
         expect(hub.events).not.toContain('restart');
-      } else expect(hub.text).toBe(wanted.content.files['configuration.yaml']);
+      } else expect(hub.text).toBe(desired.content.files['configuration.yaml']);
       if (text === HOT) expect(hub.loaded.get('input_boolean')).toContain('second');
       if (text === RESTART && strategy === 'auto') expect(hub.loaded.get('counter')).toContain('visits');
       if (strategy === 'hot-reload') expect(hub.events).not.toContain('restart');

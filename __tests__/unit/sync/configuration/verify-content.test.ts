@@ -1,4 +1,4 @@
-import { showContent } from '../../../../operator/sync/configuration/verify-content';
+import { verifyContent } from '../../../../operator/sync/configuration/verify-content';
 import { ManualClock } from '../../manual-clock';
 import { aHub, services } from '../fixtures';
 
@@ -23,17 +23,17 @@ async function show(checkDuration: number, roundOfFiles: number) {
     },
   };
   const given = services({ clock, cluster: { request: () => Promise.resolve(undefined as never) } });
-  const wanted = {
+  const desired = {
     hub: aHub(),
     client: client as never,
     marker: MARKER,
     knownWarnings: '',
     redact: String,
     hasChanged: () => Promise.resolve(false),
-    patience: 0,
+    rejectAfter: 0,
   };
   let shown: unknown;
-  const showing = showContent(given, wanted, new AbortController().signal).then((result) => {
+  const showing = verifyContent(given, desired, new AbortController().signal).then((result) => {
     shown = result;
   });
   for (let step = 0; step < 500 && shown === undefined; step++) await clock.advance(1_000);
@@ -41,7 +41,7 @@ async function show(checkDuration: number, roundOfFiles: number) {
   return shown;
 }
 
-describe('showContent', () => {
+describe('verifyContent', () => {
   test('a check that takes longer than the limit leaves the hub rounds to read the files', async () => {
     expect(await show(31_000, 5)).toMatchObject({ type: 'seen' });
   });

@@ -18,8 +18,13 @@ describe('locate', () => {
       'Created',
       'b',
     ],
-    ['its name, after its entry has gone', { spec: { name: 'a' }, status: { floorID: 'x' } }, 'Foreign', 'a'],
-    ['its name', { spec: { name: 'b ' } }, 'Foreign', 'b'],
+    [
+      'its name, after its entry has gone',
+      { spec: { name: 'a' }, status: { floorID: 'x' } },
+      'Unmanaged',
+      'a',
+    ],
+    ['its name', { spec: { name: 'b ' } }, 'Unmanaged', 'b'],
   ])('an entry is found by %s', (_what, fields, type, id) => {
     expect(find(fields)).toEqual({ type, id });
   });
@@ -46,7 +51,7 @@ describe('locate', () => {
   test('what the hub rejected was not created: an entry of its name is that of a user', () => {
     const ready = { type: 'Ready', status: 'False', reason: 'RejectedByHub' };
     const status = { pendingName: 'a', conditions: [ready] };
-    expect(find({ spec: { name: 'A' }, status })).toEqual({ type: 'Foreign', id: 'a' });
+    expect(find({ spec: { name: 'A' }, status })).toEqual({ type: 'Unmanaged', id: 'a' });
   });
 
   test('an unknown name is absent', () => {

@@ -170,7 +170,7 @@ export class Bootstrap {
       try {
         const login = await createUser(rest, owner);
         if (login) {
-          this.sessions.keep(hub, login);
+          this.sessions.set(hub, login);
           // The credentials were rejected by the hub of an earlier volume.
           this.rejectedCredentials.clear(hub);
         }

@@ -27,7 +27,7 @@ export class InterruptedOnboarding {
         clock: this.clock,
         connect: (made) => (connection = this.sessions.connect(rest, made)),
       });
-      if (session) this.sessions.keep(hub, session);
+      if (session) this.sessions.set(hub, session);
     } finally {
       connection?.close();
     }
@@ -44,7 +44,7 @@ export class InterruptedOnboarding {
       const connection = this.sessions.connect(rest, session);
       try {
         await transferUsername(connection, credentials.username, replaces);
-        this.sessions.keep(endpoint.hub, session);
+        this.sessions.set(endpoint.hub, session);
       } finally {
         connection.close();
       }

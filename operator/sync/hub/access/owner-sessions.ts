@@ -33,7 +33,7 @@ export class OwnerSessions {
   }
 
   /** Keeps a login that was made without {@link run}, for the sessions that follow. */
-  keep(hub: Hub, session: Login): void {
+  set(hub: Hub, session: Login): void {
     this.logins.set(hub, session);
   }
 
