@@ -6,6 +6,12 @@ import tseslint from 'typescript-eslint';
 
 /** Files below `target` must not import files below any of `from`. */
 const zone = (target, ...from) => from.map((source) => ({ target, from: source }));
+/** Of the operator, files below `target` import only those below any of `allowed`. */
+const ofOperator = (target, ...allowed) => ({
+  target,
+  from: 'operator',
+  ...(allowed.length > 0 && { except: allowed.map((path) => `./${path}`) }),
+});
 
 export default tseslint.config(
   { ignores: ['build/', 'dist/', 'imports/', '.sandbox/', 'coverage/', '**/*.mjs'] },
@@ -51,40 +57,50 @@ export default tseslint.config(
         {
           basePath: import.meta.dirname,
           zones: [
+            ofOperator('operator/kinds', 'kinds'),
             ...zone(
               'operator/runtime',
               'operator/client',
               'operator/sync',
               'operator/webhook',
               'operator/offline',
-              'sandbox',
-              'manifests',
             ),
             ...zone(
               'operator/client',
-              'operator/runtime',
               'operator/kinds',
-              'operator/sync',
-              'operator/webhook',
-              'operator/offline',
-              'sandbox',
-              'manifests',
-            ),
-            ...zone(
-              'operator/kinds',
-              'operator/client',
               'operator/runtime',
               'operator/sync',
               'operator/webhook',
               'operator/offline',
-              'sandbox',
-              'manifests',
             ),
-            ...zone('operator/sync', 'operator/webhook', 'operator/offline', 'sandbox', 'manifests'),
-            ...zone('operator/webhook', 'operator/offline', 'sandbox', 'manifests'),
-            ...zone('operator', 'deploy', 'sandbox', 'image', 'manifests', '__tests__', 'bench'),
-            ...zone('deploy', 'operator/client', 'operator/runtime', 'operator/sync', 'sandbox'),
-            ...zone('manifests', 'operator/client', 'operator/runtime', 'operator/sync', 'sandbox'),
+            ...zone('operator/sync', 'operator/webhook', 'operator/offline'),
+            ...zone('operator/webhook', 'operator/offline'),
+            ...zone('operator', 'main.ts', 'manifests', 'deploy', 'image', 'sandbox', 'bench', '__tests__'),
+            // Values of the chart and pages of the reference are made from the settings and metrics.
+            ofOperator(
+              'manifests',
+              'kinds',
+              'settings.ts',
+              'metrics.ts',
+              'memory-metrics.ts',
+              'resource-metrics.ts',
+            ),
+            ...zone('manifests', 'main.ts', 'deploy', 'image', 'sandbox', 'bench', '__tests__'),
+            ofOperator('main.ts', 'kinds'),
+            ...zone('main.ts', 'deploy', 'image', 'sandbox', 'bench', '__tests__'),
+            ofOperator('deploy', 'kinds'),
+            ...zone('deploy', 'main.ts', 'image', 'sandbox', 'bench', '__tests__'),
+            ofOperator('image'),
+            ...zone('image', 'main.ts', 'deploy', 'sandbox', 'bench', '__tests__'),
+            ...zone(
+              'sandbox',
+              'main.ts',
+              'operator/client',
+              'operator/sync',
+              'operator/webhook',
+              'operator/offline',
+            ),
+            ...zone('sandbox', 'bench', '__tests__'),
           ],
         },
       ],

@@ -103,6 +103,7 @@ export const automation = defineChild({
     { name: 'Enabled', type: 'boolean', jsonPath: '.spec.enabled', wide: true },
     readyColumn,
   ],
+  validated: true,
   identity: effectiveId,
 });
 

@@ -156,6 +156,7 @@ export const configuration = defineChild({
     ),
   ],
   // A hub has one configuration.
+  validated: true,
   identity: (resource) => `configuration of ${hubOfChild(resource)}`,
   owns: ['ConfigMap', 'Secret'],
   access: [

@@ -31,15 +31,8 @@ export const kindsByName: ReadonlyMap<string, KindDefinition> = new Map(
   kinds.map((definition) => [definition.kind, definition]),
 );
 
-/** The kinds that the webhook looks at: those with a rule, or with fields that a schema cannot check. */
-export const validatedKinds: readonly KindDefinition[] = [
-  hub,
-  configuration,
-  automation,
-  scene,
-  script,
-  integration,
-];
+/** The kinds that the webhook is called for. */
+export const validatedKinds: readonly KindDefinition[] = kinds.filter(({ validated }) => validated);
 
 export {
   area,

@@ -33,6 +33,8 @@ export interface KindDefinition<Spec extends Schema = Schema, Status extends Sch
    * change of its spec. Absent: readiness, and all of the status but the conditions.
    */
   dependentStatus?(resource: Resource<Infer<Spec>, Infer<Status>>): unknown;
+  /** The webhook is called for it: it has a rule there, or fields that a schema cannot check. */
+  readonly validated?: true;
   /** Kinds of objects that its sync module creates and owns; a change to one reconciles the owner. */
   readonly owns?: readonly string[];
   /** Permissions of its sync module beyond reading its own kind and writing its status. */

@@ -105,7 +105,7 @@ export const readyReasons = {
   },
   NotYetSupported: {
     kinds: 'all',
-    meaning: 'This version of the operator does not implement the kind or the field yet.',
+    meaning: 'This version of the operator does not implement the field yet.',
     action: 'Remove the field, or wait for a later version.',
   },
   ApiServerError: {

@@ -82,6 +82,7 @@ export const scene = defineChild({
     { name: 'Entities', type: 'integer', jsonPath: '.status.entityCount' },
     readyColumn,
   ],
+  validated: true,
   identity: effectiveId,
 });
 

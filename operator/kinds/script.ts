@@ -122,6 +122,7 @@ export const script = defineChild({
     { name: 'Mode', type: 'string', jsonPath: '.status.mode' },
     readyColumn,
   ],
+  validated: true,
   identity: scriptId,
 });
 

@@ -7,12 +7,12 @@ import { hubModule } from './hub';
 import { integrationModule } from './integration';
 import { HubClients } from './hub-clients';
 import { notForExternalHubs } from './not-for-external-hubs';
-import { notYetSupported } from './not-yet-supported';
 import { registryModules } from './registry';
 import { secretsModule } from './secrets';
 import type { Services } from './services';
 
 export interface SyncModules {
+  /** @throws Error the kind has none: it is missing in this file */
   of(kind: string): SyncModule<CustomResource>;
   /**
    * Starts no further write to a hub. Resolves when those in progress have ended and their reconciles know the result, or
@@ -23,32 +23,44 @@ export interface SyncModules {
   close(): void;
 }
 
-/** The sync module of every kind that has one. */
+/** What the folder of one kind, or of several that are alike, contributes. */
+interface KindModules {
+  /** By kind. */
+  readonly modules: Readonly<Record<string, SyncModule<CustomResource>>>;
+  /** As {@link SyncModules.drain}, for its own writes. */
+  drain?(): Promise<void>;
+  /** Aborts what runs besides reconciles, before the connections are closed. */
+  close?(): void;
+}
+
+/** The sync modules of all kinds. */
 export function syncModules(services: Services): SyncModules {
   const hubs = new HubClients(services);
-  const configEntities = configEntityModules(services, hubs);
-  const community = communityModule(services, hubs);
   const configuration = configurationModule(services, hubs);
-  const integrations = integrationModule(services, hubs);
-  const modules = new Map<string, SyncModule<CustomResource>>(
-    Object.entries({
-      Hub: hubModule(services, hubs, configuration.isLoading),
-      HubConfiguration: notForExternalHubs(hubs, configuration.module),
-      HubSecrets: notForExternalHubs(hubs, secretsModule(services)),
-      HubCommunityRepository: notForExternalHubs(hubs, community.module),
-      HubIntegration: integrations.module,
-      ...configEntities.modules,
-      ...registryModules(services, hubs),
-    }),
-  );
+  const community = communityModule(services, hubs);
+  const integration = integrationModule(services, hubs);
+  const all: readonly KindModules[] = [
+    { modules: { Hub: hubModule(services, hubs, configuration.isLoading) } },
+    { ...configuration, modules: { HubConfiguration: notForExternalHubs(hubs, configuration.module) } },
+    { modules: { HubSecrets: notForExternalHubs(hubs, secretsModule(services)) } },
+    { ...community, modules: { HubCommunityRepository: notForExternalHubs(hubs, community.module) } },
+    { ...integration, modules: { HubIntegration: integration.module } },
+    configEntityModules(services, hubs),
+    registryModules(services, hubs),
+  ];
+  const byKind = new Map(all.flatMap(({ modules }) => Object.entries(modules)));
   return {
-    of: (kind) => modules.get(kind) ?? notYetSupported,
+    of: (kind) => {
+      const module = byKind.get(kind);
+      if (!module)
+        throw new Error(`cannot reconcile ${kind}: operator/sync/index.ts has no sync module for it`);
+      return module;
+    },
     drain: async () => {
-      await Promise.all([configEntities.drain(), integrations.drain()]);
+      await Promise.all(all.map(async (each) => each.drain?.()));
     },
     close: () => {
-      configuration.close();
-      community.close();
+      for (const each of all) each.close?.();
       hubs.close();
     },
   };

@@ -85,6 +85,7 @@ export const hub = defineKind({
     { name: 'Version', type: 'string', jsonPath: '.status.version' },
     { name: 'URL', type: 'string', jsonPath: '.status.url' },
   ],
+  validated: true,
   hubName: ({ metadata }) => metadata.name ?? '',
   // HubConfiguration and HubSecrets refer to the Hub, not the other way round. The Hub depends on the objects that they
   // generate, which have fixed names.

@@ -9,13 +9,15 @@ import { RegistrySync } from './sync';
 
 const entryTypes = [floors, labels, areas];
 
-/** The sync modules of the kinds whose objects are entries in registries of the hub, by kind. */
+/** The sync modules of the kinds whose objects are entries in registries of the hub. */
 export function registryModules(services: Services, hubs: HubClients) {
   const contexts = new HubContexts(services, entryTypes);
-  return Object.fromEntries(
-    entryTypes.map((entryType) => [
-      entryType.definition.kind,
-      childModule(services, hubs, new RegistrySync(entryType, services, contexts)),
-    ]),
-  );
+  return {
+    modules: Object.fromEntries(
+      entryTypes.map((entryType) => [
+        entryType.definition.kind,
+        childModule(services, hubs, new RegistrySync(entryType, services, contexts)),
+      ]),
+    ),
+  };
 }
