@@ -12,7 +12,7 @@ import { observeMemoryLimits } from './memory-metrics';
 import type { Metrics } from './metrics';
 import { observeResources } from './resource-metrics';
 import { Applier } from './runtime/apply';
-import { FIELD_MANAGER } from './runtime/object-ownership';
+import { FIELD_MANAGER, ObjectOwnership } from './runtime/object-ownership';
 import { Cache, hubKey } from './runtime/cache';
 import { type ControlledKind, Controller } from './runtime/controller';
 import { EventWriter } from './runtime/event-writer';
@@ -111,7 +111,7 @@ export class HubOperator extends OperatorAdapter {
       read: (key) => this.read(key),
       workers: settings.workers,
       workersPerHub: settings.workersPerHub,
-      ownerLabel: `${API_GROUP}/owner`,
+      ownership: new ObjectOwnership(API_GROUP),
     });
     this.leader = settings.leaderElection ? this.candidate() : undefined;
     metrics.setLeader(settings.leaseName, false);

@@ -6,6 +6,7 @@ import { objectSchema } from '../kinds/object-schema';
 import type { CelRule, Schema } from '../kinds/schema';
 import { unsafeIntegers } from '../runtime/json';
 import type { Path } from './field-path';
+import { truncate } from '../truncate';
 
 /** What the API server would refuse. */
 export interface Problem {
@@ -243,5 +244,5 @@ function withArticle(type: string): string {
 function shown(value: unknown): string {
   if (typeof value === 'object') return withArticle(typeOf(value));
   const json = digitsOf(value) ?? JSON.stringify(value) ?? '';
-  return json.length <= 60 ? json : `${json.slice(0, 59)}…`;
+  return truncate(json, 60);
 }

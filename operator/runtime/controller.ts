@@ -17,9 +17,11 @@ import {
 import type { Metrics } from '../metrics';
 import { isServerUnavailable } from './api-errors';
 import { Backoff } from './backoff';
+import { hubKey } from './cache';
 import { isReady } from './conditions';
 import { Dependencies } from './dependencies';
 import { IdOwnership, identityInHub } from './id-ownership';
+import { controllerOf, type ObjectOwnership } from './object-ownership';
 import { type ObjectKey, objectKey, objectKeyOf, parseObjectKey } from './object-key';
 import type { ClusterObject } from './objects';
 import type { Priority } from './priority';
@@ -40,8 +42,7 @@ export interface ControllerOptions {
   readonly read: (key: ObjectKey) => CustomResource | undefined;
   readonly workers: number;
   readonly workersPerHub: number;
-  /** Label of generated objects: `<kind>.<name>` of their owner. */
-  readonly ownerLabel: string;
+  readonly ownership: ObjectOwnership;
 }
 
 /** Work that takes much longer than the time limit of a reconcile means that the queue is stuck. */
@@ -200,18 +201,11 @@ export class Controller {
   }
 
   /** By the owner reference or by the label: a retained volume has only the label. */
-  private ownersOf({
-    metadata: { labels, namespace = '', ownerReferences = [] },
-  }: ClusterObject): ObjectKey[] {
-    const label = labels?.[this.options.ownerLabel] ?? '';
-    const dot = label.indexOf('.');
-    const owners = [
-      { kind: label.slice(0, Math.max(0, dot)), name: label.slice(dot + 1) },
-      ...ownerReferences.filter(({ controller }) => controller),
-    ];
-    return owners
-      .filter(({ kind }) => this.options.kinds.has(kind))
-      .map(({ kind, name }) => objectKey(kind, namespace, name));
+  private ownersOf(object: ClusterObject): ObjectKey[] {
+    const { namespace = '' } = object.metadata;
+    return [this.options.ownership.ownerIn(object), controllerOf(object)].flatMap((owner) =>
+      owner && this.options.kinds.has(owner.kind) ? [objectKey(owner.kind, namespace, owner.name)] : [],
+    );
   }
 
   /**
@@ -222,7 +216,7 @@ export class Controller {
     if (kind === hub.kind) return key;
     const resource = this.options.read(key);
     return resource
-      ? `${namespace}/${this.options.kinds.get(kind)!.definition.hubName(resource)}`
+      ? hubKey(namespace, this.options.kinds.get(kind)!.definition.hubName(resource))
       : namespace;
   }
 
@@ -255,8 +249,8 @@ export class Controller {
   ): void {
     const identity = identityInHub(definition, resource);
     if (identity === undefined) return this.enqueueAll(this.identities.remove(key), priority);
-    const { creationTimestamp: createdAt, uid } = resource.metadata;
-    this.enqueueAll(this.identities.set({ key, createdAt, uid }, identity), priority);
+    const { creationTimestamp, uid } = resource.metadata;
+    this.enqueueAll(this.identities.set({ key, creationTimestamp, uid }, identity), priority);
   }
 
   /** Events delivered before start are the initial list, so they get resync priority. */

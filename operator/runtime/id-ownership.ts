@@ -1,12 +1,13 @@
 import type { KindDefinition } from '../kinds/kind';
 import type { CustomResource } from '../kinds/resource';
+import { byAge } from './age';
 import type { ObjectKey } from './object-key';
 
 /** A resource that describes an object in a hub. */
 interface Contender {
   readonly key: ObjectKey;
   /** RFC 3339 with whole seconds. */
-  readonly createdAt: string;
+  readonly creationTimestamp: string;
   readonly uid: string;
 }
 
@@ -53,12 +54,6 @@ export class IdOwnership {
     const owner = identity === undefined ? undefined : this.contenders.get(identity)![0]!.key;
     return owner === key ? undefined : owner;
   }
-}
-
-/** Resources of the same second are ordered by uid, so that every replica and every restart finds the same owner. */
-function byAge(a: Contender, b: Contender): number {
-  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1;
-  return a.uid < b.uid ? -1 : 1;
 }
 
 /** The identity of a resource among those of all hubs; undefined: it has none (yet). */

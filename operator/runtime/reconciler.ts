@@ -137,7 +137,10 @@ export class Reconciler<R extends CustomResource> {
   private isReportable(key: ObjectKey, error: Error): boolean {
     if (this.options.leaderSignal.aborted || error instanceof Stopping) return false;
     if (error instanceof StillRunning) return false;
-    if (!isTransient(error)) return this.failingSince.delete(key) || true;
+    if (!isTransient(error)) {
+      this.failingSince.delete(key);
+      return true;
+    }
     const now = this.options.clock.monotonic();
     const since = this.failingSince.get(key) ?? now;
     this.failingSince.set(key, since);
@@ -223,7 +226,7 @@ export class Reconciler<R extends CustomResource> {
 
   private async updateStatus(resource: R, outcome: Outcome, log: Logger): Promise<Result> {
     const { message, reason, type } = outcome;
-    log.debug({ outcome: type, reason, message }, 'reconciled');
+    log.debug({ outcome: type, reason, message }, 'reconciled resource');
     if (outcome.type === 'Waiting' && outcome.unreported) return resultOf(outcome);
     // A request stays pending in a dry-run: nothing is done for it.
     const handled = this.isDryRun(resource) ? undefined : this.requestOf(resource);

@@ -4,19 +4,33 @@ import { DryRunApplier } from '../runtime/dry-run-applier';
 import { type Outcome, ready, stalled } from '../runtime/outcome';
 import type { Services } from './services';
 
+type DryRunServices = Pick<Services, 'cluster' | 'cache'>;
+
 /**
  * The outcome of a reconcile with the annotation `dry-run`: what it would write to the cluster, which the API server works
  * out without doing it (rules.md, "Suspend and dry-run"). An outcome that is not Ready stays what it is.
  */
 export async function dryRunOutcome(
-  { cluster, cache }: Pick<Services, 'cluster' | 'cache'>,
+  services: DryRunServices,
   reconcile: (applier: Applier) => Promise<Outcome>,
 ): Promise<Outcome> {
-  const applier = new DryRunApplier(cluster, cache, API_GROUP);
+  const applier = dryRunApplier(services);
   const { type, reason, message } = await reconcile(applier);
-  const { differences } = applier;
-  if (differences.length > 0)
-    return stalled('DryRun', `${differences.join(' ')} Remove the annotation to apply it.`);
-  if (type !== 'Ready') return stalled(reason, message);
-  return ready('DryRun', 'Nothing in the cluster would change.');
+  return type === 'Ready' || applier.differences.length > 0
+    ? comparedOutcome(applier)
+    : stalled(reason, message);
+}
+
+/** An applier for one reconcile, which records what it would write. */
+export const dryRunApplier = ({ cluster, cache }: DryRunServices): DryRunApplier =>
+  new DryRunApplier(cluster, cache, API_GROUP);
+
+/** The outcome of a dry run that has compared everything. */
+export function comparedOutcome(
+  { differences }: Pick<DryRunApplier, 'differences'>,
+  unchanged = 'Nothing in the cluster would change.',
+): Outcome {
+  return differences.length === 0
+    ? ready('DryRun', unchanged)
+    : stalled('DryRun', `${differences.join(' ')} Remove the annotation to apply it.`);
 }

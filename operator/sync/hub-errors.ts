@@ -27,6 +27,9 @@ interface Row {
   readonly message?: (hubMessage: string) => string;
 }
 
+/** @param words of the hub */
+export const rejectedMessage = (words: string): string => `The hub rejected it: ${words}`;
+
 /**
  * One row per error class of the hub's client; the first row that matches decides (rules.md, "Waiting is not an
  * error").
@@ -51,7 +54,7 @@ const TABLE: readonly Row[] = [
     requestType: 'write',
     reason: 'RejectedByHub',
     retryAfter: 'never',
-    message: (words) => `The hub rejected it: ${words}`,
+    message: rejectedMessage,
   },
   // A starting hub rejects requests for components that it has not loaded yet.
   {

@@ -3,6 +3,7 @@ import type { KindDefinition } from '../../../operator/kinds/kind';
 import { DeadlineExceeded } from '../../../operator/deadline';
 import { RECONCILE_TIMEOUT, RESYNC, RESYNC_JITTER } from '../../../operator/limits';
 import { Metrics } from '../../../operator/metrics';
+import { ObjectOwnership } from '../../../operator/runtime/object-ownership';
 import { Controller } from '../../../operator/runtime/controller';
 import { objectKey } from '../../../operator/runtime/object-key';
 import type { Result, Reconciler } from '../../../operator/runtime/reconciler';
@@ -56,7 +57,7 @@ class Desk {
       read: (id) => this.store.get(id),
       workers,
       workersPerHub: 4,
-      ownerLabel: 'example.org/owner',
+      ownership: new ObjectOwnership('example.org'),
     });
     if (started) this.controller.queue.start();
   }

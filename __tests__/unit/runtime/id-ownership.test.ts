@@ -8,7 +8,7 @@ const [a, b, c, d] = [areaKey('a'), areaKey('b'), areaKey('c'), areaKey('d')];
 /** The uids are in the opposite order of the ages, so that an order by uid is no order by age. */
 const contender = (key: ObjectKey, second: number) => ({
   key,
-  createdAt: `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`,
+  creationTimestamp: `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`,
   uid: `uid-${String(99 - second)}`,
 });
 

@@ -3,6 +3,7 @@ import { automation, hub as hubDefinition, type HubStatus } from '../../../opera
 import type { KindDefinition } from '../../../operator/kinds/kind';
 import type { CustomResource } from '../../../operator/kinds/resource';
 import { Metrics } from '../../../operator/metrics';
+import { ObjectOwnership } from '../../../operator/runtime/object-ownership';
 import { Controller } from '../../../operator/runtime/controller';
 import { EventWriter } from '../../../operator/runtime/event-writer';
 import { EventRecorder } from '../../../operator/runtime/events';
@@ -92,7 +93,7 @@ function setup() {
     read: (key) => store.get(key),
     workers: 16,
     workersPerHub: 4,
-    ownerLabel: 'owner',
+    ownership: new ObjectOwnership('example.org'),
   });
   controller.queue.start();
 

@@ -3,6 +3,7 @@ import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
 import { messageOf } from '../../errors';
 import { ARCHIVE_ENTRIES, ARCHIVE_RATIO, ARCHIVE_UNPACKED_SIZE } from '../../limits';
 import { RepositoryRefused } from './refused';
+import { truncate } from '../../truncate';
 
 /** What an entry of an archive is; `other`: a device, a socket, a named pipe. */
 export type EntryType = 'file' | 'folder' | 'link' | 'other';
@@ -143,5 +144,5 @@ const mebibytes = (bytes: number): number => bytes / 1024 / 1024;
 
 /** A path of an archive in a message: in one line, and not for ever. */
 export function shown(path: string): string {
-  return JSON.stringify(path.length > 120 ? `${path.slice(0, 120)}…` : path);
+  return JSON.stringify(truncate(path, 120));
 }

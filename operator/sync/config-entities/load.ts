@@ -12,10 +12,11 @@ const LONGEST_LOAD_TIME = 10_000;
 export type LoadPolicy =
   /** The operator reloads the component. */
   | 'OperatorReloads'
-  /** `autoReload: false`: the hub itself loads definitions that are written through its API. */
-  | 'HubReloads'
-  /** Scripts: the hub loads them, and reports each that it loaded. */
-  | 'HubReportsLoad';
+  /**
+   * Scripts, and `autoReload: false`: the hub itself loads definitions that are written through its API. It reports each
+   * script that it loaded, and no other definition.
+   */
+  | 'HubLoads';
 
 /** The next step for a definition that is in the hub's file but not in use. */
 export type LoadStep =
@@ -27,23 +28,18 @@ export type LoadStep =
   | { readonly type: 'NotLoaded'; readonly after?: number };
 
 export function loadPolicyOf({ reloads }: { readonly reloads: boolean }, spec: ConfigEntitySpec): LoadPolicy {
-  if (!reloads) return 'HubReportsLoad';
-  return spec.autoReload ? 'OperatorReloads' : 'HubReloads';
+  return reloads && spec.autoReload ? 'OperatorReloads' : 'HubLoads';
 }
 
 export function nextLoadStep(policy: LoadPolicy, cached: CachedEntity, now: number): LoadStep {
-  return STEPS[policy](cached, now);
+  return policy === 'OperatorReloads' ? afterReload(cached, now) : waitForHub(cached, now);
 }
 
-const STEPS: Readonly<Record<LoadPolicy, (cached: CachedEntity, now: number) => LoadStep>> = {
-  OperatorReloads(cached, now) {
-    const { reload } = cached.operation ?? {};
-    if (reload?.ok || cached.observed.source === 'reload') return { type: 'NotLoaded' };
-    return reload || hasJustFailed(cached, now) ? { type: 'ReloadFailed' } : { type: 'Reload' };
-  },
-  HubReloads: waitForHub,
-  HubReportsLoad: waitForHub,
-};
+function afterReload(cached: CachedEntity, now: number): LoadStep {
+  const { reload } = cached.operation ?? {};
+  if (reload?.ok || cached.observed.source === 'reload') return { type: 'NotLoaded' };
+  return reload || hasJustFailed(cached, now) ? { type: 'ReloadFailed' } : { type: 'Reload' };
+}
 
 /** The hub does not report a failed load, and each check reads its file: the checks become rarer. */
 function waitForHub(cached: CachedEntity, now: number): LoadStep {

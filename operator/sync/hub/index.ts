@@ -1,9 +1,8 @@
 import { hub as definition, type Hub, type HubSpec } from '../../kinds';
-import { API_GROUP } from '../../kinds/group';
 import { defaulted } from '../../kinds/schema';
-import { DryRunApplier } from '../../runtime/dry-run-applier';
 import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
 import type { SyncModule } from '../../runtime/sync-module';
+import { comparedOutcome, dryRunApplier } from '../dry-run';
 import type { HubClients } from '../hub-clients';
 import type { Services } from '../services';
 import { Connector } from './access/connect';
@@ -78,13 +77,10 @@ async function dryRun(services: Services, context: HubContext): Promise<Outcome>
     return Steps.none().run(context, () =>
       ready('DryRun', 'The hub runs elsewhere and is not contacted: nothing was compared.'),
     );
-  const applier = new DryRunApplier(services.cluster, services.cache, API_GROUP);
-  const outcome = await workloadSteps({ ...services, applier }, () => false).run(context, () => {
-    const { differences } = applier;
-    if (differences.length === 0)
-      return ready('DryRun', 'Nothing in the cluster would change. The hub is not contacted.');
-    return stalled('DryRun', `${differences.join(' ')} Remove the annotation to apply it.`);
-  });
+  const applier = dryRunApplier(services);
+  const outcome = await workloadSteps({ ...services, applier }, () => false).run(context, () =>
+    comparedOutcome(applier, 'Nothing in the cluster would change. The hub is not contacted.'),
+  );
   // Status, conditions and events come from objects that are only in the answers to the dry-run. Nothing that the steps
   // wait for happens in it either, such as the end of a debounce.
   const { type, reason, message } = outcome;

@@ -4,7 +4,7 @@ import { AREA_DEPENDENCY_REQUEUE, DEPENDENCY_REQUEUE } from '../../limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, type Ready, ready, stalled, type Waiting, waiting } from '../../runtime/outcome';
 import { type FieldDiff, formatDiff } from '../field-diff';
-import { hubErrorOutcome } from '../hub-errors';
+import { hubErrorOutcome, rejectedMessage } from '../hub-errors';
 import type { DesiredEntry } from './desired';
 import type { EntryResource, EntryType } from './entry-type';
 
@@ -58,7 +58,7 @@ export function partlyWritten(
 export function rejected({ type }: EntryType, error: HubRejected): Outcome {
   const isInUse = / is already in use$/.test(error.message);
   const hint = isInUse ? `. Rename or delete the other ${type} in the hub, or change spec.name.` : '';
-  const message = `The hub rejected it: ${error.message}${hint}`;
+  const message = rejectedMessage(`${error.message}${hint}`);
   return hubErrorOutcome(error, 'object', { message, after: DEPENDENCY_REQUEUE });
 }
 

@@ -1,5 +1,6 @@
 import type { RegistryEntries } from '../../client/registry';
 import { registryName } from '../../kinds/ids';
+import { byAge } from '../../runtime/age';
 import { conditionOf } from '../../runtime/conditions';
 import { type EntryResource, type EntryType, entryId } from './entry-type';
 import { idByName } from './resolve';
@@ -102,8 +103,7 @@ export function pendingName(resource: EntryResource): string | undefined {
 }
 
 function older(a: EntryResource | undefined, b: EntryResource): EntryResource {
-  const age = ({ metadata: { creationTimestamp, uid } }: EntryResource) => `${creationTimestamp} ${uid}`;
-  return a && age(a) < age(b) ? a : b;
+  return a && byAge(a.metadata, b.metadata) < 0 ? a : b;
 }
 
 /** `deletionPolicy` (rules.md, "Finalizers"): absent removes what was created and leaves what was adopted. */

@@ -1,5 +1,6 @@
 import type { HubConfiguration, HubSecrets } from '../../kinds';
 import type { CustomResource } from '../../kinds/resource';
+import { byAge } from '../../runtime/age';
 import type { Services } from '../services';
 
 /** The HubSecrets that a hub gets its `secrets.yaml` from. */
@@ -22,8 +23,7 @@ export function configurationOfHub(
 
 /** Of several resources for the same object, the oldest one has it (rules.md, "Ownership of objects in the hub"). */
 function oldest<R extends CustomResource>(resources: Iterable<R>): R | undefined {
-  const age = ({ metadata: { creationTimestamp, uid } }: R): string => `${creationTimestamp} ${uid}`;
   return [...resources]
     .filter(({ metadata }) => !metadata.deletionTimestamp)
-    .sort((a, b) => (age(a) < age(b) ? -1 : 1))[0];
+    .sort((a, b) => byAge(a.metadata, b.metadata))[0];
 }

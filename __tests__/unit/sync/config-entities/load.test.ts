@@ -40,29 +40,29 @@ describe('nextLoadStep', () => {
       { ...found, reloadFailedAt: NOW - REJECTED_WRITE_RETRY_INTERVAL },
       { type: 'Reload' },
     ],
-    ['the hub gets time for its own reload', 'HubReloads', written(2_000), { type: 'Wait', after: 1_000 }],
+    ['the hub gets time for its own reload', 'HubLoads', written(2_000), { type: 'Wait', after: 1_000 }],
     [
       'the hub does not get longer than it needs',
-      'HubReloads',
+      'HubLoads',
       written(10_000),
       { type: 'NotLoaded', after: 10_000 },
     ],
     [
       'a definition without a recent write is not waited for',
-      'HubReloads',
+      'HubLoads',
       found,
       { type: 'NotLoaded', after: 60_000 },
     ],
-    ['a script is checked again soon', 'HubReportsLoad', written(0), { type: 'Wait', after: 300 }],
+    ['a script is checked again soon', 'HubLoads', written(0), { type: 'Wait', after: 300 }],
     [
       'a script that is not loaded is checked ever less often',
-      'HubReportsLoad',
+      'HubLoads',
       written(60_000),
       { type: 'NotLoaded', after: 60_000 },
     ],
     [
       'a script that is not loaded is checked at least twice in a resync',
-      'HubReportsLoad',
+      'HubLoads',
       written(RESYNC),
       { type: 'NotLoaded', after: RESYNC / 2 },
     ],
@@ -74,9 +74,9 @@ describe('nextLoadStep', () => {
 describe('loadPolicyOf', () => {
   test.each<[string, boolean, boolean, LoadPolicy]>([
     ['an automation or scene is reloaded by the operator', true, true, 'OperatorReloads'],
-    ['with autoReload false the hub loads it', true, false, 'HubReloads'],
-    ['a script is loaded by the hub, with any autoReload', false, true, 'HubReportsLoad'],
-    ['a script with autoReload false is no different', false, false, 'HubReportsLoad'],
+    ['with autoReload false the hub loads it', true, false, 'HubLoads'],
+    ['a script is loaded by the hub, with any autoReload', false, true, 'HubLoads'],
+    ['a script with autoReload false is no different', false, false, 'HubLoads'],
   ])('%s', (_, reloads, autoReload, expected) => {
     expect(loadPolicyOf({ reloads }, { autoReload } as ConfigEntitySpec)).toBe(expected);
   });

@@ -3,6 +3,7 @@ import { HubBanned, HubError, TokenRejected } from '../../../client/errors';
 import { hasLocalHost } from '../../../client/local-address';
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { DEPENDENCY_REQUEUE } from '../../../limits';
+import { byAge } from '../../../runtime/age';
 import { type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import type { HubClients } from '../../hub-clients';
 import { hubErrorOutcome } from '../../hub-errors';
@@ -68,7 +69,7 @@ export function externalStep(services: Services, hubs: HubClients): HubStep<HubC
       } catch (error) {
         if (!(error instanceof HubError)) throw error;
         hubs.healthMonitor.watch(hub, client, stateFingerprint(error));
-        return errorOutcome(error);
+        return externalErrorOutcome(error);
       }
     },
   };
@@ -98,15 +99,10 @@ function olderHubOf({ cache }: Pick<Services, 'cache'>, hub: Hub, url: string): 
       URL.canParse(spec.external.url) &&
       new URL(spec.external.url).origin === url,
   );
-  return others.find((other) => isOlder(other, hub));
+  return others.find((other) => byAge(other.metadata, hub.metadata) < 0);
 }
 
-function isOlder({ metadata: a }: Hub, { metadata: b }: Hub): boolean {
-  const [timeA, timeB] = [a.creationTimestamp ?? '', b.creationTimestamp ?? ''];
-  return timeA === timeB ? a.uid < b.uid : timeA < timeB;
-}
-
-function errorOutcome(error: HubError): Outcome {
+function externalErrorOutcome(error: HubError): Outcome {
   const wayOut =
     error instanceof TokenRejected
       ? 'store another long-lived access token of an administrator in the Secret of external.tokenSecretRef.'

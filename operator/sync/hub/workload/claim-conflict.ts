@@ -1,6 +1,7 @@
 import type { Hub } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
 import { DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../limits';
+import { byAge } from '../../../runtime/age';
 import { type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
@@ -45,11 +46,7 @@ export class ClaimConflicts {
   }
 
   private compare(a: Hub, b: Hub, claim: string): number {
-    return (
-      this.rank(a, claim) - this.rank(b, claim) ||
-      Date.parse(a.metadata.creationTimestamp) - Date.parse(b.metadata.creationTimestamp) ||
-      (a.metadata.name < b.metadata.name ? -1 : 1)
-    );
+    return this.rank(a, claim) - this.rank(b, claim) || byAge(a.metadata, b.metadata);
   }
 
   private rank(hub: Hub, claim: string): number {
