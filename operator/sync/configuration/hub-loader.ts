@@ -40,8 +40,8 @@ export interface LoadJob {
   readonly isPodOf: (restart: RestartHashes) => boolean;
   /** Whether the resource or the secrets have changed since. */
   readonly hasChanged: () => Promise<boolean>;
-  /** The same, so that the next load decides about a restart. */
-  readonly isOutdated: () => Promise<boolean>;
+  /** Whether a restart is left to the next load, since the content has changed. */
+  readonly shouldDelayRestart: () => Promise<boolean>;
   /** Throws when the resource was deleted or suspended meanwhile. */
   readonly assertStillDesired: () => void;
 }
@@ -188,7 +188,7 @@ export class HubLoader {
     const restart = async (loaded: Sections, because: readonly string[]): Promise<LoadResult> => {
       // Accepted first: after a crash in between, the pending sections lead to the restart.
       await accept(loaded, because, { mustRestart: true });
-      if (!(await job.isOutdated())) await this.publish(job.resource, content, content.restart);
+      if (!(await job.shouldDelayRestart())) await this.publish(job.resource, content, content.restart);
       return { type: 'restart', because, startId: accepted.startId };
     };
     if (decision.type === 'restart') return restart(before, decision.because);

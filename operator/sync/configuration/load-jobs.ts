@@ -1,7 +1,7 @@
 import type { HubClient } from '../../client/hub-client';
 import { errorOf, Stopping } from '../../errors';
 import type { Hub, HubConfiguration } from '../../kinds';
-import { REJECTED_WRITE_RETRY_INTERVAL, ROLLOUT_DEBOUNCE_LIMIT } from '../../limits';
+import { REJECTED_WRITE_RETRY_INTERVAL } from '../../limits';
 import { assertStillDesired } from '../assert-still-desired';
 import { hubRedactor } from '../hub-secrets';
 import { PerHub } from '../per-hub';
@@ -13,6 +13,7 @@ import { HubLoader, type LoadResult } from './hub-loader';
 import type { PodReplacement } from './pod-replacement';
 import type { RestartHashes } from './publish';
 import type { ReloadPolicy } from './reload-decision';
+import { RestartDebounce } from './restart-debounce';
 
 /** A content that a hub is to have. */
 export interface DesiredContent {
@@ -35,8 +36,7 @@ export interface Load {
 export class LoadJobs {
   private readonly loader: HubLoader;
   private readonly loads: PerHub<Load>;
-  /** Since when a restart is held back for changes that follow, by the monotonic clock. */
-  private readonly heldSince: PerHub<number>;
+  private readonly debounce: RestartDebounce;
   private readonly closing = new AbortController();
 
   constructor(
@@ -46,7 +46,7 @@ export class LoadJobs {
   ) {
     this.loader = new HubLoader(services, accepted);
     this.loads = new PerHub(services.cache);
-    this.heldSince = new PerHub(services.cache);
+    this.debounce = new RestartDebounce(services);
   }
 
   /** Aborts what is in progress. The next process starts it again. */
@@ -99,7 +99,7 @@ export class LoadJobs {
         redact: await hubRedactor(services, hub),
         isPodOf: (restart: RestartHashes) => this.pods.isPodOf(hub, restart),
         hasChanged: () => this.hasChanged(desired),
-        isOutdated: () => this.isOutdated(desired, hub),
+        shouldDelayRestart: async () => this.debounce.shouldDelay(hub, await this.hasChanged(desired)),
         assertStillDesired: () => assertStillDesired(services, desired.resource),
       };
       return this.loader.load(job, this.closing.signal);
@@ -115,19 +115,6 @@ export class LoadJobs {
         if (error instanceof Stopping) this.loads.delete(hub); // says nothing of the content
       },
     );
-  }
-
-  /** In a burst of changes only the last one restarts the hub, but the burst does not hold a restart back for long. */
-  private async isOutdated(desired: DesiredContent, hub: Hub): Promise<boolean> {
-    const isOutdated = await this.hasChanged(desired);
-    const now = this.services.clock.monotonic();
-    const since = this.heldSince.get(hub) ?? now;
-    if (!isOutdated || now - since >= ROLLOUT_DEBOUNCE_LIMIT) {
-      this.heldSince.delete(hub);
-      return false;
-    }
-    this.heldSince.set(hub, since);
-    return true;
   }
 
   /** Whether the next reconcile has another content, since the resource or a secret has changed. */
