@@ -12,38 +12,41 @@ import {
   entryToAdopt,
   freeEntries,
   isOfChosenType,
-  wantedTitle,
+  desiredTitle,
 } from './adoption';
 import { type AnswerHashes, recorded } from './answer-hashes';
 import { createEntry } from './entry-flows';
 import { DOMAIN_BUSY_REQUEUE, type HubContext, type IntegrationResource } from './hub-context';
 import type { OperationResult } from './operation';
-import { flowWork, inProgress, startOperation, stillFailed } from './progress';
+import { flowContext, inProgress, startOperation, stillFailed } from './progress';
 import { entryHashes, NO_ENTRY } from './status-fields';
-import type { IntegrationWork } from './work';
+import type { IntegrationReconcile } from './integration-reconcile';
 
 /** Gets a resource its entry: one that exists is adopted, or a config flow makes one. */
 export class EntryAcquisition {
   constructor(private readonly services: Pick<Services, 'clock'>) {}
 
   /** No entry yet: one is adopted, or made. */
-  async acquire(work: IntegrationWork, entries: ReadonlyMap<string, ConfigEntry>): Promise<Outcome> {
-    const { cached, client, hub, resource, status } = work;
+  async acquire(
+    reconcile: IntegrationReconcile,
+    entries: ReadonlyMap<string, ConfigEntry>,
+  ): Promise<Outcome> {
+    const { cached, client, hub, resource, status } = reconcile;
     const { pendingFlow } = status;
     if (pendingFlow) {
-      if (cached.startedAt === pendingFlow.startedAt) return this.create(work, pendingFlow.replaces);
+      if (cached.startedAt === pendingFlow.startedAt) return this.create(reconcile, pendingFlow.replaces);
       const [made, ...others] = await this.endPending(resource, client, hub);
-      if (made && others.length === 0) return this.own(work, made, status.answerHashes ?? {}, {});
+      if (made && others.length === 0) return this.own(reconcile, made, status.answerHashes ?? {}, {});
       const events = made ? [leftEntries([made, ...others])] : [];
       return pendingFlow.replaces === undefined
-        ? inProgress(work, undefined, 0, { pendingFlow: null }, events)
-        : this.begin(work, entries, pendingFlow.replaces, events);
+        ? inProgress(reconcile, undefined, 0, { pendingFlow: null }, events)
+        : this.begin(reconcile, entries, pendingFlow.replaces, events);
     }
-    const found = cached.isRecreating ? undefined : await this.adoptable(work, entries);
-    if (found) return this.adopt(work, found);
-    const failed = stillFailed(work, this.services.clock);
+    const found = cached.isRecreating ? undefined : await this.adoptable(reconcile, entries);
+    if (found) return this.adopt(reconcile, found);
+    const failed = stillFailed(reconcile, this.services.clock);
     if (failed) return failed;
-    return this.begin(work, entries);
+    return this.begin(reconcile, entries);
   }
 
   /**
@@ -52,12 +55,12 @@ export class EntryAcquisition {
    * @param replaces the entry that is removed before
    */
   begin(
-    work: IntegrationWork,
+    reconcile: IntegrationReconcile,
     entries: ReadonlyMap<string, ConfigEntry>,
     replaces?: string,
     events: readonly EventSpec[] = [],
   ): Outcome {
-    const { cached, hub, resource, spec } = work;
+    const { cached, hub, resource, spec } = reconcile;
     const busy = hub.acquireDomain(resource);
     if (busy) {
       const message = `Waiting for the config flow of ${busy.metadata.name}: one of ${spec.domain} runs at a time.`;
@@ -71,9 +74,9 @@ export class EntryAcquisition {
     const fields = {
       ...NO_ENTRY,
       pendingFlow: { startedAt, entryIDs, ...(replaces !== undefined && { replaces }) },
-      ...recorded(entryHashes(work.hashes), work.key),
+      ...recorded(entryHashes(reconcile.hashes), reconcile.key),
     };
-    return inProgress(work, undefined, 0, fields, events);
+    return inProgress(reconcile, undefined, 0, fields, events);
   }
 
   /**
@@ -91,18 +94,18 @@ export class EntryAcquisition {
     const { domain } = spec;
     const entries = await client.configEntries.refreshed();
     const free = freeEntries(entries.values(), domain, (id) => hub.ownerOf(id, resource) !== undefined);
-    return entriesMadeSince(free, { domain, title: wantedTitle(spec) }, entryIDs, wasOpen);
+    return entriesMadeSince(free, { domain, title: desiredTitle(spec) }, entryIDs, wasOpen);
   }
 
   async adoptable(
-    { client, hub, resource, spec }: IntegrationWork,
+    { client, hub, resource, spec }: IntegrationReconcile,
     entries: ReadonlyMap<string, ConfigEntry>,
   ): Promise<ConfigEntry | undefined> {
     if (spec.adopt === 'Never') return undefined;
     const { domain } = spec;
     const free = freeEntries(entries.values(), domain, (id) => hub.ownerOf(id, resource) !== undefined);
     const count = [...entries.values()].filter((entry) => entry.domain === domain).length;
-    const found = entryToAdopt(free, { domain, title: wantedTitle(spec) }, count);
+    const found = entryToAdopt(free, { domain, title: desiredTitle(spec) }, count);
     const options = chosenOptions(spec);
     if (!found || spec.title !== undefined || options.length === 0) return found;
     const entities = await client.connection.command('config/entity_registry/list');
@@ -115,27 +118,29 @@ export class EntryAcquisition {
   }
 
   /** What the entry has cannot be seen: its answers count as those of the spec, until they change there. */
-  adopt(work: IntegrationWork, entry: ConfigEntry): Outcome {
+  adopt(reconcile: IntegrationReconcile, entry: ConfigEntry): Outcome {
     const message = `The hub already had the ${entry.domain} entry “${entry.title}”: it now belongs to this resource.`;
     const event: EventSpec = { type: 'Warning', reason: 'Adopted', message };
-    return this.own(work, entry, entryHashes(work.hashes), { adopted: true }, work.key, [event]);
+    return this.own(reconcile, entry, entryHashes(reconcile.hashes), { adopted: true }, reconcile.key, [
+      event,
+    ]);
   }
 
   own(
-    work: IntegrationWork,
+    reconcile: IntegrationReconcile,
     entry: ConfigEntry,
     hashes: AnswerHashes,
     status: Readonly<Record<string, unknown>>,
-    key = work.key,
+    key = reconcile.key,
     events: readonly EventSpec[] = [],
   ): Outcome {
-    const { cached, hub, resource } = work;
-    hub.claim(resource, entry.entry_id);
+    const { cached, hub, resource } = reconcile;
+    hub.recordOwner(resource, entry.entry_id);
     hub.releaseDomain(resource.metadata.uid);
     cached.failure = undefined;
     cached.isRecreating = false;
     return inProgress(
-      work,
+      reconcile,
       undefined,
       0,
       {
@@ -154,7 +159,7 @@ export class EntryAcquisition {
 
   /** The domain has a single instance, which no resource owns. */
   async existing(
-    { client, hub, resource, spec }: IntegrationWork,
+    { client, hub, resource, spec }: IntegrationReconcile,
     { problem }: Extract<OperationResult, { readonly type: 'failed' }>,
   ): Promise<ConfigEntry | undefined> {
     if (spec.adopt === 'Never' || problem.key !== 'single_instance_allowed') return undefined;
@@ -164,14 +169,14 @@ export class EntryAcquisition {
     return free.length === 1 ? free[0] : undefined;
   }
 
-  private create(work: IntegrationWork, replaces: string | undefined): Outcome {
-    const { cached } = work;
+  private create(reconcile: IntegrationReconcile, replaces: string | undefined): Outcome {
+    const { cached } = reconcile;
     cached.startedAt = undefined;
     cached.isRecreating = replaces !== undefined;
-    const operation = startOperation(work, this.services.clock, 'create', (running) =>
-      createEntry(flowWork(work, this.services.clock), replaces, running),
+    const operation = startOperation(reconcile, this.services.clock, 'create', (running) =>
+      createEntry(flowContext(reconcile, this.services.clock), replaces, running),
     );
-    return inProgress(work, operation);
+    return inProgress(reconcile, operation);
   }
 }
 

@@ -2,7 +2,7 @@ import type { ConfigEntry } from '../../client/flow-step';
 import type { HubIntegrationSpec } from '../../kinds/integration';
 
 /** Which entry a resource wants, as far as its spec tells. */
-export interface Wanted {
+export interface DesiredIntegration {
   readonly domain: string;
   /** Undefined: an entry with any title. */
   readonly title?: string | undefined;
@@ -13,7 +13,7 @@ export interface Wanted {
  * title. Without the second rule, the first resource of a domain would take over a helper that a person made for
  * something else.
  */
-export function wantedTitle({ title, steps = [], configuration }: HubIntegrationSpec): string | undefined {
+export function desiredTitle({ title, steps = [], configuration }: HubIntegrationSpec): string | undefined {
   if (title !== undefined) return title;
   const names = [...steps.map(({ values }) => values), configuration].flatMap(
     (given) => given?.['name'] ?? [],
@@ -56,7 +56,7 @@ export function freeEntries(
  */
 export function entryToAdopt(
   free: readonly ConfigEntry[],
-  { title }: Wanted,
+  { title }: DesiredIntegration,
   count: number,
 ): ConfigEntry | undefined {
   const matching =
@@ -72,7 +72,7 @@ export function entryToAdopt(
  */
 export function entriesMadeSince(
   free: readonly ConfigEntry[],
-  { title }: Wanted,
+  { title }: DesiredIntegration,
   entriesBefore: readonly string[],
   wasOpen: boolean,
 ): readonly ConfigEntry[] {

@@ -1,15 +1,15 @@
 import type { ConfigEntry } from '../../client/flow-step';
 import { type Outcome, ready, stalled } from '../../runtime/outcome';
 import { changedAnswers, isComparable, withMoves, withNewKey } from './answer-hashes';
-import type { IntegrationWork } from './work';
+import type { IntegrationReconcile } from './integration-reconcile';
 
 /** The annotation `dry-run` (rules.md, "Suspend and dry-run"): names of answers, never values. */
 export function dryRun(
-  work: IntegrationWork,
+  reconcile: IntegrationReconcile,
   entry: ConfigEntry | undefined,
   adoptable: ConfigEntry | undefined,
 ): Outcome {
-  const { hashes, key, spec, status } = work;
+  const { hashes, key, spec, status } = reconcile;
   const tail = 'Remove the annotation to have it done.';
   if (!entry) {
     const ids = Object.keys(hashes).sort();

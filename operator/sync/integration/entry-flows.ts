@@ -1,5 +1,5 @@
 import { answerFlow, runFlow } from './flow-run';
-import { type FlowWork, isSuccess, lenient, problemOf, usedIds } from './flow-work';
+import { type FlowContext, isSuccess, lenient, problemOf, usedIds } from './flow-context';
 import { type Operation, type OperationResult, withoutSubentries } from './operation';
 import type { FlowProblem } from './flow-navigator';
 import type { FlowName } from './problem-text';
@@ -10,11 +10,11 @@ import type { FlowName } from './problem-text';
  * @param replaces the entry that is removed before
  */
 export async function createEntry(
-  work: FlowWork,
+  flowContext: FlowContext,
   replaces: string | undefined,
   operation: Operation,
 ): Promise<OperationResult> {
-  const { client, clock, spec, answers } = work;
+  const { client, clock, spec, answers } = flowContext;
   if (replaces !== undefined) await client.configEntries.remove(replaces);
   const flow: FlowName = { kind: 'config', domain: spec.domain };
   const end = await runFlow(
@@ -31,11 +31,11 @@ export async function createEntry(
 
 /** Answers the flow by which the hub asks for other credentials. It stays open for a person if that fails. */
 export async function reauthenticate(
-  work: FlowWork,
+  flowContext: FlowContext,
   flowId: string,
   operation: Operation,
 ): Promise<OperationResult> {
-  const { client, clock, spec, answers } = work;
+  const { client, clock, spec, answers } = flowContext;
   const step = await client.flows.read('config', flowId);
   const hooks = { clock, signal: operation.signal };
   const fields = [...answers.configuration, ...(answers.options ?? [])];

@@ -4,7 +4,7 @@ import { type AnswerHashes, changedAnswers, placeOf } from './answer-hashes';
 import type { Answer } from './answers';
 import type { FlowAnswers, FlowProblem } from './flow-navigator';
 import { type FlowEnd, runFlow } from './flow-run';
-import { type FlowWork, isSuccess, lenient, problemOf, usedIds } from './flow-work';
+import { type FlowContext, isSuccess, lenient, problemOf, usedIds } from './flow-context';
 import type { Applied, Operation, OperationResult } from './operation';
 import type { FlowName } from './problem-text';
 import { SubentryUpdate } from './subentries';
@@ -15,13 +15,13 @@ import { trialProblem } from './trial';
  * reconfiguration, its options, its subentries (rules.md, "Integrations").
  */
 export async function updateEntry(
-  work: FlowWork,
+  flowContext: FlowContext,
   entry: ConfigEntry,
   before: AnswerHashes,
   isAdopted: boolean,
   operation: Operation,
 ): Promise<OperationResult> {
-  return new EntryUpdate(work, entry, before, operation).run(isAdopted);
+  return new EntryUpdate(flowContext, entry, before, operation).run(isAdopted);
 }
 
 class EntryUpdate {
@@ -32,16 +32,16 @@ class EntryUpdate {
   private readonly changed: readonly string[];
 
   constructor(
-    private readonly work: FlowWork,
+    private readonly flowContext: FlowContext,
     private readonly entry: ConfigEntry,
     private readonly before: AnswerHashes,
     private readonly operation: Operation,
   ) {
-    this.changed = changedAnswers(before, work.hashes);
+    this.changed = changedAnswers(before, flowContext.hashes);
   }
 
   async run(isAdopted: boolean): Promise<OperationResult> {
-    const { spec } = this.work;
+    const { spec } = this.flowContext;
     return (
       (await this.configuration()) ??
       (await this.options()) ??
@@ -71,7 +71,7 @@ class EntryUpdate {
   }
 
   private async configuration(): Promise<OperationResult | undefined> {
-    const { spec, answers } = this.work;
+    const { spec, answers } = this.flowContext;
     if (this.left.length === 0 || spec.reconfigure === 'Recreate' || !this.entry.supports_reconfigure)
       return undefined;
     const request: FlowRequest = {
@@ -84,7 +84,7 @@ class EntryUpdate {
 
   /** Helpers have the fields of their configuration in their options. */
   private async options(): Promise<OperationResult | undefined> {
-    const { spec, answers } = this.work;
+    const { spec, answers } = this.flowContext;
     const changed = answers.options === undefined ? [] : this.changedOptions;
     const forConfiguration = spec.reconfigure === 'Recreate' ? [] : this.left;
     if (answers.options === undefined) for (const id of this.changedOptions) this.applied.add(id);
@@ -104,11 +104,11 @@ class EntryUpdate {
 
   /** Helpers have their name as title, and no form to change it. */
   private async name(): Promise<OperationResult | undefined> {
-    const { client, spec, answers } = this.work;
+    const { client, spec, answers } = this.flowContext;
     if (spec.reconfigure === 'Recreate') return undefined;
     const id = this.left.find((each) => {
       const place = placeOf(each);
-      const isChanged = this.before[each] !== undefined && this.work.hashes[each] !== undefined;
+      const isChanged = this.before[each] !== undefined && this.flowContext.hashes[each] !== undefined;
       return isChanged && 'field' in place && place.field === 'name';
     });
     const all = [...answers.configuration, ...answers.steps.flatMap((step) => step.answers)];
@@ -124,7 +124,7 @@ class EntryUpdate {
    * with, such as the choice in a menu, justifies another entry; one that was added alone is a mistake.
    */
   private async remaining(isAdopted: boolean, isAskedFor: boolean): Promise<OperationResult | undefined> {
-    const { hashes, spec } = this.work;
+    const { hashes, spec } = this.flowContext;
     if (!isAskedFor) for (const id of this.left) if (hashes[id] === undefined) this.applied.add(id);
     const changed = this.left;
     if (changed.length === 0) return undefined;
@@ -143,14 +143,14 @@ class EntryUpdate {
   }
 
   private async subentries(): Promise<OperationResult | undefined> {
-    const { answers, spec } = this.work;
+    const { answers, spec } = this.flowContext;
     const changed = this.changed.filter((id) => placeOf(id).part === 'subentries');
     if (changed.length === 0) return undefined;
     if (!answers.subentries) {
       for (const id of changed) this.applied.add(id);
       return undefined;
     }
-    const update = new SubentryUpdate(this.work, this.entry, this.before, this.operation);
+    const update = new SubentryUpdate(this.flowContext, this.entry, this.before, this.operation);
     const failed = await update.run(answers.subentries, changed);
     for (const id of update.applied) this.applied.add(id);
     for (const id of update.adopted) this.adopted.add(id);
@@ -166,7 +166,7 @@ class EntryUpdate {
     changed: readonly string[],
     unconfirmed: readonly string[],
   ): Promise<OperationResult> {
-    const problem = await trialProblem(this.work, unconfirmed, this.operation);
+    const problem = await trialProblem(this.flowContext, unconfirmed, this.operation);
     return problem ? this.failed(flow, problem) : { type: 'recreate', changed };
   }
 
@@ -177,8 +177,8 @@ class EntryUpdate {
     fields: readonly Answer[],
     extra: readonly string[] = [],
   ): Promise<OperationResult | undefined> {
-    const { answers } = this.work;
-    const removed = this.changed.filter((id) => this.work.hashes[id] === undefined);
+    const { answers } = this.flowContext;
+    const removed = this.changed.filter((id) => this.flowContext.hashes[id] === undefined);
     const cleared = new Set(
       removed.flatMap((id) => {
         const place = placeOf(id);
@@ -201,7 +201,7 @@ class EntryUpdate {
   }
 
   private flow(request: FlowRequest, answers: FlowAnswers): Promise<FlowEnd> {
-    const { client, clock } = this.work;
+    const { client, clock } = this.flowContext;
     const onOpen = (flowID: string) => this.operation.record({ kind: request.kind, flowID });
     return runFlow(client, request, answers, { clock, signal: this.operation.signal, onOpen });
   }

@@ -60,7 +60,7 @@ const RETRY_DELAY = 5_000;
 export class HubContext {
   private readonly cached = new Map<string, Cached>();
   /** Owners of entries whose status does not say so yet: uid by entry id. */
-  private readonly claims = new Map<string, string>();
+  private readonly ownerByEntry = new Map<string, string>();
   /** The resource whose config flow runs, by domain: uid. */
   private readonly runningFlows = new Map<string, string>();
   private readonly retryTimer: Timer;
@@ -101,18 +101,18 @@ export class HubContext {
     this.cached.delete(uid);
     // Its entry may have been what another one of the domain failed at.
     this.retry((other) => other.metadata.uid !== uid && other.spec.domain === domain);
-    for (const [entryId, owner] of this.claims) if (owner === uid) this.claims.delete(entryId);
+    for (const [entryId, owner] of this.ownerByEntry) if (owner === uid) this.ownerByEntry.delete(entryId);
     this.releaseDomain(uid);
   }
 
   /** The resource owns the entry from now on, before its status says so. */
-  claim({ metadata: { uid } }: IntegrationResource, entryId: string): void {
-    this.claims.set(entryId, uid);
+  recordOwner({ metadata: { uid } }: IntegrationResource, entryId: string): void {
+    this.ownerByEntry.set(entryId, uid);
   }
 
   /** The other resource that owns the entry. */
   ownerOf(entryId: string, { metadata: { uid } }: IntegrationResource): IntegrationResource | undefined {
-    const recordedOwner = this.claims.get(entryId);
+    const recordedOwner = this.ownerByEntry.get(entryId);
     for (const other of this.resources()) {
       const owns = other.status?.entryID === entryId || other.metadata.uid === recordedOwner;
       if (owns && other.metadata.uid !== uid) return other;

@@ -5,7 +5,7 @@ import { type EntryAcquisition, leftEntries } from './acquisition';
 import { type AnswerHashes, changedAnswers, isComparable, recorded, withMoves } from './answer-hashes';
 import { inProgress } from './progress';
 import { entryHashes } from './status-fields';
-import type { IntegrationWork } from './work';
+import type { IntegrationReconcile } from './integration-reconcile';
 
 /** States in which an entry is set up or removed: what comes of it shows whether it stays. */
 const CHANGING = ['setup_in_progress', 'unload_in_progress'];
@@ -17,26 +17,29 @@ const CHANGING_REQUEUE = 2_000;
  * entry that the trial made takes the place of the present one, as the flow that makes an entry is taken for that of its
  * resource: since it may be a person's all the same, it is not removed.
  */
-export async function endTrial(work: IntegrationWork, acquisition: EntryAcquisition): Promise<Outcome> {
-  const { client, draining, hub, resource, status } = work;
+export async function endTrial(
+  reconcile: IntegrationReconcile,
+  acquisition: EntryAcquisition,
+): Promise<Outcome> {
+  const { client, draining, hub, resource, status } = reconcile;
   const ended = { pendingFlow: null };
-  if (draining) return inProgress(work, undefined);
+  if (draining) return inProgress(reconcile, undefined);
   const found = await acquisition.endPending(resource, client, hub);
   const [made] = found;
-  if (!made) return inProgress(work, undefined, 0, ended);
-  const left = () => inProgress(work, undefined, 0, ended, [leftEntries(found)]);
+  if (!made) return inProgress(reconcile, undefined, 0, ended);
+  const left = () => inProgress(reconcile, undefined, 0, ended, [leftEntries(found)]);
   if (found.length > 1) return left();
-  if (CHANGING.includes(made.state)) return inProgress(work, undefined, CHANGING_REQUEUE);
+  if (CHANGING.includes(made.state)) return inProgress(reconcile, undefined, CHANGING_REQUEUE);
   const replaced = (await client.configEntries.all()).get(status.entryID!);
-  if (replaced && !isStillDue(work)) return left();
-  hub.claim(resource, made.entry_id); // no other resource adopts it meanwhile
+  if (replaced && !isStillDue(reconcile)) return left();
+  hub.recordOwner(resource, made.entry_id); // no other resource adopts it meanwhile
   if (replaced) await client.configEntries.remove(replaced.entry_id);
   const fields = { adoptedSubentries: null };
-  return acquisition.own(work, made, hashesOf(work), fields, work.key, [takenOver(made)]);
+  return acquisition.own(reconcile, made, hashesOf(reconcile), fields, reconcile.key, [takenOver(made)]);
 }
 
 /** Whether the answers still ask for another entry: otherwise the present one is not removed. */
-function isStillDue({ hashes, key, spec, status }: IntegrationWork): boolean {
+function isStillDue({ hashes, key, spec, status }: IntegrationReconcile): boolean {
   if (!isComparable(status.configHash, key)) return false;
   if (status.adopted && spec.reconfigure !== 'Recreate') return false;
   const before = withMoves(status.answerHashes ?? {}, hashes);
@@ -44,7 +47,7 @@ function isStillDue({ hashes, key, spec, status }: IntegrationWork): boolean {
 }
 
 /** Of the answers that the entry of the trial has. Those that have changed since are applied to it by an update. */
-function hashesOf({ hashes, key, status }: IntegrationWork): AnswerHashes {
+function hashesOf({ hashes, key, status }: IntegrationReconcile): AnswerHashes {
   const now = entryHashes(hashes);
   if (status.pendingFlow?.configHash === recorded(now, key).configHash) return now;
   return Object.fromEntries(Object.entries(now).map(([id, hash]) => [id, `?${hash}`]));

@@ -2,7 +2,7 @@ import type { ConfigEntry, FlowKind } from '../../client/flow-step';
 import type { HubClient } from '../../client/hub-client';
 import type { PendingFlow } from '../../kinds/integration';
 import { isComparable, recorded, subentryId } from './answer-hashes';
-import type { IntegrationWork } from './work';
+import type { IntegrationReconcile } from './integration-reconcile';
 
 /** Ends a flow that a process left open. Resolves with whether it was still open. */
 export async function abortFlow(
@@ -17,7 +17,7 @@ export async function abortFlow(
  * twice. Resolves with the fields of status.
  */
 export async function endInterrupted(
-  { client, key, status }: IntegrationWork,
+  { client, key, status }: IntegrationReconcile,
   { entry_id: entryId }: ConfigEntry,
   pending: PendingFlow,
 ): Promise<Readonly<Record<string, unknown>>> {

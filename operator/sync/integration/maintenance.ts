@@ -19,9 +19,9 @@ import { reauthenticate } from './entry-flows';
 import { updateEntry } from './entry-update';
 import { entryOutcome } from './entry-state';
 import { endInterrupted } from './interrupted-update';
-import { flowWork, inProgress, startOperation, stillFailed, withStatus } from './progress';
+import { flowContext, inProgress, startOperation, stillFailed, withStatus } from './progress';
 import { appliedHash, DISABLED, NO_ENTRY, seenStatus } from './status-fields';
-import type { IntegrationWork } from './work';
+import type { IntegrationReconcile } from './integration-reconcile';
 
 /** Milliseconds until a corrected entry is checked again; the hub's event comes sooner. */
 const CORRECTION_PAUSE = 2_000;
@@ -35,43 +35,43 @@ export class EntryMaintenance {
   }
 
   /** The entry exists: what differs is applied, then its state decides. */
-  async maintain(work: IntegrationWork, entry: ConfigEntry): Promise<Outcome> {
-    const { cached, hashes, hub, key, previous, resource, spec, status } = work;
+  async maintain(reconcile: IntegrationReconcile, entry: ConfigEntry): Promise<Outcome> {
+    const { cached, hashes, hub, key, previous, resource, spec, status } = reconcile;
     const { clock } = this.services;
-    hub.claim(resource, entry.entry_id);
+    hub.recordOwner(resource, entry.entry_id);
     if (status.pendingFlow)
-      return inProgress(work, undefined, 0, await endInterrupted(work, entry, status.pendingFlow));
-    const seen = seenStatus(work, entry);
+      return inProgress(reconcile, undefined, 0, await endInterrupted(reconcile, entry, status.pendingFlow));
+    const seen = seenStatus(reconcile, entry);
     const applied = status.answerHashes ?? {};
     // The key was lost: nothing can be compared, so nothing is done. What was not applied before is still to be applied.
     if (!isComparable(status.configHash, key))
-      return inProgress(work, undefined, 0, { ...seen, ...recorded(withNewKey(applied, hashes), key) });
-    const difference = await this.correctEntry(work, entry);
+      return inProgress(reconcile, undefined, 0, { ...seen, ...recorded(withNewKey(applied, hashes), key) });
+    const difference = await this.correctEntry(reconcile, entry);
     if (difference && 'outcome' in difference) return difference.outcome;
     const drift = difference?.drift;
     if (entry.disabled_by !== null) return drift ?? withStatus(disabledOutcome(entry), seen);
     const known = withMoves(applied, hashes);
-    const lost = await lostSubentries(work, entry, known);
+    const lost = await lostSubentries(reconcile, entry, known);
     const isLeft = spec.driftPolicy === 'Warn';
     // One that is created again counts as not applied.
     const before = isLeft ? known : without(known, lost);
     const changed = changedAnswers(before, hashes);
-    const failed = stillFailed(work, clock);
-    const reauth = work.draining ? undefined : await this.reauthenticate(work, entry);
+    const failed = stillFailed(reconcile, clock);
+    const reauth = reconcile.draining ? undefined : await this.reauthenticate(reconcile, entry);
     // Other answers may be what it takes, such as another host.
     if (reauth && (reauth.type !== 'Stalled' || changed.length === 0 || failed))
       return withStatus(reauth, seen);
     if (changed.length > 0) {
-      if (work.draining) return inProgress(work, undefined);
+      if (reconcile.draining) return inProgress(reconcile, undefined);
       if (failed) return withStatus(failed, seen);
-      const operation = startOperation(work, clock, 'update', (running) =>
-        updateEntry(flowWork(work, clock), entry, before, status.adopted === true, running),
+      const operation = startOperation(reconcile, clock, 'update', (running) =>
+        updateEntry(flowContext(reconcile, clock), entry, before, status.adopted === true, running),
       );
       const events =
         isLeft || lost.length === 0
           ? []
           : [this.drift.corrected(`${removedSubentries(entry, lost)} They are created again.`)];
-      return inProgress(work, operation, undefined, drift ? {} : seen, events);
+      return inProgress(reconcile, operation, undefined, drift ? {} : seen, events);
     }
     cached.failure = undefined;
     // Answers that only moved in the spec have other ids.
@@ -86,16 +86,16 @@ export class EntryMaintenance {
   }
 
   /** The entry was removed from the hub. */
-  async onMissing(work: IntegrationWork, entryId: string): Promise<Outcome> {
-    const { client, spec, status } = work;
+  async onMissing(reconcile: IntegrationReconcile, entryId: string): Promise<Outcome> {
+    const { client, spec, status } = reconcile;
     const entries = await client.configEntries.refreshed();
     const present = entries.get(entryId);
-    if (present) return this.maintain(work, present);
+    if (present) return this.maintain(reconcile, present);
     const what = `The ${spec.domain} entry “${status.title ?? entryId}” was removed from the hub`;
     if (spec.driftPolicy === 'Warn')
-      return this.drift.left(work.previous, `${what}. driftPolicy is Warn: it stays so.`);
+      return this.drift.left(reconcile.previous, `${what}. driftPolicy is Warn: it stays so.`);
     const events = [this.drift.corrected(`${what}: it is created again.`)];
-    return inProgress(work, undefined, 0, NO_ENTRY, events);
+    return inProgress(reconcile, undefined, 0, NO_ENTRY, events);
   }
 
   /**
@@ -103,10 +103,10 @@ export class EntryMaintenance {
    * Undefined: they are as the spec asks.
    */
   private async correctEntry(
-    work: IntegrationWork,
+    reconcile: IntegrationReconcile,
     entry: ConfigEntry,
   ): Promise<{ readonly outcome: Outcome } | { readonly drift: Outcome } | undefined> {
-    const { cached, client, resource, spec, status } = work;
+    const { cached, client, resource, spec, status } = reconcile;
     const { entry_id: entryId, title, domain } = entry;
     const isEnabled = entry.disabled_by === null;
     const isTitleWrong = spec.title !== undefined && title !== spec.title;
@@ -123,22 +123,25 @@ export class EntryMaintenance {
     ].join(', ');
     const what = `The ${domain} entry was changed in the hub: ${differences}.`;
     if (isDrift && spec.driftPolicy === 'Warn')
-      return { drift: this.drift.left(work.previous, `${what} driftPolicy is Warn: it stays so.`) };
+      return { drift: this.drift.left(reconcile.previous, `${what} driftPolicy is Warn: it stays so.`) };
     const now = this.services.clock.monotonic();
     if (correctionsOf(cached, differences, now) >= MAX_EQUAL_CORRECTIONS) {
       const advice = 'Each correction is reverted in the hub: it is not corrected again for an hour.';
-      return { drift: this.drift.left(work.previous, `${what} ${advice}`) };
+      return { drift: this.drift.left(reconcile.previous, `${what} ${advice}`) };
     }
     countCorrection(cached, differences, now);
     if (isTitleWrong) await client.configEntries.setTitle(entryId, spec.title);
     if (isSwitched) await client.configEntries.setEnabled(entryId, spec.enabled);
     const events = isDrift ? [this.drift.corrected(`${what} It is changed back.`)] : [];
-    return { outcome: inProgress(work, undefined, CORRECTION_PAUSE, {}, events) };
+    return { outcome: inProgress(reconcile, undefined, CORRECTION_PAUSE, {}, events) };
   }
 
   /** The hub asks for other credentials: the present answers are sent once. */
-  private async reauthenticate(work: IntegrationWork, entry: ConfigEntry): Promise<Outcome | undefined> {
-    const { cached, client, configHash } = work;
+  private async reauthenticate(
+    reconcile: IntegrationReconcile,
+    entry: ConfigEntry,
+  ): Promise<Outcome | undefined> {
+    const { cached, client, configHash } = reconcile;
     const flowId = await client.reauthFlows.of(entry.entry_id);
     if (flowId === undefined) {
       cached.reauth = undefined;
@@ -153,16 +156,16 @@ export class EntryMaintenance {
       );
     }
     cached.reauth = { key, message: undefined };
-    const operation = startOperation(work, this.services.clock, 'reauth', (running) =>
-      reauthenticate(flowWork(work, this.services.clock), flowId, running),
+    const operation = startOperation(reconcile, this.services.clock, 'reauth', (running) =>
+      reauthenticate(flowContext(reconcile, this.services.clock), flowId, running),
     );
-    return inProgress(work, operation);
+    return inProgress(reconcile, operation);
   }
 }
 
 /** Ids of the subentries that were applied, are still in the spec and were removed in the hub. */
 async function lostSubentries(
-  { answers, client }: IntegrationWork,
+  { answers, client }: IntegrationReconcile,
   entry: ConfigEntry,
   applied: AnswerHashes,
 ): Promise<readonly string[]> {

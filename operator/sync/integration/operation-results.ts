@@ -10,7 +10,7 @@ import { type Applied, type Operation, type OperationResult, withoutSubentries }
 import { problemText } from './problem-text';
 import { inProgress, stillFailed, withStatus } from './progress';
 import { appliedStatus, entryHashes, NO_ENTRY } from './status-fields';
-import type { IntegrationWork } from './work';
+import type { IntegrationReconcile } from './integration-reconcile';
 
 /** Turns what an operation came to into the status of its resource. */
 export class OperationResults {
@@ -20,16 +20,16 @@ export class OperationResults {
   ) {}
 
   /** Takes over what an operation came to. */
-  async record(work: IntegrationWork, operation: Operation): Promise<Outcome> {
-    const { cached, client, context, hub, resource } = work;
+  async record(reconcile: IntegrationReconcile, operation: Operation): Promise<Outcome> {
+    const { cached, client, context, hub, resource } = reconcile;
     const { result, error } = operation;
     cached.operation = undefined;
     hub.releaseDomain(resource.metadata.uid);
     if (!result) {
       // It ended its flow.
       if (error instanceof Stopping || error instanceof DeadlineExceeded)
-        return inProgress(work, undefined, 0, { pendingFlow: null });
-      if (error instanceof HubRejected) return this.rejected(work, operation, error);
+        return inProgress(reconcile, undefined, 0, { pendingFlow: null });
+      if (error instanceof HubRejected) return this.rejected(reconcile, operation, error);
       // Whether it was carried out is not known: the pending flow stays in status, and its entry is looked for.
       throw error ?? new Error('an operation ended without a result');
     }
@@ -41,64 +41,72 @@ export class OperationResults {
         const used = Object.entries(entryHashes(operation.sent.hashes)).filter(
           ([id]) => !result.unused.includes(id),
         );
-        return this.acquisition.own(work, result.entry, Object.fromEntries(used), {}, operation.sent.key);
+        return this.acquisition.own(
+          reconcile,
+          result.entry,
+          Object.fromEntries(used),
+          {},
+          operation.sent.key,
+        );
       }
       case 'applied':
         if (operation.type === 'update') cached.failure = undefined;
         return inProgress(
-          work,
+          reconcile,
           undefined,
           0,
-          appliedStatus(work, this.services.clock, operation, result.applied),
+          appliedStatus(reconcile, this.services.clock, operation, result.applied),
           adoptionEvents(result.applied),
         );
       case 'recreate': {
         const message = `The entry is removed and created again: no form of it has ${result.changed.join(', ')}, or reconfigure is Recreate.`;
         const event: EventSpec = { type: 'Warning', reason: 'EntryRecreated', message };
         const entries = await client.configEntries.refreshed();
-        return this.acquisition.begin(work, entries, work.status.entryID, [event]);
+        return this.acquisition.begin(reconcile, entries, reconcile.status.entryID, [event]);
       }
       case 'failed': {
         const existing =
-          operation.type === 'create' ? await this.acquisition.existing(work, result) : undefined;
-        if (existing) return this.acquisition.adopt(work, existing);
-        const message = work.redact(await problemText(client, result.flow, result.problem));
-        return this.failed(work, operation, result, message);
+          operation.type === 'create' ? await this.acquisition.existing(reconcile, result) : undefined;
+        if (existing) return this.acquisition.adopt(reconcile, existing);
+        const message = reconcile.redact(await problemText(client, result.flow, result.problem));
+        return this.failed(reconcile, operation, result, message);
       }
     }
   }
 
   private failed(
-    work: IntegrationWork,
+    reconcile: IntegrationReconcile,
     operation: Operation,
     { problem, applied }: Extract<OperationResult, { readonly type: 'failed' }>,
     message: string,
   ): Outcome {
-    const { cached } = work;
+    const { cached } = reconcile;
     const { configHash } = operation.sent;
     if (operation.type === 'reauth') {
       if (cached.reauth) cached.reauth = { ...cached.reauth, message };
-      return inProgress(work, undefined, 0);
+      return inProgress(reconcile, undefined, 0);
     }
     cached.failure = failureAfter(
       { previous: cached.failure, configHash },
       problem,
-      withWayOut(work, problem.key, message),
+      withWayOut(reconcile, problem.key, message),
       this.services.clock,
     );
     const status =
-      operation.type === 'create' ? NO_ENTRY : appliedStatus(work, this.services.clock, operation, applied);
+      operation.type === 'create'
+        ? NO_ENTRY
+        : appliedStatus(reconcile, this.services.clock, operation, applied);
     // Compared with the answers as they are now: they may have changed meanwhile.
-    const failed = stillFailed(work, this.services.clock);
+    const failed = stillFailed(reconcile, this.services.clock);
     const events = adoptionEvents(applied);
     return failed
       ? { ...withStatus(failed, status), events }
-      : inProgress(work, undefined, 0, status, events);
+      : inProgress(reconcile, undefined, 0, status, events);
   }
 
   /** The hub has no such integration, or one that cannot be reconfigured. */
-  private rejected(work: IntegrationWork, operation: Operation, error: HubRejected): Outcome {
-    const { spec } = work;
+  private rejected(reconcile: IntegrationReconcile, operation: Operation, error: HubRejected): Outcome {
+    const { spec } = reconcile;
     const text =
       error.code === '404' && operation.type === 'create'
         ? `The hub has no integration ${spec.domain} that can be set up, or cannot load it: check spec.domain and the hub’s log.`
@@ -109,10 +117,10 @@ export class OperationResults {
       problem: { kind: 'answers' },
     } as const;
     return this.failed(
-      work,
+      reconcile,
       operation,
       { ...failed, applied: withoutSubentries(new Set()) },
-      work.redact(text),
+      reconcile.redact(text),
     );
   }
 }
@@ -126,7 +134,7 @@ function adoptionEvents({ adopted }: Applied): readonly EventSpec[] {
 }
 
 function withWayOut(
-  { hub, client, resource, spec }: IntegrationWork,
+  { hub, client, resource, spec }: IntegrationReconcile,
   key: string | undefined,
   message: string,
 ) {

@@ -3,13 +3,13 @@ import type { PendingFlow } from '../../kinds/integration';
 import { DEPENDENCY_REQUEUE } from '../../limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, stalled, waiting } from '../../runtime/outcome';
-import type { FlowWork } from './flow-work';
+import type { FlowContext } from './flow-context';
 import { Operation, type OperationResult } from './operation';
-import type { IntegrationWork } from './work';
+import type { IntegrationReconcile } from './integration-reconcile';
 
 /** The outcome while the answers that failed are not sent again; undefined: they may be sent. */
 export function stillFailed(
-  { cached: { failure }, configHash }: IntegrationWork,
+  { cached: { failure }, configHash }: IntegrationReconcile,
   clock: Clock,
 ): Outcome | undefined {
   if (failure?.configHash !== configHash) return undefined;
@@ -20,13 +20,13 @@ export function stillFailed(
 
 /** Starts flows whose end queues the resource again. */
 export function startOperation(
-  { cached, configHash, hashes, hub, key, resource }: IntegrationWork,
+  { cached, configHash, hashes, hub, key, resource }: IntegrationReconcile,
   clock: Clock,
   type: Operation['type'],
   run: (operation: Operation) => Promise<OperationResult>,
 ): Operation {
   const onNews = () => {
-    if (operation.result?.type === 'created') hub.claim(resource, operation.result.entry.entry_id);
+    if (operation.result?.type === 'created') hub.recordOwner(resource, operation.result.entry.entry_id);
     // Also if the result cannot be recorded now, as while the resource is suspended: others of the domain go on.
     if (operation.ended) hub.releaseDomain(resource.metadata.uid);
     hub.requeue(resource);
@@ -38,7 +38,7 @@ export function startOperation(
 
 /** The message is the same from the first reconcile to the last, so that status is written once meanwhile. */
 export function inProgress(
-  { cached, configHash, spec, status }: IntegrationWork,
+  { cached, configHash, spec, status }: IntegrationReconcile,
   operation: Operation | undefined,
   after = DEPENDENCY_REQUEUE,
   fields: Readonly<Record<string, unknown>> = {},
@@ -69,8 +69,8 @@ function isRecorded(flow: PendingFlow, recorded: PendingFlow | undefined): boole
   return flow.flowID !== undefined || recorded.startedAt === flow.startedAt;
 }
 
-export function flowWork(work: IntegrationWork, clock: Clock): FlowWork {
-  const { client, spec, status, answers, hashes, hub, resource } = work;
+export function flowContext(reconcile: IntegrationReconcile, clock: Clock): FlowContext {
+  const { client, spec, status, answers, hashes, hub, resource } = reconcile;
   const acquireDomain = () => hub.acquireDomain(resource) === undefined;
   return { client, clock, spec, status, answers, hashes, acquireDomain };
 }

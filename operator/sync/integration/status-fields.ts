@@ -10,7 +10,7 @@ import {
   withMoves,
 } from './answer-hashes';
 import type { Applied, Operation } from './operation';
-import type { IntegrationWork } from './work';
+import type { IntegrationReconcile } from './integration-reconcile';
 
 /** `status.entryState` of a disabled entry, which the hub calls `not_loaded`. */
 export const DISABLED = 'disabled';
@@ -36,7 +36,7 @@ export function entryHashes(hashes: AnswerHashes): AnswerHashes {
 
 /** After an operation: the hashes of what the entry has now. */
 export function appliedStatus(
-  { hashes, status }: IntegrationWork,
+  { hashes, status }: IntegrationReconcile,
   clock: Clock,
   { sent }: Operation,
   { ids, adopted, incomplete }: Applied,
@@ -67,7 +67,7 @@ export function appliedHash(hashes: AnswerHashes = {}): { readonly appliedHash: 
 
 /** What the hub shows of the entry. */
 export function seenStatus(
-  { status }: IntegrationWork,
+  { status }: IntegrationReconcile,
   { disabled_by: disabledBy, title, state }: ConfigEntry,
 ): Readonly<Record<string, unknown>> {
   // The hub tries to set it up again: its state stays the same.

@@ -3,7 +3,7 @@ import type { ConfigEntry, ConfigSubentry } from '../../client/flow-step';
 import type { PendingFlow } from '../../kinds/integration';
 import { type AnswerHashes, incompleteHash, subentryId } from './answer-hashes';
 import type { Answer, SubentryAnswers } from './answers';
-import { type FlowWork, isSuccess, problemOf } from './flow-work';
+import { type FlowContext, isSuccess, problemOf } from './flow-context';
 import type { FlowProblem } from './flow-navigator';
 import { type FlowEnd, runFlow } from './flow-run';
 import type { Operation } from './operation';
@@ -25,7 +25,7 @@ export class SubentryUpdate {
 
   /** @param before hashes of what the entry has */
   constructor(
-    private readonly work: FlowWork,
+    private readonly flowContext: FlowContext,
     private readonly entry: ConfigEntry,
     private readonly before: AnswerHashes,
     private readonly operation: Operation,
@@ -37,16 +37,16 @@ export class SubentryUpdate {
     changed: readonly string[],
   ): Promise<SubentryProblem | undefined> {
     for (const id of changed) {
-      const wanted = desired.find((each) => subentryId(each) === id);
-      const problem = wanted ? await this.ensure(wanted) : await this.remove(id);
-      if (problem) return { type: wanted!.type, problem };
+      const subentry = desired.find((each) => subentryId(each) === id);
+      const problem = subentry ? await this.ensure(subentry) : await this.remove(id);
+      if (problem) return { type: subentry!.type, problem };
       this.applied.add(id);
     }
     return undefined;
   }
 
   private async present(): Promise<readonly ConfigSubentry[]> {
-    return this.work.client.configEntries.subentries(this.entry.entry_id);
+    return this.flowContext.client.configEntries.subentries(this.entry.entry_id);
   }
 
   private async find(id: string): Promise<ConfigSubentry | undefined> {
@@ -56,7 +56,7 @@ export class SubentryUpdate {
 
   /** It left the spec. */
   private async remove(id: string): Promise<undefined> {
-    const { client, spec, status } = this.work;
+    const { client, spec, status } = this.flowContext;
     const { deletionPolicy } = spec;
     const isAdopted = status.adoptedSubentries?.includes(id) ?? false;
     if (deletionPolicy === 'Orphan' || (isAdopted && deletionPolicy !== 'Delete')) return undefined;
@@ -66,7 +66,7 @@ export class SubentryUpdate {
   }
 
   private async ensure(desired: SubentryAnswers): Promise<FlowProblem | undefined> {
-    const { hashes, spec, status } = this.work;
+    const { hashes, spec, status } = this.flowContext;
     const { supported_subentry_types: types } = this.entry;
     const { type, title } = desired;
     const id = subentryId(desired);
@@ -110,7 +110,7 @@ export class SubentryUpdate {
     desired: SubentryAnswers,
     replaced: string | undefined,
   ): Promise<FlowProblem | undefined> {
-    const { client, hashes } = this.work;
+    const { client, hashes } = this.flowContext;
     const { type, title } = desired;
     const subentryIDs = (await this.present()).map((each) => each.subentry_id);
     const hash = hashes[subentryId(desired)]!;
@@ -146,7 +146,7 @@ export class SubentryUpdate {
   private async setTitle({ title }: SubentryAnswers, id: string): Promise<void> {
     const present = (await this.present()).find((each) => each.subentry_id === id);
     if (present && present.title !== title)
-      await this.work.client.configEntries.setSubentryTitle(this.entry.entry_id, id, title);
+      await this.flowContext.client.configEntries.setSubentryTitle(this.entry.entry_id, id, title);
   }
 
   private flow(
@@ -154,7 +154,7 @@ export class SubentryUpdate {
     request: Pick<Extract<FlowRequest, { kind: 'subentries' }>, 'subentryId'>,
     pending: Pick<PendingFlow, 'subentry'>,
   ): Promise<FlowEnd> {
-    const { client, clock } = this.work;
+    const { client, clock } = this.flowContext;
     const onOpen = (flowID: string) => this.operation.record({ kind: 'subentries', flowID, ...pending });
     return runFlow(
       client,

@@ -25,7 +25,7 @@ import { OperationResults } from './operation-results';
 import { isTrial, mayMakeEntry } from './pending-flow';
 import { inProgress } from './progress';
 import { redacted } from './redacted-outcome';
-import type { IntegrationWork } from './work';
+import type { IntegrationReconcile } from './integration-reconcile';
 
 /**
  * Reconciles integrations (rules.md, "Integrations"): an entry is adopted or made by a config flow, changed answers are
@@ -65,7 +65,7 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     const cached = hub.of(resource);
     cached.secrets = withFormer(cached.secrets, answers.secrets);
     const mask = redactor(cached.secrets);
-    const work: IntegrationWork = {
+    const reconcile: IntegrationReconcile = {
       resource,
       spec,
       status: resource.status ?? {},
@@ -81,12 +81,12 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
       draining: this.contexts.draining,
       previous: conditionOf(resource, 'Ready'),
     };
-    const outcome = await this.reconcile(work).catch((error: unknown) => {
+    const outcome = await this.reconcile(reconcile).catch((error: unknown) => {
       // The hub quotes what it rejects.
       if (error instanceof HubRejected || error instanceof HubFailed) return hubErrorOutcome(error, 'object');
       throw error;
     });
-    return redacted(outcome, work.redact);
+    return redacted(outcome, reconcile.redact);
   }
 
   async remove(
@@ -174,26 +174,30 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     return true;
   }
 
-  private async reconcile(work: IntegrationWork): Promise<Outcome> {
-    const { cached, client, context, status } = work;
+  private async reconcile(reconcile: IntegrationReconcile): Promise<Outcome> {
+    const { cached, client, context, status } = reconcile;
     const { operation } = cached;
     if (context.forced) {
       cached.failure = undefined;
       cached.reauth = undefined;
     }
     if (operation && !context.dryRun)
-      return operation.ended ? this.results.record(work, operation) : inProgress(work, operation);
+      return operation.ended ? this.results.record(reconcile, operation) : inProgress(reconcile, operation);
     const entries = context.forced
       ? await client.configEntries.refreshed()
       : await client.configEntries.all();
     const entry = status.entryID === undefined ? undefined : entries.get(status.entryID);
     if (context.dryRun)
-      return dryRun(work, entry, entry ? undefined : await this.acquisition.adoptable(work, entries));
-    if (status.entryID === undefined && work.draining) return inProgress(work, undefined);
-    if (status.entryID === undefined) return this.acquisition.acquire(work, entries);
-    if (status.pendingFlow && isTrial(status.pendingFlow)) return endTrial(work, this.acquisition);
-    if (!entry) return this.maintenance.onMissing(work, status.entryID);
-    return this.maintenance.maintain(work, entry);
+      return dryRun(
+        reconcile,
+        entry,
+        entry ? undefined : await this.acquisition.adoptable(reconcile, entries),
+      );
+    if (status.entryID === undefined && reconcile.draining) return inProgress(reconcile, undefined);
+    if (status.entryID === undefined) return this.acquisition.acquire(reconcile, entries);
+    if (status.pendingFlow && isTrial(status.pendingFlow)) return endTrial(reconcile, this.acquisition);
+    if (!entry) return this.maintenance.onMissing(reconcile, status.entryID);
+    return this.maintenance.maintain(reconcile, entry);
   }
 }
 

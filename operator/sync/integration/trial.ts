@@ -3,7 +3,7 @@ import type { HubClient } from '../../client/hub-client';
 import { recorded } from './answer-hashes';
 import type { FlowProblem } from './flow-navigator';
 import { runFlow } from './flow-run';
-import { type FlowWork, problemOf } from './flow-work';
+import { type FlowContext, problemOf } from './flow-context';
 import { DOMAIN_BUSY_REQUEUE } from './hub-context';
 import type { Operation } from './operation';
 import { entryHashes } from './status-fields';
@@ -20,7 +20,7 @@ const HAS_ENTRY = /^(already_|single_instance)/;
  * mistake, even if the hub does not say that no further form follows
  */
 export async function trialProblem(
-  { acquireDomain, answers, client, clock, spec }: FlowWork,
+  { acquireDomain, answers, client, clock, spec }: FlowContext,
   unconfirmed: readonly string[],
   operation: Operation,
 ): Promise<FlowProblem | undefined> {

@@ -8,7 +8,7 @@ import type { Answers } from './answers';
 import type { Cached, HubContext, IntegrationResource } from './hub-context';
 
 /** What one reconcile of a HubIntegration works on. */
-export interface IntegrationWork {
+export interface IntegrationReconcile {
   readonly resource: IntegrationResource;
   readonly spec: HubIntegrationSpec;
   readonly status: HubIntegrationStatus;

@@ -7,7 +7,7 @@ import type { FlowAnswers, FlowProblem } from './flow-navigator';
 import type { FlowEnd } from './flow-run';
 
 /** What the flows of one resource work on. */
-export interface FlowWork {
+export interface FlowContext {
   readonly client: HubClient;
   readonly clock: Clock;
   readonly spec: HubIntegrationSpec;
