@@ -1,14 +1,17 @@
+/** Compares what a page shows with what the operator would write. */
+const statesTest = '__tests__/unit/repository/documented-states.test.ts';
+
 /** How a documented command is treated that cannot be run, or compared, as it is. Why is for the reader. */
 export type Exception =
-  | { readonly as: string; readonly why: string }
-  /** It is run; what it prints is not compared. */
-  | { readonly uncompared: true; readonly why: string }
+  | { readonly as: string; readonly by?: typeof statesTest; readonly why: string }
+  /** It is run; the page shows another state. `by`: the test that compares what the page shows. */
+  | { readonly uncompared: true; readonly by: typeof statesTest; readonly why: string }
   /** It is not run here. `by`: the test file that runs the same. */
   | { readonly by?: string; readonly why: string };
 
 const kubelet = 'the stand-in node of the sandbox has no kubelet, which answers logs, exec and port-forward';
 const docker = 'needs a container engine and a registry';
-const asItIs = 'shows a state that is made in a test of its own';
+const asItIs = 'shows a state that the reader does not have';
 const deployTest = '__tests__/integration/deploy/deploy.test.ts';
 const installationTest = '__tests__/node/installation.test.ts';
 const validateTest = '__tests__/unit/validate.test.ts';
@@ -161,9 +164,10 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
     ]),
   },
   'docs/how-to/community-repositories.md': {
-    'kubectl -n home get hacr': { uncompared: true, why: 'shelf is an example' },
+    'kubectl -n home get hacr': { uncompared: true, by: statesTest, why: 'shelf is an example' },
     'kubectl -n home get hacr shelf -o jsonpath=\'{.status.digest}{"\\n"}\'': {
       as: 'kubectl -n home get hacr card-mod -o jsonpath=\'{.status.digest}{"\\n"}\'',
+      by: statesTest,
       why: 'shelf is an example',
     },
   },
@@ -177,6 +181,7 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
   'docs/how-to/secrets.md': {
     'kubectl -n home get hubcfg my-home -o jsonpath=\'{.status.conditions[?(@.type=="Ready")].message}\'': {
       uncompared: true,
+      by: statesTest,
       why: asItIs,
     },
   },
@@ -191,12 +196,13 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
     },
     'kubectl -n home get haauto again -o wide': {
       as: 'kubectl -n home get haauto -o wide',
-      why: 'the webhook has refused it; the state is shown in __tests__/integration/operator/without-a-hub.test.ts',
+      by: statesTest,
+      why: 'the webhook has refused it',
     },
-    'kubectl -n home get haauto -o wide': { uncompared: true, why: asItIs },
-    'kubectl -n home get hub -o wide': { uncompared: true, why: asItIs },
-    'kubectl -n home get hubcfg -o wide': { uncompared: true, why: asItIs },
-    'kubectl -n home get haar kitchen -o wide': { uncompared: true, why: asItIs },
+    'kubectl -n home get haauto -o wide': { uncompared: true, by: statesTest, why: asItIs },
+    'kubectl -n home get hub -o wide': { uncompared: true, by: statesTest, why: asItIs },
+    'kubectl -n home get hubcfg -o wide': { uncompared: true, by: statesTest, why: asItIs },
+    'kubectl -n home get haar kitchen -o wide': { uncompared: true, by: statesTest, why: asItIs },
     'kubectl -n home logs my-home-0 -c hub --previous': { why: kubelet },
     "kubectl -n home exec my-home-0 -c hub -- sed -i '/^10\\.0\\.0\\.5:/,/^[^ ]/{/^10\\.0\\.0\\.5:/d;/^ /d}' /config/ip_bans.yaml":
       {
