@@ -11,7 +11,7 @@ import type { ImageArchive } from './images';
 import { Namespaces } from './namespaces';
 
 // Milliseconds.
-const START_TIMEOUT = 120_000;
+const START_TIMEOUT = 300_000;
 const POLL_INTERVAL = 100;
 
 /** Where it keeps images. */
@@ -98,7 +98,7 @@ export async function imageStore(
   const key = contentKey([containerd, ...images.flatMap(({ name, archive }) => [name, archive])]);
   const folder = await cached('image-store', key, async (partial) => {
     const directory = join(partial, 'node');
-    const namespaces = await Namespaces.start(directory, pause);
+    const namespaces = await Namespaces.start(directory, [pause]);
     try {
       const runtime = await Containerd.start(namespaces, containerd, directory);
       for (const image of images) {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { mkdir, readdir, readFile, rmdir } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { runCommand } from '../command';
 import { SandboxProcess } from '../process';
 import { isAlive } from '../run-directory';
+import { claimFolders, releaseFolders, releaseOldClaims } from './folders';
 
 /** The beginning of the name of the device on this machine's side. */
 const DEVICE = 'hubnode';
@@ -40,7 +41,7 @@ export class Namespaces {
   private constructor(
     private readonly first: SandboxProcess,
     private readonly directory: string,
-    private readonly made: readonly string[],
+    private readonly claims: readonly string[],
     /** Of the node, reachable from this machine. */
     readonly address: string,
     /** Of this machine, as the node sees it. */
@@ -50,25 +51,35 @@ export class Namespaces {
     this.enter = ['nsenter', '--target', String(pid), '--net', '--mount', '--pid', '--'];
   }
 
-  /** @param pause the path of the binary of go/cmd/pause */
-  static async start(directory: string, pause: string): Promise<Namespaces> {
-    const made = await makeFolders();
-    const first = await SandboxProcess.start({
-      name: 'namespaces',
-      command: ['unshare', '--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc', pause],
-      directory,
-      graceMs: 0, // nothing inside ends before it
-    });
+  /** @param command that of the first process, which does nothing until it is killed */
+  static async start(directory: string, command: readonly string[]): Promise<Namespaces> {
+    const claims = await claimFolders(OWN_FOLDERS);
+    const unshare = [
+      'unshare',
+      '--net',
+      '--mount',
+      '--pid',
+      '--fork',
+      '--kill-child',
+      '--mount-proc',
+    ] as const;
+    let first: SandboxProcess | undefined;
     try {
+      first = await SandboxProcess.start({
+        name: 'namespaces',
+        command: [...unshare, ...command],
+        directory,
+        graceMs: 0, // nothing inside ends before it
+      });
       const pid = await childOf(first);
       const [visitor, address] = freeAddresses();
-      const namespaces = new Namespaces(first, directory, made, address, visitor, pid);
+      const namespaces = new Namespaces(first, directory, claims, address, visitor, pid);
       await namespaces.connect(pid);
       await namespaces.mount();
       return namespaces;
     } catch (error) {
-      await first.stop();
-      await removeFolders(made);
+      await first?.stop();
+      await releaseFolders(claims);
       throw error;
     }
   }
@@ -92,7 +103,7 @@ export class Namespaces {
   async stop(): Promise<void> {
     await this.first.stop();
     await removeDevice(`${DEVICE}${this.pid}`);
-    await removeFolders(this.made);
+    await releaseFolders(this.claims);
   }
 
   private async connect(pid: number): Promise<void> {
@@ -122,6 +133,10 @@ export class Namespaces {
 
   private async mount(): Promise<void> {
     const lines = OWN_FOLDERS.map((path) => `mkdir -p "$0${path}" && mount --bind "$0${path}" ${path}`);
+    // The machine's name servers cannot be reached from here. Programs that ask them would wait for a minute.
+    const names = join(this.directory, 'resolv.conf');
+    await writeFile(names, '');
+    lines.push(`[ ! -e /etc/resolv.conf ] || mount --bind ${names} /etc/resolv.conf`);
     await this.run('Mounting the folders of the node', [
       'sh',
       '-ec',
@@ -132,7 +147,13 @@ export class Namespaces {
   }
 }
 
-/** Those of nodes whose first process has ended. */
+/** Of nodes whose process has ended. */
+export async function removeRemainsOfNamespaces(): Promise<void> {
+  await removeDevices();
+  await releaseOldClaims(OWN_FOLDERS);
+}
+
+/** Removes those of nodes whose first process has ended. */
 async function removeDevices(): Promise<void> {
   for (const device of await readdir('/sys/class/net')) {
     const [, pid] = new RegExp(`^${DEVICE}(\\d+)$`).exec(device) ?? [];
@@ -146,26 +167,18 @@ async function removeDevice(device: string): Promise<void> {
   await promisify(execFile)('ip', ['link', 'delete', device]).catch(() => undefined);
 }
 
-/** Returns those that it made. */
-async function makeFolders(): Promise<string[]> {
-  const made: string[] = [];
-  for (const path of OWN_FOLDERS) {
-    const first = await mkdir(path, { recursive: true });
-    if (first !== undefined) made.push(path);
-  }
-  return made;
-}
-
-/** Another node may use them: then they stay. */
-async function removeFolders(made: readonly string[]): Promise<void> {
-  for (const path of made) await rmdir(path).catch(() => undefined);
-}
-
-/** The process id of the only child, as this machine sees it. */
-async function childOf({ pid, running, logFile }: SandboxProcess): Promise<number> {
+/**
+ * The process id of the only child, as this machine sees it, once it runs the command: until then mounts inside may reach this
+ * machine.
+ */
+async function childOf(first: SandboxProcess): Promise<number> {
+  const { pid, logFile } = first;
   for (;;) {
+    const { running } = first; // before it is asked for its child
     const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
-    if (children.trim() !== '') return Number(children.trim());
+    const child = children.trim();
+    const name = await readFile(`/proc/${child}/comm`, 'utf8').catch(() => '');
+    if (child !== '' && name !== '' && name.trim() !== 'unshare') return Number(child);
     if (!running) throw new Error(`cannot make namespaces: ${await readFile(logFile, 'utf8')}`);
     await sleep(POLL_INTERVAL);
   }
