@@ -3,7 +3,10 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { availableParallelism, setPriority, totalmem } from 'node:os';
 import { join, relative } from 'node:path';
 import { cacheRoot } from '../sandbox/cache';
+import { removeRemains } from '../sandbox/real-node';
 import { whyNoRealNode } from '../sandbox/real-node/requirements';
+import { whyNoNodeSoftware } from '../sandbox/real-node/software';
+import { errorLine, formatError } from '../sandbox/sandbox-error';
 import { seed } from './seed';
 
 /**
@@ -31,6 +34,8 @@ const repository = join(__dirname, '..');
 const bin = (name: string) => join(repository, 'node_modules', '.bin', name);
 const cache = (name: string) => join(repository, 'build', 'cache', name);
 const GIB = 2 ** 30;
+/** Whether tests that take many minutes run as well. */
+const isLong = process.env['LONG'] === '1';
 
 /** A test file needs up to 1.2 GB: one or two hubs, an operator, jest's worker. The cluster needs 2 GB. */
 const CLUSTER_WORKERS = Math.max(
@@ -62,25 +67,79 @@ async function main(args: readonly string[]): Promise<number> {
       : [checksThenUnitTests(), clusterTests(['schema', 'integration', 'faults'])];
   const results = (await Promise.all(runners)).flat();
   // Afterwards: the hubs of both would need more memory than most machines have.
-  if (args.includes('--with-node')) results.push(...(await nodeTests(pattern)));
+  if (args.includes('--with-node'))
+    results.push(...(await nodeTests(pattern, isLong ? undefined : began + TOTAL_TIMEOUT)));
   else console.log('skipped: real node: make test-node runs its tests');
   return report(results, since(began));
 }
 
-/** Twice what a first run takes, which builds and downloads, and the tests of LONG=1. Milliseconds. */
-const NODE_TIMEOUT = (process.env['LONG'] === '1' ? 180 : 60) * 60_000;
+const MINUTE = 60_000;
+/** Milliseconds that the tests on a real node may take: many times what they do, with those of LONG=1 or without. */
+const NODE_TIMEOUT = (isLong ? 180 : 60) * MINUTE;
+/** Milliseconds that its programs and images may take, which the first run builds and downloads. */
+const NODE_BUILD_TIMEOUT = 60 * MINUTE;
+/** Milliseconds of all tests with those on a real node: CI ends a run after 90 minutes, as a failure. */
+const TOTAL_TIMEOUT = 80 * MINUTE;
+/** Milliseconds. With less left, the tests on a real node are not begun; they take 15 minutes on a busy machine. */
+const NODE_LEAST = 25 * MINUTE;
 
-/** Where this machine cannot run a real node, a line says why, and there is no result. */
-async function nodeTests(pattern: string | undefined): Promise<Result[]> {
-  const obstacle = await whyNoRealNode();
-  if (obstacle !== undefined) {
-    console.log(`skipped: real node: ${obstacle}`);
+/**
+ * Where this machine cannot run a real node, a line says why, and there is no result.
+ *
+ * @param end when they are to be through, in milliseconds since 1970: what is not done by then is skipped
+ */
+async function nodeTests(pattern: string | undefined, end = Infinity): Promise<Result[]> {
+  const skipped = (why: string) => {
+    console.log(`skipped: real node: ${why}`);
     return [];
+  };
+  const obstacle = await whyNoRealNode();
+  if (obstacle !== undefined) return skipped(obstacle);
+  const spare = () => end - Date.now() - NODE_LEAST;
+  const tooLate = `all tests may take ${TOTAL_TIMEOUT / MINUTE} min, and less than ${NODE_LEAST / MINUTE} are left`;
+  if (spare() < 0) return skipped(tooLate);
+  try {
+    const missing = await whyNoNodeSoftware('plain', Math.min(NODE_BUILD_TIMEOUT, spare()));
+    if (missing !== undefined) return skipped(missing);
+  } catch (error) {
+    console.error(formatError(error));
+    return [{ name: 'real node', passed: 0, failed: 1, skipped: [], files: [], seconds: 0 }];
   }
   const selection = pattern === undefined ? [] : [`--testPathPatterns=${pattern}`];
+  const timeout = Math.min(NODE_TIMEOUT, end - Date.now());
   return [
-    await jest('real node', ['--config=jest.node.config.mjs', ...selection], { timeout: NODE_TIMEOUT }),
+    await killable('real node', ['--config=jest.node.config.mjs', ...selection], {
+      timeout,
+      isFailure: timeout === NODE_TIMEOUT,
+    }),
   ];
+}
+
+/**
+ * Runs jest, which is killed after so many milliseconds: then the results are those of the files that were through, and one more
+ * failure if that is one.
+ */
+async function killable(
+  name: string,
+  options: readonly string[],
+  { timeout, isFailure }: { timeout: number; isFailure: boolean },
+): Promise<Result> {
+  const began = Date.now();
+  const soFar = join(repository, 'build', 'results-so-far.jsonl');
+  await rm(soFar, { force: true });
+  const result = await jest(name, options, { timeout, environment: { TEST_RESULTS_SO_FAR: soFar } });
+  if (result.files.length > 0 || Date.now() - began < timeout) return result;
+  await removeRemains().catch((error: unknown) => console.log(`left behind: ${errorLine(error)}`));
+  const lines = (await readFile(soFar, 'utf8').catch(() => '')).trim().split('\n').filter(Boolean);
+  const files = lines.map((line) => JSON.parse(line) as { passed: number; failed: number });
+  const sum = (key: 'passed' | 'failed') => files.reduce((total, file) => total + file[key], 0);
+  const rest = `${name}: what was not through after ${Math.round(timeout / MINUTE)} min`;
+  return {
+    ...result,
+    passed: sum('passed'),
+    failed: sum('failed') + (isFailure ? 1 : 0),
+    skipped: [rest],
+  };
 }
 
 /** One after another, in the gaps that the tests in the cluster leave. */

@@ -9,6 +9,8 @@ export class SandboxError extends Error {
     message: string,
     readonly hint: string,
     readonly evidence: { lines?: readonly string[]; logFile?: string; cause?: unknown } = {},
+    /** Whether the cause is known to be the machine or its network. */
+    readonly isOfMachine = false,
   ) {
     super(message, { cause: evidence.cause });
   }
@@ -50,9 +52,14 @@ const diagnoses: readonly Diagnosis[] = [
   },
   {
     pattern:
-      /no such host|dial tcp|i\/o timeout|TLS handshake|network is unreachable|name resolution|dns error|error sending request|connection (refused|reset)|failed to fetch|could not connect|EAI_AGAIN|ENOTFOUND/i,
+      /no such host|dial tcp|i\/o timeout|TLS handshake|network is unreachable|name resolution|dns error|error sending request|connection (refused|reset)|failed to fetch|could not connect|EAI_AGAIN|ENOTFOUND|reading https?:\S+: [45]\d\d|HTTP status (client|server) error/i,
     reason: 'a download failed: the network or the package registry is unreachable',
     hint: 'Check that proxy.golang.org and pypi.org are reachable (HTTPS_PROXY, GOPROXY, UV_INDEX_URL), then start again; complete downloads are kept.',
+  },
+  {
+    pattern: /^E: /m, // of apt and debootstrap
+    reason: 'Debian could not be installed',
+    hint: 'Check that deb.debian.org is reachable (http_proxy), and that the file system of the cache allows programs and devices.',
   },
 ];
 
@@ -74,7 +81,15 @@ export function stepError(step: string, output: string, logFile?: string): Sandb
     diagnosis ? `${step} failed: ${diagnosis.reason}.` : `${step} failed.`,
     diagnosis?.hint ?? startAgain,
     { lines: relevant, ...(logFile !== undefined && { logFile }) },
+    diagnosis !== undefined,
   );
+}
+
+/** An error as the reason of something else: in one line. */
+export function errorLine(error: unknown): string {
+  const { message } = error instanceof Error ? error : { message: String(error) };
+  const said = error instanceof SandboxError ? (error.evidence.lines?.join(' ') ?? error.hint) : '';
+  return `${message} ${said}`.replace(/\s+/g, ' ').trim();
 }
 
 /** Formats an error for a terminal. An error that is no {@link SandboxError} is a bug and is printed with its stack. */

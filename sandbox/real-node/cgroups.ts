@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isAlive } from '../run-directory';
 
 const PREFIX = 'hub-operator-node';
+const ROOT = '/sys/fs/cgroup';
 
 // Of a killed process the kernel removes the cgroup a moment later.
 const ATTEMPTS = 50;
@@ -11,15 +12,24 @@ const RETRY_PAUSE = 100; // milliseconds
 
 /** Makes the cgroup under which the pods of a node of this process run, and removes those of processes that have ended. */
 export async function makeCgroup(): Promise<string> {
-  const roots = await hierarchies();
-  for (const root of roots)
+  await removeOldCgroups();
+  const name = `${PREFIX}-${process.pid}`;
+  try {
+    for (const root of await hierarchies()) await mkdir(join(root, name), { recursive: true });
+  } catch (error) {
+    await removeCgroup(name);
+    throw error;
+  }
+  return name;
+}
+
+/** Removes those of processes that have ended. */
+export async function removeOldCgroups(): Promise<void> {
+  for (const root of await hierarchies())
     for (const name of await readdir(root)) {
       const [, pid] = new RegExp(`^${PREFIX}-(\\d+)$`).exec(name) ?? [];
       if (pid !== undefined && !isAlive(Number(pid))) await removeTree(join(root, name));
     }
-  const name = `${PREFIX}-${process.pid}`;
-  for (const root of roots) await mkdir(join(root, name), { recursive: true });
-  return name;
 }
 
 /** Removes it in all hierarchies. No process may run in it. */
@@ -27,16 +37,27 @@ export async function removeCgroup(name: string): Promise<void> {
   for (const root of await hierarchies()) await removeTree(join(root, name));
 }
 
+/** Those of `names` that this machine does not offer. */
+export async function missingControllers(names: readonly string[]): Promise<string[]> {
+  const all = await cgroupMounts();
+  const present = all.some(({ path, type }) => path === ROOT && type === 'cgroup2')
+    ? (await readFile(join(ROOT, 'cgroup.controllers'), 'utf8')).trim().split(' ')
+    : all.filter(({ type }) => type === 'cgroup').flatMap(({ options }) => options.split(','));
+  return names.filter((name) => !present.includes(name));
+}
+
 /** Where cgroups are mounted: one folder for version 2, one for each controller for version 1. */
-async function hierarchies(): Promise<string[]> {
+const hierarchies = async (): Promise<string[]> => (await cgroupMounts()).map(({ path }) => path);
+
+async function cgroupMounts() {
   const mounts = await readFile('/proc/self/mounts', 'utf8');
   return mounts
     .split('\n')
-    .map((line) => line.split(' '))
-    .filter(
-      ([, path, type]) => (type === 'cgroup' || type === 'cgroup2') && path?.startsWith('/sys/fs/cgroup'),
-    )
-    .map(([, path]) => path!);
+    .map((line) => {
+      const [, path = '', type = '', options = ''] = line.split(' ');
+      return { path, type, options };
+    })
+    .filter(({ path, type }) => (type === 'cgroup' || type === 'cgroup2') && path.startsWith(ROOT));
 }
 
 async function removeTree(path: string): Promise<void> {

@@ -116,7 +116,9 @@ async function buildHubImage(
   const root = join(folder, 'root');
   const run = (step: string, ...command: [string, ...string[]]) => runCommand({ step, command, logFile });
   report('installing Debian');
-  await run('Installing Debian', 'debootstrap', '--variant=minbase', SUITE, root, MIRROR);
+  // It tells errors on either stream.
+  const debootstrap = ['sh', '-c', 'exec debootstrap --variant=minbase "$@" 2>&1', 'debootstrap'] as const;
+  await run('Installing Debian', ...debootstrap, SUITE, root, MIRROR);
   for (const path of UNUSED) await rm(join(root, path), { recursive: true, force: true });
 
   report('copying Home Assistant');

@@ -7,15 +7,15 @@ import { SandboxProcess } from '../process';
 import { defaultProgress, type ProgressMode, type Report, runSteps } from '../progress';
 import { makeRunDirectory } from '../run-directory';
 import { SandboxError } from '../sandbox-error';
-import { makeCgroup, removeCgroup } from './cgroups';
+import { makeCgroup, removeCgroup, removeOldCgroups } from './cgroups';
 import { clusterObjects, kubeletConfiguration, NODE_NAME, proxyConfiguration } from './configuration';
 import { Containerd, useImageStore } from './containerd';
 import type { ImageArchive } from './images';
-import { Namespaces } from './namespaces';
+import { Namespaces, removeRemainsOfNamespaces } from './namespaces';
 import { type NodeSoftware, provideNodeSoftware } from './software';
 
 // Milliseconds.
-const READY_TIMEOUT = 120_000;
+const READY_TIMEOUT = 300_000;
 const POLL_INTERVAL = 100;
 
 export interface RealNodeOptions {
@@ -85,7 +85,7 @@ export class RealNode {
     const directory = await makeRunDirectory();
     const cgroup = await makeCgroup();
     report('making namespaces');
-    const namespaces = await Namespaces.start(directory, software.pause);
+    const namespaces = await Namespaces.start(directory, [software.pause]);
     try {
       const { address, enter } = namespaces;
       const controlPlane = await ControlPlane.start(software.kube, join(directory, 'cluster'), report, {
@@ -198,4 +198,10 @@ export class RealNode {
       await sleep(POLL_INTERVAL);
     }
   }
+}
+
+/** Removes what nodes have left on this machine whose process was killed. What they ran has ended, or is about to. */
+export async function removeRemains(): Promise<void> {
+  await removeOldCgroups();
+  await removeRemainsOfNamespaces();
 }

@@ -1,9 +1,13 @@
 import { execFile } from 'node:child_process';
-import { access, constants } from 'node:fs/promises';
+import { access, constants, mkdir, open, readdir, readFile, statfs } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { operatorNode } from '../../image/operator-node';
-import { makeCgroup, removeCgroup } from './cgroups';
+import { cacheRoot } from '../cache';
+import { runsDirectory } from '../run-directory';
+import { errorLine } from '../sandbox-error';
+import { missingControllers } from './cgroups';
+import { tryNode } from './trial';
 
 const run = promisify(execFile);
 
@@ -17,19 +21,31 @@ const PACKAGES = {
 } as const;
 
 /** What Linux systems have in packages with names of their own. */
-const PROGRAMS = ['curl', 'ip', 'mount', 'nsenter', 'ss', 'tar', 'unshare'];
+const PROGRAMS = ['chroot', 'curl', 'find', 'ip', 'mount', 'nsenter', 'ss', 'tar', 'unshare'];
 
-/** Mounts, a network device and packet filter rules in namespaces of their own, as the node makes them. */
-const PROBE = [
-  'mount -t tmpfs none /mnt',
-  'mkdir /mnt/lower /mnt/upper /mnt/work /mnt/merged',
-  'mount -t overlay none -o lowerdir=/mnt/lower,upperdir=/mnt/upper,workdir=/mnt/work /mnt/merged',
-  'ip link add probe type veth peer name peer',
-  'iptables -t nat -A POSTROUTING -m comment --comment probe -j MASQUERADE',
-].join(' && ');
+/** Milliseconds. A registry that does not answer must not take the time of all other tests. */
+const INSTALL_TIMEOUT = 300_000;
+
+const PROGRAM_TIMEOUT = 30_000;
+
+/** What the kubelet limits. */
+const CONTROLLERS = ['cpu', 'cpuset', 'memory', 'pids'];
+
+const GIB = 2 ** 30;
+/** Bytes. The cluster with two hubs needs 3 GB, of 8 GB in all. */
+const MEMORY = 4 * GIB;
+/** Bytes. The first start builds and downloads; a copy of its images and the data of hubs are small. */
+const FIRST_DISK = 10 * GIB;
+const DISK = 3 * GIB;
+/** Of the disk; the kubelet ends pods where less than half of it is free. */
+const DISK_SHARE = 0.02;
+/** Of kubelet, containerd and their likes; the limit is one of the user, and thus of all of root's processes. */
+const INOTIFY_INSTANCES = 24;
 
 /** Why a real node cannot run on this machine; undefined: it can. Installs Debian packages that are absent. */
-export async function whyNoRealNode(): Promise<string | undefined> {
+export const whyNoRealNode = (): Promise<string | undefined> => obstacle().catch(errorLine);
+
+async function obstacle(): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'it needs Linux';
   if (process.getuid?.() !== 0) return 'it needs root';
   const missing = await missingPrograms(process.env['PATH'] ?? '');
@@ -41,25 +57,59 @@ export async function whyNoRealNode(): Promise<string | undefined> {
     const failure = await install(absent);
     if (failure !== undefined) return `apt-get cannot install ${absent.join(', ')}: ${failure}`;
   }
-  return (
-    (await failureOf('unshare', [
-      '--net',
-      '--mount',
-      '--pid',
-      '--fork',
-      '--mount-proc',
-      'sh',
-      '-c',
-      PROBE,
-    ])) ??
-    (await makeCgroup()
-      .then(removeCgroup)
-      .then(
-        () => undefined,
-        (error: Error) => `cannot make a cgroup: ${error.message}`,
-      ))
-  );
+  const lack = await shortage();
+  if (lack === undefined) await tryNode();
+  return lack;
 }
+
+/** What a node cannot be without, and a trial does not show. */
+async function shortage(): Promise<string | undefined> {
+  const controllers = await missingControllers(CONTROLLERS);
+  if (controllers.length > 0) return `there are no cgroups of ${controllers.join(', ')}`;
+  const messages = await open('/dev/kmsg').then(
+    (file) => file.close(),
+    (error: Error) => error,
+  );
+  if (messages) return `the kubelet cannot read the messages of the kernel: ${messages.message}`;
+  const memory = await availableMemory();
+  if (memory < MEMORY)
+    return `it needs ${gigabytes(MEMORY)} of memory, and ${gigabytes(memory)} are available`;
+  return (await diskShortage()) ?? inotifyShortage();
+}
+
+async function availableMemory(): Promise<number> {
+  const [, kib] = /^MemAvailable: +(\d+) kB$/m.exec(await readFile('/proc/meminfo', 'utf8')) ?? [];
+  const limit = process.constrainedMemory(); // of the cgroup; 0 or more than there is: none
+  return Math.min(Number(kib) * 1024, limit > 0 ? limit : Infinity);
+}
+
+async function diskShortage(): Promise<string | undefined> {
+  const isFirst = !(await readdir(cacheRoot()).catch(() => [])).some((name) =>
+    name.startsWith('image-store-'),
+  );
+  for (const [folder, least] of [
+    [cacheRoot(), isFirst ? FIRST_DISK : DISK],
+    [runsDirectory(), DISK],
+  ] as const) {
+    await mkdir(folder, { recursive: true });
+    const { bavail, blocks, bsize } = await statfs(folder);
+    const needed = Math.max(least, DISK_SHARE * blocks * bsize);
+    if (bavail * bsize < needed)
+      return `it needs ${gigabytes(needed)} of disk in ${folder}, and ${gigabytes(bavail * bsize)} are free`;
+  }
+  return undefined;
+}
+
+/** Counts what all processes use; those of other users, which have limits of their own, count as well. */
+async function inotifyShortage(): Promise<string | undefined> {
+  const limit = Number(await readFile('/proc/sys/fs/inotify/max_user_instances', 'utf8'));
+  const search = "find /proc/[0-9]*/fd -lname 'anon_inode:*inotify*' 2>/dev/null | wc -l";
+  const used = Number((await run('sh', ['-c', search], { timeout: PROGRAM_TIMEOUT })).stdout);
+  if (limit - used >= INOTIFY_INSTANCES) return undefined;
+  return `it needs ${INOTIFY_INSTANCES} instances of inotify, and ${used} of ${limit} are in use`;
+}
+
+const gigabytes = (bytes: number): string => `${(bytes / GIB).toFixed(1)} GiB`;
 
 /** @param path as the variable PATH */
 async function missingPrograms(path: string): Promise<string[]> {
@@ -96,7 +146,8 @@ async function install(packages: readonly string[]): Promise<string | undefined>
 
 /** The last line of what a command that fails says. */
 async function failureOf(program: string, args: readonly string[]): Promise<string | undefined> {
-  return run(program, args, { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } }).then(
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  return run(program, args, { env, timeout: INSTALL_TIMEOUT }).then(
     () => undefined,
     (error: Error & { stderr?: string }) => (error.stderr || error.message).trim().split('\n').at(-1),
   );

@@ -1,7 +1,10 @@
 import { workload } from '../../operator/kinds/hub/workload';
 import { goBinary } from '../go-build';
 import { goInstalled } from '../go-install';
+import { helmProgram } from '../helm';
 import { type ProgressMode, type Report, runSteps } from '../progress';
+import { errorLine, SandboxError } from '../sandbox-error';
+import { withTimeLimit } from '../time-limit';
 import { tether } from '../tether';
 import { imageStore } from './containerd';
 import { nameServer } from './name-server';
@@ -30,6 +33,29 @@ const CONTAINERD = {
   version: 'v2.2.1',
   tags: ['no_btrfs', 'no_devmapper', 'no_zfs'], // the machine's own file system is enough
 };
+
+/**
+ * Why this machine cannot build or download it; undefined: it is in the cache, with what else the tests on a node build.
+ *
+ * @param timeout milliseconds; what is complete by then is kept
+ * @throws Error it fails for another reason than the machine or its network
+ */
+export async function whyNoNodeSoftware(mode: ProgressMode, timeout: number): Promise<string | undefined> {
+  const provided = provideNodeSoftware(mode)
+    .then(() => helmProgram())
+    .then(
+      () => undefined,
+      (error: unknown) => {
+        if (error instanceof SandboxError && error.isOfMachine) return errorLine(error);
+        throw error;
+      },
+    );
+  return withTimeLimit(
+    timeout,
+    provided,
+    () => `its programs and images are not built after ${Math.round(timeout / 60_000)} min`,
+  );
+}
 
 /** Builds what is missing, the Go programs one after another: each uses all processors. */
 export async function provideNodeSoftware(mode: ProgressMode): Promise<NodeSoftware> {

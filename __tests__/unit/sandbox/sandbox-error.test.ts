@@ -1,4 +1,4 @@
-import { formatError, SandboxError, stepError } from '../../../sandbox/sandbox-error';
+import { errorLine, formatError, SandboxError, stepError } from '../../../sandbox/sandbox-error';
 
 describe('SandboxError', () => {
   test.each([
@@ -19,6 +19,14 @@ describe('SandboxError', () => {
     [
       'failed to listen on 127.0.0.1:2379: bind: address already in use',
       'Building failed: a port is in use.',
+    ],
+    [
+      'main.go:10:2: reading https://proxy.golang.org/x/@v/v1.0.0.zip: 404 Not Found',
+      'Building failed: a download failed: the network or the package registry is unreachable.',
+    ],
+    [
+      'I: Retrieving Release \nE: Failed getting release file http://deb.debian.org/debian/dists/bookworm/Release',
+      'Building failed: Debian could not be installed.',
     ],
     ['verifying module: checksum mismatch', 'Building failed: the checksum of a download is wrong.'],
     ['main.go:3:1: syntax error', 'Building failed.'],
@@ -48,5 +56,17 @@ describe('SandboxError', () => {
     expect(formatError(full)).toMatch(/^The sandbox failed: the disk is full\.\n/);
     expect(formatError(new Error('undefined is not a function'))).toContain('    at ');
     expect(formatError(new SandboxError('No.', 'Yes.'))).toBe('No.\nYes.');
+  });
+
+  test('only an error whose cause is known is one of the machine', () => {
+    expect(stepError('Building', 'dial tcp: i/o timeout').isOfMachine).toBe(true);
+    expect(stepError('Building', 'main.go:3:1: syntax error').isOfMachine).toBe(false);
+  });
+
+  test('as a reason it is one line with what was printed', () => {
+    expect(errorLine(stepError('Mounting', 'mount: wrong fs type\n  dmesg may tell more\n'))).toBe(
+      'Mounting failed. mount: wrong fs type dmesg may tell more',
+    );
+    expect(errorLine(new Error('no'))).toBe('no');
   });
 });

@@ -33,7 +33,7 @@ describe('whyNoRealNode', () => {
     be(0);
     process.env['PATH'] = '/nowhere:/neither';
     expect(await whyNoRealNode()).toBe(
-      'it needs curl, ip, mount, nsenter, ss, tar, unshare, which PATH does not have',
+      'it needs chroot, curl, find, ip, mount, nsenter, ss, tar, unshare, which PATH does not have',
     );
   });
 });
