@@ -81,12 +81,13 @@ afterAll(async () => {
 
 /**
  * Asks again and again until `probe` returns something other than undefined and false, and returns that. A probe that
- * throws is asked again too; when the time is over, its last error or answer tells why.
+ * throws is asked again too; when the time is over, its last error or answer tells why. By default that is after four minutes, or
+ * HUB_UNTIL_TIMEOUT.
  */
 export async function until<T>(
   description: string,
   probe: () => T | Promise<T>,
-  timeoutMs = 240_000,
+  timeoutMs = Number(process.env['HUB_UNTIL_TIMEOUT'] ?? 240_000),
 ): Promise<Exclude<T, undefined | false>> {
   const began = Date.now();
   const deadline = began + timeoutMs;

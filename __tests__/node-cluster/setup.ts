@@ -7,8 +7,15 @@ declare global {
   var hubRealNode: RealNode | undefined;
 }
 
+/** Of nodes, services and pods: no proxy leads there. */
+const NETWORKS = '198.18.0.0/15,10.96.0.0/16,10.88.0.0/16';
+
 /** One cluster for all test files, with the images that pods ask for. The test files install the operator. */
 export default async function setup(): Promise<void> {
+  for (const name of ['NO_PROXY', 'no_proxy'])
+    process.env[name] = [process.env[name], NETWORKS].filter(Boolean).join(',');
+  // A pod takes longer than the processes that stand for one in the other cluster.
+  process.env['HUB_UNTIL_TIMEOUT'] = '600000';
   const [node, image] = await Promise.all([
     RealNode.start({ progress: 'plain' }).catch((error: unknown) => {
       throw new Error(formatError(error));

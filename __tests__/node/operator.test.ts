@@ -73,19 +73,21 @@ describe('the operator as a pod', () => {
   test('starts without a restart and without a failed probe', async () => {
     const [pod] = await operatorPods();
     expect(pod!.status.containerStatuses).toMatchObject([{ ready: true, restartCount: 0 }]);
-    expect(await failedProbes()).toEqual([]);
+    expect(await failedProbes(NAMESPACE, [pod!])).toEqual([]);
   });
 
   test('its webhook is asked through its Service, and refuses an id that another resource has', async () => {
     await home.apply(automation('villa', 'first', { id: 'porch' }));
     const second = JSON.stringify(automation('villa', 'second', { id: 'porch' }));
-    const { stderr } = await until('it is refused', async () => {
-      const answer = await kubectl(['create', '-f', '-'], { input: second, namespace: home.namespace });
-      if (answer.code !== 0) return answer;
-      await home.delete('hubautomation', 'second'); // the webhook did not know the first one yet
-      return undefined;
+    await until('it is refused', async () => {
+      const { code, stderr } = await kubectl(['create', '-f', '-'], {
+        input: second,
+        namespace: home.namespace,
+      });
+      if (stderr.includes('HubAutomation first has the id porch in the Hub villa already')) return true;
+      if (code === 0) await home.delete('hubautomation', 'second'); // the webhook did not know the first one yet
+      throw new Error(stderr);
     });
-    expect(stderr).toContain('HubAutomation first has the id porch in the Hub villa already');
   });
 
   test('of two, the other one takes over from a leader that is frozen, and then from one that is killed', async () => {
@@ -94,15 +96,23 @@ describe('the operator as a pod', () => {
     await signal(frozen, 'STOP');
     const second = await leads(frozen);
     await works();
-    // What it missed is told to it as soon as it goes on: it ends, and is started again as the one that waits.
-    await signal(frozen, 'CONT');
+    // What it missed is told to it as soon as it goes on: it ends, and is started again as the one that waits. After a minute and
+    // more its liveness probe may have done that.
+    await signal(frozen, 'CONT').catch(() => undefined);
     await until('it was started again', async () => {
       const again = (await operatorPods()).find(({ metadata }) => metadata.uid === frozen.metadata.uid);
       const [status] = again?.status.containerStatuses ?? [];
       return status && status.restartCount > 0 && status.ready;
     });
-    expect((await leads()).metadata.name).toBe(second.metadata.name);
-    await signal(second, 'KILL');
+    // On a machine that was too busy to renew the lease the second one may have ended as well.
+    const present = await leads();
+    const still = (await operatorPods()).find(({ metadata }) => metadata.uid === second.metadata.uid);
+    if (still?.status.containerStatuses![0]!.restartCount === 0)
+      expect(present.metadata.name).toBe(second.metadata.name);
+    await until('the leader is killed', async () => {
+      await signal(await leads(), 'KILL');
+      return true;
+    });
     await works();
     await scale(1);
   });
@@ -110,7 +120,7 @@ describe('the operator as a pod', () => {
   test('is replaced by a rolling update, and works on', async () => {
     const [before] = await operatorPods();
     await mustKubectl(['rollout', 'restart', deployment], operator);
-    await mustKubectl(['rollout', 'status', deployment, '--timeout=240s'], operator);
+    await mustKubectl(['rollout', 'status', deployment, '--timeout=600s'], operator);
     const after = await leads(before);
     expect(after.metadata.uid).not.toBe(before!.metadata.uid);
     await works();

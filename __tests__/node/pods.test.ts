@@ -47,16 +47,16 @@ const isReady = (name: string) =>
     throw new Error(JSON.stringify(pod?.status));
   });
 
-const says = (name: string, words: RegExp, timeoutMs?: number) =>
-  until(
-    `Hub ${name} says ${String(words)}`,
-    async () => {
-      const condition = await home.condition('hub', name);
-      if (condition?.status === 'False' && words.test(condition.message)) return condition.message;
-      throw new Error(JSON.stringify(condition));
-    },
-    timeoutMs,
-  );
+const says = (name: string, words: RegExp) =>
+  until(`Hub ${name} says ${String(words)}`, async () => {
+    const condition = await home.condition('hub', name);
+    if (condition?.status === 'False' && words.test(condition.message)) return condition.message;
+    throw new Error(JSON.stringify(condition));
+  });
+
+/** A light program answers to the node. */
+const answersTo = (url: string) =>
+  until(`${url} answers`, async () => /^[\d.]+$/.test(await onNode('curl', '-s', '--max-time', '60', url)));
 
 const remove = (name: string) => home.delete('hub', name);
 
@@ -64,7 +64,7 @@ describe('the pod of a Hub on a real node', () => {
   test('whose image cannot be pulled says so, and comes up when the tag is corrected', async () => {
     await run(lightHub('typo', { version: '2026.11.0-typo' }));
     await until('it has a pod', () => home.exists('pod', 'typo-0'));
-    await says('typo', /ErrImagePull|ImagePullBackOff/, 60_000);
+    await says('typo', /ErrImagePull|ImagePullBackOff/);
     await home.change('hub', 'typo', { version: HUB_VERSION });
     await isReady('typo');
     await remove('typo');
@@ -99,7 +99,7 @@ describe('the pod of a Hub on a real node', () => {
       await home.change('hub', 'open', { service: { type: 'NodePort', externalTrafficPolicy: 'Local' } });
       await seen((address) => address === visitorAddress());
       const { clusterIP } = (await home.get('service', 'open')).spec;
-      expect(await onNode('curl', '-s', `http://${String(clusterIP)}:8123`)).toMatch(/^[\d.]+$/);
+      await answersTo(`http://${String(clusterIP)}:8123`);
       expect((await isReady('open')).status.podIP).toBe(status.podIP);
       await remove('open');
     });
@@ -110,7 +110,8 @@ describe('the pod of a Hub on a real node', () => {
     await isReady('host');
     expect(await onNode('ss', '-ltnH')).toMatch(/:8123\s/);
     const lookup = "import socket; print(socket.gethostbyname('kubernetes.default.svc'))";
-    expect((await home.inHub('host', 'python3', '-c', lookup)).trim()).toBe('10.96.0.1');
+    const address = await until('it is looked up', () => home.inHub('host', 'python3', '-c', lookup));
+    expect(address.trim()).toBe('10.96.0.1');
     await remove('host');
   });
 
@@ -138,7 +139,7 @@ describe('the pod of a Hub on a real node', () => {
       }),
     );
     expect((await home.inHub('user', 'id', '-u')).trim()).toBe('1234');
-    expect(await onNode('curl', '-s', `http://${status.podIP}:9000`)).toMatch(/^[\d.]+$/);
+    await answersTo(`http://${status.podIP}:9000`);
     await remove('user');
   });
 
@@ -160,7 +161,10 @@ describe('the pod of a Hub on a real node', () => {
     });
     const pod = (await podsOf(home.namespace)).find(({ metadata }) => metadata.name === 'grpc-0');
     expect(pod!.status.containerStatuses).toMatchObject([{ ready: false }]);
-    await onNode(process.execPath, '-e', SERVE, `http://${pod!.status.podIP}:${port}`);
+    await until('it is asked to serve', async () => {
+      await onNode(process.execPath, '-e', SERVE, `http://${pod!.status.podIP}:${port}`);
+      return true;
+    });
     await isReady('grpc');
     await remove('grpc');
   });
