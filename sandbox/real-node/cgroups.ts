@@ -7,7 +7,7 @@ const PREFIX = 'hub-operator-node';
 const ROOT = '/sys/fs/cgroup';
 
 // Of a killed process the kernel removes the cgroup a moment later.
-const ATTEMPTS = 50;
+const ATTEMPTS = 600;
 const RETRY_PAUSE = 100; // milliseconds
 
 /** Makes the cgroup under which the pods of a node of this process run, and removes those of processes that have ended. */

@@ -78,7 +78,8 @@ export class RealNode {
     await Promise.all(processes.map(({ exited }) => exited));
     await this.controlPlane.stopAll();
     await removeCgroup(this.cgroup);
-    if (!keep) await rm(this.directory, { recursive: true, force: true });
+    // What was killed may still write to it for a moment.
+    if (!keep) await rm(this.directory, { recursive: true, force: true, maxRetries: 20 });
   }
 
   private static async make(software: NodeSoftware, report: Report): Promise<RealNode> {
