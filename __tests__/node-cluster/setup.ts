@@ -1,6 +1,7 @@
+import { writeFile } from 'node:fs/promises';
 import { buildOperatorImage } from '../../image';
 import { RealNode } from '../../sandbox/real-node';
-import { formatError } from '../../sandbox/sandbox-error';
+import { errorLine, formatError } from '../../sandbox/sandbox-error';
 
 declare global {
   // For teardown.ts, which jest loads as a module world of its own.
@@ -17,7 +18,9 @@ export default async function setup(): Promise<void> {
   // A pod takes longer than the processes that stand for one in the other cluster.
   process.env['HUB_UNTIL_TIMEOUT'] = '600000';
   const [node, image] = await Promise.all([
-    RealNode.start({ progress: 'plain' }).catch((error: unknown) => {
+    RealNode.start({ progress: 'plain' }).catch(async (error: unknown) => {
+      const file = process.env['HUB_NODE_OBSTACLE'];
+      if (file) await writeFile(file, errorLine(error));
       throw new Error(formatError(error));
     }),
     buildOperatorImage(),
