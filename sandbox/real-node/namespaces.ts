@@ -13,7 +13,10 @@ import { claimFolders, releaseFolders, releaseOldClaims } from './folders';
 /** The beginning of the name of the device on this machine's side. */
 const DEVICE = 'hubnode';
 
-const POLL_INTERVAL = 10; // milliseconds
+// Milliseconds.
+const POLL_INTERVAL = 10;
+const END_PAUSE = 500;
+const END_ATTEMPTS = 20;
 
 /**
  * Folders with a fixed path that a node's programs write to, among them that of the volumes of the controller manager's
@@ -147,19 +150,23 @@ export class Namespaces {
   }
 }
 
-/** Of nodes whose process has ended. */
+/** Of nodes whose process has ended. Their first process may still be about to: for that it waits some seconds. */
 export async function removeRemainsOfNamespaces(): Promise<void> {
-  await removeDevices();
+  for (let attempt = 1; (await removeDevices()) > 0 && attempt < END_ATTEMPTS; attempt++)
+    await sleep(END_PAUSE);
   await releaseOldClaims(OWN_FOLDERS);
 }
 
-/** Removes those of nodes whose first process has ended. */
-async function removeDevices(): Promise<void> {
+/** Removes those of nodes whose first process has ended; returns the number of the others. */
+async function removeDevices(): Promise<number> {
+  let others = 0;
   for (const device of await readdir('/sys/class/net')) {
     const [, pid] = new RegExp(`^${DEVICE}(\\d+)$`).exec(device) ?? [];
-    if (pid === undefined || isAlive(Number(pid))) continue;
-    await removeDevice(device);
+    if (pid === undefined) continue;
+    if (isAlive(Number(pid))) others++;
+    else await removeDevice(device);
   }
+  return others;
 }
 
 async function removeDevice(device: string): Promise<void> {
