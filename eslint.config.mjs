@@ -13,6 +13,38 @@ const ofOperator = (target, ...allowed) => ({
   ...(allowed.length > 0 && { except: allowed.map((path) => `./${path}`) }),
 });
 
+const restrictedSyntax = [
+  { selector: 'PrivateIdentifier', message: 'Declare a private member with the keyword `private`.' },
+  {
+    selector: 'VariableDeclarator > Identifier.id[name=/_MS$/]',
+    message: 'Name a constant without its unit and state the unit in its comment.',
+  },
+];
+
+/** "How we write code" in CONTRIBUTING.md: errors and logs. A class of its own may have a text for conditions. */
+const errorText = 'Begin the text of an Error in lower case and end it without a full stop.';
+const restrictedTexts = [
+  {
+    selector:
+      'CallExpression[callee.property.name=/^(debug|info|warn|error)$/]:matches([callee.object.name=/^log/], [callee.object.property.name=/^log/]) > TemplateLiteral',
+    message: 'Keep the message of a log line constant and put data into its fields.',
+  },
+  {
+    selector: 'NewExpression[callee.name=/^(|Range|Type)Error$/] > Literal[value=/^[A-Z][a-z]* |\\.$/]',
+    message: errorText,
+  },
+  {
+    selector:
+      'NewExpression[callee.name=/^(|Range|Type)Error$/] > TemplateLiteral > TemplateElement:first-child[value.raw=/^[A-Z][a-z]* /]',
+    message: errorText,
+  },
+  {
+    selector:
+      'NewExpression[callee.name=/^(|Range|Type)Error$/] > TemplateLiteral > TemplateElement[tail=true][value.raw=/\\.$/]',
+    message: errorText,
+  },
+];
+
 export default tseslint.config(
   { ignores: ['build/', 'dist/', 'imports/', '.sandbox/', 'coverage/', '**/*.mjs'] },
   ...tseslint.configs.recommendedTypeChecked,
@@ -31,14 +63,7 @@ export default tseslint.config(
       '@typescript-eslint/no-unused-vars': ['error', { varsIgnorePattern: '^_', argsIgnorePattern: '^_' }],
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
       // Import cycles: __tests__/unit/repository/import-cycles.test.ts, which also follows types and takes no minutes.
-      'no-restricted-syntax': [
-        'error',
-        { selector: 'PrivateIdentifier', message: 'Declare a private member with the keyword `private`.' },
-        {
-          selector: 'VariableDeclarator > Identifier.id[name=/_MS$/]',
-          message: 'Name a constant without its unit and state the unit in its comment.',
-        },
-      ],
+      'no-restricted-syntax': ['error', ...restrictedSyntax],
       'no-restricted-properties': [
         'error',
         ...['any', 'timeout'].map((property) => ({
@@ -105,6 +130,10 @@ export default tseslint.config(
         },
       ],
     },
+  },
+  {
+    files: ['operator/**', 'deploy/**', 'image/**', 'manifests/**'],
+    rules: { 'no-restricted-syntax': ['error', ...restrictedSyntax, ...restrictedTexts] },
   },
   {
     files: ['__tests__/**', 'bench/**'],

@@ -17,7 +17,7 @@ export interface ListenOptions {
  * Has a server listen, and returns its port. A later error, such as too many open files for a further connection, is logged: the
  * server goes on listening.
  *
- * @throws Error a sentence for the user: the port is in use
+ * @throws Error for the user: the port is in use
  */
 export async function listen(
   server: Server | TlsServer,
@@ -27,7 +27,9 @@ export async function listen(
     const fail = (error: NodeJS.ErrnoException) =>
       reject(
         error.code === 'EADDRINUSE'
-          ? new Error(`Port ${port} is in use: choose another with ${option}, or 0 for a free one.`)
+          ? new Error(
+              `cannot listen on port ${port}: it is in use; choose another with ${option}, or 0 for a free one`,
+            )
           : error,
       );
     server.once('error', fail);

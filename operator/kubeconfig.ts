@@ -4,7 +4,7 @@ import { KubeConfig } from '@kubernetes/client-node';
  * Checks that the kubeconfig can be used, before the framework loads it: the framework's error does not name it.
  *
  * @param path value of KUBECONFIG; undefined: the default locations, at last the pod's service account
- * @throws Error a sentence for the user
+ * @throws Error what is wrong with it, for the user
  */
 export function checkKubeconfig(path: string | undefined): void {
   const config = new KubeConfig();
@@ -12,15 +12,17 @@ export function checkKubeconfig(path: string | undefined): void {
     config.loadFromDefault();
   } catch (error) {
     const [reason] = (error instanceof Error ? error.message : String(error)).split('\n');
-    throw new Error(`The kubeconfig ${path ?? 'of this user'} cannot be read: ${reason}`, { cause: error });
+    throw new Error(`cannot read the kubeconfig ${path ?? 'of this user'}: ${reason}`, { cause: error });
   }
   const cluster = config.getCurrentCluster();
   if (!cluster)
-    throw new Error(`The kubeconfig ${path ?? 'of this user'} names no cluster in its current context.`);
+    throw new Error(
+      `cannot use the kubeconfig ${path ?? 'of this user'}: it names no cluster in its current context`,
+    );
   if (cluster.proxyUrl) {
     throw new Error(
-      `The kubeconfig ${path ?? 'of this user'} has the proxy-url ${cluster.proxyUrl}, which the operator does not support: ` +
-        'remove it, and name a server that can be reached without a proxy.',
+      `cannot use the kubeconfig ${path ?? 'of this user'}: it has the proxy-url ${cluster.proxyUrl}, which the operator does not support; ` +
+        'remove it, and name a server that can be reached without a proxy',
     );
   }
 }

@@ -222,7 +222,7 @@ const OBJECT_NAME = new RegExp(`^${LABEL}(\\.${LABEL})*$`);
 
 function namespace(value: string): string {
   if (NAMESPACE.test(value) && value.length <= 63) return value;
-  throw new Error('the name of a namespace is accepted: at most 63 of a-z, 0-9 and -, no - at its ends.');
+  throw new Error('the name of a namespace is accepted: at most 63 of a-z, 0-9 and -, no - at its ends');
 }
 
 /** Without duplicates: two watches of one namespace would deliver every change twice. */
@@ -234,7 +234,7 @@ function namespaces(value: string): readonly string[] {
 function objectName(value: string): string {
   if (OBJECT_NAME.test(value) && value.length <= 253) return value;
   throw new Error(
-    'the name of an object is accepted: at most 253 of a-z, 0-9, - and ., each part with a letter or digit at its ends.',
+    'the name of an object is accepted: at most 253 of a-z, 0-9, - and ., each part with a letter or digit at its ends',
   );
 }
 
@@ -249,7 +249,7 @@ function podNameFrom(host: string): string {
 
 function address(value: string): string {
   if (value === '' || isIP(value) !== 0) return value;
-  throw new Error('an IPv4 or IPv6 address is accepted, or nothing.');
+  throw new Error('an IPv4 or IPv6 address is accepted, or nothing');
 }
 
 /** Without a slash at its end. */
@@ -258,20 +258,20 @@ function webAddress(value: string): string {
   const isPlain = url && !url.username && !url.password && !url.search && !url.hash;
   if (isPlain && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '');
   throw new Error(
-    'a URL that begins with https:// or http:// is accepted, without credentials, query and fragment.',
+    'a URL that begins with https:// or http:// is accepted, without credentials, query and fragment',
   );
 }
 
 function truth(value: string): boolean {
   if (value === 'true' || value === 'false') return value === 'true';
-  throw new Error('true or false is accepted.');
+  throw new Error('true or false is accepted');
 }
 
 function wholeNumber(least: number, most: number): (value: string) => number {
   return (value) => {
     const number = Number(value);
     if (/^\d+$/.test(value) && number >= least && number <= most) return number;
-    throw new Error(`a whole number from ${least} to ${most} is accepted.`);
+    throw new Error(`a whole number from ${least} to ${most} is accepted`);
   };
 }
 
@@ -280,6 +280,6 @@ function oneOf<const Choices extends readonly string[]>(
 ): (value: string) => Choices[number] {
   return (value) => {
     if ((choices as readonly string[]).includes(value)) return value;
-    throw new Error(`one of ${choices.join(', ')} is accepted.`);
+    throw new Error(`one of ${choices.join(', ')} is accepted`);
   };
 }

@@ -40,7 +40,7 @@ export class HubClientCache {
     }
     this.forget(key);
     const { clock, assertLeader, writeTimeout } = this.options;
-    const log = this.options.log.child({ hub: key });
+    const log = this.options.log.child({ hub: key.replace(/\/[^/]*$/, '') });
     const client = new HubClient({
       ...access,
       secrets: secrets ?? [],

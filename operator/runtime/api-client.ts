@@ -77,7 +77,10 @@ export class ApiClient {
     private readonly options: ApiClientOptions,
   ) {
     const server = kubeConfig.getCurrentCluster()?.server;
-    if (!server) throw new Error('The kubeconfig names no cluster: set KUBECONFIG, or run inside a cluster.');
+    if (!server)
+      throw new Error(
+        'cannot connect to the API server: the kubeconfig names no cluster; set KUBECONFIG, or run inside a cluster',
+      );
     this.timeout = options.timeout ?? DEFAULT_TIMEOUT;
     this.client = axios.create({
       baseURL: server.replace(/\/$/, ''),
@@ -194,7 +197,7 @@ export class ApiClient {
       return await credentials.headers;
     } catch (error) {
       if (this.credentials === credentials) this.credentials = undefined;
-      throw new ApiServerUnreachable(`The kubeconfig's credentials cannot be read: ${String(error)}`, {
+      throw new ApiServerUnreachable(`cannot read the credentials of the kubeconfig: ${String(error)}`, {
         cause: error,
       });
     }

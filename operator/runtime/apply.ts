@@ -88,7 +88,10 @@ export class Applier {
     await this.send(pathOf(type, namespace, name), body, present, { dryRun: 'All' });
   }
 
-  /** Whether the last object applied to `present`, by this or a previous process, was equal to the desired one. */
+  /**
+   * Whether the last object applied to `present`, by this or a previous process, was equal to the desired one. Says nothing
+   * about changes by others since, which {@link apply} corrects: it compares the resource version as well.
+   */
   matchesLastApplied(present: ClusterObject, desired: Manifest, options: ApplyOptions): boolean {
     return this.lastAppliedHashOf(present) === this.lastAppliedHashOf(this.withOwnership(desired, options));
   }

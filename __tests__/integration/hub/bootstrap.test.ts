@@ -143,7 +143,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
   });
 
   test('shows the steps of a reconcile in the log, in their order', async () => {
-    const lines = (await operator.logLines('"msg":"step"')) as {
+    const lines = (await operator.logLines('"msg":"running step"')) as {
       reconcileID: string;
       name: string;
       step: string;

@@ -46,9 +46,9 @@ const PROXIED = JSON.stringify({
 
 describe('bad input of the operator', () => {
   test.each([
-    [{ HTTP_PORT: 'http' }, 'hub-operator: HTTP_PORT=http: a whole number from 0 to 65535 is accepted.\n'],
-    [{ WORKERS: '0' }, 'hub-operator: WORKERS=0: a whole number from 1 to 256 is accepted.\n'],
-    [{ LEADER_ELECTION: 'maybe' }, 'hub-operator: LEADER_ELECTION=maybe: true or false is accepted.\n'],
+    [{ HTTP_PORT: 'http' }, 'hub-operator: HTTP_PORT=http: a whole number from 0 to 65535 is accepted\n'],
+    [{ WORKERS: '0' }, 'hub-operator: WORKERS=0: a whole number from 1 to 256 is accepted\n'],
+    [{ LEADER_ELECTION: 'maybe' }, 'hub-operator: LEADER_ELECTION=maybe: true or false is accepted\n'],
   ])('a setting that is not acceptable: %j', async (environment, stderr) => {
     expect(await run(environment)).toEqual({ code: 1, stderr });
   });
@@ -56,7 +56,7 @@ describe('bad input of the operator', () => {
   test('a flag wins over the environment, and is named when it is wrong', async () => {
     expect(await run({ LOG_LEVEL: 'info' }, '--log-level=loud')).toEqual({
       code: 1,
-      stderr: 'hub-operator: --log-level=loud: one of debug, info, warn, error is accepted.\n',
+      stderr: 'hub-operator: --log-level=loud: one of debug, info, warn, error is accepted\n',
     });
   });
 
@@ -74,7 +74,7 @@ describe('bad input of the operator', () => {
     try {
       expect(await run({ HTTP_PORT: String(port), HTTP_ADDRESS: '127.0.0.1' })).toEqual({
         code: 1,
-        stderr: `hub-operator: Port ${port} is in use: choose another with --http-port, or 0 for a free one.\n`,
+        stderr: `hub-operator: cannot listen on port ${port}: it is in use; choose another with --http-port, or 0 for a free one\n`,
       });
     } finally {
       server.close();
@@ -83,8 +83,8 @@ describe('bad input of the operator', () => {
 
   test.each([
     ['is not there', () => Promise.resolve('/nowhere/kubeconfig'), /\/nowhere\/kubeconfig/],
-    ['is no YAML', () => file('clusters: [\n'), /cannot be read/],
-    ['is empty', () => file(''), /cannot be read/],
+    ['is no YAML', () => file('clusters: [\n'), /cannot read/],
+    ['is empty', () => file(''), /cannot read/],
     ['names no cluster', () => file('apiVersion: v1\nkind: Config\n'), /names no cluster/],
     ['leads through a proxy', () => file(PROXIED), /the proxy-url http:\/\/proxy:8080, which .* not support/],
   ])('a kubeconfig that %s', async (_, path, complaint) => {

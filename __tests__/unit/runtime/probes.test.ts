@@ -104,7 +104,7 @@ describe('the probes of the operator', () => {
   test('a port that is taken is said in one sentence', async () => {
     server = await ProbeServer.listen(0, '127.0.0.1', well, services);
     await expect(ProbeServer.listen(server.port, '127.0.0.1', well, services)).rejects.toThrow(
-      `Port ${server.port} is in use: choose another with --http-port, or 0 for a free one.`,
+      `cannot listen on port ${server.port}: it is in use; choose another with --http-port, or 0 for a free one`,
     );
   });
 });

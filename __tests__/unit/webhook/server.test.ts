@@ -125,7 +125,7 @@ describe('AdmissionServer', () => {
       log: silentLog,
     };
     await expect(AdmissionServer.listen(server.port, HOST, options)).rejects.toThrow(
-      `Port ${server.port} is in use: choose another with --webhook-port, or 0 for a free one.`,
+      `cannot listen on port ${server.port}: it is in use; choose another with --webhook-port, or 0 for a free one`,
     );
   });
 });

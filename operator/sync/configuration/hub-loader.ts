@@ -236,7 +236,7 @@ export class HubLoader {
       const shown = await verifyContent(this.services, desired, new AbortController().signal);
       if (shown.type !== 'seen')
         this.services.log.warn(
-          { hub: hub.metadata.name, shown: shown.type },
+          { hub: `${hub.metadata.namespace}/${hub.metadata.name}`, shown: shown.type },
           'the hub does not read its former files',
         );
       for (const kind of ['automation', 'scene'] as const)

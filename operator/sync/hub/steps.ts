@@ -81,7 +81,7 @@ export class Steps<Stage extends HubContext> {
    */
   async run(context: HubContext, end: (context: Stage) => Outcome): Promise<Outcome> {
     for (const { name, run } of this.steps) {
-      context.reconcile.log.debug({ step: name }, 'step');
+      context.reconcile.log.debug({ step: name }, 'running step');
       // `add` has checked that the context is at the stage that the step needs.
       const result = await run(context as never);
       if (isOutcome(result)) return merged(context, result);
@@ -102,7 +102,7 @@ export function isOutcome(result: StepResult): result is Outcome {
 
 function merged(context: HubContext, end: Outcome): Outcome {
   const { reconcile, requeueAfter: requested, problem } = context;
-  reconcile.log.debug({ step: 'status' }, 'step');
+  reconcile.log.debug({ step: 'status' }, 'running step');
   const reported = problem ? withProblem(problem, end) : end;
   const complete = {
     ...reported,

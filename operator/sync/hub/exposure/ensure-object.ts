@@ -31,6 +31,8 @@ export async function ensureOptionalObject<T extends ClusterObject>(
   if (!(await discovery.serves(type))) return { isServed: false };
   try {
     if (desired) return { isServed: true, object: await applier.apply<T>(type, desired, { owner: hub }) };
+    // Each time, with a request: the kind is not watched, and status does not say for certain that there is none. A process
+    // may have ended after the write of the object and before that of the status.
     await applier.remove(type, hub, objectNames(hub.metadata.name).workload);
     return { isServed: true };
   } catch (error) {

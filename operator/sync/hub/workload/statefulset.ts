@@ -37,6 +37,7 @@ export function ensureStatefulSet(
       const refusal = context.claim && refuseDowngrade(hub, spec, context.claim);
       if (refusal) return stalled('DowngradeRefused', refusal);
       const { namespace, name } = hub.metadata;
+      // Not from the cache: by an older one, a rollout that has begun would be held back, or its hashes taken back.
       const present = await applier.find<StatefulSet>(
         builtin.StatefulSet,
         namespace,

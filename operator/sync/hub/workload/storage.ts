@@ -52,6 +52,7 @@ export function ensureStorage(services: StorageServices): WorkloadStep<HubContex
 async function ensureClaim(services: StorageServices, hub: Hub, desired: StorageSpec): Promise<ClaimState> {
   const { applier } = services;
   const name = claimName(hub);
+  // Not from the cache: it has only our own claims, and one that is being deleted or has grown must be seen at once.
   const present = await applier.find<Claim>(builtin.PersistentVolumeClaim, hub.metadata.namespace, name);
   // The claim of a former Hub of that name is on its way out: this Hub gets a new one.
   const isFormer = present && isControlled(present) && !applier.isOurs(present, hub);
