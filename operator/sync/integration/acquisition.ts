@@ -180,10 +180,10 @@ export class EntryAcquisition {
   }
 }
 
-/** Entries that no resource takes after a crash, since it is not known which one the flow made. */
+/** Entries that no resource takes after a crash: the flow may have made one of them, and a person may have. */
 export function leftEntries(entries: readonly ConfigEntry[]): EventSpec {
   const titles = entries.map(({ title }) => `“${title}”`).join(', ');
   const [{ domain } = { domain: '' }] = entries;
-  const message = `The operator was interrupted in a config flow of ${domain}. The hub has made since: ${titles}. The flow may have made one of them, and a person the others: none is touched. Remove in the hub what is not wanted.`;
+  const message = `The operator was interrupted in a config flow of ${domain}. The hub has these entries since then: ${titles}. The flow or a person made them, so they are not touched: remove in the hub what is not wanted.`;
   return { type: 'Warning', reason: 'ConfigFlowFailed', message };
 }

@@ -68,11 +68,16 @@ export function withMoves(before: AnswerHashes, now: AnswerHashes): AnswerHashes
 
 /** The hashes that take the place of the recorded ones when their key was lost: of the answers that were applied before. */
 export function withNewKey(before: AnswerHashes, now: AnswerHashes): AnswerHashes {
-  return Object.fromEntries(Object.entries(now).filter(([id]) => before[id] !== undefined));
+  const known = Object.entries(now).filter(([id]) => before[id] !== undefined);
+  return Object.fromEntries(
+    known.map(([id, hash]) => [id, isIncomplete(before[id]) ? incompleteHash(hash) : hash]),
+  );
 }
 
-/** Of a subentry that exists, with a value that no form asked for. */
+/** Of an answer that no form asked for when the entry was created, or of a subentry with such a value. */
 export const incompleteHash = (hash: string): string => `!${hash}`;
+
+export const isIncomplete = (hash: string | undefined): boolean => hash?.startsWith('!') ?? false;
 
 /** Ids of the answers that were added, changed or removed. */
 export function changedAnswers(before: AnswerHashes, now: AnswerHashes): readonly string[] {

@@ -1,6 +1,6 @@
 import type { FlowRequest } from '../../client/config-flows';
 import type { ConfigEntry } from '../../client/flow-step';
-import { type AnswerHashes, changedAnswers, placeOf } from './answer-hashes';
+import { type AnswerHashes, changedAnswers, incompleteHash, isIncomplete, placeOf } from './answer-hashes';
 import type { Answer } from './answers';
 import type { FlowAnswers, FlowProblem } from './flow-navigator';
 import { type FlowEnd, runFlow } from './flow-run';
@@ -66,6 +66,11 @@ class EntryUpdate {
     });
   }
 
+  /** Whether the entry has had an answer of that id. */
+  private isKnown(id: string): boolean {
+    return this.before[id] !== undefined && !isIncomplete(this.before[id]);
+  }
+
   private get changedOptions(): readonly string[] {
     return this.changed.filter((id) => placeOf(id).part === 'options');
   }
@@ -108,7 +113,7 @@ class EntryUpdate {
     if (spec.reconfigure === 'Recreate') return undefined;
     const id = this.left.find((each) => {
       const place = placeOf(each);
-      const isChanged = this.before[each] !== undefined && this.flowContext.hashes[each] !== undefined;
+      const isChanged = this.isKnown(each) && this.flowContext.hashes[each] !== undefined;
       return isChanged && 'field' in place && place.field === 'name';
     });
     const all = [...answers.configuration, ...answers.steps.flatMap((step) => step.answers)];
@@ -125,12 +130,19 @@ class EntryUpdate {
    */
   private async remaining(isAdopted: boolean, isAskedFor: boolean): Promise<OperationResult | undefined> {
     const { hashes, spec } = this.flowContext;
-    if (!isAskedFor) for (const id of this.left) if (hashes[id] === undefined) this.applied.add(id);
+    for (const id of this.left)
+      if (hashes[id] === undefined && (!isAskedFor || isIncomplete(this.before[id]))) this.applied.add(id);
     const changed = this.left;
     if (changed.length === 0) return undefined;
     const flow: FlowName = { kind: 'config', domain: spec.domain };
-    const added = changed.filter((id) => this.before[id] === undefined);
+    const added = changed.filter((id) => !this.isKnown(id));
     const isMistake = added.length === changed.length;
+    // The entry was created with them, and no form asked for them.
+    const isInVain = changed.every((id) => this.before[id] === incompleteHash(hashes[id]!));
+    if (isAskedFor && isInVain) {
+      const text = `no form asks for ${changed.join(', ')}: remove it or correct its name`;
+      return this.failed(flow, { kind: 'answers', text });
+    }
     if (isAskedFor) return this.recreate(flow, changed, []);
     const wayOut = 'or set spec.reconfigure to Recreate to have the entry removed and created again';
     if (isMistake) {

@@ -5,6 +5,7 @@ import type { EventSpec } from '../../runtime/event-spec';
 import type { Outcome } from '../../runtime/outcome';
 import type { Services } from '../services';
 import type { EntryAcquisition } from './acquisition';
+import { type AnswerHashes, incompleteHash } from './answer-hashes';
 import { failureAfter } from './failures';
 import { type Applied, type Operation, type OperationResult, withoutSubentries } from './operation';
 import { problemText } from './problem-text';
@@ -38,16 +39,12 @@ export class OperationResults {
     switch (result.type) {
       case 'created': {
         // What no form asked for is not recorded as applied: the update that follows reports it.
-        const used = Object.entries(entryHashes(operation.sent.hashes)).filter(
-          ([id]) => !result.unused.includes(id),
-        );
-        return this.acquisition.own(
-          reconcile,
-          result.entry,
-          Object.fromEntries(used),
-          {},
-          operation.sent.key,
-        );
+        const hashes = Object.entries(entryHashes(operation.sent.hashes)).map(([id, hash]) => [
+          id,
+          result.unused.includes(id) ? incompleteHash(hash) : hash,
+        ]);
+        const recorded = Object.fromEntries(hashes) as AnswerHashes;
+        return this.acquisition.own(reconcile, result.entry, recorded, {}, operation.sent.key);
       }
       case 'applied':
         if (operation.type === 'update') cached.failure = undefined;

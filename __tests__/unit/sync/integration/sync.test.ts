@@ -106,6 +106,34 @@ describe('IntegrationSync', () => {
       expect(hub.entries.size).toBe(1);
     });
 
+    test('is not created again and again for an answer that no form asks for', async () => {
+      demo();
+      const spec = (fields: Readonly<Record<string, string>>) => ({
+        reconfigure: 'Recreate' as const,
+        configuration: texts(fields),
+      });
+      house.apply('one', spec({ host: 'a', hots: 'b' }));
+      const mistake = {
+        type: 'Stalled',
+        reason: 'ConfigFlowFailed',
+        message: expect.stringContaining('no form asks for configuration.hots') as unknown,
+      };
+      expect(await house.settle('one')).toMatchObject(mistake);
+      const made = ['start config', 'submit {"host":"a"}'];
+      expect(hub.calls).toEqual(made);
+      house.start(); // also by the next process, and with another key
+      house.key = 'another';
+      expect(await house.settle('one')).toMatchObject(mistake);
+      expect(hub.calls).toEqual(made);
+      house.apply('one', spec({ host: 'a' }));
+      expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+      expect(hub.calls).toEqual(made);
+      house.apply('one', spec({ host: 'c', hots: 'b' }));
+      expect(await house.settle('one')).toMatchObject(mistake);
+      expect(hub.calls.filter((call) => call.startsWith('submit'))).toEqual([made[1], 'submit {"host":"c"}']);
+      expect(hub.entries.size).toBe(1);
+    });
+
     test('stays if a value does not fit its form', async () => {
       const id = await aReadyOne({}, { reconfigure: 'Recreate' });
       house.apply('one', { reconfigure: 'Recreate', configuration: texts({ name: 'b' }) });
