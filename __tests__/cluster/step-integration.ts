@@ -47,7 +47,7 @@ class AllStepsFlow(ConfigFlow, domain="${STEPS}"):
         return AllStepsOptions()
 
     async def async_step_user(self, user_input=None):
-        return self.async_show_menu(step_id="user", menu_options=["file", "work", "login"])
+        return self.async_show_menu(step_id="user", menu_options=["file", "work", "login", "lamp", "door"])
 
     async def async_step_file(self, user_input=None):
         if user_input is None:
@@ -70,6 +70,12 @@ class AllStepsFlow(ConfigFlow, domain="${STEPS}"):
 
     async def async_step_worked(self, user_input=None):
         return self.async_create_entry(title="Worked", data={})
+
+    async def async_step_lamp(self, user_input=None):
+        return self.async_create_entry(title="Lamp", data={})
+
+    async def async_step_door(self, user_input=None):
+        return self.async_create_entry(title="Door", data={})
 
     async def async_step_login(self, user_input=None):
         return self.async_external_step(step_id="login", url="https://example.org/login")

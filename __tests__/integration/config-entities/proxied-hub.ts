@@ -9,9 +9,17 @@ const PROXIED = 'example.org/proxied-hub';
 /** Settings of an operator that talks to its hubs through their proxies. */
 export const throughProxies = { HUB_URL_ANNOTATION: PROXIED };
 
-/** A hub that is set up, and the proxy through which the operator talks to it. */
-export async function proxiedHub(home: Home, name: string): Promise<HubProxy> {
-  await restoreOnboarded(home, name);
+/**
+ * A hub that is set up, and the proxy through which the operator talks to it.
+ *
+ * @param prepare called with the directory of its volume before it starts
+ */
+export async function proxiedHub(
+  home: Home,
+  name: string,
+  prepare: (volume: string) => Promise<void> = () => Promise.resolve(),
+): Promise<HubProxy> {
+  await prepare(await restoreOnboarded(home, name));
   await home.apply(hub(name), configuration(name));
   const url = await until(
     'the hub has an address',
