@@ -32,7 +32,10 @@ const ids = async () => (await entries()).map(({ entry_id: id }) => id);
 const statusOf = async (name: string) => (await home.get(KIND, name)).status!;
 const entryIdOf = async (name: string) => (await statusOf(name))['entryID'] as string | undefined;
 /** The choice in the menu is all that the flow asks for: its trial makes an entry. */
-const chosen = (menuOption: string) => ({ steps: [{ stepId: 'user', menuOption }] });
+const chosen = (menuOption: string) => ({
+  steps: [{ stepId: 'user', menuOption }],
+  reconfigure: 'Recreate',
+});
 
 /** The operator is killed when the hub has carried out the request, before it has the answer. */
 async function killedAt(isIt: (what: string) => boolean, act: () => Promise<unknown>): Promise<void> {

@@ -88,11 +88,13 @@ export class EntryAcquisition {
     client: HubClient,
     hub: HubContext,
   ): Promise<readonly ConfigEntry[]> {
-    const { entryIDs = [], flowID } = resource.status!.pendingFlow!;
+    const { entryIDs = [], flowID, kind, replaces } = resource.status!.pendingFlow!;
     const wasOpen = flowID !== undefined && (await client.flows.abort('config', flowID));
     const spec = defaulted(definition.spec, resource.spec);
     const { domain } = spec;
     const entries = await client.configEntries.refreshed();
+    // It is removed before the flow starts.
+    if (kind === undefined && replaces !== undefined && entries.has(replaces)) return [];
     const free = freeEntries(entries.values(), domain, (id) => hub.ownerOf(id, resource) !== undefined);
     return entriesMadeSince(free, { domain, title: desiredTitle(spec) }, entryIDs, wasOpen);
   }

@@ -1,3 +1,4 @@
+import { removeEntry } from './entry-removal';
 import { answerFlow, runFlow } from './flow-run';
 import { type FlowContext, isSuccess, lenient, problemOf, usedIds } from './flow-context';
 import { type Operation, type OperationResult, withoutSubentries } from './operation';
@@ -15,7 +16,7 @@ export async function createEntry(
   operation: Operation,
 ): Promise<OperationResult> {
   const { client, clock, spec, answers } = flowContext;
-  if (replaces !== undefined) await client.configEntries.remove(replaces);
+  if (replaces !== undefined) await removeEntry(client, replaces);
   const flow: FlowName = { kind: 'config', domain: spec.domain };
   const end = await runFlow(
     client,

@@ -3,6 +3,7 @@ import type { EventSpec } from '../../runtime/event-spec';
 import type { Outcome } from '../../runtime/outcome';
 import { type EntryAcquisition, leftEntries } from './acquisition';
 import { type AnswerHashes, changedAnswers, isComparable, recorded, withMoves } from './answer-hashes';
+import { removeEntry } from './entry-removal';
 import { inProgress } from './progress';
 import { entryHashes } from './status-fields';
 import type { IntegrationReconcile } from './integration-reconcile';
@@ -33,7 +34,7 @@ export async function endTrial(
   const replaced = (await client.configEntries.all()).get(status.entryID!);
   if (replaced && !isStillDue(reconcile)) return left();
   hub.recordOwner(resource, made.entry_id); // no other resource adopts it meanwhile
-  if (replaced) await client.configEntries.remove(replaced.entry_id);
+  if (replaced) await removeEntry(client, replaced.entry_id);
   const fields = { adoptedSubentries: null };
   return acquisition.own(reconcile, made, hashesOf(reconcile), fields, reconcile.key, [takenOver(made)]);
 }

@@ -63,10 +63,13 @@ export function inProgress(
   );
 }
 
-/** A flow that is about to start has no id yet. */
+/** A flow that is about to start has no id yet; another one of the same operation may have started in the same second. */
 function isRecorded(flow: PendingFlow, recorded: PendingFlow | undefined): boolean {
   if (!recorded || recorded.flowID !== flow.flowID) return false;
-  return flow.flowID !== undefined || recorded.startedAt === flow.startedAt;
+  const { startedAt, subentry } = flow;
+  const isSameSubentry =
+    recorded.subentry?.type === subentry?.type && recorded.subentry?.title === subentry?.title;
+  return flow.flowID !== undefined || (recorded.startedAt === startedAt && isSameSubentry);
 }
 
 export function flowContext(reconcile: IntegrationReconcile, clock: Clock): FlowContext {

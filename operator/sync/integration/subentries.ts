@@ -14,7 +14,7 @@ export interface SubentryProblem {
   readonly problem: FlowProblem;
 }
 
-/** Makes, changes and removes the subentries of an entry, one after the other. */
+/** Makes, changes and removes the subentries of an entry, one after the other, up to the first one that it makes. */
 export class SubentryUpdate {
   /** Ids of those that are as desired now, or gone. */
   readonly applied = new Set<string>();
@@ -22,6 +22,7 @@ export class SubentryUpdate {
   readonly adopted = new Set<string>();
   /** Ids of those with a value that no form asked for. */
   readonly incomplete = new Set<string>();
+  private hasMade = false;
 
   /** @param before hashes of what the entry has */
   constructor(
@@ -41,6 +42,8 @@ export class SubentryUpdate {
       const problem = subentry ? await this.ensure(subentry) : await this.remove(id);
       if (problem) return { type: subentry!.type, problem };
       this.applied.add(id);
+      // Status has it before another one is made: after a crash it would count as a person's.
+      if (this.hasMade) break;
     }
     return undefined;
   }
@@ -129,6 +132,7 @@ export class SubentryUpdate {
     if (!isSuccess(end)) return problemOf(end);
     const made = (await this.present()).find((each) => !subentryIDs.includes(each.subentry_id));
     if (made) await this.setTitle(desired, made.subentry_id);
+    this.hasMade = true;
     // A flow that found the former one has changed it instead of making another.
     if (made && replaced !== undefined)
       await client.configEntries.removeSubentry(this.entry.entry_id, replaced);
@@ -149,12 +153,14 @@ export class SubentryUpdate {
       await this.flowContext.client.configEntries.setSubentryTitle(this.entry.entry_id, id, title);
   }
 
-  private flow(
+  private async flow(
     desired: SubentryAnswers,
     request: Pick<Extract<FlowRequest, { kind: 'subentries' }>, 'subentryId'>,
     pending: Pick<PendingFlow, 'subentry'>,
   ): Promise<FlowEnd> {
     const { client, clock } = this.flowContext;
+    // Before the start: a flow without a question has made it then.
+    if (pending.subentry) await this.operation.record({ kind: 'subentries', ...pending });
     const onOpen = (flowID: string) => this.operation.record({ kind: 'subentries', flowID, ...pending });
     return runFlow(
       client,

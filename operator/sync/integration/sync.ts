@@ -110,9 +110,12 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
       const message = `The ${object} stays in the hub: nothing is sent with the annotation dry-run.`;
       return [{ type: 'Warning', reason: 'CleanupSkipped', message }];
     }
-    const mayHaveMade = pendingFlow !== undefined && mayMakeEntry(pendingFlow);
-    if (pendingFlow && !mayHaveMade) await abortFlow(client, pendingFlow);
-    const found = mayHaveMade && !made ? await this.acquisition.endPending(resource, client, hub) : [];
+    if (pendingFlow && !mayMakeEntry(pendingFlow)) await abortFlow(client, pendingFlow);
+    // Once the former entry is being removed here, the flow that was to replace it has made none.
+    const removing = hub.of(resource).removal?.entryId;
+    const isUnstarted = removing !== undefined && removing === pendingFlow?.replaces;
+    const mayHaveMade = pendingFlow !== undefined && mayMakeEntry(pendingFlow) && !made && !isUnstarted;
+    const found = mayHaveMade ? await this.acquisition.endPending(resource, client, hub) : [];
     const left = made ?? (found.length === 1 ? found[0] : undefined);
     const own = status?.entryID ?? (left ? undefined : pendingFlow?.replaces);
     const ids = [

@@ -1,6 +1,5 @@
-import { HubFailed, HubRejected } from '../../client/errors';
-import type { HubClient } from '../../client/hub-client';
 import { recorded } from './answer-hashes';
+import { removeEntry } from './entry-removal';
 import type { FlowProblem } from './flow-navigator';
 import { runFlow } from './flow-run';
 import { type FlowContext, problemOf } from './flow-context';
@@ -41,7 +40,7 @@ export async function trialProblem(
     { clock, signal, onOpen, isTrial: true },
   );
   // A flow without a question has made a second entry.
-  if (end.type === 'created' && end.entry) await remove(client, end.entry.entry_id);
+  if (end.type === 'created' && end.entry) await removeEntry(client, end.entry.entry_id);
   const isProblem = end.type === 'failed' || end.type === 'aborted';
   if (isProblem && !HAS_ENTRY.test(end.problem.key ?? '')) return problemOf(end);
   const unknown = unconfirmed.filter((id) => !end.navigator.used.has(id));
@@ -50,14 +49,4 @@ export async function trialProblem(
     `no form asks for ${unknown.join(', ')}: remove it, correct its name, or set spec.reconfigure to Recreate to have ` +
     'the entry removed and created again';
   return { kind: 'answers', text };
-}
-
-/** @throws HubError but HubRejected, which would say that the hub rejects the flow: the pending flow stays in status */
-async function remove({ configEntries }: Pick<HubClient, 'configEntries'>, entryId: string): Promise<void> {
-  try {
-    await configEntries.remove(entryId);
-  } catch (error) {
-    if (!(error instanceof HubRejected)) throw error;
-    throw new HubFailed(`cannot remove the entry ${entryId} of the trial: ${error.message}`);
-  }
 }

@@ -1,4 +1,4 @@
-import { HubUnreachable } from '../../../../operator/client/errors';
+import { HubRejected, HubUnreachable } from '../../../../operator/client/errors';
 import { anEntry, type FakeHub, form, type Script } from './fake-hub';
 import { House, texts } from './house';
 
@@ -84,6 +84,44 @@ describe('IntegrationSync', () => {
       expect(reasons()).toEqual(['EntryRecreated']);
     });
 
+    test('is not replaced by one that a person made before its removal', async () => {
+      const id = await aReadyOne({}, { reconfigure: 'Recreate' });
+      house.apply('one', { configuration: texts({ host: 'b' }), reconfigure: 'Recreate' });
+      await house.until('one', () => house.status('one').pendingFlow?.replaces !== undefined);
+      expect(hub.entries.has(id)).toBe(true);
+      hub.entries.set('of-a-person', anEntry({ entry_id: 'of-a-person' }));
+      house.start();
+      await house.settle('one');
+      const { entryID } = house.status('one');
+      expect([...hub.entries.keys()]).toEqual(['of-a-person', entryID]);
+      expect(hub.calls.filter((call) => call.startsWith('remove'))).toEqual([`remove ${id}`]);
+    });
+
+    test('is removed with its resource, and not one that a person made, before its removal', async () => {
+      const id = await aReadyOne({}, { reconfigure: 'Recreate' });
+      house.apply('one', { configuration: texts({ host: 'b' }), reconfigure: 'Recreate' });
+      await house.until('one', () => house.status('one').pendingFlow?.replaces !== undefined);
+      hub.entries.set('of-a-person', anEntry({ entry_id: 'of-a-person' }));
+      house.start();
+      await house.remove('one');
+      await house.clock.advance(0);
+      expect(await house.remove('one')).toEqual([]);
+      expect([...hub.entries.keys()]).toEqual(['of-a-person']);
+      expect(hub.calls).toContain(`remove ${id}`);
+    });
+
+    test('is not forgotten if the hub rejects its removal', async () => {
+      const id = await aReadyOne({}, { reconfigure: 'Recreate' });
+      hub.unload = () => Promise.reject(new HubRejected('405', 'not allowed'));
+      house.apply('one', { configuration: texts({ host: 'b' }), reconfigure: 'Recreate' });
+      expect(await house.settle('one')).toMatchObject({ type: 'Waiting', reason: 'HubFailed' });
+      expect([...hub.entries.keys()]).toEqual([id]);
+      hub.unload = () => Promise.resolve();
+      expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+      expect([...hub.entries.keys()]).toEqual([house.status('one').entryID]);
+      expect(hub.calls).toContain('submit {"host":"b"}');
+    });
+
     test('stays if an answer beside the changed one is a mistake', async () => {
       const script: Script = (answers) => {
         if (answers.length === 0) return { type: 'menu', step_id: 'user', menu_options: ['lamp', 'door'] };
@@ -160,6 +198,25 @@ describe('IntegrationSync', () => {
       expect(hub.flows.size).toBe(0);
       expect(house.status('one').pendingFlow).toBeUndefined();
       expect(hub.calls).toContain('submit {"host":"b"}');
+    });
+
+    test('in the first request of a flow that makes a subentry at once makes no second one', async () => {
+      const types = { lamp: { supports_reconfigure: false } };
+      hub.scriptOf = (request) =>
+        request.kind === 'subentries'
+          ? () => (hub.addSubentry('lamp', 'Untitled'), { type: 'create_entry' })
+          : oneForm(['host'], () => hub.created({ supported_subentry_types: types }));
+      hub.onCarriedOut = () => (hub.subentries.length === 2 ? new Promise(() => undefined) : undefined);
+      house.apply('one', {
+        configuration: texts({ host: 'a' }),
+        subentries: ['Door', 'Lamp'].map((title) => ({ type: 'lamp', title, values: {} })),
+      });
+      await house.until('one', () => hub.subentries.length === 2);
+      house.start();
+      hub.onCarriedOut = () => undefined;
+      expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+      expect(hub.subentries.map(({ title }) => title)).toEqual(['Door', 'Lamp']);
+      expect(reasons()).toEqual([]);
     });
 
     test('between the end of a flow and the title of its subentry makes no second one', async () => {
