@@ -103,7 +103,7 @@ export async function observe<R extends Child, S extends ConfigEntitySpec>(
     case 'NotLoaded':
       return { type: 'NotLoaded', entity };
     case 'Invalid':
-      return { type: 'Invalid', entity, error: errorOf(live) };
+      return { type: 'Invalid', entity, error: invalidConfigError(live) };
     case 'Absent':
       return { type: 'Absent', differences: diff({}, payload) };
     case 'Different':
@@ -139,7 +139,7 @@ async function readFile<R extends Child, S extends ConfigEntitySpec>(
   if (differences.length > 0) return { type: 'Different', entity, differences };
   recordObserved(cached, 'file', hash, now);
   cached.revision = live?.type === 'Part' ? live.revision : undefined;
-  if (state === 'invalid') return { type: 'Invalid', entity, error: errorOf(live) };
+  if (state === 'invalid') return { type: 'Invalid', entity, error: invalidConfigError(live) };
   return entity && state === 'matching' ? { type: 'InUse', entity } : { type: 'NotLoaded', entity };
 }
 
@@ -173,7 +173,8 @@ function stateOf(live: LiveConfig): LiveState {
 
 const shownBy = (live: LiveConfig | undefined): EntityPayload => (live?.type === 'Whole' ? live.actual : {});
 
-const errorOf = (live: LiveConfig | undefined): string => (live?.type === 'Invalid' ? live.error : '');
+const invalidConfigError = (live: LiveConfig | undefined): string =>
+  live?.type === 'Invalid' ? live.error : '';
 
 function knowledgeOf<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
