@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../operator/clock';
 import { HubClient } from '../../operator/client/hub-client';
 import { HUB_LABEL } from '../../operator/kinds/annotations';
+import type { Condition } from '../../operator/kinds';
 import { GROUP_VERSION } from '../../operator/kinds/group';
 import { sandboxDirectory, until } from '.';
 import {
@@ -45,13 +46,7 @@ export interface Stored {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-export interface StoredCondition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason: string;
-  readonly message: string;
-  readonly observedGeneration: number;
-}
+export type StoredCondition = Required<Condition>;
 
 /** What a condition says of the present generation. */
 export function conditionOf({ status, metadata }: Stored, type: string): StoredCondition | undefined {

@@ -1,15 +1,9 @@
+import type { Condition } from '../../operator/kinds';
+
 /**
  * The rules of kstatus and of the API conventions that hold for every status of ours: tools such as
  * `kubectl wait`, Argo CD and Flux decide by them whether a resource is done.
  */
-interface Condition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason?: string;
-  readonly message?: string;
-  /** Absent on conditions of other writers. */
-  readonly observedGeneration?: number;
-}
 
 interface Reconciled {
   readonly metadata: { readonly name: string; readonly generation?: number };

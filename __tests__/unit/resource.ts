@@ -1,5 +1,5 @@
 import type { Resource, ResourceMetadata } from '../../operator/kinds';
-import { deepFreeze } from '../deep-freeze';
+import { deepFreeze } from '../../operator/runtime/deep-freeze';
 
 /** A resource as the API server answers with it, in namespace `home`, frozen. */
 export function resource<Spec, Status = never>(

@@ -49,7 +49,7 @@ describe('Ready of a config entity', () => {
     const file = join(await home.volumeOf('villa'), 'blueprints/automation', path);
     await rename(file, `${file}.away`);
     await callService(client.rest, 'automation', 'reload');
-    const rejected = { status: 'False', reason: 'RejectedByHub' };
+    const rejected = { status: 'False', reason: 'RejectedByHub' } as const;
     const { message } = await home.ready('hubautomation', 'motion', rejected);
     expect(message).toMatch(/disabled the automation motion as invalid: .*blueprint/i);
     await rename(`${file}.away`, file);

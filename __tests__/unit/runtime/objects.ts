@@ -1,6 +1,6 @@
 import type { ResourceType } from '../../../operator/runtime/objects';
 import type { CustomResource, CommonStatus } from '../../../operator/kinds/resource';
-import { deepFreeze } from '../../deep-freeze';
+import { deepFreeze } from '../../../operator/runtime/deep-freeze';
 import { objectMetadata } from '../object-metadata';
 
 export const widgets: ResourceType = {
