@@ -104,7 +104,7 @@ export async function soak(minutes: number): Promise<Figures> {
 }
 
 /**
- * Changes one automation after another, and makes one in twenty anew. What the API server did not take does not matter:
+ * Changes one automation after another, and recreates one in twenty. What the API server did not take does not matter:
  * what it has at the end is the truth. Resolves with the number of what it took.
  */
 async function change(load: AutomationLoad, end: number): Promise<number> {

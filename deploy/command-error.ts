@@ -1,6 +1,5 @@
 /**
- * An end that a person can act on: `message` says what happened, `hint` what to do. Commands print both, without a
- * stack.
+ * An error that the user can solve: `message` says what happened, `hint` what to do. Commands print both, without a stack.
  */
 export class CommandError extends Error {
   override readonly name = 'CommandError';

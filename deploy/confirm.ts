@@ -5,7 +5,7 @@ export interface Question {
   readonly text: string;
   /** The environment variable that answers yes in scripts, with the value 1. */
   readonly variable: 'YES' | 'FORCE';
-  /** What is said where there is no terminal to ask on. */
+  /** The error where there is no terminal. */
   readonly withoutTerminal: string;
 }
 

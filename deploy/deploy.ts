@@ -52,7 +52,7 @@ The operator is ready. Next:
   make undeploy                                             removes it, and shows first which data goes`);
 }
 
-/** Server-side. What another field manager has set is not taken over, unless `FORCE=1` says so. */
+/** Server-side apply. Fields of other managers are taken over only with `FORCE=1`. */
 async function apply(kubectl: Kubectl, manifests: readonly Manifest[]): Promise<void> {
   const force = process.env['FORCE'] === '1' ? ['--force-conflicts'] : [];
   const { stderr, code } = await kubectl.try(['apply', '--server-side', ...force, '--filename=-'], {

@@ -7,7 +7,7 @@ import type { Kubectl } from './kubectl';
 const OWNED_KINDS =
   'statefulsets,persistentvolumeclaims,services,ingresses,networkpolicies,pods,configmaps,secrets';
 
-/** A custom resource, as far as its removal looks into it. */
+/** The parts of a custom resource that its removal reads. */
 export interface Resource {
   readonly apiVersion: string;
   readonly kind: string;
@@ -52,7 +52,7 @@ interface Volume {
   readonly spec: { readonly persistentVolumeReclaimPolicy?: string };
 }
 
-/** What becomes of the data of a Hub that is deleted. */
+/** Whether the data of a deleted Hub is kept. */
 export interface HubData {
   readonly hub: Resource;
   /** `gone`: the volume is deleted. `kept`: it stays. `elsewhere`: an external hub, which goes on running. */
@@ -113,7 +113,7 @@ export async function listOwnedObjects(kubectl: Pick<Kubectl, 'list'>): Promise<
   });
 }
 
-/** What the last spec of a Hub says about its data (rules.md, "Storage"). */
+/** Whether the last spec of a Hub keeps its data (rules.md, "Storage"). */
 export function dataOf(
   hub: Resource,
   claims: readonly Claim[] = [],

@@ -11,7 +11,7 @@ import { asList } from './shipped';
 // Milliseconds.
 const POLL = 500;
 /** For the API server, when no finalizer of the operator is left. */
-const FORCED_PATIENCE = 8_000;
+const FORCED_REMOVAL_TIMEOUT = 8_000;
 
 interface Owned {
   readonly metadata: { readonly ownerReferences?: readonly { readonly uid: string }[] };
@@ -19,7 +19,7 @@ interface Owned {
 
 interface RemovalOptions {
   /** How long finalizers may take in all, in milliseconds. */
-  readonly patience: number;
+  readonly timeout: number;
   /** Whether an operator seems to run, which releases them. */
   readonly isOperatorRunning: boolean;
 }
@@ -34,12 +34,12 @@ export class Removal {
     private readonly definitions: readonly string[],
     private readonly options: RemovalOptions,
   ) {
-    this.deadline = Date.now() + options.patience;
+    this.deadline = Date.now() + options.timeout;
   }
 
   /**
-   * Takes the Hubs off the owners of what their last spec keeps. The operator does so too; without one, the garbage
-   * collector would delete the volumes (rules.md, "Storage").
+   * Removes the owner references to Hubs from the objects that `storage.retain` keeps. The operator does so too; without
+   * it, the garbage collector would delete the volumes (rules.md, "Storage").
    */
   async keepVolumes(hubs: readonly HubData[]): Promise<void> {
     for (const { hub, fate } of hubs) {
@@ -61,7 +61,7 @@ export class Removal {
     if (left.length === 0) return;
     await this.askToForce(left);
     await this.removeFinalizers(left);
-    const held = await this.untilGone(resources, Date.now() + FORCED_PATIENCE);
+    const held = await this.untilGone(resources, Date.now() + FORCED_REMOVAL_TIMEOUT);
     if (held.length > 0) throw heldByOthers(held);
   }
 

@@ -56,7 +56,7 @@ export function isRolledOut({ metadata, spec, status = {} }: Deployment): boolea
   );
 }
 
-/** What the rollout waits for, in the words of the cluster: one sentence for each pod that is not ready. */
+/** The messages of the cluster about the rollout: one sentence for each pod that is not ready. */
 export function waitingReasons({ status }: Deployment, pods: readonly Pod[]): string[] {
   const refused = status?.conditions?.find(
     ({ type, status }) => type === 'ReplicaFailure' && status === 'True',
@@ -85,7 +85,7 @@ function podReason({ metadata: { name }, status = {} }: Pod): string[] {
 }
 
 /**
- * Resolves when the operator's Deployment is rolled out; `report` is told of what it waits for, each time that changes.
+ * Resolves when the operator's Deployment is rolled out; `report` gets the reasons why it waits, each time they change.
  *
  * @param timeout in milliseconds
  * @throws CommandError after `timeout`, with the reasons and the operator's last lines of log

@@ -13,9 +13,9 @@ import { asList, isDefinition, isNamespace, type Manifest, shippedManifests } fr
 
 // Milliseconds.
 /** For finalizers when no operator seems to run: it may all the same. */
-const SHORT_PATIENCE = 3_000;
-/** For what Kubernetes itself deletes. */
-const KUBERNETES_PATIENCE = 120_000;
+const SHORT_TIMEOUT = 3_000;
+/** The timeout for objects that Kubernetes itself deletes. */
+const KUBERNETES_TIMEOUT = 120_000;
 const POLL = 500;
 
 /**
@@ -45,7 +45,7 @@ async function main(): Promise<void> {
   await removeOperator(kubectl, installed);
 }
 
-/** What goes and what stays, for the person who is asked. */
+/** The objects that are deleted and those that are kept, for the question to the user. */
 function describeRemoval(
   cluster: Cluster,
   { definitions, resources, hubs }: Inventory,
@@ -100,7 +100,7 @@ async function removeResources(
   if (resources.length === 0) return;
   const isRunning = await isOperatorRunning(kubectl);
   const removal = new Removal(kubectl, definitions, {
-    patience: isRunning ? timeout : SHORT_PATIENCE,
+    timeout: isRunning ? timeout : SHORT_TIMEOUT,
     isOperatorRunning: isRunning,
   });
   await removal.keepVolumes(hubs);
@@ -152,7 +152,7 @@ async function removeDefinitions(kubectl: Kubectl): Promise<void> {
 /** The roles in watched namespaces are of `dist/watched-namespace`, which is applied to each of them. */
 async function removeOperator(kubectl: Kubectl, installed: readonly Manifest[]): Promise<void> {
   if (installed.length === 0) return;
-  // The namespace is last: what is in it may be needed until then.
+  // The namespace is last: the objects in it may be needed until then.
   const ordered = [...installed.filter((each) => !isNamespace(each)), ...installed.filter(isNamespace)];
   await deleteObjects(kubectl, ordered);
   const isGone = await untilDeleted(async () => (await kubectl.list(['namespace', NAMESPACE])).length === 0);
@@ -161,7 +161,7 @@ async function removeOperator(kubectl: Kubectl, installed: readonly Manifest[]):
   );
 }
 
-/** What is installed of `dist/`, and the roles in the namespaces that a namespaced operator watches. */
+/** The installed objects of `dist/`, and the roles in the namespaces that a namespaced operator watches. */
 async function installedManifests(kubectl: Kubectl): Promise<readonly Manifest[]> {
   const shipped = shippedManifests().filter((each) => !isDefinition(each));
   const found = await kubectl.list<Manifest>(['--filename=-'], { input: asList(shipped) });
@@ -184,7 +184,7 @@ interface Binding extends Manifest {
 }
 
 async function untilDeleted(isGone: () => Promise<boolean>): Promise<boolean> {
-  const deadline = Date.now() + KUBERNETES_PATIENCE;
+  const deadline = Date.now() + KUBERNETES_TIMEOUT;
   while (!(await isGone())) {
     if (Date.now() > deadline) return false;
     await sleep(POLL);

@@ -11,7 +11,7 @@ export interface ImageFile {
   /** Absolute. */
   readonly path: string;
   readonly content: Buffer | string;
-  /** Default: everybody may read it. */
+  /** Default: readable by all. */
   readonly mode?: number;
 }
 

@@ -78,7 +78,7 @@ export const FINALIZER_TRY = 5 * SECOND;
 export const FINALIZER_SKIP = 30 * SECOND;
 /** A deleted Hub waits for its children to be deleted as well. */
 export const HUB_DELETION_GRACE = 5 * SECOND;
-/** The interval at which it looks whether they are gone. */
+/** Interval of the check whether they are deleted. */
 export const HUB_DELETION_POLL = SECOND;
 
 // --- Rollout: rules.md, "Rollout and debounce" ---

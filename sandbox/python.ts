@@ -11,7 +11,7 @@ const run = promisify(execFile);
 
 // Home Assistant 2026.11 rejects older versions, and some wheels do not exist for newer ones.
 const SUPPORTED_VERSIONS = '>=3.14.2,<3.15';
-const IS_WANTED = [
+const IS_SUPPORTED = [
   'import sys, sysconfig',
   'assert (3, 14, 2) <= sys.version_info < (3, 15)',
   'assert not sysconfig.get_config_var("Py_GIL_DISABLED")', // free-threaded: hardly any wheels
@@ -49,7 +49,7 @@ async function uvInterpreter(uv: string): Promise<string | undefined> {
 }
 
 async function pathInterpreter(mustHavePip: boolean): Promise<string | undefined> {
-  const probe = mustHavePip ? `import pip\n${IS_WANTED}` : IS_WANTED;
+  const probe = mustHavePip ? `import pip\n${IS_SUPPORTED}` : IS_SUPPORTED;
   return (await succeeds('python3.14', ['-c', probe])) ?? (await succeeds('python3', ['-c', probe]));
 }
 

@@ -151,16 +151,16 @@ export class Home {
   }
 
   /**
-   * Waits until `Ready` says for the present generation what `wanted` does, and resolves with it. Rejects at once when
+   * Waits until `Ready` says for the present generation what `expected` does, and resolves with it. Rejects at once when
    * the status breaks a rule of kstatus.
    */
   async ready(
     kind: string,
     name: string,
-    wanted: Partial<StoredCondition> = {},
+    expected: Partial<StoredCondition> = {},
     timeoutMs?: number,
   ): Promise<StoredCondition> {
-    const { status = 'True', ...others } = wanted;
+    const { status = 'True', ...others } = expected;
     const fields = Object.entries({ status, ...others });
     let seen: StoredCondition | undefined;
     let broken: readonly string[] = [];

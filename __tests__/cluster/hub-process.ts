@@ -43,7 +43,7 @@ const CONFIGURATION_FILES = {
  */
 export class HubProcess {
   private child: ChildProcess | undefined;
-  private wanted = false;
+  private shouldRun = false;
 
   private constructor(
     private readonly tether: string,
@@ -85,7 +85,7 @@ export class HubProcess {
 
   /** Starts the process without waiting for it. */
   launch(): void {
-    this.wanted = true;
+    this.shouldRun = true;
     rmSync(this.pidFile, { force: true }); // of the previous process
     const forkServer = process.env['HUB_SANDBOX_FORK_SERVER'];
     const flags = ['--grace', STOP_TIMEOUT, '--pid-file', this.pidFile];
@@ -101,7 +101,7 @@ export class HubProcess {
     }
     child.once('exit', (code) => {
       if (this.child === child) this.child = undefined;
-      if (this.wanted && code === START_AGAIN) this.launch();
+      if (this.shouldRun && code === START_AGAIN) this.launch();
     });
   }
 
@@ -115,7 +115,7 @@ export class HubProcess {
         );
         if (ok) return;
       } catch {
-        if (!this.child && this.wanted) break;
+        if (!this.child && this.shouldRun) break;
       }
       await sleep(100);
     }
@@ -143,7 +143,7 @@ export class HubProcess {
 
   /** Ends the process as a pod's end would, writing everything to disk; the directory stays. */
   async stop(): Promise<void> {
-    this.wanted = false;
+    this.shouldRun = false;
     const child = this.child;
     if (!child) return;
     const ended = once(child, 'exit');
@@ -162,7 +162,7 @@ export class HubProcess {
 
   /** Ends the process without a chance to write, and forgets all it had. */
   async dispose(): Promise<void> {
-    this.wanted = false;
+    this.shouldRun = false;
     const child = this.child;
     if (child) {
       const ended = once(child, 'exit');

@@ -54,10 +54,10 @@ export class ObjectHistory {
     });
   }
 
-  /** Waits until a condition has been as wanted, and resolves with it. */
-  condition(wanted: Partial<StoredCondition>, type = 'Ready'): Promise<StoredCondition> {
-    const fields = Object.entries(wanted);
-    return this.find(`${type} has been ${JSON.stringify(wanted)}`, (state) => {
+  /** Waits until a condition has been as expected, and resolves with it. */
+  condition(expected: Partial<StoredCondition>, type = 'Ready'): Promise<StoredCondition> {
+    const fields = Object.entries(expected);
+    return this.find(`${type} has been ${JSON.stringify(expected)}`, (state) => {
       const seen = conditionOf(state, type);
       return seen && fields.every(([key, value]) => seen[key as keyof StoredCondition] === value) && seen;
     });

@@ -64,7 +64,7 @@ async function follow(command: string, where: 'former' | 'present'): Promise<str
   const run = command
     .replaceAll('REGISTRY', registry)
     .replaceAll(/(hub-operator:)[\d.]+\b/g, `$1${tag}`)
-    // What it depends on has started this test, and must not be installed anew under it.
+    // What it depends on has started this test, and must not be installed again under it.
     .replace(/^make /, 'make --old-file=node_modules/.ready ');
   const { code, output } = await reader.run(`cd ${directory} && ${run}`);
   if (code !== 0) throw new Error(`${run} ended with ${code}: ${output}`);

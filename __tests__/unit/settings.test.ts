@@ -77,8 +77,8 @@ describe('settings', () => {
   ])('without POD_NAME the host name %j becomes %s', async (host, name) => {
     jest.mocked(hostname).mockReturnValue(host);
     await jest.isolateModulesAsync(async () => {
-      const anew = await import('../../operator/settings');
-      expect(anew.readSettings([], {}).podName).toBe(name);
+      const fresh = await import('../../operator/settings');
+      expect(fresh.readSettings([], {}).podName).toBe(name);
     });
   });
 

@@ -63,7 +63,7 @@ function inOneLine(words: string): string {
   return line.endsWith('.') ? line : `${line}.`;
 }
 
-/** Has the hub read its themes anew. */
+/** Has the hub reload its themes. */
 export async function reloadThemes({ rest }: HubClient): Promise<void> {
   await callService(rest, 'frontend', 'reload_themes');
 }

@@ -188,7 +188,7 @@ const status = hubObjectStatusWith({
     type: 'string',
     description:
       'Hash of the answers that the entry has, and the name of its key. It is keyed with a random key in the Secret ' +
-      '`<hub>-operator`, so that it reveals no secret. With another key the present answers are recorded anew.',
+      '`<hub>-operator`, so that it reveals no secret. With another key the present answers are recorded again.',
   },
   answerHashes: {
     type: 'object',

@@ -96,7 +96,7 @@ export const readyReasons = {
   DryRun: {
     kinds: 'all',
     meaning: 'The annotation `dry-run` asks for no change. The message says what would be written.',
-    action: 'Remove the annotation to have it written.',
+    action: 'Remove the annotation to apply it.',
   },
   Suspended: {
     kinds: 'all',
@@ -542,7 +542,7 @@ export const eventReasons = {
     type: 'Warning',
     meaning:
       'The object of a deleted resource, or under a former id, remains in the hub, because the hub did not answer, `dry-run` is set, it was adopted, or the Hub is gone or going while its hub or its volume stays.',
-    action: 'Delete the object in the hub if it is not wanted.',
+    action: 'Delete the object in the hub if it is not needed.',
   },
   CleanupFailed: {
     kinds: [...hubObjects, ...repositories],

@@ -11,7 +11,7 @@ import type { Manifest } from './manifests';
 import { reconciliationProblems } from './reconciliation-rules';
 import { checkSchema } from './schema';
 
-/** What is wrong with an object. */
+/** A problem of an object. */
 export interface Finding {
   /** An error: the API server, the webhook or the operator refuses it. */
   readonly severity: 'error' | 'warning';
@@ -147,7 +147,7 @@ function webhookProblems(
   };
   const { refusal, warnings } = review(request, state, Infinity);
   if (refusal) report('error', refusal.message, refusal.field.split('.'));
-  // The reconciliation rejects what the webhook only warns of.
+  // The reconciliation rejects some objects that the webhook only warns about.
   const unsafe = unsafeIntegers(resource.spec, 'spec').map(unsafeIntegerMessage);
   for (const message of unsafe) report('error', message);
   for (const warning of warnings) if (!unsafe.includes(warning)) report('warning', warning);

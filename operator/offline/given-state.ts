@@ -15,7 +15,7 @@ export interface GivenSecret {
 }
 
 /**
- * What the rules of the webhook read, of objects in files instead of in a cluster. A resource sees the resources that were
+ * The state that the rules of the webhook read, from objects in files instead of a cluster. A resource sees the resources that were
  * added before it, as if all were applied one by one, and all that gives secrets to its hub.
  */
 export class GivenState implements ClusterState {

@@ -28,7 +28,7 @@ import { invalidListedKey } from '../sync/secrets/combine';
 /** @param message a sentence, which begins with the field if there is one: `spec.files[a.yaml], line 2: …` */
 type Report = (severity: 'error' | 'warning', message: string) => void;
 
-/** What the reconciliation would report in `Stalled`. */
+/** The message that the reconciliation would report in `Stalled`. */
 export async function reconciliationProblems(resource: CustomResource, report: Report): Promise<void> {
   const error = (message: string | undefined): void => {
     if (message !== undefined) report('error', message);

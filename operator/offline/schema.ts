@@ -8,7 +8,7 @@ import { unsafeIntegers } from '../runtime/json';
 import type { Path } from './field-path';
 import { truncate } from '../truncate';
 
-/** What the API server would refuse. */
+/** A problem because of which the API server would reject an object. */
 export interface Problem {
   readonly path: Path;
   /** A sentence without the field. */

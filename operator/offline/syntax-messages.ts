@@ -29,7 +29,7 @@ const BY_CODE: Readonly<Record<ErrorCode, string>> = {
   UNEXPECTED_TOKEN: 'there is text where none can be: check quotes, brackets and indentation',
 };
 
-/** What is wrong with a text that cannot be read, as a sentence without anything of the text. */
+/** The syntax error of a text, as a sentence that quotes nothing of it. */
 export function syntaxMessage(error: unknown): string {
   const reason =
     error instanceof YAMLError

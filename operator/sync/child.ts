@@ -21,7 +21,7 @@ export interface ChildModule<R extends Child> {
   sync(resource: R, client: HubClient, context: ReconcileContext): Promise<Outcome>;
   /** Removes the object from the hub. Resolves with events to emit, or with Waiting while it is in progress. */
   remove(resource: R, client: HubClient, context: ReconcileContext): Promise<readonly EventSpec[] | Waiting>;
-  /** What a removal would remove, as far as status says, such as `automation porch`; undefined: nothing. */
+  /** The object that a removal deletes, by status, such as `automation porch`; undefined: none. */
   objectOf(resource: R): string | undefined;
   /** Forgets a resource that is gone although its object may still be in the hub. */
   forget?(resource: R, client: HubClient): void;
@@ -49,7 +49,7 @@ export function childModule<R extends Child>(
       }
       try {
         const outcome = await module.sync(resource, reached.client, context);
-        // What is in progress may be a write that gets no answer either.
+        // A write that is in progress may get no answer either.
         if (outcome.type !== 'Waiting') lostHubs.forget(resource);
         return outcome;
       } catch (error) {

@@ -34,7 +34,7 @@ export class NotAReview extends Error {
 
 const REVIEW = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' } as const;
 
-/** kubectl shows at most this many warnings; the API server drops what is beyond 4 KiB. */
+/** kubectl shows at most this many warnings; the API server drops the rest beyond 4 KiB. */
 const MOST_WARNINGS = 10;
 
 /** The HTTP status of an object that is invalid. */

@@ -11,11 +11,11 @@ import { SECRETS_FILE } from '../sync/secrets/generated-secrets';
 import { secretsOfHub } from '../sync/secrets/hub-resources';
 import { type ReadSecrets, readSecretsYaml } from '../sync/secrets/secrets-yaml';
 
-/** What the rules read of the cluster. All of it is in memory: a rule sends no request. */
+/** The state of the cluster that the rules read. All of it is in memory: a rule sends no request. */
 export interface ClusterState {
   /** The other resources that describe the same object in the hub, the oldest first. */
   othersWithIdentity(definition: KindDefinition, resource: CustomResource): readonly CustomResource[];
-  /** What the HubSecrets of a hub gives; undefined: there is none, or it is not known at the moment. */
+  /** The keys of the HubSecrets of a hub; undefined: there is none, or it is unknown at the moment. */
   secretsOf(namespace: string, hub: string): ReadSecrets | undefined;
 }
 

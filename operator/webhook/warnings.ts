@@ -8,7 +8,7 @@ import { missingKeys } from '../sync/configuration/missing-secrets';
 import { secretUses } from '../sync/configuration/secret-uses';
 import type { ClusterState } from './cluster-state';
 
-/** What of an admitted resource will not work as it is written, as sentences. */
+/** The parts of an admitted resource that will have no effect, as sentences. */
 type Rule = (
   resource: CustomResource,
   definition: KindDefinition,

@@ -116,7 +116,7 @@ describe('objects created, changed, deleted and recreated while', () => {
     expect(mirror.failures).toEqual([]);
     const { length } = proxy.requests;
     await clock.advance(1);
-    await until('it watches anew', () => proxy.requests.length > length);
+    await until('it watches again', () => proxy.requests.length > length);
     expect(proxy.requests.slice(length).join()).toContain('resourceVersion='); // from where it was, no list
     await until('the frozen connection is closed', () => proxy.openWatches === 1);
     expect(mirror.informer.idleFor()).toBeLessThanOrEqual(WATCH_IDLE_TIMEOUT);

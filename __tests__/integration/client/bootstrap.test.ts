@@ -171,18 +171,18 @@ describe('bootstrap of a real hub', () => {
 
 describe('an owner whose making was cut off', () => {
   let second: HubProcess;
-  let anew: RestClient;
+  let fresh: RestClient;
   beforeEach(async () => {
     await until('a hub is left with half an owner', async () => {
       second = await HubProcess.start();
-      anew = new RestClient({ url: second.url, clock: systemClock, redact: redactor([]) });
+      fresh = new RestClient({ url: second.url, clock: systemClock, redact: redactor([]) });
       let isCut = false;
       try {
         isCut = await dieWhileMaking();
       } finally {
         // This process was late, and the hub was through before its request was cut.
         if (!isCut) {
-          anew.close();
+          fresh.close();
           await second.dispose();
         }
       }
@@ -190,12 +190,12 @@ describe('an owner whose making was cut off', () => {
     });
   });
   afterEach(async () => {
-    anew.close();
+    fresh.close();
     await second.dispose();
   });
 
-  const connectAnew = ({ accessToken: token }: Login) => {
-    const connection = new HubConnection({ rest: anew, token, clock: systemClock, log: silentLog });
+  const connectAgain = ({ accessToken: token }: Login) => {
+    const connection = new HubConnection({ rest: fresh, token, clock: systemClock, log: silentLog });
     connections.push(connection);
     return connection;
   };
@@ -207,11 +207,11 @@ describe('an owner whose making was cut off', () => {
       // On a busy machine the hub may not have read the request when it is cut: then it is sent again.
       return until(
         'the password is stored',
-        () => authorize(anew, owner, systemClock).then(() => true),
+        () => authorize(fresh, owner, systemClock).then(() => true),
         10_000,
       );
     });
-    return createUser(anew, owner).then(
+    return createUser(fresh, owner).then(
       () => false,
       (error: unknown) => {
         expect(error).toBeInstanceOf(UserExists);
@@ -231,42 +231,42 @@ describe('an owner whose making was cut off', () => {
   };
 
   const expectOneOwner = async (connection: HubConnection) => {
-    expect(await probeHealth(anew)).toMatchObject({ done: { user: true } });
+    expect(await probeHealth(fresh)).toMatchObject({ done: { user: true } });
     const { id, ...me } = await currentUser(connection);
     expect(me).toMatchObject({ name: 'Owner', is_owner: true, is_admin: true });
     const users = await connection.command('config/auth/list');
     expect(users.filter((user) => !user.system_generated)).toMatchObject([{ username: 'owner' }]);
     const { storage } = await connection.command('person/list');
     expect(storage).toMatchObject([{ name: 'Owner', user_id: id }]);
-    const again = connectAnew(await login(anew, owner, systemClock));
+    const again = connectAgain(await login(fresh, owner, systemClock));
     expect((await currentUser(again)).id).toBe(id);
   };
 
   test('is finished as the only user', async () => {
     const stranger = { ...owner, password: 'another one' };
-    const means = { clock: systemClock, connect: connectAnew };
-    await expect(resumeOwnerCreation(anew, stranger, means)).rejects.toBeInstanceOf(LoginFailed);
-    const session = await resumeOwnerCreation(anew, owner, means);
-    await expectOneOwner(connectAnew(session!));
+    const means = { clock: systemClock, connect: connectAgain };
+    await expect(resumeOwnerCreation(fresh, stranger, means)).rejects.toBeInstanceOf(LoginFailed);
+    const session = await resumeOwnerCreation(fresh, owner, means);
+    await expectOneOwner(connectAgain(session!));
   });
 
   test('is finished also after another crash, between the stand-in and his name', async () => {
     const standIn = { ...owner, username: 'hub-operator-set-up-1' };
-    await createUser(anew, standIn);
-    const wrong = connectAnew(await login(anew, owner, systemClock));
+    await createUser(fresh, standIn);
+    const wrong = connectAgain(await login(fresh, owner, systemClock));
     expect((await currentUser(wrong)).is_owner).toBe(false);
     const found = await removeTemporaryUsers(wrong);
     const { id } = await currentUser(wrong);
     expect(found).toEqual({ username: standIn.username, replaces: id });
-    const right = connectAnew(await login(anew, standIn, systemClock));
+    const right = connectAgain(await login(fresh, standIn, systemClock));
     await expect(transferUsername(right, owner.username)).rejects.toBeInstanceOf(LoginFailed);
     await transferUsername(right, owner.username, found!.replaces);
     await expectOneOwner(right);
   });
 
   test('whose user is in use is not deleted for a temporary user that became the owner', async () => {
-    await createUser(anew, { ...owner, username: 'hub-operator-set-up-3' });
-    const wrong = connectAnew(await login(anew, owner, systemClock));
+    await createUser(fresh, { ...owner, username: 'hub-operator-set-up-3' });
+    const wrong = connectAgain(await login(fresh, owner, systemClock));
     const { id } = await currentUser(wrong);
     const users = await wrong.command('config/auth/list');
     const refusal = {
@@ -292,8 +292,8 @@ describe('an owner whose making was cut off', () => {
   });
 
   test('who was a user already is rid of the stand-in', async () => {
-    const means = { clock: systemClock, connect: connectAnew };
-    const connection = connectAnew((await resumeOwnerCreation(anew, owner, means))!);
+    const means = { clock: systemClock, connect: connectAgain };
+    const connection = connectAgain((await resumeOwnerCreation(fresh, owner, means))!);
     const { user } = await connection.command('config/auth/create', {
       name: 'Owner',
       group_ids: ['system-admin'],

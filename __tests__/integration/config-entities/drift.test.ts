@@ -27,9 +27,9 @@ const drifts = async (labels: string) => {
   await operator.calm();
   return operator.metric('hub_operator_drift_total', labels);
 };
-const isBack = (kind: ConfigEntityKind, id: string, wanted: EntityPayload) =>
+const isBack = (kind: ConfigEntityKind, id: string, expected: EntityPayload) =>
   until(`${kind} ${id} is back`, async () => {
-    expect(await client.entities.read(kind, id)).toMatchObject(wanted);
+    expect(await client.entities.read(kind, id)).toMatchObject(expected);
     return true;
   });
 const tells = (kind: string, name: string, text: RegExp) => home.event(kind, name, text);
@@ -113,11 +113,11 @@ describe('drift of automations, scenes and scripts', () => {
     } finally {
       process.kill(pid, 'SIGKILL');
     }
-    const wanted = [
+    const expected = [
       ['automation', { alias: 'The automation offline' }],
       ['scene', { name: 'The scene offline', entities: { 'light.sofa': { state: 'on', brightness: 20 } } }],
     ] as const;
-    for (const [kind, body] of wanted) {
+    for (const [kind, body] of expected) {
       await until(`the ${kind} is back`, async () => {
         expect(await client.entities.read(kind, 'offline')).toMatchObject(body);
         return true;

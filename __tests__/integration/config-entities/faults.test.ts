@@ -69,10 +69,10 @@ describe('automations of a hub that fails', () => {
     const before = await operator.failures();
     await apply(['unreloaded']);
     await allReady(['unreloaded']);
-    const reloadReady = (wanted: object) =>
+    const reloadReady = (expected: object) =>
       until('ReloadReady says it', async () => {
         const condition = await home.condition('hubautomation', 'unreloaded', 'ReloadReady');
-        expect(condition).toMatchObject(wanted);
+        expect(condition).toMatchObject(expected);
         return true;
       });
     await reloadReady({ status: 'False', reason: 'ReloadFailed' });

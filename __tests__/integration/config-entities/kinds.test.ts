@@ -25,16 +25,16 @@ const entityIdOf = async (kind: string, name: string) =>
   String((await home.get(kind, name)).status!['entityId']);
 /** The hub reloads after it has answered a write. */
 const runs = (kind: string, name: string, check: (present: EntityPayload) => void) =>
-  until(`${kind} ${name} runs as wanted`, async () => {
+  until(`${kind} ${name} runs as expected`, async () => {
     check((await client.entities.running(await entityIdOf(kind, name)))!);
     return true;
   });
 const hasState = (entityId: string, state: string) =>
   until(`${entityId} is ${state}`, async () => (await stateOf(client.rest, entityId)) === state);
 /** `ReloadReady` may be written after `Ready`. */
-const reloadReady = (kind: string, name: string, wanted: object) =>
+const reloadReady = (kind: string, name: string, expected: object) =>
   until(`ReloadReady of ${kind} ${name}`, async () => {
-    expect(await home.condition(kind, name, 'ReloadReady')).toMatchObject(wanted);
+    expect(await home.condition(kind, name, 'ReloadReady')).toMatchObject(expected);
     return true;
   });
 
@@ -204,7 +204,7 @@ describe('a blueprint', () => {
   });
 });
 
-test('one that a person made, and that is as wanted, is adopted without a write', async () => {
+test('one that a person made, and that is as expected, is adopted without a write', async () => {
   await client.entities.write('scene', 'by-hand', { name: 'By hand', entities: { 'light.a': 'off' } });
   await until('it is loaded', () => client.entityRegistry.find('scene', 'by-hand'));
   await operator.calm();

@@ -25,18 +25,18 @@ afterAll(() => Promise.all([uninstall('certManager'), uninstall('gatewayApi')]))
 
 const change = (spec: object) => home.change('hub', 'villa', spec);
 const specOf = async (kind: string) => (await home.get(kind, 'villa')).spec;
-const becomes = (kind: string, wanted: object) =>
-  until(`${kind} villa is as wanted`, async () => {
+const becomes = (kind: string, expected: object) =>
+  until(`${kind} villa is as expected`, async () => {
     const seen = await specOf(kind);
-    expect(seen).toMatchObject(wanted);
+    expect(seen).toMatchObject(expected);
     return true;
   });
 const isGone = (kind: string) =>
   until(`${kind} villa is gone`, async () => !(await home.exists(kind, 'villa')));
-const condition = (type: string, wanted: Partial<StoredCondition>) =>
-  until(`${type} is ${JSON.stringify(wanted)}`, async () => {
+const condition = (type: string, expected: Partial<StoredCondition>) =>
+  until(`${type} is ${JSON.stringify(expected)}`, async () => {
     const seen = await home.condition('hub', 'villa', type);
-    if (seen && isDeepStrictEqual({ ...seen, ...wanted }, seen)) return seen;
+    if (seen && isDeepStrictEqual({ ...seen, ...expected }, seen)) return seen;
     throw new Error(JSON.stringify(seen));
   });
 /** The pod of this Hub is never scheduled: there is nothing else to say of it. */

@@ -22,10 +22,10 @@ const pod = (hub: string) => home.get('pod', `${hub}-0`);
 const isReady = async (hub: string) =>
   (await pod(hub)).status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
 const urlOf = async (hub: string) => String((await home.get('hub', hub)).status?.['url']);
-const tells = (hub: string, wanted: (answer: ProgramEnvironment) => unknown) =>
-  until(`the program in ${hub} was started as wanted`, async () => {
+const tells = (hub: string, expected: (answer: ProgramEnvironment) => unknown) =>
+  until(`the program in ${hub} was started as expected`, async () => {
     const answer = await programEnvironment(await urlOf(hub));
-    if (wanted(answer)) return answer;
+    if (expected(answer)) return answer;
     throw new Error(
       JSON.stringify({ ...answer, env: { TZ: answer.env['TZ'], GREETING: answer.env['GREETING'] } }),
     );

@@ -15,12 +15,12 @@ beforeAll(async () => {
   await startTestOperator(home.namespace);
 });
 
-const storageReady = (name: string, wanted: Partial<StoredCondition>) =>
-  until(`StorageReady of ${name} is ${JSON.stringify(wanted)}`, async () => {
+const storageReady = (name: string, expected: Partial<StoredCondition>) =>
+  until(`StorageReady of ${name} is ${JSON.stringify(expected)}`, async () => {
     const condition = await home.condition('hub', name, 'StorageReady');
     if (
       condition &&
-      Object.entries(wanted).every(([key, value]) => condition[key as keyof StoredCondition] === value)
+      Object.entries(expected).every(([key, value]) => condition[key as keyof StoredCondition] === value)
     )
       return condition;
     throw new Error(JSON.stringify(condition));

@@ -38,11 +38,11 @@ const template = async () => templateOf(await set());
 const hubContainer = ({ spec }: Template) => spec.containers.find(({ name }) => name === 'hub')!;
 const everyContainer = ({ spec }: Template) => [...spec.initContainers, ...spec.containers];
 
-/** Asks until the template has what is wanted; the error shows what it had. */
-const becomes = (read: (template: Template) => unknown, wanted: unknown) =>
-  until('the pod template is as wanted', async () => {
+/** Asks until the template has the expected value; the error shows what it had. */
+const becomes = (read: (template: Template) => unknown, expected: unknown) =>
+  until('the pod template is as expected', async () => {
     const seen = read(await template());
-    if (isDeepStrictEqual(seen, wanted)) return true;
+    if (isDeepStrictEqual(seen, expected)) return true;
     throw new Error(JSON.stringify(seen));
   });
 
@@ -158,8 +158,8 @@ describe('fields that become a part of the pod, and go as they came', () => {
   const names = Object.keys(fields);
 
   beforeAll(() => {
-    const wanted = Object.fromEntries(names.map((name) => [name, fields[name]![0]]));
-    return home.change('hub', 'villa', { version: '2027.1.0', ...wanted });
+    const expected = Object.fromEntries(names.map((name) => [name, fields[name]![0]]));
+    return home.change('hub', 'villa', { version: '2027.1.0', ...expected });
   });
 
   test.each(names)('%s', (name) => becomes(fields[name]![1], fields[name]![2]));

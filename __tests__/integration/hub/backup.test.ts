@@ -214,7 +214,7 @@ describe('the backups of a hub', () => {
     });
     await home.ready('hub', 'h');
     client = await home.client('h');
-    await until('the hub answers', config); // a restore that it was not asked for would be waited for in vain
+    await until('the hub answers', config); // a restore that it was not asked for would never come
     const restore = {
       backup_id: backups[0]!.backup_id,
       agent_id: 'backup.local',

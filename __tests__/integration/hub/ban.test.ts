@@ -139,7 +139,7 @@ describe('a hub that bans the operator', () => {
     ]);
   });
 
-  test('is not restarted again within five minutes, also by an operator that was started anew', async () => {
+  test('is not restarted again within five minutes, also by an operator that was restarted', async () => {
     const before = await podUid();
     await restartedLately();
     await getBanned(OPERATOR_ADDRESS, url);

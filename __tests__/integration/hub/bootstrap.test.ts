@@ -28,9 +28,9 @@ const anotherToken = (than: string, name?: string) =>
     const now = await token(name);
     return now !== than && now;
   });
-/** Waits until the Hub is as wanted, all of it in one status. */
+/** Waits until the Hub is as expected, all of it in one status. */
 const becomes = (fields: object, ...conditions: readonly object[]) =>
-  until('the status of the Hub is as wanted', async () => {
+  until('the status of the Hub is as expected', async () => {
     const { status } = await home.get('hub', 'h');
     expect(status).toMatchObject(fields);
     for (const condition of conditions)

@@ -36,9 +36,9 @@ beforeAll(async () => {
 });
 
 /** Waits for what the hub says of itself: it may not answer at once after a restart. */
-const configured = (wanted: object) =>
+const configured = (expected: object) =>
   until('the hub has its configuration', async () => {
-    expect(await getConfig(villa.client.rest)).toMatchObject(wanted);
+    expect(await getConfig(villa.client.rest)).toMatchObject(expected);
     return true;
   });
 /** Has the hub restart itself. It refuses that, or forgets it, while it starts. */
@@ -153,10 +153,10 @@ describe('HubConfiguration', () => {
     const withProxies = (networks: string) =>
       `${WITH_COUNTER}http:\n  use_x_forwarded_for: true\n  trusted_proxies: ${networks}\n`;
     const slots = async () => (await readHttpConfig(villa.client.connection))!;
-    const httpSettings = (wanted: object) =>
-      until(`HttpSettingsReady is ${JSON.stringify(wanted)}`, async () => {
+    const httpSettings = (expected: object) =>
+      until(`HttpSettingsReady is ${JSON.stringify(expected)}`, async () => {
         const condition = await home.condition('hubconfiguration', 'villa', 'HttpSettingsReady');
-        expect(condition).toMatchObject(wanted);
+        expect(condition).toMatchObject(expected);
         return true;
       });
 

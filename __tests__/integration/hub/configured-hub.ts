@@ -50,19 +50,19 @@ export class ConfiguredHub {
    * Waits for the state of an entity: the hub computes it some time after it has loaded the configuration, and may not
    * answer at once when it was restarted.
    */
-  async shows(entityId: string, wanted: string): Promise<void> {
-    await until(`${entityId} is ${wanted}`, async () => {
+  async shows(entityId: string, expected: string): Promise<void> {
+    await until(`${entityId} is ${expected}`, async () => {
       const state = await stateOf(this.client.rest, entityId);
-      if (state === wanted) return true;
+      if (state === expected) return true;
       throw new Error(`it is ${state}`);
     });
   }
 
   /** The same for an attribute. */
-  async showsAttribute(entityId: string, attribute: string, wanted: unknown): Promise<void> {
+  async showsAttribute(entityId: string, attribute: string, expected: unknown): Promise<void> {
     await until(`${attribute} of ${entityId}`, async () => {
       const entity = await getEntityState(this.client.rest, entityId);
-      expect(entity?.attributes[attribute]).toEqual(wanted);
+      expect(entity?.attributes[attribute]).toEqual(expected);
       return true;
     });
   }

@@ -64,9 +64,9 @@ const says = (name: string, reason: string, words: string) =>
       return true;
     throw new Error(`${condition?.reason}: ${condition?.message}`);
   });
-const conditionBecomes = (type: string, wanted: object) =>
-  until(`${type} is ${JSON.stringify(wanted)}`, async () => {
-    expect(await home.condition('hub', 'h', type)).toMatchObject(wanted);
+const conditionBecomes = (type: string, expected: object) =>
+  until(`${type} is ${JSON.stringify(expected)}`, async () => {
+    expect(await home.condition('hub', 'h', type)).toMatchObject(expected);
     return true;
   });
 

@@ -282,7 +282,7 @@ describe('IntegrationSync', () => {
     expect((await operator.events('HubIntegration', 'careful')).join()).not.toContain('EntryRecreated');
   });
 
-  test('reconfigure: Recreate removes the entry and creates it anew with each change', async () => {
+  test('reconfigure: Recreate removes the entry and recreates it with each change', async () => {
     const tod = (before: string) => ({
       configuration: texts({ name: 'Evening', after_time: '18:00:00', before_time: before }),
       reconfigure: 'Recreate',

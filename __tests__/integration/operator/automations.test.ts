@@ -26,10 +26,10 @@ beforeAll(async () => {
 });
 
 const inHub = (id: string) => client.entities.read('automation', id);
-const hubHas = (id: string, wanted: EntityPayload) =>
-  until(`the hub has ${id} as wanted`, async () => {
+const hubHas = (id: string, expected: EntityPayload) =>
+  until(`the hub has ${id} as expected`, async () => {
     const present = await inHub(id);
-    expect(present).toMatchObject(wanted);
+    expect(present).toMatchObject(expected);
     return true;
   });
 const ready = (name: string) => home.ready('hubautomation', name);

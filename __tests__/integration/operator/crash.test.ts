@@ -185,7 +185,7 @@ describe('an operator that is killed', () => {
   });
 
   /**
-   * Does something, and has the operator killed after its first write of that resource; then anew, after its second, and
+   * Does something, and has the operator killed after its first write of that resource; then again, after its second, and
    * so on until it has no more. Resolves with how many there were.
    */
   async function killedAfterEach(

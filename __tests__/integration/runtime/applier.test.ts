@@ -160,7 +160,7 @@ describe('Applier', () => {
     expect(metadata.annotations).toMatchObject({ theirs: 'yes' });
   });
 
-  test('what is not wanted any more goes, what is not ours stays', async () => {
+  test('removes fields that are no longer desired and keeps those of others', async () => {
     await apply(configMap('smaller', { a: '1', b: '2' }));
     const theirs = {
       apiVersion: 'v1',
@@ -208,13 +208,13 @@ describe('Applier', () => {
   });
 
   test('one that was recreated between the read and the write by another client is not changed', async () => {
-    const first = await apply(configMap('anew', { a: '1' }));
-    await cluster.request({ method: 'DELETE', path: pathOf(builtin.ConfigMap, namespace, 'anew') });
-    await applyAs(cluster, 'user', builtin.ConfigMap, configMap('anew', { a: 'theirs' }));
+    const first = await apply(configMap('recreated', { a: '1' }));
+    await cluster.request({ method: 'DELETE', path: pathOf(builtin.ConfigMap, namespace, 'recreated') });
+    await applyAs(cluster, 'user', builtin.ConfigMap, configMap('recreated', { a: 'theirs' }));
     const get = jest.spyOn(cache, 'get').mockReturnValueOnce(first);
-    await expect(apply(configMap('anew', { a: '2' }))).rejects.toThrow(NameConflict);
+    await expect(apply(configMap('recreated', { a: '2' }))).rejects.toThrow(NameConflict);
     get.mockRestore();
-    const present = await applier.find<ConfigMap>(builtin.ConfigMap, namespace, 'anew');
+    const present = await applier.find<ConfigMap>(builtin.ConfigMap, namespace, 'recreated');
     expect(present?.data).toEqual({ a: 'theirs' });
   });
 

@@ -59,7 +59,7 @@ describe('EventRecorder', () => {
     );
   });
 
-  test('an event that has expired begins anew', async () => {
+  test('an event that has expired starts a new one', async () => {
     const note = { type: 'Warning', reason: 'CleanupFailed', message: 'again' } as const;
     const record = recorder();
     record.record(floor, note);

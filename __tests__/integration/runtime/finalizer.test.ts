@@ -77,12 +77,12 @@ describe('Finalizer', () => {
   });
 
   test('neither call touches another object that took the name', async () => {
-    const before = await create('anew');
-    await remove('anew');
-    const anew = await addTo(await create('anew'));
+    const before = await create('recreated');
+    await remove('recreated');
+    const fresh = await addTo(await create('recreated'));
     expect(await finalizer.add(before)).toBeUndefined();
     expect(await finalizer.release(before)).toBeUndefined();
-    expect(await read('anew')).toEqual(anew);
+    expect(await read('recreated')).toEqual(fresh);
   });
 
   test('is not added to what is deleted or being deleted', async () => {

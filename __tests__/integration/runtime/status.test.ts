@@ -120,11 +120,11 @@ describe('StatusWriter', () => {
   });
 
   test('another resource that took the name, and one that is gone, are left alone', async () => {
-    const before = await create('anew');
-    await cluster.request({ method: 'DELETE', path: pathOf(floors, namespace, 'anew') });
+    const before = await create('recreated');
+    await cluster.request({ method: 'DELETE', path: pathOf(floors, namespace, 'recreated') });
     expect(await writer.write(before, () => ours())).toBe(before);
-    const anew = await create('anew');
+    const fresh = await create('recreated');
     expect(await writer.write(before, () => ours())).toBe(before);
-    expect(await read('anew')).toEqual(anew);
+    expect(await read('recreated')).toEqual(fresh);
   });
 });

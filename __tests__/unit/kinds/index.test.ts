@@ -134,7 +134,7 @@ describe('references', () => {
     expect(names).toEqual(['home-api-token', 'a', 'b', 'c', 'd']);
   });
 
-  test('of an area are its floor and labels, by the name that these claim', () => {
+  test('of an area are its floor and labels, by the name that identifies them', () => {
     const spec = { hubRef, name: 'Kitchen', floorName: 'Ground  Floor', labels: ['Big Room'] };
     const references = area.references(resource('home', spec));
     const theFloor = resource('eg', { hubRef, name: 'ground floor' });
@@ -143,7 +143,7 @@ describe('references', () => {
   });
 });
 
-describe('claims', () => {
+describe('identity', () => {
   test('are what two resources cannot both have in one hub', () => {
     expect(automation.identity!(resource('home', { hubRef, alias: 'x' }))).toBe('home');
     expect(scene.identity!(resource('home', { hubRef, name: 'x', entities: [], id: 'movie' }))).toBe('movie');

@@ -31,7 +31,7 @@ const schema = {
       default: {},
       properties: { days: { type: 'integer', description: 'x', default: 7 } },
     },
-    wanted: {
+    backup: {
       type: 'object',
       description: 'x',
       properties: { days: { type: 'integer', description: 'x', default: 7 } },
@@ -53,7 +53,7 @@ describe('types', () => {
     isType<Equal<NonNullable<Read['list']>[number]['on'], boolean | undefined>>();
     isType<Equal<Filled['mode'], 'a' | 'b'>>();
     isType<Equal<Filled['always']['days'], number>>();
-    isType<Equal<NonNullable<Filled['wanted']>['days'], number>>();
+    isType<Equal<NonNullable<Filled['backup']>['days'], number>>();
     isType<Equal<NonNullable<Filled['list']>[number]['on'], boolean>>();
   });
 
@@ -71,9 +71,9 @@ describe('defaulted', () => {
   });
 
   test('fills in list items and objects that a person wrote', () => {
-    expect(defaulted(schema, { name: 'x', list: [{}, { on: false }], wanted: {} })).toMatchObject({
+    expect(defaulted(schema, { name: 'x', list: [{}, { on: false }], backup: {} })).toMatchObject({
       list: [{ on: true }, { on: false }],
-      wanted: { days: 7 },
+      backup: { days: 7 },
     });
   });
 

@@ -10,7 +10,9 @@ export function sourceFiles(...folders: readonly string[]): ReadonlyMap<string, 
     cwd: repository,
     encoding: 'utf8',
   });
-  const names = listed.split('\n').filter((name) => /\.(ts|mjs|md|yaml|py|json)$|^Makefile$/.test(name));
+  const names = listed
+    .split('\n')
+    .filter((name) => /\.(ts|mjs|md|yaml|py|json|go|lua)$|^Makefile$/.test(name));
   const written = names.filter((name) => !/^(dist|imports)\/|^package-lock/.test(name));
   return new Map(written.map((name) => [name, readFileSync(join(repository, name), 'utf8')]));
 }

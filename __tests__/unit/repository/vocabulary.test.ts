@@ -10,7 +10,7 @@ const words: readonly Term[] = [
   { avoid: /\brehears(al|e|ed)s?\b/, say: 'dry run' },
   { avoid: /\bvigils?\b/, say: 'health monitor' },
   { avoid: /\b(claimant|heir|loser|rival)s?\b/, say: 'contender, successor, displaced, conflicting owner' },
-  { avoid: /\bwish(es|ed)?\b/, say: 'desired' },
+  { avoid: /\b(wish(es|ed)?|wanted)\b/, say: 'desired, needed, expected' },
   { avoid: /\btimetables?\b/, say: 'delay heap' },
   { avoid: /\b(ledger|lane)s?\b/, say: 'tracker, serial queue' },
   { avoid: /\bscrub(s|bed|ber|bing)?\b/, say: 'redact' },
@@ -32,9 +32,11 @@ const words: readonly Term[] = [
     avoid: /\b(a|the|each|every|one|this|next|last|full|forced|earlier|same|another) pass(es)?\b/,
     say: 'reconciliation',
   },
-  { avoid: /\blook again\b/, say: 'requeue' },
+  { avoid: /\blook(s|ed|ing)?( at)? again\b|\bit is looked\b|\bnext look\b/, say: 'requeue, check' },
+  { avoid: /\bpasses per\b/, say: 'reconciles per' },
   { avoid: /\bserver (is )?away\b/, say: 'server unavailable' },
-  { avoid: /\b(made|makes?) anew\b/, say: 'recreated' },
+  { avoid: /\banew\b/, say: 'again, recreated' },
+  { avoid: /\b(in vain|worn out|before the eyes|(its|their) own affair)\b/, say: 'a plain word' },
   {
     avoid: /\b(somebody|anybody|everybody|whoever|whomever)\b/,
     say: 'the actor (another client, a user), or the passive',
@@ -74,12 +76,33 @@ const identifiers: readonly Term[] = [
     say: 'verifyIsHub, failFast, recordResult, shouldDelete',
   },
   { avoid: /\b(keyOf|idOf|parseId)\b/, say: 'ObjectKey' },
+  {
+    avoid: /\b(EntryMemory|RegistryWork|IntegrationWork|FlowWork|runToEnd)\b/,
+    say: 'CachedEntry, EntryReconcile, IntegrationReconcile, FlowContext, runCommand',
+  },
+  {
+    avoid: /\b(keepGood|LOOK_INTERVAL|onForeignChange)\b|'Foreign'/,
+    say: 'recordLastGood, POLL_INTERVAL, onExternalChange, Unmanaged',
+  },
   { avoid: /\b[A-Z_]+_(REST|PACE)\b/, say: '…_RETRY_INTERVAL, MIN_WRITE_INTERVAL' },
 ];
 
 const files = new Map(
   [
-    ...sourceFiles('operator', 'sandbox', 'docs', 'manifests', 'bench', '__tests__', 'samples', '*.md'),
+    ...sourceFiles(
+      'operator',
+      'sandbox',
+      'docs',
+      'manifests',
+      'deploy',
+      'image',
+      'bench',
+      '__tests__',
+      'samples',
+      'main.ts',
+      'Makefile',
+      '*.md',
+    ),
   ].filter(([name]) => !name.endsWith('vocabulary.test.ts')),
 );
 
@@ -102,6 +125,14 @@ describe('vocabulary', () => {
   test('no file has a name of the old vocabulary', () => {
     const names = [...files.keys()].filter((name) => words.some(({ avoid }) => avoid.test(wordsOf(name))));
     expect(names).toEqual([]);
+  });
+
+  test('no file of the product is named after a word that says nothing of it', () => {
+    const isVague = (name: string) =>
+      /^(operator|sandbox|deploy|image)\/(.*\/)?(outcomes|work|flow-work|difference|failure|memory|jobs)\.ts$/.test(
+        name,
+      );
+    expect([...files.keys()].filter(isVague)).toEqual([]);
   });
 });
 

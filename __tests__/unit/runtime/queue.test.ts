@@ -427,11 +427,11 @@ describe('WorkQueue', () => {
           expect(stopped).toHaveBeenCalledTimes(stopping && shop.running.size === 0 ? 1 : 0);
         };
 
-        const owe = (each: string, delay: number, wanted: Priority) => {
+        const owe = (each: string, delay: number, requested: Priority) => {
           const state = owed(each);
           const due = clock.monotonic() + delay;
           if (state.working && delay === 0) {
-            state.dirty = strongest(state.dirty, wanted);
+            state.dirty = strongest(state.dirty, requested);
           } else if (
             delay === 0 ||
             state.working ||
@@ -439,7 +439,7 @@ describe('WorkQueue', () => {
             state.due > clock.monotonic()
           ) {
             // What is due already is not delayed any more, and keeps its priority.
-            state.priority = state.due === undefined ? wanted : strongest(state.priority, wanted);
+            state.priority = state.due === undefined ? requested : strongest(state.priority, requested);
             state.due = Math.min(state.due ?? Infinity, due);
           }
         };

@@ -137,7 +137,7 @@ describe('SecretReader', () => {
       return { ...secret('5', 'before'), metadata: { ...metadata('5'), uid: 'uid', labels } };
     };
 
-    test('a changed Secret is read anew', async () => {
+    test('a changed Secret is read again', async () => {
       const { cache, password, write } = await silentWatch([ours()]);
       expect(await password()).toBe('before');
       await write('sesame');

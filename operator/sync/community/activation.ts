@@ -17,10 +17,10 @@ import type { HubClient } from '../../client/hub-client';
 import type { HubCommunityRepository } from '../../kinds';
 import { userAnnotations } from '../../kinds/annotations';
 
-/** What the hub shows of an installed repository. */
+/** Whether the hub shows an installed repository. */
 export type Activation =
   | { readonly type: 'active'; readonly message: string }
-  /** A sentence with what the hub lacks, or its own words. */
+  /** A sentence about what is missing in the hub, or the hub's error. */
   | { readonly type: 'inactive'; readonly message: string };
 
 export interface Activated {
@@ -35,7 +35,7 @@ export interface Activated {
 type Category = HubCommunityRepository['spec']['category'];
 
 interface Activator {
-  /** Has the hub load the files, if it has not, and looks at what it shows. */
+  /** Has the hub load the files if it has not, and checks that it shows them. */
   activate(client: HubClient, installed: Activated): Promise<Activation>;
   /** Has the hub forget files that were removed. */
   deactivate(client: HubClient, provides: readonly string[]): Promise<void>;

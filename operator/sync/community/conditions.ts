@@ -24,7 +24,7 @@ export const noHub = (name: string): Outcome => hubNotFound(name, pending);
 export const noPod = (name: string): Outcome =>
   waiting(
     'HubNotReady',
-    `Waiting for the pod of the Hub ${name}: the files are put onto its volume beside it.`,
+    `Waiting for the pod of the Hub ${name}: a second pod on its node writes the files to the same volume.`,
     POD_NOT_READY_REQUEUE,
     pending,
   );
@@ -50,11 +50,11 @@ export function preparationFailed({ error, retryAfter }: Preparation & { type: '
       });
 }
 
-/** @param detail of the pod: what it waits for */
+/** @param detail why the pod waits */
 export const installing = (target: string, detail?: string): Outcome =>
   waiting(
     'Installing',
-    `The files are put into /config/${target} by a pod beside the hub.${detail === undefined ? '' : ` It waits: ${detail}`}`,
+    `A pod on the node of the hub writes the files to /config/${target}.${detail === undefined ? '' : ` It waits: ${detail}`}`,
     INSTALLER_POLL,
     { status: { phase: 'Installing' } },
   );
@@ -111,14 +111,14 @@ export const restartPending = (target: string): Outcome =>
 export const removing = (target: string, rejection?: string): Waiting =>
   waiting(
     'Removing',
-    `The files are removed from /config/${target} by a pod beside the hub.${rejection === undefined ? '' : ` It cannot be created: ${rejection}`}`,
+    `A pod on the node of the hub removes the files from /config/${target}.${rejection === undefined ? '' : ` It cannot be created: ${rejection}`}`,
     INSTALLER_POLL,
     {
       status: { phase: 'Removing' },
     },
   );
 
-/** The pod has removed them, which status has to say before the Hub looks at it. */
+/** The pod has removed the files. Status must say so before the Hub reads it. */
 export const removed = (): Waiting =>
   waiting('Removing', 'The files are removed.', NEXT_STEP, {
     status: {
@@ -133,7 +133,7 @@ export const removed = (): Waiting =>
     },
   });
 
-/** An installation that ended after the deletion: what it put there is removed as well. */
+/** An installation that ended after the deletion: its files are removed as well. */
 export const installedMeanwhile = (target: string): Waiting =>
   waiting('Removing', 'The files of the last installation are removed.', NEXT_STEP, {
     status: { phase: 'Removing', target },

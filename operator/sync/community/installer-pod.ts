@@ -11,7 +11,7 @@ const CONFIG = '/config';
 const PARTS = '/hub-operator/parts';
 const TERMINATION_LOG = '/dev/termination-log';
 
-/** What a pod does, as it is recorded in its annotation: after a crash of the operator it says what was installed. */
+/** The task of a pod, recorded in its annotation: it survives a crash of the operator. */
 export interface Installation {
   /** Null: the targets in `remove` are removed, and nothing is installed. */
   readonly install: Installed | null;
@@ -134,7 +134,7 @@ export const partName = (pod: string, index: number): string => `${pod}-${index}
 export const isPartOf = (pod: string, { metadata }: ClusterObject): boolean =>
   metadata.name.startsWith(`${pod}-`);
 
-/** What became of the pod. */
+/** The result of the pod. */
 export type Verdict =
   | { readonly result: 'running'; readonly message: string | undefined }
   /** `installationID`: another one than before if files of the target were written; absent: none were asked for. */
@@ -175,7 +175,7 @@ function written(message: string): Verdict | undefined {
   return undefined;
 }
 
-/** What the pod was made for; undefined: it has no such annotation. */
+/** The task of the pod; undefined: it has no such annotation. */
 export function installationOf({ metadata }: ClusterObject): Installation | undefined {
   const json = metadata.annotations?.[operatorAnnotations.installation];
   if (json === undefined) return undefined;

@@ -211,7 +211,7 @@ async function singleFile(
 const hasFolder = ({ entries }: Archive, folder: string): boolean =>
   entries.some(({ path }) => path.startsWith(folder));
 
-/** What a repository needs for itself is not installed. */
+/** Files that only the repository itself needs are not installed. */
 const isUseful = (path: string): boolean =>
   !/(^|\/)(__pycache__|\.git[^/]*|\.DS_Store)(\/|$)/.test(path) && !path.endsWith('.pyc');
 

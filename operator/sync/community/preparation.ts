@@ -19,7 +19,7 @@ export type Preparation =
     };
 
 interface Entry {
-  /** What was asked for. */
+  /** Identifies the request. */
   readonly key: string;
   state: Preparation;
   /** By the monotonic clock: a failure is remembered until then. Absent: until something else is asked for. */
@@ -29,7 +29,7 @@ interface Entry {
 
 /**
  * Downloads and checks repositories beside the reconciles, one at a time: an archive and its files are in memory meanwhile.
- * What was refused is remembered, so that a resync downloads nothing.
+ * A refusal is remembered, so that a resync downloads nothing.
  */
 export class Preparations {
   private readonly entries = new Map<string, Entry>();
@@ -45,7 +45,7 @@ export class Preparations {
    * The state of the preparation for a resource; starts it if there is none.
    *
    * @param uid of the resource
-   * @param key of what is asked for: another one begins anew
+   * @param key of the request: another one starts a new download
    * @param onEnd called when it has ended
    */
   prepare(uid: string, key: string, source: Source, onEnd: () => void): Preparation {
@@ -64,7 +64,7 @@ export class Preparations {
     return entry.state;
   }
 
-  /** Remembers that what was downloaded cannot be installed, without its files. */
+  /** Remembers that a download cannot be installed, without its files. */
   refuse(uid: string, error: RepositoryRefused): Preparation & { readonly type: 'failed' } {
     const entry = this.entries.get(uid);
     return entry ? this.fail(entry, error) : { type: 'failed', error };
@@ -109,7 +109,7 @@ export class Preparations {
   }
 }
 
-/** What an archive contains does not change; what the code host answers may, and so may a quota. */
+/** The content of an archive does not change. An answer of the code host or a quota may. */
 function retryOf(error: RepositoryRefused | DownloadFailed): number | undefined {
   if (error instanceof InstallRejected) return DOWNLOAD_REJECTED_RETRY;
   if (error instanceof RepositoryRefused) return undefined;

@@ -17,7 +17,7 @@ import * as conditions from './conditions';
 import type { Preparations } from './preparation';
 import type { Targets } from './targets';
 
-/** Removes what was installed: by a pod on the volume, then in the hub that runs. */
+/** Removes an installation: by a pod from the volume, then in the running hub. */
 export class CommunityRemoval {
   /** When this process started, as `Clock.now`. */
   private readonly started: number;
@@ -75,7 +75,7 @@ export class CommunityRemoval {
     const verdict = verdictOf(pod);
     if (pod.metadata.deletionTimestamp || verdict.result === 'running') return conditions.removing(shown);
     const install = installation?.install;
-    // An installation that was in progress: what it put there has to be removed as well.
+    // An installation was in progress: its files have to be removed as well.
     if (install) {
       if (verdict.result === 'done' && target !== install.target)
         return conditions.installedMeanwhile(install.target);

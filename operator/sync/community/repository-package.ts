@@ -8,7 +8,7 @@ export interface RepositoryPackage {
   readonly isFile: boolean;
   /** By path below the target; of a single file by its name. */
   readonly files: ReadonlyMap<string, Buffer>;
-  /** What the hub gets by it: a domain, names of themes, a URL, a name. */
+  /** The names that the hub knows it by: a domain, names of themes, a URL, a name. */
   readonly provides: readonly string[];
 }
 

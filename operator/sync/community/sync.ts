@@ -26,7 +26,7 @@ import { digestOf, type RepositoryPackage } from './repository-package';
 import type { Targets } from './targets';
 import { TargetTaken } from './target-taken';
 
-/** What a reconcile works with. */
+/** The inputs of one reconcile. */
 interface Reconcile {
   readonly resource: HubCommunityRepository;
   readonly spec: HubCommunityRepositorySpec;
@@ -80,7 +80,7 @@ export class CommunitySync {
     if (context.dryRun)
       return stalled(
         'DryRun',
-        `${spec.repository} would be downloaded at ${spec.ref}, checked and installed. Remove the annotation to have it done.`,
+        `${spec.repository} would be downloaded at ${spec.ref}, checked and installed. Remove the annotation to apply it.`,
       );
     return pod ? this.follow(reconcile, pod) : this.prepare(reconcile);
   }
@@ -154,7 +154,7 @@ export class CommunitySync {
     }
   }
 
-  /** Looks at the pod that installs. */
+  /** Converts the state of the installer pod to an outcome. */
   private async follow(reconcile: Reconcile, pod: Pod): Promise<Outcome> {
     const { resource, context } = reconcile;
     const installation = installationOf(pod);
@@ -173,7 +173,7 @@ export class CommunitySync {
     }
     if (verdict.result === 'running' && age < INSTALLER_TIMEOUT)
       return conditions.installing(target, verdict.message);
-    // What failed is remembered by its pod, until it is time to try again or something else is asked for.
+    // The failed pod stays as a record until the next attempt is due or the spec changes.
     const isCurrent = installation !== undefined && !context.forced && matchesSpec(reconcile, installation);
     const rest = DOWNLOAD_REJECTED_RETRY - age;
     this.targets.clearReservation(resource);
@@ -187,13 +187,13 @@ export class CommunitySync {
     return conditions.installFailed(words, DEPENDENCY_REQUEUE);
   }
 
-  /** Has the hub load what is on its volume, and asks whether it has. */
+  /** Has the hub load the files on its volume, and checks that it has loaded them. */
   private async activate({ resource, spec, hub, context }: Reconcile): Promise<Outcome> {
     const { activeDigest, digest = '', target = '', provides = [] } = resource.status ?? {};
     const isNew = activeDigest !== digest;
     if (context.dryRun)
       return isNew
-        ? stalled('DryRun', `The hub would load /config/${target}. Remove the annotation to have it done.`)
+        ? stalled('DryRun', `The hub would load /config/${target}. Remove the annotation to apply it.`)
         : ready('DryRun', 'Nothing would change.');
     this.targets.clearReservation(resource);
     await this.installer.clean(resource);
@@ -260,7 +260,7 @@ export class CommunitySync {
   }
 }
 
-/** Whether the volume has what the spec asks for, as far as status says. */
+/** Whether the volume has the version in the spec, by status. */
 function isInstalled({ resource: { status }, spec, claimUID }: Reconcile): boolean {
   return (
     status?.digest !== undefined &&
@@ -271,7 +271,7 @@ function isInstalled({ resource: { status }, spec, claimUID }: Reconcile): boole
   );
 }
 
-/** Whether a pod does what the spec asks for. */
+/** Whether a pod installs the version in the spec. */
 function matchesSpec({ spec, claimUID }: Reconcile, { install, claimUID: of }: Installation): boolean {
   return (
     install?.repository === spec.repository &&
@@ -281,7 +281,7 @@ function matchesSpec({ spec, claimUID }: Reconcile, { install, claimUID: of }: I
   );
 }
 
-/** Whether a pod installs, or has installed, what status does not have yet. */
+/** Whether a pod installs, or has installed, files that status does not have yet. */
 function isUnrecorded({ status }: HubCommunityRepository, pod: Pod): boolean {
   const { install, claimUID } = installationOf(pod) ?? {};
   if (!install || pod.metadata.deletionTimestamp) return false;

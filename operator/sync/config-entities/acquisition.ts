@@ -42,7 +42,7 @@ export async function acquire<R extends Child, S extends ConfigEntitySpec>(
   } else if (former !== undefined) {
     const message =
       `The ${type} ${former} stays in the hub beside ${id}, ` +
-      `${spec.deletionPolicy ? 'as deletionPolicy is Orphan' : 'since it was adopted'}: remove it in the hub if it is not wanted.`;
+      `${spec.deletionPolicy ? 'as deletionPolicy is Orphan' : 'since it was adopted'}: remove it in the hub if it is not needed.`;
     events.push({ type: 'Warning', reason: 'CleanupSkipped', message });
   }
   cached.observed = { source: 'status', at: clock.monotonic() };

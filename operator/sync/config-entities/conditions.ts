@@ -131,7 +131,7 @@ export function dryRun<R extends Child, S extends ConfigEntitySpec>(
   const fields = differences.map(({ field }) => field).join(', ');
   // A value that a person wrote there may come from a `!secret`: the hub shows it in clear, and it is not masked.
   const change = wasAccepted(entityType, work) ? ` (${formatDiff(differences, client.rest.redact)})` : '';
-  const message = `Would write ${id}, which differs in ${fields}${change}. Remove the annotation to have it written.`;
+  const message = `Would write ${id}, which differs in ${fields}${change}. Remove the annotation to apply it.`;
   return stalled('DryRun', message);
 }
 

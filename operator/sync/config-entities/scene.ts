@@ -69,6 +69,6 @@ async function readLiveScene({ client, payload }: EntityWork, entity: RegistryEn
     Array.isArray(actual) &&
     actual.length === desired.size &&
     actual.every((each) => desired.has(each as string));
-  // A reload creates the entity anew, which updates its state.
+  // A reload recreates the entity, which updates its state.
   return { type: 'Part', matches, ...(state && { revision: `${state.last_updated} ${state.context.id}` }) };
 }

@@ -14,7 +14,7 @@ import type { Section, Sections } from './sections';
 /** The last configuration that the check of the hub accepted, and how much of it the hub has loaded. */
 export interface Accepted {
   readonly files: Files;
-  /** What the marker shows once the hub has read it. */
+  /** The value of the marker once the hub has read it. */
   readonly marker: MarkerVariables;
   /** The sections as the hub has loaded them. Those that differ in `files` wait for a restart. */
   readonly loaded: Sections;
@@ -24,11 +24,11 @@ export interface Accepted {
   readonly mustRestart: boolean;
   /** The start of the hub in which it was seen to read `files`. */
   readonly startId: string;
-  /** Of what the check warned, without secrets; empty: of nothing. */
+  /** The warnings of the check, without secrets; empty: none. */
   readonly warnings: string;
-  /** What the check rejected since. It is not tried again in this start of the hub. */
+  /** A later content that the check rejected. It is not tried again in this start of the hub. */
   readonly rejected?: MarkerVariables | undefined;
-  /** What the check accepts and the hub cannot start with. It is not tried again by itself. */
+  /** A content that the check accepts and the hub cannot start with. It is not retried automatically. */
   readonly failedStart?: FailedStart | undefined;
   /** The settings of the web server that were sent last, until the hub has them. */
   readonly sentSettings?: SentSettings | undefined;
@@ -62,8 +62,8 @@ export interface LastLoad {
 const LOADED_KEY = '.loaded';
 
 /**
- * The ConfigMap `<hub>-configuration-accepted`. It is what the operator goes back to when the hub rejects a change, and
- * what the next change is compared with, so that a crash at any point loses nothing (rules.md, "Reload or restart").
+ * The ConfigMap `<hub>-configuration-accepted`. The operator goes back to it when the hub rejects a change,
+ * and compares the next change with it, so that a crash at any point loses nothing (rules.md, "Reload or restart").
  * It belongs to the Hub: the pod mounts it beneath the generated one, which goes with its HubConfiguration.
  */
 export class AcceptedConfigurations {
@@ -88,7 +88,7 @@ export class AcceptedConfigurations {
     return value;
   }
 
-  /** @param forced what failed is to be tried again */
+  /** @param forced retries a failed content */
   async current(hub: Hub, forced: boolean): Promise<Accepted | undefined> {
     const accepted = await this.get(hub);
     if (!accepted || !forced || (!accepted.failedStart && !accepted.sentSettings)) return accepted;
@@ -110,7 +110,7 @@ export class AcceptedConfigurations {
       sentSettings,
       lastLoad,
     };
-    // First: after a crash between the two, what the hub has run with must not be older than what is accepted.
+    // First: after a crash between the two writes, the last good copy must not be older than the accepted one.
     await this.recordLastGood(hub, accepted);
     await writeHubConfigMap(this.services, hub, nameOf(hub.metadata.name), {
       files,
@@ -123,7 +123,7 @@ export class AcceptedConfigurations {
     });
   }
 
-  /** Keeps what the hub has loaded in full, for the case that it does not start with what follows. */
+  /** Stores a fully loaded configuration, in case the hub does not start with the next one. */
   async recordLastGood(
     hub: Hub,
     { files, marker, pending }: Pick<Accepted, 'files' | 'marker' | 'pending'>,

@@ -8,7 +8,7 @@ const MAX_PROBLEM_LENGTH = 3_000;
 /** Of the warnings that are kept. */
 const MAX_WARNINGS_LENGTH = 8_000;
 
-/** What the hub's own check says of the files that it would start with, without secrets. Empty: nothing. */
+/** The findings of the hub's own check of its files, without secrets. Empty: none. */
 export interface CheckResult {
   /** Why the hub would not start with the files. */
   readonly errors: string;
@@ -31,7 +31,7 @@ export async function checkInHub(
   return { errors: words(answer.errors), warnings, newWarnings: newLines(warnings, known) };
 }
 
-/** What keeps the files from being loaded as a whole, for a condition; undefined: nothing. */
+/** The problem because of which some of the files are not loaded, for a condition; undefined: none. */
 export function problemOf({ errors, newWarnings }: CheckResult): string | undefined {
   const words = [errors, newWarnings].filter(Boolean).join('\n');
   return words ? truncate(words, MAX_PROBLEM_LENGTH) : undefined;

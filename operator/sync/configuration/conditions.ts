@@ -15,7 +15,7 @@ const LOADED_AGAIN = 'so the last good one is loaded again.';
 
 /** The outcomes of one reconcile of a HubConfiguration: the texts of its conditions, and the fields of its status. */
 export class Outcomes {
-  /** @param accepted what the hub has; undefined: that is not known */
+  /** @param accepted the configuration that the hub has; undefined: unknown */
   constructor(
     private readonly resource: HubConfiguration,
     private readonly content: Content,
@@ -50,22 +50,25 @@ export class Outcomes {
   /**
    * The check accepts it, and the hub cannot start with it.
    *
-   * @param running hash of what the hub runs with instead; undefined: that is not known
+   * @param running hash of the configuration that the hub runs with instead; undefined: unknown
    */
   failedStart(running?: string): Outcome {
     const status = { ...this.generated, ...(running && { appliedHash: running }) };
     return stalled('CheckFailed', this.failedStartMessage(LOADED_AGAIN), { status });
   }
 
-  /** The hub came up with what it had not checked; it is in use no longer. What the Hub reports may be of another cause. */
+  /**
+   * The hub started with an unchecked configuration, which is not used any more. The conditions of the Hub may have another
+   * cause.
+   */
   uncheckedStart(): Outcome {
     const { pod } = objectNames(this.resource.spec.hubRef.name);
-    const message = `The hub came up in its recovery mode with this configuration, which it had not checked, so the one before is loaded again. The hub checks this one then. The log of the pod ${pod} says what is wrong with it.`;
+    const message = `The hub came up in its recovery mode with this configuration, which it had not checked. The previous one is loaded again, and the hub then checks this one. The log of the pod ${pod} says why it failed.`;
     return stalled('CheckFailed', message, { status: this.generated });
   }
 
   /**
-   * The same while the hub is not back. A mistake of the Hub, and its correction, wake no HubConfiguration: it looks again.
+   * The same while the hub is not back. A changed Hub requeues no HubConfiguration, so this outcome has a delay.
    *
    * @param heldBy why the Hub does not begin with the restart that loads the last good one
    */
@@ -120,10 +123,10 @@ export class Outcomes {
     });
   }
 
-  /** A restart of the hub alone would not help: its files are linked when its pod starts. */
+  /** A restart of the hub alone has no effect: its files are linked when its pod starts. */
   newPodNeeded(): Outcome {
     const { pod } = objectNames(this.resource.spec.hubRef.name);
-    const message = `The hub does not read the files of its pod, which a new pod mends, and spec.reloadStrategy is hot-reload: delete the pod ${pod}, or set spec.reloadStrategy to auto.`;
+    const message = `The hub does not read the files that its pod mounts. A new pod reads them, and spec.reloadStrategy is hot-reload: delete the pod ${pod}, or set spec.reloadStrategy to auto.`;
     return stalled('RestartPending', message, { status: this.generated });
   }
 
@@ -161,7 +164,7 @@ export class Outcomes {
 
 const list = (sections: readonly string[]): string => sections.join(', ');
 
-/** How soon it is looked again at settings that are on trial. */
+/** Interval of the checks of settings that are on trial, in milliseconds. */
 const HTTP_POLL = 5_000;
 
 /** A configuration is in use with its section `http:` only. */

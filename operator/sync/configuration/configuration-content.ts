@@ -9,7 +9,7 @@ import { readSections, type Sections, withSecretDigests } from './sections';
 export interface Content {
   /** By name; `configuration.yaml` is among them. */
   readonly files: Files;
-  /** What the marker shows once the hub has read this content. */
+  /** The value of the marker once the hub has read this content. */
   readonly marker: MarkerVariables;
   readonly sections: Sections;
   /** The decision that restarts the hub for it. */

@@ -67,7 +67,7 @@ export class FailedStarts {
       await this.pods.replace(hub, `recovery mode with ${content.marker.configuration}`);
   }
 
-  /** What the hub is to run with instead; undefined: this start has not failed because of the content. */
+  /** The configuration that replaces it; undefined: this start has not failed because of the content. */
   private async find(
     resource: HubConfiguration,
     content: Content,

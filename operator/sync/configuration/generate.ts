@@ -12,9 +12,9 @@ import { secretUses } from './secret-uses';
 import { ConfigFiles, type Files } from './config-files';
 import { readSections, type Sections } from './sections';
 
-/** An object of the cluster has room for 1 MiB; the rest is for names, annotations and what is added. */
+/** An object of the cluster has room for 1 MiB; the rest is for names, annotations and generated entries. */
 const LARGEST_TOTAL = 1_000 * 1_024;
-/** What the operator notes of each section and of each secret that it uses, beside the accepted files. */
+/** The size of the record of each section, and of each secret that it uses, beside the accepted files. */
 const NOTE = 200;
 
 export interface ConfigurationSource {
@@ -34,7 +34,7 @@ export interface GeneratedConfiguration {
   readonly files: Files;
   /** `sha256:<hex>` of the files without the marker, which contains it. */
   readonly hash: string;
-  /** What the hub reads in them; the digests of secrets are empty. */
+  /** The sections as the hub reads them; the digests of secrets are empty. */
   readonly sections: Sections;
   /** The keys that `!secret` asks for, each with its first place, in words. */
   readonly secrets: ReadonlyMap<string, string>;
@@ -44,10 +44,10 @@ export interface GeneratedConfiguration {
 
 export type Generated =
   | GeneratedConfiguration
-  /** `message`: what is wrong, and where. */
+  /** `message`: the problem and its position. */
   | { readonly type: 'invalid'; readonly message: string };
 
-/** What of a spec with its defaults the files are generated from. */
+/** The parts of a spec with its defaults that the files are generated from. */
 export function configurationSource(
   { configuration, files, recorder }: HubConfigurationSpec,
   hasSecrets: boolean,
@@ -163,7 +163,7 @@ function hasMarker(files: ConfigFiles): boolean {
   );
 }
 
-/** A large file takes a second to parse, and is looked at for several reasons. */
+/** A large file takes a second to parse, and is read in several places. */
 function rememberingParser(): typeof parseHubYaml {
   const known = new Map<string, ReturnType<typeof parseHubYaml>>();
   return (text) => {

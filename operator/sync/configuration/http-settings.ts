@@ -12,17 +12,17 @@ import { readHttpSection } from './http-section';
 import type { ReloadStrategy } from './reload-decision';
 import type { Files } from './config-files';
 
-/** What became of the section `http:`. */
+/** The state of the section `http:`. */
 export interface HttpResult {
   /** `status.httpSource`; null: there is no such section. */
   readonly source: 'Yaml' | 'Api' | null;
   /** `HttpSettingsReady`; null: the section is no matter of the API. */
   readonly condition: ConditionValue | null;
-  /** It goes on by itself: to be looked at soon. */
+  /** The hub is busy with it: it is checked again soon. */
   readonly inProgress?: boolean;
 }
 
-/** What to do next with the settings of a hub. */
+/** The next step for the settings of a hub. */
 export type HttpStep =
   | { readonly type: 'done' }
   /** They are on trial, and the operator has just talked to the hub through them. */
@@ -36,8 +36,8 @@ export type HttpStep =
   | { readonly type: 'reverted'; readonly error: string };
 
 /**
- * Decides by what the hub shows alone, so that it goes on after a crash of either side: a change is on trial for five
- * minutes, in which it has to be promoted; the hub reverts it otherwise, and restarts for both.
+ * Decides from the hub's answer alone, so that a crash of either side changes nothing. A change is on trial for five
+ * minutes. The hub reverts it unless it is promoted in that time, and restarts in both cases.
  */
 export function nextHttpStep(
   { stable, pending, active_config_type: active }: HttpConfig,
@@ -51,7 +51,7 @@ export function nextHttpStep(
   return { type: 'configure' };
 }
 
-/** All settings as the hub shall have them: what the user does not write has the default of the hub. */
+/** The complete desired settings: a setting that the user does not write has the default of the hub. */
 export function completeSettings({ default: standard }: HttpConfig, written: HttpSettings): HttpSettings {
   const defaults = withoutMeta(standard ?? {});
   return { ...defaults, ...written, ...sslProfile(defaults, written) };
@@ -111,7 +111,7 @@ export async function syncHttpSettings(
       try {
         await promoteHttp(connection);
       } catch (error) {
-        // The hub that is asked does not run on them yet, or its trial has just ended: the next look tells.
+        // The hub does not run with them yet, or their trial has just ended: the next reconcile shows which.
         if (error instanceof HubRejected) return inProgress;
         throw error;
       }
@@ -130,7 +130,7 @@ export async function syncHttpSettings(
         'Other settings of the web server are on trial in the hub. The section http: is applied when they are confirmed or reverted.',
       );
     case 'reverted':
-      // A trial that was not ended in time, as while no operator ran, deserves another one.
+      // A trial that no operator promoted in time, such as during an update of it, is repeated.
       if (!forced && (step.error !== 'not_promoted' || hasUsedUpAttempts))
         return result(
           'Reverted',
@@ -138,11 +138,11 @@ export async function syncHttpSettings(
         );
       break;
     case 'configure':
-      // The hub restarts for each: what it does not take as it is must not restart it again and again.
+      // The hub restarts for each attempt: settings that it changes itself must not restart it without end.
       if (hasUsedUpAttempts)
         return result(
           'Rejected',
-          'The hub has other settings than those of the section http: that were sent to it. Write them as the hub shows them, and change the section.',
+          'The hub shows other settings than those of the section http: that were sent to it. Write the values in the section as the hub shows them.',
         );
   }
   return configure(connection, desired, policy);

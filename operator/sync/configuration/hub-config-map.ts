@@ -16,7 +16,7 @@ export interface HubFiles {
   /** `sha256:<hex>` of the files. */
   readonly hash: string;
   readonly annotations?: Readonly<Record<string, string>>;
-  /** What else is kept there, by keys that begin with a dot: they are no files of the hub. */
+  /** Records of the operator, by keys that begin with a dot: they are no files of the hub. */
   readonly notes?: Readonly<Record<string, string>>;
 }
 

@@ -34,7 +34,7 @@ export interface LoadJob {
   readonly accepted: Accepted | undefined;
   readonly policy: ReloadPolicy;
   readonly redact: Redact;
-  /** The pod started with the last good copy on its volume, and does not read what it mounts. */
+  /** The pod started with the last good copy on its volume, and does not read the mounted files. */
   readonly fellBack: boolean;
   /** Whether the present pod was started for this decision. */
   readonly isPodOf: (restart: RestartHashes) => boolean;
@@ -116,7 +116,7 @@ export class HubLoader {
     return problem ? { type: 'rejected', problem } : { type: 'loaded', pending: [] };
   }
 
-  /** What the hub has loaded is not known, so nothing can be compared: a start of the pod loads all, after its own check. */
+  /** The loaded configuration is unknown, so nothing can be compared: a start of the pod checks and loads all of it. */
   private async loadByRestart(
     { resource, content, accepted, policy, isPodOf }: LoadJob,
     startId: string,
@@ -270,7 +270,7 @@ export class HubLoader {
   }
 }
 
-/** What the hub shows of accepted files once it reads them again: there are no other secrets than those of now. */
+/** The marker of accepted files once the hub reads them again: with the present secrets. */
 function withSecretsOf(accepted: MarkerVariables, { secrets }: MarkerVariables): MarkerVariables {
   return accepted.secrets === undefined || secrets === undefined ? accepted : { ...accepted, secrets };
 }

@@ -21,17 +21,17 @@ export class HubReturn {
    * Whether the change waits, and a sentence about it if that may take long; undefined: it has waited long enough.
    *
    * @param change tells it from others
-   * @param isGood the hub has run with what it is to start with
+   * @param isGood the hub has run with the configuration that it starts with
    */
   hold(hub: Hub, change: string, isGood: boolean): { readonly hint?: string } | undefined {
     const isStarting = this.isStarting(hub);
-    // What it starts with may be what keeps it from starting.
+    // A configuration that has not run yet may be the reason that the hub does not start.
     if (!this.mayReturn(hub, change, isStarting && isGood ? HUB_START_LIMIT : HUB_RETURN_LIMIT))
       return undefined;
     return isStarting ? { hint: START_HINT } : {};
   }
 
-  /** The change waits no longer. If it is made once more, it waits anew. */
+  /** The change waits no longer. The same change waits for the full time if it is made again. */
   end(hub: Hub): void {
     this.waiting.delete(hub);
   }

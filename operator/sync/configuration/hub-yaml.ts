@@ -19,7 +19,7 @@ export interface HubYaml {
   readonly document: Document.Parsed;
   /** Null for a file of nothing but comments. */
   readonly root: Node | null;
-  /** What each alias refers to. */
+  /** The node that each alias refers to. */
   readonly anchors: ReadonlyMap<Alias, Node>;
   /** Where a character of the text is, both counted from 1. */
   readonly positionOf: (offset: number) => Position;
@@ -50,8 +50,8 @@ const OTHER_LINE_BREAK = /\r(?!\n)|[\x85\u2028\u2029]/;
 const TOO_DEEP = 'it is nested too deeply';
 
 /**
- * Parses a file as the hub's loader does, as far as its structure goes. All scalars are strings: which of them the hub
- * takes for a boolean or a number is its own affair.
+ * Parses a file as the hub's loader does, as far as its structure goes. All scalars are strings: the
+ * hub decides which of them are booleans or numbers.
  */
 export function parseHubYaml(text: string): HubYaml | YamlProblem {
   const lines = new LineCounter();

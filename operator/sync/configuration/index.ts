@@ -37,7 +37,7 @@ export interface ConfigurationModule {
   readonly module: SyncModule<HubConfiguration>;
   /** Whether a configuration is being loaded into the hub. A restart waits for the end of it. */
   readonly isLoading: (hub: Hub) => boolean;
-  /** Aborts what is being loaded into hubs. */
+  /** Aborts all loads. */
   close(): void;
 }
 
@@ -99,7 +99,7 @@ export function configurationModule(services: Services, hubs: HubClients): Confi
 
 type Prepared =
   | { readonly content: Content; readonly events: readonly EventSpec[] }
-  /** What is missing or wrong; the hub keeps the last configuration. */
+  /** The problem; the hub keeps the last configuration. */
   | { readonly outcome: Outcome };
 
 /** Generates the files and the Secret that they need besides. */
@@ -137,7 +137,7 @@ async function prepare(
 const waitForSecret = ({ reason, message }: MissingUrl): Outcome =>
   waiting(reason, `${message} The last configuration stays.`, DEPENDENCY_REQUEUE);
 
-/** What a dry run shows: the objects that would be written. The hub is not asked. */
+/** Writes the objects only, for a dry run. The hub is not contacted. */
 async function publishOnly(
   services: Services,
   generation: GeneratedConfigurationCache,
@@ -155,7 +155,7 @@ const withEvents = (outcome: Outcome, events: readonly EventSpec[]): Outcome => 
   events: [...(outcome.events ?? []), ...events],
 });
 
-/** What of `spec.recorder` has no effect, reported once for each version of the spec. */
+/** The parts of `spec.recorder` that have no effect, reported once for each version of the spec. */
 function overrides(
   { metadata, status }: HubConfiguration,
   { recorder }: HubConfigurationSpec,

@@ -24,7 +24,7 @@ export interface DesiredContent {
 
 /** A load of a content into a hub, in progress or ended. */
 export interface Load {
-  /** Of what is loaded, and how. */
+  /** Identifies the content and the reload policy. */
   readonly key: string;
   result?: LoadResult;
   error?: Error;
@@ -49,7 +49,7 @@ export class LoadJobs {
     this.debounce = new RestartDebounce(services);
   }
 
-  /** Aborts what is in progress. The next process starts it again. */
+  /** Aborts all loads. The next process repeats them. */
   close(): void {
     this.closing.abort(new Stopping('the operator stops'));
   }

@@ -1,6 +1,6 @@
 import type { ReadSecrets } from '../secrets/secrets-yaml';
 
-/** Of what is missing: more is no help. */
+/** Number of missing keys in a message. */
 const MOST_KEYS = 5;
 
 /** The keys that are used and that no HubSecrets gives, each with its place in words. */
@@ -16,7 +16,7 @@ export function missingKeys(
  * recovery mode with them.
  *
  * @param uses keys, each with its place in words
- * @param secrets what the HubSecrets gives; undefined: there is none
+ * @param secrets generated from the HubSecrets; undefined: there is none
  */
 export function missingSecrets(
   uses: ReadonlyMap<string, string>,

@@ -16,17 +16,17 @@ import { isRestartPublished, publishConfiguration, type Published, publishedConf
 import { decideReload } from './reload-decision';
 import { type StartVerdict, startVerdict } from './start-verdict';
 
-/** How soon it is looked whether the time for the return of the hub is over. */
+/** Interval of the check whether the hub has had its time to return, in milliseconds. */
 const RETURN_POLL = 5_000;
 
-/** What is known of a hub that cannot be used, and of what it is to get. */
+/** The state of a hub that cannot be used, and the configuration that it shall get. */
 interface Situation {
   readonly desired: DesiredContent;
   readonly hub: Hub | undefined;
   /** Why the hub cannot be used, with the fields of status. */
   readonly unusable: Outcome;
   readonly forced: boolean;
-  /** What the start of the present pod rejected. */
+  /** The configuration that the start of the present pod rejected. */
   readonly verdict: StartVerdict | undefined;
   readonly accepted: Accepted | undefined;
   readonly present: Published | undefined;
@@ -153,11 +153,11 @@ export class OfflineConfigurations {
     return unusable;
   }
 
-  /** Whether changed secrets, or what waited for a restart before, ask for a restart that is not decided yet. */
+  /** Whether changed secrets or pending sections require a restart that is not decided yet. */
   private needsRestart({ desired, isRecovery }: Situation, accepted: Accepted): boolean {
     const { resource, content, policy } = desired;
     if (isRestartPublished(this.services, resource, content.restart)) return false;
-    // Nothing is in use there: what it is compared with is not what the hub could not start with.
+    // Recovery mode uses no configuration, and the hub failed to start with another one than the accepted one.
     if (isRecovery) return true;
     const nothing = { services: new Set<string>(), httpByApi: true };
     return decideReload(policy, accepted.loaded, content.sections, nothing).type === 'restart';

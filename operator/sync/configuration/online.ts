@@ -88,7 +88,7 @@ export class OnlineConfigurations {
     return withHttp(outcome, await syncHttpSettings(client, accepted.files, policy));
   }
 
-  /** A hub that comes back may have been restarted, with other files or with what waits for a restart. */
+  /** A hub that reconnects may have been restarted, with other files or with pending sections. */
   private followReconnects(
     { kind, metadata: { namespace, name } }: HubConfiguration,
     client: HubClient,
@@ -179,7 +179,7 @@ export class OnlineConfigurations {
       : outcomes.restartNeeded(pending, policy);
   }
 
-  /** A new start has loaded what was pending. */
+  /** A new start has loaded the pending sections. */
   private restarted(accepted: Accepted, { content }: DesiredContent, startId: string): Accepted {
     const time = timestamp(this.services.clock.now());
     return {

@@ -18,7 +18,7 @@ export interface WithRecorder {
   readonly text: string;
   /** The section to add to it. */
   readonly addition?: Addition;
-  /** What does not take effect, as sentences. */
+  /** The settings without effect, as sentences. */
   readonly notices: readonly string[];
 }
 

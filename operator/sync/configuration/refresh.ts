@@ -23,6 +23,6 @@ export async function refreshVolumes(
       body: { metadata: { annotations: { [operatorAnnotations.refresh]: String(clock.now()) } } },
     });
   } catch (error) {
-    if (!isNotFound(error)) throw error; // it is being replaced, and the next one reads what there is
+    if (!isNotFound(error)) throw error; // the pod is being replaced, and the next one reads the new files
   }
 }

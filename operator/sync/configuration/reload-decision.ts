@@ -10,7 +10,7 @@ export interface ReloadPolicy {
   readonly autoRestart: boolean;
 }
 
-/** What the running hub can reload. */
+/** The parts of a configuration that the running hub can reload. */
 export interface HubCapabilities {
   /** The services that it offers, as `<domain>.<service>`. Those of a component exist once it is loaded. */
   readonly services: ReadonlySet<string>;
@@ -22,7 +22,7 @@ export interface HubCapabilities {
 export interface SectionReload {
   /** `<domain>.<service>`. {@link LOGGER_SERVICE} stands for the calls that set each level of `logger:`. */
   readonly service: string;
-  /** What it loads: `logger`, `sensor.filter`. */
+  /** The sections that it loads: `logger`, `sensor.filter`. */
   readonly sections: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export type ReloadDecision = {
   readonly httpByApi: boolean;
 } & (
   | {
-      /** The hub reads nothing else than before, but for what `httpByApi` says. */
+      /** The hub reads the same as before, except for `httpByApi`. */
       readonly type: 'nothing';
     }
   | {

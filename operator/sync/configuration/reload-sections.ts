@@ -9,13 +9,13 @@ import type { Files } from './config-files';
 import { loggerCalls, readLoggerLevels, type ServiceCall } from './logger-levels';
 import { LOGGER_SERVICE, type SectionReload } from './reload-decision';
 
-/** What the hub failed to reload, and its words; undefined: nothing. */
+/** The sections that the hub failed to reload, and its error; undefined: none. */
 export interface ReloadFailure {
   readonly sections: readonly string[];
   readonly message: string;
 }
 
-/** Files before and after, for what has no reload and is set value by value. */
+/** Files before and after, for sections without a reload, which are set value by value. */
 export interface Change {
   readonly before: Files;
   readonly after: Files;

@@ -19,13 +19,13 @@ export interface HubStart {
   readonly accepted: Accepted | undefined;
   /** Whether the present pod was started for this decision. */
   readonly isPodOf: (restart: RestartHashes) => boolean;
-  /** What the hub shows; undefined: it has read a configuration without a marker. */
+  /** The marker in the hub; undefined: it has read a configuration without one. */
   readonly marker: MarkerVariables | undefined;
   readonly startId: string;
 }
 
 /**
- * What the present start of the hub has loaded, to compare a change with. The marker alone does not tell that: any reload
+ * The content that the present start of the hub has loaded, to compare a change with. The marker alone does not tell that: any reload
  * of scripts sets it, and reads files that came after the start.
  */
 export class RunningContents {

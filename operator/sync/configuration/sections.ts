@@ -9,7 +9,7 @@ import { dereference, entriesOf, parseHubYaml } from './hub-yaml';
  * of sensor), `homeassistant.auth_providers`. Labelled sections (`automation ui`) and packages count for their section.
  */
 export interface Section {
-  /** Hash of what the hub reads there, through includes and aliases, without comments and without values of secrets. */
+  /** Hash of the section as the hub reads it, through includes and aliases, without comments and without values of secrets. */
   readonly digest: string;
   /** The keys that it uses by `!secret`, each with the digest of its value. */
   readonly secrets: Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ import { CONTENT_HASH, NOT_LOADED, PREPARE_CONTAINER } from '../hub/init-contain
 import type { Services } from '../services';
 import type { MarkerVariables } from './content-marker';
 
-/** What `prepare-config` said at the start of the present pod about a configuration that the hub would not load. */
+/** The problem of a configuration that `prepare-config` rejected at the start of the present pod. */
 export interface StartVerdict {
   /** Of the rejected configuration and its secrets. */
   readonly marker: MarkerVariables;
@@ -14,7 +14,7 @@ export interface StartVerdict {
   readonly message: string;
 }
 
-/** Undefined: the pod started with what it mounts, or has not got that far. */
+/** Undefined: the pod started with the mounted files, or has not started yet. */
 export async function startVerdict(
   services: Pick<Services, 'cache' | 'secrets'>,
   namespace: string,

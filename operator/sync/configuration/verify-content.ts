@@ -12,7 +12,7 @@ import { isSameMarker } from './configuration-content';
 import type { MarkerVariables } from './content-marker';
 import { refreshVolumes } from './refresh';
 
-/** Milliseconds between two looks at what the hub has read. */
+/** Milliseconds between two rounds. */
 const POLL_INTERVAL = 300;
 const LEAST_ROUNDS = 5;
 
@@ -40,14 +40,13 @@ interface VerifyOptions {
   readonly redact: Redact;
   /** Whether the resource or the secrets have changed since. */
   readonly hasChanged: () => Promise<boolean>;
-  /** Milliseconds for which a problem may be one of the former files, which the hub still reads. */
+  /** Milliseconds after which a problem is final. Until then, it may be one of the former files, which the hub still reads. */
   readonly rejectAfter: number;
 }
 
 /**
- * Brings the written content before the eyes of the hub: has the volume refreshed, checked by the hub, and its scripts
- * reloaded, until the marker shows the content. Nothing but scripts is loaded, and that only from files that passed the
- * check.
+ * Repeats until the hub has read the written content: refreshes the volume, has the hub check it, reloads the scripts and
+ * reads the marker. Only scripts are loaded, and only from files that passed the check.
  *
  * @throws Stopping the hub reads these files with other secrets, so that it will never show this content
  */

@@ -1,7 +1,7 @@
 import type { ConfigEntry } from '../../client/flow-step';
 import type { HubIntegrationSpec } from '../../kinds/integration';
 
-/** Which entry a resource wants, as far as its spec tells. */
+/** The entry that a resource desires, as far as its spec describes it. */
 export interface DesiredIntegration {
   readonly domain: string;
   /** Undefined: an entry with any title. */

@@ -45,7 +45,7 @@ export interface Answers {
   readonly secrets: readonly string[];
 }
 
-/** What a reference leads to nothing for. */
+/** A reference to a Secret or a key that does not exist. */
 interface Missing {
   readonly reason: 'SecretNotFound' | 'KeyNotFound';
   readonly missing: string;

@@ -10,7 +10,7 @@ export function dryRun(
   adoptable: ConfigEntry | undefined,
 ): Outcome {
   const { hashes, key, spec, status } = reconcile;
-  const tail = 'Remove the annotation to have it done.';
+  const tail = 'Remove the annotation to apply it.';
   if (!entry) {
     const ids = Object.keys(hashes).sort();
     const would = adoptable

@@ -6,7 +6,7 @@ import type { Answer, Answers } from './answers';
 import type { FlowAnswers, FlowProblem } from './flow-navigator';
 import type { FlowEnd } from './flow-run';
 
-/** What the flows of one resource work on. */
+/** The inputs of the flows of one resource. */
 export interface FlowContext {
   readonly client: HubClient;
   readonly clock: Clock;

@@ -12,7 +12,7 @@ const KEY = 'hash-key';
 
 /**
  * The random key of the hashes of a hub's answers, from the Secret `<hub>-operator`, which is created once. A key that was
- * lost is replaced: the hashes are then recorded anew, and nothing is done to the hub. Undefined: it was created a moment
+ * lost is replaced: the hashes are then recorded again, and nothing is done to the hub. Undefined: it was created a moment
  * ago and is not in the cache yet. In a dry-run a key that is not there is made up and not stored.
  */
 export async function hashKey(

@@ -11,7 +11,7 @@ import { mayMakeEntry } from './pending-flow';
 
 export type IntegrationResource = CustomResource & HubIntegration;
 
-/** What a flow failed with, so that the same answers are not sent again for nothing. */
+/** The failure of a flow. The same answers are not sent again before `retryAt`. */
 export interface Failure {
   readonly configHash: string;
   readonly message: string;
@@ -32,7 +32,7 @@ export interface Removal {
   error?: Error;
 }
 
-/** What the operator remembers of a resource; it is lost at a restart. */
+/** In-memory state of a resource. A restart of the operator loses it. */
 export interface Cached {
   operation?: Operation | undefined;
   /** `status.pendingFlow.startedAt` of the flow that this process is about to start. */
@@ -56,7 +56,7 @@ export const DOMAIN_BUSY_REQUEUE = 2_000;
 /** A hub that starts reports a hundred components within seconds: what failed is tried again once for many of them. */
 const RETRY_DELAY = 5_000;
 
-/** What is kept about one hub: what its resources do, which entries they own, and the news that concern them. */
+/** In-memory state of one hub: the operations of its resources, the owners of its entries, and its events. */
 export class HubContext {
   private readonly cached = new Map<string, Cached>();
   /** Owners of entries whose status does not say so yet: uid by entry id. */

@@ -7,7 +7,7 @@ import type { AnswerHashes } from './answer-hashes';
 import type { Answers } from './answers';
 import type { Cached, HubContext, IntegrationResource } from './hub-context';
 
-/** What one reconcile of a HubIntegration works on. */
+/** The inputs of one reconcile of a HubIntegration. */
 export interface IntegrationReconcile {
   readonly resource: IntegrationResource;
   readonly spec: HubIntegrationSpec;

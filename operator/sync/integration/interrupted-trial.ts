@@ -10,7 +10,7 @@ import type { IntegrationReconcile } from './integration-reconcile';
 
 /** States in which an entry is set up or removed: what comes of it shows whether it stays. */
 const CHANGING = ['setup_in_progress', 'unload_in_progress'];
-/** Milliseconds until such an entry is looked at again. */
+/** Milliseconds until such an entry is checked again. */
 const CHANGING_REQUEUE = 2_000;
 
 /**

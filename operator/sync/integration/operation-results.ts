@@ -27,7 +27,7 @@ export class OperationResults {
     cached.operation = undefined;
     hub.releaseDomain(resource.metadata.uid);
     if (!result) {
-      // It ended its flow.
+      // The operation has ended its flow in the hub.
       if (error instanceof Stopping || error instanceof DeadlineExceeded)
         return inProgress(reconcile, undefined, 0, { pendingFlow: null });
       if (error instanceof HubRejected) return this.rejected(reconcile, operation, error);

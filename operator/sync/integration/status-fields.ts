@@ -42,7 +42,7 @@ export function appliedStatus(
   { ids, adopted, incomplete }: Applied,
 ): Readonly<Record<string, unknown>> {
   const ended = { pendingFlow: null };
-  // With another key they cannot be put together: those of status are recorded anew.
+  // With another key they cannot be put together: those of status are recorded again.
   if (ids.size === 0 || !isComparable(status.configHash, sent.key)) return ended;
   const before = withMoves(status.answerHashes ?? {}, hashes);
   const kept = Object.entries(before).filter(([id]) => !ids.has(id));

@@ -69,8 +69,8 @@ export function heldBy(
   { spec }: EntryResource,
 ): Waiting {
   const message =
-    `The ${type} “${spec.name}” in the hub belongs to the ${kind} ${metadata.name}, which is to have another name. ` +
-    'This one waits until that is renamed or deleted.';
+    `The ${type} “${spec.name}” in the hub belongs to the ${kind} ${metadata.name}, whose spec.name is different. ` +
+    `This resource waits until the ${kind} ${metadata.name} has renamed it or is deleted.`;
   return waiting('DuplicateId', message, AREA_DEPENDENCY_REQUEUE);
 }
 
@@ -85,7 +85,7 @@ export function dryRun(
   existing: { readonly id: string; readonly differences: readonly FieldDiff[] } | undefined,
   redact: (text: string) => string,
 ): Outcome {
-  const remove = 'Remove the annotation to have it written.';
+  const remove = 'Remove the annotation to apply it.';
   if (!existing) return stalled('DryRun', `Would create the ${type} “${spec.name}”. ${remove}`);
   const { id, differences } = existing;
   return differences.length === 0

@@ -4,7 +4,7 @@ import { payloadHash } from '../payload-hash';
 import type { EntryField, EntryResource, EntryType } from './entry-type';
 import type { References } from './resolve';
 
-/** What the hub should have of a resource. */
+/** The entry that the hub should have for a resource. */
 export interface DesiredEntry {
   /** The optional fields that the spec sets, by their names in the spec, sorted. */
   readonly declared: readonly string[];

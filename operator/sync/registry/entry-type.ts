@@ -4,7 +4,7 @@ import type { ReadyReason } from '../../kinds/reasons';
 import type { Resource } from '../../kinds/resource';
 import type { Child } from '../child';
 
-/** What a kind of registry entry differs in from the others: a new kind is one such description. */
+/** The description of one kind of registry entry. */
 export interface EntryType {
   /** The registry of the hub, and the hub's word for the kind. */
   readonly type: RegistryType;

@@ -7,19 +7,19 @@ import type { Services } from '../services';
 import { type EntryResource, type EntryType, entryId } from './entry-type';
 import { RegistryWatch, type WatchedEntry } from './watch';
 
-/** What is kept about one resource between reconciles. None of it is required. */
+/** In-memory state of one resource. All of it is optional: a restart of the operator loses it. */
 export interface CachedEntry extends Corrected {
   /** The entry when it was last observed to be as desired. */
   seen?: RegistryRecord | undefined;
   /** When it was last sent to the hub, on the monotonic clock. */
   lastWriteAt?: number;
-  /** The hub rejected what was last sent: the hash of that, and the outcome. */
+  /** The hub rejected the last write: its hash, and the outcome. */
   rejection?: { readonly hash: string; readonly outcome: Outcome } | undefined;
-  /** What it waits for, and since when it is just that, on the monotonic clock. */
+  /** The missing references, and since when they have not changed, on the monotonic clock. */
   waiting?: { readonly missing: string; readonly since: number } | undefined;
 }
 
-/** What is kept about one hub. */
+/** In-memory state of one hub. */
 export interface HubContext {
   /** By uid. */
   readonly cached: Map<string, CachedEntry>;

@@ -13,7 +13,7 @@ export type Located =
   | { readonly type: 'Created'; readonly id: string }
   /** Made by a person. */
   | { readonly type: 'Unmanaged'; readonly id: string }
-  /** Of another resource, which is to have another name. */
+  /** Of another resource, whose `spec.name` is different. */
   | { readonly type: 'OfOther'; readonly id: string; readonly owner: EntryResource }
   | { readonly type: 'Absent' };
 
@@ -38,7 +38,7 @@ export function locate(
   return owner ? { type: 'OfOther', id, owner } : { type: 'Unmanaged', id };
 }
 
-/** What stands between an entry and its new name. */
+/** Whether an entry can get its new name. */
 export type NameConflict =
   | { readonly type: 'None' }
   /** The entry of another resource has the name until that renames it. */
@@ -73,7 +73,7 @@ export function nameConflict(
 
 /**
  * The resource that an entry belongs to; undefined: none of these. The hub gives the id of an entry that has gone to a
- * new one, so two resources may have recorded the same id: the one that wants the name of the entry has it.
+ * new one, so two resources may have recorded the same id: the one whose `spec.name` is the name of the entry owns it.
  */
 function ownerOf(
   entryType: EntryType,
@@ -94,8 +94,8 @@ function ownerOf(
 }
 
 /**
- * The name under which the operator may have created an entry for the resource. What the hub rejected was not created: an
- * entry of that name was made by a user since.
+ * The name under which the operator may have created an entry for the resource. A rejected entry was not created: a
+ * user has made an entry of that name since.
  */
 export function pendingName(resource: EntryResource): string | undefined {
   const rejected = conditionOf(resource, 'Ready')?.reason === 'RejectedByHub';

@@ -3,9 +3,9 @@ import { conditionOf } from '../../runtime/conditions';
 import { appliedFields } from './desired';
 import type { EntryReconcile } from './entry-reconcile';
 
-// What status says of an entry before and after it is written.
+// The state of an entry in status, before and after it is written.
 
-/** The hub had accepted what is desired now. */
+/** The hub has accepted the present desired entry before. */
 export function isAccepted({ resource, desired }: Pick<EntryReconcile, 'resource' | 'desired'>): boolean {
   return resource.status?.['appliedHash'] === desired.hash;
 }

@@ -55,7 +55,7 @@ export interface Lookup {
   resources(entryType: EntryType): readonly EntryResource[];
 }
 
-/** What a resource waits for. */
+/** The outcome of a resource whose references are missing. */
 export interface Unresolved {
   /** For the first that is missing. */
   readonly outcome: Waiting;
@@ -63,7 +63,7 @@ export interface Unresolved {
   readonly missing: readonly string[];
 }
 
-/** The ids of all that a resource refers to, or what it waits for. */
+/** The ids of all entries that a resource refers to, or the outcome if some are missing. */
 export async function resolveReferences(
   { fields }: EntryType,
   { spec }: EntryResource,

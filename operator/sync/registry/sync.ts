@@ -20,16 +20,16 @@ import { resolveReferences, type Unresolved } from './resolve';
 import type { EntryReconcile } from './entry-reconcile';
 import { EntryWrites } from './writes';
 
-/** What a resource refers to is reported as missing when nothing of it has appeared for so long (milliseconds). */
+/** A missing entry is reported after this time (milliseconds) in which no other missing entry has appeared. */
 const REFERENCE_GRACE = 2_000;
 
-/** A correction that has lasted this long (milliseconds) was not in vain. */
+/** A correction that has lasted this long (milliseconds) was successful. */
 const CORRECTION_LASTED = 10_000;
 
 /**
  * Reconciles floors, labels or areas (rules.md, "Floors, labels and areas"). A write is answered within a millisecond,
- * so a reconcile awaits it. What it is about to do is recorded in status first: an operator that is killed in between
- * recognizes what it has created.
+ * so a reconcile awaits it. The write is announced in status before it is sent, so that an operator that is killed in
+ * between recognizes the entry that it created.
  */
 export class RegistrySync implements ChildModule<EntryResource> {
   private readonly writes: EntryWrites;
@@ -163,7 +163,7 @@ export class RegistrySync implements ChildModule<EntryResource> {
         adopted: adopted || null,
         pendingName: null,
         appliedHash: null,
-        // What was set before was set in another entry.
+        // The fields that were set before were set in another entry.
         appliedFields: adopted ? reconcile.desired.declared : recordedFields(reconcile),
       },
       events: adopted ? [{ type: 'Warning', reason: 'Adopted', message }] : [],

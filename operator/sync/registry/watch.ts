@@ -29,7 +29,7 @@ export interface RegistryWatchOptions {
   readonly resources: (type: RegistryType) => Iterable<WatchedEntry>;
 }
 
-/** A person who edits in the hub causes several events; one look follows them (milliseconds). */
+/** A person who edits in the hub causes several events; one reconcile follows them (milliseconds). */
 const QUIET_PERIOD = 300;
 
 /**
@@ -45,7 +45,7 @@ export class RegistryWatch {
     }
   }
 
-  /** The operator has freed a name or created an entry anew: others may have waited for that. */
+  /** The operator has freed a name or recreated an entry: other resources may have waited for that. */
   ownChange(type: RegistryType): void {
     for (const each of [type, ...this.dependentsOf(type)])
       for (const { isReady, requeue } of this.options.resources(each)) if (!isReady) requeue();

@@ -11,7 +11,7 @@ import type { EntryType } from './entry-type';
 import type { HubContexts } from './hub-contexts';
 import type { EntryReconcile } from './entry-reconcile';
 
-/** Writes entries of one registry to the hub, and tells what the hub made of them. */
+/** Writes entries of one registry to the hub, and compares the hub's answers with the desired entries. */
 export class EntryWrites {
   constructor(
     private readonly entryType: EntryType,
@@ -61,7 +61,7 @@ export class EntryWrites {
     }
   }
 
-  /** The hub has accepted the entry. Its answer shows what it made of it. */
+  /** The hub has accepted the entry. Its answer may differ from the request. */
   written(
     reconcile: EntryReconcile,
     record: RegistryRecord,

@@ -17,7 +17,7 @@ const LARGEST_FORMER = 64 * 1024;
  * as well (rules.md, "Secrets").
  *
  * @param content of the Secret as it is
- * @param values what it is to have
+ * @param values the desired values
  */
 export async function valuesToMask(
   services: Pick<Services, 'applier'>,
@@ -30,7 +30,7 @@ export async function valuesToMask(
   const given = new Set(values.values());
   const replaced = [...(before?.values ?? [])].flatMap(([key, value]) => (isOwnNote(key) ? [] : [value]));
   const former = readFormerValues(content);
-  // Once the hub has loaded what the Secret has, it knows no older values.
+  // Once the hub has loaded the present Secret, it knows no older values.
   const older = former.length > 0 && !(await hasLoaded(services, namespace, hub, before)) ? former : [];
   const all = [...new Set([...replaced, ...older])].filter((value) => !given.has(value));
   return fitting(all);

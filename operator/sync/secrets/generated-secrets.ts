@@ -17,7 +17,7 @@ export const SECRETS_FILE = 'secrets.yaml';
 /** 256 bits: the hash of the content can then be shown. */
 const SALT_BYTES = 32;
 
-/** What a hub has as its `secrets.yaml`; undefined: nothing that the operator generated. */
+/** The generated `secrets.yaml` of a hub; undefined: the operator has generated none. */
 export async function readGeneratedSecrets(
   { secrets }: Pick<Services, 'secrets'>,
   namespace: string,

@@ -11,7 +11,7 @@ export interface WebhookConfiguration extends ClusterObject {
   }[];
 }
 
-/** The manager of these fields: what is applied from `dist/` owns all others, so that neither removes the other's. */
+/** The manager of these fields. The manager of `dist/` owns all others, so that neither removes the other's. */
 const FIELD_MANAGER = 'hub-operator-webhook';
 
 /** Whether the API server trusts exactly these CAs. */

@@ -42,7 +42,7 @@ class UnusableHost extends OperationalError {
 
 /**
  * Keeps the webhook with a certificate that the API server trusts (rules.md, "Certificate of the webhook"). The leader
- * makes the certificate and tells the API server its CA; every replica serves what the Secret has.
+ * makes the certificate and tells the API server its CA; every replica serves the certificate in the Secret.
  */
 export class Certificates {
   private readonly timer: Timer;
@@ -159,7 +159,7 @@ export class Certificates {
       MOST_AUTHORITIES,
     );
     const data = encoded({ 'tls.crt': certificate, 'tls.key': key, 'ca.crt': authorities.join('\n') });
-    // What would be refused when it is read must not be written: each write would be followed by the next one.
+    // A certificate that fails the check must not be written: it would be replaced without end.
     const made = checkCertificate({ metadata: { name }, data }, { host, now });
     if (made.type === 'invalid') {
       this.issued = undefined;

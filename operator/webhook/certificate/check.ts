@@ -27,11 +27,11 @@ export interface ServingCertificate {
 
 export type Checked =
   | { readonly type: 'valid'; readonly serving: ServingCertificate }
-  /** `problem`: what is wrong, without a full stop. */
+  /** `problem`: without a full stop. */
   | { readonly type: 'invalid'; readonly problem: string };
 
 export interface Expectation {
-  /** The name or address that the certificate must be for; undefined: another program looks after that. */
+  /** The name or address that the certificate must be for; undefined: another program manages the certificate. */
   readonly host: string | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;

@@ -44,7 +44,7 @@ export function issueInProcess(
   });
 }
 
-/** What is printed may be a private key: it is in no message. */
+/** The output may be a private key: no message contains it. */
 function parse(printed: string): IssuedCertificate | undefined {
   try {
     const issued = JSON.parse(printed) as Partial<IssuedCertificate> | null;

@@ -36,11 +36,11 @@ describe('communityModule', () => {
     const stalled = { type: 'Stalled', reason: 'DryRun' };
     expect(await dryRun({})).toEqual({
       ...stalled,
-      message: 'o/n would be downloaded at v1, checked and installed. Remove the annotation to have it done.',
+      message: 'o/n would be downloaded at v1, checked and installed. Remove the annotation to apply it.',
     });
     expect(await dryRun(installed)).toEqual({
       ...stalled,
-      message: 'The hub would load /config/themes/night. Remove the annotation to have it done.',
+      message: 'The hub would load /config/themes/night. Remove the annotation to apply it.',
     });
     expect(await dryRun({ ...installed, activeDigest: 'sha256:1' })).toEqual({
       type: 'Ready',

@@ -87,7 +87,7 @@ describe('FailedStarts', () => {
     hub.setMistake('spec.podTemplate is wrong.');
     const outcome = await hub.operator().sync(desired);
     expect(outcome).toMatchObject({ type: 'Stalled', reason: 'CheckFailed' });
-    expect(outcome.message).toMatch(/which it had not checked, so the one before is loaded again\./);
+    expect(outcome.message).toMatch(/which it had not checked\. The previous one is loaded again,/);
     expect(outcome.message).not.toContain('podTemplate');
     expect(hub.text).toContain('second');
     expect(hub.text).not.toContain('unknown');

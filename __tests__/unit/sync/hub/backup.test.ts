@@ -83,10 +83,10 @@ describe('backupDifference', () => {
         config,
         fc.option(fc.constantFrom('old', 'new'), { nil: undefined }),
         (value, before, password) => {
-          const wanted = filled(value);
-          const update = backupDifference(wanted, contents(value, password), before);
+          const expected = filled(value);
+          const update = backupDifference(expected, contents(value, password), before);
           const result = update ? after(before, update) : before;
-          expect(backupDifference(wanted, contents(value, password), result)).toBeUndefined();
+          expect(backupDifference(expected, contents(value, password), result)).toBeUndefined();
           const { recurrence, time, retentionCopies, retentionDays } = value;
           expect(result.retention).toEqual({ copies: retentionCopies ?? null, days: retentionDays ?? null });
           expect(result.schedule.time).toBe(time ?? null);

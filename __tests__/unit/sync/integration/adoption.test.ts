@@ -22,8 +22,8 @@ describe('entryToAdopt', () => {
     ['the only one of the domain', [LAMP], undefined, 1, LAMP],
     ['none without a title if another resource owns one', [LAMP], undefined, 2, undefined],
     ['none of several without a title', [LAMP, DOOR], undefined, 2, undefined],
-  ])('%s', (_, free, title, count, wanted) => {
-    expect(entryToAdopt(free, { domain: 'x', title }, count)).toBe(wanted);
+  ])('%s', (_, free, title, count, expected) => {
+    expect(entryToAdopt(free, { domain: 'x', title }, count)).toBe(expected);
   });
 });
 

@@ -54,8 +54,8 @@ describe('coerce', () => {
     ],
     ['a multi select', field({ type: 'multi_select', options: { a: 'A', b: 'B' } }), 'b', ['b']],
     ['a field without a description', field({}), '5', '5'],
-  ])('%s gets its type from the text %j', (_, shape, given, wanted) => {
-    expect(coerce(shape, text(given))).toEqual({ value: wanted });
+  ])('%s gets its type from the text %j', (_, shape, given, expected) => {
+    expect(coerce(shape, text(given))).toEqual({ value: expected });
   });
 
   test.each([
@@ -70,8 +70,8 @@ describe('coerce', () => {
     ['an object', selector('object'), { a: [1] }, { a: [1] }],
     ['a location', selector('location'), { latitude: '1.5', longitude: 2 }, { latitude: 1.5, longitude: 2 }],
     ['a nullable string', field({ type: 'string', allow_none: true }), null, null],
-  ])('%s is taken from JSON', (_, shape, given, wanted) => {
-    expect(coerce(shape, json(given))).toEqual({ value: wanted });
+  ])('%s is taken from JSON', (_, shape, given, expected) => {
+    expect(coerce(shape, json(given))).toEqual({ value: expected });
   });
 
   test.each([

@@ -64,7 +64,7 @@ const step = (state: BootstrapState, forced = false) =>
 const logins = () => server.asked('/auth/login_flow').length;
 
 describe('Bootstrap', () => {
-  test('looks again after 10 s at a hub that does not answer, after 5 s at one without its API', async () => {
+  test('requeues after 10 s for a hub that does not answer, after 5 s for one without its API', async () => {
     server.routes.set('GET /manifest.json', json(500, {}));
     expect(await step('WaitForHealth')).toMatchObject({ state: 'WaitForHealth', after: 10_000 });
     server.routes.delete('GET /manifest.json');

@@ -78,7 +78,7 @@ async function reconcile(forced = false) {
 }
 
 describe('Connector', () => {
-  test('looks again after 10 s at a pod that is not ready, and asks the hub nothing', async () => {
+  test('requeues after 10 s for a pod that is not ready, and asks the hub nothing', async () => {
     isPodReady = false;
     const { outcome } = await reconcile();
     expect(outcome).toMatchObject({ type: 'Waiting', reason: 'PodNotReady', after: 10_000 });

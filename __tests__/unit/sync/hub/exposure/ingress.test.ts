@@ -21,7 +21,7 @@ async function reconcile(installed: boolean, conditions: HubStatus['conditions']
 }
 
 describe('ensureIngress', () => {
-  test('without cert-manager serves HTTP, says so once, and looks again although nothing else changes', async () => {
+  test('without cert-manager serves HTTP, says so once, and requeues although nothing else changes', async () => {
     const { applied, context } = await reconcile(false);
     expect([...applied.keys()]).toEqual(['Ingress']);
     expect(applied.get('Ingress')).not.toHaveProperty('spec.tls');

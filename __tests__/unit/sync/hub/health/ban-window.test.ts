@@ -14,7 +14,7 @@ const START = Date.UTC(2026, 10, 20, 12);
 /** Something that happens, `after` so many milliseconds. */
 interface Happening {
   readonly after: number;
-  /** The hub is seen banned, answers with our token, or the operator is started anew (and knows only the status). */
+  /** The hub is seen banned, answers with our token, or the operator is restarted (and knows only the status). */
   readonly what: 'banned' | 'success' | 'operator-restart';
 }
 
@@ -124,11 +124,11 @@ describe('decideBanRestart, over time', () => {
     fc.assert(
       fc.property(withoutSuccess, fc.integer({ min: 0, max: 40 * MINUTE }), (events, after) => {
         const probe: Happening = { after, what: 'banned' };
-        const [kept, anew] = [
+        const [kept, fresh] = [
           live([...events, probe]),
           live([...events, { after: 0, what: 'operator-restart' }, probe]),
         ];
-        const [a, b] = [kept.seen.at(-1)!.decision, anew.seen.at(-1)!.decision];
+        const [a, b] = [kept.seen.at(-1)!.decision, fresh.seen.at(-1)!.decision];
         if (a.type === b.type) return;
         expect(b).toMatchObject({ after: expect.any(Number) });
         expect((b as { after: number }).after).toBeLessThanOrEqual(SECOND);

@@ -33,7 +33,7 @@ describe('RolloutDebounce', () => {
     expect(subject.remaining(hub, set('a'), template('b'))).toBe(0);
   });
 
-  test('wait anew for another change, and forget one that is taken back', async () => {
+  test('wait the full time for another change, and forget one that is taken back', async () => {
     const { debounce: subject, clock } = debounce();
     subject.remaining(hub, set('a'), template('b'));
     await clock.advance(2_000);
