@@ -153,7 +153,7 @@ describe('Reconciler', () => {
         if (!latest) throw notFound();
         return latest;
       };
-      // Looked at again, in case that it was not so.
+      // Reconciled again, in case that it was not so.
       expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 30_000, priority: 'resync' });
       expect(bench.passes).toEqual([]);
     });

@@ -16,7 +16,7 @@ describe('DriftReports', () => {
     expect(counted).toEqual(['HubFloor corrected']);
   });
 
-  test('drift that is left is counted when it is found, not each time that it is looked at', () => {
+  test('drift that is left is counted when it is found, not at each observation', () => {
     const found = reports.left({ reason: 'FloorRegistered' }, 'It stays so.');
     expect(found).toMatchObject({ type: 'Stalled', reason: 'DriftDetected', message: 'It stays so.' });
     reports.left(found, 'It stays so.');
