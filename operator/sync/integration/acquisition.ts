@@ -186,6 +186,6 @@ export class EntryAcquisition {
 export function leftEntries(entries: readonly ConfigEntry[]): EventSpec {
   const titles = entries.map(({ title }) => `“${title}”`).join(', ');
   const [{ domain } = { domain: '' }] = entries;
-  const message = `The operator was interrupted in a config flow of ${domain}. The hub has these entries since then: ${titles}. The flow or a person made them, so they are not touched: remove in the hub what is not wanted.`;
+  const message = `The operator was interrupted in a config flow of ${domain}. The hub has these entries since then: ${titles}. The flow or a person made them, so they are not touched: remove in the hub those that you do not need.`;
   return { type: 'Warning', reason: 'ConfigFlowFailed', message };
 }
