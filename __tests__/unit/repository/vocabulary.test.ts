@@ -32,7 +32,10 @@ const words: readonly Term[] = [
     avoid: /\b(a|the|each|every|one|this|next|last|full|forced|earlier|same|another) pass(es)?\b/,
     say: 'reconciliation',
   },
-  { avoid: /\blook(s|ed|ing)?( at)? again\b|\bit is looked\b|\bnext look\b/, say: 'requeue, check' },
+  {
+    avoid: /\blook(s|ed|ing)?( at)? again\b|\bit is looked (at|whether)\b|\bnext look\b/,
+    say: 'requeue, check',
+  },
   { avoid: /\bpasses per\b/, say: 'reconciles per' },
   { avoid: /\bserver (is )?away\b/, say: 'server unavailable' },
   { avoid: /\banew\b/, say: 'again, recreated' },

@@ -138,8 +138,8 @@ class EntryUpdate {
     const added = changed.filter((id) => !this.isKnown(id));
     const isMistake = added.length === changed.length;
     // The entry was created with them, and no form asked for them.
-    const isInVain = changed.every((id) => this.before[id] === incompleteHash(hashes[id]!));
-    if (isAskedFor && isInVain) {
+    const isWithoutEffect = changed.every((id) => this.before[id] === incompleteHash(hashes[id]!));
+    if (isAskedFor && isWithoutEffect) {
       const text = `no form asks for ${changed.join(', ')}: remove it or correct its name`;
       return this.failed(flow, { kind: 'answers', text });
     }
