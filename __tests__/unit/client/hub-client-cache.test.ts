@@ -17,7 +17,7 @@ afterEach(async () => {
   await hub.close();
 });
 
-describe('Hubs', () => {
+describe('HubClientCache', () => {
   test('has one client and one connection a hub', async () => {
     const access = { url: hub.url, token: 'good-token' };
     const client = hubs.get('home/mill', access);
