@@ -100,6 +100,7 @@ async function withLock(path: string, onWait: () => void, work: () => Promise<vo
 }
 
 async function takeLock(path: string): Promise<boolean> {
+  const now = Date.now(); // before the lock is read: this process may be stopped in between, which makes no lock stale
   try {
     await writeFile(path, String(process.pid), { flag: 'wx' });
     return true;
@@ -109,8 +110,7 @@ async function takeLock(path: string): Promise<boolean> {
   const held = await stat(path).catch(() => undefined); // released in between: the next attempt takes it
   if (held === undefined) return false;
   const pid = Number(await readFile(path, 'utf8').catch(() => ''));
-  if (Date.now() - held.mtimeMs > (isAlive(pid) ? STALE_AFTER_SLEEP : STALE_AFTER))
-    await rm(path, { force: true });
+  if (now - held.mtimeMs > (isAlive(pid) ? STALE_AFTER_SLEEP : STALE_AFTER)) await rm(path, { force: true });
   return false;
 }
 

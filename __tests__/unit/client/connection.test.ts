@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { type Clock, systemClock } from '../../../operator/clock';
+import type { Clock } from '../../../operator/clock';
 import { AuthBackoff } from '../../../operator/client/auth-backoff';
 import { HubConnection } from '../../../operator/client/connection';
 import {
@@ -16,7 +16,8 @@ import { redactor } from '../../../operator/client/redact';
 import { freePort } from '../../../sandbox/ports';
 import { silentLog } from '../../cluster/silent-log';
 import { FakeHub, text } from './fake-hub';
-import { ManualClock } from '../manual-clock';
+import { letTimePass, ManualClock } from '../manual-clock';
+import { RecordingLog } from '../runtime/recording-log';
 import { until } from '../until';
 
 let hub: FakeHub;
@@ -25,15 +26,23 @@ const opened: { close(): void }[] = [];
 /** No deadline passes by itself. */
 const stopped = (): Clock => new ManualClock();
 
+/** Attempts to reconnect become due, and no deadline passes. */
+function moving(): Clock {
+  const clock = new ManualClock();
+  opened.push({ close: letTimePass(clock) });
+  return clock;
+}
+
 function open({
   token = 'good-token',
   clock = stopped(),
   url = hub.url,
   assertLeader = () => undefined,
   authBackoff = new AuthBackoff(clock),
+  log = silentLog,
 } = {}): HubConnection {
   const rest = new RestClient({ url, clock, redact: redactor(['hunter2']), assertLeader });
-  const connection = new HubConnection({ rest, token, authBackoff, clock, log: silentLog });
+  const connection = new HubConnection({ rest, token, authBackoff, clock, log });
   opened.push(connection, rest);
   return connection;
 }
@@ -88,7 +97,7 @@ describe('opening', () => {
   test('throws HubUnreachable when the connection is refused, and succeeds when the hub is up', async () => {
     await hub.close();
     const port = await freePort();
-    const connection = open({ clock: systemClock, url: `http://127.0.0.1:${port}` });
+    const connection = open({ url: `http://127.0.0.1:${port}` });
     await expect(connection.command('get_config')).rejects.toThrow(HubUnreachable);
     hub = await FakeHub.start('http', port);
     await connection.command('get_config');
@@ -175,7 +184,7 @@ describe('commands', () => {
 
   test('that are in flight fail when the connection is lost or closed', async () => {
     hub.onCommand = (command) => command.socket.terminate();
-    const connection = open({ clock: systemClock });
+    const connection = open({ clock: moving() });
     await expect(connection.command('get_config')).rejects.toThrow(HubUnreachable);
     hub.onCommand = () => connection.close();
     await until(() => connection.connected);
@@ -185,7 +194,7 @@ describe('commands', () => {
 
   test('work again after a frame that is not JSON: the connection is reopened', async () => {
     hub.onCommand = (command) => command.socket.send('{"half":');
-    const connection = open({ clock: systemClock });
+    const connection = open({ clock: moving() });
     await expect(connection.command('get_config')).rejects.toThrow(HubUnreachable);
     hub.onCommand = (command) => command.succeed('fine');
     await until(() => connection.connected);
@@ -232,7 +241,7 @@ describe('subscriptions', () => {
   });
 
   test('are restored after a loss, and both the loss and the return are reported', async () => {
-    const connection = open({ clock: systemClock });
+    const connection = open({ clock: moving() });
     const seen: unknown[] = [];
     const told: string[] = [];
     connection.onLost(() => told.push('lost'));
@@ -248,19 +257,24 @@ describe('subscriptions', () => {
 
   test('are retried when a starting hub rejects them after a loss, and onReconnect is called only after that', async () => {
     const clock = new ManualClock();
-    const connection = open({ clock });
+    const log = new RecordingLog();
+    const connection = open({ clock, log });
+    /** How often a subscription was rejected, after which the next try is due. */
+    const rejections = () =>
+      log.at('warn').filter((message) => message === 'failed to restore hub subscription').length;
     let returns = 0;
     connection.onReconnect(() => returns++);
+    let isLost = false;
+    connection.onLost(() => (isLost = true));
     await connection.subscribe('backup/subscribe_events', {}, () => undefined);
     hub.onCommand = (command) => command.fail('unknown_command', 'Unknown command.');
     for (const client of hub.clients) client.terminate();
-    await until(() => !connection.connected);
+    await until(() => isLost);
     await clock.advance(1);
-    await until(() => hub.commands.length === 2);
-    await until(() => clock.pendingTimers === 2); // the heartbeat, and the next try
+    await until(() => rejections() === 1);
     await clock.advance(5_000);
-    await until(() => hub.commands.length === 3);
-    await until(() => clock.pendingTimers === 2);
+    await until(() => rejections() === 2);
+    expect(hub.commands).toHaveLength(3);
     expect(returns).toBe(0);
     hub.onCommand = (command) => command.succeed();
     await clock.advance(5_000);
@@ -276,7 +290,7 @@ describe('a lost connection', () => {
     await hub.close();
     const port = await freePort();
     hub = await FakeHub.start('http', port);
-    const connection = open({ clock: systemClock });
+    const connection = open({ clock: moving() });
     await connection.command('get_config');
     await hub.close();
     await until(() => !connection.connected);
@@ -317,8 +331,10 @@ describe('a lost connection', () => {
     const connection = open({ clock, authBackoff });
     await connection.command('get_config');
     hub.token = 'another';
+    let isLost = false;
+    connection.onLost(() => (isLost = true));
     for (const client of hub.clients) client.terminate();
-    await until(() => !connection.connected);
+    await until(() => isLost);
     await clock.advance(1);
     await until(() => hub.connects === 2 && hub.clients.size === 0);
     await clock.advance(60 * 60_000);

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { systemClock } from '../../../operator/clock';
 import { ApiClient, type ApiClientOptions, MAX_IDLE_CONNECTIONS } from '../../../operator/runtime/api-client';
 import { ApiError, ApiServerUnreachable } from '../../../operator/runtime/api-errors';
 import { ManualClock, settle } from '../manual-clock';
@@ -51,7 +50,7 @@ function connect(
     },
   };
   const cluster = new ApiClient(kubeConfig, {
-    clock: systemClock,
+    clock: new ManualClock(), // no deadline passes by itself
     ...options,
   });
   clusters.push(cluster);

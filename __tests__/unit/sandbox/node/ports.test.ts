@@ -34,12 +34,17 @@ describe('ports of pods', () => {
 
   test('a port that another process uses is not assigned', async () => {
     const ports = new Ports(file);
-    const taken = await ports.assign('home', 'hub-0');
     const server = createServer();
-    await new Promise<void>((resolve) =>
-      server
-        .once('error', () => resolve()) // another process uses it, which is as good
-        .listen(taken, '127.0.0.1', resolve),
+    // Another process may use it before the server does.
+    const taken = await oneOfThree(
+      async () => {
+        const port = await ports.assign('home', 'hub-0');
+        await new Promise<void>((resolve) => {
+          server.once('error', () => resolve()).listen(port, '127.0.0.1', resolve);
+        });
+        return port;
+      },
+      () => server.listening,
     );
     const other = await ports.assign('home', 'hub-0');
     server.close();
