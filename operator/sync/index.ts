@@ -3,6 +3,7 @@ import type { SyncModule } from '../runtime/sync-module';
 import { communityModule } from './community';
 import { configEntityModules } from './config-entities';
 import { configurationModule } from './configuration';
+import { configurationInUse } from './configuration/configuration-in-use';
 import { hubModule } from './hub';
 import { integrationModule } from './integration';
 import { HubClients } from './hub-clients';
@@ -42,7 +43,11 @@ export function syncModules(services: Services): SyncModules {
   const all: readonly KindModules[] = [
     { modules: { Hub: hubModule(services, hubs, configuration.isLoading) } },
     { ...configuration, modules: { HubConfiguration: notForExternalHubs(hubs, configuration.module) } },
-    { modules: { HubSecrets: notForExternalHubs(hubs, secretsModule(services)) } },
+    {
+      modules: {
+        HubSecrets: notForExternalHubs(hubs, secretsModule(services, configurationInUse(services))),
+      },
+    },
     { ...community, modules: { HubCommunityRepository: notForExternalHubs(hubs, community.module) } },
     { ...integration, modules: { HubIntegration: integration.module } },
     configEntityModules(services, hubs),

@@ -7,6 +7,7 @@ import { readGeneratedSecrets, writeGeneratedSecrets } from '../secrets/generate
 import { secretsOfHub } from '../secrets/hub-resources';
 import { recorderUrl } from '../secrets/recorder-url';
 import { RECORDER_KEY } from '../secrets/secrets-yaml';
+import { configurationInUse } from './configuration-in-use';
 
 /** Why the recorder's URL is not in the hub's `secrets.yaml`. */
 export interface MissingUrl {
@@ -35,6 +36,7 @@ export async function ensureRecorderSecret(
     // Without a URL any more, the file stays: a configuration that names its hash may still be in use.
     await writeGeneratedSecrets(
       services,
+      configurationInUse(services),
       { owner: resource },
       hub,
       new Map(url ? [[RECORDER_KEY, url.url]] : []),

@@ -1,8 +1,4 @@
-import { objectNames } from '../../kinds/object-names';
-import { builtin } from '../../runtime/types';
-import { readAccepted } from '../configuration/accepted-configuration';
-import type { HubConfigMap } from '../configuration/hub-config-map';
-import type { Services } from '../services';
+import type { ConfigurationInUse } from './configuration-in-use';
 import { isOwnNote, type ReadSecrets } from './secrets-yaml';
 
 /** Key in the Secret `<hub>-secrets`; a name that begins with a dot is no file of the hub. */
@@ -20,7 +16,7 @@ const LARGEST_FORMER = 64 * 1024;
  * @param values the desired values
  */
 export async function valuesToMask(
-  services: Pick<Services, 'applier'>,
+  configuration: ConfigurationInUse,
   namespace: string,
   hub: string,
   content: ReadonlyMap<string, string> | undefined,
@@ -31,7 +27,9 @@ export async function valuesToMask(
   const replaced = [...(before?.values ?? [])].flatMap(([key, value]) => (isOwnNote(key) ? [] : [value]));
   const former = readFormerValues(content);
   // Once the hub has loaded the present Secret, it knows no older values.
-  const older = former.length > 0 && !(await hasLoaded(services, namespace, hub, before)) ? former : [];
+  const isObsolete =
+    former.length > 0 && (await configuration.hasLoadedSecrets(namespace, hub, before?.hash));
+  const older = isObsolete ? [] : former;
   const all = [...new Set([...replaced, ...older])].filter((value) => !given.has(value));
   return fitting(all);
 }
@@ -45,18 +43,6 @@ export function readFormerValues(content: ReadonlyMap<string, string> | undefine
 /** One value a line: values may have several lines. */
 export const writeFormerValues = (values: readonly string[]): string =>
   values.map((value) => Buffer.from(value).toString('base64')).join('\n');
-
-async function hasLoaded(
-  { applier }: Pick<Services, 'applier'>,
-  namespace: string,
-  hub: string,
-  secrets: ReadSecrets | undefined,
-): Promise<boolean> {
-  const name = objectNames(hub).acceptedConfiguration;
-  const configMap = await applier.find<HubConfigMap>(builtin.ConfigMap, namespace, name);
-  const accepted = configMap && readAccepted(configMap);
-  return accepted?.pending.length === 0 && accepted.marker.secrets === secrets?.hash;
-}
 
 /** The first ones that fit; one that is too large leaves its room to those after it. */
 function fitting(values: readonly string[]): readonly string[] {

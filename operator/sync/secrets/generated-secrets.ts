@@ -7,6 +7,7 @@ import type { ClusterObject } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
 import { assertStillDesired } from '../assert-still-desired';
 import type { Services } from '../services';
+import type { ConfigurationInUse } from './configuration-in-use';
 import { FORMER_VALUES_KEY, valuesToMask, writeFormerValues } from './former-values';
 import { valuesToKeep } from './kept-secrets';
 import { type ReadSecrets, readSecretsYaml, type SecretsYaml, writeSecretsYaml } from './secrets-yaml';
@@ -37,6 +38,7 @@ export async function readGeneratedSecrets(
  */
 export async function writeGeneratedSecrets(
   services: Pick<Services, 'applier' | 'cache' | 'secrets'>,
+  configuration: ConfigurationInUse,
   {
     owner,
     formerOwner,
@@ -48,10 +50,10 @@ export async function writeGeneratedSecrets(
   const content = await services.secrets.get(namespace, objectNames(hub).secrets);
   const before = await readGeneratedSecrets(services, namespace, hub);
   const salt = before?.salt ?? randomBytes(SALT_BYTES).toString('base64');
-  const kept = await valuesToKeep(services, namespace, hub, before, values);
+  const kept = await valuesToKeep(configuration, namespace, hub, before, values);
   const generated = writeSecretsYaml(values, salt, kept);
   const present = new Map([...values, ...kept]);
-  const former = await valuesToMask(services, namespace, hub, content, before, present);
+  const former = await valuesToMask(configuration, namespace, hub, content, before, present);
   // A resource that has taken over may have written it by now.
   assertStillDesired(services, owner);
   const running = services.cache.get<Hub>('Hub', namespace, hub);

@@ -7,23 +7,28 @@ import type { SyncModule } from '../../runtime/sync-module';
 import { dryRunOutcome } from '../dry-run';
 import type { Services } from '../services';
 import { combineSecrets } from './combine';
+import type { ConfigurationInUse } from './configuration-in-use';
 import { writeGeneratedSecrets } from './generated-secrets';
 import { configurationOfHub } from './hub-resources';
 import { recorderUrl } from './recorder-url';
 import { RECORDER_KEY } from './secrets-yaml';
 
 /** Combines Secrets into the hub's `secrets.yaml`, which needs no running hub. The Hub mounts it. */
-export function secretsModule(services: Services): SyncModule<HubSecrets> {
+export function secretsModule(
+  services: Pick<Services, 'applier' | 'cache' | 'cluster' | 'secrets'>,
+  inUse: ConfigurationInUse,
+): SyncModule<HubSecrets> {
   return {
     sync: (resource, { dryRun }) =>
       dryRun
-        ? dryRunOutcome(services, (applier) => generate({ ...services, applier }, resource))
-        : generate(services, resource),
+        ? dryRunOutcome(services, (applier) => generate({ ...services, applier }, inUse, resource))
+        : generate(services, inUse, resource),
   };
 }
 
 async function generate(
   services: Pick<Services, 'applier' | 'cache' | 'secrets'>,
+  inUse: ConfigurationInUse,
   resource: HubSecrets,
 ): Promise<Outcome> {
   const { namespace } = resource.metadata;
@@ -41,6 +46,7 @@ async function generate(
   if (url?.type === 'url') values.set(RECORDER_KEY, url.url);
   const { hash } = await writeGeneratedSecrets(
     services,
+    inUse,
     { owner: resource, formerOwner: configuration },
     hub,
     values,

@@ -1,4 +1,5 @@
 import type { HubSecrets } from '../../../../operator/kinds';
+import { configurationInUse } from '../../../../operator/sync/configuration/configuration-in-use';
 import { hubRedactor } from '../../../../operator/sync/hub-secrets';
 import {
   readGeneratedSecrets,
@@ -42,7 +43,9 @@ class Cluster {
   }
 
   async write(values: Readonly<Record<string, string>>): Promise<void> {
-    await writeGeneratedSecrets(this.services(), { owner }, 'villa', new Map(Object.entries(values)));
+    const services = this.services();
+    const inUse = configurationInUse(services);
+    await writeGeneratedSecrets(services, inUse, { owner }, 'villa', new Map(Object.entries(values)));
   }
 
   /** The hub has loaded the secrets of now, but for these sections. */

@@ -1,3 +1,4 @@
+import { configurationInUse } from '../../../../operator/sync/configuration/configuration-in-use';
 import { valuesToKeep } from '../../../../operator/sync/secrets/kept-secrets';
 import { readSecretsYaml, writeSecretsYaml } from '../../../../operator/sync/secrets/secrets-yaml';
 import { services } from '../fixtures';
@@ -23,7 +24,8 @@ async function keep(
     return Promise.resolve(configMaps[name] && ({ metadata: { name }, data: configMaps[name] } as never));
   };
   const values = new Map(given.map((key) => [key, 'x']));
-  const kept = await valuesToKeep(services({ applier: { find } }), 'home', 'villa', before, values);
+  const inUse = configurationInUse(services({ applier: { find } }));
+  const kept = await valuesToKeep(inUse, 'home', 'villa', before, values);
   return { kept: Object.fromEntries(kept), asked };
 }
 
