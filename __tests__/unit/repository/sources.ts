@@ -14,7 +14,22 @@ export function sourceFiles(...folders: readonly string[]): ReadonlyMap<string, 
     .split('\n')
     .filter((name) => /\.(ts|mjs|md|yaml|py|json|go|lua)$|^Makefile$/.test(name));
   const written = names.filter((name) => !/^(dist|imports)\/|^package-lock/.test(name));
-  return new Map(written.map((name) => [name, readFileSync(join(repository, name), 'utf8')]));
+  return new Map(
+    written.flatMap((name): [string, string][] => {
+      const text = textOf(name);
+      return text === undefined ? [] : [[name, text]];
+    }),
+  );
+}
+
+/** Undefined: removed, and the index of git still has it, or another program has removed it since. */
+function textOf(name: string): string | undefined {
+  try {
+    return readFileSync(join(repository, name), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return undefined;
+  }
 }
 
 /** `file:line: text` of every line that `matches`. */
