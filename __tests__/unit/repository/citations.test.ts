@@ -72,15 +72,24 @@ describe('citations', () => {
     expect(named.filter(({ exists }) => !exists)).toEqual([]);
   });
 
-  test('every link of a page leads to a file', () => {
+  test('every link of a page leads to a file, and to a heading of it', () => {
     const pages = [...files].filter(([name]) => name.endsWith('.md'));
     const links = pages.flatMap(([page, text]) =>
-      [...text.matchAll(/\]\(([^)#]+)(#[^)]*)?\)/g)].map(([, target]) => ({ page, target: target! })),
+      [...text.matchAll(/\]\(([^)#\s]*)(?:#([^)\s]*))?\)/g)].map(([, path, anchor]) => ({
+        page,
+        target: path === '' ? page : join(dirname(page), path!),
+        anchor,
+        isExternal: /^https?:/.test(path!),
+      })),
     );
-    const broken = links.filter(
-      ({ page, target }) => !/^https?:/.test(target) && !existsSync(join(repository, dirname(page), target)),
+    const inside = links.filter(({ isExternal }) => !isExternal);
+    const broken = inside.filter(
+      ({ target, anchor }) =>
+        !existsSync(join(repository, target)) ||
+        (anchor !== undefined && !anchorsOf(readFileSync(join(repository, target), 'utf8')).has(anchor)),
     );
-    expect(links.length).toBeGreaterThan(10);
+    expect(inside.length).toBeGreaterThan(100);
+    expect(inside.filter(({ anchor }) => anchor !== undefined).length).toBeGreaterThan(10);
     expect(broken).toEqual([]);
   });
 });
@@ -95,4 +104,21 @@ function filesIn(comment: string): string[] {
   return [...comment.matchAll(/(?<![\w./@{}$-])([\w-]+(?:\/[\w.-]+)*\.(?:ts|mjs|md))\b/g)].map(
     ([, name]) => name!,
   );
+}
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(page: string): ReadonlySet<string> {
+  const withoutCode = page.replace(/^( *)(```|~~~).*\n(?:.*\n)*?\1\2$/gm, '');
+  const anchors = new Set<string>();
+  for (const [, title] of withoutCode.matchAll(/^#{1,6} (.+)$/gm)) {
+    const anchor = title!
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-');
+    let name = anchor;
+    for (let count = 1; anchors.has(name); count++) name = `${anchor}-${count}`;
+    anchors.add(name);
+  }
+  return anchors;
 }
