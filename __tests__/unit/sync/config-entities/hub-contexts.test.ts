@@ -1,10 +1,9 @@
 import type { HubClient } from '../../../../operator/client/hub-client';
+import type { ClusterObject } from '../../../../operator/runtime/objects';
 import type { Child } from '../../../../operator/sync/child';
 import { automations } from '../../../../operator/sync/config-entities/automation';
 import { HubContexts } from '../../../../operator/sync/config-entities/hub-contexts';
-import type { Services } from '../../../../operator/sync/services';
-import { silentLog } from '../../../cluster/silent-log';
-import { ManualClock } from '../../manual-clock';
+import { services } from '../fixtures';
 
 const SENT = { observedGeneration: 2, automationId: 'lights', appliedHash: 'sha256:1' };
 
@@ -24,11 +23,13 @@ function see(status: object | undefined, spec: object = {}, metadata: object = {
 }
 
 beforeEach(() => {
-  const services = {
-    clock: new ManualClock(),
-    log: { ...silentLog, child: () => silentLog },
-    cache: { ofHub: (kind: string) => (kind === 'HubAutomation' ? [resource] : []) },
-  } as unknown as Services;
+  const given = services({
+    cache: {
+      *ofHub<T extends ClusterObject>(kind: string) {
+        if (kind === 'HubAutomation') yield resource as ClusterObject as T;
+      },
+    },
+  });
   const ignore = () => undefined;
   client = {
     events: { onEvent: ignore },
@@ -36,7 +37,7 @@ beforeEach(() => {
     repairIssues: { onChange: ignore },
     reloads: { deferWhile: (predicate: typeof expectsWrites) => (expectsWrites = predicate) },
   } as unknown as HubClient;
-  contexts = new HubContexts(services, [automations]);
+  contexts = new HubContexts(given, [automations]);
   see(SENT);
   contexts.of(client, resource);
 });

@@ -10,6 +10,7 @@ import {
   RESYNC,
   MIN_WRITE_INTERVAL,
 } from '../../../../operator/limits';
+import type { ClusterObject } from '../../../../operator/runtime/objects';
 import type { Outcome } from '../../../../operator/runtime/outcome';
 import type { ReconcileContext } from '../../../../operator/runtime/sync-module';
 import type { Child } from '../../../../operator/sync/child';
@@ -19,9 +20,8 @@ import { HubContexts } from '../../../../operator/sync/config-entities/hub-conte
 import { scenes } from '../../../../operator/sync/config-entities/scene';
 import { scripts } from '../../../../operator/sync/config-entities/script';
 import { ConfigEntitySync } from '../../../../operator/sync/config-entities/sync';
-import type { Services } from '../../../../operator/sync/services';
-import { silentLog } from '../../../cluster/silent-log';
 import { ManualClock, settle } from '../../manual-clock';
+import { aHub, services } from '../fixtures';
 
 // The outcomes of one resource while time passes and its hub fails. The integration tests show how a real hub behaves;
 // this fake counts its requests.
@@ -82,17 +82,21 @@ class Bench {
       spec,
       status,
     } as unknown as Child;
-    const services = {
+    const hub = () => aHub({ spec: this.markManaged === undefined ? {} : { markManaged: this.markManaged } });
+    const ofKind = (kind: string) => [this.resource].filter((each) => each.kind === kind);
+    const given = services({
       clock: this.clock,
-      log: silentLog,
-      metrics: { driftFound: (_kind: string, action: string) => this.drifts.push(action) },
+      metrics: { driftFound: (_kind, action) => void this.drifts.push(action) },
       cache: {
-        ofHub: (kind: string) => [this.resource].filter((each) => each.kind === kind),
-        get: (kind: string) => (kind === 'Hub' ? { spec: { markManaged: this.markManaged } } : this.resource),
+        *ofHub<T extends ClusterObject>(kind: string) {
+          yield* ofKind(kind) as ClusterObject[] as T[];
+        },
+        get: <T extends ClusterObject>(kind: string) =>
+          (kind === 'Hub' ? hub() : this.resource) as ClusterObject as T,
       },
-      requeue: () => this.requeued++,
-    } as unknown as Services;
-    this.module = new ConfigEntitySync(entityType, services, new HubContexts(services, ENTITY_TYPES));
+      requeue: () => void this.requeued++,
+    });
+    this.module = new ConfigEntitySync(entityType, given, new HubContexts(given, ENTITY_TYPES));
   }
 
   get status(): Readonly<Record<string, unknown>> {
