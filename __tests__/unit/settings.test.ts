@@ -13,7 +13,7 @@ const refusal = (args: readonly string[], environment: Record<string, string> = 
   throw new Error('it was accepted');
 };
 
-describe('settings', () => {
+describe('readSettings, settingsHelp', () => {
   test('flags win over the environment, the environment over the defaults', () => {
     expect(readSettings([], {}).workers).toBe(16);
     expect(readSettings([], { WORKERS: '8' }).workers).toBe(8);

@@ -64,7 +64,7 @@ describe('service', () => {
   });
 
   // The port is one of those that the API server gives to no other Service by itself.
-  test('nodePort, annotations, externalTrafficPolicy', async () => {
+  test('a NodePort with its annotations and its externalTrafficPolicy', async () => {
     await change({
       service: {
         type: 'NodePort',
@@ -348,7 +348,7 @@ describe('networkPolicy', () => {
     });
   });
 
-  test('off removes it', async () => {
+  test('enabled: false removes the NetworkPolicy', async () => {
     await change({ networkPolicy: { enabled: false } });
     await isGone('networkpolicy');
   });

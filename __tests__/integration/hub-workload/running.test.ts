@@ -245,7 +245,7 @@ describe('a pod that does not run', () => {
     await says('cabin', /FailedMount: .*"media".*configmap "nowhere" not found/);
   });
 
-  test('the puller’s words', async () => {
+  test('the kubelet’s message on an image that it cannot pull', async () => {
     // The sandbox pulls no images: what a kubelet would write is written here, on a pod that the sandbox leaves alone.
     await home.change('hub', 'cabin', {
       version: '1.2.3',

@@ -110,7 +110,7 @@ test('without a podTemplate a hub has time to start and to stop, and no right in
     expect(probe.exec.command.at(-1)).toBe('8123');
 });
 
-test('version: a digest', async () => {
+test('a version that is a digest names every image by it', async () => {
   const digest = `sha256:${'ab'.repeat(32)}`;
   await home.change('hub', 'villa', { version: digest });
   await becomes(imagesOf, everyImage(`ghcr.io/home-assistant/home-assistant@${digest}`));

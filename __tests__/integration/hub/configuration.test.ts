@@ -87,7 +87,7 @@ describe('HubConfiguration', () => {
       await villa.shows('sensor.answer', '42');
     });
 
-    test('a group changes', async () => {
+    test('a group gets another member', async () => {
       await hotReloaded(BASE.replace('[sun.sun]', '[sun.sun, input_boolean.first]'));
       await villa.showsAttribute('group.evening', 'entity_id', ['sun.sun', 'input_boolean.first']);
     });

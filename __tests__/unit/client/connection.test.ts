@@ -61,7 +61,7 @@ afterEach(async () => {
   await hub.close();
 });
 
-describe('opening', () => {
+describe('HubConnection: opening', () => {
   test('happens once, at the first use', async () => {
     hub.onCommand = (command) => command.succeed({ you: command.message['refresh_token_id'] });
     const connection = open();
@@ -121,7 +121,7 @@ describe('opening', () => {
   });
 });
 
-describe('commands', () => {
+describe('HubConnection: commands', () => {
   test.each([
     ['not_found', 'Entity not found', NotFound],
     ['invalid_info', 'The name Attic is already in use', HubRejected],
@@ -202,7 +202,7 @@ describe('commands', () => {
   });
 });
 
-describe('subscriptions', () => {
+describe('HubConnection: subscriptions', () => {
   const fire = (event: unknown) => {
     const { id } = hub.commands.findLast((message) => message.type === 'subscribe_events') ?? {};
     for (const client of hub.clients)
@@ -285,7 +285,7 @@ describe('subscriptions', () => {
   });
 });
 
-describe('a lost connection', () => {
+describe('HubConnection: a lost connection', () => {
   test('fails commands at once while the hub is gone', async () => {
     await hub.close();
     const port = await freePort();

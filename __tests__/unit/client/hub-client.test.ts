@@ -33,7 +33,7 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
   return work;
 }
 
-describe('a reload by the operator', () => {
+describe('HubClient: a reload by the operator', () => {
   const signals: HubEvent[] = [];
 
   beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { hasLocalHost, isLocalAddress, lookupNonLocal } from '../../../operator/client/local-address';
 
-describe('local addresses', () => {
+describe('isLocalAddress, hasLocalHost', () => {
   test.each([
     '127.0.0.1',
     '127.255.1.9',
@@ -16,7 +16,7 @@ describe('local addresses', () => {
     '::7f00:1',
     '64:ff9b::7f00:1',
     '64:ff9b::a9fe:a9fe',
-  ])('%s is one', (ip) => expect(isLocalAddress(ip)).toBe(true));
+  ])('%s is a local address', (ip) => expect(isLocalAddress(ip)).toBe(true));
 
   test.each([
     '192.168.1.10',
@@ -29,7 +29,7 @@ describe('local addresses', () => {
     '::ffff:10.0.0.1',
     '64:ff9b::a00:1',
     'home.arpa',
-  ])('%s is none', (ip) => expect(isLocalAddress(ip)).toBe(false));
+  ])('%s is no local address', (ip) => expect(isLocalAddress(ip)).toBe(false));
 
   test.each([
     'http://127.0.0.1:8123',
@@ -38,14 +38,15 @@ describe('local addresses', () => {
     'http://0177.0.0.1',
     'http://[::1]:8123',
     'https://[::ffff:7f00:1]',
-  ])('the host of %s is one', (url) => expect(hasLocalHost(new URL(url))).toBe(true));
+  ])('the host of %s is a local address', (url) => expect(hasLocalHost(new URL(url))).toBe(true));
 
-  test.each(['http://192.168.1.10', 'http://[fd00::1]', 'http://hub.home'])('the host of %s is none', (url) =>
-    expect(hasLocalHost(new URL(url))).toBe(false),
+  test.each(['http://192.168.1.10', 'http://[fd00::1]', 'http://hub.home'])(
+    'the host of %s is no local address',
+    (url) => expect(hasLocalHost(new URL(url))).toBe(false),
   );
 });
 
-describe('lookupRemote', () => {
+describe('lookupNonLocal', () => {
   const resolve = (name: string, all: boolean) =>
     new Promise((done, fail) =>
       lookupNonLocal(name, { all }, (error, address, family) =>

@@ -95,8 +95,8 @@ describe('login', () => {
   });
 });
 
-describe('a step', () => {
-  test('is not treated as completed when the hub fails', async () => {
+describe('createUser, completeStep', () => {
+  test('a step is not treated as completed when the hub fails', async () => {
     hub.routes.set('POST /api/onboarding/users', text(500, 'no space left on device'));
     hub.routes.set('POST /api/onboarding/analytics', text(500, 'no space left on device'));
     await expect(createUser(rest, { ...credentials, name: 'Owner', language: 'en' })).rejects.toThrow(

@@ -34,7 +34,7 @@ function stage({ loaded = (): boolean => true, failures = [] as unknown[], takes
 
 const failed = new HubFailed('Invalid config for automation');
 
-describe('one reload', () => {
+describe('Reloads: one reload', () => {
   test('succeeds with its id and start', async () => {
     const { clock, calls, reloads } = stage();
     const begin = clock.monotonic();
@@ -101,7 +101,7 @@ describe('one reload', () => {
   });
 });
 
-describe('many reloads', () => {
+describe('Reloads: many reloads', () => {
   test('are one for a burst', async () => {
     const { clock, calls, reloads } = stage();
     const results = Array.from({ length: 50 }, () => reloads.request('automation'));

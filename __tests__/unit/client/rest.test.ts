@@ -38,7 +38,7 @@ afterEach(async () => {
   await hub.close();
 });
 
-describe('what an answer becomes', () => {
+describe('RestClient with an answer', () => {
   test.each([
     [400, json(400, { message: 'Message malformed: no' }), HubRejected, 'Message malformed: no'],
     [400, json(400, { error: 'invalid_grant' }), HubRejected, 'invalid_grant'],
@@ -102,7 +102,7 @@ describe('what an answer becomes', () => {
   });
 });
 
-describe('when nothing answers', () => {
+describe('RestClient without an answer', () => {
   test('is unreachable when refused', async () => {
     const rest = open();
     await hub.close();
@@ -149,7 +149,7 @@ describe('when nothing answers', () => {
   });
 });
 
-describe('safety', () => {
+describe('RestClient', () => {
   test('does not follow a redirect', async () => {
     const other = await FakeHub.start();
     answerWith((_request, response) =>
@@ -213,22 +213,22 @@ describe('safety', () => {
       delete process.env['http_proxy'];
     }
   });
-});
 
-test('uses the configured source address', async () => {
-  answerWith(json(200, {}));
-  await open({ localAddress: '127.0.0.7' }).get('/api/config');
-  expect(hub.requests[0]?.remoteAddress).toContain('127.0.0.7');
-});
-
-test('reuses its connection', async () => {
-  answerWith(json(200, {}));
-  const ports = new Set<number | undefined>();
-  const rest = open();
-  answerWith((request, response) => {
-    ports.add(response.socket?.remotePort);
-    json(200, {})(request, response);
+  test('uses the configured source address', async () => {
+    answerWith(json(200, {}));
+    await open({ localAddress: '127.0.0.7' }).get('/api/config');
+    expect(hub.requests[0]?.remoteAddress).toContain('127.0.0.7');
   });
-  for (let call = 0; call < 5; call++) await rest.get('/api/config');
-  expect(ports.size).toBe(1);
+
+  test('reuses its connection for calls after each other', async () => {
+    answerWith(json(200, {}));
+    const ports = new Set<number | undefined>();
+    const rest = open();
+    answerWith((request, response) => {
+      ports.add(response.socket?.remotePort);
+      json(200, {})(request, response);
+    });
+    for (let call = 0; call < 5; call++) await rest.get('/api/config');
+    expect(ports.size).toBe(1);
+  });
 });

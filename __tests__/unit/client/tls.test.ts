@@ -5,7 +5,7 @@ import { ManualClock } from '../manual-clock';
 import { certificate } from './certificate';
 import { FakeHub } from './fake-hub';
 
-describe('a hub behind a certificate of its own', () => {
+describe('HubClient: a hub behind a certificate of its own', () => {
   test.each([
     ['is reached with that authority', certificate, true],
     ['is not reached without', undefined, false],

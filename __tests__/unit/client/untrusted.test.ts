@@ -36,7 +36,7 @@ const failureOf = async (call: Promise<unknown>): Promise<Error> =>
   );
 const tokensSeen = () => server.requests.filter(({ headers }) => headers.authorization !== undefined);
 
-describe('an untrusted address', () => {
+describe('HubClient: an untrusted address', () => {
   test('cannot exhaust memory with an answer of 64 MiB, over HTTP or over the WebSocket', async () => {
     let sent = 0;
     server.routes.set('GET /api/config', (_request, response) => {

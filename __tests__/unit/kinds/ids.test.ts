@@ -4,7 +4,7 @@ import fc from '../../fast-check';
 
 const entity = (name: string, id?: string) => resource(name, id === undefined ? {} : { id });
 
-describe('effective ids', () => {
+describe('effectiveId, registryName, sceneEntityId, scriptId', () => {
   test('the effective id is spec.id, or the name when that is absent or empty', () => {
     expect(effectiveId(entity('a-b', 'c'))).toBe('c');
     expect(effectiveId(entity('a-b'))).toBe('a-b');

@@ -4,8 +4,8 @@ import { columnsOf } from '../../../operator/kinds/columns';
 import type { Schema } from '../../../operator/kinds/schema';
 import { resource } from '../resource';
 
-describe('the registry', () => {
-  test('has the kinds of the specification, each once', () => {
+describe('kinds', () => {
+  test('has each kind once', () => {
     expect(kinds.map(({ kind }) => kind).sort()).toEqual([
       'Hub',
       'HubArea',
@@ -96,7 +96,7 @@ describe.each(kinds.map((kind) => [kind.kind, kind] as const))('%s', (name, kind
 const hubRef = { name: 'home' };
 const secret = (name: string) => ({ kind: 'Secret', name });
 
-describe('references', () => {
+describe('kinds: references', () => {
   test('of a Hub are the generated objects and the Secrets that it reads', () => {
     const own = hub.references(resource('home', {}));
     expect(own).toContainEqual({ kind: 'ConfigMap', name: 'home-configuration' });
@@ -143,8 +143,8 @@ describe('references', () => {
   });
 });
 
-describe('identity', () => {
-  test('are what two resources cannot both have in one hub', () => {
+describe('kinds: identity', () => {
+  test('is a value that two resources cannot both have in one hub', () => {
     expect(automation.identity!(resource('home', { hubRef, alias: 'x' }))).toBe('home');
     expect(scene.identity!(resource('home', { hubRef, name: 'x', entities: [], id: 'movie' }))).toBe('movie');
     expect(script.identity!(resource('a-b', { hubRef, alias: 'x' }))).toBe('a_b');

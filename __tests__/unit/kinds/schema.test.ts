@@ -40,11 +40,11 @@ const schema = {
   required: ['name'],
 } as const satisfies Schema;
 
-describe('types', () => {
+describe('Infer, Defaulted', () => {
   type Read = Infer<typeof schema>;
   type Filled = Defaulted<typeof schema>;
 
-  test('follow from the schema', () => {
+  test('the types follow from the schema', () => {
     isType<Equal<Read['name'], string>>();
     isType<Equal<Read['mode'], 'a' | 'b' | undefined>>();
     isType<Equal<Read['size'], string | number | undefined>>();
@@ -57,7 +57,7 @@ describe('types', () => {
     isType<Equal<NonNullable<Filled['list']>[number]['on'], boolean>>();
   });
 
-  test('of the kinds are exact', () => {
+  test('the types of the kinds are exact', () => {
     isType<Equal<HubAutomation['spec']['mode'], 'single' | 'restart' | 'queued' | 'parallel' | undefined>>();
     isType<Equal<HubAutomation['spec']['hubRef']['name'], string>>();
     isType<Equal<HubSpec['service']['port'], number>>();

@@ -27,7 +27,7 @@ interface Pod {
 const pod = (settings?: Partial<SynthSettings>) =>
   (spec('Deployment', settings) as unknown as { template: { spec: Pod } }).template.spec;
 
-describe('the objects of the operator’s pods', () => {
+describe('Operator: the objects of its pods', () => {
   test('replicas are spread over nodes and zones, and share a node when there is no other', () => {
     expect(pod()).toMatchObject({
       topologySpreadConstraints: ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map(

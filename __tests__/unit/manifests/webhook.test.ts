@@ -37,7 +37,7 @@ function takesAnything({ items, properties = {}, additionalProperties, ...schema
   return inner.some((each) => each !== undefined && takesAnything(each));
 }
 
-describe('the webhook', () => {
+describe('AdmissionWebhook', () => {
   test('fails open, soon, and has no side effects', () => {
     const configuration = named(webhook('self-signed'), 'ValidatingWebhookConfiguration', 'hub-operator');
     expect(configuration).toMatchObject({

@@ -74,7 +74,7 @@ const patch = {
   contentType: 'application/apply-patch+yaml',
 } as const;
 
-describe('answers', () => {
+describe('ApiClient: answers', () => {
   test('a JSON answer is parsed, and requests share a connection', async () => {
     const cluster = connect();
     expect(await cluster.request(get)).toEqual({ ok: true });
@@ -152,7 +152,7 @@ describe('answers', () => {
   });
 });
 
-describe('time', () => {
+describe('ApiClient: time', () => {
   test('a request without an answer times out, and its connection is closed', async () => {
     const clock = new ManualClock();
     let closed = false;
@@ -186,7 +186,7 @@ describe('time', () => {
   });
 });
 
-describe('credentials', () => {
+describe('ApiClient: credentials', () => {
   test('a token that was rotated is read again, once', async () => {
     let token = 'old';
     answer = (request, response) =>
@@ -224,7 +224,7 @@ describe('credentials', () => {
   });
 });
 
-describe('the leader signal', () => {
+describe('ApiClient: the leader signal', () => {
   test('only GET is sent after it was aborted', async () => {
     const writing = new AbortController();
     const cluster = connect({ leaderSignal: writing.signal });

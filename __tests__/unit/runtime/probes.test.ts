@@ -25,7 +25,7 @@ async function ask(path: string, answers: Partial<ProbeAnswers> = {}) {
 
 const PLAIN = 'text/plain; charset=utf-8';
 
-describe('the probes of the operator', () => {
+describe('ProbeServer', () => {
   test.each(['/healthz', '/readyz', '/healthz?verbose'])(
     '%s of a process that is well says so',
     async (path) => {

@@ -130,7 +130,7 @@ describe('WorkQueue', () => {
       expect(shop.started).toEqual(['p/first', 'p/b', 'q/d', 'p/a', 'q/c']);
     });
 
-    test('partitions take turns', async () => {
+    test('partitions take turns, one key at a time', async () => {
       const shop = new Workshop({ workers: 1 });
       for (const key of ['p/first', 'p/1', 'p/2', 'q/1', 'q/2', 'r/1']) shop.queue.add(key);
       for (const key of ['p/first', 'p/1', 'q/1', 'r/1', 'p/2']) await shop.finish(key);

@@ -20,7 +20,7 @@ afterEach(async () => {
 
 const writeTool = (folder: string) => writeFile(join(folder, 'tool'), 'works');
 
-describe('the cache of the sandbox', () => {
+describe('cached, contentKey', () => {
   test('builds once and then finds it', async () => {
     const build = jest.fn(writeTool);
     const first = await cached('tool', 'k1', build);

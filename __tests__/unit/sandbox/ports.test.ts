@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { freePorts } from '../../../sandbox/ports';
 import { oneOfThree } from '../../cluster/one-of-three';
 
-describe('free ports', () => {
+describe('freePorts', () => {
   test('gives no port twice, although no server listens on it', async () => {
     const first = await freePorts(150);
     const second = await freePorts(150);

@@ -12,7 +12,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-describe('progress', () => {
+describe('runSteps', () => {
   test('for a log, each step says when it starts and how long it took', async () => {
     jest.useFakeTimers();
     await runSteps(

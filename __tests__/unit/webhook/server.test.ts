@@ -47,7 +47,7 @@ async function send(body: string | Buffer, { path = '/validate', method = 'POST'
 }
 
 describe('AdmissionServer', () => {
-  test('answers a review', async () => {
+  test('answers a review with status 200', async () => {
     expect(await send('{"a":"ä"}')).toEqual({ status: 200, body: 'answer to {"a":"ä"}' });
     expect(statuses).toEqual([200]);
   });

@@ -143,10 +143,10 @@ describe('variables', () => {
   });
 });
 
-describe('what is started', () => {
+describe('commandLine', () => {
   const hub = { hass: '/venv/bin/hass', emptyConfiguration: '/tmp/empty' };
 
-  test('a command, with variables before paths', () => {
+  test('replaces variables before paths', () => {
     const given = container({ command: ['python3', '$(SCRIPT)'], args: ['/config-map/a', '$$(SCRIPT)'] });
     const values = { SCRIPT: '/config/run.py' };
     expect(commandLine(given, values, mounts, hub)).toEqual([
@@ -157,7 +157,7 @@ describe('what is started', () => {
     ]);
   });
 
-  test('without a command: the hub, on what is mounted at /config or on a directory of its own', () => {
+  test('without a command is the hub, with the volume at /config or a directory of its own', () => {
     expect(commandLine(container({}), {}, mounts, hub)).toEqual([
       hub.hass,
       '--config',

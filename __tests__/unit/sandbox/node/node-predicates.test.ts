@@ -34,7 +34,7 @@ const requiring = (key: string, operator: string, values?: string[]) =>
 
 const mismatch = "1 node(s) didn't match Pod's node affinity/selector";
 
-describe('node predicates', () => {
+describe('unschedulable, wantsNode', () => {
   test.each<[string, V1Pod]>([
     ['a plain pod', pod({})],
     ['one with a bound claim', claimed('bound')],

@@ -9,7 +9,7 @@ const directory = mkdtempSync(join(tmpdir(), 'ports-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 const file = join(directory, 'ports.json');
 
-describe('ports of pods', () => {
+describe('Ports', () => {
   test('a name keeps its port, also for the next sandbox', async () => {
     const ports = new Ports(file);
     // Another process may use it meanwhile.

@@ -42,7 +42,7 @@ const target = () => ({
   }),
 });
 
-describe('probes of pods', () => {
+describe('ask, verdicts', () => {
   test('HTTP: 200 to 399 is healthy, and the headers are sent', async () => {
     answers = [200, 302, 404, 503];
     expect(await ask(http, target(), never)).toBeUndefined();

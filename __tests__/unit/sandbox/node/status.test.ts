@@ -37,7 +37,7 @@ const conditionsOf = (init: V1ContainerStatus[], main: V1ContainerStatus[], give
     (statusOf(init, main, given).conditions ?? []).map(({ type, status }) => [type, status]),
   );
 
-describe('status of pods', () => {
+describe('podStatus, waitingStatus', () => {
   test.each<[string, V1ContainerStatus[], V1ContainerStatus[], string, string]>([
     ['nothing started', [waiting('init'), waiting('side')], [waiting('hub')], 'Always', 'Pending'],
     [

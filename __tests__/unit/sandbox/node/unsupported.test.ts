@@ -5,7 +5,7 @@ const pod = (spec: Partial<V1PodSpec>): V1Pod => ({ spec: { containers: [{ name:
 const withContainer = (container: Partial<V1Container>) =>
   pod({ containers: [{ name: 'hub', ...container }] });
 
-describe('unsupported fields', () => {
+describe('unsupportedField', () => {
   test('everything that a hub pod asks for is supported', () => {
     const probe = {
       httpGet: { path: '/', port: 'http', scheme: 'HTTP' },

@@ -26,7 +26,7 @@ const shown = (volume: Omit<V1Volume, 'name'>) =>
     ]),
   );
 
-test('a ConfigMap: every key, text and binary', () => {
+test('a ConfigMap has every key, text and binary', () => {
   expect(shown({ configMap: { name: 'map' } })).toEqual({ a: 'A 644', b: 'B 644', c: '\0\xff 644' });
 });
 
@@ -41,11 +41,11 @@ test('items choose, rename and set modes', () => {
   });
 });
 
-test('a Secret, decoded', () => {
+test('a Secret has its decoded values', () => {
   expect(shown({ secret: { secretName: 'secret' } })).toEqual({ s: 'SECRET 644' });
 });
 
-test('projected: all sources in one directory', () => {
+test('a projected volume has all its sources in one directory', () => {
   const sources = [
     { configMap: { name: 'map', items: [{ key: 'a', path: 'a' }] } },
     { secret: { name: 'secret' } },
@@ -87,7 +87,7 @@ test('the fingerprint tells content, names and modes apart', () => {
   expect(fingerprint(files('a', 'b', 1))).toBe(fingerprint(files('a', 'b', 1)));
 });
 
-describe('on the disk', () => {
+describe('replaceFiles', () => {
   const directory = mkdtempSync(join(tmpdir(), 'volume-'));
   afterAll(() => rmSync(directory, { recursive: true }));
   const put = (files: Record<string, string>) =>

@@ -217,7 +217,7 @@ describe('generateConfiguration', () => {
       );
     });
 
-    test('is no section', () => {
+    test('is not among the sections of the configuration', () => {
       expect([...generate('').sections.keys()]).toEqual(['automation', 'scene', 'script']);
     });
   });

@@ -51,7 +51,7 @@ describe('readSecretsYaml', () => {
   );
 });
 
-describe('values that nothing gives any more', () => {
+describe('writeSecretsYaml: values that no resource has any more', () => {
   test('are in the file, and named', () => {
     const { text, hash } = writeSecretsYaml(
       new Map([['b', '1']]),

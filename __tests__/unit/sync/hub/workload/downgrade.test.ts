@@ -28,7 +28,7 @@ describe('isLower', () => {
     expect(isLower(other, version)).toBe(false);
   });
 
-  test('orders versions strictly', () => {
+  test('of two different versions exactly one is lower, for all versions', () => {
     const part = fc.integer({ min: 0, max: 12 });
     const version = fc
       .tuple(part, part, part, fc.option(part))

@@ -238,7 +238,7 @@ describe('mergePodTemplate', () => {
       );
     });
 
-    test('is idempotent', () => {
+    test('changes nothing when the same part is merged again', () => {
       fc.assert(
         fc.property(template, template, (base, part) => {
           const once = merged(base, part);
