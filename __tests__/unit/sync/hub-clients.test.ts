@@ -6,8 +6,8 @@ import type { ReconcileContext, SyncModule } from '../../../operator/runtime/syn
 import { type Child, childModule } from '../../../operator/sync/child';
 import { HubClients } from '../../../operator/sync/hub-clients';
 import type { Services } from '../../../operator/sync/services';
-import { silentLog } from '../../cluster/silent-log';
 import { ManualClock } from '../manual-clock';
+import { services } from './fixtures';
 
 let secrets: Map<string, ReadonlyMap<string, string>>;
 let phase: string;
@@ -19,7 +19,7 @@ let hubExists: boolean;
 let hubSpec: Hub['spec'];
 let deletionTimestamp: string | undefined;
 let clock: ManualClock;
-let services: Services;
+let given: Services;
 let hubs: HubClients;
 
 beforeEach(() => {
@@ -44,24 +44,21 @@ beforeEach(() => {
         conditions: [{ type: 'Ready', status: ready, reason: 'X', message }],
       },
     }) as unknown as Hub;
-  services = {
+  given = services({
     clock,
-    log: silentLog,
-    settings: { hubSourceAddress: '', allowLocalHubs: false },
     secrets: { get: (_: string, name: string) => Promise.resolve(secrets.get(name)) },
     cache: {
       get: (kind: string, _: string, name: string) =>
-        kind === 'Hub'
+        (kind === 'Hub'
           ? hubExists
             ? hub(name)
             : undefined
           : secrets.has(name)
             ? { metadata: { name, labels: { [HUB_LABEL]: 'villa' } } }
-            : undefined,
+            : undefined) as never,
     },
-    assertLeader: () => undefined,
-  } as unknown as Services;
-  hubs = new HubClients(services);
+  });
+  hubs = new HubClients(given);
 });
 
 afterEach(() => hubs.close());
@@ -158,7 +155,7 @@ describe('childModule', () => {
     forgotten = 0;
     failure = undefined;
     object = 'automation lights';
-    module = childModule<Child>(services, hubs, {
+    module = childModule<Child>(given, hubs, {
       sync: () => Promise.reject(new Error('not asked')),
       remove: () => {
         removed++;

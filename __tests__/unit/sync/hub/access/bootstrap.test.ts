@@ -2,10 +2,8 @@ import { Stopping } from '../../../../../operator/errors';
 import { hub as definition, type Hub } from '../../../../../operator/kinds/index';
 import { defaulted } from '../../../../../operator/kinds/schema';
 import { Bootstrap, type BootstrapState } from '../../../../../operator/sync/hub/access/bootstrap';
-import type { Services } from '../../../../../operator/sync/services';
-import { silentLog } from '../../../../cluster/silent-log';
 import { FakeHub, json } from '../../../client/fake-hub';
-import { ManualClock } from '../../../manual-clock';
+import { services } from '../../fixtures';
 
 // The way through is shown with a real hub (integration); here is what that one cannot be brought to in short time.
 
@@ -44,18 +42,15 @@ beforeEach(async () => {
     message.type === 'auth/current_user'
       ? succeed({ name: 'Ada', is_admin: isAdmin })
       : fail('unknown_command', 'no');
-  const services = {
-    clock: new ManualClock(),
-    log: silentLog,
-    settings: {},
+  const given = services({
     assertLeader: () => {
       if (!isLeader) throw new Stopping('no longer the leader');
     },
     secrets: { get: () => Promise.resolve(new Map(Object.entries({ username: 'ada', password: 'right' }))) },
-    cache: { get: () => hub },
-    applier: { dryRun: () => Promise.resolve() },
-  };
-  bootstrap = new Bootstrap(services as unknown as Services);
+    cache: { get: () => hub as never },
+    applier: { dryRun: () => Promise.resolve(undefined as never) },
+  });
+  bootstrap = new Bootstrap(given);
 });
 afterEach(() => server.close());
 

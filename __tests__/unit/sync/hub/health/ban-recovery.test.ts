@@ -1,10 +1,10 @@
 import type { Hub, HubStatus } from '../../../../../operator/kinds/index';
 import type { Waiting } from '../../../../../operator/runtime/outcome';
-import type { Services } from '../../../../../operator/sync/services';
 import { BanRecovery } from '../../../../../operator/sync/hub/health/ban-recovery';
 import type { HubContext } from '../../../../../operator/sync/hub/steps';
 import { silentLog } from '../../../../cluster/silent-log';
 import { ManualClock } from '../../../manual-clock';
+import { services } from '../../fixtures';
 
 // With a real hub and its bans: integration/hub/ban.test.ts. Here is what happens between two passes.
 
@@ -12,22 +12,27 @@ const clock = new ManualClock();
 const oldPod = { metadata: { name: 'h-0', uid: 'pod-1', creationTimestamp: '2025-12-31T00:00:00Z' } };
 let pod: object;
 let deleted: string[];
-let settings: { podIp: string };
 let unban: BanRecovery;
+
+const banRecovery = (podIp: string) =>
+  new BanRecovery(
+    services({
+      clock,
+      settings: { podIp },
+      cache: { get: (kind: string) => (kind === 'Pod' ? pod : undefined) as never },
+      cluster: {
+        request: ({ method, path }) => {
+          deleted.push(`${method} ${path}`);
+          return Promise.resolve(undefined as never);
+        },
+      },
+    }),
+  );
 
 beforeEach(() => {
   deleted = [];
   pod = oldPod;
-  settings = { podIp: '10.0.0.1' };
-  const services = {
-    clock,
-    settings,
-    cache: { get: (kind: string) => (kind === 'Pod' ? pod : undefined) },
-    cluster: {
-      request: ({ method, path }: { method: string; path: string }) => deleted.push(`${method} ${path}`),
-    },
-  };
-  unban = new BanRecovery(services as unknown as Services);
+  unban = banRecovery('10.0.0.1');
 });
 
 function reconcile(status: HubStatus, enabled = true) {
@@ -103,7 +108,7 @@ describe('BanRecovery', () => {
   });
 
   test('restarts nothing while the operator does not know its own address, and says so', async () => {
-    settings.podIp = '';
+    unban = banRecovery('');
     expect(await reconcile({})).toMatchObject({
       message: expect.stringContaining('POD_IP is not set'),
       conditions: { BanRecoveryFailed: { status: 'True', reason: 'OperatorAddressUnknown' } },
