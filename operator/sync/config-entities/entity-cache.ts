@@ -13,14 +13,17 @@ export interface Operation {
   readonly correction?: string | undefined;
   /** Of the payload that it writes or reloads. A write sends the latest payload and updates this. */
   hash: string;
-  /** The hub has accepted the write. */
-  wrote: boolean;
-  /** The time of the acceptance in milliseconds since the epoch. */
+  /** When the hub accepted the write, in milliseconds since the epoch; undefined: it has not. */
   wroteAt?: number;
   reload?: ReloadResult;
-  error?: Error;
-  ended: boolean;
-  endedAt?: number;
+  /** Undefined: it runs. */
+  end?: End;
+}
+
+/** The end of an operation or a removal. */
+export interface End {
+  readonly at: number;
+  readonly error?: Error | undefined;
 }
 
 /** The deletion of objects of one resource from the hub. */
@@ -28,9 +31,8 @@ export interface Removal {
   readonly kind: ConfigEntityKind;
   readonly ids: readonly string[];
   readonly startedAt: number;
-  error?: Error;
-  ended: boolean;
-  endedAt?: number;
+  /** Undefined: it runs. */
+  end?: End;
 }
 
 /** The hub rejected this payload. It would reject the same one again. */
@@ -111,15 +113,15 @@ export class EntityCache {
   hasUnrecordedResults(): boolean {
     const since = this.clock.monotonic() - RESULT_RETENTION;
     return [...this.entities.values()].some(({ operation, removal }) => {
-      const isRecent = ({ endedAt = Infinity }: { endedAt?: number }) => endedAt > since;
-      return (operation?.wrote && isRecent(operation)) || (removal?.ended && isRecent(removal));
+      const hasWritten = operation?.wroteAt !== undefined && (!operation.end || operation.end.at > since);
+      return hasWritten || (removal?.end && removal.end.at > since);
     });
   }
 
   /** An object with this id is being removed, for whichever resource. */
   isBeingRemoved(kind: ConfigEntityKind, id: string): boolean {
     return [...this.entities.values()].some(
-      ({ removal }) => removal && !removal.ended && removal.kind === kind && removal.ids.includes(id),
+      ({ removal }) => removal && !removal.end && removal.kind === kind && removal.ids.includes(id),
     );
   }
 

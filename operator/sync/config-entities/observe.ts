@@ -87,7 +87,7 @@ export async function observe<R extends Child, S extends ConfigEntitySpec>(
   const now = clock.monotonic();
   const registry = client.entityRegistry;
   // An operation ends on another connection than the one that reports registry changes.
-  const entity = await (cached.operation?.ended
+  const entity = await (cached.operation?.end
     ? registry.findNow(entityType.type, id)
     : registry.find(entityType.type, id));
   const live = entity && (await entityType.readLive(work, entity));

@@ -54,8 +54,8 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
       cached.removal = this.remove(resource, client, ids);
       return false;
     }
-    const { ended, error, startedAt } = cached.removal;
-    if (!ended) {
+    const { end, startedAt } = cached.removal;
+    if (!end) {
       // It is queued behind others, or behind one that hangs. A hub that answers this request is only busy.
       const silentFor = this.services.clock.monotonic() - Math.max(startedAt, hub.answeredAt);
       if (silentFor >= FINALIZER_TRY)
@@ -63,7 +63,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
       return false;
     }
     cached.removal = undefined;
-    if (error !== undefined) throw error;
+    if (end.error !== undefined) throw end.error;
     return true;
   }
 
@@ -92,15 +92,14 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     run: (operation: Operation) => Promise<void>,
   ): void {
     const { cached, resource, client, hash } = work;
-    const operation: Operation = { correction, hash, wrote: false, ended: false };
+    const operation: Operation = { correction, hash };
     cached.operation = operation;
     void run(operation)
-      .catch((error: unknown) => (operation.error = errorOf(error)))
-      .then(() => {
-        operation.ended = true;
-        operation.endedAt = this.services.clock.monotonic();
+      .then(() => undefined, errorOf)
+      .then((error) => {
+        operation.end = { at: this.services.clock.monotonic(), error };
         this.contexts.of(client, resource).drift.ownWorkEnded(this.entityType.type);
-        const hubIsLoading = operation.wrote && !operation.reload;
+        const hubIsLoading = operation.wroteAt !== undefined && !operation.reload;
         this.services.clock.after(hubIsLoading ? USUAL_LOAD_TIME : 0, () => this.requeue(resource));
       });
   }
@@ -111,7 +110,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     operation: Operation,
   ): Promise<S | undefined> {
     let written: S | undefined;
-    operation.wrote = await client.entities.write(this.entityType.type, id, () => {
+    const isAccepted = await client.entities.write(this.entityType.type, id, () => {
       const latest = this.latest(resource);
       if (!latest || this.entityType.id(latest) !== id) return undefined;
       written = this.entityType.spec(latest);
@@ -119,7 +118,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
       operation.hash = payloadHash(payload);
       return payload;
     });
-    if (!operation.wrote) return undefined;
+    if (!isAccepted) return undefined;
     operation.wroteAt = this.services.clock.now();
     const now = this.services.clock.monotonic();
     cached.lastWriteAt = now;
@@ -141,7 +140,6 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
       kind: this.entityType.type,
       ids,
       startedAt: clock.monotonic(),
-      ended: false,
     };
     const removeAll = async () => {
       for (const id of ids) {
@@ -153,10 +151,9 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
       }
     };
     void removeAll()
-      .catch((error: unknown) => (removal.error = errorOf(error)))
-      .then(() => {
-        removal.ended = true;
-        removal.endedAt = clock.monotonic();
+      .then(() => undefined, errorOf)
+      .then((error) => {
+        removal.end = { at: clock.monotonic(), error };
         this.requeue(resource);
       });
     return removal;

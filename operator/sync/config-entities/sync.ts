@@ -68,7 +68,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     const work = this.workOn(resource, client, context);
     if (context.forced) this.invalidate(work);
     this.recordResult(work);
-    if (work.cached.operation?.ended === false && !context.dryRun) return inProgress(entityType, work);
+    const { operation } = work.cached;
+    if (operation && !operation.end && !context.dryRun) return inProgress(entityType, work);
     const observation = await observe(entityType, work, fileReads, this.services.clock);
     if (context.dryRun) return dryRun(entityType, work, observation);
     if (!ownsId(entityType, work)) {
@@ -151,9 +152,11 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
    */
   private recordResult({ cached, hash, payload }: EntityWork<R, S>): void {
     const { operation, failure } = cached;
-    if (!operation?.ended || (operation.error === undefined && operation.hash === hash)) return;
+    if (!operation?.end) return;
+    const { hash: sent, end } = operation;
+    if (end.error === undefined && sent === hash) return;
     cached.operation = undefined;
-    const { error, hash: sent } = operation;
+    const { error } = end;
     if (error instanceof HubRejected) {
       cached.rejection = { hash: sent, error: withHint(error, payload), at: this.services.clock.monotonic() };
       return;

@@ -22,14 +22,24 @@ export interface DesiredContent {
   readonly policy: ReloadPolicy;
 }
 
-/** A load of a content into a hub, in progress or ended. */
-export interface Load {
+/** A load of a content into a hub. */
+interface Load {
   /** Identifies the content and the reload policy. */
   readonly key: string;
-  result?: LoadResult;
-  error?: Error;
-  /** By the monotonic clock. */
-  endedAt?: number;
+  state: LoadState;
+}
+
+type LoadState =
+  | { readonly type: 'running' }
+  | CompletedLoad
+  /** Nothing is known of the content. */
+  | { readonly type: 'failed'; readonly error: Error };
+
+export interface CompletedLoad {
+  readonly type: 'completed';
+  readonly result: LoadResult;
+  /** When it ended, by the monotonic clock. */
+  readonly at: number;
 }
 
 /** The last load of each hub. A load outlives the reconcile that starts it, and requeues its resource when it ends. */
@@ -55,26 +65,28 @@ export class LoadJobs {
   }
 
   isLoading(hub: Hub): boolean {
-    const load = this.loads.get(hub);
-    return load !== undefined && load.endedAt === undefined;
+    return this.loads.get(hub)?.state.type === 'running';
   }
 
-  /** The load of this content that has ended. An error is reported once. */
-  ended(desired: DesiredContent, hub: Hub): Load | undefined {
+  /**
+   * The last load, if it was of this content and has ended.
+   *
+   * @throws the error that it failed with, once
+   */
+  completed(desired: DesiredContent, hub: Hub): CompletedLoad | undefined {
     const load = this.loads.get(hub);
     if (load?.key !== loadKey(desired)) return undefined;
-    if (load.error) {
+    const { state } = load;
+    if (state.type === 'failed') {
       this.loads.delete(hub);
-      throw load.error;
+      throw state.error;
     }
-    return load;
+    return state.type === 'completed' ? state : undefined;
   }
 
   /** A rejection is final: another content, another start of the hub or a request of a person ends it. */
-  isRecent({ endedAt = 0, result }: Load): boolean {
-    return (
-      result?.type === 'rejected' || this.services.clock.monotonic() - endedAt < REJECTED_WRITE_RETRY_INTERVAL
-    );
+  isRecent({ at, result }: CompletedLoad): boolean {
+    return result.type === 'rejected' || this.services.clock.monotonic() - at < REJECTED_WRITE_RETRY_INTERVAL;
   }
 
   /** @param fellBack the pod started with the last good copy on its volume */
@@ -87,7 +99,7 @@ export class LoadJobs {
   ): void {
     const { services } = this;
     const { namespace, name } = desired.resource.metadata;
-    const load: Load = { key: loadKey(desired) };
+    const load: Load = { key: loadKey(desired), state: { type: 'running' } };
     this.loads.set(hub, load);
     const run = async () => {
       const job = {
@@ -104,14 +116,14 @@ export class LoadJobs {
       };
       return this.loader.load(job, this.closing.signal);
     };
-    const end = (fields: Pick<Load, 'result' | 'error'>) => {
-      Object.assign(load, fields, { endedAt: services.clock.monotonic() });
+    const end = (state: LoadState) => {
+      load.state = state;
       services.requeue(desired.resource.kind, namespace, name);
     };
     run().then(
-      (result) => end({ result }),
+      (result) => end({ type: 'completed', result, at: services.clock.monotonic() }),
       (error: unknown) => {
-        end({ error: errorOf(error) });
+        end({ type: 'failed', error: errorOf(error) });
         if (error instanceof Stopping) this.loads.delete(hub); // says nothing of the content
       },
     );

@@ -112,18 +112,18 @@ export class OnlineConfigurations {
       return new Outcomes(resource, content, await this.accepted.get(hub)).loading();
     const accepted = await this.accepted.current(hub, forced);
     const outcomes = new Outcomes(resource, content, accepted);
-    const ended = this.loads.ended(desired, hub);
+    const last = this.loads.completed(desired, hub);
     const verdict = await startVerdict(this.services, hub.metadata.namespace, hub.metadata.name);
-    const settled = !verdict && (await this.settled(desired, hub, client, accepted, ended?.result));
-    const isFinal = ended && !forced && this.loads.isRecent(ended);
-    if (settled && (isFinal || ended?.result?.type !== 'failed')) return settled;
+    const settled = !verdict && (await this.settled(desired, hub, client, accepted, last?.result));
+    const isFinal = last && !forced && this.loads.isRecent(last);
+    if (settled && (isFinal || last?.result.type !== 'failed')) return settled;
     if (verdict && isSameMarker(verdict.marker, content.marker) && !forced)
       return outcomes.checkFailed(verdict.message, false);
     if (await this.hasFailedToStart(desired, client, accepted))
       return outcomes.failedStart(accepted?.marker.configuration);
-    const rejected = !forced && (await this.rejected(desired, client, accepted, ended?.result));
+    const rejected = !forced && (await this.rejected(desired, client, accepted, last?.result));
     if (rejected) return outcomes.checkFailed(rejected, false);
-    const known = isFinal && ended.result;
+    const known = isFinal && last.result;
     if (known) {
       const outcome = await this.known(desired, hub, client, known, outcomes);
       if (outcome) return outcome;

@@ -28,8 +28,8 @@ export interface Removal {
   readonly entryId: string;
   /** By the monotonic clock. */
   readonly startedAt: number;
-  ended: boolean;
-  error?: Error;
+  /** Undefined: it runs. `error`: why the entry is not removed. */
+  end?: { readonly error: Error | undefined };
 }
 
 /** In-memory state of a resource. A restart of the operator loses it. */
@@ -41,11 +41,11 @@ export interface Cached {
   /** The reauth flow that was answered, and with what; and why that failed. */
   reauth?: { readonly key: string; readonly message: string | undefined } | undefined;
   /** Its entry was removed to be created again: no other one is adopted. */
-  isRecreating?: boolean;
+  isRecreating: boolean;
   /** The removal of the entry, when the resource is being deleted. */
   removal?: Removal | undefined;
   /** Values of Secrets, former ones too: the hub may still quote them. */
-  secrets?: ReadonlySet<string>;
+  secrets: ReadonlySet<string>;
   /** Corrections of the title and of `disabled_by`. */
   correction?: Correction | undefined;
 }
@@ -88,7 +88,7 @@ export class HubContext {
 
   of({ metadata: { uid } }: IntegrationResource): Cached {
     let cached = this.cached.get(uid);
-    if (!cached) this.cached.set(uid, (cached = {}));
+    if (!cached) this.cached.set(uid, (cached = { isRecreating: false, secrets: new Set() }));
     return cached;
   }
 
@@ -179,8 +179,7 @@ function isHeldUp(resource: IntegrationResource): boolean {
 
 /** The contexts of all hubs, one for each client. */
 export class HubContexts {
-  /** No further flow is started: the process stops. */
-  draining = false;
+  private draining = false;
   private readonly contexts = new WeakMap<HubClient, HubContext>();
 
   constructor(private readonly services: Services) {}
@@ -194,7 +193,18 @@ export class HubContexts {
     return context;
   }
 
-  find(client: HubClient): HubContext | undefined {
-    return this.contexts.get(client);
+  /** The process stops: no further flow is started, and those that run are given up. */
+  drain(clients: Iterable<HubClient>): void {
+    this.draining = true;
+    for (const client of clients) for (const operation of this.operationsOf(client)) operation.stop();
+  }
+
+  get isDraining(): boolean {
+    return this.draining;
+  }
+
+  /** The operations that run or whose result no reconcile has recorded. */
+  operationsOf(client: HubClient): readonly Operation[] {
+    return this.contexts.get(client)?.operations ?? [];
   }
 }

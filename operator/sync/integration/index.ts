@@ -16,13 +16,11 @@ export function integrationModule(services: Services, hubs: HubClients) {
     /** Gives up the flows that run, and resolves when status has what each came to; those of a hub that hangs are left. */
     async drain(): Promise<void> {
       const { clock } = services;
-      contexts.draining = true;
+      contexts.drain(hubs.all);
       await Promise.all(
         hubs.all.map(async (client) => {
-          const operations = () => contexts.find(client)?.operations ?? [];
-          for (const operation of operations()) operation.stop();
           const recorded = async () => {
-            while (operations().length > 0) await clock.sleep(DRAIN_POLL_INTERVAL);
+            while (contexts.operationsOf(client).length > 0) await clock.sleep(DRAIN_POLL_INTERVAL);
           };
           await whileResponsive(client, clock, recorded());
         }),

@@ -7,7 +7,13 @@ import type { Services } from '../services';
 import type { EntryAcquisition } from './acquisition';
 import { type AnswerHashes, incompleteHash } from './answer-hashes';
 import { failureAfter } from './failures';
-import { type Applied, type Operation, type OperationResult, withoutSubentries } from './operation';
+import {
+  type Applied,
+  type Operation,
+  type OperationEnd,
+  type OperationResult,
+  withoutSubentries,
+} from './operation';
 import { problemText } from './problem-text';
 import { inProgress, stillFailed, withStatus } from './progress';
 import { appliedStatus, entryHashes, NO_ENTRY } from './status-fields';
@@ -21,19 +27,20 @@ export class OperationResults {
   ) {}
 
   /** Takes over what an operation came to. */
-  async record(reconcile: IntegrationReconcile, operation: Operation): Promise<Outcome> {
+  async record(reconcile: IntegrationReconcile, operation: Operation, end: OperationEnd): Promise<Outcome> {
     const { cached, client, context, hub, resource } = reconcile;
-    const { result, error } = operation;
     cached.operation = undefined;
     hub.releaseDomain(resource.metadata.uid);
-    if (!result) {
+    if (end.type === 'failed') {
+      const { error } = end;
       // The operation has ended its flow in the hub.
       if (error instanceof Stopping || error instanceof DeadlineExceeded)
         return inProgress(reconcile, undefined, 0, { pendingFlow: null });
       if (error instanceof HubRejected) return this.rejected(reconcile, operation, error);
       // Whether it was carried out is not known: the pending flow stays in status, and its entry is looked for.
-      throw error ?? new Error('an operation ended without a result');
+      throw error;
     }
+    const { result } = end;
     const summary = { kind: operation.type, result: result.type, flowID: operation.flow?.flowID };
     context.log.info(summary, 'ended config flow');
     switch (result.type) {

@@ -31,6 +31,11 @@ export interface Applied {
   readonly incomplete: ReadonlySet<string>;
 }
 
+/** How an operation ended. */
+export type OperationEnd =
+  | { readonly type: 'completed'; readonly result: OperationResult }
+  | { readonly type: 'failed'; readonly error: Error };
+
 const NONE: ReadonlySet<string> = new Set();
 /** Answers that are no subentries. */
 export const withoutSubentries = (ids: ReadonlySet<string>): Applied => ({
@@ -49,9 +54,8 @@ const RECORD_TIMEOUT = 60_000;
 export class Operation {
   /** The flow that was started last, or is about to start, for status to record. */
   flow: PendingFlow | undefined;
-  ended = false;
-  result: OperationResult | undefined;
-  error: Error | undefined;
+  /** Undefined: it runs. */
+  end: OperationEnd | undefined;
   /** Resolves when it has ended, with any result. */
   readonly done: Promise<void>;
   private readonly stopping = new AbortController();
@@ -71,17 +75,23 @@ export class Operation {
     this.done = Promise.resolve()
       .then(() => run(this))
       .then(
-        (result) => void (this.result = result),
-        (error: unknown) => void (this.error = errorOf(error)),
+        (result): OperationEnd => ({ type: 'completed', result }),
+        (error: unknown): OperationEnd => ({ type: 'failed', error: errorOf(error) }),
       )
-      .then(() => {
-        this.ended = true;
+      .then((end) => {
+        this.end = end;
         onNews();
       });
   }
 
   get signal(): AbortSignal {
     return this.stopping.signal;
+  }
+
+  /** The entry that it made. */
+  get madeEntry(): ConfigEntry | undefined {
+    const { end } = this;
+    return end?.type === 'completed' && end.result.type === 'created' ? end.result.entry : undefined;
   }
 
   /** Gives up before the next request. A flow that is open is ended in the hub. */

@@ -26,9 +26,10 @@ export function startOperation(
   run: (operation: Operation) => Promise<OperationResult>,
 ): Operation {
   const onNews = () => {
-    if (operation.result?.type === 'created') hub.recordOwner(resource, operation.result.entry.entry_id);
+    const { end, madeEntry } = operation;
+    if (madeEntry) hub.recordOwner(resource, madeEntry.entry_id);
     // Also if the result cannot be recorded now, as while the resource is suspended: others of the domain go on.
-    if (operation.ended) hub.releaseDomain(resource.metadata.uid);
+    if (end) hub.releaseDomain(resource.metadata.uid);
     hub.requeue(resource);
   };
   const operation: Operation = new Operation(type, { configHash, hashes, key }, clock, onNews, run);
@@ -44,7 +45,7 @@ export function inProgress(
   fields: Readonly<Record<string, unknown>> = {},
   events: readonly EventSpec[] = [],
 ): Outcome {
-  const flow = operation && !operation.ended ? operation.flow : undefined;
+  const flow = operation && !operation.end ? operation.flow : undefined;
   const { pendingFlow } = status;
   const isNew = flow !== undefined && !isRecorded(flow, pendingFlow);
   if (flow && !isNew) operation!.recorded();

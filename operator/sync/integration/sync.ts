@@ -78,7 +78,7 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
       configHash: recorded(hashes, key).configHash,
       key,
       redact: (text) => mask(client.rest.redact(text)),
-      draining: this.contexts.draining,
+      draining: this.contexts.isDraining,
       previous: conditionOf(resource, 'Ready'),
     };
     const outcome = await this.reconcile(reconcile).catch((error: unknown) => {
@@ -96,12 +96,12 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
   ): Promise<readonly EventSpec[] | Waiting> {
     const hub = this.contexts.of(client, resource);
     const { operation } = hub.of(resource);
-    if (operation && !operation.ended) {
+    if (operation && !operation.end) {
       operation.stop();
       return waiting('ConfigFlowInProgress', 'The flow is being ended in the hub.', API_NOT_LOADED_REQUEUE);
     }
     const { status } = resource;
-    const made = operation?.result?.type === 'created' ? operation.result.entry : undefined;
+    const made = operation?.madeEntry;
     const pendingFlow = status?.pendingFlow;
     if (context.dryRun) {
       this.forget(resource, client);
@@ -154,26 +154,26 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     const cached = hub.of(resource);
     const { clock } = this.services;
     if (cached.removal?.entryId !== entryId) {
-      const removal: Removal = { entryId, startedAt: clock.monotonic(), ended: false };
+      const removal: Removal = { entryId, startedAt: clock.monotonic() };
       cached.removal = removal;
       void client.configEntries
         .remove(entryId)
-        .catch((error: unknown) => (removal.error = errorOf(error)))
-        .then(() => {
-          removal.ended = true;
+        .then(() => undefined, errorOf)
+        .then((error) => {
+          removal.end = { error };
           hub.requeue(resource);
         });
       return false;
     }
-    const { ended, error, startedAt } = cached.removal;
-    if (!ended) {
+    const { end, startedAt } = cached.removal;
+    if (!end) {
       // A hub that answers this request is only busy.
       if (clock.monotonic() - startedAt >= FINALIZER_TRY)
         await client.rest.get('/manifest.json', { token: null, timeout: FINALIZER_TRY });
       return false;
     }
     cached.removal = undefined;
-    if (error) throw error;
+    if (end.error) throw end.error;
     return true;
   }
 
@@ -185,7 +185,9 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
       cached.reauth = undefined;
     }
     if (operation && !context.dryRun)
-      return operation.ended ? this.results.record(reconcile, operation) : inProgress(reconcile, operation);
+      return operation.end
+        ? this.results.record(reconcile, operation, operation.end)
+        : inProgress(reconcile, operation);
     const entries = context.forced
       ? await client.configEntries.refreshed()
       : await client.configEntries.all();
@@ -211,10 +213,7 @@ const isKept = ({ spec: { deletionPolicy }, status }: IntegrationResource): bool
 /** Former values that are remembered of one resource: the oldest are forgotten. */
 const REMEMBERED_SECRETS = 200;
 
-function withFormer(
-  former: ReadonlySet<string> = new Set(),
-  present: readonly string[],
-): ReadonlySet<string> {
+function withFormer(former: ReadonlySet<string>, present: readonly string[]): ReadonlySet<string> {
   const added = present.filter((value) => !former.has(value));
   return added.length === 0 ? former : new Set([...former, ...added].slice(-REMEMBERED_SECRETS));
 }

@@ -11,12 +11,17 @@ import { RegistryWatch, type WatchedEntry } from './watch';
 export interface CachedEntry extends Corrected {
   /** The entry when it was last observed to be as desired. */
   seen?: RegistryRecord | undefined;
-  /** When it was last sent to the hub, on the monotonic clock. */
-  lastWriteAt?: number;
-  /** The hub rejected the last write: its hash, and the outcome. */
-  rejection?: { readonly hash: string; readonly outcome: Outcome } | undefined;
+  lastWrite?: LastWrite;
   /** The missing references, and since when they have not changed, on the monotonic clock. */
   waiting?: { readonly missing: string; readonly since: number } | undefined;
+}
+
+/** The last write of an entry to the hub. */
+export interface LastWrite {
+  /** When it ended, on the monotonic clock. */
+  readonly at: number;
+  /** The hub rejected it: the hash of what was sent, and the outcome. */
+  readonly rejection: { readonly hash: string; readonly outcome: Outcome } | undefined;
 }
 
 /** In-memory state of one hub. */

@@ -177,7 +177,7 @@ export class RegistrySync implements ChildModule<EntryResource> {
     const now = this.services.clock.monotonic();
     const differences = entryDiff(record, desired);
     if (differences.length === 0) {
-      if (now - (cached.lastWriteAt ?? -Infinity) > CORRECTION_LASTED) cached.correction = undefined;
+      if (now - (cached.lastWrite?.at ?? -Infinity) > CORRECTION_LASTED) cached.correction = undefined;
       return this.writes.asDesired(reconcile, record);
     }
     const text = formatDiff(differences, client.rest.redact);

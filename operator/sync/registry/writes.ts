@@ -8,7 +8,7 @@ import type { Services } from '../services';
 import { inProgress, partlyWritten, readyOutcome, rejected } from './conditions';
 import { entryDiff } from './desired';
 import type { EntryType } from './entry-type';
-import type { HubContexts } from './hub-contexts';
+import type { HubContexts, LastWrite } from './hub-contexts';
 import type { EntryReconcile } from './entry-reconcile';
 
 /** Writes entries of one registry to the hub, and compares the hub's answers with the desired entries. */
@@ -42,22 +42,22 @@ export class EntryWrites {
   async send(reconcile: EntryReconcile, write: () => Promise<Outcome>): Promise<Outcome> {
     const { resource, desired, cached } = reconcile;
     const { clock } = this.services;
-    const { lastWriteAt = -Infinity, rejection } = cached;
-    const after = lastWriteAt + MIN_WRITE_INTERVAL - clock.monotonic();
+    const { at, rejection: last }: LastWrite = cached.lastWrite ?? { at: -Infinity, rejection: undefined };
+    const after = at + MIN_WRITE_INTERVAL - clock.monotonic();
     if (after > 0) {
-      if (rejection?.hash === desired.hash) return { ...rejection.outcome, after };
+      if (last?.hash === desired.hash) return { ...last.outcome, after };
       return inProgress(this.entryType, resource, after);
     }
-    cached.rejection = undefined;
+    let rejection: LastWrite['rejection'];
     try {
       return await write();
     } catch (error) {
       if (!(error instanceof HubRejected)) throw error;
       const outcome = rejected(this.entryType, error);
-      cached.rejection = { hash: desired.hash, outcome };
+      rejection = { hash: desired.hash, outcome };
       return outcome;
     } finally {
-      cached.lastWriteAt = clock.monotonic();
+      cached.lastWrite = { at: clock.monotonic(), rejection };
     }
   }
 

@@ -15,7 +15,7 @@ const written = (ago: number): CachedEntity => ({
 });
 const found: CachedEntity = { observed: { source: 'file', hash: 'x', at: NOW - 60_000 } };
 const reload = { ok: true, reloadId: 'r', startedAt: NOW } as const;
-const reloaded: CachedEntity = { ...found, operation: { hash: 'x', wrote: false, ended: true, reload } };
+const reloaded: CachedEntity = { ...found, operation: { hash: 'x', end: { at: 0 }, reload } };
 
 describe('nextLoadStep', () => {
   test.each<[string, LoadPolicy, CachedEntity, LoadStep]>([

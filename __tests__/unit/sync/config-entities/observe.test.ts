@@ -170,7 +170,7 @@ describe('observe', () => {
 
   test('after a reload of ours has succeeded, the hub gets no more time to load what was written', async () => {
     const reload = { ok: true, reloadId: 'r', startedAt: 0 } as const;
-    const operation = { hash: HASH, wrote: true, ended: true, reload };
+    const operation = { hash: HASH, wroteAt: 1, end: { at: 1 }, reload };
     const written = { status: OTHER, observed: { source: 'write', hash: HASH, at: 0 } } as const;
     expect(await observed({ live: LIVE.unequal, file: OTHER }, written)).toMatchObject({ type: 'NotLoaded' });
     const found = await observed({ live: LIVE.unequal, file: OTHER }, { ...written, operation });
