@@ -23,7 +23,7 @@ export class CommunityRemoval {
   private readonly started: number;
 
   constructor(
-    private readonly services: Services,
+    private readonly services: Pick<Services, 'clock' | 'log' | 'requeue'>,
     private readonly hubs: HubClients,
     private readonly installer: Installer,
     private readonly preparations: Preparations,

@@ -45,7 +45,7 @@ export class CommunitySync {
   private readonly verifying = new Set<string>();
 
   constructor(
-    private readonly services: Services,
+    private readonly services: Pick<Services, 'cache' | 'applier' | 'secrets' | 'settings' | 'requeue'>,
     private readonly hubs: HubClients,
     private readonly installer: Installer,
     private readonly preparations: Preparations,

@@ -17,7 +17,7 @@ import { markEntity } from './ownership-label';
 export class Completion<R extends Child, S extends ConfigEntitySpec> {
   constructor(
     private readonly entityType: EntityType<R, S>,
-    private readonly services: Services,
+    private readonly services: Pick<Services, 'cache' | 'clock' | 'log'>,
     private readonly operations: Operations<R, S>,
     private readonly drift: DriftReports,
   ) {}

@@ -24,7 +24,7 @@ export class HubContexts {
   private readonly contexts = new WeakMap<HubClient, HubContext>();
 
   constructor(
-    private readonly services: Services,
+    private readonly services: Pick<Services, 'cache' | 'clock' | 'log' | 'requeue'>,
     private readonly entityTypes: readonly WatchedEntityType[],
   ) {}
 

@@ -21,7 +21,7 @@ import { USUAL_LOAD_TIME } from './load';
 export class Operations<R extends Child, S extends ConfigEntitySpec> {
   constructor(
     private readonly entityType: EntityType<R, S>,
-    private readonly services: Services,
+    private readonly services: Pick<Services, 'cache' | 'clock' | 'requeue'>,
     private readonly contexts: HubContexts,
   ) {}
 

@@ -47,7 +47,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
 
   constructor(
     private readonly entityType: EntityType<R, S>,
-    private readonly services: Services,
+    private readonly services: Pick<Services, 'cache' | 'clock' | 'log' | 'metrics' | 'requeue'>,
     private readonly contexts: HubContexts,
   ) {
     this.operations = new Operations(entityType, services, contexts);

@@ -18,7 +18,7 @@ import { publishConfiguration, publishedConfiguration } from './publish';
  */
 export class FailedStarts {
   constructor(
-    private readonly services: Services,
+    private readonly services: Pick<Services, 'cache' | 'applier'>,
     private readonly hubs: Pick<HubClients, 'contact'>,
     private readonly accepted: AcceptedConfigurations,
     private readonly pods: PodReplacement,

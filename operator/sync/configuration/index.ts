@@ -104,7 +104,7 @@ type Prepared =
 
 /** Generates the files and the Secret that they need besides. */
 async function prepare(
-  services: Services,
+  services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'requeue'>,
   generation: GeneratedConfigurationCache,
   resource: HubConfiguration,
   spec: HubConfigurationSpec,
@@ -139,7 +139,7 @@ const waitForSecret = ({ reason, message }: MissingUrl): Outcome =>
 
 /** Writes the objects only, for a dry run. The hub is not contacted. */
 async function publishOnly(
-  services: Services,
+  services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'requeue'>,
   generation: GeneratedConfigurationCache,
   resource: HubConfiguration,
 ): Promise<Outcome> {

@@ -40,7 +40,7 @@ interface Situation {
  */
 export class OfflineConfigurations {
   constructor(
-    private readonly services: Services,
+    private readonly services: Pick<Services, 'cache' | 'applier' | 'secrets'>,
     private readonly accepted: AcceptedConfigurations,
     private readonly pods: PodReplacement,
     private readonly failedStarts: FailedStarts,

@@ -33,7 +33,7 @@ export class OnlineConfigurations {
   private readonly followed = new WeakMap<HubClient, string>();
 
   constructor(
-    private readonly services: Services,
+    private readonly services: Pick<Services, 'cache' | 'applier' | 'secrets' | 'clock' | 'requeue'>,
     private readonly accepted: AcceptedConfigurations,
     private readonly pods: PodReplacement,
     private readonly loads: LoadJobs,

@@ -182,7 +182,7 @@ export class HubContexts {
   private draining = false;
   private readonly contexts = new WeakMap<HubClient, HubContext>();
 
-  constructor(private readonly services: Services) {}
+  constructor(private readonly services: Pick<Services, 'cache' | 'clock' | 'requeue'>) {}
 
   of(client: HubClient, { metadata: { namespace }, spec: { hubRef } }: IntegrationResource): HubContext {
     let context = this.contexts.get(client);

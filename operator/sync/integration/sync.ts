@@ -38,7 +38,10 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
   private readonly results: OperationResults;
 
   constructor(
-    private readonly services: Services,
+    private readonly services: Pick<
+      Services,
+      'cluster' | 'cache' | 'applier' | 'secrets' | 'clock' | 'metrics'
+    >,
     private readonly contexts: HubContexts,
   ) {
     this.acquisition = new EntryAcquisition(services);

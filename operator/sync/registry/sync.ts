@@ -37,7 +37,7 @@ export class RegistrySync implements ChildModule<EntryResource> {
 
   constructor(
     private readonly entryType: EntryType,
-    private readonly services: Services,
+    private readonly services: Pick<Services, 'cache' | 'clock' | 'metrics'>,
     private readonly contexts: HubContexts,
   ) {
     this.writes = new EntryWrites(entryType, services, contexts);

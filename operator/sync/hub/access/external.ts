@@ -17,7 +17,10 @@ import { type Authenticated, type HubContext, type HubStep, isOutcome } from '..
 type External = NonNullable<HubSpec['external']>;
 
 /** Connects to a hub that runs elsewhere (rules.md, "External hubs"): its token is used and never replaced. */
-export function externalStep(services: Services, hubs: HubClients): HubStep<HubContext, Authenticated> {
+export function externalStep(
+  services: Pick<Services, 'cache' | 'secrets' | 'settings' | 'requeue'>,
+  hubs: HubClients,
+): HubStep<HubContext, Authenticated> {
   const hubStart = new HubStart(services);
   return {
     name: 'external hub',
