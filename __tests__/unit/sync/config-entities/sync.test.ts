@@ -91,8 +91,7 @@ class Bench {
         *ofHub<T extends ClusterObject>(kind: string) {
           yield* ofKind(kind) as ClusterObject[] as T[];
         },
-        get: <T extends ClusterObject>(kind: string) =>
-          (kind === 'Hub' ? hub() : this.resource) as ClusterObject as T,
+        get: (kind: string) => (kind === 'Hub' ? hub() : this.resource) as never,
       },
       requeue: () => void this.requeued++,
     });
