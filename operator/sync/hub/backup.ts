@@ -59,43 +59,63 @@ export function ensureBackupSchedule(
       const secrets = password ? [password.value] : [];
       try {
         await listen(hub, client);
-        const present = await getBackupConfig(client.connection);
-        if (present.create_backup.password !== null) secrets.push(present.create_backup.password);
-        const agents = chooseAgents(spec.backup, present, await listBackupAgents(client.connection));
-        if ('missing' in agents) {
-          conditions['BackupConfigured'] = failed(agents.missing);
-          // Those of an integration appear when it is loaded.
-          requeueAfter(context, DEPENDENCY_REQUEUE);
-          return {};
-        }
-        const contents = {
-          agent_ids: agents.ids,
-          include_database: spec.backup.includeDatabase,
-          password: password?.value ?? (spec.external ? present.create_backup.password : null),
-        };
-        const update = backupDifference(spec.backup, contents, present);
-        if (update) await updateBackupConfig(client.connection, update);
-        const now = update ? await getBackupConfig(client.connection) : present;
-        const running = attemptIsOpen(now) && (await isBackupRunning(client.connection));
-        conditions['BackupConfigured'] = applied(spec.backup);
-        status['backup'] = backupStatus(now, running);
+        await applySchedule(context, spec.backup, password?.value, secrets);
       } catch (error) {
         if (!(error instanceof HubError)) throw error;
-        // The hub went away after it answered, or rejects our token: that says nothing of its backups.
-        if (!(error instanceof HubRejected || error instanceof HubFailed)) {
-          const isOurs = error instanceof HubBanned || error instanceof TokenRejected;
-          requeueAfter(context, isOurs ? 0 : API_NOT_LOADED_REQUEUE);
-          return {};
-        }
-        conditions['BackupConfigured'] = failed(
-          `The hub rejects the backup settings: ${redactor(secrets)(error.message)}`,
-        );
-        // The integration may be loaded later.
-        requeueAfter(context, DEPENDENCY_REQUEUE);
+        reportError(context, error, secrets);
       }
       return {};
     },
   };
+}
+
+/** @param secrets gets the password that the hub has, which its errors may quote */
+async function applySchedule(
+  context: HubContext & Authenticated,
+  desired: BackupSpec,
+  password: string | undefined,
+  secrets: string[],
+): Promise<void> {
+  const {
+    conditions,
+    spec,
+    status,
+    client: { connection },
+  } = context;
+  const present = await getBackupConfig(connection);
+  if (present.create_backup.password !== null) secrets.push(present.create_backup.password);
+  const agents = chooseAgents(desired, present, await listBackupAgents(connection));
+  if ('missing' in agents) {
+    conditions['BackupConfigured'] = failed(agents.missing);
+    // Those of an integration appear when it is loaded.
+    requeueAfter(context, DEPENDENCY_REQUEUE);
+    return;
+  }
+  const contents = {
+    agent_ids: agents.ids,
+    include_database: desired.includeDatabase,
+    password: password ?? (spec.external ? present.create_backup.password : null),
+  };
+  const update = backupDifference(desired, contents, present);
+  if (update) await updateBackupConfig(connection, update);
+  const now = update ? await getBackupConfig(connection) : present;
+  const running = attemptIsOpen(now) && (await isBackupRunning(connection));
+  conditions['BackupConfigured'] = applied(desired);
+  status['backup'] = backupStatus(now, running);
+}
+
+function reportError(context: HubContext, error: HubError, secrets: readonly string[]): void {
+  // The hub went away after it answered, or rejects our token: that says nothing of its backups.
+  if (!(error instanceof HubRejected || error instanceof HubFailed)) {
+    const isOurs = error instanceof HubBanned || error instanceof TokenRejected;
+    requeueAfter(context, isOurs ? 0 : API_NOT_LOADED_REQUEUE);
+    return;
+  }
+  context.conditions['BackupConfigured'] = failed(
+    `The hub rejects the backup settings: ${redactor(secrets)(error.message)}`,
+  );
+  // The integration may be loaded later.
+  requeueAfter(context, DEPENDENCY_REQUEUE);
 }
 
 /** Ids of the hub's own volume: of a hub in a container, and of one with the Supervisor. */

@@ -1,5 +1,6 @@
 import { getConfig } from '../../../client/core';
 import { HubBanned, HubError, TokenRejected } from '../../../client/errors';
+import type { HubClient } from '../../../client/hub-client';
 import { hasLocalHost } from '../../../client/local-address';
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { DEPENDENCY_REQUEUE } from '../../../limits';
@@ -22,53 +23,37 @@ export function externalStep(
   hubs: HubClients,
 ): HubStep<HubContext, Authenticated> {
   const hubStart = new HubStart(services);
+
+  async function observe({ hub, status }: HubContext, url: string, client: HubClient) {
+    const core = await getConfig(client.rest);
+    hubs.healthMonitor.watch(hub, client, stateFingerprint(core));
+    status['version'] = core.version;
+    const problem = (await hubModeProblem(services, hub, core, client)) ?? (await requireAdmin(client));
+    if (problem) return problem;
+    const running = await hubStart.running(hub, client, core);
+    if (isOutcome(running)) return running;
+    if (running.core !== core) hubs.healthMonitor.watch(hub, client, stateFingerprint(running.core));
+    status['phase'] = 'Running';
+    return { url, client, core: running.core };
+  }
+
   return {
     name: 'external hub',
     async run(context) {
-      const { hub, spec, status } = context;
+      const { hub, spec } = context;
       const external = spec.external!;
       const invalid = invalidUrl(external, services.settings.allowLocalHubs);
-      if (invalid) return stalled('InvalidSpec', invalid, { status: { phase: 'Failed', url: null } });
-      if (spec.delivery === 'File') {
-        const message =
-          'spec.delivery: File needs files in the hub’s pod, which an external hub does not have here. Set it to Api.';
-        context.problem = stalled('NotSupportedByExternalHub', message);
-      }
+      if (invalid) return stalled('InvalidSpec', invalid, refused);
+      if (spec.delivery === 'File') context.problem = deliveryProblem;
       const url = new URL(external.url).origin;
       const owner = olderHubOf(services, hub, url);
-      if (owner) {
-        const { namespace, name } = owner.metadata;
-        const message = `The Hub ${namespace}/${name} is older and has the same external.url. Two Hubs would overwrite each other's settings: delete one of them.`;
-        return stalled('DuplicateId', message, {
-          after: DEPENDENCY_REQUEUE,
-          status: { phase: 'Failed', url: null },
-        });
-      }
-      status['url'] = url;
+      if (owner) return duplicateOf(owner);
+      context.status['url'] = url;
       const found = await resolveAccess(services, hub, spec, url);
-      if ('missing' in found) {
-        if (spec.backup)
-          context.conditions['BackupConfigured'] = {
-            status: 'False',
-            reason: 'TokenNotAvailable',
-            message: found.missing,
-          };
-        return waiting('TokenNotAvailable', found.missing, DEPENDENCY_REQUEUE, {
-          status: { phase: 'Pending' },
-        });
-      }
+      if ('missing' in found) return waitForToken(context, found.missing);
       const client = hubs.client(hub, found.access);
       try {
-        const core = await getConfig(client.rest);
-        hubs.healthMonitor.watch(hub, client, stateFingerprint(core));
-        status['version'] = core.version;
-        const problem = (await hubModeProblem(services, hub, core, client)) ?? (await requireAdmin(client));
-        if (problem) return problem;
-        const running = await hubStart.running(hub, client, core);
-        if (isOutcome(running)) return running;
-        if (running.core !== core) hubs.healthMonitor.watch(hub, client, stateFingerprint(running.core));
-        status['phase'] = 'Running';
-        return { url, client, core: running.core };
+        return await observe(context, url, client);
       } catch (error) {
         if (!(error instanceof HubError)) throw error;
         hubs.healthMonitor.watch(hub, client, stateFingerprint(error));
@@ -76,6 +61,24 @@ export function externalStep(
       }
     },
   };
+}
+
+/** The hub is not contacted. */
+const refused = { status: { phase: 'Failed', url: null } } as const;
+
+const deliveryProblem = stalled(
+  'NotSupportedByExternalHub',
+  'spec.delivery: File needs files in the hub’s pod, which an external hub does not have here. Set it to Api.',
+);
+
+function duplicateOf({ metadata: { namespace, name } }: Hub): Outcome {
+  const message = `The Hub ${namespace}/${name} is older and has the same external.url. Two Hubs would overwrite each other's settings: delete one of them.`;
+  return stalled('DuplicateId', message, { after: DEPENDENCY_REQUEUE, ...refused });
+}
+
+function waitForToken({ conditions, spec }: HubContext, message: string): Outcome {
+  if (spec.backup) conditions['BackupConfigured'] = { status: 'False', reason: 'TokenNotAvailable', message };
+  return waiting('TokenNotAvailable', message, DEPENDENCY_REQUEUE, { status: { phase: 'Pending' } });
 }
 
 /** Why a URL must not be used; undefined: it may be. The schema checks most of it. */

@@ -38,15 +38,7 @@ export function podTemplate(
   labels: Readonly<Record<string, string>>,
   hashes: PodHashes,
 ) {
-  const common = {
-    image: imageOf(spec),
-    // Also of the init containers: a quota of limits refuses a pod with a container that has none.
-    ...(spec.resources && { resources: spec.resources }),
-    ...(spec.imagePullPolicy && { imagePullPolicy: spec.imagePullPolicy }),
-    // The last lines of a crashed container are then in the status of the pod, and from there in that of the Hub.
-    terminationMessagePolicy: 'FallbackToLogsOnError',
-  };
-  const names = objectNames(hub.metadata.name);
+  const common = commonFields(spec);
   return {
     metadata: {
       labels,
@@ -63,79 +55,107 @@ export function podTemplate(
       securityContext: { seccompProfile: { type: 'RuntimeDefault' } },
       ...(spec.imagePullSecrets && { imagePullSecrets: spec.imagePullSecrets }),
       ...(spec.hostNetwork && { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' }),
-      initContainers: [
-        {
-          name: PREPARE_CONTAINER,
-          ...common,
-          command: [
-            'python3',
-            '-c',
-            PREPARE_CONFIG,
-            CONFIG,
-            CONFIGURATION,
-            SECRETS,
-            TERMINATION_LOG,
-            `${INIT_VALUES}/${ALLOW_DOWNGRADE_KEY}`,
-          ],
-          volumeMounts: [
-            { name: 'config', mountPath: CONFIG },
-            { name: 'configuration', mountPath: CONFIGURATION, readOnly: true },
-            { name: 'secrets', mountPath: SECRETS, readOnly: true },
-            { name: 'operator-ip', mountPath: INIT_VALUES, readOnly: true },
-          ],
-        },
-        {
-          name: UNBAN_CONTAINER,
-          ...common,
-          command: [
-            'python3',
-            '-c',
-            UNBAN_OPERATOR_IP,
-            `${CONFIG}/ip_bans.yaml`,
-            `${INIT_VALUES}/${OPERATOR_IP_KEY}`,
-            TERMINATION_LOG,
-          ],
-          volumeMounts: [
-            { name: 'config', mountPath: CONFIG },
-            { name: 'operator-ip', mountPath: INIT_VALUES, readOnly: true },
-          ],
-        },
-      ],
-      containers: [
-        {
-          name: HUB_CONTAINER,
-          ...common,
-          env: [{ name: 'TZ', value: spec.timezone }],
-          ports: [{ name: 'http', containerPort: HUB_PORT, protocol: 'TCP' }],
-          // A database migration can take most of an hour, and nothing answers meanwhile.
-          startupProbe: { ...alive, periodSeconds: 2, timeoutSeconds: 5, failureThreshold: 1800 },
-          readinessProbe: { ...alive, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 },
-          livenessProbe: { ...alive, periodSeconds: 30, timeoutSeconds: 10, failureThreshold: 6 },
-          volumeMounts: [
-            { name: 'config', mountPath: CONFIG },
-            { name: 'configuration', mountPath: CONFIGURATION, readOnly: true },
-            { name: 'secrets', mountPath: SECRETS, readOnly: true },
-          ],
-        },
-      ],
-      volumes: [
-        { name: 'config', persistentVolumeClaim: { claimName: claimName(hub) } },
-        // Without its HubConfiguration the pod must still be able to start again, and a hub that runs keeps its files:
-        // beneath the generated content is the last one that the hub accepted.
-        {
-          name: 'configuration',
-          projected: {
-            sources: [
-              { configMap: { name: names.acceptedConfiguration, optional: true } },
-              { configMap: { name: names.configuration, optional: true } },
-            ],
-          },
-        },
-        { name: 'secrets', secret: { secretName: names.secrets, optional: true } },
-        { name: 'operator-ip', configMap: { name: names.operatorIp, optional: true } },
-      ],
+      initContainers: [prepareContainer(common), unbanContainer(common)],
+      containers: [hubContainer(spec, common)],
+      volumes: volumes(hub),
     },
   };
+}
+
+/** Fields of every container. */
+type CommonFields = ReturnType<typeof commonFields>;
+
+function commonFields(spec: HubSpec) {
+  return {
+    image: imageOf(spec),
+    // Also of the init containers: a quota of limits refuses a pod with a container that has none.
+    ...(spec.resources && { resources: spec.resources }),
+    ...(spec.imagePullPolicy && { imagePullPolicy: spec.imagePullPolicy }),
+    // The last lines of a crashed container are then in the status of the pod, and from there in that of the Hub.
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+  };
+}
+
+/** Puts the generated files onto the volume, and refuses a downgrade. */
+function prepareContainer(common: CommonFields) {
+  return {
+    name: PREPARE_CONTAINER,
+    ...common,
+    command: [
+      'python3',
+      '-c',
+      PREPARE_CONFIG,
+      CONFIG,
+      CONFIGURATION,
+      SECRETS,
+      TERMINATION_LOG,
+      `${INIT_VALUES}/${ALLOW_DOWNGRADE_KEY}`,
+    ],
+    volumeMounts: [
+      { name: 'config', mountPath: CONFIG },
+      { name: 'configuration', mountPath: CONFIGURATION, readOnly: true },
+      { name: 'secrets', mountPath: SECRETS, readOnly: true },
+      { name: 'operator-ip', mountPath: INIT_VALUES, readOnly: true },
+    ],
+  };
+}
+
+/** Removes the ban on the operator's address before the hub reads its bans. */
+function unbanContainer(common: CommonFields) {
+  return {
+    name: UNBAN_CONTAINER,
+    ...common,
+    command: [
+      'python3',
+      '-c',
+      UNBAN_OPERATOR_IP,
+      `${CONFIG}/ip_bans.yaml`,
+      `${INIT_VALUES}/${OPERATOR_IP_KEY}`,
+      TERMINATION_LOG,
+    ],
+    volumeMounts: [
+      { name: 'config', mountPath: CONFIG },
+      { name: 'operator-ip', mountPath: INIT_VALUES, readOnly: true },
+    ],
+  };
+}
+
+function hubContainer({ timezone }: HubSpec, common: CommonFields) {
+  return {
+    name: HUB_CONTAINER,
+    ...common,
+    env: [{ name: 'TZ', value: timezone }],
+    ports: [{ name: 'http', containerPort: HUB_PORT, protocol: 'TCP' }],
+    // A database migration can take most of an hour, and nothing answers meanwhile.
+    startupProbe: { ...alive, periodSeconds: 2, timeoutSeconds: 5, failureThreshold: 1800 },
+    readinessProbe: { ...alive, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 },
+    livenessProbe: { ...alive, periodSeconds: 30, timeoutSeconds: 10, failureThreshold: 6 },
+    volumeMounts: [
+      { name: 'config', mountPath: CONFIG },
+      { name: 'configuration', mountPath: CONFIGURATION, readOnly: true },
+      { name: 'secrets', mountPath: SECRETS, readOnly: true },
+    ],
+  };
+}
+
+function volumes(hub: Hub) {
+  const names = objectNames(hub.metadata.name);
+  return [
+    { name: 'config', persistentVolumeClaim: { claimName: claimName(hub) } },
+    // Without its HubConfiguration the pod must still be able to start again, and a hub that runs keeps its files:
+    // beneath the generated content is the last one that the hub accepted.
+    {
+      name: 'configuration',
+      projected: {
+        sources: [
+          { configMap: { name: names.acceptedConfiguration, optional: true } },
+          { configMap: { name: names.configuration, optional: true } },
+        ],
+      },
+    },
+    { name: 'secrets', secret: { secretName: names.secrets, optional: true } },
+    { name: 'operator-ip', configMap: { name: names.operatorIp, optional: true } },
+  ];
 }
 
 /** `repository:tag`, or `repository@sha256:…` */
