@@ -103,6 +103,8 @@ export interface ConfigEntry {
   readonly supports_reconfigure: boolean;
   readonly supported_subentry_types: Readonly<Record<string, { readonly supports_reconfigure: boolean }>>;
   readonly error_reason_translation_key: string | null;
+  /** Seconds since 1970. Absent in hubs before 2024.8. */
+  readonly created_at?: number;
 }
 
 /** A part of a config entry. */

@@ -155,8 +155,8 @@ export const configuration = defineChild({
       resource.spec.recorder?.databaseSecretRef?.name,
     ),
   ],
-  // A hub has one configuration.
   validated: true,
+  // A hub has one configuration.
   identity: (resource) => `configuration of ${hubOfChild(resource)}`,
   owns: ['ConfigMap', 'Secret'],
   access: [

@@ -281,8 +281,8 @@ export const integration = defineChild({
     ];
     return [...hubAndToken(resource), ...secretReferences(...new Set(given.flatMap(secretsOf)))];
   },
-  // Without a title, the entry is known only after it was found or created.
   validated: true,
+  // Without a title, the entry is known only after it was found or created.
   identity: ({ spec: { domain, title }, status: seen }) =>
     title === undefined ? seen?.entryID : `${domain}/${title}`,
   access: [

@@ -35,6 +35,8 @@ export class EntryAcquisition {
     const { pendingFlow } = status;
     if (pendingFlow) {
       if (cached.startedAt === pendingFlow.startedAt) return this.create(reconcile, pendingFlow.replaces);
+      const running = hub.runningFlow(resource);
+      if (running) return domainBusy(running);
       const [made, ...others] = await this.endPending(resource, client, hub);
       if (made && others.length === 0) return this.own(reconcile, made, status.answerHashes ?? {}, {});
       const events = made ? [leftEntries([made, ...others])] : [];
@@ -62,10 +64,7 @@ export class EntryAcquisition {
   ): Outcome {
     const { cached, hub, resource, spec } = reconcile;
     const busy = hub.acquireDomain(resource);
-    if (busy) {
-      const message = `Waiting for the config flow of ${busy.metadata.name}: one of ${spec.domain} runs at a time.`;
-      return waiting('ConfigFlowInProgress', message, DOMAIN_BUSY_REQUEUE);
-    }
+    if (busy) return domainBusy(busy);
     const startedAt = timestamp(this.services.clock.now());
     cached.startedAt = startedAt;
     const entryIDs = [...entries.values()]
@@ -180,6 +179,11 @@ export class EntryAcquisition {
     );
     return inProgress(reconcile, operation);
   }
+}
+
+export function domainBusy({ metadata: { name }, spec: { domain } }: IntegrationResource): Outcome {
+  const message = `Waiting for the config flow of ${name}: one of ${domain} runs at a time.`;
+  return waiting('ConfigFlowInProgress', message, DOMAIN_BUSY_REQUEUE);
 }
 
 /** Entries that no resource takes after a crash: the flow may have made one of them, and a person may have. */

@@ -110,6 +110,11 @@ export class HubContext {
     this.ownerByEntry.set(entryId, uid);
   }
 
+  /** It does not own the entry after all. */
+  releaseEntry({ metadata: { uid } }: IntegrationResource, entryId: string): void {
+    if (this.ownerByEntry.get(entryId) === uid) this.ownerByEntry.delete(entryId);
+  }
+
   /** The other resource that owns the entry. */
   ownerOf(entryId: string, { metadata: { uid } }: IntegrationResource): IntegrationResource | undefined {
     const recordedOwner = this.ownerByEntry.get(entryId);
@@ -121,22 +126,33 @@ export class HubContext {
   }
 
   /**
-   * Lets at most one flow of a domain run that may make an entry: after a crash, the entry that it made is recognized by that. Returns the
-   * resource whose flow runs; undefined: this one may start its own.
+   * Lets at most one flow of a domain run that may make an entry: after a crash, the entry that it made is recognized by
+   * that. Returns the resource whose flow runs; undefined: this one may start its own.
    */
   acquireDomain(resource: IntegrationResource): IntegrationResource | undefined {
-    const { domain } = resource.spec;
     const { uid } = resource.metadata;
-    for (const other of this.resources()) {
-      if (other.metadata.uid === uid || other.spec.domain !== domain) continue;
-      const isRunning = this.runningFlows.get(domain) === other.metadata.uid;
-      // Of a process that crashed: this one ends it first.
-      const { pendingFlow } = other.status ?? {};
-      const isPending = pendingFlow !== undefined && mayMakeEntry(pendingFlow) && !isHeldUp(other);
-      if (isRunning || isPending) return other;
-    }
-    this.runningFlows.set(domain, uid);
+    const running = this.runningFlow(resource);
+    if (running) return running;
+    // Of a process that crashed: this one ends it first. Of two such resources, one does not wait for the other.
+    const isFirst = (other: IntegrationResource) => !isInterrupted(resource) || other.metadata.uid < uid;
+    const interrupted = this.othersOfDomain(resource).find(
+      (other) => isInterrupted(other) && !isHeldUp(other) && isFirst(other),
+    );
+    if (interrupted) return interrupted;
+    this.runningFlows.set(resource.spec.domain, uid);
     return undefined;
+  }
+
+  /** The other resource of the domain whose flow this process runs. */
+  runningFlow(resource: IntegrationResource): IntegrationResource | undefined {
+    const holder = this.runningFlows.get(resource.spec.domain);
+    return this.othersOfDomain(resource).find(({ metadata: { uid } }) => uid === holder);
+  }
+
+  private othersOfDomain({ metadata: { uid }, spec: { domain } }: IntegrationResource) {
+    return [...this.resources()].filter(
+      (other) => other.metadata.uid !== uid && other.spec.domain === domain,
+    );
   }
 
   releaseDomain(uid: string): void {
@@ -170,6 +186,10 @@ export class HubContext {
     return this.services.cache.ofHub<IntegrationResource>(integration.kind, this.namespace, this.hubName);
   }
 }
+
+/** It has a flow of a process that crashed, or its own that runs. */
+const isInterrupted = ({ status: { pendingFlow } = {} }: IntegrationResource): boolean =>
+  pendingFlow !== undefined && mayMakeEntry(pendingFlow);
 
 /** It does not continue its flow before something else changes: others of its domain do not wait for that. */
 function isHeldUp(resource: IntegrationResource): boolean {

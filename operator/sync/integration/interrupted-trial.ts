@@ -1,36 +1,50 @@
 import type { ConfigEntry } from '../../client/flow-step';
+import type { Clock } from '../../clock';
+import type { PendingFlow } from '../../kinds/integration';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { Outcome } from '../../runtime/outcome';
-import { type EntryAcquisition, leftEntries } from './acquisition';
+import { domainBusy, type EntryAcquisition, leftEntries } from './acquisition';
 import { type AnswerHashes, changedAnswers, isComparable, recorded, withMoves } from './answer-hashes';
 import { removeEntry } from './entry-removal';
+import { isOfTrial } from './pending-flow';
 import { inProgress } from './progress';
 import { entryHashes } from './status-fields';
 import type { IntegrationReconcile } from './integration-reconcile';
 
 /** States in which an entry is set up or removed: what comes of it shows whether it stays. */
 const CHANGING = ['setup_in_progress', 'unload_in_progress'];
-/** Milliseconds until such an entry is checked again. */
+/** Milliseconds until such an entry is checked again, and for which it is waited for: the hub sets no limit. */
 const CHANGING_REQUEUE = 2_000;
+const CHANGING_LIMIT = 10 * 60_000;
 
 /**
  * Ends the trial of a flow that a process did not finish, so that one entry remains (rules.md, "Integrations"). A second
- * entry that the trial made takes the place of the present one, as the flow that makes an entry is taken for that of its
- * resource: since it may be a person's all the same, it is not removed.
+ * entry that the trial made takes the place of the present one. Where a person may have made it, both stay, and an event
+ * says so.
  */
 export async function endTrial(
   reconcile: IntegrationReconcile,
+  pending: PendingFlow,
   acquisition: EntryAcquisition,
+  clock: Clock,
 ): Promise<Outcome> {
   const { client, draining, hub, resource, status } = reconcile;
   const ended = { pendingFlow: null };
   if (draining) return inProgress(reconcile, undefined);
+  const running = hub.runningFlow(resource);
+  if (running) return domainBusy(running);
   const found = await acquisition.endPending(resource, client, hub);
   const [made] = found;
   if (!made) return inProgress(reconcile, undefined, 0, ended);
-  const left = () => inProgress(reconcile, undefined, 0, ended, [leftEntries(found)]);
-  if (found.length > 1) return left();
-  if (CHANGING.includes(made.state)) return inProgress(reconcile, undefined, CHANGING_REQUEUE);
+  const left = () => {
+    hub.releaseEntry(resource, made.entry_id);
+    return inProgress(reconcile, undefined, 0, ended, [leftEntries(found)]);
+  };
+  if (found.length > 1 || !isOfTrial(made, pending)) return left();
+  if (CHANGING.includes(made.state))
+    return clock.now() - Date.parse(pending.startedAt ?? '') < CHANGING_LIMIT
+      ? inProgress(reconcile, undefined, CHANGING_REQUEUE)
+      : left();
   const replaced = (await client.configEntries.all()).get(status.entryID!);
   if (replaced && !isStillDue(reconcile)) return left();
   hub.recordOwner(resource, made.entry_id); // no other resource adopts it meanwhile

@@ -63,6 +63,9 @@ export class OperationResults {
           adoptionEvents(result.applied),
         );
       case 'recreate': {
+        // The answers changed while the flow was tried: what they ask for now is checked first.
+        if (operation.sent.configHash !== reconcile.configHash)
+          return inProgress(reconcile, undefined, 0, { pendingFlow: null });
         const message = `The entry is removed and created again: no form of it has ${result.changed.join(', ')}, or reconfigure is Recreate.`;
         const event: EventSpec = { type: 'Warning', reason: 'EntryRecreated', message };
         const entries = await client.configEntries.refreshed();

@@ -22,7 +22,7 @@ import { endTrial } from './interrupted-trial';
 import { abortFlow } from './interrupted-update';
 import { EntryMaintenance } from './maintenance';
 import { OperationResults } from './operation-results';
-import { isTrial, mayMakeEntry } from './pending-flow';
+import { isOfTrial, isTrial, mayMakeEntry } from './pending-flow';
 import { inProgress } from './progress';
 import { redacted } from './redacted-outcome';
 import type { IntegrationReconcile } from './integration-reconcile';
@@ -119,7 +119,9 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     const isUnstarted = removing !== undefined && removing === pendingFlow?.replaces;
     const mayHaveMade = pendingFlow !== undefined && mayMakeEntry(pendingFlow) && !made && !isUnstarted;
     const found = mayHaveMade ? await this.acquisition.endPending(resource, client, hub) : [];
-    const left = made ?? (found.length === 1 ? found[0] : undefined);
+    const [only] = found.length === 1 ? found : [];
+    const isPersons = only !== undefined && isTrial(pendingFlow!) && !isOfTrial(only, pendingFlow!);
+    const left = made ?? (isPersons ? undefined : only);
     const own = status?.entryID ?? (left ? undefined : pendingFlow?.replaces);
     const ids = [
       ...(left && resource.spec.deletionPolicy !== 'Orphan' ? [left.entry_id] : []),
@@ -129,7 +131,7 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
       if (!(await this.ensureRemoved(resource, client, id)))
         return waiting('ConfigFlowInProgress', 'The entry is being removed from the hub.', FINALIZER_TRY);
     this.forget(resource, client);
-    return found.length > 1 ? [leftEntries(found)] : [];
+    return found.length > 1 || isPersons ? [leftEntries(found)] : [];
   }
 
   objectOf(resource: IntegrationResource): string | undefined {
@@ -203,7 +205,9 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
       );
     if (status.entryID === undefined && reconcile.draining) return inProgress(reconcile, undefined);
     if (status.entryID === undefined) return this.acquisition.acquire(reconcile, entries);
-    if (status.pendingFlow && isTrial(status.pendingFlow)) return endTrial(reconcile, this.acquisition);
+    const { pendingFlow } = status;
+    if (pendingFlow && isTrial(pendingFlow))
+      return endTrial(reconcile, pendingFlow, this.acquisition, this.services.clock);
     if (!entry) return this.maintenance.onMissing(reconcile, status.entryID);
     return this.maintenance.maintain(reconcile, entry);
   }

@@ -67,6 +67,8 @@ export class FakeHub {
   onEnabled: (id: string, enabled: boolean) => void = (id, enabled) =>
     this.set(id, { disabled_by: enabled ? null : 'user', state: enabled ? 'loaded' : 'not_loaded' });
   isSilent = false;
+  /** Milliseconds since 1970. */
+  now = (): number => 0;
   private count = 0;
 
   set(id: string, fields: Partial<ConfigEntry>): void {
@@ -75,7 +77,7 @@ export class FakeHub {
 
   /** Ends a flow with a new entry. */
   created(fields: Partial<ConfigEntry> = {}): Step {
-    const entry = anEntry({ entry_id: `made-${++this.count}`, ...fields });
+    const entry = anEntry({ entry_id: `made-${++this.count}`, created_at: this.now() / 1_000, ...fields });
     this.entries.set(entry.entry_id, entry);
     return { type: 'create_entry', result: entry };
   }

@@ -32,6 +32,7 @@ export class House {
   private readonly requeued = new Set<string>();
 
   constructor() {
+    this.hub.now = () => this.clock.now();
     this.start();
   }
 

@@ -158,6 +158,28 @@ describe('endTrial', () => {
       ]);
     });
 
+    test('neither takes nor removes an entry that was not made right then', async () => {
+      await killed();
+      hub.set(second, { created_at: hub.entries.get(second)!.created_at! + 61 });
+      expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+      expect(hub.calls).not.toContain(`remove ${second}`);
+      expect(hub.entries.get(second)).toMatchObject({ title: 'door' });
+      expect(house.status('one').entryID).not.toBe(second);
+      expect(house.events).toMatchObject([
+        { reason: 'ConfigFlowFailed', message: expect.stringContaining('“door”') },
+        { reason: 'EntryRecreated' },
+      ]);
+    });
+
+    test('does not remove such an entry with the resource, and names it', async () => {
+      await killed();
+      hub.set(second, { created_at: hub.entries.get(second)!.created_at! + 61 });
+      expect(await house.remove('one')).toMatchObject({ type: 'Waiting' });
+      await house.clock.advance(0);
+      expect(await house.remove('one')).toMatchObject([{ reason: 'ConfigFlowFailed' }]);
+      expect(ids()).toEqual([second]);
+    });
+
     test('removes nothing if the change was taken back meanwhile', async () => {
       await killed();
       house.apply('one', spec('lamp'));
@@ -197,6 +219,17 @@ describe('endTrial', () => {
       hub.entries.delete(second);
       expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
       expect(ids()).toEqual([house.status('one').entryID]);
+    });
+
+    test('waits for ten minutes for an entry that the hub does not get set up', async () => {
+      await killed();
+      hub.set(second, { state: 'setup_in_progress' });
+      expect(await house.settle('one')).toMatchObject({ type: 'Waiting' });
+      expect(house.events).toEqual([]);
+      await house.clock.advance(10 * 60_000);
+      await house.settle('one');
+      expect(house.events).toMatchObject([{ reason: 'ConfigFlowFailed' }, { reason: 'EntryRecreated' }]);
+      expect(hub.calls).not.toContain(`remove ${second}`);
     });
 
     test('takes it also if the former one was removed by a person, also with driftPolicy Warn', async () => {
@@ -262,6 +295,23 @@ describe('endTrial', () => {
 });
 
 describe('trialProblem', () => {
+  test('does not recreate an entry whose answers were taken back meanwhile', async () => {
+    const spec = scenarios[0]![2];
+    const id = await aReadyOne(afterMenu, spec('lamp'));
+    house.apply('two', { title: 'gate', ...spec('gate') });
+    await house.until('two', () => house.status('two').pendingFlow?.flowID !== undefined);
+    house.apply('one', spec('door'));
+    await house.settle('one');
+    house.apply('one', spec('lamp'));
+    await house.settle('two');
+    await house.clock.advance(2_000);
+    expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+    expect(hub.calls).not.toContain(`remove ${id}`);
+    expect(house.status('one').entryID).toBe(id);
+    expect(house.status('one').pendingFlow).toBeUndefined();
+    expect(hub.entries.size).toBe(2);
+  });
+
   test('waits while another flow of the domain runs', async () => {
     const spec = scenarios[0]![2];
     await aReadyOne(afterMenu, spec('lamp'));
@@ -276,5 +326,28 @@ describe('trialProblem', () => {
     expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
     expect(hub.entries.get(house.status('one').entryID!)).toMatchObject({ title: 'door' });
     expect(hub.entries.size).toBe(2);
+  });
+});
+
+describe('acquireDomain', () => {
+  test('two resources whose flows were interrupted do not wait for each other', async () => {
+    const spec = scenarios[0]![2];
+    hub.scriptOf = () => afterMenu;
+    for (const name of ['one', 'two']) {
+      house.apply(name, { title: name, ...spec('lamp') });
+      await house.settle(name);
+    }
+    for (const name of ['one', 'two']) {
+      const { entryID, ...status } = house.status(name);
+      const pendingFlow = { startedAt: '2026-01-01T00:00:00Z', entryIDs: ids(), replaces: entryID! };
+      house.resources.set(name, { ...house.resources.get(name)!, status: { ...status, pendingFlow } });
+    }
+    house.start();
+    for (let pass = 0; pass < 4; pass++)
+      for (const name of ['two', 'one']) {
+        await house.settle(name);
+        await house.clock.advance(2_000);
+      }
+    expect(ids()).toEqual([house.status('one').entryID, house.status('two').entryID]);
   });
 });
