@@ -7,6 +7,7 @@ import { removeRemains } from '../sandbox/real-node';
 import { whyNoRealNode } from '../sandbox/real-node/requirements';
 import { whyNoNodeSoftware } from '../sandbox/real-node/software';
 import { errorLine, formatError } from '../sandbox/sandbox-error';
+import { faulty, killed, noCluster, notRun, type Outcome, resultsSoFar } from './runner/node-outcome';
 import { seed } from './seed';
 
 /**
@@ -26,6 +27,8 @@ interface Result {
   readonly failed: number;
   /** Full names of the tests. */
   readonly skipped: readonly string[];
+  /** Failures beside tests that nothing else explains. */
+  readonly failures?: readonly string[];
   readonly files: readonly { readonly name: string; readonly seconds: number }[];
   readonly seconds: number;
 }
@@ -54,7 +57,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (totalmem() > 12 * GIB) process.env['HUB_SANDBOX_GOGC'] ??= '800';
   process.env['TEST_DURATIONS'] = join(cacheRoot(), 'test-durations.json');
   const began = Date.now();
-  if (args.includes('--node')) return report(await nodeTests(pattern), since(began));
+  if (args.includes('--node')) return report([await nodeTests(pattern)], since(began));
   const runners = pattern
     ? [files(pattern)]
     : args.includes('--quick')
@@ -68,7 +71,7 @@ async function main(args: readonly string[]): Promise<number> {
   const results = (await Promise.all(runners)).flat();
   // Afterwards: the hubs of both would need more memory than most machines have.
   if (args.includes('--with-node'))
-    results.push(...(await nodeTests(pattern, isLong ? undefined : began + TOTAL_TIMEOUT)));
+    results.push(await nodeTests(pattern, isLong ? undefined : began + TOTAL_TIMEOUT));
   else console.log('skipped: real node: make test-node runs its tests');
   return report(results, since(began));
 }
@@ -86,65 +89,67 @@ const NODE_LEAST = 25 * MINUTE;
 const tooLate = `all tests may take ${TOTAL_TIMEOUT / MINUTE} min, and less than ${NODE_LEAST / MINUTE} are left`;
 
 /**
- * Where this machine cannot run a real node, a line says why, and there is no result.
- *
  * @param end when they are to be through, in milliseconds since 1970: what is not done by then is skipped, and so are all if the
- *   cluster cannot be started. Absent: both are failures.
+ *   cluster cannot be had for a reason of the machine. Absent: both are failures.
  */
-async function nodeTests(pattern: string | undefined, end = Infinity): Promise<Result[]> {
-  const skipped = (why: string) => {
-    console.log(`skipped: real node: ${why}`);
-    return [];
-  };
-  const failed = { name: 'real node', passed: 0, failed: 1, skipped: [], files: [], seconds: 0 };
-  const obstacle = await whyNoRealNode();
-  if (obstacle !== undefined) return skipped(obstacle);
-  const spare = () => end - Date.now() - NODE_LEAST;
-  if (spare() < 0) return skipped(tooLate);
+async function nodeTests(pattern: string | undefined, end?: number): Promise<Result> {
+  const began = Date.now();
+  const without = (outcome: Outcome): Result => ({
+    name: 'real node',
+    ...outcome,
+    files: [],
+    seconds: since(began),
+  });
+  const isAsked = end === undefined;
+  const spare = () => (end ?? Infinity) - Date.now() - NODE_LEAST;
   try {
+    const obstacle = await whyNoRealNode();
+    if (obstacle !== undefined) return without(notRun(obstacle));
+    if (spare() < 0) return without(notRun(tooLate));
     const missing = await whyNoNodeSoftware('plain', Math.min(NODE_BUILD_TIMEOUT, spare()));
-    if (missing !== undefined) return skipped(missing);
+    if (missing !== undefined) return without(noCluster(missing, isAsked));
   } catch (error) {
     console.error(formatError(error));
-    return [failed];
+    return without(faulty);
   }
-  const selection = pattern === undefined ? [] : [`--testPathPatterns=${pattern}`];
-  const timeout = Math.min(NODE_TIMEOUT, end - Date.now());
-  const isAsked = end === Infinity;
-  const { result, reason } = await nodeJest(selection, timeout);
-  if (reason === undefined) return [result];
-  if (!isAsked && result.passed + result.failed === 0) return skipped(reason);
-  return [{ ...result, failed: result.failed + (isAsked ? 1 : 0), skipped: [`real node: ${reason}`] }];
+  const timeout = Math.min(NODE_TIMEOUT, (end ?? Infinity) - Date.now());
+  const { result, outcome } = await nodeJest(pattern, timeout, isAsked);
+  return outcome ? without(outcome) : result;
 }
 
 /**
- * Runs jest, which is killed after so many milliseconds: then the results are those of the files that were through.
+ * Runs jest, which is killed after so many milliseconds.
  *
- * @returns with the reason why it has not run to its end
+ * @returns with the outcome, if it has not run to its end
  */
 async function nodeJest(
-  selection: readonly string[],
+  pattern: string | undefined,
   timeout: number,
-): Promise<{ result: Result; reason?: string }> {
+  isAsked: boolean,
+): Promise<{ result: Result; outcome?: Outcome }> {
   const began = Date.now();
   const [obstacle, soFar] = ['node-obstacle.txt', 'node-results.jsonl'].map((name) =>
     join(repository, 'build', name),
   ) as [string, string];
   for (const file of [obstacle, soFar]) await rm(file, { force: true });
+  const selection = pattern === undefined ? [] : [`--testPathPatterns=${pattern}`];
   const result = await jest('real node', ['--config=jest.node.config.mjs', ...selection], {
     timeout,
     environment: { HUB_NODE_OBSTACLE: obstacle, TEST_RESULTS_SO_FAR: soFar },
   });
   if (result.files.length > 0) return { result };
-  const reason =
-    (await readFile(obstacle, 'utf8').catch(() => '')) ||
-    (Date.now() - began < timeout ? '' : `what was not through after ${Math.round(timeout / MINUTE)} min`);
-  if (reason === '') return { result };
+  const isKilled = Date.now() - began >= timeout;
+  const read = (file: string) => readFile(file, 'utf8').catch(() => '');
+  const reason = await read(obstacle);
+  if (reason === '' && !isKilled) return { result };
   await removeRemains().catch((error: unknown) => console.log(`left behind: ${errorLine(error)}`));
-  const lines = (await readFile(soFar, 'utf8').catch(() => '')).split('\n').filter(Boolean);
-  const files = lines.map((line) => JSON.parse(line) as { passed: number; failed: number });
-  const sum = (key: 'passed' | 'failed') => files.reduce((total, file) => total + file[key], 0);
-  return { result: { ...result, passed: sum('passed'), failed: sum('failed') }, reason };
+  return {
+    result,
+    outcome:
+      reason !== ''
+        ? noCluster(reason, isAsked)
+        : killed(resultsSoFar(await read(soFar)), Math.round(timeout / MINUTE), isAsked),
+  };
 }
 
 /** One after another, in the gaps that the tests in the cluster leave. */
@@ -249,6 +254,7 @@ function report(results: readonly Result[], seconds: number): number {
       `${name.padEnd(28)} ${passed} passed, ${failed} failed, ${skipped.length} skipped (${seconds} s)`,
     );
   for (const name of results.flatMap(({ skipped }) => skipped)) console.log(`skipped: ${name}`);
+  for (const line of results.flatMap(({ failures = [] }) => failures)) console.log(`failed: ${line}`);
   const slowest = results
     .flatMap(({ files }) => files)
     .sort((a, b) => b.seconds - a.seconds)

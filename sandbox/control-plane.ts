@@ -4,7 +4,7 @@ import { get as httpsGet } from 'node:https';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runCommand } from './command';
-import { SandboxError, stepError } from './sandbox-error';
+import { SandboxError, serverError } from './sandbox-error';
 import { writeKubeconfig } from './kubeconfig';
 import { freePorts } from './ports';
 import { SandboxProcess } from './process';
@@ -229,7 +229,7 @@ export class ControlPlane {
   }
 
   private async startFailure(component: Component, process: SandboxProcess): Promise<SandboxError> {
-    return stepError(`Starting ${component}`, await readFile(process.logFile, 'utf8'), process.logFile);
+    return serverError(component, await readFile(process.logFile, 'utf8'), process.logFile);
   }
 
   /** Whether the components that start after it can use it. */

@@ -20,58 +20,101 @@ interface Diagnosis {
   readonly pattern: RegExp;
   readonly reason: string;
   readonly hint: string;
+  /** Whether the machine or its network is the cause. false: a fault of the repository can print the same. */
+  readonly isOfMachine: boolean;
+  /** Whether it says why a download failed: a server prints the same of its own connections. */
+  readonly isOfDownload?: true;
 }
 
-// Errors of Go, uv, pip, etcd, the API server and Node that have their cause on the developer's machine. The first
-// match wins.
+// Errors of Go, uv, pip, etcd, the API server and Node whose cause is known. The first match wins.
 const diagnoses: readonly Diagnosis[] = [
   {
     pattern: /no space left on device|ENOSPC|disk quota exceeded|EDQUOT/i,
     reason: 'the disk is full',
     hint: 'Free about 5 GB (the first start builds and downloads), or set HUB_OPERATOR_CACHE to a folder on a larger disk.',
+    isOfMachine: true,
   },
   {
-    pattern: /EACCES|EROFS|permission denied|read-only file system/i,
+    pattern: /cannot allocate memory|ENOMEM|runtime: out of memory|signal: killed|\bMemoryError\b/i,
+    reason: 'there is not enough memory',
+    hint: 'End other programs: about 3 GB must be free.',
+    isOfMachine: true,
+  },
+  {
+    pattern: /EROFS|read-only file system/i,
+    reason: 'a file system is read-only',
+    hint: 'Set HUB_OPERATOR_CACHE and HUB_OPERATOR_RUNS to folders that can be written.',
+    isOfMachine: true,
+  },
+  {
+    pattern: /EACCES|permission denied/i,
     reason: 'a file or folder is not writable or not executable',
     hint: 'Check the owner of the folder in the lines below, or set HUB_OPERATOR_CACHE and HUB_OPERATOR_RUNS to your own folders.',
+    isOfMachine: false,
   },
   {
     pattern: /address already in use|EADDRINUSE/i,
     reason: 'a port is in use',
     hint: 'Start again: each start looks for free ports.',
+    isOfMachine: false,
   },
   {
     pattern: /go\.mod requires go >= [\d.]+ \(running go [\d.]+|invalid go version|toolchain not available/i,
     reason: 'the installed Go is too old',
     hint: 'Install Go 1.26 or newer from https://go.dev/dl/ (or allow Go to fetch it: GOTOOLCHAIN=auto).',
+    isOfMachine: true,
   },
   {
     pattern: /checksum mismatch|SECURITY ERROR|hash mismatch/i,
     reason: 'the checksum of a download is wrong',
     hint: 'Start again; if the error persists, a proxy or mirror changes packages (see GOPROXY, UV_INDEX_URL).',
+    isOfMachine: false,
+    isOfDownload: true,
+  },
+  {
+    pattern: /(reading https?:\S+: |HTTP status client error \()4(?!0[1378]|29)\d\d/i,
+    reason: 'the package registry does not have a download',
+    hint: 'Check the version in the lines below; a proxy or mirror may not have it (HTTPS_PROXY, GOPROXY, UV_INDEX_URL).',
+    isOfMachine: false,
+    isOfDownload: true,
   },
   {
     pattern:
-      /no such host|dial tcp|i\/o timeout|TLS handshake|network is unreachable|name resolution|dns error|error sending request|connection (refused|reset)|failed to fetch|could not connect|EAI_AGAIN|ENOTFOUND|reading https?:\S+: [45]\d\d|HTTP status (client|server) error/i,
+      /no such host|dial tcp|i\/o timeout|TLS handshake|network is unreachable|name resolution|dns error|error sending request|(?<!dial unix .*)connection (refused|reset)|failed to fetch|could not connect|EAI_AGAIN|ENOTFOUND|reading https?:\S+: [45]\d\d|HTTP status (client|server) error/i,
     reason: 'a download failed: the network or the package registry is unreachable',
     hint: 'Check that proxy.golang.org and pypi.org are reachable (HTTPS_PROXY, GOPROXY, UV_INDEX_URL), then start again; complete downloads are kept.',
+    isOfMachine: true,
+    isOfDownload: true,
   },
   {
     pattern: /^E: /m, // of apt and debootstrap
     reason: 'Debian could not be installed',
     hint: 'Check that deb.debian.org is reachable (http_proxy), and that the file system of the cache allows programs and devices.',
+    isOfMachine: true,
+    isOfDownload: true,
   },
 ];
 
 const startAgain = 'Read the log. Start again to retry from this step; complete steps are kept.';
 
-function diagnose(output: string): Diagnosis | undefined {
-  return diagnoses.find(({ pattern }) => pattern.test(output));
-}
-
 /** The error of a step that failed, with the cause and the fix if its output matches a known problem. */
 export function stepError(step: string, output: string, logFile?: string): SandboxError {
-  const diagnosis = diagnose(output);
+  return explained(step, output, diagnoses, logFile);
+}
+
+/** The error of a server that has ended: as {@link stepError}, but what its log says of connections is no failed download. */
+export function serverError(name: string, log: string, logFile: string): SandboxError {
+  const known = diagnoses.filter(({ isOfDownload }) => !isOfDownload);
+  return explained(`Starting ${name}`, log, known, logFile);
+}
+
+function explained(
+  step: string,
+  output: string,
+  known: readonly Diagnosis[],
+  logFile?: string,
+): SandboxError {
+  const diagnosis = known.find(({ pattern }) => pattern.test(output));
   const lines = output.trimEnd().split('\n');
   // The cause may be far above the last line: a server that fails prints a stack.
   const relevant = diagnosis
@@ -81,8 +124,20 @@ export function stepError(step: string, output: string, logFile?: string): Sandb
     diagnosis ? `${step} failed: ${diagnosis.reason}.` : `${step} failed.`,
     diagnosis?.hint ?? startAgain,
     { lines: relevant, ...(logFile !== undefined && { logFile }) },
-    diagnosis !== undefined,
+    diagnosis?.isOfMachine,
   );
+}
+
+/** Whether the cause of an error is known to be the machine or its network. */
+export function isOfMachine(error: unknown): boolean {
+  const failure = error instanceof SandboxError ? error : systemFailure(error);
+  return failure?.isOfMachine ?? false;
+}
+
+/** Whether it is the answer of a machine, to a step, a system call or a program, and no exception of our own code. */
+export function isRefusal(error: unknown): boolean {
+  if (error instanceof SandboxError) return true;
+  return error instanceof Error && ('syscall' in error || 'stderr' in error);
 }
 
 /** An error as the reason of something else: in one line. */
@@ -108,5 +163,6 @@ export function formatError(error: unknown): string {
 /** A known error of the operating system, such as a full disk, of any step. */
 function systemFailure(error: unknown): SandboxError | undefined {
   const isOfSystem = error instanceof Error && 'syscall' in error;
-  return isOfSystem && diagnose(error.message) ? stepError('The sandbox', error.message) : undefined;
+  if (!isOfSystem || !diagnoses.some(({ pattern }) => pattern.test(error.message))) return undefined;
+  return stepError('The sandbox', error.message);
 }

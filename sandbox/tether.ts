@@ -30,5 +30,7 @@ function noGo(): SandboxError {
   return new SandboxError(
     'Go is not installed: the command `go` was not found.',
     'Install Go 1.26 or newer from https://go.dev/dl/ and check that `go version` works in this terminal.',
+    {},
+    true,
   );
 }

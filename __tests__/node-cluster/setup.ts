@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { buildOperatorImage } from '../../image';
 import { RealNode } from '../../sandbox/real-node';
-import { errorLine, formatError } from '../../sandbox/sandbox-error';
+import { errorLine, formatError, isOfMachine } from '../../sandbox/sandbox-error';
 
 declare global {
   // For teardown.ts, which jest loads as a module world of its own.
@@ -17,16 +17,11 @@ export default async function setup(): Promise<void> {
     process.env[name] = [process.env[name], NETWORKS].filter(Boolean).join(',');
   // A pod takes longer than the processes that stand for one in the other cluster.
   process.env['HUB_UNTIL_TIMEOUT'] = '600000';
-  const [node, image] = await Promise.all([
-    RealNode.start({ progress: 'plain' }).catch(async (error: unknown) => {
-      const file = process.env['HUB_NODE_OBSTACLE'];
-      if (file) await writeFile(file, errorLine(error));
-      throw new Error(formatError(error));
-    }),
-    buildOperatorImage(),
-  ]);
-  globalThis.hubRealNode = node;
-  await node.importImage(image);
+  const node = await start().catch(async (error: unknown) => {
+    const file = process.env['HUB_NODE_OBSTACLE'];
+    if (file && isOfMachine(error)) await writeFile(file, errorLine(error));
+    throw new Error(formatError(error));
+  });
   // The names of the tests' other cluster, so that its functions (../cluster) serve here as well.
   process.env['HUB_SANDBOX_DIRECTORY'] = node.directory;
   process.env['HUB_SANDBOX_KUBECONFIG'] = node.kubeconfig;
@@ -37,4 +32,12 @@ export default async function setup(): Promise<void> {
   process.env['HUB_NODE_ENTER'] = JSON.stringify(enter);
   process.env['HUB_NODE_ADDRESS'] = address;
   process.env['HUB_NODE_VISITOR'] = visitor;
+}
+
+/** Rejects with the first error: what fails as a consequence of it is no reason. */
+async function start(): Promise<RealNode> {
+  const [node, image] = await Promise.all([RealNode.start({ progress: 'plain' }), buildOperatorImage()]);
+  globalThis.hubRealNode = node;
+  await node.importImage(image);
+  return node;
 }

@@ -1,11 +1,11 @@
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cached, contentKey } from '../cache';
 import { runCommand } from '../command';
 import { SandboxProcess } from '../process';
 import type { Report } from '../progress';
-import { SandboxError } from '../sandbox-error';
+import { SandboxError, serverError } from '../sandbox-error';
 import { containerdConfiguration, podNetwork } from './configuration';
 import type { ImageArchive } from './images';
 import { Namespaces } from './namespaces';
@@ -70,7 +70,8 @@ export class Containerd {
       );
       if (!failure) return;
       const { running, logFile } = this.process;
-      if (!running || Date.now() > deadline)
+      if (!running) throw serverError('containerd', await readFile(logFile, 'utf8'), logFile);
+      if (Date.now() > deadline)
         throw new SandboxError('containerd does not answer.', `Read the log. ${failure.message}`, {
           logFile,
         });

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ControlPlane } from '../control-plane';
 import { SandboxProcess } from '../process';
 import { defaultProgress, type ProgressMode, type Report, runSteps } from '../progress';
 import { makeRunDirectory } from '../run-directory';
-import { SandboxError } from '../sandbox-error';
+import { SandboxError, serverError } from '../sandbox-error';
 import { makeCgroup, removeCgroup, removeOldCgroups } from './cgroups';
 import { clusterObjects, kubeletConfiguration, NODE_NAME, proxyConfiguration } from './configuration';
 import { Containerd, useImageStore } from './containerd';
@@ -190,9 +190,10 @@ export class RealNode {
       );
       if (!failure) return;
       const { running } = this.processes.get(name)!;
-      if (!running || Date.now() > deadline)
+      if (!running) throw serverError(name, await readFile(logFile, 'utf8'), logFile);
+      if (Date.now() > deadline)
         throw new SandboxError(
-          `${name} ${running ? `is not ready after ${READY_TIMEOUT / 1000} s` : 'has ended'}.`,
+          `${name} is not ready after ${READY_TIMEOUT / 1000} s.`,
           `Read the log. The last answer: ${failure.message}`,
           { logFile },
         );

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { runCommand } from '../command';
 import { SandboxProcess } from '../process';
 import { isAlive } from '../run-directory';
+import { stepError } from '../sandbox-error';
 import { claimFolders, releaseFolders, releaseOldClaims } from './folders';
 
 /** The beginning of the name of the device on this machine's side. */
@@ -186,7 +187,7 @@ async function childOf(first: SandboxProcess): Promise<number> {
     const child = children.trim();
     const name = await readFile(`/proc/${child}/comm`, 'utf8').catch(() => '');
     if (child !== '' && name !== '' && name.trim() !== 'unshare') return Number(child);
-    if (!running) throw new Error(`cannot make namespaces: ${await readFile(logFile, 'utf8')}`);
+    if (!running) throw stepError('Making namespaces', await readFile(logFile, 'utf8'));
     await sleep(POLL_INTERVAL);
   }
 }

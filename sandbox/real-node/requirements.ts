@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { operatorNode } from '../../image/operator-node';
 import { cacheRoot } from '../cache';
 import { runsDirectory } from '../run-directory';
-import { errorLine } from '../sandbox-error';
+import { errorLine, isRefusal } from '../sandbox-error';
 import { missingControllers } from './cgroups';
 import { tryNode } from './trial';
 
@@ -42,8 +42,16 @@ const DISK_SHARE = 0.02;
 /** Of kubelet, containerd and their likes; the limit is one of the user, and thus of all of root's processes. */
 const INOTIFY_INSTANCES = 24;
 
-/** Why a real node cannot run on this machine; undefined: it can. Installs Debian packages that are absent. */
-export const whyNoRealNode = (): Promise<string | undefined> => obstacle().catch(errorLine);
+/**
+ * Why a real node cannot run on this machine; undefined: it can. Installs Debian packages that are absent.
+ *
+ * @throws Error it fails for another reason than an answer of the machine
+ */
+export const whyNoRealNode = (): Promise<string | undefined> =>
+  obstacle().catch((error: unknown) => {
+    if (isRefusal(error)) return errorLine(error);
+    throw error;
+  });
 
 async function obstacle(): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'it needs Linux';

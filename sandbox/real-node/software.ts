@@ -3,7 +3,7 @@ import { goBinary } from '../go-build';
 import { goInstalled } from '../go-install';
 import { helmProgram } from '../helm';
 import { type ProgressMode, type Report, runSteps } from '../progress';
-import { errorLine, SandboxError } from '../sandbox-error';
+import { errorLine, isOfMachine } from '../sandbox-error';
 import { withTimeLimit } from '../time-limit';
 import { tether } from '../tether';
 import { imageStore } from './containerd';
@@ -46,7 +46,7 @@ export async function whyNoNodeSoftware(mode: ProgressMode, timeout: number): Pr
     .then(
       () => undefined,
       (error: unknown) => {
-        if (error instanceof SandboxError && error.isOfMachine) return errorLine(error);
+        if (isOfMachine(error)) return errorLine(error);
         throw error;
       },
     );

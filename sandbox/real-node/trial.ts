@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cacheRoot } from '../cache';
 import { SandboxProcess } from '../process';
 import { makeRunDirectory } from '../run-directory';
+import { SandboxError, stepError } from '../sandbox-error';
 import { withTimeLimit } from '../time-limit';
 import { makeCgroup, removeCgroup } from './cgroups';
 import { Namespaces } from './namespaces';
@@ -56,7 +57,7 @@ const SYSTEM_FOLDERS = ['/bin', '/lib', '/lib64', '/usr'];
  * Makes namespaces with network and mounts, packet filter rules, and a container with limits in the cgroup of a node, and
  * removes all of it.
  *
- * @throws Error something of that cannot be done here
+ * @throws SandboxError, or an error of a system call: something of that cannot be done here
  */
 export async function tryNode(): Promise<void> {
   const directory = await makeRunDirectory();
@@ -67,7 +68,10 @@ export async function tryNode(): Promise<void> {
       const namespaces = await Namespaces.start(directory, ['sleep', 'infinity']);
       try {
         await withTimeLimit(TRIAL_TIMEOUT, tryAll(namespaces, { directory, cached, cgroup }), () => {
-          throw new Error(`a trial of its parts takes longer than ${TRIAL_TIMEOUT / 1000} s`);
+          throw new SandboxError(
+            `A trial of its parts takes longer than ${TRIAL_TIMEOUT / 1000} s.`,
+            'The machine may be overloaded.',
+          );
         });
       } finally {
         await namespaces.stop();
@@ -114,7 +118,8 @@ async function tryConnection(namespaces: Namespaces, directory: string): Promise
     directory,
   });
   while (!(await accepts(namespaces.address))) {
-    if (!listener.running) throw new Error('a server in a network namespace has ended');
+    if (!listener.running)
+      throw stepError('A server in a network namespace', await readFile(listener.logFile, 'utf8'));
     await sleep(RETRY_PAUSE);
   }
 }

@@ -36,4 +36,17 @@ describe('whyNoRealNode', () => {
       'it needs chroot, curl, find, ip, mount, nsenter, ss, tar, unshare, which PATH does not have',
     );
   });
+
+  test('what a system call refuses is a reason, and an exception of our own code is thrown', async () => {
+    beOn('linux');
+    const throwing = (error: Error) => {
+      process.getuid = () => {
+        throw error;
+      };
+    };
+    throwing(Object.assign(new Error('EPERM: not permitted'), { syscall: 'getuid' }));
+    expect(await whyNoRealNode()).toBe('EPERM: not permitted');
+    throwing(new TypeError('x is not a function'));
+    await expect(whyNoRealNode()).rejects.toThrow('x is not a function');
+  });
 });
