@@ -1,10 +1,11 @@
-import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { claimFolders, releaseFolders, releaseOldClaims } from '../../../../sandbox/real-node/folders';
 
 /** Higher than any process id: that of a process that has ended. */
 const ENDED = 2 ** 30;
+const OLD_CLAIM = `.hub-operator-node-${ENDED}-1`;
 
 let root: string;
 let folder: string;
@@ -22,6 +23,12 @@ const isThere = () =>
     () => false,
   );
 
+/** As a killed node leaves it. */
+async function leaveFolder(): Promise<void> {
+  const [claim] = await claimFolders([folder]);
+  await rename(claim!, join(folder, OLD_CLAIM));
+}
+
 describe('claimFolders', () => {
   test('makes a folder, which goes with the last node that uses it, whichever that is', async () => {
     const first = await claimFolders([folder]);
@@ -32,6 +39,19 @@ describe('claimFolders', () => {
     expect(await isThere()).toBe(false);
   });
 
+  test('a folder stays while one of many nodes that come and go uses it, and goes with the last one', async () => {
+    const node = async () => {
+      for (let round = 0; round < 30; round++) {
+        const claims = await claimFolders([folder]);
+        await access(claims[0]!);
+        await releaseFolders(claims);
+      }
+    };
+    const ends = await Promise.allSettled(Array.from({ length: 6 }, node)); // none goes on after the test
+    expect(ends.filter(({ status }) => status === 'rejected')).toEqual([]);
+    expect(await isThere()).toBe(false);
+  });
+
   test('a folder that was there before the nodes stays, without what they have put there', async () => {
     await mkdir(folder);
     await releaseFolders(await claimFolders([folder]));
@@ -39,21 +59,17 @@ describe('claimFolders', () => {
   });
 
   test('a folder that a killed node has made goes with the next one', async () => {
-    await mkdir(folder);
-    await writeFile(join(folder, `.hub-operator-node-${ENDED}-1-made`), '');
+    await leaveFolder();
     await releaseFolders(await claimFolders([folder]));
     expect(await isThere()).toBe(false);
   });
 
   test('a folder that a killed node has made goes without a next one, unless another uses it', async () => {
-    await mkdir(folder);
-    const old = join(folder, `.hub-operator-node-${ENDED}-1-made`);
+    await leaveFolder();
     const [other] = await claimFolders([folder]);
-    await writeFile(old, '');
     await releaseOldClaims([folder]);
     expect(await isThere()).toBe(true);
-    await rm(other!);
-    await writeFile(old, '');
+    await rename(other!, join(folder, OLD_CLAIM));
     await releaseOldClaims([folder]);
     expect(await isThere()).toBe(false);
   });
