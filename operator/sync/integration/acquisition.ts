@@ -4,7 +4,7 @@ import { timestamp } from '../../clock';
 import { integration as definition } from '../../kinds';
 import { defaulted } from '../../kinds/schema';
 import type { EventSpec } from '../../runtime/event-spec';
-import { type Outcome, waiting } from '../../runtime/outcome';
+import { type Outcome, type Waiting, waiting } from '../../runtime/outcome';
 import type { Services } from '../services';
 import {
   chosenOptions,
@@ -34,9 +34,9 @@ export class EntryAcquisition {
     const { cached, client, hub, resource, status } = reconcile;
     const { pendingFlow } = status;
     if (pendingFlow) {
-      if (cached.startedAt === pendingFlow.startedAt) return this.create(reconcile, pendingFlow.replaces);
       const running = hub.runningFlow(resource);
       if (running) return domainBusy(running);
+      if (cached.startedAt === pendingFlow.startedAt) return this.create(reconcile, pendingFlow.replaces);
       const [made, ...others] = await this.endPending(resource, client, hub);
       if (made && others.length === 0) return this.own(reconcile, made, status.answerHashes ?? {}, {});
       const events = made ? [leftEntries([made, ...others])] : [];
@@ -181,7 +181,7 @@ export class EntryAcquisition {
   }
 }
 
-export function domainBusy({ metadata: { name }, spec: { domain } }: IntegrationResource): Outcome {
+export function domainBusy({ metadata: { name }, spec: { domain } }: IntegrationResource): Waiting {
   const message = `Waiting for the config flow of ${name}: one of ${domain} runs at a time.`;
   return waiting('ConfigFlowInProgress', message, DOMAIN_BUSY_REQUEUE);
 }

@@ -179,7 +179,7 @@ class EntryUpdate {
     unconfirmed: readonly string[],
   ): Promise<OperationResult> {
     const problem = await trialProblem(this.flowContext, unconfirmed, this.operation);
-    return problem ? this.failed(flow, problem) : { type: 'recreate', changed };
+    return problem ? this.failed(flow, problem) : { type: 'recreate', changed, applied: this.done };
   }
 
   /** Runs a flow of the entry, and takes the answers that it used as applied, and `extra` with them. */

@@ -143,10 +143,12 @@ export class HubContext {
     return undefined;
   }
 
-  /** The other resource of the domain whose flow this process runs. */
+  /** The other resource of the domain whose flow this process runs, or is about to start. */
   runningFlow(resource: IntegrationResource): IntegrationResource | undefined {
     const holder = this.runningFlows.get(resource.spec.domain);
-    return this.othersOfDomain(resource).find(({ metadata: { uid } }) => uid === holder);
+    return this.othersOfDomain(resource).find(
+      (other) => other.metadata.uid === holder && (this.of(other).operation || !isHeldUp(other)),
+    );
   }
 
   private othersOfDomain({ metadata: { uid }, spec: { domain } }: IntegrationResource) {

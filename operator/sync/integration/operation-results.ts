@@ -55,17 +55,11 @@ export class OperationResults {
       }
       case 'applied':
         if (operation.type === 'update') cached.failure = undefined;
-        return inProgress(
-          reconcile,
-          undefined,
-          0,
-          appliedStatus(reconcile, this.services.clock, operation, result.applied),
-          adoptionEvents(result.applied),
-        );
+        return this.applied(reconcile, operation, result);
       case 'recreate': {
         // The answers changed while the flow was tried: what they ask for now is checked first.
         if (operation.sent.configHash !== reconcile.configHash)
-          return inProgress(reconcile, undefined, 0, { pendingFlow: null });
+          return this.applied(reconcile, operation, result);
         const message = `The entry is removed and created again: no form of it has ${result.changed.join(', ')}, or reconfigure is Recreate.`;
         const event: EventSpec = { type: 'Warning', reason: 'EntryRecreated', message };
         const entries = await client.configEntries.refreshed();
@@ -79,6 +73,15 @@ export class OperationResults {
         return this.failed(reconcile, operation, result, message);
       }
     }
+  }
+
+  private applied(
+    reconcile: IntegrationReconcile,
+    operation: Operation,
+    { applied }: { readonly applied: Applied },
+  ): Outcome {
+    const status = appliedStatus(reconcile, this.services.clock, operation, applied);
+    return inProgress(reconcile, undefined, 0, status, adoptionEvents(applied));
   }
 
   private failed(

@@ -12,7 +12,12 @@ export type OperationResult =
   | { readonly type: 'created'; readonly entry: ConfigEntry; readonly unused: readonly string[] }
   | { readonly type: 'applied'; readonly applied: Applied }
   /** No form of the entry has these answers: it has to be removed and created again. */
-  | { readonly type: 'recreate'; readonly changed: readonly string[] }
+  | {
+      readonly type: 'recreate';
+      readonly changed: readonly string[];
+      /** Done to the present entry. */
+      readonly applied: Applied;
+    }
   | {
       readonly type: 'failed';
       readonly flow: FlowName;

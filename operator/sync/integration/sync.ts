@@ -12,7 +12,7 @@ import type { ReconcileContext } from '../../runtime/sync-module';
 import type { ChildModule } from '../child';
 import { hubErrorOutcome } from '../hub-errors';
 import type { Services } from '../services';
-import { EntryAcquisition, leftEntries } from './acquisition';
+import { domainBusy, EntryAcquisition, leftEntries } from './acquisition';
 import { hashAnswers, recorded } from './answer-hashes';
 import { resolveAnswers } from './answers';
 import { dryRun } from './dry-run';
@@ -118,6 +118,8 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     const removing = hub.of(resource).removal?.entryId;
     const isUnstarted = removing !== undefined && removing === pendingFlow?.replaces;
     const mayHaveMade = pendingFlow !== undefined && mayMakeEntry(pendingFlow) && !made && !isUnstarted;
+    const running = mayHaveMade ? hub.runningFlow(resource) : undefined;
+    if (running) return domainBusy(running);
     const found = mayHaveMade ? await this.acquisition.endPending(resource, client, hub) : [];
     const [only] = found.length === 1 ? found : [];
     const isPersons = only !== undefined && isTrial(pendingFlow!) && !isOfTrial(only, pendingFlow!);

@@ -327,9 +327,52 @@ describe('trialProblem', () => {
     expect(hub.entries.get(house.status('one').entryID!)).toMatchObject({ title: 'door' });
     expect(hub.entries.size).toBe(2);
   });
+
+  test('what the options have got before is taken back, too', async () => {
+    const spec = (which: string, host: string) => ({ steps: steps(which), configuration: texts({ host }) });
+    const afterBoth: Script = (answers) =>
+      answers.length === 1 ? form(['host']) : afterMenu(answers.slice(0, 1));
+    const withOptions: Script = (answers) => {
+      const step = afterBoth(answers);
+      if (step.type === 'create_entry') hub.set(ids().at(-1)!, { supports_options: true });
+      return step;
+    };
+    hub.scriptOf = ({ kind }) =>
+      kind === 'options'
+        ? (answers) => (answers.length === 0 ? form(['host'], { step_id: 'init' }) : { type: 'create_entry' })
+        : withOptions;
+    house.apply('one', spec('lamp', 'a'));
+    expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+    house.apply('two', { title: 'gate', ...spec('gate', 'c') });
+    await house.until('two', () => house.status('two').pendingFlow?.flowID !== undefined);
+    house.apply('one', spec('door', 'b'));
+    await house.settle('one');
+    expect(hub.calls).toContain('submit {"host":"b"}');
+    house.apply('one', spec('lamp', 'a'));
+    await house.settle('two');
+    await house.clock.advance(2_000);
+    hub.calls.length = 0;
+    expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+    expect(hub.calls).toContain('submit {"host":"a"}');
+    expect(hub.calls.filter((call) => call.startsWith('remove'))).toEqual([]);
+  });
 });
 
 describe('acquireDomain', () => {
+  test('a resource that is held up before its flow starts lets others of the domain go on', async () => {
+    const spec = scenarios[0]![2];
+    hub.scriptOf = () => afterMenu;
+    house.apply('one', { title: 'lamp', ...spec('lamp') });
+    await house.reconcile('one');
+    expect(house.status('one').pendingFlow).toBeDefined();
+    house.apply('one', { title: 'lamp', ...spec('lamp'), suspend: true });
+    house.apply('two', { title: 'door', ...spec('door') });
+    expect(await house.settle('two')).toMatchObject({ type: 'Ready' });
+    house.apply('one', { title: 'lamp', ...spec('lamp') });
+    expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+    expect([...hub.entries.values()].map(({ title }) => title)).toEqual(['door', 'lamp']);
+  });
+
   test('two resources whose flows were interrupted do not wait for each other', async () => {
     const spec = scenarios[0]![2];
     hub.scriptOf = () => afterMenu;
