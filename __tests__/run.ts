@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { availableParallelism, setPriority, totalmem } from 'node:os';
 import { join, relative } from 'node:path';
 import { cacheRoot } from '../sandbox/cache';
@@ -142,13 +142,17 @@ async function nodeJest(
   const read = (file: string) => readFile(file, 'utf8').catch(() => '');
   const reason = await read(obstacle);
   if (reason === '' && !isKilled) return { result };
+  const idle = await stat(soFar).then(
+    ({ mtimeMs }) => Date.now() - mtimeMs,
+    () => timeout,
+  );
   await removeRemains().catch((error: unknown) => console.log(`left behind: ${errorLine(error)}`));
   return {
     result,
     outcome:
       reason !== ''
         ? noCluster(reason, isAsked)
-        : killed(resultsSoFar(await read(soFar)), Math.round(timeout / MINUTE), isAsked),
+        : killed(resultsSoFar(await read(soFar)), inMinutes(timeout), inMinutes(idle), isAsked),
   };
 }
 
@@ -308,6 +312,7 @@ function lower({ pid }: ChildProcess): void {
   if (pid !== undefined) setPriority(pid, LOWER_PRIORITY);
 }
 
+const inMinutes = (milliseconds: number): number => Math.round(milliseconds / MINUTE);
 const since = (began: number): number => Math.round((Date.now() - began) / 1_000);
 
 main(process.argv.slice(2)).then(

@@ -26,24 +26,24 @@ describe('node-outcome', () => {
   test.each([true, false])(
     'a killed run in which no test was through has failed (asked for: %s)',
     (isAsked) => {
-      expect(killed({ passed: 0, failed: 0 }, 60, isAsked)).toEqual({
+      expect(killed({ passed: 0, failed: 0 }, 60, 60, isAsked)).toEqual({
         passed: 0,
         failed: 1,
         skipped: [],
-        failures: ['real node: no test was through after 60 min'],
+        failures: ['real node: no test was through after 60 min, none in the last 60 min'],
       });
     },
   );
 
   test('in a killed run beside others the tests that were through count, and the rest is skipped', () => {
     const skipped = ['real node: what was not through after 60 min'];
-    expect(killed({ passed: 3, failed: 0 }, 60, false)).toEqual({
+    expect(killed({ passed: 3, failed: 0 }, 60, 19, false)).toEqual({
       passed: 3,
       failed: 0,
       skipped,
       failures: [],
     });
-    expect(killed({ passed: 3, failed: 1 }, 60, false)).toEqual({
+    expect(killed({ passed: 3, failed: 1 }, 60, 19, false)).toEqual({
       passed: 3,
       failed: 1,
       skipped,
@@ -51,12 +51,21 @@ describe('node-outcome', () => {
     });
   });
 
+  test('a killed run in which no test was through for long has failed', () => {
+    expect(killed({ passed: 3, failed: 0 }, 60, 20, false)).toEqual({
+      passed: 3,
+      failed: 1,
+      skipped: [],
+      failures: ['real node: not all tests were through after 60 min, none in the last 20 min'],
+    });
+  });
+
   test('a killed run that was asked for has failed, also if tests were through', () => {
-    expect(killed({ passed: 3, failed: 1 }, 60, true)).toEqual({
+    expect(killed({ passed: 3, failed: 1 }, 60, 19, true)).toEqual({
       passed: 3,
       failed: 2,
       skipped: [],
-      failures: ['real node: not all tests were through after 60 min'],
+      failures: ['real node: not all tests were through after 60 min, none in the last 19 min'],
     });
   });
 
