@@ -18,9 +18,17 @@ import { type AnswerHashes, recorded } from './answer-hashes';
 import { createEntry } from './entry-flows';
 import { DOMAIN_BUSY_REQUEUE, type HubContext, type IntegrationResource } from './hub-context';
 import type { OperationResult } from './operation';
+import { isOfTrial, isTrial } from './pending-flow';
 import { flowContext, inProgress, startOperation, stillFailed } from './progress';
 import { entryHashes, NO_ENTRY } from './status-fields';
 import type { IntegrationReconcile } from './integration-reconcile';
+
+/** What a flow has made whose end was not observed. Neither: no entry. */
+export interface InterruptedFlow {
+  readonly made?: ConfigEntry;
+  /** The flow may have made one of them, and a person any. */
+  readonly unclear: readonly ConfigEntry[];
+}
 
 /** Gets a resource its entry: one that exists is adopted, or a config flow makes one. */
 export class EntryAcquisition {
@@ -37,9 +45,9 @@ export class EntryAcquisition {
       const running = hub.runningFlow(resource);
       if (running) return domainBusy(running);
       if (cached.startedAt === pendingFlow.startedAt) return this.create(reconcile, pendingFlow.replaces);
-      const [made, ...others] = await this.endPending(resource, client, hub);
-      if (made && others.length === 0) return this.own(reconcile, made, status.answerHashes ?? {}, {});
-      const events = made ? [leftEntries([made, ...others])] : [];
+      const { made, unclear } = await this.endPending(resource, client, hub);
+      if (made) return this.own(reconcile, made, status.answerHashes ?? {}, {});
+      const events = unclear.length > 0 ? [leftEntries(unclear)] : [];
       return pendingFlow.replaces === undefined
         ? inProgress(reconcile, undefined, 0, { pendingFlow: null }, events)
         : this.begin(reconcile, entries, pendingFlow.replaces, events);
@@ -78,24 +86,26 @@ export class EntryAcquisition {
     return inProgress(reconcile, undefined, 0, fields, events);
   }
 
-  /**
-   * Ends the flow of a process that crashed. Resolves with the entry that it made (rules.md, "Integrations"). Several: any
-   * of them may be a person's. None: it made none.
-   */
+  /** Ends the flow of a process that crashed, and finds what it made (rules.md, "Integrations"). */
   async endPending(
     resource: IntegrationResource,
     client: HubClient,
     hub: HubContext,
-  ): Promise<readonly ConfigEntry[]> {
-    const { entryIDs = [], flowID, kind, replaces } = resource.status!.pendingFlow!;
+  ): Promise<InterruptedFlow> {
+    const pendingFlow = resource.status!.pendingFlow!;
+    const { entryIDs = [], flowID, kind, replaces } = pendingFlow;
     const wasOpen = flowID !== undefined && (await client.flows.abort('config', flowID));
     const spec = defaulted(definition.spec, resource.spec);
     const { domain } = spec;
     const entries = await client.configEntries.refreshed();
     // It is removed before the flow starts.
-    if (kind === undefined && replaces !== undefined && entries.has(replaces)) return [];
+    if (kind === undefined && replaces !== undefined && entries.has(replaces)) return { unclear: [] };
     const free = freeEntries(entries.values(), domain, (id) => hub.ownerOf(id, resource) !== undefined);
-    return entriesMadeSince(free, { domain, title: desiredTitle(spec) }, entryIDs, wasOpen);
+    const found = entriesMadeSince(free, { domain, title: desiredTitle(spec) }, entryIDs, wasOpen);
+    const [made, ...others] = found;
+    if (!made || others.length > 0 || (isTrial(pendingFlow) && !isOfTrial(made, pendingFlow)))
+      return { unclear: found };
+    return { made, unclear: [] };
   }
 
   async adoptable(

@@ -6,7 +6,6 @@ import type { Outcome } from '../../runtime/outcome';
 import { domainBusy, type EntryAcquisition, leftEntries } from './acquisition';
 import { type AnswerHashes, changedAnswers, isComparable, recorded, withMoves } from './answer-hashes';
 import { removeEntry } from './entry-removal';
-import { isOfTrial } from './pending-flow';
 import { inProgress } from './progress';
 import { entryHashes } from './status-fields';
 import type { IntegrationReconcile } from './integration-reconcile';
@@ -33,20 +32,19 @@ export async function endTrial(
   if (draining) return inProgress(reconcile, undefined);
   const running = hub.runningFlow(resource);
   if (running) return domainBusy(running);
-  const found = await acquisition.endPending(resource, client, hub);
-  const [made] = found;
-  if (!made) return inProgress(reconcile, undefined, 0, ended);
-  const left = () => {
-    hub.releaseEntry(resource, made.entry_id);
-    return inProgress(reconcile, undefined, 0, ended, [leftEntries(found)]);
+  const { made, unclear } = await acquisition.endPending(resource, client, hub);
+  const left = (entries: readonly ConfigEntry[]) => {
+    for (const { entry_id: id } of entries) hub.releaseEntry(resource, id);
+    return inProgress(reconcile, undefined, 0, ended, [leftEntries(entries)]);
   };
-  if (found.length > 1 || !isOfTrial(made, pending)) return left();
+  if (unclear.length > 0) return left(unclear);
+  if (!made) return inProgress(reconcile, undefined, 0, ended);
   if (CHANGING.includes(made.state))
     return clock.now() - Date.parse(pending.startedAt ?? '') < CHANGING_LIMIT
       ? inProgress(reconcile, undefined, CHANGING_REQUEUE)
-      : left();
+      : left([made]);
   const replaced = (await client.configEntries.all()).get(status.entryID!);
-  if (replaced && !isStillDue(reconcile)) return left();
+  if (replaced && !isStillDue(reconcile)) return left([made]);
   hub.recordOwner(resource, made.entry_id); // no other resource adopts it meanwhile
   if (replaced) await removeEntry(client, replaced.entry_id);
   const fields = { adoptedSubentries: null };

@@ -12,7 +12,7 @@ import type { ReconcileContext } from '../../runtime/sync-module';
 import type { ChildModule } from '../child';
 import { hubErrorOutcome } from '../hub-errors';
 import type { Services } from '../services';
-import { domainBusy, EntryAcquisition, leftEntries } from './acquisition';
+import { domainBusy, EntryAcquisition, type InterruptedFlow, leftEntries } from './acquisition';
 import { hashAnswers, recorded } from './answer-hashes';
 import { resolveAnswers } from './answers';
 import { dryRun } from './dry-run';
@@ -22,7 +22,7 @@ import { endTrial } from './interrupted-trial';
 import { abortFlow } from './interrupted-update';
 import { EntryMaintenance } from './maintenance';
 import { OperationResults } from './operation-results';
-import { isOfTrial, isTrial, mayMakeEntry } from './pending-flow';
+import { isTrial, mayMakeEntry } from './pending-flow';
 import { inProgress } from './progress';
 import { redacted } from './redacted-outcome';
 import type { IntegrationReconcile } from './integration-reconcile';
@@ -120,10 +120,10 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     const mayHaveMade = pendingFlow !== undefined && mayMakeEntry(pendingFlow) && !made && !isUnstarted;
     const running = mayHaveMade ? hub.runningFlow(resource) : undefined;
     if (running) return domainBusy(running);
-    const found = mayHaveMade ? await this.acquisition.endPending(resource, client, hub) : [];
-    const [only] = found.length === 1 ? found : [];
-    const isPersons = only !== undefined && isTrial(pendingFlow!) && !isOfTrial(only, pendingFlow!);
-    const left = made ?? (isPersons ? undefined : only);
+    const ended: InterruptedFlow = mayHaveMade
+      ? await this.acquisition.endPending(resource, client, hub)
+      : { unclear: [] };
+    const left = made ?? ended.made;
     const own = status?.entryID ?? (left ? undefined : pendingFlow?.replaces);
     const ids = [
       ...(left && resource.spec.deletionPolicy !== 'Orphan' ? [left.entry_id] : []),
@@ -133,7 +133,7 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
       if (!(await this.ensureRemoved(resource, client, id)))
         return waiting('ConfigFlowInProgress', 'The entry is being removed from the hub.', FINALIZER_TRY);
     this.forget(resource, client);
-    return found.length > 1 || isPersons ? [leftEntries(found)] : [];
+    return ended.unclear.length > 0 ? [leftEntries(ended.unclear)] : [];
   }
 
   objectOf(resource: IntegrationResource): string | undefined {
