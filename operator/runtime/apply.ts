@@ -4,6 +4,7 @@ import type { ApiClient, Query } from './api-client';
 import { isConflict, isNotFound } from './api-errors';
 import { NameConflict, rejectionOf } from './apply-errors';
 import type { Cache } from './cache';
+import { hasFieldsOf } from './has-fields-of';
 import { type ObjectKey, objectKey, objectKeyOf } from './object-key';
 import { type ClusterObject, pathOf, type ResourceType } from './objects';
 import { controllerOf, FIELD_MANAGER, ownerReferenceTo, ObjectOwnership } from './object-ownership';
@@ -27,7 +28,8 @@ export interface ApplyOptions {
 /** The complete desired object. */
 export type Manifest = ClusterObject & Readonly<Record<string, unknown>>;
 
-interface Applied {
+/** The version of an object that has all fields of the desired object with this hash. */
+interface Verified {
   readonly hash: string;
   readonly uid: string | undefined;
   readonly resourceVersion: string | undefined;
@@ -35,8 +37,7 @@ interface Applied {
 
 /** Applies and deletes the objects that the operator generates. */
 export class Applier {
-  /** The hashes that this process applied last, by object. */
-  private readonly lastApplied = new Map<ObjectKey, Applied>();
+  private readonly verified = new Map<ObjectKey, Verified>();
   private readonly ownership: ObjectOwnership;
   private readonly lastAppliedAnnotation: string;
 
@@ -51,9 +52,9 @@ export class Applier {
   }
 
   /**
-   * Applies the desired object with server-side apply and `force`. Nothing is sent when this process has applied the
-   * same before and the object in the cache has not changed since. An apply without a difference has no effect: the
-   * server writes nothing, and the resource version stays.
+   * Applies the desired object with server-side apply and `force`. Nothing is written when the same was applied last, by
+   * this or a previous process, and the object still has all of its fields. Fields that the operator does not set are
+   * not its own: changes of them stay.
    *
    * Returns the resulting object; for a kind of which only metadata is watched, possibly only its metadata.
    *
@@ -69,12 +70,10 @@ export class Applier {
     const { name, namespace = '' } = body.metadata;
     const present = await this.read<T>(type, namespace, name);
     if (present) this.assertOurs(type, present, options);
-    const key = objectKey(type.kind, namespace, name);
-    const hash = this.lastAppliedHashOf(body)!;
-    if (present && isUnchanged(present, hash, this.lastApplied.get(key))) return present;
+    if (present && (await this.isApplied(type, present, body))) return present;
     const applied = await this.sendToLatest<T>(type, body, present, options);
-    const { uid, resourceVersion } = applied.metadata;
-    this.lastApplied.set(key, { hash, uid, resourceVersion });
+    // The server may write a value in its own way, such as a quantity: its answer is what the desired object looks like.
+    this.recordVerified(type, body, applied);
     this.cache.recordWrite({ ...applied, kind: type.kind });
     return applied;
   }
@@ -90,7 +89,7 @@ export class Applier {
 
   /**
    * Whether the last object applied to `present`, by this or a previous process, was equal to the desired one. Says nothing
-   * about changes by others since, which {@link apply} corrects: it compares the resource version as well.
+   * about changes by others since, which {@link apply} corrects: it compares the fields as well.
    */
   matchesLastApplied(present: ClusterObject, desired: Manifest, options: ApplyOptions): boolean {
     return this.lastAppliedHashOf(present) === this.lastAppliedHashOf(this.withOwnership(desired, options));
@@ -113,9 +112,9 @@ export class Applier {
     }
   }
 
-  /** Forgets the applied hash of a deleted object. */
+  /** Forgets a deleted object. */
   forget(object: ClusterObject): void {
-    this.lastApplied.delete(objectKeyOf(object));
+    this.verified.delete(objectKeyOf(object));
   }
 
   /** Reads the object from the API server. */
@@ -138,6 +137,26 @@ export class Applier {
     name: string,
   ): Promise<T | undefined> {
     return this.cache.get<T>(type.kind, namespace, name) ?? (await this.find<T>(type, namespace, name));
+  }
+
+  /** Whether an apply would change nothing: `body` was applied last, and `present` still has all of its fields. */
+  private async isApplied(type: ResourceType, present: ClusterObject, body: ClusterObject): Promise<boolean> {
+    const hash = this.lastAppliedHashOf(body);
+    if (this.lastAppliedHashOf(present) !== hash) return false;
+    const { name, namespace = '', uid, resourceVersion } = present.metadata;
+    const verified = this.verified.get(objectKey(type.kind, namespace, name));
+    if (verified?.hash === hash && verified?.uid === uid && verified?.resourceVersion === resourceVersion)
+      return true;
+    const whole = hasContent(present) ? present : await this.find(type, namespace, name);
+    if (!whole || !hasFieldsOf(whole, body)) return false;
+    this.recordVerified(type, body, whole);
+    return true;
+  }
+
+  private recordVerified(type: ResourceType, body: ClusterObject, { metadata }: ClusterObject): void {
+    const { name, namespace = '', uid, resourceVersion } = metadata;
+    const hash = this.lastAppliedHashOf(body)!;
+    this.verified.set(objectKey(type.kind, namespace, name), { hash, uid, resourceVersion });
   }
 
   /** The cache may still contain an object that is deleted or recreated meanwhile. */
@@ -256,10 +275,7 @@ export class Applier {
   }
 }
 
-function isUnchanged({ metadata }: ClusterObject, hash: string, lastApplied: Applied | undefined): boolean {
-  return (
-    lastApplied?.hash === hash &&
-    lastApplied.uid === metadata.uid &&
-    lastApplied.resourceVersion === metadata.resourceVersion
-  );
+/** False: the cache has only the metadata of this kind. */
+function hasContent(object: ClusterObject): boolean {
+  return Object.keys(object).some((field) => !['apiVersion', 'kind', 'metadata'].includes(field));
 }

@@ -45,7 +45,11 @@ beforeAll(async () => {
     freeze: true,
     onFailure: () => undefined,
   });
-  cache.watch(builtin.ConfigMap, { metadataOnly: true, onChange: () => undefined });
+  cache.watch(builtin.ConfigMap, {
+    metadataOnly: true,
+    annotationPrefix: `${GROUP}/`,
+    onChange: () => undefined,
+  });
   cache.watch(builtin.StatefulSet, { onChange: () => undefined });
   await cache.waitForCacheSync();
 });
@@ -74,16 +78,59 @@ const apply = (manifest: Manifest, ownerReference = true) =>
   applier.apply<ConfigMap>(builtin.ConfigMap, manifest, { owner, ownerReference });
 
 describe('Applier', () => {
-  test('an equal object is not sent again; a new process applies it once, which changes nothing', async () => {
+  test('an equal object is not sent again, by a new process neither', async () => {
     const first = await apply(configMap('equal', { a: '1' }));
-    const second = await apply(configMap('equal', { a: '1' }));
-    applier = new Applier(cluster, cache, GROUP);
-    expect(patches()).toBe(1);
-    const third = await apply(configMap('equal', { a: '1' }));
     await apply(configMap('equal', { a: '1' }));
-    expect(patches()).toBe(2);
-    expect(second.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
-    expect(third.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
+    await caughtUp(builtin.ConfigMap, 'equal');
+    sent.length = 0;
+    applier = new Applier(cluster, cache, GROUP);
+    await apply(configMap('equal', { a: '1' }));
+    const last = await apply(configMap('equal', { a: '1' }));
+    expect(sent).toEqual(['GET']); // the cache has no contents of ConfigMaps
+    expect(last.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
+  });
+
+  test('a new process restores what was changed before its start', async () => {
+    await apply(configMap('before', { ours: '1' }));
+    await cluster.request({
+      method: 'PATCH',
+      path: `/api/v1/namespaces/${namespace}/configmaps/before`,
+      query: { fieldManager: 'kubectl-edit' },
+      contentType: 'application/merge-patch+json',
+      body: { data: { ours: '2' } },
+    });
+    await caughtUp(builtin.ConfigMap, 'before');
+    applier = new Applier(cluster, cache, GROUP);
+    expect((await apply(configMap('before', { ours: '1' }))).data).toEqual({ ours: '1' });
+  });
+
+  test('a label that another client adds to a selector is removed, which replaces it as a whole', async () => {
+    const service: Manifest = {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'selects', namespace },
+      spec: { selector: { app: 'test' }, ports: [{ name: 'http', port: 80 }] },
+    };
+    const applyService = () =>
+      applier.apply<ClusterObject & { readonly spec: unknown }>(builtin.Service, service, { owner });
+    await applyService();
+    sent.length = 0;
+    await applyService();
+    expect(patches()).toBe(0);
+    await cluster.request({
+      method: 'PATCH',
+      path: `/api/v1/namespaces/${namespace}/services/selects`,
+      query: { fieldManager: 'kubectl-edit' },
+      contentType: 'application/merge-patch+json',
+      body: { spec: { selector: { theirs: 'yes' } } },
+    });
+    expect((await applyService()).spec).toMatchObject({ selector: { app: 'test' } });
+    const present = await applier.find<ClusterObject & { readonly spec: { readonly selector: unknown } }>(
+      builtin.Service,
+      namespace,
+      'selects',
+    );
+    expect(present?.spec.selector).toEqual({ app: 'test' });
   });
 
   test('a workload whose values the server writes in its own way settles, also while its status changes', async () => {
@@ -246,25 +293,25 @@ describe('Applier', () => {
   });
 
   test('the version that ran on a claim is recorded by a manager of its own, and an apply keeps it', async () => {
-    const claim = (storage: string): Manifest => ({
+    const claim = (ours: string): Manifest => ({
       apiVersion: 'v1',
       kind: 'PersistentVolumeClaim',
-      metadata: { name: 'ran', namespace, annotations: { ours: 'yes' } },
+      metadata: { name: 'ran', namespace, annotations: { ours } },
       spec: {
         accessModes: ['ReadWriteOnce'],
         storageClassName: 'none',
-        resources: { requests: { storage } },
+        resources: { requests: { storage: '1Gi' } },
       },
     });
-    const applyClaim = () => applier.apply<Claim>(builtin.PersistentVolumeClaim, claim('1Gi'), { owner });
+    const applyClaim = (ours: string) =>
+      applier.apply<Claim>(builtin.PersistentVolumeClaim, claim(ours), { owner });
     const record = (present: Claim, version: string) =>
       recordRanVersion({ cluster }, { hub: owner, claim: present }, version);
     const ranOf = ({ metadata }: ClusterObject) => metadata.annotations?.['hub-operator.dev/ran-version'];
 
-    await record(await applyClaim(), '2026.10.0');
-    applier = new Applier(cluster, cache, GROUP); // a new process applies once more
-    const applied = await applyClaim();
-    expect([ranOf(applied), applied.metadata.annotations?.['ours']]).toEqual(['2026.10.0', 'yes']);
+    await record(await applyClaim('first'), '2026.10.0');
+    const applied = await applyClaim('second');
+    expect([ranOf(applied), applied.metadata.annotations?.['ours']]).toEqual(['2026.10.0', 'second']);
     const { managedFields } = applied.metadata as { managedFields?: { manager: string }[] };
     expect(managedFields?.map(({ manager }) => manager).sort()).toEqual([
       FIELD_MANAGER,
@@ -279,7 +326,7 @@ describe('Applier', () => {
     });
     for (const version of ['2026.11.0', '2026.9.0'])
       await record((await applier.find<Claim>(builtin.PersistentVolumeClaim, namespace, 'ran'))!, version);
-    const after = await applyClaim();
+    const after = await applyClaim('third');
     expect([ranOf(after), after.metadata.annotations?.['theirs']]).toEqual(['2026.11.0', 'yes']);
   });
 });

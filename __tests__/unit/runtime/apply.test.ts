@@ -46,12 +46,12 @@ function setup({ cached = true, admit = (object: ClusterObject) => object } = {}
       { owner, ...options },
     );
   /** Another client changes the object, and the watch delivers it. */
-  const touch = () => {
-    const present = { ...state.present!, metadata: { ...state.present!.metadata, resourceVersion: '99' } };
-    state.present = present;
-    objects.set(key, present);
+  const change = (content: object) => {
+    const metadata = { ...state.present!.metadata, resourceVersion: String(++version) };
+    state.present = { ...state.present!, ...content, metadata };
+    objects.set(key, state.present);
   };
-  return { state, cluster, applier, apply, objects, touch };
+  return { state, cluster, applier, apply, objects, change };
 }
 
 describe('Applier', () => {
@@ -79,13 +79,61 @@ describe('Applier', () => {
     expect(cluster.writes).toHaveLength(1);
   });
 
-  test('applies an object that another client has changed, once', async () => {
-    const { cluster, apply, touch } = setup();
+  test.each<[string, object, number]>([
+    ['a value of ours', { data: { a: '2', b: '1' } }, 1],
+    ['a value of ours to a list', { data: { a: ['1'], b: '1' } }, 1],
+    ['by removing a value of ours', { data: { b: '1' } }, 1],
+    ['by removing all values', { data: undefined }, 1],
+    ['by adding a value', { data: { a: '1', b: '1', theirs: '2' } }, 0],
+    ['the status alone', { status: { phase: 'Active' } }, 0],
+  ])('an object in which another client has changed %s', async (_, content, writes) => {
+    const { cluster, apply, change } = setup();
+    await apply({ a: '1', b: '1' });
+    cluster.requests.length = 0;
+    change(content);
+    await apply({ a: '1', b: '1' });
+    await apply({ a: '1', b: '1' });
+    expect(cluster.requests.map(({ method }) => method)).toEqual(Array(writes).fill('PATCH'));
+  });
+
+  test.each<[string, unknown, unknown, number]>([
+    ['a default in an item of a list', [{ port: 1 }], [{ port: 1, protocol: 'TCP' }], 0],
+    ['an item at the end of a list', [{ port: 1 }], [{ port: 1 }, { port: 2 }], 1],
+    ['an item in the place of another', [{ port: 1 }], [{ port: 2 }], 1],
+    ['a field beside a list', { ports: [1] }, { ports: [1], other: true }, 0],
+    [
+      'a label in a selector',
+      { podSelector: { matchLabels: { a: '1' } } },
+      { podSelector: { matchLabels: { a: '1', b: '1' } } },
+      1,
+    ],
+    ['a label in an empty selector', { selector: {} }, { selector: { a: '1' } }, 1],
+    ['an object in the place of a value', { a: '1' }, { a: { b: '1' } }, 1],
+    ['a value in the place of an object', { a: { b: '1' } }, { a: '1' }, 1],
+  ])('applies %s away, if an apply does that', async (_, desired, present, writes) => {
+    const { cluster, apply, change } = setup();
+    await apply({ part: desired });
+    change({ data: { part: present } });
+    await apply({ part: desired });
+    expect(cluster.writes).toHaveLength(1 + writes);
+  });
+
+  test('reads what the cache has no content of, and applies it only if it changed', async () => {
+    const { cluster, apply, change, objects, state } = setup();
     await apply({ a: '1' });
-    touch();
-    await apply({ a: '1' });
-    await apply({ a: '1' });
-    expect(cluster.writes).toHaveLength(2);
+    const methods = async () => {
+      const { apiVersion, kind, metadata } = state.present as ClusterObject & { apiVersion: string };
+      objects.set(key, { apiVersion, kind: kind!, metadata });
+      cluster.requests.length = 0;
+      await apply({ a: '1' });
+      return cluster.requests.map(({ method }) => method);
+    };
+    expect(await methods()).toEqual([]);
+    change({ data: { a: '1', theirs: '1' } });
+    expect(await methods()).toEqual(['GET']);
+    expect(await methods()).toEqual([]);
+    change({ data: { a: '2' } });
+    expect(await methods()).toEqual(['GET', 'PATCH']);
   });
 
   test('applies a desired object that became smaller', async () => {
@@ -95,16 +143,16 @@ describe('Applier', () => {
     expect(cluster.writes).toHaveLength(2);
   });
 
-  test('applies an object of another process once, and one that was deleted again', async () => {
+  test('leaves an object that another process applied as it is, and creates one that was deleted', async () => {
     const { cluster, applier, apply, objects, state } = setup();
     await apply({ a: '1' });
     applier.forget(objects.get(key)!);
     await apply({ a: '1' });
-    expect(cluster.writes).toHaveLength(2);
+    expect(cluster.writes).toHaveLength(1);
     objects.clear();
     state.present = undefined;
     await apply({ a: '1' });
-    expect(cluster.writes).toHaveLength(3);
+    expect(cluster.writes).toHaveLength(2);
   });
 
   test('does not force an object that appears between the read and the write', async () => {

@@ -1,0 +1,24 @@
+import { isObject } from '../is-object';
+
+/**
+ * Whether a value of the server has all fields of a desired one. It may have more, such as defaults, but not in a selector,
+ * which server-side apply replaces as a whole. A list of another length or order is another list.
+ */
+export function hasFieldsOf(present: unknown, desired: unknown, isSelector = false): boolean {
+  if (Array.isArray(desired)) {
+    return (
+      Array.isArray(present) &&
+      present.length === desired.length &&
+      desired.every((item, index) => hasFieldsOf(present[index], item, isSelector))
+    );
+  }
+  if (!isObject(desired)) return present === desired;
+  if (!isObject(present)) return false;
+  const fields = Object.keys(desired).filter((field) => desired[field] !== undefined);
+  return (
+    (!isSelector || fields.length === Object.keys(present).length) &&
+    fields.every((field) =>
+      hasFieldsOf(present[field], desired[field], isSelector || /selector$/i.test(field)),
+    )
+  );
+}
