@@ -9,17 +9,17 @@ import { EventWriter } from '../../../operator/runtime/event-writer';
 import { EventRecorder } from '../../../operator/runtime/events';
 import { Finalizer } from '../../../operator/runtime/finalizer';
 import { objectKey } from '../../../operator/runtime/object-key';
-import type { ResourceType } from '../../../operator/runtime/objects';
+import type { ClusterObject, ResourceType } from '../../../operator/runtime/objects';
 import { ready } from '../../../operator/runtime/outcome';
 import { Reconciler } from '../../../operator/runtime/reconciler';
 import { Store } from '../../../operator/runtime/store';
 import { type Child, childModule } from '../../../operator/sync/child';
 import { HubClients } from '../../../operator/sync/hub-clients';
-import type { Services } from '../../../operator/sync/services';
 import { ManualClock } from '../manual-clock';
 import { resource } from '../resource';
 import { FakeApiClient } from '../runtime/fake-api-client';
 import { RecordingLog } from '../runtime/recording-log';
+import { services } from './fixtures';
 
 const CHILDREN = 500;
 const type: ResourceType = { group: 'example.org', version: 'v1', plural: 'x', kind: 'HubAutomation' };
@@ -39,21 +39,20 @@ function setup() {
   });
   const woken: string[] = [];
   const hub = { answers: true };
-  const services = {
+  const given = services({
     cache: {
-      get: (kind: string, namespace: string, name: string) =>
-        kind === 'Secret' ? { metadata: { name } } : store.get(objectKey(kind, namespace, name)),
+      get: <T extends ClusterObject>(kind: string, namespace: string, name: string) =>
+        (kind === 'Secret' ? { metadata: { name } } : store.get(objectKey(kind, namespace, name))) as
+          T | undefined,
     },
     clock,
     cluster,
     log,
     requeue: (kind: string) => void woken.push(kind),
     secrets: { get: () => Promise.resolve(new Map([['token', 'the-token']])) },
-    settings: { hubSourceAddress: '', allowLocalHubs: false },
-    assertLeader: () => undefined,
-  } as unknown as Services;
-  const hubs = new HubClients(services);
-  const module = childModule<Child>(services, hubs, {
+  });
+  const hubs = new HubClients(given);
+  const module = childModule<Child>(given, hubs, {
     sync: () =>
       hub.answers
         ? Promise.resolve(ready('AutomationGenerated', 'In use.'))
