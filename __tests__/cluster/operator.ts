@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { startOperator, type OperatorProcess } from '../../sandbox/operator-process';
 import { patchObject } from './api';
 import { eventsWritten, writtenEvents } from './events';
-import { clusterAccess, until } from '.';
+import { clusterAccess, stopAtEnd, until } from '.';
 
 export interface TestOperatorOptions {
   /** Settings by environment variable. */
@@ -36,7 +36,7 @@ export async function startTestOperator(
   options: TestOperatorOptions = {},
 ): Promise<TestOperator> {
   const operator = new TestOperator(namespace, options);
-  running.add(operator);
+  stopAtEnd(() => operator.stop());
   await operator.start();
   return operator;
 }
@@ -45,13 +45,6 @@ export async function startTestOperator(
 const CALM = 3_000;
 /** As much as one answer proves. */
 const LONGEST_STEP = 600;
-
-const running = new Set<TestOperator>();
-
-afterAll(async () => {
-  for (const operator of running) await operator.stop();
-  running.clear();
-});
 
 export class TestOperator {
   private current: OperatorProcess | undefined;
