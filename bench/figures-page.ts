@@ -78,9 +78,10 @@ const benches: Readonly<Record<string, Bench>> = {
   },
   soak: {
     about:
-      'Changes, deletions and creations of 500 automations on light stand-ins of hubs, while connections to the API server are reset every 5 s and it is killed every 45 s. `make soak`',
+      'Changes, deletions and creations of 500 automations on light stand-ins of hubs, and changes of five configurations, while connections to the API server are reset every 5 s and it is killed every 45 s. `make soak`',
     bars: {
       'automations that missed their last change, or their deletion': '0',
+      'configurations that missed their last change': '0',
       'RSS at the first quarter → end, MB': '≤ 1.1 ×',
       'open files': '≤ 1.1 × + 2',
       'connections to the API server': '≤ 1.1 × + 2',

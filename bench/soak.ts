@@ -15,12 +15,16 @@ import {
 } from '../sandbox/operator-process';
 import { rerouted, TcpProxy } from '../sandbox/tcp-proxy';
 import { AutomationLoad, isSettled, LOAD_SETTINGS } from './automation-load';
+import { ConfigurationLoad } from './configuration-load';
 import { FailedRequests } from './failed-requests';
 import { scrape, sum } from './operator-metrics';
 import { type Figures, residentMegabytes } from './runtime';
 
 const RESOURCES = 500;
 const HUBS = 5;
+const CONFIGURATIONS = 5;
+/** Each of so many changes is one of a configuration. */
+const CONFIGURATION_SHARE = 10;
 // Milliseconds.
 const CHANGE_INTERVAL = 50;
 const RESET_INTERVAL = 5_000;
@@ -38,10 +42,11 @@ interface Usage {
 }
 
 /**
- * `minutes` of changes, deletions and creations among 500 automations of light stand-ins of hubs, while the operator's
- * connections to the API server are reset every few seconds and the API server is killed every 45 s. At the end each
- * automation must be Ready as it is, and the operator must know no other; memory, files and connections must not have
- * grown by more than a tenth since the first quarter; and each failed request must be explained by what was done then.
+ * `minutes` of changes, deletions and creations among 500 automations of light stand-ins of hubs and of changes of five
+ * configurations, while the operator's connections to the API server are reset every few seconds and the API server is
+ * killed every 45 s. At the end each automation must be Ready as it is, and the operator must know no other; each generated
+ * configuration must be that of its resource; memory, files and connections must not have grown by more than a tenth since
+ * the first quarter; and each failed request must be explained by what was done then.
  */
 export async function soak(minutes: number): Promise<Figures> {
   const sandbox = await startSandbox({ progress: 'plain' });
@@ -63,9 +68,10 @@ export async function soak(minutes: number): Promise<Figures> {
     const operator = await startOperator(sandbox, { kubeconfig, settings });
     await load.createMany(RESOURCES);
     await load.untilReady(READY_TIMEOUT);
+    const configurations = await ConfigurationLoad.start(cluster, CONFIGURATIONS);
     const failed = new FailedRequests(operator);
     const end = Date.now() + minutes * 60_000;
-    const changing = change(load, end);
+    const changing = change(load, configurations, end);
     const chaos = [
       failed.watch(end),
       repeat(RESET_INTERVAL, end, () => proxy.reset()),
@@ -74,7 +80,7 @@ export async function soak(minutes: number): Promise<Figures> {
     await sleep(minutes * 60_000 * WARM);
     const before = await usage(operator.process.pid, proxy);
     const [changes] = await Promise.all([changing, ...chaos]);
-    const missed = await untilCaughtUp(load, operator);
+    const missed = await untilCaughtUp(load, configurations, operator);
     const after = await usage(operator.process.pid, proxy);
     const metrics = await scrape(operator);
     const unexplained = failed.unexplained();
@@ -82,7 +88,8 @@ export async function soak(minutes: number): Promise<Figures> {
     return {
       minutes,
       'changes, deletions and creations': changes,
-      'automations that missed their last change, or their deletion': missed,
+      'automations that missed their last change, or their deletion': missed.automations,
+      'configurations that missed their last change': missed.configurations,
       'RSS at the first quarter → end, MB': `${before.megabytes} → ${after.megabytes}`,
       'open files': `${before.files} → ${after.files}`,
       'connections to the API server': `${before.connections} → ${after.connections}`,
@@ -93,7 +100,7 @@ export async function soak(minutes: number): Promise<Figures> {
       ),
       'failed requests, by cause': failed.explained(),
       'failed requests without a cause': unexplained || 'none',
-      verdict: missed === 0 && !unexplained && grewLittle(before, after) ? 'passed' : 'FAILED',
+      verdict: isNone(missed) && !unexplained && grewLittle(before, after) ? 'passed' : 'FAILED',
     };
   } finally {
     await load?.stop();
@@ -104,19 +111,21 @@ export async function soak(minutes: number): Promise<Figures> {
 }
 
 /**
- * Changes one automation after another, and recreates one in twenty. What the API server did not take does not matter:
- * what it has at the end is the truth. Resolves with the number of what it took.
+ * Changes one automation after another, and recreates one in twenty; between them it changes configurations. What the API
+ * server did not take does not matter: what it has at the end is the truth. Resolves with the number of what it took.
  */
-async function change(load: AutomationLoad, end: number): Promise<number> {
+async function change(load: AutomationLoad, configurations: ConfigurationLoad, end: number): Promise<number> {
   let taken = 0;
   const gone = new Set<number>();
   for (let count = 1; Date.now() < end; count++) {
     const index = (count * 7919) % RESOURCES;
     try {
-      if (gone.has(index)) {
+      if (count % CONFIGURATION_SHARE === 0) {
+        await configurations.change(count / CONFIGURATION_SHARE);
+      } else if (gone.has(index)) {
         await load.create(index);
         gone.delete(index);
-      } else if (count % 20 === 0) {
+      } else if (count % 20 === 1) {
         gone.add(index);
         await load.delete(index);
       } else {
@@ -147,14 +156,29 @@ async function repeat(everyMs: number, end: number, action: () => void | Promise
   }
 }
 
-/** How many automations are not Ready as they are, or known although they are gone. */
-async function untilCaughtUp(load: AutomationLoad, operator: OperatorProcess): Promise<number> {
+interface Missed {
+  /** Not Ready as they are, or known although they are gone. */
+  readonly automations: number;
+  /** Generated otherwise than their resource says. */
+  readonly configurations: number;
+}
+
+const isNone = ({ automations, configurations }: Missed): boolean => automations + configurations === 0;
+
+async function untilCaughtUp(
+  load: AutomationLoad,
+  configurations: ConfigurationLoad,
+  operator: OperatorProcess,
+): Promise<Missed> {
   for (const deadline = Date.now() + RECOVERY_TIMEOUT; ; await sleep(1_000)) {
     const items = await load.list();
     const known = sum(await scrape(operator), 'hub_operator_cached_objects', /kind="HubAutomation"/);
     const behind = items.filter((item) => !isSettled(item));
-    const missed = behind.length + Math.abs(known - items.length);
-    if (missed === 0 || Date.now() > deadline) return missed;
+    const missed = {
+      automations: behind.length + Math.abs(known - items.length),
+      configurations: await configurations.missed(),
+    };
+    if (isNone(missed) || Date.now() > deadline) return missed;
   }
 }
 
