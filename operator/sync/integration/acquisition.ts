@@ -52,8 +52,10 @@ export class EntryAcquisition {
         ? inProgress(reconcile, undefined, 0, { pendingFlow: null }, events)
         : this.begin(reconcile, entries, pendingFlow.replaces, events);
     }
+    // Asked before the entries are looked at: the hub shows an entry before it answers the flow that makes it.
+    const maker = hub.otherFlow(resource);
     const found = cached.isRecreating ? undefined : await this.adoptable(reconcile, entries);
-    if (found) return this.adopt(reconcile, found);
+    if (found) return maker ? domainBusy(maker) : this.adopt(reconcile, found);
     const failed = stillFailed(reconcile, this.services.clock);
     if (failed) return failed;
     return this.begin(reconcile, entries);

@@ -130,17 +130,21 @@ export class HubContext {
    * that. Returns the resource whose flow runs; undefined: this one may start its own.
    */
   acquireDomain(resource: IntegrationResource): IntegrationResource | undefined {
+    const other = this.otherFlow(resource);
+    if (!other) this.runningFlows.set(resource.spec.domain, resource.metadata.uid);
+    return other;
+  }
+
+  /** The other resource of the domain with a flow that may make an entry: it runs, or a crash interrupted it. */
+  otherFlow(resource: IntegrationResource): IntegrationResource | undefined {
     const { uid } = resource.metadata;
     const running = this.runningFlow(resource);
     if (running) return running;
     // Of a process that crashed: this one ends it first. Of two such resources, one does not wait for the other.
     const isFirst = (other: IntegrationResource) => !isInterrupted(resource) || other.metadata.uid < uid;
-    const interrupted = this.othersOfDomain(resource).find(
+    return this.othersOfDomain(resource).find(
       (other) => isInterrupted(other) && !isHeldUp(other) && isFirst(other),
     );
-    if (interrupted) return interrupted;
-    this.runningFlows.set(resource.spec.domain, uid);
-    return undefined;
   }
 
   /** The other resource of the domain whose flow this process runs, or is about to start. */

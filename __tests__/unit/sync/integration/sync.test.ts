@@ -535,6 +535,48 @@ describe('IntegrationSync', () => {
       expect(house.status('two').entryID).toBeDefined();
     });
 
+    describe('without a title, of which a flow has just made an entry', () => {
+      const untitled = { configuration: texts({ host: 'h' }) };
+
+      /** The hub shows the entry of `one`, and its answer to the flow is on its way: it arrives when this is called. */
+      const entryShown = async () => {
+        demo();
+        house.apply('one', untitled);
+        let answer = (): void => undefined;
+        hub.onCarriedOut = (call) =>
+          call.startsWith('submit') ? new Promise<void>((resolve) => (answer = resolve)) : undefined;
+        await house.until('one', () => hub.entries.size === 1);
+        house.apply('two', untitled);
+        return () => answer();
+      };
+
+      test('do not adopt it: before the answer arrives it belongs to no resource', async () => {
+        const answer = await entryShown();
+        expect(await house.settle('two')).toMatchObject({
+          type: 'Waiting',
+          message: expect.stringContaining('config flow of one'),
+        });
+        answer();
+        await house.settle('one');
+        expect(house.status('one').entryID).toBeDefined();
+        expect(house.status('two').entryID).toBeUndefined();
+      });
+
+      test('do not adopt it either when the operator has crashed before the answer', async () => {
+        await entryShown();
+        hub.onCarriedOut = () => undefined;
+        house.start();
+        expect(await house.settle('two')).toMatchObject({
+          type: 'Waiting',
+          message: expect.stringContaining('config flow of one'),
+        });
+        await house.settle('one');
+        expect(house.status('one').entryID).toBeDefined();
+        expect(house.status('two').entryID).toBeUndefined();
+        expect(house.events.filter(({ reason }) => reason === 'Adopted')).toEqual([]);
+      });
+    });
+
     test('do not wait for a flow whose result cannot be recorded since its resource is suspended', async () => {
       demo();
       house.apply('one', named('One'));
