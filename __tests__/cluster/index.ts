@@ -63,8 +63,14 @@ const namespaces: string[] = [];
 
 /** A new namespace of this name and a suffix. What runs in it ends when the test file is through. */
 export async function freshNamespace(prefix: string): Promise<string> {
-  const name = `${prefix}-${randomBytes(3).toString('hex')}`;
+  const name = await createNamespace(prefix);
   namespaces.push(name);
+  return name;
+}
+
+/** A new namespace of this name and a suffix, which stays. */
+export async function createNamespace(prefix: string): Promise<string> {
+  const name = `${prefix}-${randomBytes(3).toString('hex')}`;
   await until(`the namespace ${name} is created`, async () => {
     const { code, stderr } = await kubectl(['create', 'namespace', name]);
     // An API server that was too late to answer has created it all the same.

@@ -1,6 +1,6 @@
 import { systemClock } from '../../operator/clock';
 import { HubClient } from '../../operator/client/hub-client';
-import { freshNamespace, kubectl, mustKubectl } from '../cluster';
+import { createNamespace, kubectl, mustKubectl } from '../cluster';
 import { Home } from '../cluster/home';
 import { silentLog } from '../cluster/silent-log';
 import { portForward } from './port-forward';
@@ -13,6 +13,7 @@ afterAll(async () => {
   // A hub uses the memory that the next test file needs. Nothing in it is worth the hub's grace period. Where a test has removed
   // the kinds there are none.
   for (const { namespace } of homes.splice(0)) {
+    await mustKubectl(['delete', 'namespace', namespace, '--wait=false', '--ignore-not-found']);
     await kubectl(['delete', 'hubs', '--all', '--wait=false', '--ignore-not-found'], { namespace });
     await kubectl(['delete', 'pods', '--all', '--grace-period=1', '--wait=false'], { namespace });
   }
@@ -21,7 +22,7 @@ afterAll(async () => {
 /** A namespace whose hubs run as containers on the real node. */
 export class NodeHome extends Home {
   static async make(prefix: string): Promise<NodeHome> {
-    const home = new NodeHome(await freshNamespace(prefix));
+    const home = new NodeHome(await createNamespace(prefix));
     homes.push(home);
     return home;
   }
