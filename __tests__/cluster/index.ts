@@ -88,7 +88,7 @@ export function stopAtEnd(stop: () => Promise<unknown>): void {
 }
 
 // Hubs and their controllers go, the namespace stays until the cluster ends: without an operator that removes finalizers, the
-// cluster would try to delete it all the time, and a quarter of all requests to the API server were for that.
+// cluster would try to delete it all the time, and a third of all requests to the API server were for that.
 afterAll(async () => {
   await Promise.all(operators.splice(0).map((stop) => stop()));
   for (const namespace of namespaces.splice(0))
