@@ -134,6 +134,38 @@ describe('ForkServer', () => {
     expect(await killed.ended).toBe(137);
   });
 
+  test('a program that ends at once runs once', async () => {
+    // A server that is as fast as can be: it has answered and is gone while tether still sends.
+    const code = `
+import os, socket, subprocess, sys, threading
+address = "race-%d" % os.getpid()
+listener = socket.socket(socket.AF_UNIX)
+listener.bind("\\0" + address)
+listener.listen()
+
+def serve():
+    while True:
+        connection, _ = listener.accept()
+        request = b""
+        while not request.endswith(b"\\n"):
+            data, files, _, _ = socket.recv_fds(connection, 2**16, 2)
+            request += data
+            for file in files:
+                os.close(file)
+        connection.sendall(b"pid 999999999\\nexit 3\\n")
+        connection.close()
+
+threading.Thread(target=serve, daemon=True).start()
+command = [sys.argv[1], "--fork-server", address, "--", "/bin/echo", "again"]
+for _ in range(300):
+    run = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    print(run.stdout.read().decode(), run.wait())
+`;
+    const { ended, output } = script(undefined, code, program);
+    expect(new Set((await output).trim().split('\n'))).toEqual(new Set([' 3', '3']));
+    expect(await ended).toBe(0);
+  });
+
   test('programs draw random values of their own', async () => {
     const address = await (await newServer()).address();
     const draw = 'import random, tempfile, uuid; print(random.random(), uuid.uuid4(), tempfile.mktemp())';

@@ -61,13 +61,17 @@ func connect(address string) (*os.File, error) {
 	return os.NewFile(uintptr(socket), address), nil
 }
 
+// send writes nothing after the end of the message: by then the server may have run the command and closed the connection, and
+// the error would have the command run once more, here.
 func send(connection *os.File, message []byte) error {
-	output := syscall.UnixRights(int(os.Stdout.Fd()), int(os.Stderr.Fd()))
-	// The files arrive with the first bytes.
-	sent, err := syscall.SendmsgN(int(connection.Fd()), message, output, nil, 0)
-	if err != nil {
-		return err
+	// They arrive with the first bytes.
+	files := syscall.UnixRights(int(os.Stdout.Fd()), int(os.Stderr.Fd()))
+	for len(message) > 0 {
+		sent, err := syscall.SendmsgN(int(connection.Fd()), message, files, nil, 0)
+		if err != nil {
+			return err
+		}
+		message, files = message[sent:], nil
 	}
-	_, err = connection.Write(message[sent:])
-	return err
+	return nil
 }
