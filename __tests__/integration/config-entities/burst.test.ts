@@ -96,7 +96,7 @@ describe('a burst of automations', () => {
       return passes[0]! >= 30 && passes[1]! >= 10 && passes[2]! >= 10;
     });
     await operator.calm();
-    // No write without an effect either, of the objects that run the hub neither.
+    // There is no write without an effect either, also not of the objects that run the hub.
     for (const method of ['PATCH', 'POST', 'PUT', 'DELETE'])
       expect(await operator.metric('rest_client_requests_total', `method="${method}"`)).toBe(0);
     await operator.eventsWritten();

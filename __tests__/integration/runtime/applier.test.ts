@@ -78,7 +78,7 @@ const apply = (manifest: Manifest, ownerReference = true) =>
   applier.apply<ConfigMap>(builtin.ConfigMap, manifest, { owner, ownerReference });
 
 describe('Applier', () => {
-  test('an equal object is not sent again, by a new process neither', async () => {
+  test('an equal object is not sent again, also not by a new process', async () => {
     const first = await apply(configMap('equal', { a: '1' }));
     await apply(configMap('equal', { a: '1' }));
     await caughtUp(builtin.ConfigMap, 'equal');
