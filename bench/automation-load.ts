@@ -1,26 +1,21 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { automation as definition } from '../operator/kinds';
-import { API_GROUP, API_VERSION, GROUP_VERSION } from '../operator/kinds/group';
+import { API_GROUP, GROUP_VERSION } from '../operator/kinds/group';
 import type { CustomResource } from '../operator/kinds/resource';
 import type { ApiClient } from '../operator/runtime/api-client';
-import { pathOf, type ResourceType } from '../operator/runtime/objects';
+import { pathOf } from '../operator/runtime/objects';
 import { builtin } from '../operator/runtime/types';
 import type { Sandbox } from '../sandbox';
 import { freePort } from '../sandbox/ports';
 import { SandboxProcess } from '../sandbox/process';
 import { automationParts } from './automation-spec';
+import { typeOf } from './resource-type';
 
 export const NAMESPACE = 'bench';
 const CREATES_AT_ONCE = 40;
 
-export const automations: ResourceType = {
-  group: API_GROUP,
-  version: API_VERSION,
-  plural: definition.plural,
-  kind: definition.kind,
-};
-const hubs: ResourceType = { ...automations, plural: 'hubs', kind: 'Hub' };
+export const automations = typeOf('HubAutomation');
+const hubs = typeOf('Hub');
 
 /** What an operator needs that works on the hubs of {@link AutomationLoad}. */
 export const LOAD_SETTINGS = { ALLOW_LOCAL_HUBS: 'true' };

@@ -1,18 +1,13 @@
-import { configuration as definition, hub, type HubConfiguration } from '../operator/kinds';
-import { API_GROUP, API_VERSION, GROUP_VERSION } from '../operator/kinds/group';
+import type { HubConfiguration } from '../operator/kinds';
+import { GROUP_VERSION } from '../operator/kinds/group';
 import { objectNames } from '../operator/kinds/object-names';
 import type { ApiClient } from '../operator/runtime/api-client';
 import { type ClusterObject, pathOf, type ResourceType } from '../operator/runtime/objects';
 import { builtin } from '../operator/runtime/types';
 import { NAMESPACE } from './automation-load';
+import { typeOf } from './resource-type';
 
-const typeOf = ({ plural, kind }: { plural: string; kind: string }): ResourceType => ({
-  group: API_GROUP,
-  version: API_VERSION,
-  plural,
-  kind,
-});
-const configurations = typeOf(definition);
+const configurations = typeOf('HubConfiguration');
 
 interface ConfigMap extends ClusterObject {
   readonly data?: Readonly<Record<string, string>>;
@@ -42,7 +37,7 @@ export class ConfigurationLoad {
         },
       });
     for (const name of names) {
-      await create(typeOf(hub), name, {});
+      await create(typeOf('Hub'), name, {});
       await create(configurations, name, { hubRef: { name }, configuration: edited(0) });
     }
     return new ConfigurationLoad(cluster, names);

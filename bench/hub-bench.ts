@@ -4,10 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
 import { HubClient } from '../operator/client/hub-client';
 import { systemClock } from '../operator/clock';
-import { kinds } from '../operator/kinds';
-import { API_GROUP, API_VERSION, GROUP_VERSION } from '../operator/kinds/group';
+import { GROUP_VERSION } from '../operator/kinds/group';
 import { objectNames } from '../operator/kinds/object-names';
-import { pathOf, type ResourceType } from '../operator/runtime/objects';
+import { pathOf } from '../operator/runtime/objects';
 import type { CustomResource } from '../operator/kinds/resource';
 import { conditionOf } from '../operator/runtime/conditions';
 import { ApiClient } from '../operator/runtime/api-client';
@@ -18,6 +17,7 @@ import { type Sandbox, startSandbox } from '../sandbox';
 import { bundleOperator } from '../image/bundle';
 import { installOperator, type OperatorProcess, startOperator } from '../sandbox/operator-process';
 import { scrapeStarting, sum } from './operator-metrics';
+import { typeOf } from './resource-type';
 
 const READY_TIMEOUT = 10 * 60_000;
 const POLL = 50;
@@ -208,9 +208,4 @@ async function isLeading(operator: OperatorProcess): Promise<boolean> {
 function isReadyNow(resource: CustomResource): boolean {
   const condition = conditionOf(resource, 'Ready');
   return condition?.status === 'True' && condition.observedGeneration === resource.metadata.generation;
-}
-
-function typeOf(kind: string): ResourceType {
-  const { plural } = kinds.find((definition) => definition.kind === kind)!;
-  return { group: API_GROUP, version: API_VERSION, plural, kind };
 }
