@@ -4,7 +4,8 @@ import { promisify } from 'node:util';
 
 export const repository = join(__dirname, '..');
 
-/** Bundles the operator, as the Dockerfile does, into `build/` of the folder with its sources. */
-export async function bundleOperator(source = repository): Promise<void> {
-  await promisify(execFile)(process.execPath, [join(source, 'operator', 'bundle.mjs')], { cwd: source });
+/** Bundles the operator, as the Dockerfile does, by default into `build/` of the folder with its sources. */
+export async function bundleOperator(source = repository, output = join(source, 'build')): Promise<void> {
+  const program = join(source, 'operator', 'bundle.mjs');
+  await promisify(execFile)(process.execPath, [program, output], { cwd: source });
 }

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { bundleOperator, repository } from '../../image/bundle';
 import { NotRead } from '../../operator/offline/files';
 import { validate } from '../../operator/validate';
 import { documentedCommands, documentedYaml } from '../integration/docs/documented-commands';
-import { repository } from './repository/sources';
 
 const GROUP = 'hub-operator.dev';
 const floor = (spec: string, name = 'ground') =>
@@ -144,12 +144,13 @@ describe('validate', () => {
     await expect(validate(args, noInput)).rejects.toThrow(NotRead);
   });
 
-  test('the program of the operator runs it, with its input, and exits with its code', () => {
-    const program = ['--import', 'tsx', join(repository, 'operator', 'index.ts'), 'validate'];
-    const run = (input: string, ...args: string[]) => {
-      const options = { cwd: repository, input, encoding: 'utf8' } as const;
-      return spawnSync(process.execPath, [...program, ...args], options);
-    };
+  test('the bundle of the operator runs it, with its input, and exits with its code', async () => {
+    await bundleOperator(repository, directory); // not into build/, which another test may be reading
+    const run = (input: string, ...args: string[]) =>
+      spawnSync(process.execPath, [join(directory, 'operator.cjs'), 'validate', ...args], {
+        input,
+        encoding: 'utf8',
+      });
     expect(run(bad, '-')).toMatchObject({
       status: 1,
       stdout: expect.stringContaining('spec.nam: HubFloor has no such field') as string,

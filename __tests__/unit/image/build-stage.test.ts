@@ -1,10 +1,7 @@
-import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-
-const repository = join(__dirname, '..', '..', '..');
+import { bundleOperator, repository } from '../../../image/bundle';
 
 let folder: string;
 
@@ -41,7 +38,7 @@ async function buildContext(): Promise<string> {
 /** Not into build/, which another test may be reading. */
 async function bundle(root: string, name: string): Promise<Buffer[]> {
   const output = join(folder, name);
-  await promisify(execFile)(process.execPath, [join(root, 'operator', 'bundle.mjs'), output], { cwd: root });
+  await bundleOperator(root, output);
   return Promise.all(
     ['operator.cjs', 'issue-certificate.cjs', 'validate.cjs'].map((file) => readFile(join(output, file))),
   );
