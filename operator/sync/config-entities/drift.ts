@@ -33,8 +33,9 @@ const QUIET_PERIOD = 1_000;
 const LONGEST_DELAY = 5_000;
 /**
  * Milliseconds between two rechecks after writes of the operator, which also load changes that others made to the file.
+ * Seldom does anyone change a file that is not reloaded, and a recheck of a thousand objects takes a second.
  */
-const OWN_RECHECK_INTERVAL = 10_000;
+const OWN_RECHECK_INTERVAL = 60_000;
 /**
  * Service calls that turn on automations are followed by a check of those that are to be off, this long after the first
  * call, and by one more after the last: the hub reports a call before it carries it out.
