@@ -47,6 +47,7 @@ export async function benchAutomations(count: number, many: number, rounds: numb
       POSTs: bursts.map(({ writes }) => writes).join(' '),
       'reloads of ours': bursts.map(({ reloads }) => reloads).join(' '),
       'operator CPU, % of the hub’s': bursts.map(({ cpu }) => cpu).join(' '),
+      'operator CPU for each, ms': bursts.map(({ cpuForEach }) => cpuForEach).join(' '),
       'automations of what follows': many,
       ...(await restart(bench, hub, many)),
       ...(await oneChange(bench, hub)),
@@ -62,7 +63,10 @@ interface Burst {
   readonly milliseconds: number;
   readonly writes: number;
   readonly reloads: number;
+  /** Percent of the hub's. */
   readonly cpu: number;
+  /** Milliseconds. */
+  readonly cpuForEach: number;
 }
 
 /** About 0.7 KB each. */
@@ -109,6 +113,7 @@ async function burst(bench: HubBench, count: number): Promise<Burst> {
     writes: seen.writes.length,
     reloads: seen.reloads,
     cpu: Math.round((operator / hubs) * 1_000) / 10,
+    cpuForEach: Math.round((operator / count) * 10_000) / 10,
   };
 }
 
