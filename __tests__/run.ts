@@ -40,10 +40,13 @@ const GIB = 2 ** 30;
 /** Whether tests that take many minutes run as well. */
 const isLong = process.env['LONG'] === '1';
 
-/** A test file needs up to 1.2 GB: one or two hubs, an operator, jest's worker. The cluster needs 2 GB. */
+/**
+ * Three for each core, since most files wait: with two, a quarter of the processors is idle. A file needs up to 1.2 GB: one
+ * or two hubs, an operator, jest's worker. The cluster needs 2 GB.
+ */
 const CLUSTER_WORKERS = Math.max(
   2,
-  Math.min(2 * availableParallelism(), 12, Math.floor((totalmem() / GIB - 3) / 1.2)),
+  Math.min(3 * availableParallelism(), 12, Math.floor((totalmem() / GIB - 3) / 1.2)),
 );
 /** Beside the tests in the cluster. */
 const UNIT_WORKERS = Math.max(1, availableParallelism() - 1);
