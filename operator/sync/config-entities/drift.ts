@@ -33,7 +33,7 @@ const QUIET_PERIOD = 1_000;
 const LONGEST_DELAY = 5_000;
 /**
  * Milliseconds between two rechecks after writes of the operator, which also load changes that others made to the file.
- * Seldom does anyone change a file that is not reloaded, and a recheck of a thousand objects takes a second.
+ * A file is seldom changed without a reload, and a recheck of a thousand objects takes a second of processor time.
  */
 const OWN_RECHECK_INTERVAL = 60_000;
 /**
