@@ -2,7 +2,7 @@ import { extname, join } from 'node:path';
 import { version } from '../package.json';
 import { systemClock } from './clock';
 import { checkKubeconfig } from './kubeconfig';
-import { FAULT_EXIT } from './limits';
+import { EXIT_DELAY, FAULT_EXIT } from './limits';
 import { createLogger } from './log';
 import { Metrics } from './metrics';
 import { HubOperator } from './operator';
@@ -76,20 +76,19 @@ async function main(args: readonly string[]): Promise<number> {
   return end === 'stopped' && !failed ? 0 : 1;
 }
 
-main(process.argv.slice(2)).then(
-  (code) => {
-    process.exitCode = code;
-    // Connections that their peers keep open would delay the end; no work of the operator is left.
-    setImmediate(() => process.exit());
-  },
-  (error: unknown) => {
-    const sentence =
-      error instanceof SettingsRefused
-        ? error.message
-        : error instanceof Error
-          ? error.message
-          : String(error);
-    process.stderr.write(`hub-operator: ${sentence}\n`);
-    process.exit(1);
-  },
-);
+/**
+ * Lets the process end by itself, within EXIT_DELAY also if connections or timers are left: no work of the operator is.
+ * `process.exit` at once would wait for the threads of V8, and one that compiles may wait for this one to collect garbage.
+ * Then the process never ends (https://github.com/nodejs/node/issues/54918). `--optimize-for-size` makes that likely.
+ */
+function endProcess(code: number): void {
+  process.exitCode = code;
+  setTimeout(() => process.exit(), EXIT_DELAY).unref();
+}
+
+main(process.argv.slice(2)).then(endProcess, (error: unknown) => {
+  const sentence =
+    error instanceof SettingsRefused ? error.message : error instanceof Error ? error.message : String(error);
+  process.stderr.write(`hub-operator: ${sentence}\n`);
+  endProcess(1);
+});

@@ -29,8 +29,13 @@ export const STOP_DEADLINE = 20 * SECOND;
 export const STOP_HUB_TIMEOUT = 1 * SECOND;
 /** Reconciles that still run this long after the last write are aborted. */
 export const STOP_RECONCILE_GRACE = 1 * SECOND;
-/** Afterwards the lease is released within this time: with STOP_DEADLINE less than the pod's grace period of 30 s. */
+/** Afterwards the lease is released within this time. */
 export const LEASE_RELEASE_LIMIT = 8 * SECOND;
+/**
+ * Afterwards connections and timers that are left keep the process alive for this time at most: with STOP_DEADLINE and
+ * LEASE_RELEASE_LIMIT less than the pod's grace period of 30 s.
+ */
+export const EXIT_DELAY = 1 * SECOND;
 
 /** After a bug the process ends within this time, also if it cannot stop: it must not live on without watches. */
 export const FAULT_EXIT = STOP_DEADLINE + 10 * SECOND;

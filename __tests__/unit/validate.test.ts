@@ -143,21 +143,56 @@ describe('validate', () => {
   ])('%s are refused', async (_, args) => {
     await expect(validate(args, noInput)).rejects.toThrow(NotRead);
   });
+});
 
-  test('the bundle of the operator runs it, with its input, and exits with its code', async () => {
-    await bundleOperator(repository, directory); // not into build/, which another test may be reading
-    const run = (input: string, ...args: string[]) =>
-      spawnSync(process.execPath, [join(directory, 'operator.cjs'), 'validate', ...args], {
-        input,
-        encoding: 'utf8',
-      });
-    expect(run(bad, '-')).toMatchObject({
+describe('the bundle of the operator', () => {
+  let bundle: string;
+  beforeAll(async () => {
+    bundle = await mkdtemp(join(tmpdir(), 'bundle-')); // not build/, which another test may be reading
+    await bundleOperator(repository, bundle);
+  });
+  afterAll(() => rm(bundle, { recursive: true }));
+
+  const run = (input: string, flags: readonly string[], ...args: string[]) =>
+    spawnSync(process.execPath, [...flags, join(bundle, 'operator.cjs'), ...args], {
+      input,
+      encoding: 'utf8',
+      timeout: 30_000,
+    });
+
+  /** Flags of Node.js that run a line of JavaScript before the bundle. */
+  async function first(line: string): Promise<readonly string[]> {
+    const file = join(directory, 'first.cjs');
+    await writeFile(file, line);
+    return ['--require', file];
+  }
+
+  test('runs it, with its input, and exits with its code', () => {
+    expect(run(bad, [], 'validate', '-')).toMatchObject({
       status: 1,
       stdout: expect.stringContaining('spec.nam: HubFloor has no such field') as string,
     });
-    expect(run('', join(directory, 'absent.yaml'))).toMatchObject({
+    expect(run('', [], 'validate', join(directory, 'absent.yaml'))).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('there is no such file or directory') as string,
+    });
+  });
+
+  test.each([
+    ['what it found', bad, ['validate', '-']],
+    ['a file that it cannot read', '', ['validate', 'absent.yaml']],
+    ['its settings', '', ['--no-such-setting']],
+  ])('ends by itself after %s: process.exit may wait for ever for a thread of V8', async (_, input, args) => {
+    const flags = await first(`process.exit = () => console.log('process.exit is called');`);
+    const { status, stdout } = run(input, flags, ...args);
+    expect(status).toBe(1);
+    expect(stdout).not.toContain('process.exit is called');
+  });
+
+  test('ends also when something is left that keeps it alive', async () => {
+    expect(run(good, await first('setInterval(() => undefined, 1_000);'), 'validate', '-')).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('1 resource checked') as string,
     });
   });
 });
