@@ -68,9 +68,10 @@ async function main(args: readonly string[]): Promise<number> {
           staticChecks(['--cache', '--cache-strategy=content', `--cache-location=${cache('eslint')}`]),
           // The longest of the three: it takes all cores that the others leave.
           unitTests(availableParallelism()),
-          clusterTests(['schema'], { HUB_SANDBOX_HUBS: 'false' }),
+          // They wait for nothing: a process more than cores costs its start.
+          clusterTests(['schema'], availableParallelism(), { HUB_SANDBOX_HUBS: 'false' }),
         ]
-      : [checksThenUnitTests(), clusterTests(['schema', 'integration', 'faults'])];
+      : [checksThenUnitTests(), clusterTests(['schema', 'integration', 'faults'], CLUSTER_WORKERS)];
   const results = (await Promise.all(runners)).flat();
   // Afterwards: the hubs of both would need more memory than most machines have.
   if (args.includes('--with-node'))
@@ -190,9 +191,10 @@ async function unitTests(workers: number): Promise<Result[]> {
 
 async function clusterTests(
   projects: readonly string[],
+  workers: number,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Result[]> {
-  const options = [`--maxWorkers=${CLUSTER_WORKERS}`, '--selectProjects', ...projects];
+  const options = [`--maxWorkers=${workers}`, '--selectProjects', ...projects];
   return [await jest(projects.join(', '), options, { environment })];
 }
 
