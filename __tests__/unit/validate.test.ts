@@ -157,7 +157,7 @@ describe('the bundle of the operator', () => {
     spawnSync(process.execPath, [...flags, join(bundle, 'operator.cjs'), ...args], {
       input,
       encoding: 'utf8',
-      timeout: 30_000,
+      timeout: 300_000, // it blocks jest's own
     });
 
   /** Flags of Node.js that run a line of JavaScript before the bundle. */
