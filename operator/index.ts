@@ -1,13 +1,14 @@
 import { extname, join } from 'node:path';
 import { version } from '../package.json';
 import { systemClock } from './clock';
+import { messageOf } from './errors';
 import { checkKubeconfig } from './kubeconfig';
 import { EXIT_DELAY, FAULT_EXIT } from './limits';
 import { createLogger } from './log';
 import { Metrics } from './metrics';
 import { HubOperator } from './operator';
 import { ProbeServer } from './runtime/probes';
-import { readSettings, settingsHelp, SettingsRefused } from './settings';
+import { readSettings, settingsHelp } from './settings';
 import type * as ValidateModule from './validate';
 
 /** Beside this file: its source beside the source, its bundle beside the bundle of the operator. */
@@ -87,8 +88,6 @@ function endProcess(code: number): void {
 }
 
 main(process.argv.slice(2)).then(endProcess, (error: unknown) => {
-  const sentence =
-    error instanceof SettingsRefused ? error.message : error instanceof Error ? error.message : String(error);
-  process.stderr.write(`hub-operator: ${sentence}\n`);
+  process.stderr.write(`hub-operator: ${messageOf(error)}\n`);
   endProcess(1);
 });

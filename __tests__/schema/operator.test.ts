@@ -84,8 +84,11 @@ async function access(
   const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
   const output = 'jsonpath={.status.allowed}{"\\n"}';
   const printed = await mustKubectl(['create', `--as=${user}`, '-o', output, '-f', '-'], { input });
-  const answers = printed.split('\n');
-  return Object.fromEntries(questions.map((question, index) => [question, answers[index] === 'true']));
+  const answers = printed
+    .trim()
+    .split('\n')
+    .map((line) => line === 'true');
+  return Object.fromEntries(questions.map((question, index) => [question, answers[index]!]));
 }
 
 /** The API server learns of roles by a watch, and the controller manager adds our rules to the cluster's own roles. */
