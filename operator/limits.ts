@@ -81,6 +81,11 @@ export const RELOAD_ATTEMPT_PAUSE = 5 * SECOND;
 export const FINALIZER_TRY = 5 * SECOND;
 /** For this time after it, the finalizers of all resources of that hub are released without an attempt. */
 export const FINALIZER_SKIP = 30 * SECOND;
+/**
+ * An object that others in the hub refer to stays this long for a resource with another name: some tools delete the old
+ * resource before they apply the new one.
+ */
+export const HAND_OVER_GRACE = 3 * SECOND;
 /** A deleted Hub waits for its children to be deleted as well. */
 export const HUB_DELETION_GRACE = 5 * SECOND;
 /** Interval of the check whether they are deleted. */

@@ -286,6 +286,8 @@ export class HubOperator extends OperatorAdapter {
       module: this.modules.of(kind),
       read: (key) => this.read(key),
       conflictingOwner: (resource) => this.controller.conflictingOwner(resource),
+      othersWithIdentity: (resource) =>
+        this.controller.othersWithIdentity(definition, resource).flatMap((key) => this.read(key) ?? []),
       duplicateMessage: (resource, owner) => duplicateMessage(definition, resource, owner),
       recordWrite: (object) => this.cache.recordWrite(object),
       annotations: { reconcileRequestedAt: userAnnotations.reconcileAt, dryRun: userAnnotations.dryRun },

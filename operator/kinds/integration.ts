@@ -282,9 +282,9 @@ export const integration = defineChild({
     return [...hubAndToken(resource), ...secretReferences(...new Set(given.flatMap(secretsOf)))];
   },
   validated: true,
-  // Without a title, the entry is known only after it was found or created.
-  identity: ({ spec: { domain, title }, status: seen }) =>
-    title === undefined ? seen?.entryID : `${domain}/${title}`,
+  // Without a title, the answers tell entries of a domain apart.
+  identity: ({ spec: { domain, title, configuration, steps } }) =>
+    `${domain}/${title ?? JSON.stringify([configuration, steps])}`,
   access: [
     // The key of `configHash`, in the Secret `<hub>-operator`.
     { apiGroup: '', resources: ['secrets'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },

@@ -532,6 +532,12 @@ export const eventReasons = {
     type: 'Warning',
     meaning: 'The resource took over an object that existed in the hub before.',
   },
+  TakenOver: {
+    kinds: hubObjects,
+    type: 'Normal',
+    meaning:
+      'The resource took over the object of a deleted one, as after a rename in Git. The object was not removed from the hub.',
+  },
   DriftDetected: {
     kinds: hubObjects,
     type: 'Warning',

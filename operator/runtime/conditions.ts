@@ -76,6 +76,20 @@ export function conditionsWhileSuspended(
   );
 }
 
+/** Types of the conditions that all kinds share. The others, such as `ReloadReady`, describe the object in the hub. */
+const COMMON_TYPES: ReadonlySet<string> = new Set(['Ready', 'Reconciling', 'Stalled', 'Suspended']);
+
+/** The conditions of a resource that takes over the object of a former one. */
+export function conditionsAfterHandOver(
+  previous: readonly Condition[],
+  { status }: CustomResource,
+  observedGeneration: number,
+): Condition[] {
+  const ofObject = (status?.conditions ?? []).filter(({ type }) => !COMMON_TYPES.has(type));
+  const kept = previous.filter(({ type }) => ofObject.every((each) => each.type !== type));
+  return [...kept, ...ofObject.map((each) => ({ ...each, observedGeneration }))];
+}
+
 function changed(
   previous: readonly Condition[],
   values: NonNullable<Outcome['conditions']>,

@@ -23,6 +23,7 @@ import { Dependencies } from './dependencies';
 import { IdOwnership, identityInHub } from './id-ownership';
 import { controllerOf, type ObjectOwnership } from './object-ownership';
 import { type ObjectKey, objectKey, objectKeyOf, parseObjectKey } from './object-key';
+import { objectRecord } from './object-record';
 import type { ClusterObject } from './objects';
 import type { Priority } from './priority';
 import { WorkQueue } from './queue';
@@ -312,11 +313,5 @@ function dependentView(definition: KindDefinition, resource: CustomResource): un
 }
 
 function defaultDependentStatus(resource: CustomResource): unknown {
-  const {
-    conditions: _,
-    observedGeneration: __,
-    lastHandledReconcileAt: ___,
-    ...status
-  } = resource.status ?? {};
-  return [isReady(resource), status];
+  return [isReady(resource), objectRecord(resource)];
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { type Clock, timestamp } from '../clock';
 import { DeadlineExceeded, withDeadline } from '../deadline';
 import { errorOf, OperationalError, Stopping } from '../errors';
@@ -8,7 +9,12 @@ import type { CustomResource } from '../kinds/resource';
 import { DEPENDENCY_REQUEUE, RECONCILE_TIMEOUT, TRANSIENT_FAILURE_REPORT } from '../limits';
 import type { Logger } from '../log';
 import { errorOutcome } from './error-outcome';
-import { conditionsAfter, conditionsAfterError, conditionsWhileSuspended } from './conditions';
+import {
+  conditionsAfter,
+  conditionsAfterError,
+  conditionsAfterHandOver,
+  conditionsWhileSuspended,
+} from './conditions';
 import type { EventSpec } from './event-spec';
 import type { EventRecorder } from './events';
 import type { Finalizer } from './finalizer';
@@ -18,7 +24,8 @@ import type { ResourceType } from './objects';
 import { type Outcome, stalled } from './outcome';
 import type { Priority } from './priority';
 import { StatusWriter } from './status';
-import type { ReconcileContext, SyncModule } from './sync-module';
+import { objectRecord } from './object-record';
+import { HAND_OVER, type ReconcileContext, type Removed, type SyncModule } from './sync-module';
 import { transitionEvents } from './transition-events';
 import type { ApiClient } from './api-client';
 import { ApiError, isTransient, isWebhookFailure } from './api-errors';
@@ -50,6 +57,8 @@ export interface ReconcilerOptions<R extends CustomResource> {
   readonly read: (key: ObjectKey) => R | undefined;
   /** The older resource that owns the same object in the hub, if there is one. */
   readonly conflictingOwner: (resource: R) => ObjectKey | undefined;
+  /** The other resources that describe the same object in the hub, the oldest first. */
+  readonly othersWithIdentity: (resource: R) => readonly R[];
   /** Says that the resource of this name owns the same object, and the way out, as a sentence. */
   readonly duplicateMessage: (resource: R, owner: string) => string;
   /** Records the API server's answer to a write in the cache. Returns the newest known state of the resource. */
@@ -170,11 +179,12 @@ export class Reconciler<R extends CustomResource> {
   private async finalize(resource: R, log: Logger): Promise<Result> {
     const { events, finalizer, recordWrite, module, leaderSignal } = this.options;
     if (!finalizer.isOn(resource)) return { type: 'gone' };
+    const successor = this.successorOf(resource);
     const cleanup = await this.withTimeout(
       resource,
       log,
-      async (context) => (await module.remove?.(resource, context)) ?? [],
-    ).catch((thrown: unknown): EventSpec[] => {
+      async (context) => (await module.remove?.(resource, context, successor)) ?? [],
+    ).catch((thrown: unknown): Removed => {
       const error = errorOf(thrown);
       if (isTransient(error) || error instanceof Stopping) throw error;
       log.warn({ error }, 'cleanup failed');
@@ -187,17 +197,55 @@ export class Reconciler<R extends CustomResource> {
       ];
     });
     leaderSignal.throwIfAborted(); // the next leader cleans up
-    // A removal of several steps records each one.
-    if ('type' in cleanup)
+    if (cleanup === HAND_OVER) {
+      if (!(await this.handOver(resource, successor!)))
+        return { type: 'requeue', after: 0, priority: 'change' };
+    } else if ('type' in cleanup) {
+      // A removal of several steps records each one.
       return cleanup.status
         ? this.updateStatus(resource, cleanup, log)
         : { type: 'requeue', after: cleanup.after, priority: 'change' };
-    this.emit(resource, cleanup);
+    } else {
+      this.emit(resource, cleanup);
+    }
     await events.flush(resource);
     const left = await finalizer.release(resource);
     if (left) recordWrite(left);
     log.info({}, 'released finalizer');
     return { type: 'gone' };
+  }
+
+  /**
+   * The resource that takes the object over (rules.md, "Ownership of objects in the hub"): the next one with the same
+   * identity that is not being deleted. One that has an object of its own, such as one that is renamed to this one, does not.
+   */
+  private successorOf(resource: R): R | undefined {
+    const record = objectRecord(resource);
+    if (isDeepStrictEqual(record, {}) || this.options.conflictingOwner(resource)) return undefined;
+    return this.options
+      .othersWithIdentity(resource)
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .find((other) => [{}, record].some((each) => isDeepStrictEqual(objectRecord(other), each)));
+  }
+
+  /**
+   * Writes what status records of the object to the successor, which thus sends nothing that the hub has. False: the
+   * successor is being deleted.
+   */
+  private async handOver(resource: R, successor: R): Promise<boolean> {
+    const owned = await this.options.finalizer.add(successor);
+    if (!owned) return false;
+    const record = objectRecord(resource);
+    const { generation } = owned.metadata;
+    const written = await this.status.write(this.options.recordWrite(owned), (status) => ({
+      ...status,
+      ...record,
+      conditions: conditionsAfterHandOver(status.conditions ?? [], resource, generation),
+    }));
+    const { kind, metadata } = resource;
+    const message = `The object of ${kind} ${metadata.name}, which is deleted, stays in the hub and belongs to this resource.`;
+    this.emit(written, [{ type: 'Normal', reason: 'TakenOver', message }]);
+    return true;
   }
 
   /**

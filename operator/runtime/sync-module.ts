@@ -14,10 +14,18 @@ export interface SyncModule<R extends CustomResource> {
   /**
    * Removes the resource's object from the hub. Best effort: the finalizer is released even if it fails. Returns events
    * about objects that could not be removed, or `waiting` while the removal is in progress, which is written to status if
-   * it has status fields. A kind without it has no finalizer.
+   * it has status fields, or `HAND_OVER` to leave the object to the successor. A kind without it has no finalizer.
+   *
+   * @param successor the next resource with the same object, which has nothing of its own in the hub
    */
-  remove?(resource: R, context: ReconcileContext): Promise<readonly EventSpec[] | Waiting>;
+  remove?(resource: R, context: ReconcileContext, successor?: R): Promise<Removed>;
 }
+
+/** The object stays in the hub and belongs to the successor (rules.md, "Ownership of objects in the hub"). */
+export const HAND_OVER = 'HandOver';
+
+/** What came of a removal. */
+export type Removed = readonly EventSpec[] | Waiting | typeof HAND_OVER;
 
 /** The context of one reconcile of one resource. */
 export interface ReconcileContext {

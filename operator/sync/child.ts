@@ -1,11 +1,11 @@
 import type { HubClient } from '../client/hub-client';
 import { HubBanned, HubUnreachable, TokenRejected } from '../client/errors';
 import type { Hub, Resource } from '../kinds';
-import { HUB_REPORT_WAIT, POD_NOT_READY_REQUEUE } from '../limits';
+import { HAND_OVER_GRACE, HUB_REPORT_WAIT, POD_NOT_READY_REQUEUE } from '../limits';
 import type { EventSpec } from '../runtime/event-spec';
 import { type Outcome, type Waiting, waiting } from '../runtime/outcome';
 import type { CustomResource } from '../kinds/resource';
-import type { ReconcileContext, SyncModule } from '../runtime/sync-module';
+import { HAND_OVER, type ReconcileContext, type Removed, type SyncModule } from '../runtime/sync-module';
 import type { HubClients } from './hub-clients';
 import { PerHub } from './per-hub';
 import { HubCleanup } from './hub-cleanup';
@@ -21,6 +21,13 @@ export interface ChildModule<R extends Child> {
   sync(resource: R, client: HubClient, context: ReconcileContext): Promise<Outcome>;
   /** Removes the object from the hub. Resolves with events to emit, or with Waiting while it is in progress. */
   remove(resource: R, client: HubClient, context: ReconcileContext): Promise<readonly EventSpec[] | Waiting>;
+  /** Ends the work that runs for a resource whose object passes to another one. Waiting: it still runs. */
+  release?(resource: R, client: HubClient): Waiting | undefined;
+  /**
+   * Others in the hub refer to the object by an id that a new one does not get, such as devices to their area: its removal
+   * waits for a successor.
+   */
+  readonly isReferenced?: boolean;
   /** The object that a removal deletes, by status, such as `automation porch`; undefined: none. */
   objectOf(resource: R): string | undefined;
   /** Forgets a resource that is gone although its object may still be in the hub. */
@@ -38,6 +45,7 @@ export function childModule<R extends Child>(
 ): SyncModule<R> {
   const cleanup = new HubCleanup(services, hubs);
   const lostHubs = new LostHubs(services);
+  const removals = new Removals(services);
 
   return {
     async sync(resource, context) {
@@ -62,15 +70,71 @@ export function childModule<R extends Child>(
       }
     },
 
-    remove(resource, context) {
+    async remove(resource, context, successor) {
       lostHubs.forget(resource);
-      return cleanup.remove(resource.metadata.namespace, resource.spec.hubRef.name, {
-        object: module.objectOf(resource),
-        run: (client) => module.remove(resource, client, context),
-        forget: (client) => module.forget?.(resource, client),
-      });
+      const { namespace } = resource.metadata;
+      const hub = hubs.find(namespace, resource.spec.hubRef.name);
+      const object = module.objectOf(resource);
+      if (successor && !removals.hasBegun(resource)) return handOver(resource, hub);
+      const isAwaited = module.isReferenced && object !== undefined && hub && !hub.metadata.deletionTimestamp;
+      const after = isAwaited ? removals.graceLeft(resource) : 0;
+      if (after > 0) return waiting('Removing', 'The removal waits for a successor.', after);
+      removals.begin(resource);
+      let removed: Removed = [];
+      try {
+        removed = await cleanup.remove(namespace, resource.spec.hubRef.name, {
+          object,
+          run: (client) => module.remove(resource, client, context),
+          forget: (client) => module.forget?.(resource, client),
+        });
+        return removed;
+      } finally {
+        if (!('type' in removed)) removals.forget(resource);
+      }
     },
   };
+
+  async function handOver(resource: R, hub: Hub | undefined): Promise<Removed> {
+    const contacted = hub && (await hubs.contact(hub));
+    if (contacted && 'client' in contacted) {
+      const running = module.release?.(resource, contacted.client);
+      if (running) return running;
+      module.forget?.(resource, contacted.client);
+    }
+    removals.forget(resource);
+    return HAND_OVER;
+  }
+}
+
+/** Removals in progress, by the uid of the resource. */
+class Removals {
+  /** When each was first due, on the monotonic clock. */
+  private readonly dueSince = new Map<string, number>();
+  /** Those that have begun: the object may be gone. */
+  private readonly begun = new Set<string>();
+
+  constructor(private readonly services: Pick<Services, 'clock'>) {}
+
+  /** Milliseconds until the removal may begin. */
+  graceLeft({ metadata: { uid } }: Child): number {
+    const now = this.services.clock.monotonic();
+    const since = this.dueSince.get(uid) ?? now;
+    this.dueSince.set(uid, since);
+    return this.begun.has(uid) ? 0 : since + HAND_OVER_GRACE - now;
+  }
+
+  begin({ metadata: { uid } }: Child): void {
+    this.begun.add(uid);
+  }
+
+  hasBegun({ metadata: { uid } }: Child): boolean {
+    return this.begun.has(uid);
+  }
+
+  forget({ metadata: { uid } }: Child): void {
+    this.dueSince.delete(uid);
+    this.begun.delete(uid);
+  }
 }
 
 /** Resources whose hub is usable by the status of its Hub, but does not answer. Times are those of the monotonic clock. */

@@ -151,10 +151,8 @@ describe('kinds: identity', () => {
     expect(floor.identity!(resource('home', { hubRef, name: 'Ground Floor' }))).toBe('groundfloor');
   });
 
-  test('of an integration is its entry, once that is known', () => {
-    const spec = { hubRef, domain: 'sun' };
-    expect(integration.identity!(resource('home', spec))).toBeUndefined();
-    expect(integration.identity!(resource('home', spec, { status: { entryID: 'x' } }))).toBe('x');
+  test('of an integration is its domain with its title', () => {
+    expect(integration.identity!(resource('home', { hubRef, domain: 'sun', title: 'Sun' }))).toBe('sun/Sun');
   });
 });
 

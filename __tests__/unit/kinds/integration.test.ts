@@ -4,10 +4,14 @@ const resource = (spec: object, status?: object) =>
   ({ spec: { hubRef: { name: 'villa' }, domain: 'random', ...spec }, status }) as unknown as HubIntegration;
 
 describe('integration', () => {
-  test('two resources of one domain and title are duplicates, and two that own the same entry', () => {
-    expect(integration.identity!(resource({ title: 'Dice' }))).toBe('random/Dice');
-    expect(integration.identity!(resource({ title: 'Dice' }, { entryID: '1' }))).toBe('random/Dice');
-    expect(integration.identity!(resource({}, { entryID: '1' }))).toBe('1');
-    expect(integration.identity!(resource({}))).toBeUndefined();
+  const host = (value: string) => ({ configuration: { host: { value } } });
+  const identity = (spec: object, status?: object) => integration.identity!(resource(spec, status));
+
+  test('two resources of one domain and title are duplicates, and without a title those with the same answers', () => {
+    expect(identity({ title: 'Dice' })).toBe('random/Dice');
+    expect(identity({ title: 'Dice', ...host('a') })).toBe('random/Dice');
+    expect(identity(host('a'))).toBe(identity(host('a'), { entryID: '1' }));
+    expect(identity(host('a'))).not.toBe(identity(host('b')));
+    expect(identity({ steps: [{ stepId: 'user', menuOption: 'sensor' }] })).not.toBe(identity({}));
   });
 });

@@ -8,7 +8,7 @@ import { Finalizer } from '../../../operator/runtime/finalizer';
 import type { ObjectKey } from '../../../operator/runtime/object-key';
 import { type Outcome, ready, stalled, waiting } from '../../../operator/runtime/outcome';
 import { Reconciler, type Result } from '../../../operator/runtime/reconciler';
-import type { ReconcileContext, SyncModule } from '../../../operator/runtime/sync-module';
+import { HAND_OVER, type ReconcileContext, type SyncModule } from '../../../operator/runtime/sync-module';
 import type { ApiRequest } from '../../../operator/runtime/api-client';
 import { ApiError, ApiServerUnreachable } from '../../../operator/runtime/api-errors';
 import { kstatusViolations } from '../../cluster/kstatus';
@@ -28,6 +28,7 @@ class Bench {
   readonly passes: ReconcileContext[] = [];
   readonly happened: string[] = [];
   conflictingOwner: ObjectKey | undefined;
+  others: Widget[] = [];
   readError: Error | undefined;
   sync: (context: ReconcileContext) => Promise<Outcome> = () =>
     Promise.resolve(ready('AutomationGenerated', 'In sync.'));
@@ -60,6 +61,7 @@ class Bench {
         return this.present;
       },
       conflictingOwner: () => this.conflictingOwner,
+      othersWithIdentity: () => this.others,
       duplicateMessage: (_, owner) => `Widget ${owner} has it already.`,
       recordWrite: (resource) => (this.present = resource),
       annotations,
@@ -414,6 +416,111 @@ describe('Reconciler', () => {
       await bench.reconcile();
       await bench.reconcile();
       expect(remove).toHaveBeenCalledTimes(1);
+    });
+  });
+
+  describe('an object that passes to another resource', () => {
+    const going = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [FINALIZER] };
+    const condition = (type: string, reason: string) => ({
+      type,
+      status: 'True' as const,
+      reason: reason as never,
+      message: '',
+      observedGeneration: 1,
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    });
+    const record = { areaID: 'kitchen', adopted: true, appliedHash: 'sha256:1' };
+    const old = widget({
+      metadata: going,
+      status: {
+        ...record,
+        observedGeneration: 1,
+        lastHandledReconcileAt: 'before',
+        conditions: [condition('Ready', 'AreaRegistered'), condition('ReloadReady', 'ReloadSuccessful')],
+      },
+    });
+    const waits = { conditions: [condition('Ready', 'DuplicateId')], observedGeneration: 3 };
+    const another = (fields: Parameters<typeof widget>[0] = {}) =>
+      widget({ ...fields, metadata: { name: 'b', uid: 'uid-b', generation: 3, ...fields.metadata } });
+    /** Asked for its successor by each removal. */
+    const asked: (Widget | undefined)[] = [];
+    const remove: SyncModule<Widget>['remove'] = (_, __, successor) => {
+      asked.push(successor);
+      return Promise.resolve(successor ? HAND_OVER : []);
+    };
+    beforeEach(() => asked.splice(0));
+
+    /** A server with the resource that is deleted and those with the same object. */
+    function benchWith(...others: Widget[]): Bench {
+      const bench = new Bench(old, remove);
+      bench.others = others;
+      bench.cluster.handler = ({ path, method, body }) => {
+        if (path.includes('/events')) return body;
+        const successor = others.find(({ metadata }) => path.includes(`/widgets/${metadata.name}`));
+        const stored = successor ?? old;
+        if (method === 'GET') return stored;
+        const { metadata, status } = body as Widget;
+        bench.happened.push(`${stored.metadata.name} ${path.endsWith('/status') ? 'status' : 'finalizers'}`);
+        return path.endsWith('/status')
+          ? { ...stored, status }
+          : { ...stored, metadata: { ...stored.metadata, finalizers: metadata.finalizers ?? [] } };
+      };
+      return bench;
+    }
+
+    test('the successor gets what status records of the object before the finalizer is released', async () => {
+      const bench = benchWith(another({ status: waits }));
+      expect(await bench.reconcile()).toEqual({ type: 'gone' });
+      expect(bench.happened).toEqual(['b finalizers', 'b status', 'a finalizers']);
+      const written = bench.cluster.writes.find(({ path }) => path.endsWith('/widgets/b/status'))!;
+      const { status } = written.body as Widget;
+      expect(status).toEqual({
+        ...record,
+        observedGeneration: 3,
+        conditions: [
+          condition('Ready', 'DuplicateId'),
+          { ...condition('ReloadReady', 'ReloadSuccessful'), observedGeneration: 3 },
+        ],
+      });
+      expect(bench.events).toEqual(['Normal TakenOver']);
+    });
+
+    test('the same again, after a crash before the finalizer was released, writes nothing to the successor', async () => {
+      const conditions = [...waits.conditions, condition('ReloadReady', 'ReloadSuccessful')].map((each) => ({
+        ...each,
+        observedGeneration: 3,
+      }));
+      const bench = benchWith(another({ status: { ...waits, ...record, conditions } }));
+      expect(await bench.reconcile()).toEqual({ type: 'gone' });
+      expect(bench.happened).toEqual(['b finalizers', 'a finalizers']);
+    });
+
+    test.each([
+      ['is being deleted, too', another({ metadata: going, status: waits })],
+      ['has an object of its own', another({ status: { ...waits, areaID: 'attic' } })],
+    ])('one that %s takes nothing over', async (_, other) => {
+      const bench = benchWith(other);
+      expect(await bench.reconcile()).toEqual({ type: 'gone' });
+      expect(asked).toEqual([undefined]);
+      expect(bench.happened).toEqual(['a finalizers']);
+    });
+
+    test('a resource that does not own the object hands nothing over', async () => {
+      const bench = benchWith(another({ status: waits }));
+      bench.conflictingOwner = 'Widget/home/b';
+      await bench.reconcile();
+      expect(asked).toEqual([undefined]);
+    });
+
+    test('a successor that is deleted meanwhile is looked for again', async () => {
+      const bench = benchWith(another({ status: waits }));
+      const { handler } = bench.cluster;
+      bench.cluster.handler = (request) => {
+        if (request.path.includes('/widgets/b')) throw notFound();
+        return handler(request);
+      };
+      expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 0, priority: 'change' });
+      expect(bench.happened).toEqual([]);
     });
   });
 

@@ -1,8 +1,8 @@
 import type { Hub } from '../../../operator/kinds';
 import { HUB_LABEL } from '../../../operator/kinds/annotations';
 import { HubUnreachable } from '../../../operator/client/errors';
-import type { Waiting } from '../../../operator/runtime/outcome';
-import type { ReconcileContext, SyncModule } from '../../../operator/runtime/sync-module';
+import { type Waiting, waiting } from '../../../operator/runtime/outcome';
+import { HAND_OVER, type ReconcileContext, type SyncModule } from '../../../operator/runtime/sync-module';
 import { type Child, childModule } from '../../../operator/sync/child';
 import { HubClients } from '../../../operator/sync/hub-clients';
 import type { Services } from '../../../operator/sync/services';
@@ -202,6 +202,63 @@ describe('childModule', () => {
       message: `The automation lights may still be in the hub. ${why}`,
     },
   ];
+
+  describe('an object that others in the hub refer to', () => {
+    const successor = childOf('villa');
+    let running: Waiting | undefined;
+
+    beforeEach(() => {
+      running = undefined;
+      module = childModule<Child>(given, hubs, {
+        sync: () => Promise.reject(new Error('not asked')),
+        remove: () => {
+          removed++;
+          return Promise.resolve(removed < 2 ? waiting('Removing', '', 1_000) : []);
+        },
+        release: () => running,
+        forget: () => void forgotten++,
+        objectOf: () => object,
+        isReferenced: true,
+      });
+    });
+    const handOver = () => module.remove!(childOf('villa'), {} as ReconcileContext, successor);
+
+    test('stays for a moment, so that a resource of another name can take it over', async () => {
+      expect(await remove()).toMatchObject({ type: 'Waiting', after: 3_000 });
+      await clock.advance(2_000);
+      expect(await remove()).toMatchObject({ type: 'Waiting', after: 1_000 });
+      expect(await handOver()).toBe(HAND_OVER);
+      expect([removed, forgotten]).toEqual([0, 1]);
+    });
+
+    test('is removed afterwards, and then nobody takes it over', async () => {
+      await remove();
+      await clock.advance(3_000);
+      expect(await remove()).toMatchObject({ type: 'Waiting', after: 1_000 });
+      expect(await handOver()).toEqual([]);
+      expect(removed).toBe(2);
+    });
+
+    test('is not waited for without an object, without a Hub and while the Hub is being deleted', async () => {
+      removed = 1;
+      object = undefined;
+      expect(await remove()).toEqual([]);
+      object = 'area kitchen';
+      hubSpec = { external: { url: 'http://box.example.org', tokenSecretRef: { name: 'villa-api-token' } } };
+      deletionTimestamp = '2026-01-01T00:00:00Z';
+      expect(await remove()).toEqual([]);
+      hubExists = false;
+      expect(await remove()).toMatchObject([{ reason: 'CleanupSkipped' }]);
+      expect(await handOver()).toBe(HAND_OVER);
+    });
+
+    test('passes on when the work of the deleted resource has ended', async () => {
+      running = waiting('ConfigFlowInProgress', '', 5_000);
+      expect(await handOver()).toBe(running);
+      running = undefined;
+      expect(await handOver()).toBe(HAND_OVER);
+    });
+  });
 
   test('names the object that it cannot remove since the Hub does not exist', async () => {
     hubExists = false;

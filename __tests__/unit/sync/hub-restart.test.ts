@@ -76,6 +76,7 @@ function setup() {
     module: { sync: (child, context) => module.sync(child as Child, context) },
     read: (key) => store.get(key),
     conflictingOwner: () => undefined,
+    othersWithIdentity: () => [],
     duplicateMessage: () => '',
     recordWrite: see,
     annotations: { reconcileRequestedAt: 'at', dryRun: 'dry' },

@@ -33,6 +33,7 @@ import type { IntegrationReconcile } from './integration-reconcile';
  * queues the resource again.
  */
 export class IntegrationSync implements ChildModule<IntegrationResource> {
+  readonly isReferenced = true;
   private readonly acquisition: EntryAcquisition;
   private readonly maintenance: EntryMaintenance;
   private readonly results: OperationResults;
@@ -97,12 +98,10 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     client: HubClient,
     context: ReconcileContext,
   ): Promise<readonly EventSpec[] | Waiting> {
+    const running = this.release(resource, client);
+    if (running) return running;
     const hub = this.contexts.of(client, resource);
     const { operation } = hub.of(resource);
-    if (operation && !operation.end) {
-      operation.stop();
-      return waiting('ConfigFlowInProgress', 'The flow is being ended in the hub.', API_NOT_LOADED_REQUEUE);
-    }
     const { status } = resource;
     const made = operation?.madeEntry;
     const pendingFlow = status?.pendingFlow;
@@ -118,8 +117,8 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     const removing = hub.of(resource).removal?.entryId;
     const isUnstarted = removing !== undefined && removing === pendingFlow?.replaces;
     const mayHaveMade = pendingFlow !== undefined && mayMakeEntry(pendingFlow) && !made && !isUnstarted;
-    const running = mayHaveMade ? hub.runningFlow(resource) : undefined;
-    if (running) return domainBusy(running);
+    const other = mayHaveMade ? hub.runningFlow(resource) : undefined;
+    if (other) return domainBusy(other);
     const ended: InterruptedFlow = mayHaveMade
       ? await this.acquisition.endPending(resource, client, hub)
       : { unclear: [] };
@@ -134,6 +133,13 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
         return waiting('ConfigFlowInProgress', 'The entry is being removed from the hub.', FINALIZER_TRY);
     this.forget(resource, client);
     return ended.unclear.length > 0 ? [leftEntries(ended.unclear)] : [];
+  }
+
+  release(resource: IntegrationResource, client: HubClient): Waiting | undefined {
+    const { operation } = this.contexts.of(client, resource).of(resource);
+    if (!operation || operation.end) return undefined;
+    operation.stop();
+    return waiting('ConfigFlowInProgress', 'The flow is being ended in the hub.', API_NOT_LOADED_REQUEUE);
   }
 
   objectOf(resource: IntegrationResource): string | undefined {

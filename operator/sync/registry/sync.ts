@@ -32,6 +32,7 @@ const CORRECTION_LASTED = 10_000;
  * between recognizes the entry that it created.
  */
 export class RegistrySync implements ChildModule<EntryResource> {
+  readonly isReferenced = true;
   private readonly writes: EntryWrites;
   private readonly drift: DriftReports;
 

@@ -1,0 +1,10 @@
+import type { CustomResource } from '../kinds/resource';
+
+/**
+ * The fields of status that describe the object in the hub, such as its id, and not the reconciles of the resource: another
+ * resource that takes the object over gets them.
+ */
+export function objectRecord({ status = {} }: CustomResource): Readonly<Record<string, unknown>> {
+  const { conditions: _, observedGeneration: __, lastHandledReconcileAt: ___, ...record } = status;
+  return record;
+}
