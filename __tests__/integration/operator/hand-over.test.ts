@@ -1,0 +1,174 @@
+import type { HubClient } from '../../../operator/client/hub-client';
+import { freshNamespace } from '../../cluster';
+import { outliveCreation } from '../../cluster/creation-time';
+import {
+  area,
+  automation,
+  floor,
+  Home,
+  integration,
+  label,
+  type Manifest,
+  scene,
+  script,
+} from '../../cluster/home';
+import type { HubProxy } from '../../cluster/hub-proxy';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { proxiedHub, throughProxies } from '../config-entities/proxied-hub';
+
+// A resource gets another metadata.name in Git: the tool applies the new one and deletes the old one, in either order.
+
+let home: Home;
+let operator: TestOperator;
+let client: HubClient;
+let proxy: HubProxy;
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('renamed'));
+  operator = await startTestOperator(home.namespace, { settings: throughProxies });
+  proxy = await proxiedHub(home, 'villa');
+  client = await home.client('villa');
+});
+
+afterAll(() => proxy?.stop());
+
+const texts = (fields: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, { value }]));
+/** With a title, and without one. */
+const titled = (name: string) =>
+  integration('villa', name, 'tod', {
+    title: 'Evening',
+    configuration: texts({ name: 'Evening', after_time: '18:00:00', before_time: '20:00:00' }),
+  });
+const untitled = (name: string) =>
+  integration('villa', name, 'random', {
+    steps: [
+      { stepId: 'user', menuOption: 'sensor' },
+      { stepId: 'sensor', values: texts({ name: 'Dice', minimum: '1', maximum: '6' }) },
+    ],
+  });
+
+const REGISTRY = [
+  (name: string) => floor('villa', `floor-${name}`, { name: 'Attic', level: 2 }),
+  (name: string) => label('villa', `label-${name}`, { name: 'Quiet', icon: 'mdi:sleep' }),
+  (name: string) => area('villa', `area-${name}`, { name: 'Loft', floorName: 'Attic', labels: ['Quiet'] }),
+];
+const INTEGRATIONS = [
+  (name: string) => titled(`titled-${name}`),
+  (name: string) => untitled(`untitled-${name}`),
+];
+const ENTITIES = [
+  (name: string) =>
+    automation('villa', `automation-${name}`, { id: 'porch', alias: 'Porch', actions: [{ delay: 1 }] }),
+  (name: string) => scene('villa', `scene-${name}`, { id: 'movie', name: 'Movie' }),
+  (name: string) => script('villa', `script-${name}`, { id: 'night', alias: 'Night' }),
+];
+const ALL = [...REGISTRY, ...INTEGRATIONS, ...ENTITIES];
+const named = (name: string) => ALL.map((each) => each(name));
+
+const nameOf = ({ metadata }: Manifest) => metadata.name;
+const allReady = async (resources: readonly Manifest[]) => {
+  for (const resource of resources) await home.ready(resource.kind, nameOf(resource));
+};
+/** What status records of the object in the hub. */
+const recordOf = async (resource: Manifest) => {
+  const {
+    conditions: _,
+    observedGeneration: __,
+    ...record
+  } = (await home.get(resource.kind, nameOf(resource))).status!;
+  return record;
+};
+const ENTITY_IDS = [
+  'sensor.dice',
+  'binary_sensor.evening',
+  'automation.porch',
+  'scene.movie',
+  'script.night',
+];
+
+/** What the hub knows of the area and of the entities in it. */
+async function places() {
+  const areas = await client.connection.command('config/area_registry/list');
+  const all: readonly object[] = await client.connection.command('config/entity_registry/list');
+  const entities = all as readonly { entity_id: string; area_id: string | null; labels: string[] }[];
+  return {
+    area: areas.find(({ name }) => name === 'Loft'),
+    entities: ENTITY_IDS.map((id) => {
+      const { area_id = undefined, labels = [] } = entities.find(({ entity_id }) => entity_id === id) ?? {};
+      return { id, area_id, labels: [...labels].sort() };
+    }),
+  };
+}
+
+/** Requests that changed something in the hub, but for the flows of a test. */
+const writes = () => proxy.passed.map(({ what }) => what).filter((what) => !what.startsWith('GET'));
+
+/** Every entity is in the area, with the label. */
+async function furnish(): Promise<void> {
+  const { entities } = await places();
+  for (const { id, labels } of entities) {
+    const placed = { entity_id: id, area_id: 'loft', labels: [...labels, 'quiet'] };
+    await client.connection.command('config/entity_registry/update', placed);
+  }
+  await operator.calm();
+}
+
+describe('a resource that is renamed in Git', () => {
+  test('keeps its object in the hub, and what refers to it: the new one first, and the old one first', async () => {
+    const first = named('one');
+    await home.apply(...first);
+    await allReady(first);
+    await furnish();
+    const before = await places();
+    expect(before.area).toMatchObject({ floor_id: 'attic', labels: ['quiet'] });
+    const records = await Promise.all(first.map(recordOf));
+    const written = writes().length;
+
+    const second = named('two');
+    for (const resource of first) await outliveCreation(home, resource.kind, nameOf(resource));
+    await home.apply(...second);
+    for (const resource of second)
+      await home.ready(resource.kind, nameOf(resource), { status: 'False', reason: 'DuplicateId' });
+    // From the last to the first: nothing waits for what is deleted.
+    for (const resource of first) await home.delete(resource.kind, nameOf(resource));
+    await allReady(second);
+    await operator.calm();
+    expect(await places()).toEqual(before);
+    expect(await Promise.all(second.map(recordOf))).toEqual(records);
+    for (const resource of second)
+      await home.event(resource.kind, nameOf(resource), /^Normal TakenOver: .* stays in the hub/);
+
+    expect(writes().slice(written)).toEqual([]);
+
+    const third = named('three');
+    for (const resource of second) await home.delete(resource.kind, nameOf(resource), { wait: false });
+    await home.apply(...third);
+    await allReady(third);
+    await operator.calm();
+    // The hub gives an automation, a scene and a script that comes back what its entity had.
+    expect(await places()).toEqual(before);
+    const lasting = REGISTRY.length + INTEGRATIONS.length;
+    expect(await Promise.all(third.slice(0, lasting).map(recordOf))).toEqual(records.slice(0, lasting));
+  });
+
+  test('keeps that the object was adopted, and the last of several goes with its object', async () => {
+    await client.connection.command('config/area_registry/create', { name: 'Garden' });
+    const garden = (name: string, spec: object = {}) => area('villa', name, { name: 'Garden', ...spec });
+    await home.apply(garden('garden-1'));
+    await home.ready('HubArea', 'garden-1');
+    await outliveCreation(home, 'HubArea', 'garden-1');
+    await home.apply(garden('garden-2', { suspend: true }));
+    await home.delete('HubArea', 'garden-1');
+    await home.change('HubArea', 'garden-2', { suspend: false });
+    await home.ready('HubArea', 'garden-2');
+    expect((await home.get('HubArea', 'garden-2')).status).toMatchObject({ areaID: 'garden', adopted: true });
+    expect(await operator.events('HubArea', 'garden-2')).not.toContainEqual(
+      expect.stringContaining('Adopted'),
+    );
+    await home.change('HubArea', 'garden-2', { deletionPolicy: 'Delete' });
+    await home.delete('HubArea', 'garden-2');
+    const areas = await client.connection.command('config/area_registry/list');
+    expect(areas.map(({ name }) => name)).not.toContain('Garden');
+  });
+});
