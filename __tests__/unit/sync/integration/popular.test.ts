@@ -1,0 +1,231 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import type { HubIntegration } from '../../../../operator/kinds/integration';
+import { RESYNC } from '../../../../operator/limits';
+import { findingsOf } from '../../../../operator/offline/findings';
+import { readManifests } from '../../../../operator/offline/manifests';
+import { anEntry } from './fake-hub';
+import { House } from './house';
+import { type Fault, scriptOf, STAND_INS } from './stand-ins';
+
+// The manifests of docs/how-to/popular-integrations.md against stand-ins of the real flows: each works, and whatever is
+// wrong for good, the device, the account and the household are left in peace.
+
+const PAGE = readFileSync(join(__dirname, '../../../../docs/how-to/popular-integrations.md'), 'utf8');
+const BLOCKS = [...PAGE.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text]) => text!);
+type Manifest = Pick<HubIntegration, 'spec'> & { readonly metadata: { readonly name: string } };
+const MANIFESTS = BLOCKS.flatMap((text) => parseAllDocuments(text).map((each) => each.toJS() as Manifest));
+const BY_DOMAIN = new Map(MANIFESTS.map((manifest) => [manifest.spec.domain, manifest]));
+
+const HOUR = 3_600_000;
+const NAME = 'one';
+
+/** One resource and the stand-in of its integration. */
+class Bench {
+  readonly house = new House();
+  fault: Fault | undefined;
+  shown = true;
+  /** The times at which a flow was started. */
+  readonly starts: number[] = [];
+  logins = 0;
+  /** Changes of an entry that unload it for a moment. */
+  reloads = 0;
+
+  constructor(private readonly domain: string) {
+    const { hub, clock } = this.house;
+    const { steps, reconfigure = [], options = [], reauth = [] } = STAND_INS[domain]!;
+    const changed = () => {
+      this.reloads++;
+      return { type: 'abort', reason: 'reconfigure_successful' } as const;
+    };
+    hub.scriptOf = (request) => {
+      const isReauth = hub.reauthFlows.size > 0 && !('entryId' in request);
+      const forms =
+        request.kind === 'options' ? options : 'entryId' in request ? reconfigure : isReauth ? reauth : steps;
+      const end = () => {
+        if (request.kind === 'options') {
+          this.reloads++;
+          return { type: 'create_entry' } as const;
+        }
+        return 'entryId' in request || isReauth ? changed() : this.made();
+      };
+      const script = scriptOf(forms, end, { fault: this.fault, shown: this.shown });
+      return (answers) => {
+        const step = script(answers);
+        if (step.type === 'form' && step.errors && this.fault?.isLogin) this.logins++;
+        return step;
+      };
+    };
+    hub.onCarriedOut = (call) => {
+      if (call.startsWith('start')) this.starts.push(clock.now());
+    };
+  }
+
+  private made() {
+    return this.house.hub.created({
+      domain: this.domain,
+      title: this.spec.title ?? this.domain,
+      ...this.supports,
+    });
+  }
+
+  private get supports() {
+    const { reconfigure, options } = STAND_INS[this.domain]!;
+    return { supports_reconfigure: reconfigure !== undefined, supports_options: options !== undefined };
+  }
+
+  get spec() {
+    return BY_DOMAIN.get(this.domain)!.spec;
+  }
+
+  /** As the page says, with all Secrets. */
+  apply(more: object = {}): void {
+    for (const [, name, key] of JSON.stringify(this.spec).matchAll(
+      /"secretKeyRef":\{"name":"(.*?)","key":"(.*?)"\}/g,
+    ))
+      this.house.secrets[name!] = { ...this.house.secrets[name!], [key!]: `${key} of ${name}` };
+    const { hubRef: _, ...spec } = this.spec;
+    this.house.apply(NAME, { ...spec, ...more } as never);
+  }
+
+  /** The entry that a person made in the hub's UI. */
+  addEntry(): string {
+    const entry = anEntry({
+      entry_id: 'of-a-person',
+      domain: this.domain,
+      title: this.spec.title ?? '',
+      ...this.supports,
+    });
+    this.house.hub.entries.set(entry.entry_id, entry);
+    return entry.entry_id;
+  }
+
+  /** Lets time pass, with what the queue does. */
+  async live(duration: number): Promise<void> {
+    const { clock } = this.house;
+    const end = clock.now() + duration;
+    while (clock.now() < end) {
+      const { after = RESYNC } = await this.house.settle(NAME);
+      await clock.advance(Math.min(Math.max(after, 1_000), 60_000, end - clock.now()));
+    }
+  }
+
+  settle() {
+    return this.house.settle(NAME);
+  }
+
+  /** The most flows that were started within an hour. */
+  get busiestHour(): number {
+    return Math.max(
+      0,
+      ...this.starts.map((from) => this.starts.filter((at) => at >= from && at < from + HOUR).length),
+    );
+  }
+}
+
+const DOMAINS = Object.keys(STAND_INS);
+const MADE = DOMAINS.filter((domain) => !STAND_INS[domain]!.isAdopted);
+const FAULTS = DOMAINS.flatMap((domain) =>
+  STAND_INS[domain]!.faults.map((fault) => [domain, fault.key, fault] as const),
+);
+const LOGINS = FAULTS.filter(([, , { isLogin }]) => isLogin);
+const REAUTHS = DOMAINS.filter((domain) => STAND_INS[domain]!.reauth);
+
+describe('docs/how-to/popular-integrations.md', () => {
+  test('each manifest is valid', async () => {
+    const manifests = readManifests('popular-integrations.md', BLOCKS.join('---\n'));
+    expect(manifests.filter((each) => !('object' in each))).toEqual([]);
+    expect(await findingsOf(manifests as Parameters<typeof findingsOf>[0])).toEqual([]);
+  });
+
+  test('has a manifest for each stand-in, and no other', () => {
+    expect([...BY_DOMAIN.keys()].sort()).toEqual([...DOMAINS].sort());
+  });
+
+  describe.each(MADE)('%s', (domain) => {
+    test.each([true, false])('is set up, with steps that depend on a discovery: %s', async (shown) => {
+      const bench = new Bench(domain);
+      bench.shown =
+        shown && !STAND_INS[domain]!.steps.some(({ step_id: id }) => ['2sa', 'site'].includes(id));
+      bench.apply();
+      expect(await bench.settle()).toMatchObject({ type: 'Ready', reason: 'EntryLoaded' });
+      await bench.live(HOUR);
+      expect(await bench.settle()).toMatchObject({ type: 'Ready' });
+      expect([bench.house.hub.entries.size, bench.reloads, bench.starts.length]).toEqual([1, 0, 1]);
+    });
+  });
+
+  test.each(DOMAINS.filter((domain) => STAND_INS[domain]!.isAdopted))('%s is adopted', async (domain) => {
+    const bench = new Bench(domain);
+    const id = bench.addEntry();
+    bench.apply();
+    expect(await bench.settle()).toMatchObject({ type: 'Ready', reason: 'EntryLoaded' });
+    expect(bench.house.status(NAME)).toMatchObject({ entryID: id, adopted: true });
+    expect(bench.starts).toEqual([]);
+  });
+});
+
+describe('a fault that lasts', () => {
+  test.each(FAULTS)('%s, %s: at most 12 attempts an hour', async (domain, _, fault) => {
+    const bench = new Bench(domain);
+    bench.fault = fault;
+    bench.apply();
+    await bench.live(4 * HOUR);
+    expect(bench.busiestHour).toBeLessThanOrEqual(12);
+    expect(bench.house.hub.flows.size).toBe(0);
+  });
+
+  test.each(LOGINS)('%s, %s: at most 3 logins, also by other processes', async (domain, _, fault) => {
+    const bench = new Bench(domain);
+    bench.fault = fault;
+    bench.apply();
+    for (let process = 0; process < 4; process++) {
+      await bench.live(HOUR);
+      bench.house.start();
+    }
+    await bench.live(HOUR);
+    expect(bench.logins).toBeGreaterThan(0);
+    expect(bench.logins).toBeLessThanOrEqual(3);
+  });
+
+  test.each(DOMAINS)('%s: a spec with a mistake reloads no entry that works', async (domain) => {
+    const bench = new Bench(domain);
+    if (STAND_INS[domain]!.isAdopted) bench.addEntry();
+    bench.shown = false;
+    bench.apply();
+    expect(await bench.settle()).toMatchObject({ type: 'Ready' });
+    const { configuration, options } = bench.spec;
+    const typo = { value: 'x' };
+    bench.apply({
+      configuration: { ...configuration, no_such_field: typo },
+      options: { ...options, no_such_option: typo },
+    });
+    await bench.live(6 * HOUR);
+    expect(bench.reloads).toBe(0);
+    expect(bench.busiestHour).toBeLessThanOrEqual(12);
+    expect([...bench.house.hub.entries.values()]).toMatchObject([{ state: 'loaded' }]);
+  });
+
+  test.each(REAUTHS)('%s: other credentials are needed, and those of the spec are wrong', async (domain) => {
+    const bench = new Bench(domain);
+    if (STAND_INS[domain]!.isAdopted) bench.addEntry();
+    bench.shown = false;
+    bench.apply();
+    expect(await bench.settle()).toMatchObject({ type: 'Ready' });
+    const { hub } = bench.house;
+    const [id] = [...hub.entries.keys()];
+    hub.set(id!, { state: 'setup_error', reason: 'could not authenticate' });
+    hub.reauthFlows.set(id!, 'reauth-1');
+    const [step] = STAND_INS[domain]!.reauth!;
+    bench.fault = { at: step!.step_id, key: 'invalid_auth', type: 'error', isLogin: true };
+    for (let process = 0; process < 3; process++) {
+      await bench.live(HOUR);
+      bench.house.start();
+    }
+    expect(await bench.settle()).toMatchObject({ reason: 'AuthNeeded' });
+    // A form without fields is a person's to confirm.
+    expect(bench.logins).toBeLessThanOrEqual(step!.fields?.length ? 3 : 0);
+    expect([...hub.entries.keys()]).toEqual([id]);
+  });
+});
