@@ -107,7 +107,7 @@ class Bench {
     const end = clock.now() + duration;
     while (clock.now() < end) {
       const { after = RESYNC } = await this.house.settle(NAME);
-      await clock.advance(Math.min(Math.max(after, 1_000), 60_000, end - clock.now()));
+      await clock.advance(Math.min(Math.max(after, 1_000), RESYNC, end - clock.now()));
     }
   }
 
