@@ -4,7 +4,7 @@ import type { Logger } from '../log';
 import { ConfigEntities } from './config-entities';
 import { ConfigEntryRegistry } from './config-entry-registry';
 import { ConfigFlows } from './config-flows';
-import { ReauthFlows } from './reauth-flows';
+import { ReauthFlows } from './flows-in-progress';
 import { Translations } from './translations';
 import { LoadedComponents } from './loaded-components';
 import { HubConnection } from './connection';

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { Answer, Answers } from './answers';
-import { menuId } from './flow-navigator';
+import { menuId } from './flow/navigator';
 
 /** Hash by the id of an answer, or of the choice in a menu. */
 export type AnswerHashes = Readonly<Record<string, string>>;

@@ -3,8 +3,8 @@ import type { Clock } from '../../clock';
 import type { HubIntegrationSpec, HubIntegrationStatus } from '../../kinds/integration';
 import type { AnswerHashes } from './answer-hashes';
 import type { Answer, Answers } from './answers';
-import type { FlowAnswers, FlowProblem } from './flow-navigator';
-import type { FlowEnd } from './flow-run';
+import type { FlowAnswers, FlowProblem } from './flow/navigator';
+import type { FlowEnd } from './flow/run';
 
 /** The inputs of the flows of one resource. */
 export interface FlowContext {

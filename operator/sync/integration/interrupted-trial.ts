@@ -3,11 +3,11 @@ import type { Clock } from '../../clock';
 import type { PendingFlow } from '../../kinds/integration';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { Outcome } from '../../runtime/outcome';
-import { domainBusy, type EntryAcquisition, leftEntries } from './acquisition';
+import { domainBusy, type EntryAcquisition, leftEntries } from './entry/acquisition';
 import { type AnswerHashes, changedAnswers, isComparable, recorded, withMoves } from './answer-hashes';
 import { removeEntry } from './entry-removal';
 import { inProgress } from './progress';
-import { entryHashes } from './status-fields';
+import { entryHashes } from './entry/status-fields';
 import type { IntegrationReconcile } from './integration-reconcile';
 
 /** States in which an entry is set up or removed: what comes of it shows whether it stays. */

@@ -4,9 +4,9 @@ import { Stopping } from '../../errors';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { Outcome } from '../../runtime/outcome';
 import type { Services } from '../services';
-import type { EntryAcquisition } from './acquisition';
+import type { EntryAcquisition } from './entry/acquisition';
 import { type AnswerHashes, incompleteHash } from './answer-hashes';
-import { failureAfter } from './failures';
+import { failureAfter } from './retry';
 import {
   type Applied,
   type Operation,
@@ -14,9 +14,9 @@ import {
   type OperationResult,
   withoutSubentries,
 } from './operation';
-import { problemText } from './problem-text';
+import { problemText } from './flow/problem-text';
 import { inProgress, stillFailed, withStatus } from './progress';
-import { appliedStatus, entryHashes, NO_ENTRY } from './status-fields';
+import { appliedStatus, entryHashes, NO_ENTRY } from './entry/status-fields';
 import type { IntegrationReconcile } from './integration-reconcile';
 
 /** Turns what an operation came to into the status of its resource. */

@@ -4,8 +4,8 @@ import { withDeadline } from '../../deadline';
 import { errorOf, Stopping } from '../../errors';
 import type { PendingFlow } from '../../kinds/integration';
 import type { AnswerHashes } from './answer-hashes';
-import type { FlowProblem } from './flow-navigator';
-import type { FlowName } from './problem-text';
+import type { FlowProblem } from './flow/navigator';
+import type { FlowName } from './flow/problem-text';
 
 /** What flows did to the entry of a resource. */
 export type OperationResult =

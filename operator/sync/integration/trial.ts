@@ -1,11 +1,11 @@
 import { recorded } from './answer-hashes';
 import { removeEntry } from './entry-removal';
-import type { FlowProblem } from './flow-navigator';
-import { runFlow } from './flow-run';
+import type { FlowProblem } from './flow/navigator';
+import { runFlow } from './flow/run';
 import { type FlowContext, problemOf } from './flow-context';
 import { DOMAIN_BUSY_REQUEUE } from './hub-context';
 import type { Operation } from './operation';
-import { entryHashes } from './status-fields';
+import { entryHashes } from './entry/status-fields';
 
 /** The integration allows no second entry beside the present one, so that its flow cannot be tried. */
 const HAS_ENTRY = /^(already_|single_instance)/;

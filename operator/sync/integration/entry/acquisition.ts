@@ -1,11 +1,11 @@
-import type { ConfigEntry } from '../../client/flow-step';
-import type { HubClient } from '../../client/hub-client';
-import { timestamp } from '../../clock';
-import { integration as definition } from '../../kinds';
-import { defaulted } from '../../kinds/schema';
-import type { EventSpec } from '../../runtime/event-spec';
-import { type Outcome, type Waiting, waiting } from '../../runtime/outcome';
-import type { Services } from '../services';
+import type { ConfigEntry } from '../../../client/flow-step';
+import type { HubClient } from '../../../client/hub-client';
+import { timestamp } from '../../../clock';
+import { integration as definition } from '../../../kinds';
+import { defaulted } from '../../../kinds/schema';
+import type { EventSpec } from '../../../runtime/event-spec';
+import { type Outcome, type Waiting, waiting } from '../../../runtime/outcome';
+import type { Services } from '../../services';
 import {
   chosenOptions,
   entriesMadeSince,
@@ -14,14 +14,14 @@ import {
   isOfChosenType,
   desiredTitle,
 } from './adoption';
-import { type AnswerHashes, recorded } from './answer-hashes';
+import { type AnswerHashes, recorded } from '../answer-hashes';
 import { createEntry } from './entry-flows';
-import { DOMAIN_BUSY_REQUEUE, type HubContext, type IntegrationResource } from './hub-context';
-import type { OperationResult } from './operation';
-import { isOfTrial, isTrial } from './pending-flow';
-import { flowContext, inProgress, startOperation, stillFailed } from './progress';
+import { DOMAIN_BUSY_REQUEUE, type HubContext, type IntegrationResource } from '../hub-context';
+import type { OperationResult } from '../operation';
+import { isOfTrial, isTrial } from '../pending-flow';
+import { flowContext, inProgress, startOperation, stillFailed } from '../progress';
 import { entryHashes, NO_ENTRY } from './status-fields';
-import type { IntegrationReconcile } from './integration-reconcile';
+import type { IntegrationReconcile } from '../integration-reconcile';
 
 /** What a flow has made whose end was not observed. Neither: no entry. */
 export interface InterruptedFlow {

@@ -1,14 +1,14 @@
-import type { FlowRequest } from '../../client/config-flows';
-import type { ConfigEntry } from '../../client/flow-step';
-import { type AnswerHashes, changedAnswers, incompleteHash, isIncomplete, placeOf } from './answer-hashes';
-import type { Answer } from './answers';
-import type { FlowAnswers, FlowProblem } from './flow-navigator';
-import { type FlowEnd, runFlow } from './flow-run';
-import { type FlowContext, isSuccess, lenient, problemOf, usedIds } from './flow-context';
-import type { Applied, Operation, OperationResult } from './operation';
-import type { FlowName } from './problem-text';
+import type { FlowRequest } from '../../../client/config-flows';
+import type { ConfigEntry } from '../../../client/flow-step';
+import { type AnswerHashes, changedAnswers, incompleteHash, isIncomplete, placeOf } from '../answer-hashes';
+import type { Answer } from '../answers';
+import type { FlowAnswers, FlowProblem } from '../flow/navigator';
+import { type FlowEnd, runFlow } from '../flow/run';
+import { type FlowContext, isSuccess, lenient, problemOf, usedIds } from '../flow-context';
+import type { Applied, Operation, OperationResult } from '../operation';
+import type { FlowName } from '../flow/problem-text';
 import { SubentryUpdate } from './subentries';
-import { trialProblem } from './trial';
+import { trialProblem } from '../trial';
 
 /**
  * Applies changed answers to an entry, so that it and its entities survive if the integration offers a way: its

@@ -1,8 +1,8 @@
-import type { ConfigEntry, FlowKind } from '../../client/flow-step';
-import type { HubClient } from '../../client/hub-client';
-import type { PendingFlow } from '../../kinds/integration';
-import { isComparable, recorded, subentryId } from './answer-hashes';
-import type { IntegrationReconcile } from './integration-reconcile';
+import type { ConfigEntry, FlowKind } from '../../../client/flow-step';
+import type { HubClient } from '../../../client/hub-client';
+import type { PendingFlow } from '../../../kinds/integration';
+import { isComparable, recorded, subentryId } from '../answer-hashes';
+import type { IntegrationReconcile } from '../integration-reconcile';
 
 /** Ends a flow that a process left open. Resolves with whether it was still open. */
 export async function abortFlow(

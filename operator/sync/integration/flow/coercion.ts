@@ -1,6 +1,6 @@
 import Ajv, { type ErrorObject } from 'ajv';
-import type { FormField } from '../../client/flow-step';
-import type { Value } from './answers';
+import type { FormField } from '../../../client/flow-step';
+import type { Value } from '../answers';
 import { isDuration, type JsonSchema, schemaOf } from './form-schema';
 
 /** The value that the field asks for, or why there is none: the end of a sentence that begins with the field. */

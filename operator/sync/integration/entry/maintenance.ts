@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ConfigEntry } from '../../client/flow-step';
-import { integration as definition } from '../../kinds';
-import { DEPENDENCY_REQUEUE } from '../../limits';
-import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
-import { correctionsOf, countCorrection, MAX_EQUAL_CORRECTIONS } from '../corrections';
-import { DriftReports } from '../drift-reports';
-import type { Services } from '../services';
+import type { ConfigEntry } from '../../../client/flow-step';
+import { integration as definition } from '../../../kinds';
+import { DEPENDENCY_REQUEUE } from '../../../limits';
+import { type Outcome, ready, stalled, waiting } from '../../../runtime/outcome';
+import { correctionsOf, countCorrection, MAX_EQUAL_CORRECTIONS } from '../../corrections';
+import { DriftReports } from '../../drift-reports';
+import type { Services } from '../../services';
 import {
   type AnswerHashes,
   changedAnswers,
@@ -14,14 +14,14 @@ import {
   subentryId,
   withMoves,
   withNewKey,
-} from './answer-hashes';
+} from '../answer-hashes';
 import { reauthenticate } from './entry-flows';
-import { updateEntry } from './entry-update';
-import { entryOutcome } from './entry-state';
-import { endInterrupted } from './interrupted-update';
-import { flowContext, inProgress, startOperation, stillFailed, withStatus } from './progress';
+import { updateEntry } from './update';
+import { entryOutcome } from './state';
+import { endInterrupted } from './interrupted';
+import { flowContext, inProgress, startOperation, stillFailed, withStatus } from '../progress';
 import { appliedHash, DISABLED, NO_ENTRY, seenStatus } from './status-fields';
-import type { IntegrationReconcile } from './integration-reconcile';
+import type { IntegrationReconcile } from '../integration-reconcile';
 
 /** Milliseconds until a corrected entry is checked again; the hub's event comes sooner. */
 const CORRECTION_PAUSE = 2_000;

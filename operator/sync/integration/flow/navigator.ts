@@ -1,5 +1,5 @@
-import type { ConfigEntry, FlowStep, FormStep, MenuStep } from '../../client/flow-step';
-import type { Answer, StepAnswers } from './answers';
+import type { ConfigEntry, FlowStep, FormStep, MenuStep } from '../../../client/flow-step';
+import type { Answer, StepAnswers } from '../answers';
 import { fillForm, type FilledForm, type Upload } from './form-answers';
 
 /** What a flow is answered with. */

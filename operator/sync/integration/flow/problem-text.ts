@@ -1,6 +1,6 @@
-import type { FlowKind } from '../../client/flow-step';
-import type { HubClient } from '../../client/hub-client';
-import type { FlowProblem } from './flow-navigator';
+import type { FlowKind } from '../../../client/flow-step';
+import type { HubClient } from '../../../client/hub-client';
+import type { FlowProblem } from './navigator';
 
 /** The flow of an integration in which a problem arose. */
 export interface FlowName {

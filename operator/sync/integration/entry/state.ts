@@ -1,7 +1,7 @@
-import type { ConfigEntry } from '../../client/flow-step';
-import type { Condition } from '../../kinds';
-import { DEPENDENCY_REQUEUE, RESYNC } from '../../limits';
-import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
+import type { ConfigEntry } from '../../../client/flow-step';
+import type { Condition } from '../../../kinds';
+import { DEPENDENCY_REQUEUE, RESYNC } from '../../../limits';
+import { type Outcome, ready, stalled, waiting } from '../../../runtime/outcome';
 
 /**
  * What the state of an entry means for its resource. The hub's events enqueue the resource when the state changes; a

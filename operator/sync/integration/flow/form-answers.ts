@@ -1,5 +1,5 @@
-import type { FormField } from '../../client/flow-step';
-import type { Answer, Value } from './answers';
+import type { FormField } from '../../../client/flow-step';
+import type { Answer, Value } from '../answers';
 import { coerce } from './coercion';
 
 /** Finds the answer to a field, `field` or `section.field`. */

@@ -1,5 +1,5 @@
-import type { FormField } from '../../../../operator/client/flow-step';
-import { coerce } from '../../../../operator/sync/integration/coercion';
+import type { FormField } from '../../../../../operator/client/flow-step';
+import { coerce } from '../../../../../operator/sync/integration/flow/coercion';
 
 const field = (shape: Partial<FormField>): FormField => ({ name: 'x', ...shape });
 const selector = (type: string, config: Readonly<Record<string, unknown>> | null = {}) =>

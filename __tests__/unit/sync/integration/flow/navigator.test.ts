@@ -1,6 +1,6 @@
-import type { FlowStep, FormField } from '../../../../operator/client/flow-step';
-import type { Answer } from '../../../../operator/sync/integration/answers';
-import { FlowNavigator } from '../../../../operator/sync/integration/flow-navigator';
+import type { FlowStep, FormField } from '../../../../../operator/client/flow-step';
+import type { Answer } from '../../../../../operator/sync/integration/answers';
+import { FlowNavigator } from '../../../../../operator/sync/integration/flow/navigator';
 
 const answer = (field: string, text: string, id = `configuration.${field}`): Answer => ({
   id,

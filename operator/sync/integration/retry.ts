@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock';
 import { REJECTED_WRITE_RETRY_INTERVAL } from '../../limits';
-import type { FlowProblem } from './flow-navigator';
+import type { FlowProblem } from './flow/navigator';
 import type { Failure } from './hub-context';
 
 /** Keys of errors that pass without a change here: the device or service did not answer. */

@@ -1,9 +1,9 @@
-import { FormRejected, type FlowRequest } from '../../client/config-flows';
-import { HubUnreachable, NotFound } from '../../client/errors';
-import type { ConfigEntry, FlowStep } from '../../client/flow-step';
-import type { HubClient } from '../../client/hub-client';
-import type { Clock } from '../../clock';
-import { type FlowAnswers, FlowNavigator, type FlowProblem } from './flow-navigator';
+import { FormRejected, type FlowRequest } from '../../../client/config-flows';
+import { HubUnreachable, NotFound } from '../../../client/errors';
+import type { ConfigEntry, FlowStep } from '../../../client/flow-step';
+import type { HubClient } from '../../../client/hub-client';
+import type { Clock } from '../../../clock';
+import { type FlowAnswers, FlowNavigator, type FlowProblem } from './navigator';
 import type { Upload } from './form-answers';
 
 /** How a flow ended. */

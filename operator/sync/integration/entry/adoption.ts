@@ -1,5 +1,5 @@
-import type { ConfigEntry } from '../../client/flow-step';
-import type { HubIntegrationSpec } from '../../kinds/integration';
+import type { ConfigEntry } from '../../../client/flow-step';
+import type { HubIntegrationSpec } from '../../../kinds/integration';
 
 /** The entry that a resource desires, as far as its spec describes it. */
 export interface DesiredIntegration {

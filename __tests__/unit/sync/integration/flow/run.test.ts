@@ -1,8 +1,8 @@
-import { FormRejected } from '../../../../operator/client/config-flows';
-import { HubUnreachable } from '../../../../operator/client/errors';
-import type { FlowStep } from '../../../../operator/client/flow-step';
-import { answerFlow, runFlow } from '../../../../operator/sync/integration/flow-run';
-import { ManualClock } from '../../manual-clock';
+import { FormRejected } from '../../../../../operator/client/config-flows';
+import { HubUnreachable } from '../../../../../operator/client/errors';
+import type { FlowStep } from '../../../../../operator/client/flow-step';
+import { answerFlow, runFlow } from '../../../../../operator/sync/integration/flow/run';
+import { ManualClock } from '../../../manual-clock';
 
 /** A hub that shows these steps one after the other, and records what it is asked. */
 function hubWith(...steps: readonly (FlowStep | Error)[]) {

@@ -1,4 +1,4 @@
-import type { FormField } from '../../client/flow-step';
+import type { FormField } from '../../../client/flow-step';
 
 /** A JSON schema, as far as forms need it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;

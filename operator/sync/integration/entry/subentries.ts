@@ -1,12 +1,12 @@
-import type { FlowRequest } from '../../client/config-flows';
-import type { ConfigEntry, ConfigSubentry } from '../../client/flow-step';
-import type { PendingFlow } from '../../kinds/integration';
-import { type AnswerHashes, incompleteHash, subentryId } from './answer-hashes';
-import type { Answer, SubentryAnswers } from './answers';
-import { type FlowContext, isSuccess, problemOf } from './flow-context';
-import type { FlowProblem } from './flow-navigator';
-import { type FlowEnd, runFlow } from './flow-run';
-import type { Operation } from './operation';
+import type { FlowRequest } from '../../../client/config-flows';
+import type { ConfigEntry, ConfigSubentry } from '../../../client/flow-step';
+import type { PendingFlow } from '../../../kinds/integration';
+import { type AnswerHashes, incompleteHash, subentryId } from '../answer-hashes';
+import type { Answer, SubentryAnswers } from '../answers';
+import { type FlowContext, isSuccess, problemOf } from '../flow-context';
+import type { FlowProblem } from '../flow/navigator';
+import { type FlowEnd, runFlow } from '../flow/run';
+import type { Operation } from '../operation';
 
 /** Why a subentry is not as desired. */
 export interface SubentryProblem {

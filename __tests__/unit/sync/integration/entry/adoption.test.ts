@@ -1,5 +1,5 @@
-import type { ConfigEntry } from '../../../../operator/client/flow-step';
-import { entriesMadeSince, entryToAdopt, freeEntries } from '../../../../operator/sync/integration/adoption';
+import type { ConfigEntry } from '../../../../../operator/client/flow-step';
+import { entriesMadeSince, entryToAdopt, freeEntries } from '../../../../../operator/sync/integration/entry/adoption';
 
 const entry = (entry_id: string, title: string, more: Partial<ConfigEntry> = {}) =>
   ({ entry_id, title, domain: 'x', source: 'user', ...more }) as ConfigEntry;

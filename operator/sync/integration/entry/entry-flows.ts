@@ -1,9 +1,9 @@
-import { removeEntry } from './entry-removal';
-import { answerFlow, runFlow } from './flow-run';
-import { type FlowContext, isSuccess, lenient, problemOf, usedIds } from './flow-context';
-import { type Operation, type OperationResult, withoutSubentries } from './operation';
-import type { FlowProblem } from './flow-navigator';
-import type { FlowName } from './problem-text';
+import { removeEntry } from '../entry-removal';
+import { answerFlow, runFlow } from '../flow/run';
+import { type FlowContext, isSuccess, lenient, problemOf, usedIds } from '../flow-context';
+import { type Operation, type OperationResult, withoutSubentries } from '../operation';
+import type { FlowProblem } from '../flow/navigator';
+import type { FlowName } from '../flow/problem-text';
 
 /**
  * Creates an entry.

@@ -1,6 +1,6 @@
-import type { ConfigEntry } from '../../client/flow-step';
-import { type Clock, timestamp } from '../../clock';
-import { payloadHash } from '../payload-hash';
+import type { ConfigEntry } from '../../../client/flow-step';
+import { type Clock, timestamp } from '../../../clock';
+import { payloadHash } from '../../payload-hash';
 import {
   type AnswerHashes,
   incompleteHash,
@@ -8,9 +8,9 @@ import {
   placeOf,
   recorded,
   withMoves,
-} from './answer-hashes';
-import type { Applied, Operation } from './operation';
-import type { IntegrationReconcile } from './integration-reconcile';
+} from '../answer-hashes';
+import type { Applied, Operation } from '../operation';
+import type { IntegrationReconcile } from '../integration-reconcile';
 
 /** `status.entryState` of a disabled entry, which the hub calls `not_loaded`. */
 export const DISABLED = 'disabled';
