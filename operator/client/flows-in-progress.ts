@@ -2,14 +2,17 @@ import { FollowedCollection } from './collection';
 import type { HubConnection } from './connection';
 import type { FlowInProgress } from './flow-step';
 
-/** The hub asks for other credentials of an entry. */
-export type ReauthListener = (entryId: string) => void;
+/** A flow that the hub started was added or has ended. */
+export type FlowListener = (flow: FlowInProgress) => void;
 
-/** The flows by which the hub asks for other credentials of an entry. A person may answer them in the hub's UI, too. */
-export class ReauthFlows {
-  /** Flow ids by entry id. */
-  private readonly flows: FollowedCollection<Map<string, string>>;
-  private readonly listeners = new Set<ReauthListener>();
+/**
+ * The flows that the hub started itself and that wait for a person: it asks for other credentials of an entry, or has
+ * discovered a device.
+ */
+export class FlowsInProgress {
+  /** By id. */
+  private readonly flows: FollowedCollection<Map<string, FlowInProgress>>;
+  private readonly listeners = new Set<FlowListener>();
 
   constructor(connection: HubConnection) {
     this.flows = new FollowedCollection(connection, {
@@ -22,40 +25,43 @@ export class ReauthFlows {
         }),
       fetch: async () => {
         const flows = await connection.command('config_entries/flow/progress');
-        return new Map(flows.filter(isReauth).map((flow) => [flow.context.entry_id!, flow.flow_id]));
+        return new Map(flows.map((flow) => [flow.flow_id, flow]));
       },
     });
   }
 
-  /** The id of the flow of an entry; undefined: the hub does not ask. */
-  async of(entryId: string): Promise<string | undefined> {
-    return (await this.flows.get()).get(entryId);
+  /** The id of the flow by which the hub asks for other credentials of an entry; undefined: it does not ask. */
+  async reauthOf(entryId: string): Promise<string | undefined> {
+    const flows = [...(await this.flows.get()).values()];
+    return flows.find(({ context }) => context.source === 'reauth' && context.entry_id === entryId)?.flow_id;
   }
 
-  onChange(listener: ReauthListener): () => void {
+  /** The flows of devices of an integration that the hub has discovered. */
+  async discovered(domain: string): Promise<readonly FlowInProgress[]> {
+    const flows = [...(await this.flows.get()).values()];
+    return flows.filter(({ handler, context }) => handler === domain && !OF_PERSONS.has(context.source));
+  }
+
+  onChange(listener: FlowListener): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
   }
 
   private onAdded(flow: FlowInProgress): void {
-    if (!isReauth(flow)) return;
-    const entryId = flow.context.entry_id!;
-    this.flows.change((flows) => void flows.set(entryId, flow.flow_id));
-    this.emit(entryId);
+    this.flows.change((flows) => void flows.set(flow.flow_id, flow));
+    this.emit(flow);
   }
 
   private onRemoved(flowId: string): void {
-    const known = [...(this.flows.lastKnown ?? [])].find(([, id]) => id === flowId);
-    this.flows.change((flows) => {
-      for (const [entryId, id] of flows) if (id === flowId) flows.delete(entryId);
-    });
-    if (known) this.emit(known[0]);
+    const known = this.flows.lastKnown?.get(flowId);
+    this.flows.change((flows) => void flows.delete(flowId));
+    if (known) this.emit(known);
   }
 
-  private emit(entryId: string): void {
-    for (const listener of this.listeners) listener(entryId);
+  private emit(flow: FlowInProgress): void {
+    for (const listener of this.listeners) listener(flow);
   }
 }
 
-const isReauth = ({ context }: FlowInProgress): boolean =>
-  context.source === 'reauth' && context.entry_id !== undefined;
+/** Sources of flows that a person or this program started, or that belong to an entry. */
+const OF_PERSONS: ReadonlySet<string> = new Set(['user', 'reauth', 'reconfigure', 'import', 'system']);

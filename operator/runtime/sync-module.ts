@@ -17,6 +17,8 @@ export interface SyncModule<R extends CustomResource> {
    * it has status fields. A kind without it has no finalizer.
    */
   remove?(resource: R, context: ReconcileContext): Promise<readonly EventSpec[] | Waiting>;
+  /** Ends what runs for a resource that is suspended or in dry-run before its next request. Called at each of its reconciles. */
+  hold?(resource: R): void;
 }
 
 /** The context of one reconcile of one resource. */

@@ -1,207 +1,168 @@
 import type { ConfigEntry } from '../../../client/flow-step';
-import type { HubClient } from '../../../client/hub-client';
 import { timestamp } from '../../../clock';
-import { integration as definition } from '../../../kinds';
-import { defaulted } from '../../../kinds/schema';
 import type { EventSpec } from '../../../runtime/event-spec';
-import { type Outcome, type Waiting, waiting } from '../../../runtime/outcome';
-import type { Services } from '../../services';
+import type { Outcome } from '../../../runtime/outcome';
+import { type AnswerHashes, recorded } from '../answer-hashes';
+import type { IntegrationReconcile } from '../integration-reconcile';
+import type { OperationResult } from '../operation';
+import { domainBusy, inProgress, startOperation, stillFailed } from '../progress';
 import {
   chosenOptions,
-  entriesMadeSince,
-  entryToAdopt,
-  freeEntries,
-  isOfChosenType,
   desiredTitle,
+  entriesOf,
+  entryNamedBy,
+  entryToAdopt,
+  idsOfDomain,
+  isConfigured,
+  isOfChosenType,
 } from './adoption';
-import { type AnswerHashes, recorded } from '../answer-hashes';
-import { createEntry } from './entry-flows';
-import { DOMAIN_BUSY_REQUEUE, type HubContext, type IntegrationResource } from '../hub-context';
-import type { OperationResult } from '../operation';
-import { isOfTrial, isTrial } from '../pending-flow';
-import { flowContext, inProgress, startOperation, stillFailed } from '../progress';
+import { createEntry } from './creation';
+import { endCreation, isCompleted, leftEntries } from './interrupted';
 import { entryHashes, NO_ENTRY } from './status-fields';
-import type { IntegrationReconcile } from '../integration-reconcile';
 
-/** What a flow has made whose end was not observed. Neither: no entry. */
-export interface InterruptedFlow {
-  readonly made?: ConfigEntry;
-  /** The flow may have made one of them, and a person any. */
-  readonly unclear: readonly ConfigEntry[];
-}
+// Gets a resource its entry: one that exists is adopted, or a config flow makes one.
 
-/** Gets a resource its entry: one that exists is adopted, or a config flow makes one. */
-export class EntryAcquisition {
-  constructor(private readonly services: Pick<Services, 'clock'>) {}
+/** Milliseconds until the entry of an interrupted flow that the hub sets up is checked again. */
+const CHANGING_REQUEUE = 2_000;
 
-  /** No entry yet: one is adopted, or made. */
-  async acquire(
-    reconcile: IntegrationReconcile,
-    entries: ReadonlyMap<string, ConfigEntry>,
-  ): Promise<Outcome> {
-    const { cached, client, hub, resource, status } = reconcile;
-    const { pendingFlow } = status;
-    if (pendingFlow) {
-      const running = hub.runningFlow(resource);
-      if (running) return domainBusy(running);
-      if (cached.startedAt === pendingFlow.startedAt) return this.create(reconcile, pendingFlow.replaces);
-      const { made, unclear } = await this.endPending(resource, client, hub);
-      if (made) return this.own(reconcile, made, status.answerHashes ?? {}, {});
-      const events = unclear.length > 0 ? [leftEntries(unclear)] : [];
-      return pendingFlow.replaces === undefined
-        ? inProgress(reconcile, undefined, 0, { pendingFlow: null }, events)
-        : this.begin(reconcile, entries, pendingFlow.replaces, events);
-    }
-    // Asked before the entries are looked at: the hub shows an entry before it answers the flow that makes it.
-    const maker = hub.otherFlow(resource);
-    const found = cached.isRecreating ? undefined : await this.adoptable(reconcile, entries);
-    if (found) return maker ? domainBusy(maker) : this.adopt(reconcile, found);
-    const failed = stillFailed(reconcile, this.services.clock);
-    if (failed) return failed;
-    return this.begin(reconcile, entries);
-  }
-
-  /**
-   * Records in status that a config flow is about to start.
-   *
-   * @param replaces the entry that is removed before
-   */
-  begin(
-    reconcile: IntegrationReconcile,
-    entries: ReadonlyMap<string, ConfigEntry>,
-    replaces?: string,
-    events: readonly EventSpec[] = [],
-  ): Outcome {
-    const { cached, hub, resource, spec } = reconcile;
-    const busy = hub.acquireDomain(resource);
-    if (busy) return domainBusy(busy);
-    const startedAt = timestamp(this.services.clock.now());
-    cached.startedAt = startedAt;
-    const entryIDs = [...entries.values()]
-      .filter((entry) => entry.domain === spec.domain)
-      .map((entry) => entry.entry_id);
-    const fields = {
-      ...NO_ENTRY,
-      pendingFlow: { startedAt, entryIDs, ...(replaces !== undefined && { replaces }) },
-      ...recorded(entryHashes(reconcile.hashes), reconcile.key),
-    };
-    return inProgress(reconcile, undefined, 0, fields, events);
-  }
-
-  /** Ends the flow of a process that crashed, and finds what it made (rules.md, "Integrations"). */
-  async endPending(
-    resource: IntegrationResource,
-    client: HubClient,
-    hub: HubContext,
-  ): Promise<InterruptedFlow> {
-    const pendingFlow = resource.status!.pendingFlow!;
-    const { entryIDs = [], flowID, kind, replaces } = pendingFlow;
-    const wasOpen = flowID !== undefined && (await client.flows.abort('config', flowID));
-    const spec = defaulted(definition.spec, resource.spec);
-    const { domain } = spec;
-    const entries = await client.configEntries.refreshed();
-    // It is removed before the flow starts.
-    if (kind === undefined && replaces !== undefined && entries.has(replaces)) return { unclear: [] };
-    const free = freeEntries(entries.values(), domain, (id) => hub.ownerOf(id, resource) !== undefined);
-    const found = entriesMadeSince(free, { domain, title: desiredTitle(spec) }, entryIDs, wasOpen);
-    const [made, ...others] = found;
-    if (!made || others.length > 0 || (isTrial(pendingFlow) && !isOfTrial(made, pendingFlow)))
-      return { unclear: found };
-    return { made, unclear: [] };
-  }
-
-  async adoptable(
-    { client, hub, resource, spec }: IntegrationReconcile,
-    entries: ReadonlyMap<string, ConfigEntry>,
-  ): Promise<ConfigEntry | undefined> {
-    if (spec.adopt === 'Never') return undefined;
-    const { domain } = spec;
-    const free = freeEntries(entries.values(), domain, (id) => hub.ownerOf(id, resource) !== undefined);
-    const count = [...entries.values()].filter((entry) => entry.domain === domain).length;
-    const found = entryToAdopt(free, { domain, title: desiredTitle(spec) }, count);
-    const options = chosenOptions(spec);
-    if (!found || spec.title !== undefined || options.length === 0) return found;
-    const entities = await client.connection.command('config/entity_registry/list');
-    const ofEntry = entities.filter(({ config_entry_id: id }) => id === found.entry_id);
-    const isOfType = isOfChosenType(
-      ofEntry.map(({ entity_id: id }) => id),
-      options,
-    );
-    return isOfType ? found : undefined;
-  }
-
-  /** What the entry has cannot be seen: its answers count as those of the spec, until they change there. */
-  adopt(reconcile: IntegrationReconcile, entry: ConfigEntry): Outcome {
-    const message = `The hub already had the ${entry.domain} entry “${entry.title}”: it now belongs to this resource.`;
-    const event: EventSpec = { type: 'Warning', reason: 'Adopted', message };
-    return this.own(reconcile, entry, entryHashes(reconcile.hashes), { adopted: true }, reconcile.key, [
-      event,
-    ]);
-  }
-
-  own(
-    reconcile: IntegrationReconcile,
-    entry: ConfigEntry,
-    hashes: AnswerHashes,
-    status: Readonly<Record<string, unknown>>,
-    key = reconcile.key,
-    events: readonly EventSpec[] = [],
-  ): Outcome {
-    const { cached, hub, resource } = reconcile;
-    hub.recordOwner(resource, entry.entry_id);
-    hub.releaseDomain(resource.metadata.uid);
-    cached.failure = undefined;
-    cached.isRecreating = false;
-    return inProgress(
-      reconcile,
-      undefined,
-      0,
-      {
-        entryID: entry.entry_id,
-        title: entry.title,
-        entryState: entry.state,
-        pendingFlow: null,
-        adopted: null,
-        lastAppliedTime: timestamp(this.services.clock.now()),
-        ...recorded(hashes, key),
-        ...status,
-      },
-      events,
-    );
-  }
-
-  /** The domain has a single instance, which no resource owns. */
-  async existing(
-    { client, hub, resource, spec }: IntegrationReconcile,
-    { problem }: Extract<OperationResult, { readonly type: 'failed' }>,
-  ): Promise<ConfigEntry | undefined> {
-    if (spec.adopt === 'Never' || problem.key !== 'single_instance_allowed') return undefined;
-    const entries = await client.configEntries.refreshed();
-    const isOwned = (id: string) => hub.ownerOf(id, resource) !== undefined;
-    const free = freeEntries(entries.values(), spec.domain, isOwned);
-    return free.length === 1 ? free[0] : undefined;
-  }
-
-  private create(reconcile: IntegrationReconcile, replaces: string | undefined): Outcome {
-    const { cached } = reconcile;
+/** No entry yet: one is adopted, or made. */
+export async function acquire(reconcile: IntegrationReconcile): Promise<Outcome> {
+  const { cached, draining, hub, resource, status } = reconcile;
+  if (draining) return inProgress(reconcile, undefined);
+  if (status.pendingFlow) {
+    const isStarting = cached.startedAt === status.pendingFlow.startedAt;
+    if (!isStarting) return endInterruptedFlow(reconcile);
+    const running = hub.runningFlow(resource);
+    if (running) return domainBusy(running);
     cached.startedAt = undefined;
-    cached.isRecreating = replaces !== undefined;
-    const operation = startOperation(reconcile, this.services.clock, 'create', (running) =>
-      createEntry(flowContext(reconcile, this.services.clock), replaces, running),
-    );
+    const operation = startOperation(reconcile, 'create', (started) => createEntry(reconcile, started));
     return inProgress(reconcile, operation);
   }
+  // Asked before the entries are looked at: the hub shows an entry before it answers the flow that makes it.
+  const maker = hub.otherFlow(resource);
+  const found = await adoptable(reconcile);
+  if (found) return maker ? domainBusy(maker) : adopt(reconcile, found);
+  return stillFailed(reconcile) ?? begin(reconcile);
 }
 
-export function domainBusy({ metadata: { name }, spec: { domain } }: IntegrationResource): Waiting {
-  const message = `Waiting for the config flow of ${name}: one of ${domain} runs at a time.`;
-  return waiting('ConfigFlowInProgress', message, DOMAIN_BUSY_REQUEUE);
+/** Records in status that a config flow is about to start. */
+export function begin(reconcile: IntegrationReconcile, events: readonly EventSpec[] = []): Outcome {
+  const { cached, clock, entries, hub, resource, spec } = reconcile;
+  const busy = hub.acquireDomain(resource);
+  if (busy) return domainBusy(busy);
+  const startedAt = timestamp(clock.now());
+  cached.startedAt = startedAt;
+  const fields = {
+    ...NO_ENTRY,
+    pendingFlow: { startedAt, entryIDs: idsOfDomain(entries.values(), spec.domain) },
+    ...recorded(entryHashes(reconcile.hashes), reconcile.key),
+  };
+  return inProgress(reconcile, undefined, 0, fields, events);
 }
 
-/** Entries that no resource takes after a crash: the flow may have made one of them, and a person may have. */
-export function leftEntries(entries: readonly ConfigEntry[]): EventSpec {
-  const titles = entries.map(({ title }) => `“${title}”`).join(', ');
-  const [{ domain } = { domain: '' }] = entries;
-  const message = `The operator was interrupted in a config flow of ${domain}. The hub has these entries since then: ${titles}. The flow or a person made them, so they are not touched: remove in the hub those that you do not need.`;
-  return { type: 'Warning', reason: 'ConfigFlowFailed', message };
+/**
+ * Ends a flow that makes an entry and whose end was not observed. The entry that it made becomes that of the resource, and
+ * takes the place of the former one unless other answers are desired by now.
+ */
+export async function endInterruptedFlow(reconcile: IntegrationReconcile): Promise<Outcome> {
+  const { client, draining, hashes, hub, key, resource, status } = reconcile;
+  if (draining) return inProgress(reconcile, undefined);
+  const running = hub.runningFlow(resource);
+  if (running) return domainBusy(running);
+  const { made, unclear } = await endCreation(resource, client, hub);
+  const { entryID: former, pendingFlow } = status;
+  const now = recorded(entryHashes(hashes), key).configHash;
+  const isDue = former === undefined || pendingFlow?.configHash === now;
+  if (made && isDue && !(await isCompleted(client, made)))
+    return inProgress(reconcile, undefined, CHANGING_REQUEUE);
+  const left = made && !isDue ? [...unclear, made] : unclear;
+  const events = left.length > 0 ? [leftEntries(left)] : [];
+  if (!made || !isDue) return inProgress(reconcile, undefined, 0, { pendingFlow: null }, events);
+  if (former === undefined) return own(reconcile, made, { hashes: status.answerHashes ?? {}, key, events });
+  return replace(reconcile, made, former, { hashes: entryHashes(hashes), key, events });
 }
+
+/** An entry that exists and that the resource may have without a flow. */
+export async function adoptable(reconcile: IntegrationReconcile): Promise<ConfigEntry | undefined> {
+  const { client, entries, spec } = reconcile;
+  if (spec.adopt === 'Never') return undefined;
+  const present = entriesOf(entries.values(), spec.domain);
+  if (present.length === 0) return undefined;
+  const title = desiredTitle(spec);
+  const isOnlyOne = !isConfigured(spec) || (await client.configEntries.isSingle(spec.domain));
+  const found = entryToAdopt(present, title, isOnlyOne, isOwned(reconcile));
+  const options = chosenOptions(spec);
+  if (!found || spec.title !== undefined || options.length === 0) return found;
+  const entities = await client.connection.command('config/entity_registry/list');
+  const ofEntry = entities.filter(({ config_entry_id: id }) => id === found.entry_id);
+  const ids = ofEntry.map(({ entity_id: id }) => id);
+  return isOfChosenType(ids, options) ? found : undefined;
+}
+
+/** What the entry has cannot be seen: its answers count as those of the spec, until they change there. */
+export function adopt(reconcile: IntegrationReconcile, entry: ConfigEntry): Outcome {
+  const message = `The hub already had the ${entry.domain} entry “${entry.title}”: it now belongs to this resource.`;
+  const event: EventSpec = { type: 'Warning', reason: 'Adopted', message };
+  const hashes = entryHashes(reconcile.hashes);
+  return own(reconcile, entry, { hashes, key: reconcile.key, events: [event] }, { adopted: true });
+}
+
+/** What an entry has, and its key. */
+interface Acquired {
+  readonly hashes: AnswerHashes;
+  readonly key: string;
+  readonly events?: readonly EventSpec[];
+}
+
+export function own(
+  reconcile: IntegrationReconcile,
+  entry: ConfigEntry,
+  { hashes, key, events = [] }: Acquired,
+  status: Readonly<Record<string, unknown>> = {},
+): Outcome {
+  const { cached, clock, hub, resource } = reconcile;
+  hub.recordOwner(resource, entry.entry_id);
+  hub.releaseDomain(resource.metadata.uid);
+  cached.failure = undefined;
+  const fields = {
+    ...NO_ENTRY,
+    entryID: entry.entry_id,
+    title: entry.title,
+    entryState: entry.state,
+    lastAppliedTime: timestamp(clock.now()),
+    ...recorded(hashes, key),
+    ...status,
+  };
+  return inProgress(reconcile, undefined, 0, fields, events);
+}
+
+/** The entry takes the place of the former one, which is removed next (replacement.ts). */
+export function replace(
+  reconcile: IntegrationReconcile,
+  entry: ConfigEntry,
+  former: string,
+  { hashes, key, events = [] }: Acquired,
+  status: Readonly<Record<string, unknown>> = {},
+): Outcome {
+  const message = `The new answers made the ${entry.domain} entry “${entry.title}”, which takes the place of the former one: that is removed.`;
+  const event: EventSpec = { type: 'Warning', reason: 'EntryRecreated', message };
+  const pendingFlow = { startedAt: timestamp(reconcile.clock.now()), replaces: former };
+  return own(reconcile, entry, { hashes, key, events: [...events, event] }, { pendingFlow, ...status });
+}
+
+/** The entry that a flow has named by its end, and that no resource owns. */
+export function namedEntry(
+  reconcile: IntegrationReconcile,
+  { problem }: Extract<OperationResult, { readonly type: 'failed' }>,
+): ConfigEntry | undefined {
+  const { entries, spec, status } = reconcile;
+  if (spec.adopt === 'Never' || problem.kind !== 'abort') return undefined;
+  const present = entriesOf(entries.values(), spec.domain);
+  const { startedAt = '' } = status.pendingFlow ?? {};
+  return entryNamedBy(problem.key ?? '', present, spec, isOwned(reconcile), startedAt);
+}
+
+const isOwned =
+  ({ hub, resource }: IntegrationReconcile) =>
+  (id: string): boolean =>
+    hub.ownerOf(id, resource) !== undefined;

@@ -1,12 +1,7 @@
 import type { ConfigEntry } from '../../../client/flow-step';
-import type { HubIntegrationSpec } from '../../../kinds/integration';
-
-/** The entry that a resource desires, as far as its spec describes it. */
-export interface DesiredIntegration {
-  readonly domain: string;
-  /** Undefined: an entry with any title. */
-  readonly title?: string | undefined;
-}
+import type { HubIntegrationSpec, PendingFlow } from '../../../kinds/integration';
+import { FLOW_LIMIT, FLOW_REQUEST_LIMIT } from '../../../limits';
+import { SUCCESS } from '../flow/run';
 
 /**
  * The title by which an entry is recognized: `spec.title`, or the plain answer to `name`, which helpers use as their
@@ -19,6 +14,11 @@ export function desiredTitle({ title, steps = [], configuration }: HubIntegratio
     (given) => given?.['name'] ?? [],
   );
   return names[0]?.value;
+}
+
+/** Whether the spec describes a device or an account, of which a domain may have several. */
+export function isConfigured({ configuration = {}, steps = [] }: HubIntegrationSpec): boolean {
+  return Object.keys(configuration).length > 0 || steps.length > 0;
 }
 
 /** The options that are chosen in menus. */
@@ -35,53 +35,83 @@ export function isOfChosenType(entityIds: readonly string[], options: readonly s
   return domains.length === 0 || domains.some((domain) => options.includes(domain));
 }
 
-/**
- * Entries that may be adopted or found again: of the domain, no dismissed discovery, and owned by no other resource.
- */
-export function freeEntries(
-  entries: Iterable<ConfigEntry>,
-  domain: string,
-  isOwned: (entryId: string) => boolean,
-): readonly ConfigEntry[] {
-  return [...entries].filter(
-    (entry) => entry.domain === domain && entry.source !== 'ignore' && !isOwned(entry.entry_id),
-  );
+/** Entries of the domain that are no dismissed discovery. */
+export function entriesOf(entries: Iterable<ConfigEntry>, domain: string): readonly ConfigEntry[] {
+  return [...entries].filter((entry) => entry.domain === domain && entry.source !== 'ignore');
+}
+
+/** The same, by id, with dismissed discoveries. */
+export function idsOfDomain(entries: Iterable<ConfigEntry>, domain: string): readonly string[] {
+  return [...entries].filter((entry) => entry.domain === domain).map(({ entry_id: id }) => id);
 }
 
 /**
- * The entry to adopt (rules.md, "Integrations"): the one of that title; without a title, the single entry of the
- * domain. Of several with one title, none: the choice would be ambiguous.
+ * The entry to adopt before a flow runs (rules.md, "Integrations"): the one of that title; without a title, the single
+ * entry of a domain that has no second one. Of several with one title, none: the choice would be ambiguous.
  *
- * @param count entries of the domain, owned ones included
+ * @param present entries of the domain
+ * @param isOnlyOne nothing tells the entry from another one of its domain
  */
 export function entryToAdopt(
-  free: readonly ConfigEntry[],
-  { title }: DesiredIntegration,
-  count: number,
+  present: readonly ConfigEntry[],
+  title: string | undefined,
+  isOnlyOne: boolean,
+  isOwned: (entryId: string) => boolean,
 ): ConfigEntry | undefined {
+  const untitled = isOnlyOne ? present : [];
   const matching =
-    title === undefined ? (count === 1 ? free : []) : free.filter((entry) => entry.title === title);
-  return matching.length === 1 ? matching[0] : undefined;
+    title === undefined
+      ? untitled
+      : present.filter((each) => each.title === title && !isOwned(each.entry_id));
+  const [found, ...others] = matching;
+  return found && others.length === 0 && !isOwned(found.entry_id) ? found : undefined;
 }
 
 /**
- * The entry of a flow whose end was not observed: one of a user's flow, which the domain did not have before; the one with
- * the title, if there is one. Several: any of them may be a person's.
+ * The entry that a flow has named by an end without an entry of its own: the one that it changed, or the only one of its
+ * domain. One with another title than `spec.title` may be of another account.
  *
- * @param wasOpen the flow was still open, so it can only be about to set up the entry
+ * @param startedAt of the flow
  */
-export function entriesMadeSince(
+export function entryNamedBy(
+  key: string,
+  present: readonly ConfigEntry[],
+  { title }: Pick<HubIntegrationSpec, 'title'>,
+  isOwned: (entryId: string) => boolean,
+  startedAt: string,
+): ConfigEntry | undefined {
+  const [only, ...others] = SUCCESS.test(key)
+    ? present.filter((each) => (each.modified_at ?? 0) >= Date.parse(startedAt) / 1_000 - CLOCK_SKEW)
+    : /^single_instance/.test(key) || (key === 'already_configured' && title === undefined)
+      ? present
+      : [];
+  return only && others.length === 0 && !isOwned(only.entry_id) ? only : undefined;
+}
+
+/** Seconds by which the clocks of hub and operator may differ. */
+const CLOCK_SKEW = 60;
+
+/** Seconds within which a flow makes its entry. */
+const FLOW_WINDOW = (FLOW_LIMIT + FLOW_REQUEST_LIMIT) / 1_000;
+
+/**
+ * The entries that an interrupted flow may have made: of a user's flow, made within the time of a flow, which the domain
+ * did not have before; those with the title, if there are some. Several: any of them may be a person's.
+ *
+ * @param free entries of the domain that no resource owns
+ */
+export function entriesMadeBy(
+  { startedAt = '', entryIDs = [] }: PendingFlow,
   free: readonly ConfigEntry[],
-  { title }: DesiredIntegration,
-  entriesBefore: readonly string[],
-  wasOpen: boolean,
-): readonly ConfigEntry[] {
-  const made = free.filter(
-    (entry) =>
-      entry.source === 'user' &&
-      !entriesBefore.includes(entry.entry_id) &&
-      (!wasOpen || entry.state === 'setup_in_progress'),
-  );
-  const titled = made.filter((entry) => entry.title === title);
-  return titled.length > 0 ? titled : made;
+  title: string | undefined,
+): { readonly made: readonly ConfigEntry[]; readonly others: readonly ConfigEntry[] } {
+  const start = Date.parse(startedAt) / 1_000;
+  const added = free.filter((entry) => entry.source === 'user' && !entryIDs.includes(entry.entry_id));
+  // A hub before 2024.8 does not show the time.
+  const isWithin = ({ created_at: at = start }: ConfigEntry): boolean =>
+    at >= start - CLOCK_SKEW && at <= start + FLOW_WINDOW + CLOCK_SKEW;
+  const within = added.filter(isWithin);
+  const titled = within.filter((entry) => entry.title === title);
+  const made = titled.length > 0 ? titled : within;
+  return { made, others: added.filter((entry) => !isWithin(entry)) };
 }

@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ConfigEntry } from '../../../client/flow-step';
 import { integration as definition } from '../../../kinds';
-import { DEPENDENCY_REQUEUE } from '../../../limits';
-import { type Outcome, ready, stalled, waiting } from '../../../runtime/outcome';
-import { correctionsOf, countCorrection, MAX_EQUAL_CORRECTIONS } from '../../corrections';
+import type { Outcome } from '../../../runtime/outcome';
+import { clearCorrection, correctionsOf, countCorrection, MAX_EQUAL_CORRECTIONS } from '../../corrections';
 import { DriftReports } from '../../drift-reports';
 import type { Services } from '../../services';
 import {
@@ -12,16 +11,21 @@ import {
   isComparable,
   recorded,
   subentryId,
+  withIneffective,
   withMoves,
   withNewKey,
 } from '../answer-hashes';
-import { reauthenticate } from './entry-flows';
-import { updateEntry } from './update';
-import { entryOutcome } from './state';
-import { endInterrupted } from './interrupted';
-import { flowContext, inProgress, startOperation, stillFailed, withStatus } from '../progress';
-import { appliedHash, DISABLED, NO_ENTRY, seenStatus } from './status-fields';
 import type { IntegrationReconcile } from '../integration-reconcile';
+import { makesEntry } from '../hub-context';
+import { inProgress, startOperation, stillFailed, withStatus } from '../progress';
+import { rejectionHash } from '../retry';
+import { endInterruptedFlow } from './acquisition';
+import { endUpdate } from './interrupted';
+import { awaitsPerson, reauthenticate } from './reauthentication';
+import { finishReplacement } from './replacement';
+import { disabledOutcome, entryOutcome } from './state';
+import { appliedHash, DISABLED, NO_ENTRY, seenStatus } from './status-fields';
+import { updateEntry } from './update';
 
 /** Milliseconds until a corrected entry is checked again; the hub's event comes sooner. */
 const CORRECTION_PAUSE = 2_000;
@@ -30,49 +34,61 @@ const CORRECTION_PAUSE = 2_000;
 export class EntryMaintenance {
   private readonly drift: DriftReports;
 
-  constructor(private readonly services: Pick<Services, 'clock' | 'metrics'>) {
+  constructor(services: Pick<Services, 'metrics'>) {
     this.drift = new DriftReports(services, definition);
   }
 
-  /** The entry exists: what differs is applied, then its state decides. */
-  async maintain(reconcile: IntegrationReconcile, entry: ConfigEntry): Promise<Outcome> {
-    const { cached, hashes, hub, key, previous, resource, spec, status } = reconcile;
-    const { clock } = this.services;
-    hub.recordOwner(resource, entry.entry_id);
-    if (status.pendingFlow)
-      return inProgress(reconcile, undefined, 0, await endInterrupted(reconcile, entry, status.pendingFlow));
-    const seen = seenStatus(reconcile, entry);
-    const applied = status.answerHashes ?? {};
+  /** The resource has an entry by its status. */
+  async maintain(reconcile: IntegrationReconcile, entryId: string): Promise<Outcome> {
+    const { client, entries, hub, key, resource, status } = reconcile;
+    const { pendingFlow } = status;
+    if (pendingFlow?.replaces !== undefined) return finishReplacement(reconcile, pendingFlow.replaces);
+    if (pendingFlow && makesEntry(pendingFlow)) return endInterruptedFlow(reconcile);
+    const entry = entries.get(entryId) ?? (await client.configEntries.refreshed()).get(entryId);
+    if (!entry) return this.onMissing(reconcile, entryId);
+    hub.recordOwner(resource, entryId);
+    if (pendingFlow)
+      return inProgress(reconcile, undefined, 0, await endUpdate(reconcile, entry, pendingFlow));
     // The key was lost: nothing can be compared, so nothing is done. What was not applied before is still to be applied.
-    if (!isComparable(status.configHash, key))
-      return inProgress(reconcile, undefined, 0, { ...seen, ...recorded(withNewKey(applied, hashes), key) });
+    if (!isComparable(status.configHash, key)) {
+      const known = recorded(withNewKey(status.answerHashes ?? {}, reconcile.hashes), key);
+      return inProgress(reconcile, undefined, 0, { ...seenStatus(reconcile, entry), ...known });
+    }
+    return this.apply(reconcile, entry);
+  }
+
+  private async apply(reconcile: IntegrationReconcile, entry: ConfigEntry): Promise<Outcome> {
+    const { cached, client, draining, hashes, key, previous, spec, status } = reconcile;
+    const seen = seenStatus(reconcile, entry);
     const difference = await this.correctEntry(reconcile, entry);
     if (difference && 'outcome' in difference) return difference.outcome;
     const drift = difference?.drift;
     if (entry.disabled_by !== null) return drift ?? withStatus(disabledOutcome(entry), seen);
-    const known = withMoves(applied, hashes);
+    const applied = status.answerHashes ?? {};
+    const known = appliedAnswers(reconcile);
     const lost = await lostSubentries(reconcile, entry, known);
     const isLeft = spec.driftPolicy === 'Warn';
     // One that is created again counts as not applied.
     const before = isLeft ? known : without(known, lost);
-    const changed = changedAnswers(before, hashes);
-    const failed = stillFailed(reconcile, clock);
-    const reauth = reconcile.draining ? undefined : await this.reauthenticate(reconcile, entry);
-    // Other answers may be what it takes, such as another host.
-    if (reauth && (reauth.type !== 'Stalled' || changed.length === 0 || failed))
-      return withStatus(reauth, seen);
-    if (changed.length > 0) {
-      if (reconcile.draining) return inProgress(reconcile, undefined);
+    const isChanged = changedAnswers(before, hashes).length > 0;
+    const reauth = await client.flowsInProgress.reauthOf(entry.entry_id);
+    if (reauth === undefined) cached.confirmation = undefined;
+    const person = reauth === undefined ? undefined : awaitsPerson(reconcile, reauth);
+    if (isChanged || (reauth !== undefined && !person)) {
+      const failed = stillFailed(reconcile);
       if (failed) return withStatus(failed, seen);
-      const operation = startOperation(reconcile, clock, 'update', (running) =>
-        updateEntry(flowContext(reconcile, clock), entry, before, status.adopted === true, running),
+      if (draining) return inProgress(reconcile, undefined);
+      // Other answers may be what it takes, such as another host.
+      const isUpdate = isChanged && (person || reauth === undefined || entry.supports_reconfigure);
+      if (!isUpdate) return withStatus(reauthenticate(reconcile, reauth!), seen);
+      const operation = startOperation(reconcile, 'update', (running) =>
+        updateEntry(reconcile, entry, before, running),
       );
-      const events =
-        isLeft || lost.length === 0
-          ? []
-          : [this.drift.corrected(`${removedSubentries(entry, lost)} They are created again.`)];
+      const what = `${removedSubentries(entry, lost)} They are created again.`;
+      const events = isLeft || lost.length === 0 ? [] : [this.drift.corrected(what)];
       return inProgress(reconcile, operation, undefined, drift ? {} : seen, events);
     }
+    if (person) return withStatus(person, seen);
     cached.failure = undefined;
     // Answers that only moved in the spec have other ids.
     const moved = { ...recorded(before, key), ...appliedHash(before) };
@@ -86,16 +102,18 @@ export class EntryMaintenance {
   }
 
   /** The entry was removed from the hub. */
-  async onMissing(reconcile: IntegrationReconcile, entryId: string): Promise<Outcome> {
-    const { client, spec, status } = reconcile;
-    const entries = await client.configEntries.refreshed();
-    const present = entries.get(entryId);
-    if (present) return this.maintain(reconcile, present);
+  private onMissing(reconcile: IntegrationReconcile, entryId: string): Outcome {
+    const { cached, hashes, key, spec, status } = reconcile;
     const what = `The ${spec.domain} entry “${status.title ?? entryId}” was removed from the hub`;
     if (spec.driftPolicy === 'Warn')
       return this.drift.left(reconcile.previous, `${what}. driftPolicy is Warn: it stays so.`);
     const events = [this.drift.corrected(`${what}: it is created again.`)];
-    return inProgress(reconcile, undefined, 0, NO_ENTRY, events);
+    // Only rejected credentials concern another entry, too.
+    const rejected = rejectionHash('rejected', hashes, { spec: [], version: '', existing: [] }, key);
+    const isRejected = status.rejectedHash === rejected;
+    if (!isRejected) cached.failure = undefined;
+    const fields = { ...NO_ENTRY, ...(isRejected && { rejectedHash: rejected }) };
+    return inProgress(reconcile, undefined, 0, fields, events);
   }
 
   /**
@@ -106,12 +124,16 @@ export class EntryMaintenance {
     reconcile: IntegrationReconcile,
     entry: ConfigEntry,
   ): Promise<{ readonly outcome: Outcome } | { readonly drift: Outcome } | undefined> {
-    const { cached, client, resource, spec, status } = reconcile;
+    const { cached, client, clock, resource, spec, status } = reconcile;
     const { entry_id: entryId, title, domain } = entry;
     const isEnabled = entry.disabled_by === null;
     const isTitleWrong = spec.title !== undefined && title !== spec.title;
     const isSwitched = spec.enabled !== isEnabled;
-    if (!isTitleWrong && !isSwitched) return undefined;
+    const now = clock.monotonic();
+    if (!isTitleWrong && !isSwitched) {
+      clearCorrection(cached, now);
+      return undefined;
+    }
     const isSettled = status.observedGeneration === resource.metadata.generation;
     const wasEnabled = status.entryState !== undefined && status.entryState !== DISABLED;
     const isDrift =
@@ -124,43 +146,27 @@ export class EntryMaintenance {
     const what = `The ${domain} entry was changed in the hub: ${differences}.`;
     if (isDrift && spec.driftPolicy === 'Warn')
       return { drift: this.drift.left(reconcile.previous, `${what} driftPolicy is Warn: it stays so.`) };
-    const now = this.services.clock.monotonic();
-    if (correctionsOf(cached, differences, now) >= MAX_EQUAL_CORRECTIONS) {
+    const correction = JSON.stringify([spec.title, spec.enabled, title, isEnabled]);
+    if (correctionsOf(cached, correction, now) >= MAX_EQUAL_CORRECTIONS) {
       const advice = 'Each correction is reverted in the hub: it is not corrected again for an hour.';
       return { drift: this.drift.left(reconcile.previous, `${what} ${advice}`) };
     }
-    countCorrection(cached, differences, now);
+    countCorrection(cached, correction, now);
     if (isTitleWrong) await client.configEntries.setTitle(entryId, spec.title);
     if (isSwitched) await client.configEntries.setEnabled(entryId, spec.enabled);
     const events = isDrift ? [this.drift.corrected(`${what} It is changed back.`)] : [];
     return { outcome: inProgress(reconcile, undefined, CORRECTION_PAUSE, {}, events) };
   }
+}
 
-  /** The hub asks for other credentials: the present answers are sent once. */
-  private async reauthenticate(
-    reconcile: IntegrationReconcile,
-    entry: ConfigEntry,
-  ): Promise<Outcome | undefined> {
-    const { cached, client, configHash } = reconcile;
-    const flowId = await client.reauthFlows.of(entry.entry_id);
-    if (flowId === undefined) {
-      cached.reauth = undefined;
-      return undefined;
-    }
-    const key = `${flowId} ${configHash}`;
-    if (cached.reauth?.key === key) {
-      const why = cached.reauth.message === undefined ? '' : ` ${cached.reauth.message}`;
-      return stalled(
-        'AuthNeeded',
-        `The ${entry.domain} entry “${entry.title}” needs other credentials: change them in the Secret, or answer the hub’s request in its UI.${why}`,
-      );
-    }
-    cached.reauth = { key, message: undefined };
-    const operation = startOperation(reconcile, this.services.clock, 'reauth', (running) =>
-      reauthenticate(flowContext(reconcile, this.services.clock), flowId, running),
-    );
-    return inProgress(reconcile, operation);
-  }
+/** The answers that the entry has, with the present ids of those that moved, and without changes that are none. */
+export function appliedAnswers({ answers, hashes, key, status }: IntegrationReconcile): AnswerHashes {
+  const { answerHashes = {}, configHash, unshownSteps } = status;
+  const known = isComparable(configHash, key)
+    ? withMoves(answerHashes, hashes)
+    : withNewKey(answerHashes, hashes);
+  const options = answers.options?.map(({ field }) => field);
+  return withIneffective(known, hashes, { unshown: unshownSteps, options });
 }
 
 /** Ids of the subentries that were applied, are still in the spec and were removed in the hub. */
@@ -180,15 +186,3 @@ const removedSubentries = ({ domain, title }: ConfigEntry, ids: readonly string[
 
 const without = (hashes: AnswerHashes, ids: readonly string[]): AnswerHashes =>
   Object.fromEntries(Object.entries(hashes).filter(([id]) => !ids.includes(id)));
-
-/** It is unloaded, unless the integration cannot be: then it is disabled after a restart. */
-function disabledOutcome({ domain, title, state }: ConfigEntry): Outcome {
-  const name = `The ${domain} entry “${title}”`;
-  if (state === 'not_loaded') return ready('EntryDisabled', `${name} is disabled in the hub.`);
-  if (state === 'unload_in_progress')
-    return waiting('EntryNotLoaded', `${name} is being unloaded.`, DEPENDENCY_REQUEUE);
-  return stalled(
-    'EntryNotLoaded',
-    `${name} could not be unloaded: it is disabled after the next restart of the hub.`,
-  );
-}

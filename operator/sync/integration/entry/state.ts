@@ -3,6 +3,18 @@ import type { Condition } from '../../../kinds';
 import { DEPENDENCY_REQUEUE, RESYNC } from '../../../limits';
 import { type Outcome, ready, stalled, waiting } from '../../../runtime/outcome';
 
+/** A disabled entry is unloaded, unless the integration cannot be: then it is disabled after a restart. */
+export function disabledOutcome({ domain, title, state }: ConfigEntry): Outcome {
+  const name = `The ${domain} entry “${title}”`;
+  if (state === 'not_loaded') return ready('EntryDisabled', `${name} is disabled in the hub.`);
+  if (state === 'unload_in_progress')
+    return waiting('EntryNotLoaded', `${name} is being unloaded.`, DEPENDENCY_REQUEUE);
+  return stalled(
+    'EntryNotLoaded',
+    `${name} could not be unloaded: it is disabled after the next restart of the hub.`,
+  );
+}
+
 /**
  * What the state of an entry means for its resource. The hub's events enqueue the resource when the state changes; a
  * time is the fallback.

@@ -1,5 +1,5 @@
 import type { ConfigEntry } from '../../../client/flow-step';
-import { type Clock, timestamp } from '../../../clock';
+import { timestamp } from '../../../clock';
 import { payloadHash } from '../../payload-hash';
 import {
   type AnswerHashes,
@@ -24,6 +24,8 @@ export const NO_ENTRY = {
   configHash: null,
   answerHashes: null,
   appliedHash: null,
+  rejectedHash: null,
+  unshownSteps: null,
   adoptedSubentries: null,
   pendingFlow: null,
 } as const;
@@ -36,12 +38,12 @@ export function entryHashes(hashes: AnswerHashes): AnswerHashes {
 
 /** After an operation: the hashes of what the entry has now. */
 export function appliedStatus(
-  { hashes, status }: IntegrationReconcile,
-  clock: Clock,
+  { clock, hashes, status }: IntegrationReconcile,
   { sent }: Operation,
   { ids, adopted, incomplete }: Applied,
 ): Readonly<Record<string, unknown>> {
-  const ended = { pendingFlow: null };
+  // Some integrations set the title in a flow of their entry: then another one than before is no drift.
+  const ended = { pendingFlow: null, ...(ids.size > 0 && { title: null }) };
   // With another key they cannot be put together: those of status are recorded again.
   if (ids.size === 0 || !isComparable(status.configHash, sent.key)) return ended;
   const before = withMoves(status.answerHashes ?? {}, hashes);

@@ -3,9 +3,9 @@ import type { ConfigEntry, ConfigSubentry } from '../../../client/flow-step';
 import type { PendingFlow } from '../../../kinds/integration';
 import { type AnswerHashes, incompleteHash, subentryId } from '../answer-hashes';
 import type { Answer, SubentryAnswers } from '../answers';
-import { type FlowContext, isSuccess, problemOf } from '../flow-context';
+import type { IntegrationReconcile } from '../integration-reconcile';
 import type { FlowProblem } from '../flow/navigator';
-import { type FlowEnd, runFlow } from '../flow/run';
+import { type FlowEnd, isSuccess, problemOf, runFlow } from '../flow/run';
 import type { Operation } from '../operation';
 
 /** Why a subentry is not as desired. */
@@ -26,7 +26,7 @@ export class SubentryUpdate {
 
   /** @param before hashes of what the entry has */
   constructor(
-    private readonly flowContext: FlowContext,
+    private readonly reconcile: IntegrationReconcile,
     private readonly entry: ConfigEntry,
     private readonly before: AnswerHashes,
     private readonly operation: Operation,
@@ -49,7 +49,7 @@ export class SubentryUpdate {
   }
 
   private async present(): Promise<readonly ConfigSubentry[]> {
-    return this.flowContext.client.configEntries.subentries(this.entry.entry_id);
+    return this.reconcile.client.configEntries.subentries(this.entry.entry_id);
   }
 
   private async find(id: string): Promise<ConfigSubentry | undefined> {
@@ -59,7 +59,7 @@ export class SubentryUpdate {
 
   /** It left the spec. */
   private async remove(id: string): Promise<undefined> {
-    const { client, spec, status } = this.flowContext;
+    const { client, spec, status } = this.reconcile;
     const { deletionPolicy } = spec;
     const isAdopted = status.adoptedSubentries?.includes(id) ?? false;
     if (deletionPolicy === 'Orphan' || (isAdopted && deletionPolicy !== 'Delete')) return undefined;
@@ -69,7 +69,7 @@ export class SubentryUpdate {
   }
 
   private async ensure(desired: SubentryAnswers): Promise<FlowProblem | undefined> {
-    const { hashes, spec, status } = this.flowContext;
+    const { hashes, spec, status } = this.reconcile;
     const { supported_subentry_types: types } = this.entry;
     const { type, title } = desired;
     const id = subentryId(desired);
@@ -113,7 +113,7 @@ export class SubentryUpdate {
     desired: SubentryAnswers,
     replaced: string | undefined,
   ): Promise<FlowProblem | undefined> {
-    const { client, hashes } = this.flowContext;
+    const { client, hashes } = this.reconcile;
     const { type, title } = desired;
     const subentryIDs = (await this.present()).map((each) => each.subentry_id);
     const hash = hashes[subentryId(desired)]!;
@@ -150,7 +150,7 @@ export class SubentryUpdate {
   private async setTitle({ title }: SubentryAnswers, id: string): Promise<void> {
     const present = (await this.present()).find((each) => each.subentry_id === id);
     if (present && present.title !== title)
-      await this.flowContext.client.configEntries.setSubentryTitle(this.entry.entry_id, id, title);
+      await this.reconcile.client.configEntries.setSubentryTitle(this.entry.entry_id, id, title);
   }
 
   private async flow(
@@ -158,15 +158,20 @@ export class SubentryUpdate {
     request: Pick<Extract<FlowRequest, { kind: 'subentries' }>, 'subentryId'>,
     pending: Pick<PendingFlow, 'subentry'>,
   ): Promise<FlowEnd> {
-    const { client, clock } = this.flowContext;
+    const { client, clock } = this.reconcile;
     // Before the start: a flow without a question has made it then.
     if (pending.subentry) await this.operation.record({ kind: 'subentries', ...pending });
     const onOpen = (flowID: string) => this.operation.record({ kind: 'subentries', flowID, ...pending });
     return runFlow(
       client,
       { kind: 'subentries', entryId: this.entry.entry_id, type: desired.type, ...request },
-      { steps: [], fields: withTitle(desired), lenient: true },
-      { clock, signal: this.operation.signal, onOpen },
+      { steps: [], fields: withTitle(desired), ofEntry: { choices: new Set() } },
+      {
+        clock,
+        signal: this.operation.signal,
+        assertDesired: () => this.operation.assertDesired(),
+        onOpen,
+      },
     );
   }
 }

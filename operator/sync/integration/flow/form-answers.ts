@@ -94,6 +94,8 @@ class FormFiller {
     if (selector && 'constant' in selector) return selector['constant']?.['value'];
     // A field that is shown under a condition may not be asked for.
     const isOpen = required && preset === undefined && visible === undefined;
+    // The hub's UI sends this value of a switch that a person does not touch.
+    if (isOpen && (field.type === 'boolean' || (selector && 'boolean' in selector))) return false;
     if (isOpen) this.problem ??= { field: name, text: `the form needs the field ${name}` };
     return undefined;
   }

@@ -1,6 +1,6 @@
 import type { ConfigEntry, FlowStep, FormStep, MenuStep } from '../../../client/flow-step';
 import type { Answer, StepAnswers } from '../answers';
-import { fillForm, type FilledForm, type Upload } from './form-answers';
+import { fillForm, type Upload } from './form-answers';
 
 /** What a flow is answered with. */
 export interface FlowAnswers {
@@ -8,19 +8,30 @@ export interface FlowAnswers {
   readonly steps: readonly StepAnswers[];
   /** Answers by field, for all steps. */
   readonly fields: readonly Answer[];
-  /**
-   * The steps are those of another flow of the same integration: their answers are used by field, and a step that is
-   * not among them is no mistake.
-   */
-  readonly lenient?: boolean;
+  /** Answers by field that win over those of the step. */
+  readonly first?: readonly Answer[];
+  /** Of a flow of an entry that exists, whose steps are not those that made it: answers of `steps` are used by field. */
+  readonly ofEntry?: {
+    /**
+     * Ids of the choices in menus that may be made. A choice that the entry was made with, such as to form another network,
+     * is not made again.
+     */
+    readonly choices: ReadonlySet<string>;
+    /** Ids of answers: no form is sent before one asks for one of them. Absent: all forms are sent. */
+    readonly mustAskFor?: ReadonlySet<string> | undefined;
+  };
   /** Fields that are left empty, since their answer was removed. */
   readonly cleared?: ReadonlySet<string>;
 }
 
 /** Why a flow cannot go on. */
 export interface FlowProblem {
-  /** A step of the hub, or the reason of an abort. */
-  readonly kind: 'error' | 'abort' | 'answers';
+  /**
+   * `error`: of a form. `abort`: the hub ended the flow. `answers`: the answers do not fit the flow. `unasked`: no form asks
+   * for an answer, and a person has to decide. `lost`: the hub's response to an answer did not arrive. `unavailable`: the
+   * hub did not start the flow.
+   */
+  readonly kind: 'error' | 'abort' | 'answers' | 'unasked' | 'lost' | 'unavailable';
   readonly step?: string | undefined;
   readonly field?: string | undefined;
   /** The hub's key of the error or of the abort. */
@@ -30,6 +41,8 @@ export interface FlowProblem {
   readonly placeholders?: Readonly<Record<string, string>> | null | undefined;
   /** The integration that has the text of the key, if it is another one. */
   readonly textOf?: string | undefined;
+  /** Values of Secrets were sent before. */
+  readonly withSecret?: boolean;
 }
 
 /** What to do about a step. */
@@ -48,14 +61,19 @@ const MAX_STEPS = 40;
 /** A step that is not in `spec.steps` and comes back this often without an error goes in circles. */
 const MAX_VISITS = 3;
 
-/**
- * Decides how a flow goes on from one step to the next. It only looks at the steps: it sends nothing.
- */
+/** What a person has to do whose integration cannot be set up by answers alone. */
+const BY_HAND = 'set the integration up in the hub’s UI, and it is adopted by its title (spec.title)';
+
+/** Decides how a flow goes on from one step to the next, and sends nothing. */
 export class FlowNavigator {
   /** Ids of answers and menu choices that were used. */
   readonly used = new Set<string>();
   /** Fields that a form had: `field` or `section.field`. */
   readonly seen = new Set<string>();
+  /** Values of Secrets were among the answers. */
+  withSecret = false;
+  private formHasSecret = false;
+  private isAsked = false;
   private readonly visits = new Map<string, number>();
   private steps = 0;
 
@@ -69,7 +87,10 @@ export class FlowNavigator {
         return { type: 'created', entry: step.result };
       case 'abort': {
         const { reason: key, description_placeholders: placeholders, translation_domain: textOf } = step;
-        return { type: 'aborted', problem: { kind: 'abort', key, placeholders, textOf } };
+        return {
+          type: 'aborted',
+          problem: { kind: 'abort', key, placeholders, textOf, ...(this.withSecret && { withSecret: true }) },
+        };
       }
       case 'progress':
         this.steps--; // it may take minutes
@@ -80,9 +101,7 @@ export class FlowNavigator {
       case 'external':
         return failed({
           step: step.step_id,
-          text:
-            'this step needs a browser, as for a login at another site: set the integration up in the hub’s UI, ' +
-            'and it is adopted by its title (spec.title)',
+          text: `this step needs a browser, as for a login at another site: ${BY_HAND}`,
         });
       case 'menu':
         return this.menu(step);
@@ -91,22 +110,33 @@ export class FlowNavigator {
     }
   }
 
-  /** Answers that no step has asked for. */
+  /** Answers that no form has asked for. Those of a step that was not shown are none: some steps are shown only sometimes. */
   get unused(): readonly Answer[] {
     const { fields, steps } = this.answers;
-    return [...fields, ...steps.flatMap(({ answers }) => answers)].filter(({ id }) => !this.used.has(id));
+    const shown = steps.filter(({ stepId }) => this.visits.has(stepId));
+    return [...fields, ...shown.flatMap(({ answers }) => answers)].filter(({ id }) => !this.used.has(id));
+  }
+
+  /** Ids of the steps of the spec that were not shown: `steps[0].user`. */
+  get unshown(): readonly string[] {
+    return this.answers.steps.flatMap(({ stepId }, index) =>
+      this.visits.has(stepId) ? [] : placeOfStep(index, stepId),
+    );
   }
 
   private menu(step: MenuStep): Move {
     const { menu_options: options, step_id: stepId } = step;
     const names: readonly string[] = Array.isArray(options) ? options : Object.keys(options);
     const visit = this.visit(stepId);
-    const chosen = this.stepAnswers(stepId, visit)?.menuOption ?? this.choiceByField(stepId);
+    const chosen = this.choiceOfStep(stepId, visit) ?? this.choiceByField(stepId);
+    if (!this.mayAnswer) return unasked(stepId);
     const option = chosen ?? (names.length === 1 ? names[0] : undefined);
     if (option === undefined)
       return failed({
         step: stepId,
-        text: `the step is a menu: add {stepId: ${stepId}, menuOption: …} to spec.steps, with one of ${names.join(', ')}`,
+        text: this.answers.ofEntry
+          ? `the step is a menu: add the field ${stepId} with one of ${names.join(', ')}`
+          : `the step is a menu: add {stepId: ${stepId}, menuOption: …} to spec.steps, with one of ${names.join(', ')}`,
       });
     if (!names.includes(option))
       return failed({
@@ -121,9 +151,10 @@ export class FlowNavigator {
 
   /** Options and subentries have no steps: there, a field named after the menu chooses. */
   private choiceByField(stepId: string): string | undefined {
-    const answer = this.answers.fields.find(({ field }) => field === stepId);
+    const { fields, first = [] } = this.answers;
+    const answer = [...first, ...fields].find(({ field }) => field === stepId);
     if (answer?.value.type !== 'text') return undefined;
-    this.used.add(answer.id);
+    this.recordUse([answer.id]);
     return answer.value.text;
   }
 
@@ -138,6 +169,7 @@ export class FlowNavigator {
         field: field === 'base' ? undefined : field,
         key,
         placeholders,
+        ...(this.formHasSecret && { withSecret: true }),
       });
     }
     const visit = this.visit(stepId);
@@ -146,11 +178,19 @@ export class FlowNavigator {
     // A schema that is no mapping is shown as an object.
     const fields = Array.isArray(step.data_schema) ? step.data_schema : [];
     const { cleared } = this.answers;
-    const filled = fillForm(fields, this.lookupAt(stepId, visit), (field) => cleared?.has(field) ?? false);
+    if (fields.some(({ selector }) => selector && 'qr_code' in selector))
+      return failed({ step: stepId, text: `this step shows a QR code to a person: ${BY_HAND}` });
+    const lookup = this.lookupAt(stepId, visit);
+    const filled = fillForm(fields, lookup, (field) => cleared?.has(field) ?? false);
     if ('text' in filled)
       return failed({ step: stepId, field: filled.field, text: this.withHint(stepId, filled.text) });
-    this.recordUse(filled);
-    const [unused] = isLast && !this.answers.lenient ? this.unused : [];
+    this.recordUse(filled.used);
+    for (const field of filled.fields) this.seen.add(field);
+    if (!this.mayAnswer) return unasked(stepId);
+    const used = [...this.all].filter(({ id }) => filled.used.includes(id));
+    this.formHasSecret = used.some(({ isSecret }) => isSecret);
+    this.withSecret ||= this.formHasSecret;
+    const [unused] = isLast && !this.answers.ofEntry ? this.unused : [];
     if (unused)
       return failed({
         step: stepId,
@@ -160,31 +200,48 @@ export class FlowNavigator {
     return { type: 'submit', data: filled.data, uploads: filled.uploads };
   }
 
-  private recordUse({ used, fields }: FilledForm): void {
-    for (const id of used) this.used.add(id);
-    for (const field of fields) this.seen.add(field);
+  private get all(): readonly Answer[] {
+    const { fields, first = [], steps } = this.answers;
+    return [...first, ...fields, ...steps.flatMap(({ answers }) => answers)];
+  }
+
+  private recordUse(ids: readonly string[]): void {
+    for (const id of ids) this.used.add(id);
+    const wanted = this.answers.ofEntry?.mustAskFor;
+    this.isAsked ||= ids.some((id) => wanted?.has(id));
+  }
+
+  private get mayAnswer(): boolean {
+    return this.isAsked || this.answers.ofEntry?.mustAskFor === undefined;
   }
 
   private withHint(stepId: string, text: string): string {
-    if (this.entriesOf(stepId).length > 0 || this.answers.lenient)
+    if (this.entriesOf(stepId).length > 0 || this.answers.ofEntry)
       return `${text}: add it to the values of the step`;
     return `${text}: add it to spec.configuration`;
   }
 
   /** An answer of the step wins over one of `configuration`. */
   private lookupAt(stepId: string, visit: number): (field: string) => Answer | undefined {
-    const { fields, steps, lenient } = this.answers;
+    const { fields, first = [], steps, ofEntry } = this.answers;
     const ofStep = this.stepAnswers(stepId, visit)?.answers ?? [];
-    const others = lenient ? steps.flatMap(({ answers }) => answers) : [];
-    return (field) => [...ofStep, ...fields, ...others].find((answer) => answer.field === field);
+    const others = ofEntry ? steps.flatMap(({ answers }) => answers) : [];
+    return (field) => [...first, ...ofStep, ...fields, ...others].find((answer) => answer.field === field);
+  }
+
+  private choiceOfStep(stepId: string, visit: number): string | undefined {
+    const entry = this.stepAnswers(stepId, visit);
+    if (entry?.menuOption === undefined) return undefined;
+    const id = placeOfStep(this.answers.steps.indexOf(entry), stepId);
+    if (this.answers.ofEntry && !this.answers.ofEntry.choices.has(id)) return undefined;
+    this.recordUse([id]);
+    return entry.menuOption;
   }
 
   /** The entry of `spec.steps` for the n-th visit of a step; further visits get the last one. */
   private stepAnswers(stepId: string, visit: number): StepAnswers | undefined {
     const entries = this.entriesOf(stepId);
-    const entry = entries[visit - 1] ?? entries.at(-1);
-    if (entry?.menuOption !== undefined) this.used.add(menuId(this.answers.steps.indexOf(entry), stepId));
-    return entry;
+    return entries[visit - 1] ?? entries.at(-1);
   }
 
   private entriesOf(stepId: string): readonly StepAnswers[] {
@@ -198,8 +255,12 @@ export class FlowNavigator {
   }
 }
 
-/** Identifies the choice in a menu, as `Answer.id` does an answer. */
-export const menuId = (index: number, stepId: string): string => `steps[${index}].${stepId}`;
+/** Identifies one of `spec.steps` and, if it is a menu, its choice, as `Answer.id` does an answer. */
+export const placeOfStep = (index: number, stepId: string): string => `steps[${index}].${stepId}`;
+
+function unasked(step: string): Move {
+  return { type: 'failed', problem: { kind: 'unasked', step } };
+}
 
 function failed(problem: Partial<FlowProblem>): Move {
   return { type: 'failed', problem: { kind: 'answers', ...problem } };

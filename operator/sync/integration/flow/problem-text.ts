@@ -23,10 +23,11 @@ export async function problemText(
   problem: FlowProblem,
 ): Promise<string> {
   const { kind, step, field, key, placeholders, textOf } = problem;
+  if (kind === 'unavailable') return ended(problem.text ?? '');
   const where = [step && `in the step ${step}`, field && `at the field ${field}`].filter(Boolean).join(' ');
   const what = `The ${NAMES[flow.kind]} of ${flow.domain} failed`;
   const place = where ? `${what} ${where}` : what;
-  if (key === undefined || kind === 'answers')
+  if (key === undefined || (kind !== 'error' && kind !== 'abort'))
     return ended(`${place}: ${problem.text ?? 'the hub gave no reason'}`);
   const text = await translations.ofFlow(textOf ?? flow.domain, flow, { kind, key }, placeholders);
   const shown = text === undefined ? key : `${key} (${text.trim()})`;

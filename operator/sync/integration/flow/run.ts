@@ -1,8 +1,10 @@
 import { FormRejected, type FlowRequest } from '../../../client/config-flows';
-import { HubUnreachable, NotFound } from '../../../client/errors';
+import { HubFailed, HubUnreachable, NotFound } from '../../../client/errors';
 import type { ConfigEntry, FlowStep } from '../../../client/flow-step';
 import type { HubClient } from '../../../client/hub-client';
 import type { Clock } from '../../../clock';
+import { messageOf } from '../../../errors';
+import { FLOW_LIMIT } from '../../../limits';
 import { type FlowAnswers, FlowNavigator, type FlowProblem } from './navigator';
 import type { Upload } from './form-answers';
 
@@ -11,29 +13,36 @@ export type FlowEnd = (
   | { readonly type: 'created'; readonly entry?: ConfigEntry | undefined }
   | { readonly type: 'aborted'; readonly problem: FlowProblem }
   | { readonly type: 'failed'; readonly problem: FlowProblem }
-  /** Given up before an answer that may end it (`FlowHooks.isTrial`). */
-  | { readonly type: 'stopped' }
 ) & { readonly navigator: FlowNavigator };
+
+/** A flow that changes an entry may end with an abort, too. */
+export function isSuccess(end: FlowEnd): boolean {
+  return end.type === 'created' || (end.type === 'aborted' && SUCCESS.test(end.problem.key ?? ''));
+}
+
+/** Ends of a flow that changed an entry: `reconfigure_successful`, `reauth_successful`. */
+export const SUCCESS = /_success(ful)?$/;
+
+export function problemOf(end: FlowEnd): FlowProblem {
+  return 'problem' in end ? end.problem : { kind: 'answers' };
+}
 
 export interface FlowHooks {
   readonly clock: Clock;
   /** Aborted: the flow is given up before its next request. */
   readonly signal: AbortSignal;
+  /** Called before each answer. @throws the reason why the flow is given up */
+  readonly assertDesired?: () => void;
   /** Called once, before the first answer is sent. */
   readonly onOpen?: (flowId: string) => Promise<void>;
-  /** True: the answers of a form are sent only if the hub says that another form follows. */
-  readonly isTrial?: boolean;
 }
 
 /** Between two looks at a step on which the hub works. */
 const PROGRESS_POLL = 1_000;
-/** A step on which the hub works for longer is given up. */
-const PROGRESS_LIMIT = 10 * 60_000;
-
 /**
  * Runs a flow from its first step to its end. No flow stays open in the hub, also after an error.
  *
- * @throws HubError the hub did not answer, failed or rejected the start; what `signal` was aborted with
+ * @throws HubError the hub did not answer the start, failed or rejected it; what `signal` was aborted with
  */
 export async function runFlow(
   client: Pick<HubClient, 'flows'>,
@@ -59,7 +68,7 @@ export async function answerFlow(
   hooks: FlowHooks,
   keepOpen = false,
 ): Promise<FlowEnd> {
-  const { clock, signal, onOpen, isTrial = false } = hooks;
+  const { clock, signal, onOpen } = hooks;
   const navigator = new FlowNavigator(answers);
   const { flow_id: flowId } = first;
   const startedAt = clock.monotonic();
@@ -69,34 +78,22 @@ export async function answerFlow(
     if (isOpen) await onOpen?.(flowId);
     for (;;) {
       const move = navigator.next(step);
+      const isOverdue = clock.monotonic() - startedAt > FLOW_LIMIT;
+      if (isOverdue && (move.type === 'submit' || move.type === 'wait'))
+        return { type: 'failed', problem: { ...tooSlow, step: stepOf(step) }, navigator };
       switch (move.type) {
         case 'created':
         case 'aborted':
         case 'failed':
           return { ...move, navigator };
         case 'submit': {
-          if (isTrial && step.type === 'form' && step.last_step !== false)
-            return { type: 'stopped', navigator };
-          signal.throwIfAborted();
+          assertDesired(hooks);
           const data = await withUploads(flows, move.data, move.uploads);
-          signal.throwIfAborted();
-          try {
-            step = await flows.submit(kind, flowId, data);
-          } catch (error) {
-            if (!(error instanceof FormRejected)) throw ended(error);
-            return { type: 'failed', problem: formProblem(step, error), navigator };
-          }
+          assertDesired(hooks);
+          step = await flows.submit(kind, flowId, data);
           break;
         }
         case 'wait':
-          if (clock.monotonic() - startedAt > PROGRESS_LIMIT) {
-            const problem = {
-              kind: 'answers',
-              step: stepOf(step),
-              text: 'the hub works on the step for too long',
-            } as const;
-            return { type: 'failed', problem, navigator };
-          }
           await clock.sleep(PROGRESS_POLL, signal);
           step = await flows.read(kind, flowId);
           break;
@@ -106,9 +103,37 @@ export async function answerFlow(
       }
       isOpen = !isEnd(step);
     }
+  } catch (error) {
+    const problem = lostAnswer(error, step);
+    if (!problem) throw error;
+    return {
+      type: 'failed',
+      problem: { ...problem, ...(navigator.withSecret && { withSecret: true }) },
+      navigator,
+    };
   } finally {
     if (isOpen && !keepOpen) await abortIfReachable(flows, kind, flowId);
   }
+}
+
+const tooSlow: FlowProblem = { kind: 'error', text: 'the hub works on the step for too long' };
+
+function assertDesired({ signal, assertDesired: assert }: FlowHooks): void {
+  assert?.();
+  signal.throwIfAborted();
+}
+
+/** What an answer came to that the hub did not respond to as to others; undefined: the answer was not sent. */
+function lostAnswer(error: unknown, step: FlowStep): FlowProblem | undefined {
+  if (error instanceof FormRejected) return formProblem(step, error);
+  const at = { step: stepOf(step) };
+  if (error instanceof HubUnreachable)
+    return { ...at, kind: 'lost', text: `the hub did not respond to the answer: ${error.message}` };
+  if (error instanceof NotFound)
+    return { ...at, kind: 'lost', text: 'the hub no longer has the flow, as after a restart' };
+  if (error instanceof HubFailed)
+    return { ...at, kind: 'error', text: `the hub failed: ${messageOf(error)}` };
+  return undefined;
 }
 
 /** A hub that does not answer may keep the flow until its restart; the error or the result of the flow counts more. */
@@ -122,13 +147,6 @@ async function abortIfReachable(
   } catch (error) {
     if (!(error instanceof HubUnreachable)) throw error;
   }
-}
-
-/** The hub forgets its flows when it restarts. */
-function ended(error: unknown): unknown {
-  return error instanceof NotFound
-    ? new HubUnreachable('the hub no longer has the flow, as after a restart')
-    : error;
 }
 
 const isEnd = ({ type }: FlowStep): boolean => type === 'create_entry' || type === 'abort';
