@@ -72,6 +72,25 @@ describe('fillForm', () => {
     });
   });
 
+  test('required switches, constants and sections have the values that the UI sends unseen; others ask', () => {
+    const more: FormField = {
+      name: 'more',
+      type: 'expandable',
+      required: true,
+      schema: [
+        { name: 'cert', required: true, selector: { boolean: {} } },
+        { name: 'tls', required: true, type: 'boolean' },
+        { name: 'kind', required: true, selector: { constant: { value: 'x' } } },
+        { name: 'on', required: true, type: 'boolean', default: true },
+      ],
+    };
+    expect(fillForm([more], lookup())).toMatchObject({
+      data: { more: { cert: false, tls: false, kind: 'x' } },
+    });
+    const number: FormField = { name: 'port', required: true, selector: { number: { min: 1 } } };
+    expect(fillForm([number], lookup())).toMatchObject({ text: 'the form needs the field port' });
+  });
+
   test('a constant is sent as it is', () => {
     const form = [
       { name: 'a', type: 'constant', value: 5 },

@@ -93,6 +93,14 @@ describe('FlowNavigator', () => {
       { step: 'user', field: 'token', text: text('add it to spec.configuration') },
     ],
     [
+      'a QR code',
+      {
+        ...form('scan', []),
+        data_schema: [{ name: 'qr', selector: { qr_code: { data: 'x' } } }],
+      } as FlowStep,
+      { step: 'scan', text: text('QR code') },
+    ],
+    [
       'a step in the browser',
       { type: 'external', flow_id: 'f', step_id: 'auth' },
       { step: 'auth', text: text('needs a browser') },
