@@ -125,7 +125,7 @@ async function failed(
   };
   const events = adoptionEvents(done);
   // Compared with the answers as they are now: they may have changed meanwhile.
-  const still = problem.kind === 'lost' ? undefined : stillFailed(reconcile);
+  const still = problem.kind === 'lost' ? undefined : stillFailed(reconcile, operation.type);
   return still
     ? { ...withStatus(still, fields), events }
     : inProgress(reconcile, undefined, 0, fields, events);

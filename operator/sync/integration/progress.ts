@@ -7,10 +7,16 @@ import type { IntegrationReconcile } from './integration-reconcile';
 import { Operation, type OperationResult } from './operation';
 import { type Circumstances, type FailureKind, isFinal, rejectionHash, RETRIES } from './retry';
 
-/** The outcome while the answers that failed are not sent again; undefined: they may be sent. */
-export function stillFailed(reconcile: IntegrationReconcile): Stalled | undefined {
+/**
+ * The outcome while the answers that failed are not sent again; undefined: they may be sent. Rejected credentials are sent by
+ * no flow; any other failure concerns only the flows of its type.
+ */
+export function stillFailed(
+  reconcile: IntegrationReconcile,
+  type: Operation['type'] = 'create',
+): Stalled | undefined {
   const { cached, clock, hashes, key, previous, status } = reconcile;
-  const now = circumstances(reconcile);
+  const now = circumstances(reconcile, type);
   const { failure } = cached;
   if (failure?.hash === rejectionHash(failure?.kind ?? 'other', hashes, now, key)) {
     const after = failure.retryAt - clock.monotonic();
@@ -42,7 +48,7 @@ export function recordFailure(
   const { cached, clock } = reconcile;
   const { configHash, hashes, key } = operation.sent;
   const count = failuresBefore(reconcile, operation) + 1;
-  const hash = rejectionHash(kind, hashes, circumstances(reconcile), key);
+  const hash = rejectionHash(kind, hashes, circumstances(reconcile, operation.type), key);
   const failedAt = clock.monotonic();
   const retryAt = failedAt + RETRIES[kind].delay(count);
   cached.failure = { kind, hash, configHash, reason, message, failedAt, retryAt, count };
@@ -54,21 +60,17 @@ export function failuresBefore({ cached: { failure } }: IntegrationReconcile, { 
   return failure?.configHash === sent.configHash ? failure.count : 0;
 }
 
-function circumstances({
-  discovered,
-  entries,
-  hub,
-  resource,
-  spec,
-  version,
-}: IntegrationReconcile): Circumstances {
+function circumstances(
+  { discovered, entries, hub, resource, spec, version }: IntegrationReconcile,
+  type: Operation['type'],
+): Circumstances {
   const { adopt, domain, reconfigure, title } = spec;
   const ofDomain = [...entries.values()].filter((entry) => entry.domain === domain);
   const existing = [
     ...ofDomain.map((entry) => `${entry.entry_id} ${entry.title} ${!hub.ownerOf(entry.entry_id, resource)}`),
     ...discovered.map(({ context }) => context.title_placeholders?.['name'] ?? context.source),
   ];
-  return { spec: [title, adopt, reconfigure], version, existing: existing.sort() };
+  return { spec: [title, adopt, reconfigure, type === 'reauth'], version, existing: existing.sort() };
 }
 
 /** Starts flows whose end queues the resource again. */

@@ -54,6 +54,17 @@ describe('a password that was changed at the device', () => {
     expect(submits()).toHaveLength(1);
   });
 
+  test('is sent, too, if the Secret had it before the hub asked for it', async () => {
+    hub.reauthFlows.clear();
+    hub.set(id, { state: 'loaded', reason: null });
+    house.secrets['login'] = { password: 'new' };
+    expect(await house.settle('one')).toMatchObject({ reason: 'RecreateRequired' });
+    hub.set(id, { state: 'setup_error', reason: 'could not authenticate' });
+    hub.reauthFlows.set(id, 'reauth-1');
+    expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+    expect(house.status('one').entryID).toBe(id);
+  });
+
   test('and mistyped in the Secret is sent once, and removes nothing', async () => {
     house.secrets['login'] = { password: 'nwe' };
     const rejected = {

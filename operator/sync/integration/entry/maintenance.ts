@@ -74,13 +74,15 @@ export class EntryMaintenance {
     const reauth = await client.flowsInProgress.reauthOf(entry.entry_id);
     if (reauth === undefined) cached.confirmation = undefined;
     const person = reauth === undefined ? undefined : awaitsPerson(reconcile, reauth);
-    if (isChanged || (reauth !== undefined && !person)) {
-      const failed = stillFailed(reconcile);
-      if (failed) return withStatus(failed, seen);
+    const isAsked = reauth !== undefined && !person;
+    // Other answers may be what it takes, such as another host.
+    const isUpdate = isChanged && (!isAsked || entry.supports_reconfigure);
+    const failed = isUpdate ? stillFailed(reconcile) : undefined;
+    if (isAsked && (!isUpdate || failed))
+      return withStatus(stillFailed(reconcile, 'reauth') ?? reauthenticate(reconcile, reauth), seen);
+    if (failed) return withStatus(failed, seen);
+    if (isUpdate) {
       if (draining) return inProgress(reconcile, undefined);
-      // Other answers may be what it takes, such as another host.
-      const isUpdate = isChanged && (person || reauth === undefined || entry.supports_reconfigure);
-      if (!isUpdate) return withStatus(reauthenticate(reconcile, reauth!), seen);
       const operation = startOperation(reconcile, 'update', (running) =>
         updateEntry(reconcile, entry, before, running),
       );

@@ -20,6 +20,7 @@ export function awaitsPerson(
 
 /** Answers the flow with the present answers. */
 export function reauthenticate(reconcile: IntegrationReconcile, flowId: string): Outcome {
+  if (reconcile.draining) return inProgress(reconcile, undefined);
   const operation = startOperation(reconcile, 'reauth', (started) => answer(reconcile, flowId, started));
   return inProgress(reconcile, operation);
 }

@@ -17,7 +17,7 @@ let proxy: HubProxy;
 let client: HubClient;
 
 beforeAll(async () => {
-  home = new Home(await freshNamespace('trial'));
+  home = new Home(await freshNamespace('recreation'));
   operator = await startTestOperator(home.namespace, { settings: throughProxies });
   proxy = await proxiedHub(home, 'villa', addStepIntegration);
   client = await home.client('villa');
@@ -31,7 +31,7 @@ const entries = async (): Promise<readonly ConfigEntry[]> =>
 const ids = async () => (await entries()).map(({ entry_id: id }) => id);
 const statusOf = async (name: string) => (await home.get(KIND, name)).status!;
 const entryIdOf = async (name: string) => (await statusOf(name))['entryID'] as string | undefined;
-/** The choice in the menu is all that the flow asks for: its trial makes an entry. */
+/** The choice in the menu is all that the flow asks for. */
 const chosen = (menuOption: string) => ({
   steps: [{ stepId: 'user', menuOption }],
   reconfigure: 'Recreate',
@@ -50,8 +50,8 @@ async function killedAt(isIt: (what: string) => boolean, act: () => Promise<unkn
   await until('the operator is killed', () => killed);
 }
 
-describe('endTrial', () => {
-  test('an operator that is killed in the trial of a flow leaves one entry', async () => {
+describe('reconfigure: Recreate', () => {
+  test('an operator that is killed in the new flow, or in the removal of the former entry, leaves one entry', async () => {
     await home.apply(integration('villa', 'changed', STEPS, chosen('lamp')));
     await home.ready(KIND, 'changed', { reason: 'EntryLoaded' });
     const [first] = await ids();
@@ -65,24 +65,31 @@ describe('endTrial', () => {
     expect(await entries()).toHaveLength(2);
     expect(await statusOf('changed')).toMatchObject({
       entryID: first,
-      pendingFlow: { kind: 'config', entryIDs: [first] },
+      pendingFlow: { entryIDs: [first] },
     });
     await operator.start();
     await until('the second entry is taken', async () => (await statusOf('changed'))['entryID'] === second);
+    await until('the first one is gone', async () => (await ids()).join() === second);
     await home.ready(KIND, 'changed', { reason: 'EntryLoaded' });
     expect(await entries()).toMatchObject([{ entry_id: second, title: 'Door' }]);
     expect(await statusOf('changed')).not.toHaveProperty('pendingFlow');
     await home.event('HubIntegration', 'changed', /^Warning EntryRecreated: .*“Door”/);
 
-    // The hub has removed it again, and the operator does not know.
+    // The hub has removed the former entry, and the operator does not know.
     await killedAt(
       (what) => what.startsWith(`DELETE ${ENTRY}/`),
       () => home.change(KIND, 'changed', chosen('lamp')),
     );
-    expect(await ids()).toEqual([second]);
+    const [third, ...others] = await ids();
+    expect(others).toEqual([]);
+    expect(third).not.toBe(second);
     await operator.start();
-    await until('another entry', async () => ![undefined, second].includes(await entryIdOf('changed')));
+    await until(
+      'the removal has ended',
+      async () => (await statusOf('changed'))['pendingFlow'] === undefined,
+    );
     await home.ready(KIND, 'changed', { reason: 'EntryLoaded' });
-    expect(await entries()).toMatchObject([{ entry_id: await entryIdOf('changed'), title: 'Lamp' }]);
+    expect(await entryIdOf('changed')).toBe(third);
+    expect(await entries()).toMatchObject([{ entry_id: third, title: 'Lamp' }]);
   });
 });
