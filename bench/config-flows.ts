@@ -7,9 +7,9 @@ import type { FlowStep, FormField, FormStep } from '../operator/client/flow-step
 import type { HubClient } from '../operator/client/hub-client';
 import { messageOf } from '../operator/errors';
 import type { Answer, Value } from '../operator/sync/integration/answers';
-import { FlowNavigator, type FlowProblem } from '../operator/sync/integration/flow-navigator';
-import { formProblem, withUploads } from '../operator/sync/integration/flow-run';
-import { problemText } from '../operator/sync/integration/problem-text';
+import { FlowNavigator, type FlowProblem } from '../operator/sync/integration/flow/navigator';
+import { formProblem, withUploads } from '../operator/sync/integration/flow/run';
+import { problemText } from '../operator/sync/integration/flow/problem-text';
 import { HubBench } from './hub-bench';
 
 /** `make flows`: every config flow of the installed hub that needs no network and no device, in docs/reference. */

@@ -3255,21 +3255,21 @@ export interface HubIntegrationSpec {
   readonly hubRef: HubIntegrationSpecHubRef;
 
   /**
-   * Answers to the options form, applied again when they change. At most 64. Absent: the options are not changed.
+   * Answers to the options form, applied again when they change. One overrides the answer of `configuration` or `steps` to the same field. At most 64. Absent: the options are not changed.
    *
    * @schema HubIntegrationSpec#options
    */
   readonly options?: { [key: string]: HubIntegrationSpecOptions };
 
   /**
-   * How a change of `configuration` or `steps` is applied. Prefer (default): by the reconfiguration or the options form of the integration, so that the entry and its entities survive; it is recreated only for a field that none of the two has, and never if it was adopted. Recreate: the entry is always removed and recreated.
+   * How a change of `configuration` or `steps` is applied. Prefer (default): by the reconfiguration or the options form of the integration, so that the entry and its entities survive. Where none of the two takes it, the reason is `RecreateRequired`, and nothing is done. Recreate: the flow of the integration runs with the new answers, and if they are valid, the entry is replaced.
    *
    * @schema HubIntegrationSpec#reconfigure
    */
   readonly reconfigure?: HubIntegrationSpecReconfigure;
 
   /**
-   * Answers step by step, for flows of several steps and menus. Absent: each form is answered from `configuration` by field name.
+   * Answers step by step, for flows of several steps and menus. A step that the hub does not show is no mistake. Absent: each form is answered from `configuration` by field name.
    *
    * @schema HubIntegrationSpec#steps
    */
@@ -3290,7 +3290,7 @@ export interface HubIntegrationSpec {
   readonly suspend?: boolean;
 
   /**
-   * Title of the config entry, which the entry gets. An existing entry of this domain and title is adopted, and several entries of one domain are distinguished. Absent: the answer to the field `name` counts as title when an entry to adopt is looked for; without one, only the single entry of a domain is adopted.
+   * Title of the config entry, which the entry gets. An existing entry of this domain and title is adopted, and several entries of one domain are distinguished. Absent: the answer to the field `name` counts as title when an entry to adopt is looked for; without one, the entry of an integration that allows a single one is adopted, the only entry of the domain if nothing is configured here, or the one that the flow names as already configured.
    *
    * @schema HubIntegrationSpec#title
    */
@@ -3488,7 +3488,7 @@ export function toJson_HubIntegrationSpecOptions(obj: HubIntegrationSpecOptions 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * How a change of `configuration` or `steps` is applied. Prefer (default): by the reconfiguration or the options form of the integration, so that the entry and its entities survive; it is recreated only for a field that none of the two has, and never if it was adopted. Recreate: the entry is always removed and recreated.
+ * How a change of `configuration` or `steps` is applied. Prefer (default): by the reconfiguration or the options form of the integration, so that the entry and its entities survive. Where none of the two takes it, the reason is `RecreateRequired`, and nothing is done. Recreate: the flow of the integration runs with the new answers, and if they are valid, the entry is replaced.
  *
  * @schema HubIntegrationSpecReconfigure
  */

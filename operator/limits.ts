@@ -75,6 +75,21 @@ export const RELOAD_ATTEMPTS = 3;
 /** Pause between two attempts. */
 export const RELOAD_ATTEMPT_PAUSE = 5 * SECOND;
 
+// --- Integrations: rules.md, "Integrations" ---
+
+/** One request of a config flow. Some integrations let a person at the device wait for so long. */
+export const FLOW_REQUEST_LIMIT = 10 * MINUTE;
+/** A config flow sends no further answer after this time. */
+export const FLOW_LIMIT = 10 * MINUTE;
+/** A failed connection of an integration is tried again after the first of these, doubled up to the last. */
+export const FLOW_CONNECTION_RETRY = [10 * SECOND, 10 * MINUTE] as const;
+/** Other failures that may pass are tried again after this time. */
+export const FLOW_RETRY = 8 * MINUTE;
+/** An event of the hub makes such a failure due at once for the first time, and then this long after the last attempt. */
+export const FLOW_RETRY_AFTER_EVENT = 6 * MINUTE;
+/** Secrets that an integration answers with an unknown error are sent this often. */
+export const UNKNOWN_ERROR_ATTEMPTS = 3;
+
 // --- Finalizers: rules.md, "Finalizers" ---
 
 /** The one attempt at a hub that does not answer takes at most this long. */

@@ -51,6 +51,8 @@ export interface Commands extends RegistryCommands {
     { readonly integration: string },
     {
       readonly is_built_in?: boolean;
+      /** The integration allows one entry at most. */
+      readonly single_config_entry?: boolean;
       readonly version?: string;
       readonly requirements?: readonly string[];
     }

@@ -1,6 +1,6 @@
 import { FollowedCollection } from './collection';
 import type { HubConnection } from './connection';
-import { NotFound } from './errors';
+import { HubRejected, NotFound } from './errors';
 import type { ConfigEntry, ConfigSubentry } from './flow-step';
 import type { RestClient } from './rest';
 
@@ -60,6 +60,28 @@ export class ConfigEntryRegistry {
       { entry_id: entryId, disabled_by: enabled ? null : 'user' },
       { timeout: this.rest.writeTimeout },
     );
+  }
+
+  /** Loads an entry again. One that cannot be unloaded stays as it is. */
+  async reload(entryId: string): Promise<void> {
+    try {
+      await this.rest.post(`/api/config/config_entries/entry/${entryId}/reload`, undefined, {
+        timeout: this.rest.writeTimeout,
+      });
+    } catch (error) {
+      if (!(error instanceof HubRejected)) throw error;
+    }
+  }
+
+  /** Whether the integration allows one entry at most, by its manifest. */
+  async isSingle(domain: string): Promise<boolean> {
+    try {
+      const manifest = await this.connection.command('manifest/get', { integration: domain });
+      return manifest.single_config_entry === true;
+    } catch (error) {
+      if (error instanceof HubRejected) return false; // an integration that the hub does not have
+      throw error;
+    }
   }
 
   /** Removes an entry with its devices and entities. One that does not exist is not an error. */

@@ -1,6 +1,12 @@
+import type { Clock } from '../clock';
+import { FLOW_REQUEST_LIMIT } from '../limits';
+import { Timer } from '../timer';
 import { HubRejected, NotFound } from './errors';
 import type { FlowKind, FlowStep } from './flow-step';
-import type { RestClient } from './rest';
+import type { CallOptions, RestClient } from './rest';
+
+/** Milliseconds between two checks whether a hub that has not answered a flow yet is alive. */
+const ALIVE_CHECK_INTERVAL = 30_000;
 
 const PATH: Readonly<Record<FlowKind, string>> = {
   config: '/api/config/config_entries/flow',
@@ -33,10 +39,14 @@ export class FormRejected extends HubRejected {
 
 /**
  * The hub's flows, as a person clicks through them. The hub keeps a flow in memory until it ends: who starts one ends it,
- * or aborts it.
+ * or aborts it. The hub sets an entry up, or waits for a person at a device, before it answers, and cancels that when the
+ * connection closes: a request is given up only after minutes, or when the hub answers nothing else either.
  */
 export class ConfigFlows {
-  constructor(private readonly rest: RestClient) {}
+  constructor(
+    private readonly rest: RestClient,
+    private readonly clock: Clock,
+  ) {}
 
   /**
    * Resolves with the first step.
@@ -45,7 +55,7 @@ export class ConfigFlows {
    * @throws HubRejected the entry cannot be reconfigured, or a dependency of the integration failed
    */
   start(request: FlowRequest): Promise<FlowStep> {
-    return this.rest.post(PATH[request.kind], bodyOf(request), { timeout: this.rest.writeTimeout });
+    return this.whileAlive((options) => this.rest.post(PATH[request.kind], bodyOf(request), options));
   }
 
   /**
@@ -55,9 +65,9 @@ export class ConfigFlows {
    */
   async submit(kind: FlowKind, flowId: string, answers: object): Promise<FlowStep> {
     try {
-      return await this.rest.post<FlowStep>(`${PATH[kind]}/${flowId}`, answers, {
-        timeout: this.rest.writeTimeout,
-      });
+      return await this.whileAlive((options) =>
+        this.rest.post<FlowStep>(`${PATH[kind]}/${flowId}`, answers, options),
+      );
     } catch (error) {
       throw formRejected(error) ?? error;
     }
@@ -65,7 +75,7 @@ export class ConfigFlows {
 
   /** The present step, without the errors of the last answers. A step in progress is continued by it. */
   read(kind: FlowKind, flowId: string): Promise<FlowStep> {
-    return this.rest.get(`${PATH[kind]}/${flowId}`, { timeout: this.rest.writeTimeout });
+    return this.whileAlive((options) => this.rest.get(`${PATH[kind]}/${flowId}`, options));
   }
 
   /** Ends a flow. Resolves with whether it was open: one that has ended already is not an error. */
@@ -87,6 +97,26 @@ export class ConfigFlows {
       timeout: this.rest.writeTimeout,
     });
     return id;
+  }
+
+  private async whileAlive<T>(request: (options: CallOptions) => Promise<T>): Promise<T> {
+    const dead = new AbortController();
+    const check = new Timer(this.clock);
+    let hasEnded = false;
+    const watch = () => {
+      if (hasEnded) return;
+      check.set(ALIVE_CHECK_INTERVAL, () => {
+        const asked = this.rest.get('/manifest.json', { token: null, timeout: this.rest.writeTimeout });
+        asked.then(watch, (error: unknown) => dead.abort(error));
+      });
+    };
+    watch();
+    try {
+      return await request({ timeout: FLOW_REQUEST_LIMIT, signal: dead.signal });
+    } finally {
+      hasEnded = true;
+      check.clear();
+    }
   }
 }
 

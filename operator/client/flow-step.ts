@@ -105,6 +105,8 @@ export interface ConfigEntry {
   readonly error_reason_translation_key: string | null;
   /** Seconds since 1970. Absent in hubs before 2024.8. */
   readonly created_at?: number;
+  /** The same of its last change. */
+  readonly modified_at?: number;
 }
 
 /** A part of a config entry. */
@@ -119,6 +121,12 @@ export interface FlowInProgress {
   readonly flow_id: string;
   /** Domain of the integration. */
   readonly handler: string;
-  readonly context: { readonly source: string; readonly entry_id?: string };
+  readonly context: {
+    /** `reauth`, or how a device was discovered, such as `zeroconf`. */
+    readonly source: string;
+    readonly entry_id?: string;
+    /** Of a discovered device, with its name as the hub's UI shows it. */
+    readonly title_placeholders?: Readonly<Record<string, string>>;
+  };
   readonly step_id?: string;
 }

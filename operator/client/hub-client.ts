@@ -4,7 +4,7 @@ import type { Logger } from '../log';
 import { ConfigEntities } from './config-entities';
 import { ConfigEntryRegistry } from './config-entry-registry';
 import { ConfigFlows } from './config-flows';
-import { ReauthFlows } from './reauth-flows';
+import { FlowsInProgress } from './flows-in-progress';
 import { Translations } from './translations';
 import { LoadedComponents } from './loaded-components';
 import { HubConnection } from './connection';
@@ -50,7 +50,7 @@ export class HubClient {
   readonly repairIssues: RepairIssues;
   readonly configEntries: ConfigEntryRegistry;
   readonly flows: ConfigFlows;
-  readonly reauthFlows: ReauthFlows;
+  readonly flowsInProgress: FlowsInProgress;
   readonly translations: Translations;
   readonly components: LoadedComponents;
   readonly reloads: Reloads;
@@ -79,8 +79,8 @@ export class HubClient {
     this.entities = new ConfigEntities(this.rest, this.connection, this.entityRegistry, ownReloads, clock);
     this.repairIssues = new RepairIssues(this.connection);
     this.configEntries = new ConfigEntryRegistry(this.rest, this.connection);
-    this.flows = new ConfigFlows(this.rest);
-    this.reauthFlows = new ReauthFlows(this.connection);
+    this.flows = new ConfigFlows(this.rest, clock);
+    this.flowsInProgress = new FlowsInProgress(this.connection);
     this.translations = new Translations(this.connection);
     this.components = new LoadedComponents(this.rest, this.connection);
     this.events = new HubEvents(this.connection, ownReloads);

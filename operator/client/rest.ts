@@ -2,6 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import axios, { isAxiosError, type AxiosInstance, type AxiosResponse } from 'axios';
 import type { Clock } from '../clock';
+import { messageOf } from '../errors';
 import { truncate } from '../truncate';
 import {
   HubBanned,
@@ -74,6 +75,8 @@ export interface CallOptions {
   readonly token?: string | null;
   /** Timeout of the complete answer in milliseconds. Default {@link REQUEST_TIMEOUT}. */
   readonly timeout?: number;
+  /** Aborted: the request is given up, and its reason is the message of the error. */
+  readonly signal?: AbortSignal;
 }
 
 type Method = 'GET' | 'POST' | 'DELETE';
@@ -218,6 +221,8 @@ export class RestClient {
     const token = options.token === undefined ? this.token : options.token;
     const abort = new AbortController();
     const cancelTimeout = this.clock.after(timeout, () => abort.abort());
+    const giveUp = () => abort.abort();
+    options.signal?.addEventListener('abort', giveUp);
     try {
       return await this.http.request<string>({
         method,
@@ -228,15 +233,18 @@ export class RestClient {
       });
     } catch (error) {
       if (!isAxiosError(error)) throw error;
-      const reason = abort.signal.aborted
-        ? `no answer within ${timeout / 1000} s`
-        : describeNetworkError(error);
+      const reason = options.signal?.aborted
+        ? messageOf(options.signal.reason)
+        : abort.signal.aborted
+          ? `no answer within ${timeout / 1000} s`
+          : describeNetworkError(error);
       const isDown = error.code === 'ECONNREFUSED';
       const failure = new HubUnreachable(`${this.address.url} cannot be reached: ${reason}`, isDown);
       this.identityCheck?.invalidateOn(failure);
       throw failure;
     } finally {
       cancelTimeout();
+      options.signal?.removeEventListener('abort', giveUp);
     }
   }
 

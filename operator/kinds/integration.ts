@@ -82,7 +82,8 @@ const spec = {
       description:
         'Title of the config entry, which the entry gets. An existing entry of this domain and title is adopted, and several ' +
         'entries of one domain are distinguished. Absent: the answer to the field `name` counts as title when an entry to ' +
-        'adopt is looked for; without one, only the single entry of a domain is adopted.',
+        'adopt is looked for; without one, the entry of an integration that allows a single one is adopted, the only entry ' +
+        'of the domain if nothing is configured here, or the one that the flow names as already configured.',
       minLength: 1,
       maxLength: 255,
     },
@@ -96,8 +97,8 @@ const spec = {
     steps: {
       type: 'array',
       description:
-        'Answers step by step, for flows of several steps and menus. Absent: each form is answered from ' +
-        '`configuration` by field name.',
+        'Answers step by step, for flows of several steps and menus. A step that the hub does not show is no mistake. ' +
+        'Absent: each form is answered from `configuration` by field name.',
       items: {
         type: 'object',
         properties: {
@@ -133,7 +134,8 @@ const spec = {
     options: {
       ...answers,
       description:
-        'Answers to the options form, applied again when they change. At most 64. Absent: the options are not changed.',
+        'Answers to the options form, applied again when they change. One overrides the answer of `configuration` or ' +
+        '`steps` to the same field. At most 64. Absent: the options are not changed.',
     },
     subentries: {
       type: 'array',
@@ -167,8 +169,9 @@ const spec = {
       type: 'string',
       description:
         'How a change of `configuration` or `steps` is applied. Prefer (default): by the reconfiguration or the options form ' +
-        'of the integration, so that the entry and its entities survive; it is recreated only for a field that none of the ' +
-        'two has, and never if it was adopted. Recreate: the entry is always removed and recreated.',
+        'of the integration, so that the entry and its entities survive. Where none of the two takes it, the reason is ' +
+        '`RecreateRequired`, and nothing is done. Recreate: the flow of the integration runs with the new answers, and ' +
+        'if they are valid, the entry is replaced.',
       enum: ['Prefer', 'Recreate'],
       default: 'Prefer',
     },
@@ -195,6 +198,18 @@ const status = hubObjectStatusWith({
     description: 'The same by answer, such as `configuration.port`: what changed decides how it is applied.',
     additionalProperties: { type: 'string' },
   },
+  rejectedHash: {
+    type: 'string',
+    description:
+      'Hash of answers that failed and are not sent again before they change, or what they failed at. Keyed as `configHash`.',
+  },
+  unshownSteps: {
+    type: 'array',
+    description:
+      'Steps of the spec that the hub did not show, such as `steps[0].user`: their changes are none.',
+    items: { type: 'string' },
+    'x-kubernetes-list-type': 'atomic',
+  },
   adoptedSubentries: {
     type: 'array',
     description:
@@ -216,8 +231,7 @@ const status = hubObjectStatusWith({
       kind: {
         type: 'string',
         description:
-          'Of a flow that changes the entry: config, options or subentries. Config with `entryIDs`: the flow is tried before ' +
-          'the entry is removed and created again. Absent: the flow makes the entry.',
+          'Of a flow that changes the entry: config, options or subentries. Absent: the flow makes an entry.',
       },
       subentry: {
         type: 'object',
@@ -241,7 +255,7 @@ const status = hubObjectStatusWith({
       replaces: {
         type: 'string',
         description:
-          'Id of the entry that is removed before the flow starts, since it has to be created again.',
+          'Id of the entry that is removed: the one before `entryID`; or `entryID`, if the flow is to run after that.',
       },
       entryIDs: {
         type: 'array',
@@ -251,7 +265,7 @@ const status = hubObjectStatusWith({
       },
       configHash: {
         type: 'string',
-        description: 'Of a flow that is tried: hash of the answers that an entry of it has.',
+        description: 'Of a flow that replaces an entry: hash of its answers.',
       },
     },
   },

@@ -294,6 +294,11 @@ export const readyReasons = {
       'A failed connection is tried again within minutes, anything else when an answer or the hub changes.',
     action: 'Correct the answer that the message names.',
   },
+  RecreateRequired: {
+    kinds: integrations,
+    meaning:
+      'An answer changed that no form of the entry takes. Nothing was sent. The message says what `reconfigure: Recreate` would cost.',
+  },
   EntryLoaded: { kinds: integrations, meaning: 'The hub has loaded the config entry.' },
   EntryDisabled: {
     kinds: integrations,

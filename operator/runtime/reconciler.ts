@@ -115,6 +115,7 @@ export class Reconciler<R extends CustomResource> {
     if (this.inFlight.has(key))
       throw new StillRunning('the previous reconcile was abandoned and is still running');
     if (resource.metadata.deletionTimestamp) return this.finalize(resource, log);
+    if (resource.spec.suspend || this.isDryRun(resource)) this.options.module.hold?.(resource);
     if (resource.spec.suspend) return this.reconcileSuspended(resource);
     const owner = this.options.conflictingOwner(resource);
     if (owner) return this.updateStatus(resource, this.duplicate(resource, owner), log);

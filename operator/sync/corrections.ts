@@ -2,7 +2,7 @@
 
 /** Differences that were corrected and came back. */
 export interface Correction {
-  /** The payload and the differences. */
+  /** The desired values and the differences: a changed spec is sent at once. */
   readonly key: string;
   /** Number of corrections of these differences in a row. */
   readonly count: number;
@@ -20,6 +20,14 @@ export const MAX_EQUAL_CORRECTIONS = 3;
 
 /** Milliseconds within which corrections are counted together: later, a person may have made the same change again. */
 const CORRECTION_WINDOW = 3_600_000;
+
+/** Milliseconds after which a correction counts as successful. */
+const CORRECTION_LASTED = 10_000;
+
+/** Nothing differs: a correction that has lasted is not counted with later ones. */
+export function clearCorrection(cached: Corrected, now: number): void {
+  if (cached.correction && now - cached.correction.at > CORRECTION_LASTED) cached.correction = undefined;
+}
 
 export function countCorrection(cached: Corrected, key: string, now: number): void {
   cached.correction = { key, count: correctionsOf(cached, key, now) + 1, at: now };

@@ -221,7 +221,7 @@ describe('IntegrationSync', () => {
     expect(await entriesOf('group')).toHaveLength(1);
   });
 
-  test('a changed value keeps the entry and its entities; only a field that no form has recreates it', async () => {
+  test('a changed value keeps the entry and its entities; one that no form takes replaces it only if asked for', async () => {
     const entity = () => entityOf('random');
     await home.apply(integration('villa', 'dice', 'random', random('Dice', '6')));
     await loaded('dice');
@@ -242,17 +242,20 @@ describe('IntegrationSync', () => {
     await until('the title is changed', async () => (await statusOf('dice'))['title'] === 'Big dice');
     expect(await entryIdOf('dice')).toBe(id);
 
-    await home.apply(
-      integration('villa', 'dice', 'random', {
-        steps: [
-          { stepId: 'user', menuOption: 'binary_sensor' },
-          { stepId: 'binary_sensor', values: texts({ name: 'Coin' }) },
-        ],
-      }),
-    );
+    const coin = {
+      steps: [
+        { stepId: 'user', menuOption: 'binary_sensor' },
+        { stepId: 'binary_sensor', values: texts({ name: 'Coin' }) },
+      ],
+    };
+    await home.apply(integration('villa', 'dice', 'random', coin));
+    const { message } = await home.ready(KIND, 'dice', { status: 'False', reason: 'RecreateRequired' });
+    expect(message).toMatch(/steps\[0\]\.user.*its entity/);
+    expect(await entryIdOf('dice')).toBe(id);
+    await home.apply(integration('villa', 'dice', 'random', { ...coin, reconfigure: 'Recreate' }));
     await until('another entry', async () => !['undefined', id].includes(await entryIdOf('dice')));
+    await until('the former entry is gone', async () => (await entriesOf('random')).length === 1);
     await loaded('dice');
-    expect(await entriesOf('random')).toHaveLength(1);
     await home.event('HubIntegration', 'dice', /^Warning EntryRecreated/);
   });
 
@@ -282,7 +285,7 @@ describe('IntegrationSync', () => {
     expect((await operator.events('HubIntegration', 'careful')).join()).not.toContain('EntryRecreated');
   });
 
-  test('reconfigure: Recreate removes the entry and recreates it with each change', async () => {
+  test('reconfigure: Recreate replaces the entry with each change', async () => {
     const tod = (before: string) => ({
       configuration: texts({ name: 'Evening', after_time: '18:00:00', before_time: before }),
       reconfigure: 'Recreate',
@@ -292,8 +295,11 @@ describe('IntegrationSync', () => {
     const id = await entryIdOf('evening');
     await home.apply(integration('villa', 'evening', 'tod', tod('21:00:00')));
     await until('another entry', async () => !['undefined', id].includes(await entryIdOf('evening')));
+    await until(
+      'the former entry is gone',
+      async () => !(await entriesOf('tod')).some(({ entry_id: each }) => each === id),
+    );
     await loaded('evening');
-    expect((await entriesOf('tod')).map(({ entry_id: each }) => each)).not.toContain(id);
   });
 
   test('a form error has step, field, key and the text of the hub’s UI, and is corrected by an edit', async () => {

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { Answer, Answers } from './answers';
-import { menuId } from './flow-navigator';
+import { placeOfStep } from './flow/navigator';
 
 /** Hash by the id of an answer, or of the choice in a menu. */
 export type AnswerHashes = Readonly<Record<string, string>>;
@@ -27,7 +27,7 @@ export function hashAnswers(answers: Answers, key: string): AnswerHashes {
   const all = [configuration, options, ...steps.map((step) => step.answers)].flat();
   for (const answer of all) add(answer.id, answer.field, contentOf(answer));
   for (const [index, { stepId, menuOption }] of steps.entries())
-    if (menuOption !== undefined) add(menuId(index, stepId), `menu ${stepId}`, menuOption);
+    if (menuOption !== undefined) add(placeOfStep(index, stepId), `menu ${stepId}`, menuOption);
   for (const subentry of subentries) {
     const content = subentry.answers.map((answer) => [answer.field, contentOf(answer)]);
     add(subentryId(subentry), subentryId(subentry), JSON.stringify(content.sort()));
@@ -44,8 +44,13 @@ export interface RecordedAnswers {
 
 export function recorded(hashes: AnswerHashes, key: string): RecordedAnswers {
   const sorted = Object.entries(hashes).sort(([a], [b]) => (a < b ? -1 : 1));
-  const digest = createHmac('sha256', key).update(JSON.stringify(sorted)).digest('hex');
-  return { configHash: `${PREFIX}:${keyId(key)}:${digest}`, answerHashes: Object.fromEntries(sorted) };
+  return { configHash: keyedHash(sorted, key), answerHashes: Object.fromEntries(sorted) };
+}
+
+/** `hmac-sha256:<key id>:<hex>` over a JSON value. */
+export function keyedHash(content: unknown, key: string): string {
+  const digest = createHmac('sha256', key).update(JSON.stringify(content)).digest('hex');
+  return `${PREFIX}:${keyId(key)}:${digest}`;
 }
 
 /** Whether a recorded hash can be compared: it was made with this key. */
@@ -74,10 +79,33 @@ export function withNewKey(before: AnswerHashes, now: AnswerHashes): AnswerHashe
   );
 }
 
-/** Of an answer that no form asked for when the entry was created, or of a subentry with such a value. */
+/** Of a subentry with a value that no form asked for. */
 export const incompleteHash = (hash: string): string => `!${hash}`;
 
-export const isIncomplete = (hash: string | undefined): boolean => hash?.startsWith('!') ?? false;
+const isIncomplete = (hash: string | undefined): boolean => hash?.startsWith('!') ?? false;
+
+/**
+ * The recorded hashes with the present ones of answers whose change is none for the entry: those that an option of the spec
+ * overrides, and those of a step that the hub did not show.
+ */
+export function withIneffective(
+  before: AnswerHashes,
+  now: AnswerHashes,
+  {
+    unshown = [],
+    options = [],
+  }: { readonly unshown?: readonly string[] | undefined; readonly options?: readonly string[] | undefined },
+): AnswerHashes {
+  const isIneffective = (id: string): boolean => {
+    const place = placeOf(id);
+    if (place.part === 'steps' && unshown.includes(id.split('.', 2).join('.'))) return true;
+    const isOfEntry = place.part === 'configuration' || place.part === 'steps';
+    return isOfEntry && place.field !== undefined && options.includes(place.field);
+  };
+  const effective = Object.entries(before).filter(([id]) => !isIneffective(id));
+  const others = Object.entries(now).filter(([id]) => isIneffective(id));
+  return Object.fromEntries([...effective, ...others]);
+}
 
 /** Ids of the answers that were added, changed or removed. */
 export function changedAnswers(before: AnswerHashes, now: AnswerHashes): readonly string[] {

@@ -18,6 +18,8 @@ export interface Answer {
   /** `field`, or `section.field`. */
   readonly field: string;
   readonly value: Value;
+  /** The value comes from a Secret. */
+  readonly isSecret?: true;
 }
 
 /** One of `spec.steps`. */
@@ -43,6 +45,16 @@ export interface Answers {
   readonly subentries: readonly SubentryAnswers[] | undefined;
   /** Values of Secrets: no text that is shown may hold them. */
   readonly secrets: readonly string[];
+}
+
+/** All answers, without their places. */
+export function allAnswers({
+  configuration,
+  steps,
+  options = [],
+  subentries = [],
+}: Answers): readonly Answer[] {
+  return [configuration, options, ...[...steps, ...subentries].map(({ answers }) => answers)].flat();
 }
 
 /** A reference to a Secret or a key that does not exist. */
@@ -110,7 +122,8 @@ class Reader {
     for (const [field, source] of Object.entries(given)) {
       const id = `${place}.${field}`;
       const value = await this.value(id, source);
-      if (value) answers.push({ id, field, value });
+      const isSecret = source.secretKeyRef !== undefined || source.fileSecretKeyRef !== undefined;
+      if (value) answers.push({ id, field, value, ...(isSecret && { isSecret }) });
     }
     return answers;
   }

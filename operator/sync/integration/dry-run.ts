@@ -1,6 +1,7 @@
 import type { ConfigEntry } from '../../client/flow-step';
 import { type Outcome, ready, stalled } from '../../runtime/outcome';
-import { changedAnswers, isComparable, withMoves, withNewKey } from './answer-hashes';
+import { changedAnswers } from './answer-hashes';
+import { appliedAnswers } from './entry/maintenance';
 import type { IntegrationReconcile } from './integration-reconcile';
 
 /** The annotation `dry-run` (rules.md, "Suspend and dry-run"): names of answers, never values. */
@@ -9,7 +10,7 @@ export function dryRun(
   entry: ConfigEntry | undefined,
   adoptable: ConfigEntry | undefined,
 ): Outcome {
-  const { hashes, key, spec, status } = reconcile;
+  const { hashes, spec } = reconcile;
   const tail = 'Remove the annotation to apply it.';
   if (!entry) {
     const ids = Object.keys(hashes).sort();
@@ -18,12 +19,8 @@ export function dryRun(
       : `Would run the config flow of ${spec.domain}${ids.length > 0 ? ` with ${ids.join(', ')}` : ''}.`;
     return stalled('DryRun', `${would} ${tail}`);
   }
-  const applied = status.answerHashes ?? {};
-  const before = isComparable(status.configHash, key)
-    ? withMoves(applied, hashes)
-    : withNewKey(applied, hashes);
   const changes = [
-    ...changedAnswers(before, hashes),
+    ...changedAnswers(appliedAnswers(reconcile), hashes),
     ...(spec.title !== undefined && spec.title !== entry.title ? ['title'] : []),
     ...(spec.enabled !== (entry.disabled_by === null) ? ['enabled'] : []),
   ];

@@ -1,26 +1,32 @@
 import type { HubClient } from '../../client/hub-client';
 import { integration } from '../../kinds';
-import type { HubIntegration } from '../../kinds/integration';
+import { userAnnotations } from '../../kinds/annotations';
+import type { HubIntegration, PendingFlow } from '../../kinds/integration';
 import type { CustomResource } from '../../kinds/resource';
+import { FLOW_RETRY_AFTER_EVENT } from '../../limits';
 import { conditionOf } from '../../runtime/conditions';
 import { Timer } from '../../timer';
 import type { Services } from '../services';
 import type { Correction } from '../corrections';
 import type { Operation } from './operation';
-import { mayMakeEntry } from './pending-flow';
+import { type FailureKind, RETRIES } from './retry';
 
 export type IntegrationResource = CustomResource & HubIntegration;
 
 /** The failure of a flow. The same answers are not sent again before `retryAt`. */
 export interface Failure {
+  readonly kind: FailureKind;
+  /** Of the answers, and of what has to change before they are sent again. */
+  readonly hash: string;
   readonly configHash: string;
+  readonly reason: 'ConfigFlowFailed' | 'AuthNeeded' | 'RecreateRequired';
   readonly message: string;
+  /** By the monotonic clock. */
+  readonly failedAt: number;
   /** By the monotonic clock; Infinity: not by time. */
   readonly retryAt: number;
   /** Failures of these answers in a row. */
   readonly count: number;
-  /** The device or service rejected the credentials: only other ones help. */
-  readonly isAuth: boolean;
 }
 
 /** Unloading an entry may take longer than a finalizer may wait. */
@@ -38,11 +44,9 @@ export interface Cached {
   /** `status.pendingFlow.startedAt` of the flow that this process is about to start. */
   startedAt?: string | undefined;
   failure?: Failure | undefined;
-  /** The reauth flow that was answered, and with what; and why that failed. */
-  reauth?: { readonly key: string; readonly message: string | undefined } | undefined;
-  /** Its entry was removed to be created again: no other one is adopted. */
-  isRecreating: boolean;
-  /** The removal of the entry, when the resource is being deleted. */
+  /** The request of the hub for credentials that only a person can answer: its flow, the answers at that time, and why. */
+  confirmation?: { readonly key: string; readonly message: string } | undefined;
+  /** The removal of an entry. */
   removal?: Removal | undefined;
   /** Values of Secrets, former ones too: the hub may still quote them. */
   secrets: ReadonlySet<string>;
@@ -52,6 +56,9 @@ export interface Cached {
 
 /** Milliseconds until a resource checks again whether the flow of another one of its domain has ended. */
 export const DOMAIN_BUSY_REQUEUE = 2_000;
+
+/** The kinds of flows that make an entry: one of a domain at a time. */
+export const makesEntry = ({ kind }: PendingFlow): boolean => kind === undefined;
 
 /** A hub that starts reports a hundred components within seconds: what failed is tried again once for many of them. */
 const RETRY_DELAY = 5_000;
@@ -72,8 +79,10 @@ export class HubContext {
     private readonly hubName: string,
   ) {
     this.retryTimer = new Timer(services.clock);
-    client.configEntries.onChange((entry) => this.requeueOwner(entry.entry_id));
-    client.reauthFlows.onChange((entryId) => this.requeueOwner(entryId));
+    client.configEntries.onChange(({ domain, entry_id: id }) => this.requeueConcerned(domain, id));
+    client.flowsInProgress.onChange(({ handler, context }) =>
+      this.requeueConcerned(handler, context.entry_id),
+    );
     client.events.onEvent((event) => {
       // The hub may accept now what it rejected before.
       if (['component-loaded', 'device-added', 'reconnected'].includes(event.type)) this.scheduleRetries();
@@ -88,8 +97,12 @@ export class HubContext {
 
   of({ metadata: { uid } }: IntegrationResource): Cached {
     let cached = this.cached.get(uid);
-    if (!cached) this.cached.set(uid, (cached = { isRecreating: false, secrets: new Set() }));
+    if (!cached) this.cached.set(uid, (cached = { secrets: new Set() }));
     return cached;
+  }
+
+  stop({ metadata: { uid } }: IntegrationResource): void {
+    this.cached.get(uid)?.operation?.stop();
   }
 
   /** The operations that run or whose result no reconcile has recorded. */
@@ -99,20 +112,28 @@ export class HubContext {
 
   forget({ metadata: { uid }, spec: { domain } }: IntegrationResource): void {
     this.cached.delete(uid);
-    // Its entry may have been what another one of the domain failed at.
-    this.retry((other) => other.metadata.uid !== uid && other.spec.domain === domain);
     for (const [entryId, owner] of this.ownerByEntry) if (owner === uid) this.ownerByEntry.delete(entryId);
     this.releaseDomain(uid);
+    // Its entry may have been what another one of the domain failed at.
+    this.requeueConcerned(domain, undefined);
+  }
+
+  /** Whether the resource still asks for what an operation of it does. */
+  isStillDesired({ metadata: { uid, generation } }: IntegrationResource): boolean {
+    for (const { metadata, spec } of this.resources())
+      if (metadata.uid === uid)
+        return (
+          metadata.generation === generation &&
+          metadata.deletionTimestamp === undefined &&
+          !spec.suspend &&
+          metadata.annotations?.[userAnnotations.dryRun] !== 'true'
+        );
+    return false;
   }
 
   /** The resource owns the entry from now on, before its status says so. */
   recordOwner({ metadata: { uid } }: IntegrationResource, entryId: string): void {
     this.ownerByEntry.set(entryId, uid);
-  }
-
-  /** It does not own the entry after all. */
-  releaseEntry({ metadata: { uid } }: IntegrationResource, entryId: string): void {
-    if (this.ownerByEntry.get(entryId) === uid) this.ownerByEntry.delete(entryId);
   }
 
   /** The other resource that owns the entry. */
@@ -169,21 +190,29 @@ export class HubContext {
     this.services.requeue(integration.kind, namespace, name);
   }
 
-  private requeueOwner(entryId: string): void {
-    for (const resource of this.resources()) if (resource.status?.entryID === entryId) this.requeue(resource);
+  /** The owner of the entry, and the resources of its domain whose answers failed. */
+  private requeueConcerned(domain: string, entryId: string | undefined): void {
+    for (const resource of this.resources()) {
+      const { entryID, rejectedHash } = resource.status ?? {};
+      const isOwner = entryId !== undefined && entryID === entryId;
+      const hasFailed = rejectedHash !== undefined && resource.spec.domain === domain;
+      if (isOwner || hasFailed) this.requeue(resource);
+    }
   }
 
   private scheduleRetries(): void {
     if (this.retryTimer.pending) return;
-    this.retryTimer.set(RETRY_DELAY, () => this.retry(() => true));
+    this.retryTimer.set(RETRY_DELAY, () => this.retry());
   }
 
-  /** Lets answers that failed be sent again, unless the credentials among them were rejected. */
-  private retry(concerns: (resource: IntegrationResource) => boolean): void {
+  /** Lets answers be sent again whose failure the hub may have solved. */
+  private retry(): void {
+    const now = this.services.clock.monotonic();
     for (const resource of this.resources()) {
       const { failure } = this.of(resource);
-      if (!failure || failure.isAuth || !concerns(resource)) continue;
-      this.of(resource).failure = { ...failure, retryAt: this.services.clock.monotonic() };
+      if (!failure || !RETRIES[failure.kind].isSolvedByHub) continue;
+      const retryAt = failure.count === 1 ? now : failure.failedAt + FLOW_RETRY_AFTER_EVENT;
+      this.of(resource).failure = { ...failure, retryAt: Math.min(failure.retryAt, Math.max(now, retryAt)) };
       this.requeue(resource);
     }
   }
@@ -195,7 +224,7 @@ export class HubContext {
 
 /** It has a flow of a process that crashed, or its own that runs. */
 const isInterrupted = ({ status: { pendingFlow } = {} }: IntegrationResource): boolean =>
-  pendingFlow !== undefined && mayMakeEntry(pendingFlow);
+  pendingFlow !== undefined && makesEntry(pendingFlow);
 
 /** It does not continue its flow before something else changes: others of its domain do not wait for that. */
 function isHeldUp(resource: IntegrationResource): boolean {
@@ -227,6 +256,11 @@ export class HubContexts {
 
   get isDraining(): boolean {
     return this.draining;
+  }
+
+  /** Ends what runs for a resource that is suspended or in dry-run. */
+  stop(clients: Iterable<HubClient>, resource: IntegrationResource): void {
+    for (const client of clients) this.contexts.get(client)?.stop(resource);
   }
 
   /** The operations that run or whose result no reconcile has recorded. */

@@ -1,5 +1,7 @@
+import type { ConfigEntry, FlowInProgress } from '../../client/flow-step';
 import type { HubClient } from '../../client/hub-client';
 import type { Redact } from '../../client/redact';
+import type { Clock } from '../../clock';
 import type { HubIntegrationSpec, HubIntegrationStatus } from '../../kinds/integration';
 import type { Condition } from '../../kinds';
 import type { ReconcileContext } from '../../runtime/sync-module';
@@ -7,12 +9,13 @@ import type { AnswerHashes } from './answer-hashes';
 import type { Answers } from './answers';
 import type { Cached, HubContext, IntegrationResource } from './hub-context';
 
-/** The inputs of one reconcile of a HubIntegration. */
+/** The inputs of one reconcile of a HubIntegration, and of the operation that it starts. */
 export interface IntegrationReconcile {
   readonly resource: IntegrationResource;
   readonly spec: HubIntegrationSpec;
   readonly status: HubIntegrationStatus;
   readonly client: HubClient;
+  readonly clock: Clock;
   readonly context: ReconcileContext;
   readonly hub: HubContext;
   readonly cached: Cached;
@@ -23,6 +26,12 @@ export interface IntegrationReconcile {
   readonly configHash: string;
   /** Key of the hashes. */
   readonly key: string;
+  /** What the hub has. */
+  readonly entries: ReadonlyMap<string, ConfigEntry>;
+  /** Devices of the integration that the hub has discovered. */
+  readonly discovered: readonly FlowInProgress[];
+  /** Version of the hub. */
+  readonly version: string;
   /** Masks the values of the Secrets in a text. */
   readonly redact: Redact;
   /** The process stops: no further flow is started. */

@@ -1,138 +1,171 @@
 import { HubRejected } from '../../client/errors';
 import { DeadlineExceeded } from '../../deadline';
 import { Stopping } from '../../errors';
+import { timestamp } from '../../clock';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { Outcome } from '../../runtime/outcome';
-import type { Services } from '../services';
-import type { EntryAcquisition } from './acquisition';
-import { type AnswerHashes, incompleteHash } from './answer-hashes';
-import { failureAfter } from './failures';
+import { recorded } from './answer-hashes';
+import { adopt, namedEntry, own, replace } from './entry/acquisition';
+import { entriesOf } from './entry/adoption';
+import { reauthFailed } from './entry/reauthentication';
+import { appliedStatus, entryHashes, NO_ENTRY } from './entry/status-fields';
+import { buttonHint, discoveredHint, existsHint, rejectedHint } from './flow/hints';
+import type { FlowProblem } from './flow/navigator';
+import { problemText } from './flow/problem-text';
+import type { Failure } from './hub-context';
+import type { IntegrationReconcile } from './integration-reconcile';
 import {
   type Applied,
+  noneApplied,
   type Operation,
   type OperationEnd,
   type OperationResult,
-  withoutSubentries,
 } from './operation';
-import { problemText } from './problem-text';
-import { inProgress, stillFailed, withStatus } from './progress';
-import { appliedStatus, entryHashes, NO_ENTRY } from './status-fields';
-import type { IntegrationReconcile } from './integration-reconcile';
+import { failuresBefore, inProgress, recordFailure, stillFailed, withStatus } from './progress';
+import { type FailureKind, failureKind } from './retry';
+
+type Failed = Extract<OperationResult, { readonly type: 'failed' }>;
 
 /** Turns what an operation came to into the status of its resource. */
-export class OperationResults {
-  constructor(
-    private readonly services: Pick<Services, 'clock'>,
-    private readonly acquisition: EntryAcquisition,
-  ) {}
-
-  /** Takes over what an operation came to. */
-  async record(reconcile: IntegrationReconcile, operation: Operation, end: OperationEnd): Promise<Outcome> {
-    const { cached, client, context, hub, resource } = reconcile;
-    cached.operation = undefined;
-    hub.releaseDomain(resource.metadata.uid);
-    if (end.type === 'failed') {
-      const { error } = end;
-      // The operation has ended its flow in the hub.
-      if (error instanceof Stopping || error instanceof DeadlineExceeded)
-        return inProgress(reconcile, undefined, 0, { pendingFlow: null });
-      if (error instanceof HubRejected) return this.rejected(reconcile, operation, error);
-      // Whether it was carried out is not known: the pending flow stays in status, and its entry is looked for.
-      throw error;
-    }
-    const { result } = end;
-    const summary = { kind: operation.type, result: result.type, flowID: operation.flow?.flowID };
-    context.log.info(summary, 'ended config flow');
-    switch (result.type) {
-      case 'created': {
-        // What no form asked for is not recorded as applied: the update that follows reports it.
-        const hashes = Object.entries(entryHashes(operation.sent.hashes)).map(([id, hash]) => [
-          id,
-          result.unused.includes(id) ? incompleteHash(hash) : hash,
-        ]);
-        const recorded = Object.fromEntries(hashes) as AnswerHashes;
-        return this.acquisition.own(reconcile, result.entry, recorded, {}, operation.sent.key);
-      }
-      case 'applied':
-        if (operation.type === 'update') cached.failure = undefined;
-        return this.applied(reconcile, operation, result);
-      case 'recreate': {
-        // The answers changed while the flow was tried: what they ask for now is checked first.
-        if (operation.sent.configHash !== reconcile.configHash)
-          return this.applied(reconcile, operation, result);
-        const message = `The entry is removed and created again: no form of it has ${result.changed.join(', ')}, or reconfigure is Recreate.`;
-        const event: EventSpec = { type: 'Warning', reason: 'EntryRecreated', message };
-        const entries = await client.configEntries.refreshed();
-        return this.acquisition.begin(reconcile, entries, reconcile.status.entryID, [event]);
-      }
-      case 'failed': {
-        const existing =
-          operation.type === 'create' ? await this.acquisition.existing(reconcile, result) : undefined;
-        if (existing) return this.acquisition.adopt(reconcile, existing);
-        const message = reconcile.redact(await problemText(client, result.flow, result.problem));
-        return this.failed(reconcile, operation, result, message);
-      }
+export async function recordResult(
+  before: IntegrationReconcile,
+  operation: Operation,
+  end: OperationEnd,
+): Promise<Outcome> {
+  const { cached, client, context, hub, resource } = before;
+  // What the flow has changed counts as present.
+  const reconcile = { ...before, entries: await client.configEntries.refreshed() };
+  cached.operation = undefined;
+  hub.releaseDomain(resource.metadata.uid);
+  if (end.type === 'failed') {
+    const { error } = end;
+    // The operation has ended its flow in the hub.
+    if (error instanceof Stopping || error instanceof DeadlineExceeded)
+      return inProgress(reconcile, undefined, 0, { pendingFlow: null });
+    if (error instanceof HubRejected)
+      return failed(reconcile, operation, rejected(reconcile, operation, error));
+    // Whether it was carried out is not known: the pending flow stays in status, and its entry is looked for.
+    throw error;
+  }
+  const { result } = end;
+  const summary = { kind: operation.type, result: result.type, flowID: operation.flow?.flowID };
+  context.log.info(summary, 'ended config flow');
+  switch (result.type) {
+    case 'created':
+      return created(reconcile, operation, result);
+    case 'applied':
+      return applied(reconcile, operation, result.applied);
+    case 'recreate':
+      return recreated(reconcile, operation, result.changed);
+    case 'failed': {
+      const named = operation.type === 'create' ? namedEntry(reconcile, result) : undefined;
+      return named ? adopt(reconcile, named) : failed(reconcile, operation, result);
     }
   }
+}
 
-  private applied(
-    reconcile: IntegrationReconcile,
-    operation: Operation,
-    { applied }: { readonly applied: Applied },
-  ): Outcome {
-    const status = appliedStatus(reconcile, this.services.clock, operation, applied);
-    return inProgress(reconcile, undefined, 0, status, adoptionEvents(applied));
-  }
+/** An answer that no form asked for is not recorded as applied: the update that follows reports it. */
+function created(
+  reconcile: IntegrationReconcile,
+  { sent, type }: Operation,
+  { entry, unused, unshown }: Extract<OperationResult, { readonly type: 'created' }>,
+): Outcome {
+  const used = Object.entries(entryHashes(sent.hashes)).filter(([id]) => !unused.includes(id));
+  const acquired = { hashes: Object.fromEntries(used), key: sent.key };
+  const fields = { unshownSteps: unshown.length > 0 ? unshown : null };
+  const former = reconcile.status.entryID;
+  return type === 'update' && former !== undefined
+    ? replace(reconcile, entry, former, acquired, fields)
+    : own(reconcile, entry, acquired, fields);
+}
 
-  private failed(
-    reconcile: IntegrationReconcile,
-    operation: Operation,
-    { problem, applied }: Extract<OperationResult, { readonly type: 'failed' }>,
-    message: string,
-  ): Outcome {
-    const { cached } = reconcile;
-    const { configHash } = operation.sent;
-    if (operation.type === 'reauth') {
-      if (cached.reauth) cached.reauth = { ...cached.reauth, message };
-      return inProgress(reconcile, undefined, 0);
-    }
-    cached.failure = failureAfter(
-      { previous: cached.failure, configHash },
-      problem,
-      withWayOut(reconcile, problem.key, message),
-      this.services.clock,
-    );
-    const status =
-      operation.type === 'create'
-        ? NO_ENTRY
-        : appliedStatus(reconcile, this.services.clock, operation, applied);
-    // Compared with the answers as they are now: they may have changed meanwhile.
-    const failed = stillFailed(reconcile, this.services.clock);
-    const events = adoptionEvents(applied);
-    return failed
-      ? { ...withStatus(failed, status), events }
-      : inProgress(reconcile, undefined, 0, status, events);
-  }
+function applied(reconcile: IntegrationReconcile, operation: Operation, done: Applied): Outcome {
+  reconcile.cached.failure = undefined;
+  const status = appliedStatus(reconcile, operation, done);
+  return inProgress(reconcile, undefined, 0, { ...status, rejectedHash: null }, adoptionEvents(done));
+}
 
-  /** The hub has no such integration, or one that cannot be reconfigured. */
-  private rejected(reconcile: IntegrationReconcile, operation: Operation, error: HubRejected): Outcome {
-    const { spec } = reconcile;
-    const text =
-      error.code === '404' && operation.type === 'create'
-        ? `The hub has no integration ${spec.domain} that can be set up, or cannot load it: check spec.domain and the hub’s log.`
-        : `The hub rejected the flow of ${spec.domain}: ${error.message}`;
-    const failed = {
-      type: 'failed',
-      flow: { kind: 'config', domain: spec.domain },
-      problem: { kind: 'answers' },
-    } as const;
-    return this.failed(
-      reconcile,
-      operation,
-      { ...failed, applied: withoutSubentries(new Set()) },
-      reconcile.redact(text),
-    );
+/** Records that the entry is removed before the flow runs again (entry/replacement.ts). */
+function recreated(
+  reconcile: IntegrationReconcile,
+  { sent }: Operation,
+  changed: readonly string[],
+): Outcome {
+  const { clock, status } = reconcile;
+  const pendingFlow = {
+    startedAt: timestamp(clock.now()),
+    replaces: status.entryID,
+    configHash: recorded(entryHashes(sent.hashes), sent.key).configHash,
+  };
+  const message = `The entry is removed and created again: its integration accepts the new ${changed.join(', ')}, and no form of the entry takes it.`;
+  const event: EventSpec = { type: 'Warning', reason: 'EntryRecreated', message };
+  return inProgress(reconcile, undefined, 0, { pendingFlow }, [event]);
+}
+
+async function failed(
+  reconcile: IntegrationReconcile,
+  operation: Operation,
+  result: Failed,
+): Promise<Outcome> {
+  const { client, discovered, entries, redact, status } = reconcile;
+  const { flow, problem, applied: done, reason = 'ConfigFlowFailed' } = result;
+  const isReauth = operation.type === 'reauth';
+  // A person answers it (entry/reauthentication.ts).
+  if (isReauth && problem.kind === 'unasked') return inProgress(reconcile, undefined, 0);
+  const kind = failureKind(problem, failuresBefore(reconcile, operation) + 1, discovered.length > 0);
+  const words = [await problemText(client, flow, problem), ...hints(reconcile, problem, kind)].join(' ');
+  const entry = entries.get(status.entryID ?? '');
+  const failure: Pick<Failure, 'reason' | 'message'> =
+    isReauth && entry
+      ? { reason: 'AuthNeeded', message: redact(reauthFailed(entry, words)) }
+      : { reason, message: redact(words) };
+  const fields = {
+    ...statusAfter(reconcile, operation, result),
+    ...recordFailure(reconcile, operation, kind, failure),
+  };
+  const events = adoptionEvents(done);
+  // Compared with the answers as they are now: they may have changed meanwhile.
+  const still = problem.kind === 'lost' ? undefined : stillFailed(reconcile, operation.type);
+  return still
+    ? { ...withStatus(still, fields), events }
+    : inProgress(reconcile, undefined, 0, fields, events);
+}
+
+/** After a lost response, status keeps the flow: the entry or the subentry that it may have made is looked for. */
+function statusAfter(
+  reconcile: IntegrationReconcile,
+  operation: Operation,
+  { problem, applied: done }: Failed,
+): Readonly<Record<string, unknown>> {
+  const isLost = problem.kind === 'lost';
+  if (operation.type === 'create') return isLost ? {} : NO_ENTRY;
+  const status = appliedStatus(reconcile, operation, done);
+  return isLost ? { ...status, pendingFlow: reconcile.status.pendingFlow ?? null } : status;
+}
+
+/** What else a person has to know. */
+function hints(reconcile: IntegrationReconcile, problem: FlowProblem, kind: FailureKind): readonly string[] {
+  const { answers, discovered, entries, hub, resource, spec } = reconcile;
+  if (kind === 'exists' && problem.key === 'already_in_progress')
+    return [discoveredHint(spec.domain, discovered)];
+  if (kind === 'exists') {
+    const titles = entriesOf(entries.values(), spec.domain).map((entry) => {
+      const owner = hub.ownerOf(entry.entry_id, resource);
+      return `“${entry.title}”${owner ? ` (of ${owner.metadata.name})` : ''}`;
+    });
+    return existsHint(spec, titles);
   }
+  return [...buttonHint(problem), ...(kind === 'rejected' ? rejectedHint(answers) : [])];
+}
+
+/** The hub has no such integration, or one that cannot be reconfigured. */
+function rejected({ spec }: IntegrationReconcile, { type }: Operation, error: HubRejected): Failed {
+  const text =
+    error.code === '404' && type === 'create'
+      ? `The hub has no integration ${spec.domain} that can be set up, or cannot load it: check spec.domain and the hub’s log`
+      : `The hub rejected the flow of ${spec.domain}: ${error.message}`;
+  const flow = { kind: 'config', domain: spec.domain } as const;
+  return { type: 'failed', flow, problem: { kind: 'unavailable', text }, applied: noneApplied };
 }
 
 function adoptionEvents({ adopted }: Applied): readonly EventSpec[] {
@@ -141,21 +174,4 @@ function adoptionEvents({ adopted }: Applied): readonly EventSpec[] {
     reason: 'Adopted',
     message: `The entry already had ${id}: it now belongs to this resource, and keeps its data until its answers change.`,
   }));
-}
-
-function withWayOut(
-  { hub, client, resource, spec }: IntegrationReconcile,
-  key: string | undefined,
-  message: string,
-) {
-  if (key !== 'single_instance_allowed' && key !== 'already_configured') return message;
-  if (spec.adopt === 'Never') return `${message} The entry exists, and spec.adopt is Never.`;
-  const entries = [...(client.configEntries.lastKnown?.values() ?? [])];
-  const own = entries.filter((entry) => entry.domain === spec.domain && entry.source !== 'ignore');
-  const titles = own.map((entry) => {
-    const owner = hub.ownerOf(entry.entry_id, resource);
-    return `“${entry.title}”${owner ? ` (of ${owner.metadata.name})` : ''}`;
-  });
-  if (titles.length === 0) return message;
-  return `${message} To adopt an existing entry, set spec.title to its title: ${titles.join(', ')}.`;
 }

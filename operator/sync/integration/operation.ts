@@ -4,26 +4,30 @@ import { withDeadline } from '../../deadline';
 import { errorOf, Stopping } from '../../errors';
 import type { PendingFlow } from '../../kinds/integration';
 import type { AnswerHashes } from './answer-hashes';
-import type { FlowProblem } from './flow-navigator';
-import type { FlowName } from './problem-text';
+import type { FlowProblem } from './flow/navigator';
+import type { FlowName } from './flow/problem-text';
 
 /** What flows did to the entry of a resource. */
 export type OperationResult =
-  | { readonly type: 'created'; readonly entry: ConfigEntry; readonly unused: readonly string[] }
-  | { readonly type: 'applied'; readonly applied: Applied }
-  /** No form of the entry has these answers: it has to be removed and created again. */
   | {
-      readonly type: 'recreate';
-      readonly changed: readonly string[];
-      /** Done to the present entry. */
-      readonly applied: Applied;
+      readonly type: 'created';
+      readonly entry: ConfigEntry;
+      /** Ids of the answers that no form asked for. */
+      readonly unused: readonly string[];
+      /** Ids of the steps of the spec that were not shown. */
+      readonly unshown: readonly string[];
     }
+  | { readonly type: 'applied'; readonly applied: Applied }
+  /** The answers are valid, and the hub has no place for another entry: the present one is removed before. */
+  | { readonly type: 'recreate'; readonly changed: readonly string[] }
   | {
       readonly type: 'failed';
       readonly flow: FlowName;
       readonly problem: FlowProblem;
       /** Done before it failed. */
       readonly applied: Applied;
+      /** Default: `ConfigFlowFailed`. */
+      readonly reason?: 'RecreateRequired';
     };
 
 /** What an operation has done to an entry. */
@@ -42,12 +46,7 @@ export type OperationEnd =
   | { readonly type: 'failed'; readonly error: Error };
 
 const NONE: ReadonlySet<string> = new Set();
-/** Answers that are no subentries. */
-export const withoutSubentries = (ids: ReadonlySet<string>): Applied => ({
-  ids,
-  adopted: NONE,
-  incomplete: NONE,
-});
+export const noneApplied: Applied = { ids: NONE, adopted: NONE, incomplete: NONE };
 
 /** Milliseconds within which status has to record the id of a flow before it goes on. */
 const RECORD_TIMEOUT = 60_000;
@@ -69,12 +68,14 @@ export class Operation {
   /**
    * @param sent hashes of the answers that it sends, and their key: both may change meanwhile
    * @param onNews called when status has something to record
+   * @param isStillDesired false: the spec changed, or the resource is suspended, deleted or in dry-run
    */
   constructor(
     readonly type: 'create' | 'update' | 'reauth',
     readonly sent: { readonly configHash: string; readonly hashes: AnswerHashes; readonly key: string },
     private readonly clock: Clock,
     private readonly onNews: () => void,
+    private readonly isStillDesired: () => boolean,
     run: (operation: Operation) => Promise<OperationResult>,
   ) {
     this.done = Promise.resolve()
@@ -97,6 +98,12 @@ export class Operation {
   get madeEntry(): ConfigEntry | undefined {
     const { end } = this;
     return end?.type === 'completed' && end.result.type === 'created' ? end.result.entry : undefined;
+  }
+
+  /** @throws Stopping nothing more may be sent */
+  assertDesired(): void {
+    if (!this.isStillDesired()) this.stop();
+    this.signal.throwIfAborted();
   }
 
   /** Gives up before the next request. A flow that is open is ended in the hub. */

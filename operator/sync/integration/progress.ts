@@ -1,27 +1,81 @@
-import type { Clock } from '../../clock';
 import type { PendingFlow } from '../../kinds/integration';
 import { DEPENDENCY_REQUEUE } from '../../limits';
 import type { EventSpec } from '../../runtime/event-spec';
-import { type Outcome, stalled, waiting } from '../../runtime/outcome';
-import type { FlowContext } from './flow-context';
-import { Operation, type OperationResult } from './operation';
+import { type Outcome, type Stalled, stalled, type Waiting, waiting } from '../../runtime/outcome';
+import { DOMAIN_BUSY_REQUEUE, type Failure, type IntegrationResource, makesEntry } from './hub-context';
 import type { IntegrationReconcile } from './integration-reconcile';
+import { Operation, type OperationResult } from './operation';
+import { type Circumstances, type FailureKind, isFinal, rejectionHash, RETRIES } from './retry';
 
-/** The outcome while the answers that failed are not sent again; undefined: they may be sent. */
+/**
+ * The outcome while the answers that failed are not sent again; undefined: they may be sent. Rejected credentials are sent by
+ * no flow; any other failure concerns only the flows of its type.
+ */
 export function stillFailed(
-  { cached: { failure }, configHash }: IntegrationReconcile,
-  clock: Clock,
-): Outcome | undefined {
-  if (failure?.configHash !== configHash) return undefined;
-  const after = failure.retryAt - clock.monotonic();
-  if (after <= 0) return undefined;
-  return stalled('ConfigFlowFailed', failure.message, after === Infinity ? {} : { after });
+  reconcile: IntegrationReconcile,
+  type: Operation['type'] = 'create',
+): Stalled | undefined {
+  const { cached, clock, hashes, key, previous, status } = reconcile;
+  const now = circumstances(reconcile, type);
+  const { failure } = cached;
+  if (failure?.hash === rejectionHash(failure?.kind ?? 'other', hashes, now, key)) {
+    const after = failure.retryAt - clock.monotonic();
+    return after > 0 ? failed(failure, after) : undefined;
+  }
+  const isRejected = (Object.keys(RETRIES) as FailureKind[])
+    .filter(isFinal)
+    .some((kind) => status.rejectedHash === rejectionHash(kind, hashes, now, key));
+  if (!isRejected) return undefined;
+  // What the process before this one said, if status still has it.
+  const reason = REASONS.find((each) => each === previous?.reason);
+  const message =
+    'These answers failed before and are not sent again: change them, or request a reconcile with the annotation reconcile-requested-at.';
+  return reason ? stalled(reason, previous!.message) : stalled('ConfigFlowFailed', message);
+}
+
+const REASONS: readonly Failure['reason'][] = ['ConfigFlowFailed', 'AuthNeeded', 'RecreateRequired'];
+
+const failed = ({ reason, message }: Failure, after: number): Stalled =>
+  stalled(reason, message, after === Infinity ? {} : { after });
+
+/** Remembers a failure, in status as well if only other answers or circumstances help. */
+export function recordFailure(
+  reconcile: IntegrationReconcile,
+  operation: Operation,
+  kind: FailureKind,
+  { reason, message }: Pick<Failure, 'reason' | 'message'>,
+): Readonly<Record<string, unknown>> {
+  const { cached, clock } = reconcile;
+  const { configHash, hashes, key } = operation.sent;
+  const count = failuresBefore(reconcile, operation) + 1;
+  const hash = rejectionHash(kind, hashes, circumstances(reconcile, operation.type), key);
+  const failedAt = clock.monotonic();
+  const retryAt = failedAt + RETRIES[kind].delay(count);
+  cached.failure = { kind, hash, configHash, reason, message, failedAt, retryAt, count };
+  return { rejectedHash: isFinal(kind) ? hash : null };
+}
+
+/** Failures of the same answers in a row. */
+export function failuresBefore({ cached: { failure } }: IntegrationReconcile, { sent }: Operation): number {
+  return failure?.configHash === sent.configHash ? failure.count : 0;
+}
+
+function circumstances(
+  { discovered, entries, hub, resource, spec, version }: IntegrationReconcile,
+  type: Operation['type'],
+): Circumstances {
+  const { adopt, domain, reconfigure, title } = spec;
+  const ofDomain = [...entries.values()].filter((entry) => entry.domain === domain);
+  const existing = [
+    ...ofDomain.map((entry) => `${entry.entry_id} ${entry.title} ${!hub.ownerOf(entry.entry_id, resource)}`),
+    ...discovered.map(({ context }) => context.title_placeholders?.['name'] ?? context.source),
+  ];
+  return { spec: [title, adopt, reconfigure, type === 'reauth'], version, existing: existing.sort() };
 }
 
 /** Starts flows whose end queues the resource again. */
 export function startOperation(
-  { cached, configHash, hashes, hub, key, resource }: IntegrationReconcile,
-  clock: Clock,
+  { clock, configHash, cached, hashes, hub, key, resource }: IntegrationReconcile,
   type: Operation['type'],
   run: (operation: Operation) => Promise<OperationResult>,
 ): Operation {
@@ -32,7 +86,9 @@ export function startOperation(
     if (end) hub.releaseDomain(resource.metadata.uid);
     hub.requeue(resource);
   };
-  const operation: Operation = new Operation(type, { configHash, hashes, key }, clock, onNews, run);
+  const isStillDesired = () => hub.isStillDesired(resource);
+  const sent = { configHash, hashes, key };
+  const operation: Operation = new Operation(type, sent, clock, onNews, isStillDesired, run);
   cached.operation = operation;
   return operation;
 }
@@ -48,20 +104,26 @@ export function inProgress(
   const flow = operation && !operation.end ? operation.flow : undefined;
   const { pendingFlow } = status;
   const isNew = flow !== undefined && !isRecorded(flow, pendingFlow);
-  if (flow && !isNew) operation!.recorded();
   // What was recorded before the flow that makes the entry stays.
-  const pending = flow && (flow.kind === undefined ? { ...flow, ...pendingFlow, flowID: flow.flowID } : flow);
+  const isSame = flow && makesEntry(flow) && pendingFlow && makesEntry(pendingFlow);
+  const pending = isSame ? { ...flow, ...pendingFlow, flowID: flow.flowID } : flow;
   const details = { status: { ...(isNew && { pendingFlow: pending }), ...fields }, events };
   const delay = isNew ? 0 : after;
   // Another attempt at what has failed: the status stays until it comes to something else.
-  if (cached.failure?.configHash === configHash)
-    return stalled('ConfigFlowFailed', cached.failure.message, { ...details, after: delay });
+  const { failure } = cached;
+  if (failure?.configHash === configHash)
+    return stalled(failure.reason, failure.message, { ...details, after: delay });
   return waiting(
     'ConfigFlowInProgress',
     `The integration ${spec.domain} is being set up in the hub.`,
     delay,
     details,
   );
+}
+
+/** Lets an operation send its answers once status has its flow. */
+export function admit({ status: { pendingFlow } }: IntegrationReconcile, operation: Operation): void {
+  if (operation.flow && isRecorded(operation.flow, pendingFlow)) operation.recorded();
 }
 
 /** A flow that is about to start has no id yet; another one of the same operation may have started in the same second. */
@@ -73,10 +135,9 @@ function isRecorded(flow: PendingFlow, recorded: PendingFlow | undefined): boole
   return flow.flowID !== undefined || (recorded.startedAt === startedAt && isSameSubentry);
 }
 
-export function flowContext(reconcile: IntegrationReconcile, clock: Clock): FlowContext {
-  const { client, spec, status, answers, hashes, hub, resource } = reconcile;
-  const acquireDomain = () => hub.acquireDomain(resource) === undefined;
-  return { client, clock, spec, status, answers, hashes, acquireDomain };
+export function domainBusy({ metadata: { name }, spec: { domain } }: IntegrationResource): Waiting {
+  const message = `Waiting for the config flow of ${name}: one of ${domain} runs at a time.`;
+  return waiting('ConfigFlowInProgress', message, DOMAIN_BUSY_REQUEUE);
 }
 
 /** Adds status fields that the outcome does not have itself. */

@@ -1,7 +1,6 @@
 import { HubFailed, HubRejected } from '../../client/errors';
 import type { HubClient } from '../../client/hub-client';
-import { redactor } from '../../client/redact';
-import { errorOf } from '../../errors';
+import { redactor, type Redact } from '../../client/redact';
 import { type Hub, integration as definition } from '../../kinds';
 import { defaulted } from '../../kinds/schema';
 import { API_NOT_LOADED_REQUEUE, DEPENDENCY_REQUEUE, FINALIZER_TRY } from '../../limits';
@@ -12,20 +11,18 @@ import type { ReconcileContext } from '../../runtime/sync-module';
 import type { ChildModule } from '../child';
 import { hubErrorOutcome } from '../hub-errors';
 import type { Services } from '../services';
-import { domainBusy, EntryAcquisition, type InterruptedFlow, leftEntries } from './acquisition';
 import { hashAnswers, recorded } from './answer-hashes';
 import { resolveAnswers } from './answers';
 import { dryRun } from './dry-run';
+import { acquire, adoptable } from './entry/acquisition';
+import { abortFlow, endCreation, leftEntries } from './entry/interrupted';
+import { EntryMaintenance } from './entry/maintenance';
+import { ensureRemoved } from './entry/removal';
 import { hashKey } from './hash-key';
-import type { HubContexts, IntegrationResource, Removal } from './hub-context';
-import { endTrial } from './interrupted-trial';
-import { abortFlow } from './interrupted-update';
-import { EntryMaintenance } from './maintenance';
-import { OperationResults } from './operation-results';
-import { isTrial, mayMakeEntry } from './pending-flow';
-import { inProgress } from './progress';
-import { redacted } from './redacted-outcome';
+import { type HubContexts, type IntegrationResource, makesEntry } from './hub-context';
 import type { IntegrationReconcile } from './integration-reconcile';
+import { recordResult } from './operation-results';
+import { admit, domainBusy, inProgress } from './progress';
 
 /**
  * Reconciles integrations (rules.md, "Integrations"): an entry is adopted or made by a config flow, changed answers are
@@ -34,9 +31,7 @@ import type { IntegrationReconcile } from './integration-reconcile';
  */
 export class IntegrationSync implements ChildModule<IntegrationResource> {
   readonly isReferenced = true;
-  private readonly acquisition: EntryAcquisition;
   private readonly maintenance: EntryMaintenance;
-  private readonly results: OperationResults;
 
   constructor(
     private readonly services: Pick<
@@ -45,9 +40,7 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     >,
     private readonly contexts: HubContexts,
   ) {
-    this.acquisition = new EntryAcquisition(services);
     this.maintenance = new EntryMaintenance(services);
-    this.results = new OperationResults(services, this.acquisition);
   }
 
   async sync(resource: IntegrationResource, client: HubClient, context: ReconcileContext): Promise<Outcome> {
@@ -57,23 +50,24 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     if ('invalid' in resolved) return stalled('InvalidSpec', resolved.invalid);
     if ('missing' in resolved) return waiting(resolved.reason, resolved.missing, DEPENDENCY_REQUEUE);
     const { answers } = resolved;
-    const key = await hashKey(
-      this.services,
-      this.services.cache.get<Hub>('Hub', namespace, spec.hubRef.name)!,
-      context,
-    );
+    const home = this.services.cache.get<Hub>('Hub', namespace, spec.hubRef.name)!;
+    const key = await hashKey(this.services, home, context);
     if (key === undefined) return waiting('ConfigFlowInProgress', 'The key of the hashes is created.', 0);
     const hub = this.contexts.of(client, resource);
     await hub.watch();
     const hashes = hashAnswers(answers, key);
     const cached = hub.of(resource);
-    cached.secrets = withFormer(cached.secrets, answers.secrets);
-    const mask = redactor(cached.secrets);
+    if (context.forced) {
+      cached.failure = undefined;
+      cached.confirmation = undefined;
+    }
+    const { rejectedHash, ...others } = resource.status ?? {};
     const reconcile: IntegrationReconcile = {
       resource,
       spec,
-      status: resource.status ?? {},
+      status: context.forced ? others : (resource.status ?? {}),
       client,
+      clock: this.services.clock,
       context,
       hub,
       cached,
@@ -81,7 +75,10 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
       hashes,
       configHash: recorded(hashes, key).configHash,
       key,
-      redact: (text) => mask(client.rest.redact(text)),
+      entries: context.forced ? await client.configEntries.refreshed() : await client.configEntries.all(),
+      discovered: await client.flowsInProgress.discovered(spec.domain),
+      version: home.status?.version ?? '',
+      redact: this.redactorOf(resource, client, answers.secrets),
       draining: this.contexts.isDraining,
       previous: conditionOf(resource, 'Ready'),
     };
@@ -90,7 +87,25 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
       if (error instanceof HubRejected || error instanceof HubFailed) return hubErrorOutcome(error, 'object');
       throw error;
     });
-    return redacted(outcome, reconcile.redact);
+    const isForgiven = context.forced && !context.dryRun && rejectedHash !== undefined;
+    return redacted(outcome, reconcile.redact, isForgiven ? { rejectedHash: null } : {});
+  }
+
+  private async reconcile(reconcile: IntegrationReconcile): Promise<Outcome> {
+    const { cached, configHash, context, entries, key, status } = reconcile;
+    const { operation } = cached;
+    if (operation && !context.dryRun) {
+      if (operation.end) return recordResult(reconcile, operation, operation.end);
+      if (operation.sent.key === key && operation.sent.configHash !== configHash) operation.stop();
+      admit(reconcile, operation);
+      return inProgress(reconcile, operation);
+    }
+    const { entryID } = status;
+    if (context.dryRun) {
+      const entry = entryID === undefined ? undefined : entries.get(entryID);
+      return dryRun(reconcile, entry, entry ? undefined : await adoptable(reconcile));
+    }
+    return entryID === undefined ? acquire(reconcile) : this.maintenance.maintain(reconcile, entryID);
   }
 
   async remove(
@@ -98,43 +113,20 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     client: HubClient,
     context: ReconcileContext,
   ): Promise<readonly EventSpec[] | Waiting> {
-    const running = this.release(resource, client);
-    if (running) return running;
-    const hub = this.contexts.of(client, resource);
-    const { operation } = hub.of(resource);
-    const { status } = resource;
-    const made = operation?.madeEntry;
-    const pendingFlow = status?.pendingFlow;
-    if (context.dryRun) {
-      this.forget(resource, client);
-      const object = this.objectOf(resource);
-      if (object === undefined) return [];
-      const message = `The ${object} stays in the hub: nothing is sent with the annotation dry-run.`;
-      return [{ type: 'Warning', reason: 'CleanupSkipped', message }];
-    }
-    if (pendingFlow && !mayMakeEntry(pendingFlow)) await abortFlow(client, pendingFlow);
-    // Once the former entry is being removed here, the flow that was to replace it has made none.
-    const removing = hub.of(resource).removal?.entryId;
-    const isUnstarted = removing !== undefined && removing === pendingFlow?.replaces;
-    const mayHaveMade = pendingFlow !== undefined && mayMakeEntry(pendingFlow) && !made && !isUnstarted;
-    const other = mayHaveMade ? hub.runningFlow(resource) : undefined;
-    if (other) return domainBusy(other);
-    const ended: InterruptedFlow = mayHaveMade
-      ? await this.acquisition.endPending(resource, client, hub)
-      : { unclear: [] };
-    const left = made ?? ended.made;
-    const own = status?.entryID ?? (left ? undefined : pendingFlow?.replaces);
-    const ids = [
-      ...(left && resource.spec.deletionPolicy !== 'Orphan' ? [left.entry_id] : []),
-      ...(own !== undefined && !isKept(resource) ? [own] : []),
-    ];
-    for (const id of ids)
-      if (!(await this.ensureRemoved(resource, client, id)))
-        return waiting('ConfigFlowInProgress', 'The entry is being removed from the hub.', FINALIZER_TRY);
-    this.forget(resource, client);
-    return ended.unclear.length > 0 ? [leftEntries(ended.unclear)] : [];
+    const spec = defaulted(definition.spec, resource.spec);
+    const resolved = await resolveAnswers(this.services.secrets, resource.metadata.namespace, spec);
+    const secrets = 'answers' in resolved ? resolved.answers.secrets : [];
+    const redact = this.redactorOf(resource, client, secrets);
+    const removed = await this.removeEntries(resource, client, context).catch((error: unknown) => {
+      // Its message becomes an event.
+      if (error instanceof HubRejected || error instanceof HubFailed)
+        throw new HubFailed(redact(error.message));
+      throw error;
+    });
+    return 'type' in removed ? removed : removed.map((each) => ({ ...each, message: redact(each.message) }));
   }
 
+  /** Ends what runs for the resource before its next request. Waiting: it still runs. */
   release(resource: IntegrationResource, client: HubClient): Waiting | undefined {
     const { operation } = this.contexts.of(client, resource).of(resource);
     if (!operation || operation.end) return undefined;
@@ -144,7 +136,7 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
 
   objectOf(resource: IntegrationResource): string | undefined {
     const { entryID, pendingFlow } = resource.status ?? {};
-    const id = isKept(resource) ? undefined : (entryID ?? pendingFlow?.replaces);
+    const id = isKept(resource) ? undefined : entryID;
     if (id !== undefined) return `entry ${id}`;
     return pendingFlow && 'config flow, or the entry that it made,';
   }
@@ -153,77 +145,66 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     this.contexts.of(client, resource).forget(resource);
   }
 
-  /**
-   * Removes the entry. False: not done yet, since unloading it takes long.
-   *
-   * @throws the error that the removal ended with; HubUnreachable if the hub no longer answers
-   */
-  private async ensureRemoved(
+  /** Entries that status has are removed; those that an interrupted flow may have made are named. */
+  private async removeEntries(
     resource: IntegrationResource,
     client: HubClient,
-    entryId: string,
-  ): Promise<boolean> {
+    context: ReconcileContext,
+  ): Promise<readonly EventSpec[] | Waiting> {
+    const running = this.release(resource, client);
+    if (running) return running;
     const hub = this.contexts.of(client, resource);
-    const cached = hub.of(resource);
+    const { entryID, pendingFlow } = resource.status ?? {};
+    if (context.dryRun) {
+      this.forget(resource, client);
+      const object = this.objectOf(resource);
+      if (object === undefined) return [];
+      const message = `The ${object} stays in the hub: nothing is sent with the annotation dry-run.`;
+      return [{ type: 'Warning', reason: 'CleanupSkipped', message }];
+    }
+    const made = hub.of(resource).operation?.madeEntry;
+    const isInterrupted = pendingFlow && makesEntry(pendingFlow) && !made && !pendingFlow.replaces;
+    if (pendingFlow && !isInterrupted) await abortFlow(client, pendingFlow);
+    const other = isInterrupted ? hub.runningFlow(resource) : undefined;
+    if (other) return domainBusy(other);
+    const ended = isInterrupted ? await endCreation(resource, client, hub) : { unclear: [] };
+    const left = [...(ended.made ? [ended.made] : []), ...ended.unclear];
+    const isOrphan = resource.spec.deletionPolicy === 'Orphan';
+    const former = pendingFlow?.replaces === entryID ? undefined : pendingFlow?.replaces;
+    const ids = [...(isOrphan ? [] : [made?.entry_id, former]), ...(isKept(resource) ? [] : [entryID])];
     const { clock } = this.services;
-    if (cached.removal?.entryId !== entryId) {
-      const removal: Removal = { entryId, startedAt: clock.monotonic() };
-      cached.removal = removal;
-      void client.configEntries
-        .remove(entryId)
-        .then(() => undefined, errorOf)
-        .then((error) => {
-          removal.end = { error };
-          hub.requeue(resource);
-        });
-      return false;
-    }
-    const { end, startedAt } = cached.removal;
-    if (!end) {
-      // A hub that answers this request is only busy.
-      if (clock.monotonic() - startedAt >= FINALIZER_TRY)
-        await client.rest.get('/manifest.json', { token: null, timeout: FINALIZER_TRY });
-      return false;
-    }
-    cached.removal = undefined;
-    if (end.error) throw end.error;
-    return true;
+    for (const id of new Set(ids))
+      if (id !== undefined && !(await ensureRemoved({ client, clock, hub, resource }, id)))
+        return waiting('ConfigFlowInProgress', 'The entry is being removed from the hub.', FINALIZER_TRY);
+    this.forget(resource, client);
+    return left.length > 0 ? [leftEntries(left)] : [];
   }
 
-  private async reconcile(reconcile: IntegrationReconcile): Promise<Outcome> {
-    const { cached, client, context, status } = reconcile;
-    const { operation } = cached;
-    if (context.forced) {
-      cached.failure = undefined;
-      cached.reauth = undefined;
-    }
-    if (operation && !context.dryRun)
-      return operation.end
-        ? this.results.record(reconcile, operation, operation.end)
-        : inProgress(reconcile, operation);
-    const entries = context.forced
-      ? await client.configEntries.refreshed()
-      : await client.configEntries.all();
-    const entry = status.entryID === undefined ? undefined : entries.get(status.entryID);
-    if (context.dryRun)
-      return dryRun(
-        reconcile,
-        entry,
-        entry ? undefined : await this.acquisition.adoptable(reconcile, entries),
-      );
-    if (status.entryID === undefined && reconcile.draining) return inProgress(reconcile, undefined);
-    if (status.entryID === undefined) return this.acquisition.acquire(reconcile, entries);
-    const { pendingFlow } = status;
-    if (pendingFlow && isTrial(pendingFlow))
-      return endTrial(reconcile, pendingFlow, this.acquisition, this.services.clock);
-    if (!entry) return this.maintenance.onMissing(reconcile, status.entryID);
-    return this.maintenance.maintain(reconcile, entry);
+  /** Masks the values of the Secrets, former ones too. */
+  private redactorOf(resource: IntegrationResource, client: HubClient, secrets: readonly string[]): Redact {
+    const cached = this.contexts.of(client, resource).of(resource);
+    cached.secrets = withFormer(cached.secrets, secrets);
+    const mask = redactor(cached.secrets);
+    return (text) => mask(client.rest.redact(text));
   }
 }
 
 /** Whether the entry stays in the hub when its resource is deleted. */
 const isKept = ({ spec: { deletionPolicy }, status }: IntegrationResource): boolean =>
   deletionPolicy === 'Orphan' || (deletionPolicy === undefined && status?.adopted === true);
+
+/** Masks secrets in everything of an outcome that the hub may have put them into: an integration may name its entry so. */
+function redacted(outcome: Outcome, redact: Redact, more: Readonly<Record<string, unknown>>): Outcome {
+  const { events, message } = outcome;
+  const status = { ...more, ...outcome.status };
+  const title = status['title'];
+  return {
+    ...outcome,
+    message: redact(message),
+    ...(events && { events: events.map((event) => ({ ...event, message: redact(event.message) })) }),
+    status: typeof title === 'string' ? { ...status, title: redact(title) } : status,
+  };
+}
 
 /** Former values that are remembered of one resource: the oldest are forgotten. */
 const REMEMBERED_SECRETS = 200;

@@ -6,7 +6,7 @@ import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { ChildModule } from '../child';
-import { correctionsOf, countCorrection, MAX_EQUAL_CORRECTIONS } from '../corrections';
+import { clearCorrection, correctionsOf, countCorrection, MAX_EQUAL_CORRECTIONS } from '../corrections';
 import { formatDiff } from '../field-diff';
 import { DriftReports } from '../drift-reports';
 import type { Services } from '../services';
@@ -22,9 +22,6 @@ import { EntryWrites } from './writes';
 
 /** A missing entry is reported after this time (milliseconds) in which no other missing entry has appeared. */
 const REFERENCE_GRACE = 2_000;
-
-/** A correction that has lasted this long (milliseconds) was successful. */
-const CORRECTION_LASTED = 10_000;
 
 /**
  * Reconciles floors, labels or areas (rules.md, "Floors, labels and areas"). A write is answered within a millisecond,
@@ -178,7 +175,7 @@ export class RegistrySync implements ChildModule<EntryResource> {
     const now = this.services.clock.monotonic();
     const differences = entryDiff(record, desired);
     if (differences.length === 0) {
-      if (now - (cached.lastWrite?.at ?? -Infinity) > CORRECTION_LASTED) cached.correction = undefined;
+      clearCorrection(cached, now);
       return this.writes.asDesired(reconcile, record);
     }
     const text = formatDiff(differences, client.rest.redact);

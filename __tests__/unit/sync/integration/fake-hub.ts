@@ -1,6 +1,12 @@
 import type { FlowRequest } from '../../../../operator/client/config-flows';
 import { NotFound } from '../../../../operator/client/errors';
-import type { ConfigEntry, ConfigSubentry, FlowKind, FlowStep } from '../../../../operator/client/flow-step';
+import type {
+  ConfigEntry,
+  ConfigSubentry,
+  FlowInProgress,
+  FlowKind,
+  FlowStep,
+} from '../../../../operator/client/flow-step';
 import type { HubClient } from '../../../../operator/client/hub-client';
 
 /** A step, or what is done when a flow ends, without the id of the flow. */
@@ -55,6 +61,10 @@ export class FakeHub {
   /** Changes, in their order. */
   readonly calls: string[] = [];
   readonly reauthFlows = new Map<string, string>();
+  /** Flows of devices that the hub has discovered. */
+  discovered: readonly FlowInProgress[] = [];
+  /** Whether the integration allows one entry at most, by its manifest. */
+  isSingle = false;
   entities: { entity_id: string; config_entry_id: string }[] = [];
   /** What a flow that is started shows. */
   scriptOf: (request: FlowRequest) => Script = () => () => ({ type: 'abort', reason: 'not_scripted' });
@@ -111,7 +121,11 @@ export class FakeHub {
       events: { watch: async () => undefined, onEvent: listen },
       connection: { command: async () => this.entities },
       translations: { ofFlow: async () => undefined },
-      reauthFlows: { onChange: listen, of: async (id: string) => this.reauthFlows.get(id) },
+      flowsInProgress: {
+        onChange: listen,
+        reauthOf: async (id: string) => this.reauthFlows.get(id),
+        discovered: async () => this.discovered,
+      },
       configEntries: {
         onChange: listen,
         lastKnown: this.entries,
@@ -123,6 +137,8 @@ export class FakeHub {
           this.entries.delete(id);
           await this.onCarriedOut(`remove ${id}`);
         },
+        isSingle: async () => this.isSingle,
+        reload: async (id: string) => called(`reload ${id}`),
         setTitle: async (id: string, title: string) => {
           called(`title ${id} ${title}`);
           this.set(id, { title });

@@ -107,7 +107,7 @@ export class House {
   async settle(name: string): Promise<Outcome> {
     for (let pass = 0; pass < 100; pass++) {
       const outcome = await this.reconcile(name);
-      const isDue = outcome.type === 'Waiting' && outcome.after <= 0;
+      const isDue = outcome.after !== undefined && outcome.after <= 0;
       if (!isDue && !this.requeued.has(name)) return outcome;
     }
     throw new Error(`${name} does not settle`);

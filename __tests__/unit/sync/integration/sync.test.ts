@@ -1,4 +1,4 @@
-import { HubRejected, HubUnreachable } from '../../../../operator/client/errors';
+import { HubUnreachable } from '../../../../operator/client/errors';
 import { anEntry, type FakeHub, form, type Script } from './fake-hub';
 import { House, texts } from './house';
 
@@ -64,122 +64,6 @@ describe('IntegrationSync', () => {
       });
       const { message } = await house.settle('one');
       expect(message).toContain('no login: ***, ***');
-    });
-  });
-
-  describe('an entry that is created again', () => {
-    test('is created by the next process if the operator is killed after the removal, also with driftPolicy Warn', async () => {
-      const id = await aReadyOne({}, { reconfigure: 'Recreate', driftPolicy: 'Warn' });
-      house.apply('one', {
-        configuration: texts({ host: 'b' }),
-        reconfigure: 'Recreate',
-        driftPolicy: 'Warn',
-      });
-      await house.until('one', () => !hub.entries.has(id));
-      hub.entries.set('of-a-person', anEntry({ entry_id: 'of-a-person', source: 'import' }));
-      house.start();
-      await house.settle('one');
-      expect(house.status('one')).toMatchObject({ entryState: 'loaded' });
-      expect(house.status('one').entryID).not.toMatch(`${id}|of-a-person`);
-      expect(reasons()).toEqual(['EntryRecreated']);
-    });
-
-    test('is not replaced by one that a person made before its removal', async () => {
-      const id = await aReadyOne({}, { reconfigure: 'Recreate' });
-      house.apply('one', { configuration: texts({ host: 'b' }), reconfigure: 'Recreate' });
-      await house.until('one', () => house.status('one').pendingFlow?.replaces !== undefined);
-      expect(hub.entries.has(id)).toBe(true);
-      hub.entries.set('of-a-person', anEntry({ entry_id: 'of-a-person' }));
-      house.start();
-      await house.settle('one');
-      const { entryID } = house.status('one');
-      expect([...hub.entries.keys()]).toEqual(['of-a-person', entryID]);
-      expect(hub.calls.filter((call) => call.startsWith('remove'))).toEqual([`remove ${id}`]);
-    });
-
-    test('is removed with its resource, and not one that a person made, before its removal', async () => {
-      const id = await aReadyOne({}, { reconfigure: 'Recreate' });
-      house.apply('one', { configuration: texts({ host: 'b' }), reconfigure: 'Recreate' });
-      await house.until('one', () => house.status('one').pendingFlow?.replaces !== undefined);
-      hub.entries.set('of-a-person', anEntry({ entry_id: 'of-a-person' }));
-      house.start();
-      await house.remove('one');
-      await house.clock.advance(0);
-      expect(await house.remove('one')).toEqual([]);
-      expect([...hub.entries.keys()]).toEqual(['of-a-person']);
-      expect(hub.calls).toContain(`remove ${id}`);
-    });
-
-    test('is not forgotten if the hub rejects its removal', async () => {
-      const id = await aReadyOne({}, { reconfigure: 'Recreate' });
-      hub.unload = () => Promise.reject(new HubRejected('405', 'not allowed'));
-      house.apply('one', { configuration: texts({ host: 'b' }), reconfigure: 'Recreate' });
-      expect(await house.settle('one')).toMatchObject({ type: 'Waiting', reason: 'HubFailed' });
-      expect([...hub.entries.keys()]).toEqual([id]);
-      hub.unload = () => Promise.resolve();
-      expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
-      expect([...hub.entries.keys()]).toEqual([house.status('one').entryID]);
-      expect(hub.calls).toContain('submit {"host":"b"}');
-    });
-
-    test('stays if an answer beside the changed one is a mistake', async () => {
-      const script: Script = (answers) => {
-        if (answers.length === 0) return { type: 'menu', step_id: 'user', menu_options: ['lamp', 'door'] };
-        return answers.length === 1 ? form(['host'], { step_id: 'device' }) : hub.created();
-      };
-      hub.scriptOf = () => script;
-      const steps = (menuOption: string) => [{ stepId: 'user', menuOption }];
-      house.apply('one', { steps: steps('lamp'), configuration: texts({ host: 'a' }) });
-      await house.settle('one');
-      const id = house.status('one').entryID!;
-      house.apply('one', { steps: steps('door'), configuration: texts({ host: 'a', hots: 'b' }) });
-      const outcome = await house.settle('one');
-      expect(outcome).toMatchObject({ type: 'Stalled', reason: 'ConfigFlowFailed' });
-      expect(outcome.message).toContain('no form asks for configuration.hots');
-      expect(hub.entries.has(id)).toBe(true);
-      expect(hub.flows.size).toBe(0);
-      house.apply('one', { steps: steps('door'), configuration: texts({ host: 'a' }) });
-      expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
-      expect(hub.entries.has(id)).toBe(false);
-      expect(hub.entries.size).toBe(1);
-    });
-
-    test('is not created again and again for an answer that no form asks for', async () => {
-      demo();
-      const spec = (fields: Readonly<Record<string, string>>) => ({
-        reconfigure: 'Recreate' as const,
-        configuration: texts(fields),
-      });
-      house.apply('one', spec({ host: 'a', hots: 'b' }));
-      const mistake = {
-        type: 'Stalled',
-        reason: 'ConfigFlowFailed',
-        message: expect.stringContaining('no form asks for configuration.hots') as unknown,
-      };
-      expect(await house.settle('one')).toMatchObject(mistake);
-      const made = ['start config', 'submit {"host":"a"}'];
-      expect(hub.calls).toEqual(made);
-      house.start(); // also by the next process, and with another key
-      house.key = 'another';
-      expect(await house.settle('one')).toMatchObject(mistake);
-      expect(hub.calls).toEqual(made);
-      house.apply('one', spec({ host: 'a' }));
-      expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
-      expect(hub.calls).toEqual(made);
-      house.apply('one', spec({ host: 'c', hots: 'b' }));
-      expect(await house.settle('one')).toMatchObject(mistake);
-      expect(hub.calls.filter((call) => call.startsWith('submit'))).toEqual([made[1], 'submit {"host":"c"}']);
-      expect(hub.entries.size).toBe(1);
-    });
-
-    test('stays if a value does not fit its form', async () => {
-      const id = await aReadyOne({}, { reconfigure: 'Recreate' });
-      house.apply('one', { reconfigure: 'Recreate', configuration: texts({ name: 'b' }) });
-      expect(await house.settle('one')).toMatchObject({
-        reason: 'ConfigFlowFailed',
-        message: expect.stringContaining('needs the field host'),
-      });
-      expect(hub.entries.has(id)).toBe(true);
     });
   });
 
@@ -321,7 +205,7 @@ describe('IntegrationSync', () => {
       hub.calls.length = 0;
       expect(await house.settle('one')).toMatchObject({
         reason: 'ConfigFlowFailed',
-        message: expect.stringContaining('one of the values of subentries.lamp/Lamp'),
+        message: expect.stringContaining('no form asks for subentries.lamp/Lamp.colour'),
       });
       expect(hub.calls).toEqual([]);
       house.apply('one', lamp('1'));
@@ -380,6 +264,137 @@ describe('IntegrationSync', () => {
       await house.settle('switch');
       expect(house.status('switch')).toMatchObject({ entryID: 'switch', adopted: true });
     });
+  });
+
+  describe('without a title, an entry of another device', () => {
+    beforeEach(() => {
+      demo();
+      hub.entries.set('person', anEntry({ entry_id: 'person', title: 'Other device' }));
+    });
+
+    test('is not adopted: the flow decides', async () => {
+      house.apply('one', { configuration: texts({ host: 'device-2' }) });
+      expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+      expect(house.status('one').entryID).not.toBe('person');
+      expect(hub.entries.size).toBe(2);
+    });
+
+    test.each([
+      ['of an integration with a single entry', { configuration: texts({ host: 'a' }) }, true],
+      ['for which nothing is configured', {}, false],
+    ])('is the one %s, which is adopted', async (_, spec, isSingle) => {
+      hub.isSingle = isSingle;
+      hub.entries.set('ignored', anEntry({ entry_id: 'ignored', source: 'ignore' }));
+      house.apply('one', spec);
+      expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+      expect(house.status('one')).toMatchObject({ entryID: 'person', adopted: true });
+      expect(hub.calls).toEqual([]);
+    });
+
+    test('is the one that the flow names as the same device, which is adopted', async () => {
+      hub.scriptOf = () => oneForm(['host'], () => ({ type: 'abort', reason: 'already_configured' }));
+      house.apply('one', { configuration: texts({ host: 'device-1' }) });
+      expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+      expect(house.status('one')).toMatchObject({ entryID: 'person', adopted: true });
+    });
+  });
+
+  describe('a flow that waits for the hub', () => {
+    let isDone: boolean;
+
+    beforeEach(async () => {
+      isDone = false;
+      hub.scriptOf = () => (answers) =>
+        answers.length === 0
+          ? form(['host'])
+          : answers.length > 1
+            ? hub.created()
+            : isDone
+              ? form(['port'])
+              : { type: 'progress', step_id: 'work', progress_action: 'wait' };
+      house.apply('one', spec);
+      for (let pass = 0; pass < 10; pass++) await house.reconcile('one');
+      expect(hub.flows.size).toBe(1);
+      hub.calls.length = 0;
+      isDone = true;
+    });
+
+    const spec = { configuration: texts({ host: 'a', port: '1' }) };
+    const dryRun = { annotations: { 'hub-operator.dev/dry-run': 'true' } };
+
+    test.each<[string, object, object]>([
+      ['suspended', { ...spec, suspend: true }, {}],
+      ['in dry-run', spec, dryRun],
+      ['changed', { configuration: texts({ host: 'b', port: '1' }) }, {}],
+    ])('sends nothing more when its resource is %s, and is ended', async (_, changed, metadata) => {
+      house.apply('one', changed, metadata);
+      await house.clock.advance(60_000);
+      expect(hub.calls).toEqual([]);
+      expect(hub.entries.size).toBe(0);
+      expect(hub.flows.size).toBe(0);
+    });
+
+    test('is ended before the hub goes on, when its resource is held', async () => {
+      isDone = false;
+      house.contexts.stop([house.client], house.resources.get('one')!);
+      await house.clock.advance(1_000);
+      expect(hub.flows.size).toBe(0);
+      expect(await house.settle('one')).toMatchObject({ type: 'Waiting' }); // and starts again
+      expect(hub.calls[0]).toBe('start config');
+    });
+  });
+
+  test('options beside steps of the same name reach the options form', async () => {
+    const fields = ['minimum', 'maximum'];
+    hub.scriptOf = ({ kind }) => {
+      if (kind === 'options')
+        return (answers) =>
+          answers.length === 0 ? form(fields, { step_id: 'sensor' }) : { type: 'create_entry' };
+      return (answers) => {
+        if (answers.length === 0) return { type: 'menu', step_id: 'user', menu_options: ['sensor'] };
+        return answers.length === 1
+          ? form(fields, { step_id: 'sensor' })
+          : hub.created({ supports_options: true });
+      };
+    };
+    house.apply('one', {
+      steps: [
+        { stepId: 'user', menuOption: 'sensor' },
+        { stepId: 'sensor', values: texts({ minimum: '1', maximum: '6' }) },
+      ],
+      options: texts({ minimum: '2', maximum: '7' }),
+    });
+    expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+    expect(hub.calls.at(-1)).toBe('submit {"minimum":"2","maximum":"7"}');
+  });
+
+  test('a choice that the entry was made with is not made again in its options', async () => {
+    hub.scriptOf =
+      ({ kind }) =>
+      (answers) => {
+        if (answers.length === 0)
+          return { type: 'menu', step_id: 'strategy', menu_options: ['form_new', 'keep'] };
+        if (answers.length === 1 && kind === 'options') return form(['path']);
+        if (answers.length === 1) return form(['path']);
+        return kind === 'options' ? { type: 'create_entry' } : hub.created({ supports_options: true });
+      };
+    const spec = (more: object) => ({
+      steps: [{ stepId: 'strategy', menuOption: 'form_new' }],
+      configuration: texts({ path: 'a' }),
+      ...more,
+    });
+    house.apply('one', spec({}));
+    expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+    hub.calls.length = 0;
+    house.apply('one', spec({ options: texts({ path: 'b' }) }));
+    expect(await house.settle('one')).toMatchObject({
+      reason: 'ConfigFlowFailed',
+      message: expect.stringContaining('add the field strategy with one of form_new, keep'),
+    });
+    expect(hub.calls).toEqual([`start options ${house.status('one').entryID}`]);
+    house.apply('one', spec({ options: texts({ path: 'b', strategy: 'keep' }) }));
+    expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+    expect(hub.calls).toContain('submit {"next_step_id":"keep"}');
   });
 
   describe('removal', () => {
@@ -441,6 +456,55 @@ describe('IntegrationSync', () => {
       }
       expect(hub.calls).toEqual(Array<string>(3).fill(`title ${id} Mine`));
       expect(await house.settle('one')).toMatchObject({ type: 'Stalled', reason: 'DriftDetected' });
+    });
+
+    test('a correction that lasts is made again as often as it is needed', async () => {
+      const id = await aReadyOne({ title: 'Mine' }, { title: 'Mine' });
+      for (let time = 0; time < 4; time++) {
+        hub.set(id, { title: 'Theirs' });
+        await house.settle('one');
+        await house.clock.advance(2_000);
+        expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+        await house.clock.advance(600_000);
+        await house.settle('one');
+      }
+      expect(hub.calls).toEqual(Array<string>(4).fill(`title ${id} Mine`));
+    });
+
+    test('a changed spec is sent at once, also after corrections that were reverted', async () => {
+      const id = await aReadyOne({ title: 'Mine' }, { title: 'Mine' });
+      for (let time = 0; time < 4; time++) {
+        hub.set(id, { title: 'Theirs' });
+        await house.settle('one');
+        await house.clock.advance(2_000);
+      }
+      house.apply('one', { configuration: texts({ host: 'a' }), title: 'Yours' });
+      await house.settle('one');
+      expect(hub.calls.at(-1)).toBe(`title ${id} Yours`);
+    });
+
+    test('a title that the integration sets in a flow of ours is none', async () => {
+      hub.scriptOf = (request) =>
+        'entryId' in request
+          ? (answers) => {
+              if (answers.length === 0) return form(['host']);
+              hub.set(request.entryId!, { title: 'set by the integration' });
+              return reconfigured;
+            }
+          : oneForm(['host'], () => hub.created({ supports_reconfigure: true, title: 'UPS' }));
+      const spec = (host: string) => ({
+        title: 'UPS',
+        driftPolicy: 'Warn' as const,
+        configuration: texts({ host }),
+      });
+      house.apply('one', spec('a'));
+      await house.settle('one');
+      house.apply('one', spec('b'));
+      await house.settle('one');
+      await house.clock.advance(2_000);
+      expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+      expect(house.status('one').title).toBe('UPS');
+      expect(reasons()).toEqual([]);
     });
 
     test('with driftPolicy Warn, an entry that is not Ready and was disabled by a person stays so', async () => {

@@ -1,0 +1,95 @@
+import type { ConfigEntry } from '../../../operator/client/flow-step';
+import type { HubClient } from '../../../operator/client/hub-client';
+import { freshNamespace, until } from '../../cluster';
+import { Home, integration } from '../../cluster/home';
+import type { HubProxy } from '../../cluster/hub-proxy';
+import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { addStepIntegration, STEPS } from '../../cluster/step-integration';
+import { proxiedHub, throughProxies } from '../config-entities/proxied-hub';
+
+const KIND = 'hubintegration';
+const FLOW = '/api/config/config_entries/flow';
+const ENTRY = '/api/config/config_entries/entry';
+
+let home: Home;
+let operator: TestOperator;
+let proxy: HubProxy;
+let client: HubClient;
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('recreation'));
+  operator = await startTestOperator(home.namespace, { settings: throughProxies });
+  proxy = await proxiedHub(home, 'villa', addStepIntegration);
+  client = await home.client('villa');
+});
+
+afterEach(() => proxy.mend());
+afterAll(() => proxy?.stop());
+
+const entries = async (): Promise<readonly ConfigEntry[]> =>
+  [...(await client.configEntries.refreshed()).values()].filter(({ domain }) => domain === STEPS);
+const ids = async () => (await entries()).map(({ entry_id: id }) => id);
+const statusOf = async (name: string) => (await home.get(KIND, name)).status!;
+const entryIdOf = async (name: string) => (await statusOf(name))['entryID'] as string | undefined;
+/** The choice in the menu is all that the flow asks for. */
+const chosen = (menuOption: string) => ({
+  steps: [{ stepId: 'user', menuOption }],
+  reconfigure: 'Recreate',
+});
+
+/** The operator is killed when the hub has carried out the request, before it has the answer. */
+async function killedAt(isIt: (what: string) => boolean, act: () => Promise<unknown>): Promise<void> {
+  let killed = false;
+  let struck = false;
+  proxy.hold = (moment, what) => {
+    if (struck || moment !== 'answer' || !isIt(what)) return undefined;
+    struck = true;
+    return operator.kill().then(() => (killed = true));
+  };
+  await act();
+  await until('the operator is killed', () => killed);
+}
+
+describe('reconfigure: Recreate', () => {
+  test('an operator that is killed in the new flow, or in the removal of the former entry, leaves one entry', async () => {
+    await home.apply(integration('villa', 'changed', STEPS, chosen('lamp')));
+    await home.ready(KIND, 'changed', { reason: 'EntryLoaded' });
+    const [first] = await ids();
+
+    // The hub has made the second entry, and the operator does not know.
+    await killedAt(
+      (what) => what.startsWith(`POST ${FLOW}/`),
+      () => home.change(KIND, 'changed', chosen('door')),
+    );
+    const second = (await ids()).find((id) => id !== first);
+    expect(await entries()).toHaveLength(2);
+    expect(await statusOf('changed')).toMatchObject({
+      entryID: first,
+      pendingFlow: { entryIDs: [first] },
+    });
+    await operator.start();
+    await until('the second entry is taken', async () => (await statusOf('changed'))['entryID'] === second);
+    await until('the first one is gone', async () => (await ids()).join() === second);
+    await home.ready(KIND, 'changed', { reason: 'EntryLoaded' });
+    expect(await entries()).toMatchObject([{ entry_id: second, title: 'Door' }]);
+    expect(await statusOf('changed')).not.toHaveProperty('pendingFlow');
+    await home.event('HubIntegration', 'changed', /^Warning EntryRecreated: .*“Door”/);
+
+    // The hub has removed the former entry, and the operator does not know.
+    await killedAt(
+      (what) => what.startsWith(`DELETE ${ENTRY}/`),
+      () => home.change(KIND, 'changed', chosen('lamp')),
+    );
+    const [third, ...others] = await ids();
+    expect(others).toEqual([]);
+    expect(third).not.toBe(second);
+    await operator.start();
+    await until(
+      'the removal has ended',
+      async () => (await statusOf('changed'))['pendingFlow'] === undefined,
+    );
+    await home.ready(KIND, 'changed', { reason: 'EntryLoaded' });
+    expect(await entryIdOf('changed')).toBe(third);
+    expect(await entries()).toMatchObject([{ entry_id: third, title: 'Lamp' }]);
+  });
+});

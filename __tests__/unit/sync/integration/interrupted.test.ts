@@ -1,0 +1,181 @@
+import { HubUnreachable, NotFound } from '../../../../operator/client/errors';
+import { anEntry, type FakeHub, form, type Script } from './fake-hub';
+import { House, texts } from './house';
+
+let house: House;
+let hub: FakeHub;
+
+beforeEach(() => {
+  house = new House();
+  hub = house.hub;
+});
+
+const never = new Promise<void>(() => undefined);
+const oneForm =
+  (end: () => ReturnType<Script>): Script =>
+  (answers) =>
+    answers.length === 0 ? form(['host']) : end();
+const submits = () => hub.calls.filter((call) => call.startsWith('submit'));
+const starts = () => hub.calls.filter((call) => call.startsWith('start'));
+const seconds = () => house.clock.now() / 1_000;
+
+/** Settles, and lets what runs in the hub go on. */
+async function settled() {
+  let outcome = await house.settle('one');
+  for (let pass = 0; pass < 5; pass++) {
+    await house.clock.advance(2_000);
+    outcome = await house.settle('one');
+  }
+  return outcome;
+}
+
+/** The hub has made the entry of the first flow, cancels its set-up when the connection closes, and keeps the flow open. */
+function cutOnce(fields: Partial<Parameters<typeof anEntry>[0]> = {}): void {
+  let isFirst = true;
+  hub.scriptOf = () =>
+    oneForm(() => {
+      if (!isFirst) return hub.created();
+      isFirst = false;
+      const cut = anEntry({ entry_id: 'cut', state: 'setup_error', created_at: seconds(), ...fields });
+      hub.entries.set('cut', cut);
+      return form(['host']);
+    });
+  hub.onCarriedOut = (call) => (call.startsWith('submit') ? never : undefined);
+}
+
+async function killedInTheLastAnswer(spec: object): Promise<void> {
+  house.apply('one', spec);
+  await house.until('one', () => hub.entries.has('cut'));
+  hub.onCarriedOut = () => undefined;
+  hub.calls.length = 0;
+  house.start();
+}
+
+describe('an operator that is killed while the hub sets an entry up', () => {
+  test.each<[string, object]>([
+    ['without a title', {}],
+    ['with a title', { title: 'Mine' }],
+    ['with adopt: Never', { adopt: 'Never' }],
+  ])('finds it and has it loaded once, and makes no second one (%s)', async (_, more) => {
+    hub.entries.set('other', anEntry({ entry_id: 'other', title: 'Other' }));
+    cutOnce();
+    await killedInTheLastAnswer({ configuration: texts({ host: 'a' }), ...more });
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    expect(house.status('one')).toMatchObject({ entryID: 'cut', entryState: 'loaded' });
+    expect(house.status('one')).not.toHaveProperty('adopted');
+    expect(hub.calls.filter((call) => call.startsWith('enabled'))).toEqual([
+      'enabled cut false',
+      'enabled cut true',
+    ]);
+    expect(starts()).toEqual([]);
+    expect(hub.entries.size).toBe(2);
+    expect(hub.flows.size).toBe(0);
+  });
+
+  test('enables it if it was killed again after it had disabled it', async () => {
+    cutOnce({ state: 'not_loaded', disabled_by: 'user' });
+    await killedInTheLastAnswer({ configuration: texts({ host: 'a' }) });
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    expect(hub.calls.filter((call) => call.startsWith('enabled'))).toEqual(['enabled cut true']);
+  });
+
+  test('waits while the hub still sets it up, and does not touch one that is loaded', async () => {
+    cutOnce({ state: 'setup_in_progress' });
+    await killedInTheLastAnswer({ configuration: texts({ host: 'a' }) });
+    expect(await settled()).toMatchObject({ type: 'Waiting', reason: 'ConfigFlowInProgress' });
+    hub.set('cut', { state: 'loaded' });
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    expect(hub.calls.filter((call) => call.startsWith('enabled'))).toEqual([]);
+  });
+
+  test('does not touch one that the integration could not set up, with its reason', async () => {
+    cutOnce({ reason: 'no answer' });
+    await killedInTheLastAnswer({ configuration: texts({ host: 'a' }) });
+    expect(await settled()).toMatchObject({ type: 'Stalled', reason: 'SetupError' });
+    expect(hub.calls.filter((call) => call.startsWith('enabled'))).toEqual([]);
+  });
+});
+
+describe('an entry that a person made after an interrupted flow', () => {
+  beforeEach(async () => {
+    hub.scriptOf = () => oneForm(() => hub.created());
+    hub.onCarriedOut = (call) => (call.startsWith('start') ? never : undefined);
+    house.apply('one', { configuration: texts({ host: 'a' }) });
+    await house.until('one', () => starts().length > 0);
+    hub.flows.clear();
+    hub.onCarriedOut = () => undefined;
+    await house.clock.advance(24 * 3_600_000);
+    hub.entries.set('person', anEntry({ entry_id: 'person', title: 'My own', created_at: seconds() }));
+    hub.calls.length = 0;
+    house.start();
+  });
+
+  test('is not taken, and named in an event', async () => {
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    expect(house.status('one').entryID).not.toBe('person');
+    expect(house.events).toMatchObject([
+      { reason: 'ConfigFlowFailed', message: expect.stringContaining('“My own”') },
+    ]);
+  });
+
+  test('is not removed with the resource, and named in an event', async () => {
+    expect(await house.remove('one')).toMatchObject([
+      { reason: 'ConfigFlowFailed', message: expect.stringContaining('“My own”') },
+    ]);
+    expect(hub.calls).toEqual([]);
+  });
+});
+
+test('an entry that was only found is not removed with the resource, and its title is masked', async () => {
+  house.secrets['login'] = { user: 'me@example.org' };
+  cutOnce({ title: 'me@example.org' });
+  await killedInTheLastAnswer({ configuration: { host: { secretKeyRef: { name: 'login', key: 'user' } } } });
+  expect(await house.remove('one')).toMatchObject([{ message: expect.stringContaining('“***”') }]);
+  expect(hub.entries.has('cut')).toBe(true);
+});
+
+describe('a response that does not arrive', () => {
+  test('is a failure of these answers, tried again with a backoff', async () => {
+    hub.scriptOf = () => oneForm(() => form(['host']));
+    house.apply('one', { configuration: texts({ host: 'x' }) });
+    let count = 0;
+    house.client.flows.submit = async () => {
+      count++;
+      await house.clock.sleep(30_000);
+      throw new HubUnreachable('no answer within 30 s');
+    };
+    const reasons = new Set<string>();
+    for (let second = 0; second < 3_600; second += 10) {
+      reasons.add((await house.settle('one')).reason);
+      await house.clock.advance(10_000);
+    }
+    expect(count).toBeGreaterThan(5);
+    expect(count).toBeLessThanOrEqual(12);
+    expect([...reasons]).toEqual(['ConfigFlowInProgress', 'ConfigFlowFailed']);
+    expect(house.status('one').pendingFlow).toBeUndefined();
+  });
+
+  test('leads to the entry that the hub made', async () => {
+    hub.scriptOf = () => oneForm(() => hub.created());
+    house.apply('one', { configuration: texts({ host: 'x' }) });
+    hub.onCarriedOut = (call) => {
+      if (call.startsWith('submit')) throw new HubUnreachable('the connection broke');
+    };
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    expect(hub.entries.size).toBe(1);
+    expect(submits()).toHaveLength(1);
+  });
+
+  test('of a hub that was restarted while it worked on a step is no mistake of the spec', async () => {
+    hub.scriptOf = () => () => ({ type: 'progress', step_id: 'work' });
+    house.apply('one', {});
+    await house.settle('one');
+    await house.clock.advance(2_000);
+    await house.settle('one');
+    house.client.flows.read = () => Promise.reject(new NotFound('404', 'Invalid flow specified'));
+    await house.clock.advance(2_000);
+    const outcome = await house.settle('one');
+    expect(outcome).toMatchObject({ type: 'Stalled', reason: 'ConfigFlowFailed', after: 10_000 });
+    expect(outcome.message).toContain('no longer has the flow');
+  });
+});

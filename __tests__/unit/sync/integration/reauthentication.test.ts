@@ -1,0 +1,149 @@
+import { anEntry, type FakeHub, form, type Script } from './fake-hub';
+import { House, texts } from './house';
+
+let house: House;
+let hub: FakeHub;
+
+beforeEach(() => {
+  house = new House();
+  hub = house.hub;
+});
+
+const secret = { password: { secretKeyRef: { name: 'login', key: 'password' } } };
+const submits = () => hub.calls.filter((call) => call.startsWith('submit'));
+
+/** A service that accepts one password. */
+const accepting =
+  (isRight: (password: string) => boolean, end: () => ReturnType<Script>): Script =>
+  (answers) => {
+    const { password } = (answers.at(-1) ?? {}) as { password?: string };
+    if (password === undefined) return form(['password']);
+    return isRight(password) ? end() : form(['password'], { errors: { base: 'invalid_auth' } });
+  };
+
+describe('a password that was changed at the device', () => {
+  let id: string;
+  let right = 'old';
+
+  beforeEach(async () => {
+    right = 'old';
+    house.secrets['login'] = { password: 'old' };
+    hub.scriptOf = () =>
+      accepting(
+        (password) => password === right,
+        () => {
+          if (hub.entries.size === 0) return hub.created();
+          hub.reauthFlows.clear();
+          hub.set(id, { state: 'loaded', reason: null });
+          return { type: 'abort', reason: 'reauth_successful' };
+        },
+      );
+    house.apply('one', { configuration: secret });
+    await house.settle('one');
+    id = house.status('one').entryID!;
+    right = 'new';
+    hub.set(id, { state: 'setup_error', reason: 'could not authenticate' });
+    hub.reauthFlows.set(id, 'reauth-1');
+    hub.calls.length = 0;
+  });
+
+  test('is sent when the Secret has it', async () => {
+    house.secrets['login'] = { password: 'new' };
+    expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+    expect(house.status('one').entryID).toBe(id);
+    expect(submits()).toHaveLength(1);
+  });
+
+  test('is sent, too, if the Secret had it before the hub asked for it', async () => {
+    hub.reauthFlows.clear();
+    hub.set(id, { state: 'loaded', reason: null });
+    house.secrets['login'] = { password: 'new' };
+    expect(await house.settle('one')).toMatchObject({ reason: 'RecreateRequired' });
+    hub.set(id, { state: 'setup_error', reason: 'could not authenticate' });
+    hub.reauthFlows.set(id, 'reauth-1');
+    expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+    expect(house.status('one').entryID).toBe(id);
+  });
+
+  test('and mistyped in the Secret is sent once, and removes nothing', async () => {
+    house.secrets['login'] = { password: 'nwe' };
+    const rejected = {
+      type: 'Stalled',
+      reason: 'AuthNeeded',
+      message: expect.stringContaining('invalid_auth') as unknown,
+    };
+    expect(await house.settle('one')).toMatchObject(rejected);
+    house.start();
+    expect(await house.settle('one')).toMatchObject(rejected);
+    hub.reauthFlows.set(id, 'reauth-2'); // the hub was restarted
+    expect(await house.settle('one')).toMatchObject(rejected);
+    expect(submits()).toHaveLength(1);
+    expect(hub.entries.has(id)).toBe(true);
+    house.secrets['login'] = { password: 'new' };
+    expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+    expect(submits()).toHaveLength(2);
+    expect(hub.calls.filter((call) => call.startsWith('remove'))).toEqual([]);
+  });
+});
+
+describe('a request of the hub', () => {
+  const confirm: Script = (answers) =>
+    answers.length === 0
+      ? form([], { step_id: 'reauth_confirm' })
+      : { type: 'abort', reason: 'no_url_available' };
+
+  test('that only wants a confirmation is a person’s: the step is named, and the flow stays open', async () => {
+    hub.entries.set('oauth', anEntry({ entry_id: 'oauth', state: 'setup_error', title: 'Calendar' }));
+    hub.reauthFlows.set('oauth', 'reauth-1');
+    hub.scriptOf = () => confirm;
+    house.apply('one', { title: 'Calendar' });
+    for (let time = 0; time < 3; time++) {
+      expect(await house.settle('one')).toMatchObject({
+        type: 'Stalled',
+        reason: 'AuthNeeded',
+        message: expect.stringContaining('reauth_confirm'),
+      });
+      await house.clock.advance(600_000);
+    }
+    expect(hub.calls).toEqual([]);
+    expect([...hub.flows.keys()]).toEqual(['reauth-1']);
+    hub.reauthFlows.clear();
+    hub.set('oauth', { state: 'loaded' });
+    expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+  });
+
+  test('for a confirmation does not hold back changed answers', async () => {
+    hub.scriptOf = (request) =>
+      'entryId' in request
+        ? (answers) =>
+            answers.length === 0 ? form(['host']) : { type: 'abort', reason: 'reconfigure_successful' }
+        : hub.entries.size === 0
+          ? (answers) => (answers.length === 0 ? form(['host']) : hub.created({ supports_reconfigure: true }))
+          : confirm;
+    house.apply('one', { configuration: texts({ host: 'a' }) });
+    await house.settle('one');
+    hub.reauthFlows.set(house.status('one').entryID!, 'reauth-1');
+    expect(await house.settle('one')).toMatchObject({ reason: 'AuthNeeded' });
+    house.apply('one', { configuration: texts({ host: 'b' }) });
+    expect(await house.settle('one')).toMatchObject({ reason: 'AuthNeeded' });
+    expect(hub.calls).toContain('submit {"host":"b"}');
+  });
+
+  test('that asks for a confirmation after an answer is confirmed', async () => {
+    hub.scriptOf = () => (answers) =>
+      hub.entries.size === 0
+        ? answers.length === 0
+          ? form(['password'])
+          : hub.created()
+        : answers.length === 0
+          ? form(['password'], { step_id: 'reauth' })
+          : answers.length === 1
+            ? form([], { step_id: 'done' })
+            : (hub.reauthFlows.clear(), { type: 'abort', reason: 'reauth_successful' });
+    house.apply('one', { configuration: texts({ password: 'x' }) });
+    await house.settle('one');
+    hub.reauthFlows.set(house.status('one').entryID!, 'reauth-1');
+    expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+    expect(submits().at(-1)).toBe('submit {}');
+  });
+});

@@ -1,0 +1,325 @@
+import { HubRejected } from '../../../../operator/client/errors';
+import { anEntry, type FakeHub, form, type Script } from './fake-hub';
+import { House, texts } from './house';
+
+let house: House;
+let hub: FakeHub;
+
+beforeEach(() => {
+  house = new House();
+  hub = house.hub;
+});
+
+const never = new Promise<void>(() => undefined);
+const ids = () => [...hub.entries.keys()];
+const reasons = () => house.events.map(({ reason }) => reason);
+const secret = { password: { secretKeyRef: { name: 'login', key: 'password' } } };
+const recreated = (host: string) => ({
+  configuration: texts({ host }),
+  reconfigure: 'Recreate' as const,
+});
+
+/** The integration notices no duplicates, as helpers. */
+const second: Script = (answers) => {
+  const { host } = (answers[0] ?? {}) as { host?: string };
+  if (host === undefined) return form(['host']);
+  return host === 'bad'
+    ? form(['host'], { errors: { base: 'cannot_connect' } })
+    : hub.created({ title: host });
+};
+/** The integration has one entry for a device. */
+const single: Script = (answers) => {
+  const step = answers.length === 0 || hub.entries.size === 0 ? second(answers) : undefined;
+  return step ?? { type: 'abort', reason: 'already_configured' };
+};
+
+async function aReadyOne(script: Script, spec: object): Promise<string> {
+  hub.scriptOf = () => script;
+  house.apply('one', spec);
+  expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
+  hub.calls.length = 0;
+  house.events.length = 0;
+  return house.status('one').entryID!;
+}
+
+/** Settles, and lets what runs in the hub go on. */
+async function settled() {
+  let outcome = await house.settle('one');
+  for (let pass = 0; pass < 5; pass++) {
+    await house.clock.advance(1);
+    outcome = await house.settle('one');
+  }
+  return outcome;
+}
+
+describe('reconfigure: Prefer', () => {
+  test.each([
+    ['a value', texts({ host: 'b' })],
+    ['a value of a Secret', secret],
+  ])(
+    'a change of %s that no form takes removes and sends nothing, and says what Recreate costs',
+    async (_, changed) => {
+      house.secrets['login'] = { password: 'right' };
+      hub.scriptOf = () => (answers) => (answers.length === 0 ? form(Object.keys(changed)) : hub.created());
+      house.apply('one', { configuration: 'host' in changed ? texts({ host: 'a' }) : secret });
+      await house.settle('one');
+      const id = house.status('one').entryID!;
+      hub.entities = [1, 2].map((n) => ({ entity_id: `sensor.s${n}`, config_entry_id: id }));
+      hub.calls.length = 0;
+      house.secrets['login'] = { password: 'wrong' };
+      house.apply('one', { configuration: changed });
+      expect(await settled()).toMatchObject({
+        type: 'Stalled',
+        reason: 'RecreateRequired',
+        message: expect.stringMatching(/configuration\.(host|password).*Recreate.*2 entities/),
+      });
+      house.start(); // also by the next process
+      expect(await settled()).toMatchObject({ type: 'Stalled', reason: 'RecreateRequired' });
+      expect(hub.calls).toEqual([]);
+      expect(ids()).toEqual([id]);
+      house.secrets['login'] = { password: 'right' };
+      house.apply('one', { configuration: 'host' in changed ? texts({ host: 'a' }) : secret });
+      expect(await settled()).toMatchObject({ type: 'Ready' });
+    },
+  );
+
+  test('a changed choice in a menu is RecreateRequired, also with an answer that no form asks for', async () => {
+    const script: Script = (answers) => {
+      if (answers.length === 0) return { type: 'menu', step_id: 'user', menu_options: ['lamp', 'door'] };
+      return answers.length === 1 ? form(['host'], { step_id: 'device' }) : hub.created();
+    };
+    const steps = (menuOption: string) => [{ stepId: 'user', menuOption }];
+    const id = await aReadyOne(script, { steps: steps('lamp'), configuration: texts({ host: 'a' }) });
+    house.apply('one', { steps: steps('door'), configuration: texts({ host: 'a', hots: 'b' }) });
+    expect(await settled()).toMatchObject({ type: 'Stalled', reason: 'RecreateRequired' });
+    expect(ids()).toEqual([id]);
+    expect(hub.calls).toEqual([]);
+  });
+
+  test('an option of the spec overrides the same answer: its change is none', async () => {
+    const options = texts({ host: 'mine' });
+    hub.scriptOf = ({ kind }) =>
+      kind === 'options'
+        ? (answers) => (answers.length === 0 ? form(['host'], { step_id: 'init' }) : { type: 'create_entry' })
+        : (answers) => (answers.length === 0 ? form(['host']) : hub.created({ supports_options: true }));
+    house.apply('one', { configuration: texts({ host: 'a' }), options });
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    const id = house.status('one').entryID;
+    hub.calls.length = 0;
+    for (const reconfigure of ['Prefer', 'Recreate'] as const) {
+      house.apply('one', { configuration: texts({ host: reconfigure }), options, reconfigure });
+      expect(await settled()).toMatchObject({ type: 'Ready' });
+    }
+    expect(hub.calls).toEqual([]);
+    expect(house.status('one').entryID).toBe(id);
+  });
+});
+
+describe('reconfigure: Recreate', () => {
+  test('the new entry takes the place of the former one, which goes last', async () => {
+    const id = await aReadyOne(second, recreated('a'));
+    house.apply('one', recreated('b'));
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    const { entryID } = house.status('one');
+    expect(hub.calls).toEqual(['start config', 'submit {"host":"b"}', `remove ${id}`, `reload ${entryID}`]);
+    expect(ids()).toEqual([entryID]);
+    expect(reasons()).toEqual(['EntryRecreated']);
+    expect(house.status('one')).not.toHaveProperty('pendingFlow');
+  });
+
+  test('an error of a form leaves the entry', async () => {
+    const id = await aReadyOne(second, recreated('a'));
+    house.apply('one', recreated('bad'));
+    expect(await settled()).toMatchObject({
+      type: 'Stalled',
+      reason: 'ConfigFlowFailed',
+      message: expect.stringContaining('cannot_connect'),
+    });
+    expect(ids()).toEqual([id]);
+    expect(reasons()).toEqual([]);
+    house.apply('one', recreated('a'));
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    expect(house.status('one').entryID).toBe(id);
+  });
+
+  test('a flow that names the entry proves the answers: it is removed, and the flow runs again', async () => {
+    const id = await aReadyOne(single, recreated('a'));
+    house.apply('one', recreated('b'));
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    expect(hub.calls).toEqual([
+      'start config',
+      'submit {"host":"b"}',
+      `remove ${id}`,
+      'start config',
+      'submit {"host":"b"}',
+    ]);
+    expect(ids()).toEqual([house.status('one').entryID]);
+    expect(reasons()).toEqual(['EntryRecreated']);
+  });
+
+  test.each(['already_configured', 'reconfigure_successful'])(
+    'a flow that has updated the entry keeps it (%s)',
+    async (reason) => {
+      const script: Script = (answers) => {
+        if (answers.length === 0 || hub.entries.size === 0) return second(answers);
+        hub.set(ids()[0]!, { modified_at: house.clock.now() / 1_000 + 1 });
+        return { type: 'abort', reason };
+      };
+      const id = await aReadyOne(script, recreated('a'));
+      house.apply('one', recreated('b'));
+      expect(await settled()).toMatchObject({ type: 'Ready' });
+      expect(ids()).toEqual([id]);
+      expect(hub.calls).toEqual(['start config', 'submit {"host":"b"}']);
+      await settled();
+      expect(hub.calls).toHaveLength(2);
+    },
+  );
+
+  test('nothing is removed if the abort may name the entry of another account', async () => {
+    const id = await aReadyOne(single, recreated('a'));
+    hub.entries.set('other', anEntry({ entry_id: 'other', title: 'Other' }));
+    house.apply('one', recreated('b'));
+    expect(await settled()).toMatchObject({ reason: 'RecreateRequired' });
+    expect(ids()).toEqual([id, 'other']);
+  });
+
+  test('a Secret’s value that the flow does not ask for while the entry is there removes nothing', async () => {
+    house.secrets['login'] = { password: 'right' };
+    const script: Script = (answers) => {
+      if (hub.entries.size > 0) return { type: 'abort', reason: 'single_instance_allowed' };
+      return answers.length === 0 ? form(['password']) : hub.created();
+    };
+    const id = await aReadyOne(script, { configuration: secret, reconfigure: 'Recreate' });
+    house.secrets['login'] = { password: 'wrong' };
+    expect(await settled()).toMatchObject({ reason: 'RecreateRequired' });
+    expect(ids()).toEqual([id]);
+  });
+
+  test('an answer that no form asks for leaves the entry, and the second one goes', async () => {
+    const script: Script = (answers) => second(answers);
+    const id = await aReadyOne(script, recreated('a'));
+    house.apply('one', { ...recreated('b'), configuration: texts({ host: 'b', hots: 'c' }) });
+    expect(await settled()).toMatchObject({
+      reason: 'ConfigFlowFailed',
+      message: expect.stringContaining('configuration.hots'),
+    });
+    expect(ids()).toEqual([id]);
+  });
+
+  test('an answer that no form asked for from the start is said, also by the next process, without a flow', async () => {
+    hub.scriptOf = () => second;
+    house.apply('one', { ...recreated('a'), configuration: texts({ host: 'a', hots: 'b' }) });
+    const mistake = {
+      type: 'Stalled',
+      reason: 'ConfigFlowFailed',
+      message: expect.stringContaining('asks for configuration.hots') as unknown,
+    };
+    expect(await settled()).toMatchObject(mistake);
+    const made = ['start config', 'submit {"host":"a"}'];
+    expect(hub.calls).toEqual(made);
+    house.start();
+    house.key = 'another';
+    expect(await settled()).toMatchObject(mistake);
+    expect(hub.calls).toEqual(made);
+    house.apply('one', recreated('a'));
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    expect(hub.calls).toEqual(made);
+  });
+
+  test('a removal that the hub rejects is tried again', async () => {
+    const id = await aReadyOne(single, recreated('a'));
+    hub.unload = () => Promise.reject(new HubRejected('405', 'not allowed'));
+    house.apply('one', recreated('b'));
+    for (let pass = 0; pass < 3; pass++) {
+      await settled();
+      await house.clock.advance(30_000);
+    }
+    expect(ids()).toEqual([id]);
+    hub.unload = () => Promise.resolve();
+    await settled();
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    expect(ids()).toEqual([house.status('one').entryID]);
+  });
+
+  test('a change that is taken back before the removal removes nothing', async () => {
+    const id = await aReadyOne(single, recreated('a'));
+    house.apply('one', recreated('b'));
+    await house.until('one', () => house.status('one').pendingFlow?.replaces !== undefined);
+    house.apply('one', recreated('a'));
+    house.start();
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    expect(ids()).toEqual([id]);
+    expect(house.status('one').pendingFlow).toBeUndefined();
+  });
+
+  test('the former entry goes with the resource while it waits for its removal', async () => {
+    await aReadyOne(second, recreated('a'));
+    house.apply('one', recreated('b'));
+    await house.until('one', () => house.status('one').pendingFlow?.replaces !== undefined);
+    expect(ids()).toHaveLength(2);
+    house.start();
+    for (let pass = 0; pass < 6; pass++) {
+      await house.remove('one');
+      await house.clock.advance(1);
+    }
+    expect(ids()).toEqual([]);
+  });
+
+  describe.each([
+    ['a second entry', second],
+    ['the same device', single],
+  ])('of an integration that makes %s', (_, script) => {
+    test('one entry remains, wherever the operator is killed', async () => {
+      for (let n = 1; ; n++) {
+        house = new House();
+        hub = house.hub;
+        const id = await aReadyOne(script, recreated('a'));
+        let calls = 0;
+        hub.onCarriedOut = () => (++calls === n ? never : undefined);
+        house.apply('one', recreated('b'));
+        let passes = 0;
+        await house.until('one', () => calls >= n || ++passes > 40);
+        hub.onCarriedOut = () => undefined;
+        if (calls < n) {
+          expect(n).toBeGreaterThan(3);
+          return;
+        }
+        house.start();
+        expect(await settled()).toMatchObject({ type: 'Ready' });
+        expect(ids()).toEqual([house.status('one').entryID]);
+        expect(ids()).not.toContain(id);
+        expect(house.status('one')).not.toHaveProperty('pendingFlow');
+      }
+    });
+
+    test('one entry remains, whichever write of the status was the last one', async () => {
+      for (let n = 0; ; n++) {
+        house = new House();
+        hub = house.hub;
+        const id = await aReadyOne(script, recreated('a'));
+        house.apply('one', recreated('b'));
+        for (let time = 0; time < n; time++) await house.reconcile('one');
+        const isDone = house.status('one').pendingFlow === undefined && !hub.entries.has(id);
+        house.start();
+        expect(await settled()).toMatchObject({ type: 'Ready' });
+        expect(ids()).toEqual([house.status('one').entryID]);
+        expect(ids()).not.toContain(id);
+        if (isDone) return;
+      }
+    });
+  });
+
+  test('waits while another flow of the domain runs', async () => {
+    await aReadyOne(second, recreated('a'));
+    house.apply('two', { configuration: texts({ host: 'c' }) });
+    await house.until('two', () => house.status('two').pendingFlow?.flowID !== undefined);
+    hub.calls.length = 0;
+    house.apply('one', recreated('b'));
+    await house.settle('one');
+    expect(hub.calls).toEqual([]);
+    await house.settle('two');
+    await house.clock.advance(2_000);
+    expect(await settled()).toMatchObject({ type: 'Ready' });
+    expect(hub.entries.size).toBe(2);
+  });
+});

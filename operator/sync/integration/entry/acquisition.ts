@@ -1,0 +1,168 @@
+import type { ConfigEntry } from '../../../client/flow-step';
+import { timestamp } from '../../../clock';
+import type { EventSpec } from '../../../runtime/event-spec';
+import type { Outcome } from '../../../runtime/outcome';
+import { type AnswerHashes, recorded } from '../answer-hashes';
+import type { IntegrationReconcile } from '../integration-reconcile';
+import type { OperationResult } from '../operation';
+import { domainBusy, inProgress, startOperation, stillFailed } from '../progress';
+import {
+  chosenOptions,
+  desiredTitle,
+  entriesOf,
+  entryNamedBy,
+  entryToAdopt,
+  idsOfDomain,
+  isConfigured,
+  isOfChosenType,
+} from './adoption';
+import { createEntry } from './creation';
+import { endCreation, isCompleted, leftEntries } from './interrupted';
+import { entryHashes, NO_ENTRY } from './status-fields';
+
+// Gets a resource its entry: one that exists is adopted, or a config flow makes one.
+
+/** Milliseconds until the entry of an interrupted flow that the hub sets up is checked again. */
+const CHANGING_REQUEUE = 2_000;
+
+/** No entry yet: one is adopted, or made. */
+export async function acquire(reconcile: IntegrationReconcile): Promise<Outcome> {
+  const { cached, draining, hub, resource, status } = reconcile;
+  if (draining) return inProgress(reconcile, undefined);
+  if (status.pendingFlow) {
+    const isStarting = cached.startedAt === status.pendingFlow.startedAt;
+    if (!isStarting) return endInterruptedFlow(reconcile);
+    const running = hub.runningFlow(resource);
+    if (running) return domainBusy(running);
+    cached.startedAt = undefined;
+    const operation = startOperation(reconcile, 'create', (started) => createEntry(reconcile, started));
+    return inProgress(reconcile, operation);
+  }
+  // Asked before the entries are looked at: the hub shows an entry before it answers the flow that makes it.
+  const maker = hub.otherFlow(resource);
+  const found = await adoptable(reconcile);
+  if (found) return maker ? domainBusy(maker) : adopt(reconcile, found);
+  return stillFailed(reconcile) ?? begin(reconcile);
+}
+
+/** Records in status that a config flow is about to start. */
+export function begin(reconcile: IntegrationReconcile, events: readonly EventSpec[] = []): Outcome {
+  const { cached, clock, entries, hub, resource, spec } = reconcile;
+  const busy = hub.acquireDomain(resource);
+  if (busy) return domainBusy(busy);
+  const startedAt = timestamp(clock.now());
+  cached.startedAt = startedAt;
+  const fields = {
+    ...NO_ENTRY,
+    pendingFlow: { startedAt, entryIDs: idsOfDomain(entries.values(), spec.domain) },
+    ...recorded(entryHashes(reconcile.hashes), reconcile.key),
+  };
+  return inProgress(reconcile, undefined, 0, fields, events);
+}
+
+/**
+ * Ends a flow that makes an entry and whose end was not observed. The entry that it made becomes that of the resource, and
+ * takes the place of the former one unless other answers are desired by now.
+ */
+export async function endInterruptedFlow(reconcile: IntegrationReconcile): Promise<Outcome> {
+  const { client, draining, hashes, hub, key, resource, status } = reconcile;
+  if (draining) return inProgress(reconcile, undefined);
+  const running = hub.runningFlow(resource);
+  if (running) return domainBusy(running);
+  const { made, unclear } = await endCreation(resource, client, hub);
+  const { entryID: former, pendingFlow } = status;
+  const now = recorded(entryHashes(hashes), key).configHash;
+  const isDue = former === undefined || pendingFlow?.configHash === now;
+  if (made && isDue && !(await isCompleted(client, made)))
+    return inProgress(reconcile, undefined, CHANGING_REQUEUE);
+  const left = made && !isDue ? [...unclear, made] : unclear;
+  const events = left.length > 0 ? [leftEntries(left)] : [];
+  if (!made || !isDue) return inProgress(reconcile, undefined, 0, { pendingFlow: null }, events);
+  if (former === undefined) return own(reconcile, made, { hashes: status.answerHashes ?? {}, key, events });
+  return replace(reconcile, made, former, { hashes: entryHashes(hashes), key, events });
+}
+
+/** An entry that exists and that the resource may have without a flow. */
+export async function adoptable(reconcile: IntegrationReconcile): Promise<ConfigEntry | undefined> {
+  const { client, entries, spec } = reconcile;
+  if (spec.adopt === 'Never') return undefined;
+  const present = entriesOf(entries.values(), spec.domain);
+  if (present.length === 0) return undefined;
+  const title = desiredTitle(spec);
+  const isOnlyOne = !isConfigured(spec) || (await client.configEntries.isSingle(spec.domain));
+  const found = entryToAdopt(present, title, isOnlyOne, isOwned(reconcile));
+  const options = chosenOptions(spec);
+  if (!found || spec.title !== undefined || options.length === 0) return found;
+  const entities = await client.connection.command('config/entity_registry/list');
+  const ofEntry = entities.filter(({ config_entry_id: id }) => id === found.entry_id);
+  const ids = ofEntry.map(({ entity_id: id }) => id);
+  return isOfChosenType(ids, options) ? found : undefined;
+}
+
+/** What the entry has cannot be seen: its answers count as those of the spec, until they change there. */
+export function adopt(reconcile: IntegrationReconcile, entry: ConfigEntry): Outcome {
+  const message = `The hub already had the ${entry.domain} entry “${entry.title}”: it now belongs to this resource.`;
+  const event: EventSpec = { type: 'Warning', reason: 'Adopted', message };
+  const hashes = entryHashes(reconcile.hashes);
+  return own(reconcile, entry, { hashes, key: reconcile.key, events: [event] }, { adopted: true });
+}
+
+/** What an entry has, and its key. */
+interface Acquired {
+  readonly hashes: AnswerHashes;
+  readonly key: string;
+  readonly events?: readonly EventSpec[];
+}
+
+export function own(
+  reconcile: IntegrationReconcile,
+  entry: ConfigEntry,
+  { hashes, key, events = [] }: Acquired,
+  status: Readonly<Record<string, unknown>> = {},
+): Outcome {
+  const { cached, clock, hub, resource } = reconcile;
+  hub.recordOwner(resource, entry.entry_id);
+  hub.releaseDomain(resource.metadata.uid);
+  cached.failure = undefined;
+  const fields = {
+    ...NO_ENTRY,
+    entryID: entry.entry_id,
+    title: entry.title,
+    entryState: entry.state,
+    lastAppliedTime: timestamp(clock.now()),
+    ...recorded(hashes, key),
+    ...status,
+  };
+  return inProgress(reconcile, undefined, 0, fields, events);
+}
+
+/** The entry takes the place of the former one, which is removed next (replacement.ts). */
+export function replace(
+  reconcile: IntegrationReconcile,
+  entry: ConfigEntry,
+  former: string,
+  { hashes, key, events = [] }: Acquired,
+  status: Readonly<Record<string, unknown>> = {},
+): Outcome {
+  const message = `The new answers made the ${entry.domain} entry “${entry.title}”, which takes the place of the former one: that is removed.`;
+  const event: EventSpec = { type: 'Warning', reason: 'EntryRecreated', message };
+  const pendingFlow = { startedAt: timestamp(reconcile.clock.now()), replaces: former };
+  return own(reconcile, entry, { hashes, key, events: [...events, event] }, { pendingFlow, ...status });
+}
+
+/** The entry that a flow has named by its end, and that no resource owns. */
+export function namedEntry(
+  reconcile: IntegrationReconcile,
+  { problem }: Extract<OperationResult, { readonly type: 'failed' }>,
+): ConfigEntry | undefined {
+  const { entries, spec, status } = reconcile;
+  if (spec.adopt === 'Never' || problem.kind !== 'abort') return undefined;
+  const present = entriesOf(entries.values(), spec.domain);
+  const { startedAt = '' } = status.pendingFlow ?? {};
+  return entryNamedBy(problem.key ?? '', present, spec, isOwned(reconcile), startedAt);
+}
+
+const isOwned =
+  ({ hub, resource }: IntegrationReconcile) =>
+  (id: string): boolean =>
+    hub.ownerOf(id, resource) !== undefined;

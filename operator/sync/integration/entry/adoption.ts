@@ -1,0 +1,117 @@
+import type { ConfigEntry } from '../../../client/flow-step';
+import type { HubIntegrationSpec, PendingFlow } from '../../../kinds/integration';
+import { FLOW_LIMIT, FLOW_REQUEST_LIMIT } from '../../../limits';
+import { SUCCESS } from '../flow/run';
+
+/**
+ * The title by which an entry is recognized: `spec.title`, or the plain answer to `name`, which helpers use as their
+ * title. Without the second rule, the first resource of a domain would take over a helper that a person made for
+ * something else.
+ */
+export function desiredTitle({ title, steps = [], configuration }: HubIntegrationSpec): string | undefined {
+  if (title !== undefined) return title;
+  const names = [...steps.map(({ values }) => values), configuration].flatMap(
+    (given) => given?.['name'] ?? [],
+  );
+  return names[0]?.value;
+}
+
+/** Whether the spec describes a device or an account, of which a domain may have several. */
+export function isConfigured({ configuration = {}, steps = [] }: HubIntegrationSpec): boolean {
+  return Object.keys(configuration).length > 0 || steps.length > 0;
+}
+
+/** The options that are chosen in menus. */
+export function chosenOptions({ steps = [] }: HubIntegrationSpec): readonly string[] {
+  return steps.flatMap(({ menuOption }) => menuOption ?? []);
+}
+
+/**
+ * Helpers of several types, such as templates, share a domain: which type an entry has is seen from its entities, since
+ * the option that was chosen for it is their domain. An entry without entities may be of any type.
+ */
+export function isOfChosenType(entityIds: readonly string[], options: readonly string[]): boolean {
+  const domains = entityIds.map((id) => id.slice(0, id.indexOf('.')));
+  return domains.length === 0 || domains.some((domain) => options.includes(domain));
+}
+
+/** Entries of the domain that are no dismissed discovery. */
+export function entriesOf(entries: Iterable<ConfigEntry>, domain: string): readonly ConfigEntry[] {
+  return [...entries].filter((entry) => entry.domain === domain && entry.source !== 'ignore');
+}
+
+/** The same, by id, with dismissed discoveries. */
+export function idsOfDomain(entries: Iterable<ConfigEntry>, domain: string): readonly string[] {
+  return [...entries].filter((entry) => entry.domain === domain).map(({ entry_id: id }) => id);
+}
+
+/**
+ * The entry to adopt before a flow runs (rules.md, "Integrations"): the one of that title; without a title, the single
+ * entry of a domain that has no second one. Of several with one title, none: the choice would be ambiguous.
+ *
+ * @param present entries of the domain
+ * @param isOnlyOne nothing tells the entry from another one of its domain
+ */
+export function entryToAdopt(
+  present: readonly ConfigEntry[],
+  title: string | undefined,
+  isOnlyOne: boolean,
+  isOwned: (entryId: string) => boolean,
+): ConfigEntry | undefined {
+  const untitled = isOnlyOne ? present : [];
+  const matching =
+    title === undefined
+      ? untitled
+      : present.filter((each) => each.title === title && !isOwned(each.entry_id));
+  const [found, ...others] = matching;
+  return found && others.length === 0 && !isOwned(found.entry_id) ? found : undefined;
+}
+
+/**
+ * The entry that a flow has named by an end without an entry of its own: the one that it changed, or the only one of its
+ * domain. One with another title than `spec.title` may be of another account.
+ *
+ * @param startedAt of the flow
+ */
+export function entryNamedBy(
+  key: string,
+  present: readonly ConfigEntry[],
+  { title }: Pick<HubIntegrationSpec, 'title'>,
+  isOwned: (entryId: string) => boolean,
+  startedAt: string,
+): ConfigEntry | undefined {
+  const [only, ...others] = SUCCESS.test(key)
+    ? present.filter((each) => (each.modified_at ?? 0) >= Date.parse(startedAt) / 1_000 - CLOCK_SKEW)
+    : /^single_instance/.test(key) || (key === 'already_configured' && title === undefined)
+      ? present
+      : [];
+  return only && others.length === 0 && !isOwned(only.entry_id) ? only : undefined;
+}
+
+/** Seconds by which the clocks of hub and operator may differ. */
+const CLOCK_SKEW = 60;
+
+/** Seconds within which a flow makes its entry. */
+const FLOW_WINDOW = (FLOW_LIMIT + FLOW_REQUEST_LIMIT) / 1_000;
+
+/**
+ * The entries that an interrupted flow may have made: of a user's flow, made within the time of a flow, which the domain
+ * did not have before; those with the title, if there are some. Several: any of them may be a person's.
+ *
+ * @param free entries of the domain that no resource owns
+ */
+export function entriesMadeBy(
+  { startedAt = '', entryIDs = [] }: PendingFlow,
+  free: readonly ConfigEntry[],
+  title: string | undefined,
+): { readonly made: readonly ConfigEntry[]; readonly others: readonly ConfigEntry[] } {
+  const start = Date.parse(startedAt) / 1_000;
+  const added = free.filter((entry) => entry.source === 'user' && !entryIDs.includes(entry.entry_id));
+  // A hub before 2024.8 does not show the time.
+  const isWithin = ({ created_at: at = start }: ConfigEntry): boolean =>
+    at >= start - CLOCK_SKEW && at <= start + FLOW_WINDOW + CLOCK_SKEW;
+  const within = added.filter(isWithin);
+  const titled = within.filter((entry) => entry.title === title);
+  const made = titled.length > 0 ? titled : within;
+  return { made, others: added.filter((entry) => !isWithin(entry)) };
+}

@@ -1,0 +1,106 @@
+import type { ConfigEntry } from '../../../client/flow-step';
+import type { PendingFlow } from '../../../kinds/integration';
+import { recorded } from '../answer-hashes';
+import { allAnswers } from '../answers';
+import { type FlowEnd, runFlow, SUCCESS } from '../flow/run';
+import type { FlowProblem } from '../flow/navigator';
+import { DOMAIN_BUSY_REQUEUE } from '../hub-context';
+import type { IntegrationReconcile } from '../integration-reconcile';
+import { noneApplied, type Operation, type OperationResult } from '../operation';
+import { entriesOf, idsOfDomain } from './adoption';
+import { entryHashes } from './status-fields';
+
+/** Makes an entry by the flow of its integration. */
+export async function createEntry(
+  reconcile: IntegrationReconcile,
+  operation: Operation,
+): Promise<OperationResult> {
+  return created(reconcile, await run(reconcile, operation, {}));
+}
+
+/**
+ * Runs the flow of the integration with answers that no form of the entry takes, while the entry is still there. A second
+ * entry takes its place. If the flow names the entry at its end, the answers are valid, and the entry has them, or has to be
+ * removed before the flow runs again. After any other end, the entry stays.
+ *
+ * @param changed ids of the answers
+ */
+export async function runAnew(
+  reconcile: IntegrationReconcile,
+  entry: ConfigEntry,
+  changed: readonly string[],
+  operation: Operation,
+): Promise<OperationResult> {
+  const { client, clock, hub, resource, spec } = reconcile;
+  const { signal, sent } = operation;
+  while (hub.acquireDomain(resource)) await clock.sleep(DOMAIN_BUSY_REQUEUE, signal);
+  const before = await client.configEntries.refreshed();
+  const { modified_at: modifiedAt } = before.get(entry.entry_id) ?? entry;
+  const others = entriesOf(before.values(), spec.domain).length - 1;
+  const pending = {
+    entryIDs: idsOfDomain(before.values(), spec.domain),
+    configHash: recorded(entryHashes(sent.hashes), sent.key).configHash,
+  };
+  await operation.record(pending);
+  const end = await run(reconcile, operation, pending);
+  const result = created(reconcile, end);
+  if (result.type === 'created') {
+    const unused = result.unused.filter((id) => changed.includes(id));
+    if (unused.length === 0) return result;
+    await client.configEntries.remove(result.entry.entry_id);
+    return failed(reconcile, {
+      kind: 'answers',
+      text: `no form asks for ${unused.join(', ')}: remove it or correct its name`,
+    });
+  }
+  const key = end.type === 'aborted' ? (end.problem.key ?? '') : '';
+  if (!SUCCESS.test(key) && !/^(already_configured|single_instance)/.test(key)) return result;
+  const after = (await client.configEntries.refreshed()).get(entry.entry_id);
+  if (after && (SUCCESS.test(key) || after.modified_at !== modifiedAt))
+    return { type: 'applied', applied: { ...noneApplied, ids: new Set(changed) } };
+  const isProven = changed.every((id) => end.navigator.used.has(id) || sent.hashes[id] === undefined);
+  const secrets = new Set(
+    allAnswers(reconcile.answers)
+      .filter(({ isSecret }) => isSecret)
+      .map(({ id }) => id),
+  );
+  if (others === 0 && (isProven || !changed.some((id) => secrets.has(id))))
+    return { type: 'recreate', changed };
+  const why =
+    others > 0 ? 'the hub has other entries of this integration' : 'the hub does not try the Secret’s value';
+  const text = `the new ${changed.join(', ')} cannot be tried while the entry is there, and ${why}: take the change back, or remove the entry in the hub to have it created again`;
+  return { ...failed(reconcile, { kind: 'answers', text }), reason: 'RecreateRequired' };
+}
+
+function run(
+  { answers, client, clock, spec }: IntegrationReconcile,
+  operation: Operation,
+  pending: Pick<PendingFlow, 'entryIDs' | 'configHash'>,
+): Promise<FlowEnd> {
+  return runFlow(
+    client,
+    { kind: 'config', domain: spec.domain },
+    { steps: answers.steps, fields: answers.configuration },
+    {
+      clock,
+      signal: operation.signal,
+      assertDesired: () => operation.assertDesired(),
+      onOpen: (flowID) => operation.record({ ...pending, flowID }),
+    },
+  );
+}
+
+function created(reconcile: IntegrationReconcile, end: FlowEnd): OperationResult {
+  if (end.type !== 'created') return failed(reconcile, end.problem);
+  const { entry, navigator } = end;
+  return entry
+    ? { type: 'created', entry, unused: navigator.unused.map(({ id }) => id), unshown: navigator.unshown }
+    : failed(reconcile, { kind: 'answers', text: 'the hub did not show the entry that it made' });
+}
+
+function failed(
+  { spec }: IntegrationReconcile,
+  problem: FlowProblem,
+): Extract<OperationResult, { type: 'failed' }> {
+  return { type: 'failed', flow: { kind: 'config', domain: spec.domain }, problem, applied: noneApplied };
+}

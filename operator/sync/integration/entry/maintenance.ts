@@ -1,0 +1,190 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ConfigEntry } from '../../../client/flow-step';
+import { integration as definition } from '../../../kinds';
+import type { Outcome } from '../../../runtime/outcome';
+import { clearCorrection, correctionsOf, countCorrection, MAX_EQUAL_CORRECTIONS } from '../../corrections';
+import { DriftReports } from '../../drift-reports';
+import type { Services } from '../../services';
+import {
+  type AnswerHashes,
+  changedAnswers,
+  isComparable,
+  recorded,
+  subentryId,
+  withIneffective,
+  withMoves,
+  withNewKey,
+} from '../answer-hashes';
+import type { IntegrationReconcile } from '../integration-reconcile';
+import { makesEntry } from '../hub-context';
+import { inProgress, startOperation, stillFailed, withStatus } from '../progress';
+import { rejectionHash } from '../retry';
+import { endInterruptedFlow } from './acquisition';
+import { endUpdate } from './interrupted';
+import { awaitsPerson, reauthenticate } from './reauthentication';
+import { finishReplacement } from './replacement';
+import { disabledOutcome, entryOutcome } from './state';
+import { appliedHash, DISABLED, NO_ENTRY, seenStatus } from './status-fields';
+import { updateEntry } from './update';
+
+/** Milliseconds until a corrected entry is checked again; the hub's event comes sooner. */
+const CORRECTION_PAUSE = 2_000;
+
+/** Keeps an entry as its resource asks: what differs is applied, drift is corrected or reported, its state decides. */
+export class EntryMaintenance {
+  private readonly drift: DriftReports;
+
+  constructor(services: Pick<Services, 'metrics'>) {
+    this.drift = new DriftReports(services, definition);
+  }
+
+  /** The resource has an entry by its status. */
+  async maintain(reconcile: IntegrationReconcile, entryId: string): Promise<Outcome> {
+    const { client, entries, hub, key, resource, status } = reconcile;
+    const { pendingFlow } = status;
+    if (pendingFlow?.replaces !== undefined) return finishReplacement(reconcile, pendingFlow.replaces);
+    if (pendingFlow && makesEntry(pendingFlow)) return endInterruptedFlow(reconcile);
+    const entry = entries.get(entryId) ?? (await client.configEntries.refreshed()).get(entryId);
+    if (!entry) return this.onMissing(reconcile, entryId);
+    hub.recordOwner(resource, entryId);
+    if (pendingFlow)
+      return inProgress(reconcile, undefined, 0, await endUpdate(reconcile, entry, pendingFlow));
+    // The key was lost: nothing can be compared, so nothing is done. What was not applied before is still to be applied.
+    if (!isComparable(status.configHash, key)) {
+      const known = recorded(withNewKey(status.answerHashes ?? {}, reconcile.hashes), key);
+      return inProgress(reconcile, undefined, 0, { ...seenStatus(reconcile, entry), ...known });
+    }
+    return this.apply(reconcile, entry);
+  }
+
+  private async apply(reconcile: IntegrationReconcile, entry: ConfigEntry): Promise<Outcome> {
+    const { cached, client, draining, hashes, key, previous, spec, status } = reconcile;
+    const seen = seenStatus(reconcile, entry);
+    const difference = await this.correctEntry(reconcile, entry);
+    if (difference && 'outcome' in difference) return difference.outcome;
+    const drift = difference?.drift;
+    if (entry.disabled_by !== null) return drift ?? withStatus(disabledOutcome(entry), seen);
+    const applied = status.answerHashes ?? {};
+    const known = appliedAnswers(reconcile);
+    const lost = await lostSubentries(reconcile, entry, known);
+    const isLeft = spec.driftPolicy === 'Warn';
+    // One that is created again counts as not applied.
+    const before = isLeft ? known : without(known, lost);
+    const isChanged = changedAnswers(before, hashes).length > 0;
+    const reauth = await client.flowsInProgress.reauthOf(entry.entry_id);
+    if (reauth === undefined) cached.confirmation = undefined;
+    const person = reauth === undefined ? undefined : awaitsPerson(reconcile, reauth);
+    const isAsked = reauth !== undefined && !person;
+    // Other answers may be what it takes, such as another host.
+    const isUpdate = isChanged && (!isAsked || entry.supports_reconfigure);
+    const failed = isUpdate ? stillFailed(reconcile) : undefined;
+    if (isAsked && (!isUpdate || failed))
+      return withStatus(stillFailed(reconcile, 'reauth') ?? reauthenticate(reconcile, reauth), seen);
+    if (failed) return withStatus(failed, seen);
+    if (isUpdate) {
+      if (draining) return inProgress(reconcile, undefined);
+      const operation = startOperation(reconcile, 'update', (running) =>
+        updateEntry(reconcile, entry, before, running),
+      );
+      const what = `${removedSubentries(entry, lost)} They are created again.`;
+      const events = isLeft || lost.length === 0 ? [] : [this.drift.corrected(what)];
+      return inProgress(reconcile, operation, undefined, drift ? {} : seen, events);
+    }
+    if (person) return withStatus(person, seen);
+    cached.failure = undefined;
+    // Answers that only moved in the spec have other ids.
+    const moved = { ...recorded(before, key), ...appliedHash(before) };
+    const fields = isDeepStrictEqual(before, applied) ? seen : { ...seen, ...moved };
+    if (drift) return drift;
+    if (lost.length > 0) {
+      const what = `${removedSubentries(entry, lost)} driftPolicy is Warn: it stays so.`;
+      return withStatus(this.drift.left(previous, what), fields);
+    }
+    return withStatus(entryOutcome(entry, previous), fields);
+  }
+
+  /** The entry was removed from the hub. */
+  private onMissing(reconcile: IntegrationReconcile, entryId: string): Outcome {
+    const { cached, hashes, key, spec, status } = reconcile;
+    const what = `The ${spec.domain} entry “${status.title ?? entryId}” was removed from the hub`;
+    if (spec.driftPolicy === 'Warn')
+      return this.drift.left(reconcile.previous, `${what}. driftPolicy is Warn: it stays so.`);
+    const events = [this.drift.corrected(`${what}: it is created again.`)];
+    // Only rejected credentials concern another entry, too.
+    const rejected = rejectionHash('rejected', hashes, { spec: [], version: '', existing: [] }, key);
+    const isRejected = status.rejectedHash === rejected;
+    if (!isRejected) cached.failure = undefined;
+    const fields = { ...NO_ENTRY, ...(isRejected && { rejectedHash: rejected }) };
+    return inProgress(reconcile, undefined, 0, fields, events);
+  }
+
+  /**
+   * Title and `disabled_by`, which need no flow. Drift is a value that status has recorded otherwise for this generation.
+   * Undefined: they are as the spec asks.
+   */
+  private async correctEntry(
+    reconcile: IntegrationReconcile,
+    entry: ConfigEntry,
+  ): Promise<{ readonly outcome: Outcome } | { readonly drift: Outcome } | undefined> {
+    const { cached, client, clock, resource, spec, status } = reconcile;
+    const { entry_id: entryId, title, domain } = entry;
+    const isEnabled = entry.disabled_by === null;
+    const isTitleWrong = spec.title !== undefined && title !== spec.title;
+    const isSwitched = spec.enabled !== isEnabled;
+    const now = clock.monotonic();
+    if (!isTitleWrong && !isSwitched) {
+      clearCorrection(cached, now);
+      return undefined;
+    }
+    const isSettled = status.observedGeneration === resource.metadata.generation;
+    const wasEnabled = status.entryState !== undefined && status.entryState !== DISABLED;
+    const isDrift =
+      isSettled &&
+      ((isTitleWrong && status.title === spec.title) || (isSwitched && wasEnabled === spec.enabled));
+    const differences = [
+      ...(isTitleWrong ? [`its title is “${title}”`] : []),
+      ...(isSwitched ? [isEnabled ? 'it is enabled' : 'it is disabled'] : []),
+    ].join(', ');
+    const what = `The ${domain} entry was changed in the hub: ${differences}.`;
+    if (isDrift && spec.driftPolicy === 'Warn')
+      return { drift: this.drift.left(reconcile.previous, `${what} driftPolicy is Warn: it stays so.`) };
+    const correction = JSON.stringify([spec.title, spec.enabled, title, isEnabled]);
+    if (correctionsOf(cached, correction, now) >= MAX_EQUAL_CORRECTIONS) {
+      const advice = 'Each correction is reverted in the hub: it is not corrected again for an hour.';
+      return { drift: this.drift.left(reconcile.previous, `${what} ${advice}`) };
+    }
+    countCorrection(cached, correction, now);
+    if (isTitleWrong) await client.configEntries.setTitle(entryId, spec.title);
+    if (isSwitched) await client.configEntries.setEnabled(entryId, spec.enabled);
+    const events = isDrift ? [this.drift.corrected(`${what} It is changed back.`)] : [];
+    return { outcome: inProgress(reconcile, undefined, CORRECTION_PAUSE, {}, events) };
+  }
+}
+
+/** The answers that the entry has, with the present ids of those that moved, and without changes that are none. */
+export function appliedAnswers({ answers, hashes, key, status }: IntegrationReconcile): AnswerHashes {
+  const { answerHashes = {}, configHash, unshownSteps } = status;
+  const known = isComparable(configHash, key)
+    ? withMoves(answerHashes, hashes)
+    : withNewKey(answerHashes, hashes);
+  const options = answers.options?.map(({ field }) => field);
+  return withIneffective(known, hashes, { unshown: unshownSteps, options });
+}
+
+/** Ids of the subentries that were applied, are still in the spec and were removed in the hub. */
+async function lostSubentries(
+  { answers, client }: IntegrationReconcile,
+  entry: ConfigEntry,
+  applied: AnswerHashes,
+): Promise<readonly string[]> {
+  if (!answers.subentries?.length) return [];
+  const present = await client.configEntries.subentries(entry.entry_id);
+  const ids = new Set(present.map(({ subentry_type: type, title }) => subentryId({ type, title })));
+  return answers.subentries.map(subentryId).filter((id) => applied[id] !== undefined && !ids.has(id));
+}
+
+const removedSubentries = ({ domain, title }: ConfigEntry, ids: readonly string[]): string =>
+  `Subentries of the ${domain} entry “${title}” were removed in the hub: ${ids.join(', ')}.`;
+
+const without = (hashes: AnswerHashes, ids: readonly string[]): AnswerHashes =>
+  Object.fromEntries(Object.entries(hashes).filter(([id]) => !ids.includes(id)));

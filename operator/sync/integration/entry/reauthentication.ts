@@ -1,0 +1,65 @@
+import type { ConfigEntry } from '../../../client/flow-step';
+import { type Outcome, stalled } from '../../../runtime/outcome';
+import { answerFlow, isSuccess, problemOf } from '../flow/run';
+import type { IntegrationReconcile } from '../integration-reconcile';
+import { noneApplied, type Operation, type OperationResult } from '../operation';
+import { inProgress, startOperation } from '../progress';
+
+// The hub asks for other credentials of an entry by a flow, which a person may answer in its UI, too.
+
+/** The outcome while a person has to answer the flow; undefined: the answers of the spec have not been tried. */
+export function awaitsPerson(
+  { cached, configHash }: IntegrationReconcile,
+  flowId: string,
+): Outcome | undefined {
+  const { confirmation } = cached;
+  return confirmation?.key === keyOf(flowId, configHash)
+    ? stalled('AuthNeeded', confirmation.message)
+    : undefined;
+}
+
+/** Answers the flow with the present answers. */
+export function reauthenticate(reconcile: IntegrationReconcile, flowId: string): Outcome {
+  if (reconcile.draining) return inProgress(reconcile, undefined);
+  const operation = startOperation(reconcile, 'reauth', (started) => answer(reconcile, flowId, started));
+  return inProgress(reconcile, operation);
+}
+
+/**
+ * Only a form that asks for an answer of the spec is answered. A form that asks only for a confirmation is a decision: it may
+ * accept another device, or send somebody a code. The flow stays open for a person.
+ */
+async function answer(
+  reconcile: IntegrationReconcile,
+  flowId: string,
+  operation: Operation,
+): Promise<OperationResult> {
+  const { answers, cached, client, clock, configHash, spec, hashes } = reconcile;
+  const step = await client.flows.read('config', flowId);
+  const hooks = { clock, signal: operation.signal, assertDesired: () => operation.assertDesired() };
+  const end = await answerFlow(
+    client,
+    'config',
+    step,
+    {
+      steps: answers.steps,
+      fields: [...answers.configuration, ...(answers.options ?? [])],
+      ofEntry: { choices: new Set(), mustAskFor: new Set(Object.keys(hashes)) },
+    },
+    hooks,
+    true,
+  );
+  if (isSuccess(end)) return { type: 'applied', applied: { ...noneApplied, ids: end.navigator.used } };
+  const problem = problemOf(end);
+  if (problem.kind === 'unasked') {
+    const message = `The hub asks a person to confirm the step ${problem.step} for the ${spec.domain} entry: answer its request in its UI.`;
+    cached.confirmation = { key: keyOf(flowId, configHash), message };
+  }
+  return { type: 'failed', flow: { kind: 'config', domain: spec.domain }, problem, applied: noneApplied };
+}
+
+const keyOf = (flowId: string, configHash: string): string => `${flowId} ${configHash}`;
+
+/** The sentence of a request that the answers of the spec did not satisfy. */
+export const reauthFailed = ({ domain, title }: ConfigEntry, why: string): string =>
+  `The ${domain} entry “${title}” needs other credentials: change them in the Secret, or answer the hub’s request in its UI. ${why}`;

@@ -1,0 +1,83 @@
+import type { ConfigEntry } from '../../../client/flow-step';
+import { timestamp } from '../../../clock';
+import { payloadHash } from '../../payload-hash';
+import {
+  type AnswerHashes,
+  incompleteHash,
+  isComparable,
+  placeOf,
+  recorded,
+  withMoves,
+} from '../answer-hashes';
+import type { Applied, Operation } from '../operation';
+import type { IntegrationReconcile } from '../integration-reconcile';
+
+/** `status.entryState` of a disabled entry, which the hub calls `not_loaded`. */
+export const DISABLED = 'disabled';
+
+/** Status fields of a resource without an entry. */
+export const NO_ENTRY = {
+  entryID: null,
+  entryState: null,
+  title: null,
+  adopted: null,
+  configHash: null,
+  answerHashes: null,
+  appliedHash: null,
+  rejectedHash: null,
+  unshownSteps: null,
+  adoptedSubentries: null,
+  pendingFlow: null,
+} as const;
+
+/** Options and subentries are applied once there is an entry. */
+export function entryHashes(hashes: AnswerHashes): AnswerHashes {
+  const ofEntry = ([id]: [string, string]) => ['configuration', 'steps'].includes(placeOf(id).part);
+  return Object.fromEntries(Object.entries(hashes).filter(ofEntry));
+}
+
+/** After an operation: the hashes of what the entry has now. */
+export function appliedStatus(
+  { clock, hashes, status }: IntegrationReconcile,
+  { sent }: Operation,
+  { ids, adopted, incomplete }: Applied,
+): Readonly<Record<string, unknown>> {
+  // Some integrations set the title in a flow of their entry: then another one than before is no drift.
+  const ended = { pendingFlow: null, ...(ids.size > 0 && { title: null }) };
+  // With another key they cannot be put together: those of status are recorded again.
+  if (ids.size === 0 || !isComparable(status.configHash, sent.key)) return ended;
+  const before = withMoves(status.answerHashes ?? {}, hashes);
+  const kept = Object.entries(before).filter(([id]) => !ids.has(id));
+  const set = Object.entries(sent.hashes)
+    .filter(([id]) => ids.has(id))
+    .map(([id, hash]): [string, string] => [id, incomplete.has(id) ? incompleteHash(hash) : hash]);
+  const now: AnswerHashes = Object.fromEntries([...kept, ...set]);
+  const others = (status.adoptedSubentries ?? []).filter((id) => now[id] !== undefined);
+  const subentries = [...new Set([...others, ...adopted])].sort();
+  return {
+    ...ended,
+    ...recorded(now, sent.key),
+    adoptedSubentries: subentries.length > 0 ? subentries : null,
+    lastAppliedTime: timestamp(clock.now()),
+  };
+}
+
+/** A hash of keyed hashes: it reveals nothing. */
+export function appliedHash(hashes: AnswerHashes = {}): { readonly appliedHash: string } {
+  return { appliedHash: payloadHash(hashes) };
+}
+
+/** What the hub shows of the entry. */
+export function seenStatus(
+  { status }: IntegrationReconcile,
+  { disabled_by: disabledBy, title, state }: ConfigEntry,
+): Readonly<Record<string, unknown>> {
+  // The hub tries to set it up again: its state stays the same.
+  const isRetry = status.entryState === 'setup_retry' && state === 'setup_in_progress';
+  const isDisabled = disabledBy !== null && state === 'not_loaded';
+  return {
+    title,
+    ...appliedHash(status.answerHashes),
+    entryState: isRetry ? 'setup_retry' : isDisabled ? DISABLED : state,
+  };
+}

@@ -1,0 +1,200 @@
+import type { FlowRequest } from '../../../client/config-flows';
+import type { ConfigEntry, ConfigSubentry } from '../../../client/flow-step';
+import type { PendingFlow } from '../../../kinds/integration';
+import { type AnswerHashes, incompleteHash, subentryId } from '../answer-hashes';
+import type { Answer, SubentryAnswers } from '../answers';
+import type { IntegrationReconcile } from '../integration-reconcile';
+import type { FlowProblem } from '../flow/navigator';
+import { type FlowEnd, isSuccess, problemOf, runFlow } from '../flow/run';
+import type { Operation } from '../operation';
+
+/** Why a subentry is not as desired. */
+export interface SubentryProblem {
+  readonly type: string;
+  readonly problem: FlowProblem;
+}
+
+/** Makes, changes and removes the subentries of an entry, one after the other, up to the first one that it makes. */
+export class SubentryUpdate {
+  /** Ids of those that are as desired now, or gone. */
+  readonly applied = new Set<string>();
+  /** Ids of those that were in the hub before. */
+  readonly adopted = new Set<string>();
+  /** Ids of those with a value that no form asked for. */
+  readonly incomplete = new Set<string>();
+  private hasMade = false;
+
+  /** @param before hashes of what the entry has */
+  constructor(
+    private readonly reconcile: IntegrationReconcile,
+    private readonly entry: ConfigEntry,
+    private readonly before: AnswerHashes,
+    private readonly operation: Operation,
+  ) {}
+
+  /** @param changed ids of the subentries that are to be applied or removed */
+  async run(
+    desired: readonly SubentryAnswers[],
+    changed: readonly string[],
+  ): Promise<SubentryProblem | undefined> {
+    for (const id of changed) {
+      const subentry = desired.find((each) => subentryId(each) === id);
+      const problem = subentry ? await this.ensure(subentry) : await this.remove(id);
+      if (problem) return { type: subentry!.type, problem };
+      this.applied.add(id);
+      // Status has it before another one is made: after a crash it would count as a person's.
+      if (this.hasMade) break;
+    }
+    return undefined;
+  }
+
+  private async present(): Promise<readonly ConfigSubentry[]> {
+    return this.reconcile.client.configEntries.subentries(this.entry.entry_id);
+  }
+
+  private async find(id: string): Promise<ConfigSubentry | undefined> {
+    const present = await this.present();
+    return present.find(({ subentry_type: type, title }) => subentryId({ type, title }) === id);
+  }
+
+  /** It left the spec. */
+  private async remove(id: string): Promise<undefined> {
+    const { client, spec, status } = this.reconcile;
+    const { deletionPolicy } = spec;
+    const isAdopted = status.adoptedSubentries?.includes(id) ?? false;
+    if (deletionPolicy === 'Orphan' || (isAdopted && deletionPolicy !== 'Delete')) return undefined;
+    const existing = await this.find(id);
+    if (existing) await client.configEntries.removeSubentry(this.entry.entry_id, existing.subentry_id);
+    return undefined;
+  }
+
+  private async ensure(desired: SubentryAnswers): Promise<FlowProblem | undefined> {
+    const { hashes, spec, status } = this.reconcile;
+    const { supported_subentry_types: types } = this.entry;
+    const { type, title } = desired;
+    const id = subentryId(desired);
+    const supported = types[type];
+    if (!supported) {
+      const names = Object.keys(types).join(', ') || 'none';
+      return failed(`the entry has no subentries of the type ${type} (it has: ${names})`);
+    }
+    const existing = await this.find(id);
+    if (!existing) return this.create(desired, undefined);
+    if (this.before[id] === undefined) {
+      if (spec.adopt === 'Never')
+        return failed(
+          `the entry has a ${type} “${title}” that is not of this resource, and spec.adopt is Never`,
+        );
+      this.adopted.add(id);
+      return undefined;
+    }
+    if (this.before[id] === incompleteHash(hashes[id]!))
+      return failed(`no form asks for one of the values of ${id}: remove it or correct its name`);
+    if (supported.supports_reconfigure) return this.reconfigure(desired, existing.subentry_id);
+    if (status.adoptedSubentries?.includes(id) && spec.reconfigure !== 'Recreate')
+      return failed(
+        `the ${type} “${title}” cannot be changed, and an adopted one is not removed: take the change back, or set spec.reconfigure to Recreate`,
+      );
+    return this.create(desired, existing.subentry_id);
+  }
+
+  private async reconfigure(desired: SubentryAnswers, id: string): Promise<FlowProblem | undefined> {
+    const end = await this.flow(desired, { subentryId: id }, {});
+    if (!isSuccess(end)) return problemOf(end);
+    await this.setTitle(desired, id);
+    return this.finish(desired, end);
+  }
+
+  /**
+   * @param replaced the present one, which cannot be changed: it is removed when there is a new one, unless the hub allows
+   * no two of them
+   */
+  private async create(
+    desired: SubentryAnswers,
+    replaced: string | undefined,
+  ): Promise<FlowProblem | undefined> {
+    const { client, hashes } = this.reconcile;
+    const { type, title } = desired;
+    const subentryIDs = (await this.present()).map((each) => each.subentry_id);
+    const hash = hashes[subentryId(desired)]!;
+    const subentry = {
+      type,
+      title,
+      hash,
+      subentryIDs,
+      ...(replaced !== undefined && { replaces: replaced }),
+    };
+    const end = await this.flow(desired, {}, { subentry });
+    if (replaced !== undefined && isTaken(end)) {
+      await client.configEntries.removeSubentry(this.entry.entry_id, replaced);
+      return this.create(desired, undefined);
+    }
+    if (!isSuccess(end)) return problemOf(end);
+    const made = (await this.present()).find((each) => !subentryIDs.includes(each.subentry_id));
+    if (made) await this.setTitle(desired, made.subentry_id);
+    this.hasMade = true;
+    // A flow that found the former one has changed it instead of making another.
+    if (made && replaced !== undefined)
+      await client.configEntries.removeSubentry(this.entry.entry_id, replaced);
+    return this.finish(desired, end);
+  }
+
+  private finish(desired: SubentryAnswers, end: FlowEnd): FlowProblem | undefined {
+    const problem = unusedProblem(end);
+    if (!problem) return undefined;
+    this.applied.add(subentryId(desired));
+    this.incomplete.add(subentryId(desired));
+    return problem;
+  }
+
+  private async setTitle({ title }: SubentryAnswers, id: string): Promise<void> {
+    const present = (await this.present()).find((each) => each.subentry_id === id);
+    if (present && present.title !== title)
+      await this.reconcile.client.configEntries.setSubentryTitle(this.entry.entry_id, id, title);
+  }
+
+  private async flow(
+    desired: SubentryAnswers,
+    request: Pick<Extract<FlowRequest, { kind: 'subentries' }>, 'subentryId'>,
+    pending: Pick<PendingFlow, 'subentry'>,
+  ): Promise<FlowEnd> {
+    const { client, clock } = this.reconcile;
+    // Before the start: a flow without a question has made it then.
+    if (pending.subentry) await this.operation.record({ kind: 'subentries', ...pending });
+    const onOpen = (flowID: string) => this.operation.record({ kind: 'subentries', flowID, ...pending });
+    return runFlow(
+      client,
+      { kind: 'subentries', entryId: this.entry.entry_id, type: desired.type, ...request },
+      { steps: [], fields: withTitle(desired), ofEntry: { choices: new Set() } },
+      {
+        clock,
+        signal: this.operation.signal,
+        assertDesired: () => this.operation.assertDesired(),
+        onOpen,
+      },
+    );
+  }
+}
+
+/** The hub allows no two such subentries. */
+function isTaken(end: FlowEnd): boolean {
+  return end.type === 'aborted' && /^already_/.test(end.problem.key ?? '');
+}
+
+function unusedProblem({ navigator }: FlowEnd): FlowProblem | undefined {
+  const unused = navigator.unused.find(({ id }) => id !== TITLE);
+  if (!unused) return undefined;
+  const text = `no form asks for ${unused.id}: remove it or correct its name`;
+  return { kind: 'answers', field: unused.field, text };
+}
+
+/** Id of the answer that is the title. */
+const TITLE = 'title';
+
+/** The form of a subentry often asks for its title as `name`. */
+function withTitle({ title, answers }: SubentryAnswers): readonly Answer[] {
+  const named = answers.some(({ field }) => field === 'name');
+  return named ? answers : [...answers, { id: TITLE, field: 'name', value: { type: 'text', text: title } }];
+}
+
+const failed = (text: string): FlowProblem => ({ kind: 'answers', text });

@@ -1,0 +1,213 @@
+import type { FlowRequest } from '../../../client/config-flows';
+import type { ConfigEntry } from '../../../client/flow-step';
+import { type AnswerHashes, changedAnswers, placeOf } from '../answer-hashes';
+import type { FlowAnswers, FlowProblem } from '../flow/navigator';
+import type { FlowName } from '../flow/problem-text';
+import { isSuccess, problemOf, runFlow } from '../flow/run';
+import type { IntegrationReconcile } from '../integration-reconcile';
+import type { Applied, Operation, OperationResult } from '../operation';
+import { runAnew } from './creation';
+import { SubentryUpdate } from './subentries';
+
+/**
+ * Applies changed answers to an entry, so that the entry and its entities survive: by its reconfiguration, its options, its
+ * subentries (rules.md, "Integrations").
+ *
+ * @param before what the entry has
+ */
+export async function updateEntry(
+  reconcile: IntegrationReconcile,
+  entry: ConfigEntry,
+  before: AnswerHashes,
+  operation: Operation,
+): Promise<OperationResult> {
+  return new EntryUpdate(reconcile, entry, before, operation).run();
+}
+
+class EntryUpdate {
+  /** Done so far. */
+  private readonly applied = new Set<string>();
+  private readonly adopted = new Set<string>();
+  private readonly incomplete = new Set<string>();
+  private readonly changed: readonly string[];
+  private readonly isRecreated: boolean;
+
+  constructor(
+    private readonly reconcile: IntegrationReconcile,
+    private readonly entry: ConfigEntry,
+    private readonly before: AnswerHashes,
+    private readonly operation: Operation,
+  ) {
+    this.changed = changedAnswers(before, reconcile.hashes);
+    this.isRecreated = reconcile.spec.reconfigure === 'Recreate';
+  }
+
+  async run(): Promise<OperationResult> {
+    return (
+      (await this.configuration()) ??
+      (await this.options()) ??
+      (await this.name()) ??
+      (await this.remaining()) ??
+      (await this.subentries()) ?? { type: 'applied', applied: this.done }
+    );
+  }
+
+  private get done(): Applied {
+    return { ids: this.applied, adopted: this.adopted, incomplete: this.incomplete };
+  }
+
+  /** Changed answers of the configuration that have not been applied. */
+  private get left(): readonly string[] {
+    return this.changed.filter((id) => {
+      const { part } = placeOf(id);
+      return (part === 'configuration' || part === 'steps') && !this.applied.has(id);
+    });
+  }
+
+  /** Whether the entry was made with an answer of that id. */
+  private isKnown(id: string): boolean {
+    return this.before[id] !== undefined;
+  }
+
+  /** For answers that were only added, nothing is sent to a form that asks for none of them: they may be mistakes. */
+  private async configuration(): Promise<OperationResult | undefined> {
+    const { spec, answers } = this.reconcile;
+    if (this.left.length === 0 || this.isRecreated || !this.entry.supports_reconfigure) return undefined;
+    const { domain } = spec;
+    const request: FlowRequest = { kind: 'config', domain, entryId: this.entry.entry_id };
+    const mustAskFor = this.left.some((id) => this.isKnown(id)) ? undefined : new Set(this.left);
+    return this.runFlow(request, { kind: 'config', domain }, { fields: answers.configuration }, mustAskFor);
+  }
+
+  /** Helpers have the fields of their configuration in their options. */
+  private async options(): Promise<OperationResult | undefined> {
+    const { spec, answers } = this.reconcile;
+    const changed = this.changed.filter((id) => placeOf(id).part === 'options');
+    const flow: FlowName = { kind: 'options', domain: spec.domain };
+    const request: FlowRequest = { kind: 'options', entryId: this.entry.entry_id };
+    const fields = { first: answers.options ?? [], fields: answers.configuration };
+    if (answers.options === undefined) for (const id of changed) this.applied.add(id);
+    else if (changed.length > 0) {
+      if (this.entry.supports_options) return this.runFlow(request, flow, fields, undefined, changed);
+      const text = 'the integration has no options: remove spec.options';
+      return this.failed(flow, { kind: 'answers', text });
+    }
+    if (this.isRecreated || this.left.length === 0 || !this.entry.supports_options) return undefined;
+    return this.runFlow(request, flow, fields, new Set(this.left));
+  }
+
+  /** Helpers have their name as title, and no form to change it. */
+  private async name(): Promise<OperationResult | undefined> {
+    const { client, spec, answers, hashes } = this.reconcile;
+    if (this.isRecreated) return undefined;
+    const id = this.left.find((each) => {
+      const place = placeOf(each);
+      return this.isKnown(each) && hashes[each] !== undefined && 'field' in place && place.field === 'name';
+    });
+    const all = [...answers.configuration, ...answers.steps.flatMap((step) => step.answers)];
+    const value = all.find((answer) => answer.id === id)?.value;
+    if (id === undefined || value?.type !== 'text') return undefined;
+    if (spec.title === undefined) await client.configEntries.setTitle(this.entry.entry_id, value.text);
+    this.applied.add(id);
+    return undefined;
+  }
+
+  /** Answers that no form of the entry takes. One that was removed is forgotten, and one that was only added is a mistake. */
+  private async remaining(): Promise<OperationResult | undefined> {
+    const { hashes, spec } = this.reconcile;
+    if (!this.isRecreated) for (const id of this.left) if (hashes[id] === undefined) this.applied.add(id);
+    const { left } = this;
+    if (left.length === 0) return undefined;
+    const flow: FlowName = { kind: 'config', domain: spec.domain };
+    if (left.every((id) => !this.isKnown(id))) {
+      const text = `no form of the existing entry asks for ${left.join(', ')}: remove it or correct its name`;
+      return this.failed(flow, { kind: 'answers', text });
+    }
+    if (this.isRecreated) {
+      const result = await runAnew(this.reconcile, this.entry, left, this.operation);
+      if (result.type === 'applied') for (const id of result.applied.ids) this.applied.add(id);
+      if (result.type === 'failed') return { ...result, applied: this.done };
+      return result.type === 'applied' ? undefined : result;
+    }
+    const text = `no form of the existing entry takes the change of ${left.join(', ')}: take it back, or set spec.reconfigure to Recreate. That replaces the entry: ${await this.cost()}`;
+    return { ...this.failed(flow, { kind: 'answers', text }), reason: 'RecreateRequired' };
+  }
+
+  /** What hangs on the entry. */
+  private async cost(): Promise<string> {
+    const { client } = this.reconcile;
+    const entities = await client.connection.command('config/entity_registry/list');
+    const count = entities.filter(({ config_entry_id: id }) => id === this.entry.entry_id).length;
+    return `its ${count === 1 ? 'entity' : `${count} entities`}, with their names, areas and settings, and its devices may be lost`;
+  }
+
+  private async subentries(): Promise<OperationResult | undefined> {
+    const { answers, spec } = this.reconcile;
+    const changed = this.changed.filter((id) => placeOf(id).part === 'subentries');
+    if (changed.length === 0) return undefined;
+    if (!answers.subentries) {
+      for (const id of changed) this.applied.add(id);
+      return undefined;
+    }
+    const update = new SubentryUpdate(this.reconcile, this.entry, this.before, this.operation);
+    const failed = await update.run(answers.subentries, changed);
+    for (const id of update.applied) this.applied.add(id);
+    for (const id of update.adopted) this.adopted.add(id);
+    for (const id of update.incomplete) this.incomplete.add(id);
+    return (
+      failed && this.failed({ kind: 'subentries', domain: spec.domain, type: failed.type }, failed.problem)
+    );
+  }
+
+  /**
+   * Runs a flow of the entry, and takes the answers that it used as applied.
+   *
+   * @param mustAskFor ids of answers: nothing is sent if no form asks for one of them
+   * @param expected ids of answers that some form has to ask for
+   */
+  private async runFlow(
+    request: FlowRequest,
+    name: FlowName,
+    given: Pick<FlowAnswers, 'fields' | 'first'>,
+    mustAskFor: ReadonlySet<string> | undefined,
+    expected: readonly string[] = [],
+  ): Promise<OperationResult | undefined> {
+    const { answers, client, clock, hashes, status } = this.reconcile;
+    const removed = this.changed.filter((id) => hashes[id] === undefined);
+    const cleared = new Set(removed.flatMap((id) => fieldOf(id) ?? []));
+    const { unshownSteps = [] } = status;
+    const isNew = (id: string) => unshownSteps.includes(id) || !this.isKnown(id);
+    const choices = new Set(Object.keys(hashes).filter(isNew));
+    const end = await runFlow(
+      client,
+      request,
+      { ...given, steps: answers.steps, cleared, ofEntry: { choices, mustAskFor } },
+      {
+        clock,
+        signal: this.operation.signal,
+        assertDesired: () => this.operation.assertDesired(),
+        onOpen: (flowID) => this.operation.record({ kind: request.kind, flowID }),
+      },
+    );
+    const { used, seen } = end.navigator;
+    const problem = problemOf(end);
+    if (!isSuccess(end)) return problem.kind === 'unasked' ? undefined : this.failed(name, problem);
+    const isSeen = (id: string) => seen.has(fieldOf(id) ?? '');
+    for (const id of [...used, ...removed.filter(isSeen)]) this.applied.add(id);
+    const unused = expected.filter((id) => !removed.includes(id) && !used.has(id));
+    for (const id of expected) if (removed.includes(id)) this.applied.add(id);
+    if (unused.length === 0) return undefined;
+    const text = `no form asks for ${unused.join(', ')}: remove it or correct its name`;
+    return this.failed(name, { kind: 'answers', text });
+  }
+
+  private failed(flow: FlowName, problem: FlowProblem): Extract<OperationResult, { type: 'failed' }> {
+    return { type: 'failed', flow, problem, applied: this.done };
+  }
+}
+
+/** The field of an answer, which may not be in the spec any more. */
+function fieldOf(id: string): string | undefined {
+  const place = placeOf(id);
+  return 'field' in place ? place.field : undefined;
+}

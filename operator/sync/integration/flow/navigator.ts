@@ -1,0 +1,269 @@
+import type { ConfigEntry, FlowStep, FormStep, MenuStep } from '../../../client/flow-step';
+import type { Answer, StepAnswers } from '../answers';
+import { fillForm, type Upload } from './form-answers';
+
+/** What a flow is answered with. */
+export interface FlowAnswers {
+  /** Answers step by step, and the choices in menus. */
+  readonly steps: readonly StepAnswers[];
+  /** Answers by field, for all steps. */
+  readonly fields: readonly Answer[];
+  /** Answers by field that win over those of the step. */
+  readonly first?: readonly Answer[];
+  /** Of a flow of an entry that exists, whose steps are not those that made it: answers of `steps` are used by field. */
+  readonly ofEntry?: {
+    /**
+     * Ids of the choices in menus that may be made. A choice that the entry was made with, such as to form another network,
+     * is not made again.
+     */
+    readonly choices: ReadonlySet<string>;
+    /** Ids of answers: no form is sent before one asks for one of them. Absent: all forms are sent. */
+    readonly mustAskFor?: ReadonlySet<string> | undefined;
+  };
+  /** Fields that are left empty, since their answer was removed. */
+  readonly cleared?: ReadonlySet<string>;
+}
+
+/** Why a flow cannot go on. */
+export interface FlowProblem {
+  /**
+   * `error`: of a form. `abort`: the hub ended the flow. `answers`: the answers do not fit the flow. `unasked`: no form asks
+   * for an answer, and a person has to decide. `lost`: the hub's response to an answer did not arrive. `unavailable`: the
+   * hub did not start the flow.
+   */
+  readonly kind: 'error' | 'abort' | 'answers' | 'unasked' | 'lost' | 'unavailable';
+  readonly step?: string | undefined;
+  readonly field?: string | undefined;
+  /** The hub's key of the error or of the abort. */
+  readonly key?: string | undefined;
+  /** Without a key: a clause that says what is wrong, with the way out. */
+  readonly text?: string | undefined;
+  readonly placeholders?: Readonly<Record<string, string>> | null | undefined;
+  /** The integration that has the text of the key, if it is another one. */
+  readonly textOf?: string | undefined;
+  /** Values of Secrets were sent before. */
+  readonly withSecret?: boolean;
+}
+
+/** What to do about a step. */
+export type Move =
+  | { readonly type: 'submit'; readonly data: object; readonly uploads: readonly Upload[] }
+  /** The hub works on it: poll it. */
+  | { readonly type: 'wait' }
+  /** Look at once. */
+  | { readonly type: 'read' }
+  | { readonly type: 'created'; readonly entry?: ConfigEntry | undefined }
+  | { readonly type: 'aborted'; readonly problem: FlowProblem }
+  | { readonly type: 'failed'; readonly problem: FlowProblem };
+
+/** A flow that shows more steps goes in circles. */
+const MAX_STEPS = 40;
+/** A step that is not in `spec.steps` and comes back this often without an error goes in circles. */
+const MAX_VISITS = 3;
+
+/** What a person has to do whose integration cannot be set up by answers alone. */
+const BY_HAND = 'set the integration up in the hub’s UI, and it is adopted by its title (spec.title)';
+
+/** Decides how a flow goes on from one step to the next, and sends nothing. */
+export class FlowNavigator {
+  /** Ids of answers and menu choices that were used. */
+  readonly used = new Set<string>();
+  /** Fields that a form had: `field` or `section.field`. */
+  readonly seen = new Set<string>();
+  /** Values of Secrets were among the answers. */
+  withSecret = false;
+  private formHasSecret = false;
+  private isAsked = false;
+  private readonly visits = new Map<string, number>();
+  private steps = 0;
+
+  constructor(private readonly answers: FlowAnswers) {}
+
+  next(step: FlowStep): Move {
+    if (++this.steps > MAX_STEPS)
+      return failed({ text: `the flow has shown ${MAX_STEPS} steps without an end` });
+    switch (step.type) {
+      case 'create_entry':
+        return { type: 'created', entry: step.result };
+      case 'abort': {
+        const { reason: key, description_placeholders: placeholders, translation_domain: textOf } = step;
+        return {
+          type: 'aborted',
+          problem: { kind: 'abort', key, placeholders, textOf, ...(this.withSecret && { withSecret: true }) },
+        };
+      }
+      case 'progress':
+        this.steps--; // it may take minutes
+        return { type: 'wait' };
+      case 'progress_done':
+      case 'external_done':
+        return { type: 'read' };
+      case 'external':
+        return failed({
+          step: step.step_id,
+          text: `this step needs a browser, as for a login at another site: ${BY_HAND}`,
+        });
+      case 'menu':
+        return this.menu(step);
+      case 'form':
+        return this.form(step);
+    }
+  }
+
+  /** Answers that no form has asked for. Those of a step that was not shown are none: some steps are shown only sometimes. */
+  get unused(): readonly Answer[] {
+    const { fields, steps } = this.answers;
+    const shown = steps.filter(({ stepId }) => this.visits.has(stepId));
+    return [...fields, ...shown.flatMap(({ answers }) => answers)].filter(({ id }) => !this.used.has(id));
+  }
+
+  /** Ids of the steps of the spec that were not shown: `steps[0].user`. */
+  get unshown(): readonly string[] {
+    return this.answers.steps.flatMap(({ stepId }, index) =>
+      this.visits.has(stepId) ? [] : placeOfStep(index, stepId),
+    );
+  }
+
+  private menu(step: MenuStep): Move {
+    const { menu_options: options, step_id: stepId } = step;
+    const names: readonly string[] = Array.isArray(options) ? options : Object.keys(options);
+    const visit = this.visit(stepId);
+    const chosen = this.choiceOfStep(stepId, visit) ?? this.choiceByField(stepId);
+    if (!this.mayAnswer) return unasked(stepId);
+    const option = chosen ?? (names.length === 1 ? names[0] : undefined);
+    if (option === undefined)
+      return failed({
+        step: stepId,
+        text: this.answers.ofEntry
+          ? `the step is a menu: add the field ${stepId} with one of ${names.join(', ')}`
+          : `the step is a menu: add {stepId: ${stepId}, menuOption: …} to spec.steps, with one of ${names.join(', ')}`,
+      });
+    if (!names.includes(option))
+      return failed({
+        step: stepId,
+        text: `the menu has no option ${option}: choose one of ${names.join(', ')}`,
+      });
+    // A menu that leads back to itself.
+    if (visit > MAX_VISITS)
+      return failed({ step: stepId, text: `the menu comes back after the option ${option}` });
+    return { type: 'submit', data: { next_step_id: option }, uploads: [] };
+  }
+
+  /** Options and subentries have no steps: there, a field named after the menu chooses. */
+  private choiceByField(stepId: string): string | undefined {
+    const { fields, first = [] } = this.answers;
+    const answer = [...first, ...fields].find(({ field }) => field === stepId);
+    if (answer?.value.type !== 'text') return undefined;
+    this.recordUse([answer.id]);
+    return answer.value.text;
+  }
+
+  private form(step: FormStep): Move {
+    const { step_id: stepId, errors, description_placeholders: placeholders, last_step: isLast } = step;
+    const [error] = Object.entries(errors ?? {});
+    if (error) {
+      const [field, key] = error;
+      return failed({
+        kind: 'error',
+        step: stepId,
+        field: field === 'base' ? undefined : field,
+        key,
+        placeholders,
+        ...(this.formHasSecret && { withSecret: true }),
+      });
+    }
+    const visit = this.visit(stepId);
+    if (visit > Math.max(this.entriesOf(stepId).length, MAX_VISITS))
+      return failed({ step: stepId, text: 'the form comes back without an error' });
+    // A schema that is no mapping is shown as an object.
+    const fields = Array.isArray(step.data_schema) ? step.data_schema : [];
+    const { cleared } = this.answers;
+    if (fields.some(({ selector }) => selector && 'qr_code' in selector))
+      return failed({ step: stepId, text: `this step shows a QR code to a person: ${BY_HAND}` });
+    const lookup = this.lookupAt(stepId, visit);
+    const filled = fillForm(fields, lookup, (field) => cleared?.has(field) ?? false);
+    if ('text' in filled)
+      return failed({ step: stepId, field: filled.field, text: this.withHint(stepId, filled.text) });
+    this.recordUse(filled.used);
+    for (const field of filled.fields) this.seen.add(field);
+    if (!this.mayAnswer) return unasked(stepId);
+    const used = [...this.all].filter(({ id }) => filled.used.includes(id));
+    this.formHasSecret = used.some(({ isSecret }) => isSecret);
+    this.withSecret ||= this.formHasSecret;
+    const [unused] = isLast && !this.answers.ofEntry ? this.unused : [];
+    if (unused)
+      return failed({
+        step: stepId,
+        field: unused.field,
+        text: `no form asks for ${unused.id}: remove it or correct its name. This form has ${listed(filled.fields)}`,
+      });
+    return { type: 'submit', data: filled.data, uploads: filled.uploads };
+  }
+
+  private get all(): readonly Answer[] {
+    const { fields, first = [], steps } = this.answers;
+    return [...first, ...fields, ...steps.flatMap(({ answers }) => answers)];
+  }
+
+  private recordUse(ids: readonly string[]): void {
+    for (const id of ids) this.used.add(id);
+    const wanted = this.answers.ofEntry?.mustAskFor;
+    this.isAsked ||= ids.some((id) => wanted?.has(id));
+  }
+
+  private get mayAnswer(): boolean {
+    return this.isAsked || this.answers.ofEntry?.mustAskFor === undefined;
+  }
+
+  private withHint(stepId: string, text: string): string {
+    if (this.entriesOf(stepId).length > 0 || this.answers.ofEntry)
+      return `${text}: add it to the values of the step`;
+    return `${text}: add it to spec.configuration`;
+  }
+
+  /** An answer of the step wins over one of `configuration`. */
+  private lookupAt(stepId: string, visit: number): (field: string) => Answer | undefined {
+    const { fields, first = [], steps, ofEntry } = this.answers;
+    const ofStep = this.stepAnswers(stepId, visit)?.answers ?? [];
+    const others = ofEntry ? steps.flatMap(({ answers }) => answers) : [];
+    return (field) => [...first, ...ofStep, ...fields, ...others].find((answer) => answer.field === field);
+  }
+
+  private choiceOfStep(stepId: string, visit: number): string | undefined {
+    const entry = this.stepAnswers(stepId, visit);
+    if (entry?.menuOption === undefined) return undefined;
+    const id = placeOfStep(this.answers.steps.indexOf(entry), stepId);
+    if (this.answers.ofEntry && !this.answers.ofEntry.choices.has(id)) return undefined;
+    this.recordUse([id]);
+    return entry.menuOption;
+  }
+
+  /** The entry of `spec.steps` for the n-th visit of a step; further visits get the last one. */
+  private stepAnswers(stepId: string, visit: number): StepAnswers | undefined {
+    const entries = this.entriesOf(stepId);
+    return entries[visit - 1] ?? entries.at(-1);
+  }
+
+  private entriesOf(stepId: string): readonly StepAnswers[] {
+    return this.answers.steps.filter((each) => each.stepId === stepId);
+  }
+
+  private visit(stepId: string): number {
+    const visit = (this.visits.get(stepId) ?? 0) + 1;
+    this.visits.set(stepId, visit);
+    return visit;
+  }
+}
+
+/** Identifies one of `spec.steps` and, if it is a menu, its choice, as `Answer.id` does an answer. */
+export const placeOfStep = (index: number, stepId: string): string => `steps[${index}].${stepId}`;
+
+function unasked(step: string): Move {
+  return { type: 'failed', problem: { kind: 'unasked', step } };
+}
+
+function failed(problem: Partial<FlowProblem>): Move {
+  return { type: 'failed', problem: { kind: 'answers', ...problem } };
+}
+
+const listed = (fields: readonly string[]): string => (fields.length > 0 ? fields.join(', ') : 'no fields');

@@ -1,0 +1,175 @@
+import { FormRejected, type FlowRequest } from '../../../client/config-flows';
+import { HubFailed, HubUnreachable, NotFound } from '../../../client/errors';
+import type { ConfigEntry, FlowStep } from '../../../client/flow-step';
+import type { HubClient } from '../../../client/hub-client';
+import type { Clock } from '../../../clock';
+import { messageOf } from '../../../errors';
+import { FLOW_LIMIT } from '../../../limits';
+import { type FlowAnswers, FlowNavigator, type FlowProblem } from './navigator';
+import type { Upload } from './form-answers';
+
+/** How a flow ended. */
+export type FlowEnd = (
+  | { readonly type: 'created'; readonly entry?: ConfigEntry | undefined }
+  | { readonly type: 'aborted'; readonly problem: FlowProblem }
+  | { readonly type: 'failed'; readonly problem: FlowProblem }
+) & { readonly navigator: FlowNavigator };
+
+/** A flow that changes an entry may end with an abort, too. */
+export function isSuccess(end: FlowEnd): boolean {
+  return end.type === 'created' || (end.type === 'aborted' && SUCCESS.test(end.problem.key ?? ''));
+}
+
+/** Ends of a flow that changed an entry: `reconfigure_successful`, `reauth_successful`. */
+export const SUCCESS = /_success(ful)?$/;
+
+export function problemOf(end: FlowEnd): FlowProblem {
+  return 'problem' in end ? end.problem : { kind: 'answers' };
+}
+
+export interface FlowHooks {
+  readonly clock: Clock;
+  /** Aborted: the flow is given up before its next request. */
+  readonly signal: AbortSignal;
+  /** Called before each answer. @throws the reason why the flow is given up */
+  readonly assertDesired?: () => void;
+  /** Called once, before the first answer is sent. */
+  readonly onOpen?: (flowId: string) => Promise<void>;
+}
+
+/** Between two looks at a step on which the hub works. */
+const PROGRESS_POLL = 1_000;
+/**
+ * Runs a flow from its first step to its end. No flow stays open in the hub, also after an error.
+ *
+ * @throws HubError the hub did not answer the start, failed or rejected it; what `signal` was aborted with
+ */
+export async function runFlow(
+  client: Pick<HubClient, 'flows'>,
+  request: FlowRequest,
+  answers: FlowAnswers,
+  hooks: FlowHooks,
+): Promise<FlowEnd> {
+  hooks.signal.throwIfAborted();
+  const step = await client.flows.start(request);
+  return answerFlow(client, request.kind, step, answers, hooks);
+}
+
+/**
+ * Answers a flow that is open, from the step that it shows.
+ *
+ * @param keepOpen the hub started the flow: it stays for a person if it is not ended by the answers
+ */
+export async function answerFlow(
+  { flows }: Pick<HubClient, 'flows'>,
+  kind: FlowRequest['kind'],
+  first: FlowStep,
+  answers: FlowAnswers,
+  hooks: FlowHooks,
+  keepOpen = false,
+): Promise<FlowEnd> {
+  const { clock, signal, onOpen } = hooks;
+  const navigator = new FlowNavigator(answers);
+  const { flow_id: flowId } = first;
+  const startedAt = clock.monotonic();
+  let step = first;
+  let isOpen = !isEnd(first);
+  try {
+    if (isOpen) await onOpen?.(flowId);
+    for (;;) {
+      const move = navigator.next(step);
+      const isOverdue = clock.monotonic() - startedAt > FLOW_LIMIT;
+      if (isOverdue && (move.type === 'submit' || move.type === 'wait'))
+        return { type: 'failed', problem: { ...tooSlow, step: stepOf(step) }, navigator };
+      switch (move.type) {
+        case 'created':
+        case 'aborted':
+        case 'failed':
+          return { ...move, navigator };
+        case 'submit': {
+          assertDesired(hooks);
+          const data = await withUploads(flows, move.data, move.uploads);
+          assertDesired(hooks);
+          step = await flows.submit(kind, flowId, data);
+          break;
+        }
+        case 'wait':
+          await clock.sleep(PROGRESS_POLL, signal);
+          step = await flows.read(kind, flowId);
+          break;
+        case 'read':
+          step = await flows.read(kind, flowId);
+          break;
+      }
+      isOpen = !isEnd(step);
+    }
+  } catch (error) {
+    const problem = lostAnswer(error, step);
+    if (!problem) throw error;
+    return {
+      type: 'failed',
+      problem: { ...problem, ...(navigator.withSecret && { withSecret: true }) },
+      navigator,
+    };
+  } finally {
+    if (isOpen && !keepOpen) await abortIfReachable(flows, kind, flowId);
+  }
+}
+
+const tooSlow: FlowProblem = { kind: 'error', text: 'the hub works on the step for too long' };
+
+function assertDesired({ signal, assertDesired: assert }: FlowHooks): void {
+  assert?.();
+  signal.throwIfAborted();
+}
+
+/** What an answer came to that the hub did not respond to as to others; undefined: the answer was not sent. */
+function lostAnswer(error: unknown, step: FlowStep): FlowProblem | undefined {
+  if (error instanceof FormRejected) return formProblem(step, error);
+  const at = { step: stepOf(step) };
+  if (error instanceof HubUnreachable)
+    return { ...at, kind: 'lost', text: `the hub did not respond to the answer: ${error.message}` };
+  if (error instanceof NotFound)
+    return { ...at, kind: 'lost', text: 'the hub no longer has the flow, as after a restart' };
+  if (error instanceof HubFailed)
+    return { ...at, kind: 'error', text: `the hub failed: ${messageOf(error)}` };
+  return undefined;
+}
+
+/** A hub that does not answer may keep the flow until its restart; the error or the result of the flow counts more. */
+async function abortIfReachable(
+  flows: HubClient['flows'],
+  kind: FlowRequest['kind'],
+  flowId: string,
+): Promise<void> {
+  try {
+    await flows.abort(kind, flowId);
+  } catch (error) {
+    if (!(error instanceof HubUnreachable)) throw error;
+  }
+}
+
+const isEnd = ({ type }: FlowStep): boolean => type === 'create_entry' || type === 'abort';
+
+const stepOf = (step: FlowStep): string | undefined => ('step_id' in step ? step.step_id : undefined);
+
+/** Why the hub rejected the answers to a step. */
+export function formProblem(step: FlowStep, { errors }: FormRejected): FlowProblem {
+  const [[field, text] = ['base', 'the answers do not fit']] = Object.entries(errors);
+  return { kind: 'answers', step: stepOf(step), field: field === 'base' ? undefined : field, text };
+}
+
+/** The data of a form with the ids of its files, which are uploaded before. */
+export async function withUploads(
+  flows: HubClient['flows'],
+  data: object,
+  uploads: readonly Upload[],
+): Promise<object> {
+  const filled = structuredClone(data) as Record<string, unknown>;
+  for (const { path, file } of uploads) {
+    const id = await flows.upload(file.content, file.fileName);
+    const parent = path.slice(0, -1).reduce((object, key) => object[key] as Record<string, unknown>, filled);
+    parent[path.at(-1)!] = id;
+  }
+  return filled;
+}
