@@ -291,13 +291,14 @@ export const readyReasons = {
     kinds: integrations,
     meaning:
       'The integration did not accept the answers. The message has the step, the field, the hub’s key of the error and its text. ' +
-      'A failed connection is tried again within minutes, anything else when an answer or the hub changes.',
+      'A failed connection is tried again within minutes, rejected credentials only when they change.',
     action: 'Correct the answer that the message names.',
   },
   RecreateRequired: {
     kinds: integrations,
     meaning:
-      'An answer changed that no form of the entry takes. Nothing was sent. The message says what `reconfigure: Recreate` would cost.',
+      'An answer changed that no form of the entry takes, and the entry is left alone. The message says what `reconfigure: Recreate` would cost.',
+    action: 'Take the change back, or set `reconfigure` to Recreate.',
   },
   EntryLoaded: { kinds: integrations, meaning: 'The hub has loaded the config entry.' },
   EntryDisabled: {
@@ -322,7 +323,8 @@ export const readyReasons = {
   },
   AuthNeeded: {
     kinds: integrations,
-    meaning: 'The device or service no longer accepts the credentials, and the present answers did not help.',
+    meaning:
+      'The hub asks for other credentials, and the present answers did not help, or it asks a person to confirm a step.',
     action: 'Store other credentials in the Secret, or answer the hub’s request in its UI.',
   },
   DriftDetected: {
@@ -564,7 +566,7 @@ export const eventReasons = {
   EntryRecreated: {
     kinds: integrations,
     type: 'Warning',
-    meaning: 'The config entry was removed, and is created again with the new answers.',
+    meaning: 'The new answers were accepted, and the config entry is replaced by another one.',
   },
   SelfUnban: {
     kinds: hub,

@@ -473,7 +473,7 @@ describe('IntegrationSync', () => {
     await until('the value is applied', async () => (await optionsOf(id))['maximum'] === 91011);
   });
 
-  test('options and subentries are applied, changed and removed; the hub’s request for credentials is answered', async () => {
+  test('options and subentries are applied, changed and removed; a confirmation that the hub asks for is left to a person', async () => {
     const sink = (int: string, subentries: readonly object[]) =>
       integration('villa', 'sink', 'kitchen_sink', {
         options: { 'section_1.bool': text('true'), 'section_1.int': text(int) },
@@ -482,8 +482,22 @@ describe('IntegrationSync', () => {
     const failures = await operator.failures();
     const lamp = { type: 'entity', title: 'Lamp', values: texts({ state: '1' }) };
     const door = { type: 'entity', title: 'Door', values: texts({ state: '2' }) };
+    const requests = async () =>
+      (await client.connection.command('config_entries/flow/progress')).filter(
+        ({ context, handler }) => handler === 'kitchen_sink' && context.source === 'reauth',
+      );
+    /** A person answers what the hub asks for at each start of the integration. */
+    const confirmed = () =>
+      until('sink is loaded', async () => {
+        for (const { flow_id: id } of await requests()) await client.flows.submit('config', id, {});
+        const { reason, status } = (await home.condition(KIND, 'sink'))!;
+        return reason === 'EntryLoaded' && status === 'True';
+      });
     await home.apply(sink('7', [lamp, door]));
-    await loaded('sink');
+    const { message } = await home.ready(KIND, 'sink', { status: 'False', reason: 'AuthNeeded' });
+    expect(message).toContain('the step reauth_confirm');
+    expect(await requests()).toHaveLength(1);
+    await confirmed();
     const id = await entryIdOf('sink');
     expect(await statusOf('sink')).toMatchObject({ adopted: true, title: 'Kitchen Sink' });
     const titles = async () => (await client.configEntries.subentries(id)).map(({ title }) => title).sort();
@@ -493,14 +507,9 @@ describe('IntegrationSync', () => {
     const before = await lampId();
     await home.apply(sink('8', [{ ...lamp, values: texts({ state: '3' }) }]));
     await until('one is removed', async () => (await titles()).join() === 'Lamp');
-    await loaded('sink');
+    await confirmed();
     expect(await entryIdOf('sink')).toBe(id);
     expect(await lampId()).toBe(before);
-    // It asks for other credentials at each start.
-    await until('no reauth flow is open', async () => {
-      const flows = await client.connection.command('config_entries/flow/progress');
-      return flows.every(({ context }) => context.source !== 'reauth');
-    });
     await home.apply(sink('many', [lamp]));
     await failed('sink', 'options of kitchen_sink', 'section_1', 'int');
     await home.apply(

@@ -123,6 +123,13 @@ describe('RestClient without an answer', () => {
     await expect(open().get('/api/config')).rejects.toThrow(HubUnreachable);
   });
 
+  test('is unreachable when the request is given up, for its reason', async () => {
+    const given = new AbortController();
+    answerWith(() => given.abort(new Error('the hub is dead')));
+    const { signal } = given;
+    await expect(open().get('/api/config', { signal })).rejects.toThrow('cannot be reached: the hub is dead');
+  });
+
   test('is unreachable when the answer begins but does not end in time', async () => {
     const clock = new ManualClock();
     const asked = new Promise<void>((resolve) =>

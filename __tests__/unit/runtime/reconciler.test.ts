@@ -27,6 +27,7 @@ class Bench {
   readonly leadership = new AbortController();
   readonly passes: ReconcileContext[] = [];
   readonly happened: string[] = [];
+  held = 0;
   conflictingOwner: ObjectKey | undefined;
   others: Widget[] = [];
   readError: Error | undefined;
@@ -55,7 +56,7 @@ class Bench {
       log: this.log,
       events: this.recorder,
       finalizer: new Finalizer(this.cluster, widgets, FINALIZER),
-      module: { sync, ...(remove && { remove }) },
+      module: { sync, hold: () => void this.held++, ...(remove && { remove }) },
       read: () => {
         if (this.readError) throw this.readError;
         return this.present;
@@ -319,6 +320,17 @@ describe('Reconciler', () => {
       expect(bench.happened).toEqual(['status']);
       expect(bench.condition('Suspended')?.status).toBe('True');
       expect(bench.present?.status?.lastHandledReconcileAt).toBeUndefined();
+    });
+
+    test.each([
+      ['suspended', { spec: { suspend: true } }, 1],
+      ['in dry-run', { metadata: { annotations: { [annotations.dryRun]: 'true' } } }, 1],
+      ['neither', {}, 0],
+    ])('its module ends what runs for a resource that is %s', async (_, fields, held) => {
+      const bench = new Bench(widget(fields));
+      bench.sync = () => Promise.resolve(stalled('DryRun', 'Would write.'));
+      await bench.reconcile();
+      expect(bench.held).toBe(held);
     });
 
     test('while suspended the status does not claim the new generation', async () => {

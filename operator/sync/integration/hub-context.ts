@@ -13,6 +13,9 @@ import { type FailureKind, RETRIES } from './retry';
 
 export type IntegrationResource = CustomResource & HubIntegration;
 
+/** Flows fail apart: those by which the hub asks for other credentials, and all others. */
+export type FlowClass = 'flow' | 'reauth';
+
 /** The failure of a flow. The same answers are not sent again before `retryAt`. */
 export interface Failure {
   readonly kind: FailureKind;
@@ -43,7 +46,7 @@ export interface Cached {
   operation?: Operation | undefined;
   /** `status.pendingFlow.startedAt` of the flow that this process is about to start. */
   startedAt?: string | undefined;
-  failure?: Failure | undefined;
+  readonly failures: Map<FlowClass, Failure>;
   /** The request of the hub for credentials that only a person can answer: its flow, the answers at that time, and why. */
   confirmation?: { readonly key: string; readonly message: string } | undefined;
   /** The removal of an entry. */
@@ -97,7 +100,7 @@ export class HubContext {
 
   of({ metadata: { uid } }: IntegrationResource): Cached {
     let cached = this.cached.get(uid);
-    if (!cached) this.cached.set(uid, (cached = { secrets: new Set() }));
+    if (!cached) this.cached.set(uid, (cached = { failures: new Map(), secrets: new Set() }));
     return cached;
   }
 
@@ -209,10 +212,11 @@ export class HubContext {
   private retry(): void {
     const now = this.services.clock.monotonic();
     for (const resource of this.resources()) {
-      const { failure } = this.of(resource);
+      const { failures } = this.of(resource);
+      const failure = failures.get('flow');
       if (!failure || !RETRIES[failure.kind].isSolvedByHub) continue;
       const retryAt = failure.count === 1 ? now : failure.failedAt + FLOW_RETRY_AFTER_EVENT;
-      this.of(resource).failure = { ...failure, retryAt: Math.min(failure.retryAt, Math.max(now, retryAt)) };
+      failures.set('flow', { ...failure, retryAt: Math.min(failure.retryAt, Math.max(now, retryAt)) });
       this.requeue(resource);
     }
   }

@@ -80,7 +80,7 @@ function created(
 }
 
 function applied(reconcile: IntegrationReconcile, operation: Operation, done: Applied): Outcome {
-  reconcile.cached.failure = undefined;
+  reconcile.cached.failures.clear();
   const status = appliedStatus(reconcile, operation, done);
   return inProgress(reconcile, undefined, 0, { ...status, rejectedHash: null }, adoptionEvents(done));
 }

@@ -2,7 +2,13 @@ import type { PendingFlow } from '../../kinds/integration';
 import { DEPENDENCY_REQUEUE } from '../../limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, type Stalled, stalled, type Waiting, waiting } from '../../runtime/outcome';
-import { DOMAIN_BUSY_REQUEUE, type Failure, type IntegrationResource, makesEntry } from './hub-context';
+import {
+  DOMAIN_BUSY_REQUEUE,
+  type Failure,
+  type FlowClass,
+  type IntegrationResource,
+  makesEntry,
+} from './hub-context';
 import type { IntegrationReconcile } from './integration-reconcile';
 import { Operation, type OperationResult } from './operation';
 import { type Circumstances, type FailureKind, isFinal, rejectionHash, RETRIES } from './retry';
@@ -17,7 +23,7 @@ export function stillFailed(
 ): Stalled | undefined {
   const { cached, clock, hashes, key, previous, status } = reconcile;
   const now = circumstances(reconcile, type);
-  const { failure } = cached;
+  const failure = cached.failures.get(classOf(type));
   if (failure?.hash === rejectionHash(failure?.kind ?? 'other', hashes, now, key)) {
     const after = failure.retryAt - clock.monotonic();
     return after > 0 ? failed(failure, after) : undefined;
@@ -51,14 +57,18 @@ export function recordFailure(
   const hash = rejectionHash(kind, hashes, circumstances(reconcile, operation.type), key);
   const failedAt = clock.monotonic();
   const retryAt = failedAt + RETRIES[kind].delay(count);
-  cached.failure = { kind, hash, configHash, reason, message, failedAt, retryAt, count };
+  const failure = { kind, hash, configHash, reason, message, failedAt, retryAt, count };
+  cached.failures.set(classOf(operation.type), failure);
   return { rejectedHash: isFinal(kind) ? hash : null };
 }
 
 /** Failures of the same answers in a row. */
-export function failuresBefore({ cached: { failure } }: IntegrationReconcile, { sent }: Operation): number {
+export function failuresBefore({ cached }: IntegrationReconcile, { sent, type }: Operation): number {
+  const failure = cached.failures.get(classOf(type));
   return failure?.configHash === sent.configHash ? failure.count : 0;
 }
+
+const classOf = (type: Operation['type']): FlowClass => (type === 'reauth' ? 'reauth' : 'flow');
 
 function circumstances(
   { discovered, entries, hub, resource, spec, version }: IntegrationReconcile,
@@ -70,7 +80,7 @@ function circumstances(
     ...ofDomain.map((entry) => `${entry.entry_id} ${entry.title} ${!hub.ownerOf(entry.entry_id, resource)}`),
     ...discovered.map(({ context }) => context.title_placeholders?.['name'] ?? context.source),
   ];
-  return { spec: [title, adopt, reconfigure, type === 'reauth'], version, existing: existing.sort() };
+  return { spec: [title, adopt, reconfigure, classOf(type)], version, existing: existing.sort() };
 }
 
 /** Starts flows whose end queues the resource again. */
@@ -110,9 +120,8 @@ export function inProgress(
   const details = { status: { ...(isNew && { pendingFlow: pending }), ...fields }, events };
   const delay = isNew ? 0 : after;
   // Another attempt at what has failed: the status stays until it comes to something else.
-  const { failure } = cached;
-  if (failure?.configHash === configHash)
-    return stalled(failure.reason, failure.message, { ...details, after: delay });
+  const failure = [...cached.failures.values()].find((each) => each.configHash === configHash);
+  if (failure) return stalled(failure.reason, failure.message, { ...details, after: delay });
   return waiting(
     'ConfigFlowInProgress',
     `The integration ${spec.domain} is being set up in the hub.`,

@@ -58,7 +58,7 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
     const hashes = hashAnswers(answers, key);
     const cached = hub.of(resource);
     if (context.forced) {
-      cached.failure = undefined;
+      cached.failures.clear();
       cached.confirmation = undefined;
     }
     const { rejectedHash, ...others } = resource.status ?? {};

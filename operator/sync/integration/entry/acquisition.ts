@@ -123,7 +123,7 @@ export function own(
   const { cached, clock, hub, resource } = reconcile;
   hub.recordOwner(resource, entry.entry_id);
   hub.releaseDomain(resource.metadata.uid);
-  cached.failure = undefined;
+  cached.failures.clear();
   const fields = {
     ...NO_ENTRY,
     entryID: entry.entry_id,

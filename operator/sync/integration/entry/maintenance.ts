@@ -91,7 +91,7 @@ export class EntryMaintenance {
       return inProgress(reconcile, operation, undefined, drift ? {} : seen, events);
     }
     if (person) return withStatus(person, seen);
-    cached.failure = undefined;
+    cached.failures.clear();
     // Answers that only moved in the spec have other ids.
     const moved = { ...recorded(before, key), ...appliedHash(before) };
     const fields = isDeepStrictEqual(before, applied) ? seen : { ...seen, ...moved };
@@ -113,7 +113,7 @@ export class EntryMaintenance {
     // Only rejected credentials concern another entry, too.
     const rejected = rejectionHash('rejected', hashes, { spec: [], version: '', existing: [] }, key);
     const isRejected = status.rejectedHash === rejected;
-    if (!isRejected) cached.failure = undefined;
+    if (!isRejected) cached.failures.clear();
     const fields = { ...NO_ENTRY, ...(isRejected && { rejectedHash: rejected }) };
     return inProgress(reconcile, undefined, 0, fields, events);
   }
