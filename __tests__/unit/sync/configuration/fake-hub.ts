@@ -165,7 +165,13 @@ export class FakeHub {
   operator(): Operator {
     const given = this.services();
     const accepted = new AcceptedConfigurations(given);
-    const pods = new PodReplacement(given);
+    const pods = new PodReplacement(given, {
+      restart: () => {
+        this.step('delete pod');
+        this.restart();
+        return Promise.resolve('deleted');
+      },
+    });
     const loads = new LoadJobs(given, accepted, pods);
     const contact = () => Promise.resolve({ client: this.client });
     const failedStarts = new FailedStarts(given, { contact }, accepted, pods);
@@ -410,9 +416,8 @@ export class FakeHub {
           ),
       },
       cluster: {
-        request: ({ method }) => {
-          this.step(method === 'DELETE' ? 'delete pod' : 'refresh');
-          if (method === 'DELETE') this.restart();
+        request: () => {
+          this.step('refresh');
           return Promise.resolve(undefined as never);
         },
       },
