@@ -4,13 +4,7 @@ import type { Services } from '../services';
 import { isRestartBegun } from './publish';
 
 /**
- * With these the Hub may not write its pod template: `InvalidSpec` can be of another object, such as the Ingress. With all
- * others it goes on, and the restart begins after its debounce.
- */
-const HOLDING: ReadonlySet<string> = new Set(['InvalidSpec', 'DowngradeRefused']);
-
-/**
- * The reason in the conditions of the Hub that keeps a decided restart from its beginning. Undefined: it has begun, or
+ * The reason in the status of the Hub that keeps a decided restart from its beginning. Undefined: it has begun, or
  * begins by itself.
  */
 export function restartHeldBy(
@@ -19,18 +13,7 @@ export function restartHeldBy(
   hub: Hub,
 ): string | undefined {
   if (isRestartBegun(services, resource)) return undefined;
-  const [ready, suspended, stalled] = ['Ready', 'Suspended', 'Stalled'].map((type) => conditionOf(hub, type));
+  const [ready, suspended] = ['Ready', 'Suspended'].map((type) => conditionOf(hub, type));
   if (suspended) return suspended.reason;
-  if (ready?.reason === 'DryRun') return ready.reason;
-  if (!stalled) return undefined;
-  return HOLDING.has(stalled.reason) || isClaimConflict(hub, stalled) ? stalled.reason : undefined;
-}
-
-/** `NameConflict` of an Ingress holds nothing back; that of the claim is in `StorageReady` as well. */
-function isClaimConflict(
-  hub: Hub,
-  { reason, message }: { readonly reason: string; readonly message: string },
-) {
-  const storage = conditionOf(hub, 'StorageReady');
-  return reason === 'NameConflict' && storage?.status === 'False' && message.startsWith(storage.message);
+  return ready?.reason === 'DryRun' ? ready.reason : hub.status?.restartHeld;
 }

@@ -15,6 +15,7 @@ import { dryRunOutcome } from '../dry-run';
 import type { HubClients } from '../hub-clients';
 import { hubErrorOutcome } from '../hub-errors';
 import { readGeneratedSecrets } from '../secrets/generated-secrets';
+import type { PodRestarts } from '../hub/workload/pod-restarts';
 import { secretsOfHub } from '../secrets/hub-resources';
 import { recorderUrl } from '../secrets/recorder-url';
 import type { Services } from '../services';
@@ -42,9 +43,13 @@ export interface ConfigurationModule {
 }
 
 /** Generates the hub's configuration into a ConfigMap, which needs no running hub, and loads it into one that runs. */
-export function configurationModule(services: Services, hubs: HubClients): ConfigurationModule {
+export function configurationModule(
+  services: Services,
+  hubs: HubClients,
+  restarts: PodRestarts,
+): ConfigurationModule {
   const accepted = new AcceptedConfigurations(services);
-  const pods = new PodReplacement(services);
+  const pods = new PodReplacement(services, restarts);
   const loads = new LoadJobs(services, accepted, pods);
   const hubReturn = new HubReturn(services);
   const online = new OnlineConfigurations(services, accepted, pods, loads, hubReturn);

@@ -1,9 +1,8 @@
 import type { Hub } from '../../kinds';
 import { operatorAnnotations } from '../../kinds/annotations';
 import { objectNames } from '../../kinds/object-names';
-import { isConflict, isNotFound } from '../../runtime/api-errors';
-import { pathOf } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
+import type { PodRestarts } from '../hub/workload/pod-restarts';
 import { PerHub } from '../per-hub';
 import type { Services } from '../services';
 import type { RestartHashes } from './publish';
@@ -13,7 +12,10 @@ export class PodReplacement {
   /** The last replacement: why, and the uid of the pod that was to go. */
   private readonly replaced: PerHub<{ readonly reason: string; readonly pod: string }>;
 
-  constructor(private readonly services: Pick<Services, 'cache' | 'cluster' | 'log'>) {
+  constructor(
+    private readonly services: Pick<Services, 'cache'>,
+    private readonly restarts: Pick<PodRestarts, 'restart'>,
+  ) {
     this.replaced = new PerHub(services.cache);
   }
 
@@ -28,26 +30,15 @@ export class PodReplacement {
 
   /** @returns false: it was replaced for this reason before */
   async replace(hub: Hub, reason: string): Promise<boolean> {
-    const { cluster, log } = this.services;
-    const { namespace, name } = hub.metadata;
     const pod = this.podOf(hub);
     if (!pod || pod.metadata.uid === undefined || pod.metadata.deletionTimestamp) return true;
     const { uid } = pod.metadata;
     const before = this.replaced.get(hub);
     // The pod that was to go may still be there: the request for it has failed, or the cache does not show that it goes.
     if (before?.reason === reason && before.pod !== uid) return false;
-    this.replaced.set(hub, { reason, pod: uid });
-    const fields = { kind: hub.kind, namespace, name, pod: pod.metadata.name, reason };
-    log.warn(fields, 'deleting the pod of a hub that has to read its configuration at a start');
-    try {
-      await cluster.request({
-        method: 'DELETE',
-        path: pathOf(builtin.Pod, namespace, pod.metadata.name),
-        body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } },
-      });
-    } catch (error) {
-      if (!isNotFound(error) && !isConflict(error)) throw error; // it is gone already
-    }
+    // Otherwise a rollout replaces the pod, or it is too early.
+    if ((await this.restarts.restart(hub, pod, reason)) === 'deleted')
+      this.replaced.set(hub, { reason, pod: uid });
     return true;
   }
 

@@ -2,7 +2,7 @@ import { objectNames } from '../../kinds/object-names';
 import { builtin } from '../../runtime/types';
 import { hubRedactor } from '../hub-secrets';
 import type { Pod } from '../hub/pod';
-import { CONTENT_HASH, NOT_LOADED, PREPARE_CONTAINER } from '../hub/init-containers';
+import { type PrepareReport, prepareReport } from '../hub/termination-messages';
 import type { Services } from '../services';
 import type { MarkerVariables } from './content-marker';
 
@@ -20,11 +20,11 @@ export async function startVerdict(
   namespace: string,
   hub: string,
 ): Promise<StartVerdict | undefined> {
-  const message = verdictOf(services, namespace, hub);
-  if (!message?.startsWith(NOT_LOADED)) return undefined;
-  const { text, marker } = read(message);
+  const report = reportOf(services, namespace, hub);
+  if (report?.result !== 'replaced' && report?.result !== 'refused') return undefined;
   const redact = await hubRedactor(services, { metadata: { namespace, name: hub } });
-  return { marker: marker ?? { configuration: '' }, message: redact(text.trim()) };
+  const message = report.problems.map(({ text }) => redact(text)).join('\n');
+  return { marker: report.content ?? { configuration: '' }, message };
 }
 
 /** The content that the present pod started with. Undefined: another one, or the pod has not got that far. */
@@ -33,25 +33,14 @@ export function startedContent(
   namespace: string,
   hub: string,
 ): MarkerVariables | undefined {
-  const message = verdictOf(services, namespace, hub);
-  return message === undefined || message.startsWith(NOT_LOADED) ? undefined : read(message).marker;
+  const report = reportOf(services, namespace, hub);
+  return report?.result === 'loaded' || report?.result === 'unchanged' ? report.content : undefined;
 }
 
-function verdictOf({ cache }: Pick<Services, 'cache'>, namespace: string, hub: string): string | undefined {
-  const pod = cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(hub).pod);
-  const container = pod?.status?.initContainerStatuses?.find(({ name }) => name === PREPARE_CONTAINER);
-  return (container?.state?.terminated ?? container?.lastState?.terminated)?.message;
-}
-
-function read(message: string): { readonly text: string; readonly marker: MarkerVariables | undefined } {
-  const at = message.lastIndexOf(`\n${CONTENT_HASH}`);
-  if (at < 0) return { text: message, marker: undefined };
-  const [configuration = '', secrets] = message
-    .slice(at + 1 + CONTENT_HASH.length)
-    .trim()
-    .split(' ');
-  return {
-    text: message.slice(0, at),
-    marker: { configuration, ...(secrets !== undefined && { secrets }) },
-  };
+function reportOf(
+  { cache }: Pick<Services, 'cache'>,
+  namespace: string,
+  hub: string,
+): PrepareReport | undefined {
+  return prepareReport(cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(hub).pod));
 }

@@ -34,6 +34,15 @@ interface ConfigMap {
   readonly data: Record<string, string>;
 }
 
+/** The termination message of `prepare-config`. */
+export const prepareMessage = (result: string, content: object, ...problems: readonly string[]) =>
+  JSON.stringify({
+    result,
+    version: '2026.11.0',
+    content,
+    problems: problems.map((text) => ({ kind: 'error', text })),
+  });
+
 /** A process of the operator. */
 export interface Operator {
   sync(desired: DesiredContent, forced?: boolean): Promise<Outcome>;
@@ -96,7 +105,7 @@ export class FakeHub {
   private pods = 0;
   private podCreated = '';
   /** The hashes in the verdict of `prepare-config`. */
-  private begunWith = '';
+  private begunWith: Readonly<Record<string, unknown>> = {};
   private version = 0;
   private killAt = Infinity;
   private steps = 0;
@@ -156,7 +165,13 @@ export class FakeHub {
   operator(): Operator {
     const given = this.services();
     const accepted = new AcceptedConfigurations(given);
-    const pods = new PodReplacement(given);
+    const pods = new PodReplacement(given, {
+      restart: () => {
+        this.step('delete pod');
+        this.restart();
+        return Promise.resolve('deleted');
+      },
+    });
     const loads = new LoadJobs(given, accepted, pods);
     const contact = () => Promise.resolve({ client: this.client });
     const failedStarts = new FailedStarts(given, { contact }, accepted, pods);
@@ -305,7 +320,7 @@ export class FakeHub {
   restart(): void {
     this.pods += 1;
     this.podCreated = timestamp(this.clock.now());
-    this.begunWith = Object.values(this.mountedMarker).join(' ');
+    this.begunWith = this.mountedMarker;
     this.readsOldFiles = false;
     this.verdict = undefined;
     this.restartProcess();
@@ -370,7 +385,7 @@ export class FakeHub {
             state: {
               terminated: {
                 exitCode: 0,
-                message: this.verdict ?? `The configuration was checked.\ncontent ${this.begunWith}`,
+                message: this.verdict ?? prepareMessage('loaded', this.begunWith),
               },
             },
           },
@@ -401,9 +416,8 @@ export class FakeHub {
           ),
       },
       cluster: {
-        request: ({ method }) => {
-          this.step(method === 'DELETE' ? 'delete pod' : 'refresh');
-          if (method === 'DELETE') this.restart();
+        request: () => {
+          this.step('refresh');
           return Promise.resolve(undefined as never);
         },
       },
