@@ -5,11 +5,11 @@ import { isInRecoveryMode } from '../../kinds/hub';
 import type { HubClients } from '../hub-clients';
 import type { Services } from '../services';
 import { SECRETS_HASH_KEY } from '../secrets/secrets-yaml';
-import type { Accepted, AcceptedConfigurations } from './accepted-configuration';
-import { type Content, isSameMarker } from './configuration-content';
-import type { LastGood } from './last-good-configuration';
+import type { Accepted, AcceptedConfigurations } from './record/accepted-configuration';
+import { type Content, isSameMarker } from './generate/configuration-content';
+import type { LastGood } from './record/last-good-configuration';
 import type { PodReplacement } from './pod-replacement';
-import { publishConfiguration, publishedConfiguration } from './publish';
+import { publishConfiguration, publishedConfiguration } from './record/publish';
 
 /**
  * Brings back the last good configuration when the hub came up in recovery mode with one that its check accepts, such as

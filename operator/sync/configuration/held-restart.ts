@@ -1,7 +1,7 @@
 import type { Hub, HubConfiguration } from '../../kinds';
 import { conditionOf } from '../../runtime/conditions';
 import type { Services } from '../services';
-import { isRestartBegun } from './publish';
+import { isRestartBegun } from './record/publish';
 
 /**
  * With these the Hub may not write its pod template: `InvalidSpec` can be of another object, such as the Ingress. With all

@@ -4,16 +4,16 @@ import { DEPENDENCY_REQUEUE } from '../../limits';
 import { conditionOf } from '../../runtime/conditions';
 import type { Outcome } from '../../runtime/outcome';
 import type { Services } from '../services';
-import type { Accepted, AcceptedConfigurations } from './accepted-configuration';
-import { addedFiles, type Content, isSameMarker } from './configuration-content';
+import type { Accepted, AcceptedConfigurations } from './record/accepted-configuration';
+import { addedFiles, type Content, isSameMarker } from './generate/configuration-content';
 import type { FailedStarts } from './failed-starts';
 import { restartHeldBy } from './held-restart';
 import type { HubReturn } from './hub-return';
-import type { DesiredContent } from './load-jobs';
-import { Outcomes } from './conditions';
+import type { DesiredContent } from './load/load-jobs';
+import { Outcomes } from './record/conditions';
 import type { PodReplacement } from './pod-replacement';
-import { isRestartPublished, publishConfiguration, type Published, publishedConfiguration } from './publish';
-import { decideReload } from './reload-decision';
+import { isRestartPublished, publishConfiguration, type Published, publishedConfiguration } from './record/publish';
+import { decideReload } from './load/reload-decision';
 import { type StartVerdict, startVerdict } from './start-verdict';
 
 /** Interval of the check whether the hub has had its time to return, in milliseconds. */

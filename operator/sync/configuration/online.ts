@@ -7,14 +7,14 @@ import { conditionOf } from '../../runtime/conditions';
 import type { Outcome } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Services } from '../services';
-import type { Accepted, AcceptedConfigurations, SentSettings } from './accepted-configuration';
-import { isSameMarker } from './configuration-content';
+import type { Accepted, AcceptedConfigurations, SentSettings } from './record/accepted-configuration';
+import { isSameMarker } from './generate/configuration-content';
 import { restartHeldBy } from './held-restart';
-import { syncHttpSettings } from './http-settings';
+import { syncHttpSettings } from './load/http-settings';
 import type { HubReturn } from './hub-return';
-import type { LoadResult } from './hub-loader';
-import type { LoadJobs, DesiredContent } from './load-jobs';
-import { Outcomes, withHttp } from './conditions';
+import type { LoadResult } from './load/hub-loader';
+import type { LoadJobs, DesiredContent } from './load/load-jobs';
+import { Outcomes, withHttp } from './record/conditions';
 import type { PodReplacement } from './pod-replacement';
 import {
   isRestartPublished,
@@ -22,9 +22,9 @@ import {
   publishedConfiguration,
   publishWithoutRestart,
   type RestartHashes,
-} from './publish';
-import type { ReloadPolicy } from './reload-decision';
-import { readMarker } from './verify-content';
+} from './record/publish';
+import type { ReloadPolicy } from './load/reload-decision';
+import { readMarker } from './load/verify-content';
 import { startVerdict } from './start-verdict';
 
 /** Brings a configuration into a hub that can be used. */

@@ -6,7 +6,7 @@ import { pathOf } from '../../runtime/objects';
 import { builtin } from '../../runtime/types';
 import { PerHub } from '../per-hub';
 import type { Services } from '../services';
-import type { RestartHashes } from './publish';
+import type { RestartHashes } from './record/publish';
 
 /** Restarts hubs for which no template changes, by the deletion of their pod: once for each reason. */
 export class PodReplacement {

@@ -5,11 +5,11 @@ import { builtin } from '../../runtime/types';
 import type { Pod } from '../hub/pod';
 import { HUB_CONTAINER } from '../hub/owned-objects';
 import type { Services } from '../services';
-import type { Accepted, AcceptedConfigurations } from './accepted-configuration';
-import { type Content, isSameMarker } from './configuration-content';
-import type { HubConfigMap } from './hub-config-map';
-import type { MarkerVariables } from './content-marker';
-import { HASH_FILE, type RestartHashes } from './publish';
+import type { Accepted, AcceptedConfigurations } from './record/accepted-configuration';
+import { type Content, isSameMarker } from './generate/configuration-content';
+import type { HubConfigMap } from './record/hub-config-map';
+import type { MarkerVariables } from './generate/content-marker';
+import { HASH_FILE, type RestartHashes } from './record/publish';
 import { startedContent } from './start-verdict';
 
 export interface HubStart {

@@ -4,7 +4,7 @@ import { hubRedactor } from '../hub-secrets';
 import type { Pod } from '../hub/pod';
 import { CONTENT_HASH, NOT_LOADED, PREPARE_CONTAINER } from '../hub/init-containers';
 import type { Services } from '../services';
-import type { MarkerVariables } from './content-marker';
+import type { MarkerVariables } from './generate/content-marker';
 
 /** The problem of a configuration that `prepare-config` rejected at the start of the present pod. */
 export interface StartVerdict {

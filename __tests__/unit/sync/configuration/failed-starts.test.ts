@@ -1,4 +1,4 @@
-import type { DesiredContent } from '../../../../operator/sync/configuration/load-jobs';
+import type { DesiredContent } from '../../../../operator/sync/configuration/load/load-jobs';
 import { ManualClock } from '../../manual-clock';
 import { FakeHub } from './fake-hub';
 

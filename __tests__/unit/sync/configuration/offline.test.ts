@@ -1,7 +1,7 @@
 import type { Hub, HubConfiguration } from '../../../../operator/kinds';
 import { waiting } from '../../../../operator/runtime/outcome';
-import type { Accepted } from '../../../../operator/sync/configuration/accepted-configuration';
-import type { ReloadStrategy } from '../../../../operator/sync/configuration/reload-decision';
+import type { Accepted } from '../../../../operator/sync/configuration/record/accepted-configuration';
+import type { ReloadStrategy } from '../../../../operator/sync/configuration/load/reload-decision';
 import { HubReturn } from '../../../../operator/sync/configuration/hub-return';
 import { OfflineConfigurations } from '../../../../operator/sync/configuration/offline';
 import { ManualClock } from '../../manual-clock';

@@ -1,6 +1,6 @@
-import type { ReloadStrategy } from '../../../../operator/sync/configuration/reload-decision';
-import type { Files } from '../../../../operator/sync/configuration/config-files';
-import type { DesiredContent } from '../../../../operator/sync/configuration/load-jobs';
+import type { ReloadStrategy } from '../../../../operator/sync/configuration/load/reload-decision';
+import type { Files } from '../../../../operator/sync/configuration/generate/config-files';
+import type { DesiredContent } from '../../../../operator/sync/configuration/load/load-jobs';
 import { NOT_LOADED } from '../../../../operator/sync/hub/init-containers';
 import { ManualClock } from '../../manual-clock';
 import { FakeHub } from './fake-hub';
