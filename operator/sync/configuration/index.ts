@@ -18,16 +18,12 @@ import { readGeneratedSecrets } from '../secrets/generated-secrets';
 import { secretsOfHub } from '../secrets/hub-resources';
 import { recorderUrl } from '../secrets/recorder-url';
 import type { Services } from '../services';
-import { AcceptedConfigurations } from './record/accepted-configuration';
 import { type Content, contentOf } from './generate/configuration-content';
-import { FailedStarts } from './failed-starts';
 import { configurationSource } from './generate/generate';
-import { HubReturn } from './hub-return';
 import { LoadJobs } from './load/load-jobs';
+import { ConfigurationReconciler } from './reconcile';
+import { ConfigurationRecords } from './record/record';
 import { missingSecrets } from './generate/missing-secrets';
-import { OfflineConfigurations } from './offline';
-import { OnlineConfigurations } from './online';
-import { PodReplacement } from './pod-replacement';
 import { publishConfiguration } from './record/publish';
 import { ensureRecorderSecret, type MissingUrl } from './generate/recorder-secret';
 import { GeneratedConfigurationCache } from './generate/generated-configuration-cache';
@@ -43,13 +39,9 @@ export interface ConfigurationModule {
 
 /** Generates the hub's configuration into a ConfigMap, which needs no running hub, and loads it into one that runs. */
 export function configurationModule(services: Services, hubs: HubClients): ConfigurationModule {
-  const accepted = new AcceptedConfigurations(services);
-  const pods = new PodReplacement(services);
-  const loads = new LoadJobs(services, accepted, pods);
-  const hubReturn = new HubReturn(services);
-  const online = new OnlineConfigurations(services, accepted, pods, loads, hubReturn);
-  const failedStarts = new FailedStarts(services, hubs, accepted, pods);
-  const offline = new OfflineConfigurations(services, accepted, pods, failedStarts, hubReturn);
+  const records = new ConfigurationRecords(services);
+  const loads = new LoadJobs(services, records);
+  const reconciler = new ConfigurationReconciler(services, hubs, records, loads);
   const generation = new GeneratedConfigurationCache(services);
 
   async function deliver(resource: HubConfiguration, context: ReconcileContext): Promise<Outcome> {
@@ -62,7 +54,7 @@ export function configurationModule(services: Services, hubs: HubClients): Confi
     try {
       if ('outcome' in prepared) {
         if ('outcome' in reached) return prepared.outcome;
-        return await online.syncInvalid(prepared.outcome, { strategy }, reached.hub, reached.client, context);
+        return await reconciler.syncInvalid(prepared.outcome, { strategy }, reached, context.forced);
       }
       const { content, events } = prepared;
       const desired = {
@@ -70,10 +62,9 @@ export function configurationModule(services: Services, hubs: HubClients): Confi
         content,
         policy: { strategy, autoRestart: autoRestartOf(services, resource) },
       };
-      const outcome =
-        'outcome' in reached
-          ? await offline.sync(desired, hubs.find(namespace, name), reached.outcome, context.forced)
-          : await online.sync(desired, reached.hub, reached.client, context);
+      const access =
+        'outcome' in reached ? { hub: hubs.find(namespace, name), unusable: reached.outcome } : reached;
+      const outcome = await reconciler.sync(desired, access, context.forced);
       return withEvents(outcome, events);
     } catch (error) {
       if ('outcome' in prepared) {

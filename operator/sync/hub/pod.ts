@@ -12,7 +12,7 @@ export interface ContainerStatus {
   readonly restartCount?: number;
   readonly state?: {
     readonly waiting?: { readonly reason?: string; readonly message?: string };
-    readonly running?: object;
+    readonly running?: { readonly startedAt?: string };
     readonly terminated?: TerminatedState;
   };
   readonly lastState?: { readonly terminated?: TerminatedState };

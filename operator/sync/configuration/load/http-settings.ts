@@ -7,7 +7,7 @@ import type { HubClient } from '../../../client/hub-client';
 import { configureHttp, promoteHttp, readHttpConfig } from '../../../client/http-settings';
 import { HTTP_SETTINGS_ATTEMPTS } from '../../../limits';
 import type { ConditionValue } from '../../../runtime/outcome';
-import type { SentSettings } from '../record/accepted-configuration';
+import type { SentSettings } from '../record/record';
 import { readHttpSection } from '../generate/http-section';
 import type { ReloadStrategy } from './reload-decision';
 import type { Files } from '../generate/config-files';

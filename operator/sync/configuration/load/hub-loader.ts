@@ -2,249 +2,238 @@ import { timestamp } from '../../../clock';
 import type { HubClient } from '../../../client/hub-client';
 import { HubUnreachable } from '../../../client/errors';
 import { hubStartId } from '../../../client/hub-start-id';
+import { readLog } from '../../../client/log-records';
 import type { Redact } from '../../../client/redact';
 import { listServices } from '../../../client/services';
-import type { Hub, HubConfiguration } from '../../../kinds';
-import type { Services } from '../../services';
+import type { HubConfiguration } from '../../../kinds';
 import { isLower } from '../../hub/workload/downgrade';
-import type { Accepted, AcceptedConfigurations, LastLoad, LoadMethod } from '../record/accepted-configuration';
-import { checkInHub, problemOf } from './check';
+import type { Services } from '../../services';
 import { addedFiles, type Content } from '../generate/configuration-content';
 import type { MarkerVariables } from '../generate/content-marker';
-import {
-  isRestartPublished,
-  publishConfiguration,
-  publishWithoutRestart,
-  type RestartHashes,
-} from '../record/publish';
-import { decideReload, type HubCapabilities, type ReloadPolicy } from './reload-decision';
-import { reloadSections } from './reload-sections';
 import type { Sections } from '../generate/sections';
-import { RunningContents } from '../running-content';
-import { readMarker, REFRESH_DURATION, verifyContent } from './verify-content';
+import type { Known } from '../record/decide';
+import { publishConfiguration, publishWithoutRestart, type RestartHashes } from '../record/publish';
+import type { ConfigurationRecord, ConfigurationRecords, LastLoad, LoadMethod } from '../record/record';
+import { checkInHub, newLines, problemOf } from './check';
+import { leftOutBetween } from './left-out';
+import { decideReload, type HubCapabilities, type ReloadPolicy, type SectionReload } from './reload-decision';
+import { reloadSections } from './reload-sections';
+import { RunningContents, type RunningHub } from './running-content';
+import { REFRESH_DURATION, verifyContent, type Verification } from './verify-content';
 
 /** Home Assistant ignores `http:` in `configuration.yaml` from this version on. */
 const HTTP_BY_API = '2026.8.0';
 
-export interface LoadJob {
-  readonly resource: HubConfiguration;
-  readonly hub: Hub;
+export interface LoadJob extends RunningHub {
+  readonly known: Known;
   readonly client: HubClient;
-  readonly content: Content;
-  readonly accepted: Accepted | undefined;
   readonly policy: ReloadPolicy;
   readonly redact: Redact;
-  /** The pod started with the last good copy on its volume, and does not read the mounted files. */
-  readonly fellBack: boolean;
-  /** Whether the present pod was started for this decision. */
-  readonly isPodOf: (restart: RestartHashes) => boolean;
   /** Whether the resource or the secrets have changed since. */
   readonly hasChanged: () => Promise<boolean>;
-  /** Whether a restart is left to the next load, since the content has changed. */
-  readonly shouldDelayRestart: () => Promise<boolean>;
   /** Throws when the resource was deleted or suspended meanwhile. */
   readonly assertStillDesired: () => void;
 }
 
 export type LoadResult =
   /** The hub has loaded the content, but for what `pending` names. */
-  | {
-      readonly type: 'loaded';
-      readonly pending: readonly string[];
-      /** Nothing was loaded: these are linked when the pod starts. */
-      readonly newFiles?: readonly string[];
-    }
-  /** The check accepted the content, and these sections need a restart. */
-  | {
-      readonly type: 'restart';
-      readonly because: readonly string[];
-      /** The start of the hub that is to end. */
-      readonly startId: string;
-    }
-  /** The check rejected the content; the one before is back. */
+  | { readonly type: 'loaded'; readonly pending: readonly string[] }
+  /** Nothing was loaded: these files are linked when the pod starts. */
+  | { readonly type: 'new-files'; readonly names: readonly string[] }
+  /** These sections need a restart, which is published unless the Hub cannot begin with one. */
+  | { readonly type: 'restart'; readonly because: readonly string[] }
+  /** The hub rejected the content; the one before is back. */
   | { readonly type: 'rejected'; readonly problem: string }
   /** A service failed and only a restart is left, which the strategy does not allow. */
   | { readonly type: 'failed'; readonly sections: readonly string[]; readonly message: string }
   /** In this start, the hub does not read the files that its pod mounts. */
-  | { readonly type: 'unseen'; readonly startId: string };
+  | { readonly type: 'unseen' };
 
 type LoadServices = Pick<Services, 'applier' | 'cache' | 'cluster' | 'clock' | 'log'>;
 
 /**
  * Loads a content into a hub that runs (rules.md, "Reload or restart"): write, have it checked, have it read, reload what
- * changed. Each step may be the last one of this process: repeated from the beginning it leads to the same end.
+ * changed, and look what the hub made of it. Each step may be the last one of this process: repeated from the beginning it
+ * leads to the same end.
  */
 export class HubLoader {
   private readonly running: RunningContents;
 
   constructor(
     private readonly services: LoadServices,
-    private readonly accepted: AcceptedConfigurations,
+    private readonly records: ConfigurationRecords,
   ) {
-    this.running = new RunningContents(services, accepted);
+    this.running = new RunningContents(services, records);
   }
 
   async load(job: LoadJob, signal: AbortSignal): Promise<LoadResult> {
-    const startId = await hubStartId(job.client.connection);
-    const start = { ...job, startId, marker: await readMarker(job.client) };
-    if (this.running.hasLoaded(start)) return this.adopt(job, startId);
-    const running = job.fellBack ? undefined : await this.running.find(start);
-    if (!running) return this.loadByRestart(job, startId);
-    return this.exchange(job, running, startId, signal);
+    if (job.known === 'Begun' || job.known === 'InUse') return this.adopt(job);
+    const running = await this.running.find(job, () => this.capabilities(job));
+    return running ? this.exchange(job, running, signal) : this.loadByRestart(job);
   }
 
-  /** The hub has started with the content: all of it is loaded, unless the check finds fault with it. */
-  private async adopt(job: LoadJob, startId: string): Promise<LoadResult> {
-    const { hub, client, content, accepted, redact } = job;
-    const result = await checkInHub(client, redact, accepted?.warnings ?? '');
+  /** The hub has started with the content: all of it is loaded, but what the hub says to have left out. */
+  private async adopt(job: LoadJob): Promise<LoadResult> {
+    const { hub, client, content, record, observed, redact, known } = job;
+    const { files, marker, sections: loaded } = content;
+    const result = await checkInHub({ client, redact, files }, '');
     const problem = problemOf(result);
     if (result.errors) return { type: 'rejected', problem: problem! };
-    // It runs, without the sections that the check warns of: nothing is gained by going back.
-    const { files, marker, sections: loaded } = content;
-    await this.accepted.set(hub, {
+    const isLoadedBefore =
+      record?.marker.configuration === marker.configuration && record.pending.length === 0;
+    const atStart = known === 'Begun' ? leftOutBetween([], await readLog(client), files).join('\n') : '';
+    const logged = newLines(redact(client.rest.redact(atStart)), result.warnings);
+    await this.records.set(hub, {
       files,
       marker,
       loaded,
       pending: [],
-      mustRestart: false,
-      startId,
-      warnings: result.warnings,
-      sentSettings: accepted?.sentSettings,
-      lastLoad: this.loadedNow('restart'),
+      start: observed.start,
+      warnings: [result.warnings, logged].filter(Boolean).join('\n'),
+      sentSettings: record?.sentSettings,
+      lastLoad: isLoadedBefore && record.lastLoad ? record.lastLoad : this.loadedNow('restart'),
     });
     await this.publish(job.resource, content);
-    return problem ? { type: 'rejected', problem } : { type: 'loaded', pending: [] };
+    return { type: 'loaded', pending: [] };
   }
 
   /** The loaded configuration is unknown, so nothing can be compared: a start of the pod checks and loads all of it. */
-  private async loadByRestart(
-    { resource, content, accepted, policy, isPodOf }: LoadJob,
-    startId: string,
-  ): Promise<LoadResult> {
-    const isKnown = accepted !== undefined || isPodOf(content.restart);
-    if (isKnown && isRestartPublished(this.services, resource, content.restart))
-      // The Hub may not have copied the decision yet: another restart would follow.
-      return isPodOf(content.restart)
-        ? { type: 'unseen', startId }
-        : { type: 'restart', because: [], startId };
+  private async loadByRestart(job: LoadJob): Promise<LoadResult> {
+    const { resource, content, policy } = job;
     if (policy.strategy === 'hot-reload') {
       await this.publish(resource, content);
-      return { type: 'unseen', startId };
+      return { type: 'unseen' };
     }
-    await this.publish(resource, content, content.restart);
-    return { type: 'restart', because: [], startId };
+    return this.restart(job, []);
   }
 
-  private async exchange(
+  /** A restart that the Hub cannot begin with would leave files to a hub that restarts by itself. */
+  private async restart(
+    { resource, content, observed }: LoadJob,
+    because: readonly string[],
+  ): Promise<LoadResult> {
+    if (observed.heldBy === undefined) await this.publish(resource, content, content.restart);
+    return { type: 'restart', because };
+  }
+
+  private async exchange(job: LoadJob, base: ConfigurationRecord, signal: AbortSignal): Promise<LoadResult> {
+    const { client, content, resource, observed } = job;
+    // A new file is linked into the hub's directory when the pod starts, and not before.
+    const added = addedFiles(base.files, content.files);
+    if (added.length > 0) {
+      if (job.policy.strategy !== 'hot-reload') return this.restart(job, added);
+      // It may have been written while the hub did not answer. A hub that restarts by itself could not read it.
+      await this.publish(resource, base);
+      return { type: 'new-files', names: added };
+    }
+    job.assertStillDesired();
+    await this.publish(resource, content);
+    // Warnings of the former files are known, but a changed secret may be the cause of one.
+    const rejectAfter = content.marker.secrets === base.marker.secrets ? 0 : REFRESH_DURATION;
+    const shown = await this.verify(job, content, { knownWarnings: base.warnings, rejectAfter }, signal);
+    if (shown.type === 'rejected') return this.reject(job, base, shown, [], signal);
+    if (shown.type === 'unseen') return shown;
+    if ((await hubStartId(client.connection)) !== observed.start.id)
+      throw new HubUnreachable('the hub was restarted while it loaded the configuration');
+    return this.reload(job, base, shown.warnings, signal);
+  }
+
+  private async reload(
     job: LoadJob,
-    accepted: Accepted,
-    startId: string,
+    base: ConfigurationRecord,
+    warnings: string,
     signal: AbortSignal,
   ): Promise<LoadResult> {
-    const { hub, client, content, resource, redact } = job;
-    // A new file is linked into the hub's directory when the pod starts, and not before.
-    const added = addedFiles(accepted.files, content.files);
-    if (added.length > 0) {
-      if (job.policy.strategy === 'hot-reload') {
-        // It may have been written while the hub did not answer. A hub that restarts by itself could not read it.
-        await this.publish(resource, accepted);
-        return { type: 'loaded', pending: [], newFiles: added };
-      }
-      await this.publish(resource, content, content.restart);
-      return { type: 'restart', because: added, startId };
-    }
-    job.assertStillDesired();
-    await this.accepted.recordLastGood(hub, accepted);
-    await this.publish(resource, content);
-    const shown = await verifyContent(
-      this.services,
-      {
-        hub,
-        client,
-        marker: content.marker,
-        knownWarnings: accepted.warnings,
-        redact,
-        hasChanged: job.hasChanged,
-        // Those of the accepted files are good; secrets are no part of them.
-        rejectAfter: content.marker.secrets === accepted.marker.secrets ? 0 : REFRESH_DURATION,
-      },
-      signal,
-    );
-    if (shown.type === 'rejected') return this.reject({ ...job, accepted }, shown.problem);
-    if (shown.type === 'unseen') return { ...shown, startId };
-    if ((await hubStartId(client.connection)) !== startId)
-      throw new HubUnreachable('the hub was restarted while it loaded the configuration');
-    return this.reload(job, { ...accepted, startId, warnings: shown.warnings, rejected: undefined }, signal);
-  }
-
-  private async reload(job: LoadJob, accepted: Accepted, signal: AbortSignal): Promise<LoadResult> {
-    const { client, content, hub, policy } = job;
+    const { client, content, hub, policy, redact, observed } = job;
     const { files, marker, sections: after } = content;
-    const before = accepted.loaded;
     job.assertStillDesired();
-    const decision = decideReload(policy, before, after, await this.capabilities(job));
-    const accept = (loaded: Sections, pending: readonly string[], fields: Partial<Accepted> = {}) =>
-      this.accepted.set(hub, { ...accepted, files, marker, loaded, pending, mustRestart: false, ...fields });
-    const restart = async (loaded: Sections, because: readonly string[]): Promise<LoadResult> => {
-      // Accepted first: after a crash in between, the pending sections lead to the restart.
-      await accept(loaded, because, { mustRestart: true });
-      if (!(await job.shouldDelayRestart())) await this.publish(job.resource, content, content.restart);
-      return { type: 'restart', because, startId: accepted.startId };
-    };
-    if (decision.type === 'restart') return restart(before, decision.because);
+    const decision = decideReload(policy, base.loaded, after, await this.capabilities(job));
+    const accept = (pending: readonly string[], method: LoadMethod) =>
+      this.records.set(hub, {
+        ...base,
+        files,
+        marker,
+        loaded: withFormer(after, base.loaded, pending),
+        pending: [...pending].sort(),
+        start: observed.start,
+        warnings,
+        rejected: undefined,
+        replacedPod: undefined,
+        lastLoad: method === 'hot-reload' || pending.length === 0 ? this.loadedNow(method) : base.lastLoad,
+      });
+    if (decision.type === 'restart') return this.restart(job, decision.because);
     // Before the end of the load, which holds a rollout back.
     await publishWithoutRestart(this.services, job.resource, { files, hash: marker.configuration });
     if (decision.type === 'nothing') {
-      await accept(after, [], { lastLoad: this.loadedNow('none') });
+      await accept([], 'none');
       return { type: 'loaded', pending: [] };
     }
-    const change = { before: accepted.files, after: files };
-    const reloaded = decision.reloads.flatMap(({ sections }) => sections);
-    // Before the first service: after a crash it is not known which of them the hub has loaded.
-    if (reloaded.length > 0)
-      await accept(
-        withUnknown(withFormer(after, before, decision.pending), reloaded),
-        [...reloaded, ...decision.pending].sort(),
-      );
+    const before = await readLog(client);
+    const change = { before: base.files, after: files };
     const failure = await reloadSections(this.services, client, decision.reloads, change, signal);
-    const loaded = withFormer(after, before, [...decision.pending, ...(failure?.sections ?? [])]);
-    if (failure && policy.strategy === 'auto') return restart(loaded, failure.sections);
-    const pending = [...decision.pending, ...(failure?.sections ?? [])].sort();
-    await accept(loaded, pending, reloaded.length > 0 ? { lastLoad: this.loadedNow('hot-reload') } : {});
-    return failure ? { type: 'failed', ...failure } : { type: 'loaded', pending };
+    const leftOut = leftOutBetween(before, await readLog(client), files).join('\n');
+    const problem = newLines(redact(client.rest.redact(leftOut)), warnings);
+    if (problem) return this.reject(job, base, { problem, isWarning: true }, decision.reloads, signal);
+    if (failure && policy.strategy === 'auto') return this.restart(job, failure.sections);
+    const pending = [...decision.pending, ...(failure?.sections ?? [])];
+    await accept(pending, decision.reloads.length > 0 ? 'hot-reload' : 'none');
+    return failure ? { type: 'failed', ...failure } : { type: 'loaded', pending: [...pending].sort() };
   }
 
-  /** Puts the accepted content back. The hub has loaded nothing of the other one but scripts, if anything. */
+  /**
+   * Puts the former content back, and reloads what was loaded of the other one, so that what ran runs.
+   *
+   * @param reloads of the rejected content
+   */
   private async reject(
-    { resource, accepted, hub, client, redact, content, hasChanged }: LoadJob,
-    problem: string,
+    job: LoadJob,
+    base: ConfigurationRecord,
+    { problem, isWarning }: { readonly problem: string; readonly isWarning: boolean },
+    reloads: readonly SectionReload[],
+    signal: AbortSignal,
   ): Promise<LoadResult> {
-    if (accepted) {
-      await this.accepted.set(hub, { ...accepted, rejected: content.marker });
-      await this.publish(resource, accepted);
-      const marker = withSecretsOf(accepted.marker, content.marker);
-      const { warnings: knownWarnings } = accepted;
-      const desired = {
-        hub,
-        client,
-        marker,
-        knownWarnings,
-        redact,
-        hasChanged,
-        rejectAfter: REFRESH_DURATION,
-      };
-      const shown = await verifyContent(this.services, desired, new AbortController().signal);
-      if (shown.type !== 'seen')
-        this.services.log.warn(
-          { hub: `${hub.metadata.namespace}/${hub.metadata.name}`, shown: shown.type },
-          'the hub does not read its former files',
-        );
-      for (const kind of ['automation', 'scene'] as const)
-        // A write of the operator or a person may have loaded it from the rejected files meanwhile.
-        if (content.sections.get(kind)?.digest !== accepted.loaded.get(kind)?.digest)
-          await client.entities.reload(kind);
+    const { hub, client, content, resource } = job;
+    await this.publish(resource, base);
+    const former = { files: base.files, marker: withSecretsOf(base.marker, content.marker) };
+    // It ends also while the operator stops.
+    const unaborted = new AbortController().signal;
+    const options = { knownWarnings: undefined, rejectAfter: REFRESH_DURATION };
+    const shown = await this.verify(job, former, options, unaborted);
+    if (shown.type !== 'seen')
+      this.services.log.warn(
+        { hub: `${hub.metadata.namespace}/${hub.metadata.name}`, shown: shown.type },
+        'the hub does not read its former files',
+      );
+    const change = { before: content.files, after: base.files };
+    await reloadSections(this.services, client, reloads, change, unaborted);
+    for (const kind of ['automation', 'scene'] as const) {
+      const isReloaded = reloads.some(({ sections }) => sections.includes(kind));
+      // A write of the operator or a person may have loaded it from the rejected files meanwhile.
+      if (!isReloaded && content.sections.get(kind)?.digest !== base.loaded.get(kind)?.digest)
+        await client.entities.reload(kind);
     }
+    // The former content has got this problem too, by a change of something else: it is none of this content.
+    if (isWarning && shown.type === 'seen' && newLines(problem, shown.warnings) === '')
+      return this.exchange(job, { ...base, warnings: shown.warnings }, signal);
+    await this.records.set(hub, {
+      ...base,
+      start: job.observed.start,
+      rejected: { marker: content.marker, problem },
+    });
     return { type: 'rejected', problem };
+  }
+
+  private verify(
+    { hub, client, redact, hasChanged }: LoadJob,
+    { files, marker }: Pick<Content, 'files' | 'marker'>,
+    options: { readonly knownWarnings: string | undefined; readonly rejectAfter: number },
+    signal: AbortSignal,
+  ): Promise<Verification> {
+    return verifyContent(
+      this.services,
+      { hub, client, redact, hasChanged, files, marker, ...options },
+      signal,
+    );
   }
 
   private loadedNow(method: LoadMethod): LastLoad {
@@ -270,14 +259,9 @@ export class HubLoader {
   }
 }
 
-/** The marker of accepted files once the hub reads them again: with the present secrets. */
-function withSecretsOf(accepted: MarkerVariables, { secrets }: MarkerVariables): MarkerVariables {
-  return accepted.secrets === undefined || secrets === undefined ? accepted : { ...accepted, secrets };
-}
-
-/** `after`, with these parts as different from any content. */
-function withUnknown(after: Sections, parts: readonly string[]): Sections {
-  return new Map([...after, ...parts.map((part) => [part, { digest: '', secrets: {} }] as const)]);
+/** The marker of former files once the hub reads them again: with the present secrets. */
+function withSecretsOf(former: MarkerVariables, { secrets }: MarkerVariables): MarkerVariables {
+  return former.secrets === undefined || secrets === undefined ? former : { ...former, secrets };
 }
 
 /** `after`, with these sections as they were. */

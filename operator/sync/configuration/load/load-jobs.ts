@@ -7,13 +7,12 @@ import { hubRedactor } from '../../hub-secrets';
 import { PerHub } from '../../per-hub';
 import { readGeneratedSecrets } from '../../secrets/generated-secrets';
 import type { Services } from '../../services';
-import type { Accepted, AcceptedConfigurations } from '../record/accepted-configuration';
 import type { Content } from '../generate/configuration-content';
+import type { Known } from '../record/decide';
+import type { Observed } from '../record/observe';
+import type { ConfigurationRecord, ConfigurationRecords, HubStart } from '../record/record';
 import { HubLoader, type LoadResult } from './hub-loader';
-import type { PodReplacement } from '../pod-replacement';
-import type { RestartHashes } from '../record/publish';
 import type { ReloadPolicy } from './reload-decision';
-import { RestartDebounce } from './restart-debounce';
 
 /** A content that a hub is to have. */
 export interface DesiredContent {
@@ -24,39 +23,30 @@ export interface DesiredContent {
 
 /** A load of a content into a hub. */
 interface Load {
-  /** Identifies the content and the reload policy. */
+  /** Identifies the content, the reload policy, and the start of the hub. */
   readonly key: string;
   state: LoadState;
 }
 
 type LoadState =
   | { readonly type: 'running' }
-  | CompletedLoad
+  /** `at`: when it ended, by the monotonic clock. */
+  | { readonly type: 'completed'; readonly result: LoadResult; readonly at: number }
   /** Nothing is known of the content. */
   | { readonly type: 'failed'; readonly error: Error };
-
-export interface CompletedLoad {
-  readonly type: 'completed';
-  readonly result: LoadResult;
-  /** When it ended, by the monotonic clock. */
-  readonly at: number;
-}
 
 /** The last load of each hub. A load outlives the reconcile that starts it, and requeues its resource when it ends. */
 export class LoadJobs {
   private readonly loader: HubLoader;
   private readonly loads: PerHub<Load>;
-  private readonly debounce: RestartDebounce;
   private readonly closing = new AbortController();
 
   constructor(
     private readonly services: Services,
-    accepted: AcceptedConfigurations,
-    private readonly pods: PodReplacement,
+    records: ConfigurationRecords,
   ) {
-    this.loader = new HubLoader(services, accepted);
+    this.loader = new HubLoader(services, records);
     this.loads = new PerHub(services.cache);
-    this.debounce = new RestartDebounce(services);
   }
 
   /** Aborts all loads. The next process repeats them. */
@@ -69,49 +59,47 @@ export class LoadJobs {
   }
 
   /**
-   * The last load, if it was of this content and has ended.
+   * The result of the last load, if it was of this content in this start of the hub and need not be repeated.
    *
    * @throws the error that it failed with, once
    */
-  completed(desired: DesiredContent, hub: Hub): CompletedLoad | undefined {
+  result(desired: DesiredContent, hub: Hub, start: HubStart): LoadResult | undefined {
     const load = this.loads.get(hub);
-    if (load?.key !== loadKey(desired)) return undefined;
+    if (load?.key !== loadKey(desired, start)) return undefined;
     const { state } = load;
     if (state.type === 'failed') {
       this.loads.delete(hub);
       throw state.error;
     }
-    return state.type === 'completed' ? state : undefined;
+    if (state.type !== 'completed') return undefined;
+    const { type } = state.result;
+    const mayPass = type === 'failed' || type === 'unseen' || type === 'restart';
+    const age = this.services.clock.monotonic() - state.at;
+    return !mayPass || age < REJECTED_WRITE_RETRY_INTERVAL ? state.result : undefined;
   }
 
-  /** A rejection is final: another content, another start of the hub or a request of a person ends it. */
-  isRecent({ at, result }: CompletedLoad): boolean {
-    return result.type === 'rejected' || this.services.clock.monotonic() - at < REJECTED_WRITE_RETRY_INTERVAL;
-  }
-
-  /** @param fellBack the pod started with the last good copy on its volume */
   start(
     desired: DesiredContent,
     hub: Hub,
     client: HubClient,
-    accepted: Accepted | undefined,
-    fellBack: boolean,
+    known: Known,
+    observed: Observed & { readonly start: HubStart },
+    record: ConfigurationRecord | undefined,
   ): void {
     const { services } = this;
     const { namespace, name } = desired.resource.metadata;
-    const load: Load = { key: loadKey(desired), state: { type: 'running' } };
+    const load: Load = { key: loadKey(desired, observed.start), state: { type: 'running' } };
     this.loads.set(hub, load);
     const run = async () => {
       const job = {
         ...desired,
         hub,
         client,
-        accepted,
-        fellBack,
+        known,
+        observed,
+        record,
         redact: await hubRedactor(services, hub),
-        isPodOf: (restart: RestartHashes) => this.pods.isPodOf(hub, restart),
         hasChanged: () => this.hasChanged(desired),
-        shouldDelayRestart: async () => this.debounce.shouldDelay(hub, await this.hasChanged(desired)),
         assertStillDesired: () => assertStillDesired(services, desired.resource),
       };
       return this.loader.load(job, this.closing.signal);
@@ -139,5 +127,5 @@ export class LoadJobs {
   }
 }
 
-const loadKey = ({ content, policy }: DesiredContent): string =>
-  `${content.marker.configuration} ${content.marker.secrets} ${policy.strategy} ${policy.autoRestart}`;
+const loadKey = ({ content: { marker }, policy }: DesiredContent, { id, version }: HubStart): string =>
+  JSON.stringify([marker, policy, id, version]);

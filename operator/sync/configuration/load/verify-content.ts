@@ -1,13 +1,12 @@
 import { HubFailed, HubRejected } from '../../../client/errors';
 import type { HubClient } from '../../../client/hub-client';
 import { scriptVariables } from '../../../client/script-variables';
-import type { Redact } from '../../../client/redact';
 import { Stopping } from '../../../errors';
 import { MARKER_SCRIPT } from '../../../kinds/ids';
 import { CONTENT_SEEN_LIMIT, VOLUME_REFRESH_INTERVAL } from '../../../limits';
 import type { Hub } from '../../../kinds';
 import type { Services } from '../../services';
-import { checkInHub, problemOf } from './check';
+import { checkInHub, type CheckSubject, problemOf } from './check';
 import { isSameMarker } from '../generate/configuration-content';
 import type { MarkerVariables } from '../generate/content-marker';
 import { refreshVolumes } from './refresh';
@@ -27,17 +26,17 @@ export async function readMarker(client: HubClient): Promise<MarkerVariables | u
 export type Verification =
   /** The hub reads these files, and its check accepts them. */
   | { readonly type: 'seen'; readonly warnings: string }
-  | { readonly type: 'rejected'; readonly problem: string }
+  /** `isWarning`: the hub would start, and leave out what the problem names. */
+  | { readonly type: 'rejected'; readonly problem: string; readonly isWarning: boolean }
   /** The hub still reads other files. */
   | { readonly type: 'unseen' };
 
-interface VerifyOptions {
+interface VerifyOptions extends CheckSubject {
   readonly hub: Hub;
   readonly client: HubClient;
   readonly marker: MarkerVariables;
-  /** Warnings of the check that are no problem of this content. */
-  readonly knownWarnings: string;
-  readonly redact: Redact;
+  /** Warnings of the check that are no problem of this content; undefined: none is. */
+  readonly knownWarnings: string | undefined;
   /** Whether the resource or the secrets have changed since. */
   readonly hasChanged: () => Promise<boolean>;
   /** Milliseconds after which a problem is final. Until then, it may be one of the former files, which the hub still reads. */
@@ -52,12 +51,16 @@ interface VerifyOptions {
  */
 export async function verifyContent(
   services: Pick<Services, 'cluster' | 'clock' | 'log'>,
-  { hub, client, marker, knownWarnings, redact, hasChanged, rejectAfter }: VerifyOptions,
+  options: VerifyOptions,
   signal: AbortSignal,
 ): Promise<Verification> {
+  const { hub, client, marker, knownWarnings, hasChanged, rejectAfter } = options;
   const { clock } = services;
   const { namespace, name } = hub.metadata;
-  const check = () => checkInHub(client, redact, knownWarnings);
+  const check = async () => {
+    const result = await checkInHub(options, knownWarnings ?? '');
+    return knownWarnings === undefined ? { ...result, newWarnings: '' } : result;
+  };
   const began = clock.monotonic();
   let refreshedAt = -Infinity;
   // A check of a large file on a small machine takes long: some rounds there are in any case.
@@ -68,15 +71,17 @@ export async function verifyContent(
       refreshedAt = clock.monotonic();
       await refreshVolumes(services, namespace, name);
     }
-    const problem = problemOf(await check());
+    const first = await check();
+    const problem = problemOf(first);
     const isFinal = clock.monotonic() - began >= rejectAfter;
-    if (problem && isFinal) return { type: 'rejected', problem };
+    if (problem && isFinal) return { type: 'rejected', problem, isWarning: !first.errors };
     const shown = problem || !(await reloadScripts(services, client)) ? undefined : await readMarker(client);
     if (shown && isSameMarker(shown, marker)) {
       // The check before may have read the files from before the refresh.
       const result = await check();
       const late = problemOf(result);
-      return late ? { type: 'rejected', problem: late } : { type: 'seen', warnings: result.warnings };
+      if (late) return { type: 'rejected', problem: late, isWarning: !result.errors };
+      return { type: 'seen', warnings: result.warnings };
     }
     if (shown?.configuration === marker.configuration && (await hasChanged()))
       throw new Stopping('the secrets changed while the configuration was being loaded');

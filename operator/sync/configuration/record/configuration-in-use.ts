@@ -2,8 +2,9 @@ import { objectNames } from '../../../kinds/object-names';
 import { builtin } from '../../../runtime/types';
 import type { ConfigurationInUse } from '../../secrets/configuration-in-use';
 import type { Services } from '../../services';
-import { readAccepted } from './accepted-configuration';
+
 import type { HubConfigMap } from './hub-config-map';
+import { readRecord } from './record';
 import { secretUses } from '../generate/secret-uses';
 
 /** Reads the ConfigMaps of a hub from the API server: the cache has no contents of ConfigMaps. */
@@ -24,8 +25,8 @@ export function configurationInUse({ applier }: Pick<Services, 'applier'>): Conf
 
     async hasLoadedSecrets(namespace, hub, hash) {
       const configMap = await find(namespace, objectNames(hub).acceptedConfiguration);
-      const accepted = configMap && readAccepted(configMap);
-      return accepted?.pending.length === 0 && accepted.marker.secrets === hash;
+      const record = configMap && readRecord(configMap);
+      return record?.pending.length === 0 && record.marker.secrets === hash;
     },
   };
 }

@@ -41,7 +41,7 @@ export async function publishConfiguration(
   const decided = restart ??
     publishedConfiguration(services, resource)?.restart ??
     // The ConfigMap was deleted, perhaps with the HubConfiguration before this one: the pod stays.
-    restartOfPod(services, resource) ?? { configuration: hash };
+    restartOfTemplate(services, resource) ?? { configuration: hash };
   await services.applier.apply(
     builtin.ConfigMap,
     {
@@ -101,14 +101,14 @@ async function withdrawnRestart(
   resource: HubConfiguration,
 ): Promise<RestartHashes | undefined> {
   const published = publishedConfiguration(services, resource)?.restart;
-  const cached = restartOfPod(services, resource);
+  const cached = restartOfTemplate(services, resource);
   if (!published || !cached || isDeepStrictEqual(published, cached)) return undefined;
   // The cache may be older than the rollout: to withdraw one that has begun would be another one.
   const current = await restartOfWorkload(services, resource);
   return current && !isDeepStrictEqual(published, current) ? current : undefined;
 }
 
-/** The same as {@link restartOfPod}, as the API server has it. */
+/** The same as {@link restartOfTemplate}, as the API server has it. */
 async function restartOfWorkload(
   { applier }: Pick<Services, 'applier'>,
   { metadata: { namespace }, spec: { hubRef } }: HubConfiguration,
@@ -118,24 +118,12 @@ async function restartOfWorkload(
   return set && restartIn(set);
 }
 
-/** The hub has been, or is being, restarted for this decision. */
-export function isRestartPublished(
-  services: Pick<Services, 'cache'>,
-  resource: HubConfiguration,
-  { configuration, secrets }: RestartHashes,
-): boolean {
-  const published = publishedConfiguration(services, resource)?.restart;
-  return published !== undefined && isDeepStrictEqual(published, { configuration, secrets });
+export function isSameRestart(a: Partial<RestartHashes> | undefined, b: RestartHashes): boolean {
+  return a?.configuration === b.configuration && a.secrets === b.secrets;
 }
 
-/** Whether the pod template has the present decision. False: the Hub has not copied it yet, or cannot for a mistake in its spec. */
-export function isRestartBegun(services: Pick<Services, 'cache'>, resource: HubConfiguration): boolean {
-  const published = publishedConfiguration(services, resource)?.restart;
-  const applied = restartOfPod(services, resource);
-  return !published || !applied || isDeepStrictEqual(published, applied);
-}
-
-function restartOfPod(
+/** The decision in the pod template. Undefined: there is no StatefulSet. */
+export function restartOfTemplate(
   { cache }: Pick<Services, 'cache'>,
   { metadata: { namespace }, spec: { hubRef } }: HubConfiguration,
 ): RestartHashes | undefined {

@@ -6,9 +6,13 @@ describe('checkInHub', () => {
   const check = (errors: string | null, warnings: string | null, known = '') =>
     checkInHub(
       {
-        rest: { post: () => Promise.resolve({ result: 'valid', errors, warnings }), redact: String },
-      } as never,
-      redact,
+        client: {
+          rest: { post: () => Promise.resolve({ result: 'valid', errors, warnings }), redact: String },
+          connection: { command: () => Promise.resolve([]) },
+        } as never,
+        redact,
+        files: {},
+      },
       known,
     );
 

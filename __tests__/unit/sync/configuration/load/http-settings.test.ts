@@ -1,7 +1,7 @@
 import type { HttpConfig, HttpSettings } from '../../../../../operator/client/api-types';
 import { HubRejected } from '../../../../../operator/client/errors';
 import { readHttpSection } from '../../../../../operator/sync/configuration/generate/http-section';
-import type { SentSettings } from '../../../../../operator/sync/configuration/record/accepted-configuration';
+import type { SentSettings } from '../../../../../operator/sync/configuration/record/record';
 import {
   completeSettings,
   type HttpPolicy,

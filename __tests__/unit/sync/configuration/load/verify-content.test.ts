@@ -16,6 +16,7 @@ async function show(checkDuration: number, roundOfFiles: number) {
         return { result: 'valid', errors: null, warnings: null };
       },
     },
+    connection: { command: () => Promise.resolve([]) },
     entityRegistry: { findNow: () => Promise.resolve({ entity_id: 'script.marker' }) },
     entities: {
       reload: () => Promise.resolve(void rounds++),
@@ -29,6 +30,7 @@ async function show(checkDuration: number, roundOfFiles: number) {
     marker: MARKER,
     knownWarnings: '',
     redact: String,
+    files: {},
     hasChanged: () => Promise.resolve(false),
     rejectAfter: 0,
   };

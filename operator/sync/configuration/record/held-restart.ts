@@ -1,24 +1,14 @@
-import type { Hub, HubConfiguration } from '../../kinds';
-import { conditionOf } from '../../runtime/conditions';
-import type { Services } from '../services';
-import { isRestartBegun } from './record/publish';
+import type { Hub } from '../../../kinds';
+import { conditionOf } from '../../../runtime/conditions';
 
 /**
  * With these the Hub may not write its pod template: `InvalidSpec` can be of another object, such as the Ingress. With all
- * others it goes on, and the restart begins after its debounce.
+ * others it goes on, and a restart begins after its debounce.
  */
 const HOLDING: ReadonlySet<string> = new Set(['InvalidSpec', 'DowngradeRefused']);
 
-/**
- * The reason in the conditions of the Hub that keeps a decided restart from its beginning. Undefined: it has begun, or
- * begins by itself.
- */
-export function restartHeldBy(
-  services: Pick<Services, 'cache'>,
-  resource: HubConfiguration,
-  hub: Hub,
-): string | undefined {
-  if (isRestartBegun(services, resource)) return undefined;
+/** The reason for which the Hub cannot begin with a restart. Undefined: a restart begins by itself. */
+export function restartHeldBy(hub: Hub): string | undefined {
   const [ready, suspended, stalled] = ['Ready', 'Suspended', 'Stalled'].map((type) => conditionOf(hub, type));
   if (suspended) return suspended.reason;
   if (ready?.reason === 'DryRun') return ready.reason;
