@@ -78,6 +78,20 @@ const unused = {
   },
 };
 
+/** The Python programs as texts, in the place of the module that reads their files. */
+const scripts = {
+  name: 'scripts',
+  setup({ onLoad }) {
+    const folder = join(here, 'sync/scripts');
+    onLoad({ filter: /sync\/scripts\/read-script\.ts$/ }, async () => {
+      const names = (await readdir(folder)).filter((name) => name.endsWith('.py'));
+      const texts = names.map(async (name) => [name, await readFile(join(folder, name), 'utf8')]);
+      const all = Object.fromEntries(await Promise.all(texts));
+      return { contents: `const texts = ${JSON.stringify(all)}; export const readScript = (name) => texts[name];` };
+    });
+  },
+};
+
 function replaced(text, part, by) {
   if (!text.includes(part)) throw new Error(`cannot bundle: there is no ${part}`);
   return text.replace(part, by);
@@ -105,7 +119,7 @@ const { metafile } = await build({
   legalComments: 'none', // all licenses are in a file
   metafile: true,
   logLevel: 'warning',
-  plugins: [kubeconfigOnly, unused],
+  plugins: [kubeconfigOnly, unused, scripts],
 });
 const bundled = Object.values(metafile.outputs).flatMap(({ inputs }) =>
   Object.keys(inputs).filter((path) => inputs[path].bytesInOutput > 0),

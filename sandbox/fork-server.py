@@ -7,8 +7,8 @@ A client (tether) connects to the abstract Unix address and sends one line of JS
 `exit N` when it has ended: its exit code, or 128 + the number of its signal. It kills the process group when the client
 is gone, and the kernel kills the programs when the server is gone. It closes the connection on what it cannot run.
 
-A fork first runs the Python code AFTER_FORK. A program is `python3 -c CODE [ARGUMENT...]` or a Python file with its arguments. It gets an interpreter as a new process
-would have it, except for the modules that are already imported.
+A fork first runs the Python code AFTER_FORK. A program is `python3 [-I] -c CODE [ARGUMENT...]` or a Python file with its
+arguments. It gets an interpreter as a new process would have it, except for the modules that are already imported.
 """
 
 import contextlib
@@ -159,10 +159,13 @@ class Program:
         self.environment = dict(variable.split("=", 1) for variable in environment)
         self.directory = directory
         self.server = os.getpid()
-        if command[1:2] == ["-c"]:
-            self.arguments = command[1:2] + command[3:]
-            self.import_path = ""
-            self.code = compile(command[2], "<string>", "exec")
+        isolated = command[1:2] == ["-I"]
+        options = command[2:] if isolated else command[1:]
+        if options[:1] == ["-c"]:
+            self.arguments = options[:1] + options[2:]
+            # An isolated program imports nothing from its working directory.
+            self.import_path = None if isolated else ""
+            self.code = compile(options[1], "<string>", "exec")
             self.file = None
         else:
             self.arguments = command
@@ -187,7 +190,8 @@ class Program:
         time.tzset()
         tempfile.tempdir = None
         sys.argv = self.arguments
-        sys.path.insert(0, self.import_path)
+        if self.import_path is not None:
+            sys.path.insert(0, self.import_path)
         main = types.ModuleType("__main__")
         if self.file is not None:
             main.__file__ = self.file

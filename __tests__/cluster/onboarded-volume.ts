@@ -7,7 +7,7 @@ import { redactor } from '../../operator/client/redact';
 import { RestClient } from '../../operator/client/rest';
 import { createToken } from '../../operator/client/tokens';
 import { generateConfiguration } from '../../operator/sync/configuration/generate/generate';
-import { PREPARE_CONFIG } from '../../operator/sync/hub/workload/init-scripts';
+import { PREPARE_CONFIG } from '../../operator/sync/scripts';
 import { cached, contentKey } from '../../sandbox/cache';
 import { PROVISIONER, STORAGE_CLASS } from '../../sandbox/node/names';
 import { mustKubectl, sandboxDirectory } from '.';

@@ -11,7 +11,7 @@ export async function runPython(
   const python = join(process.env['HUB_SANDBOX_VENV']!, 'bin', 'python3');
   const forkServer = process.env['HUB_SANDBOX_FORK_SERVER'];
   const flags = forkServer === undefined ? [] : ['--fork-server', forkServer];
-  const command = [...flags, '--', python, '-c', script, ...args];
+  const command = [...flags, '--', python, '-I', '-c', script, ...args];
   return promisify(execFile)(await tether(), command, { maxBuffer: 2 ** 24 }).then(
     ({ stdout, stderr }) => ({ code: 0, output: stdout + stderr }),
     ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({

@@ -192,17 +192,18 @@ const READ_LATE = ['HOME', 'HOSTNAME', 'SETUP_PORT', 'TMPDIR', 'TZ'];
 
 /**
  * Whether a fork of an interpreter with the hub's modules can run the command as a process of its own would: a hub, or
- * `python3 -c`, in an environment that makes no difference to the interpreter and to the imports.
+ * `python3 -c`, also with `-I`, in an environment that makes no difference to the interpreter and to the imports.
  */
 export function runsInFork(
   command: readonly string[],
   environment: Readonly<Record<string, string>>,
   { hass, venv }: { readonly hass: string; readonly venv: string },
 ): boolean {
-  const [program, option] = command;
+  const [program, ...rest] = command;
+  const [option, script] = rest[0] === '-I' ? rest.slice(1) : rest;
   const same = interpreterVariables(venv);
   return (
-    (program === hass || (program === 'python3' && option === '-c' && command.length > 2)) &&
+    (program === hass || (program === 'python3' && option === '-c' && script !== undefined)) &&
     Object.entries(environment).every(([name, value]) => READ_LATE.includes(name) || same[name] === value)
   );
 }

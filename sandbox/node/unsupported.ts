@@ -11,9 +11,10 @@ import type {
   V1VolumeMount,
 } from '@kubernetes/client-node';
 
-// Supported, or without effect on one machine. securityContext is accepted but not enforced: every process runs as the
-// user who started the sandbox.
+// Supported, or without effect on one machine. Accepted but not enforced: securityContext, since every process runs as the
+// user who started the sandbox, and activeDeadlineSeconds.
 const POD_FIELDS: (keyof V1PodSpec)[] = [
+  'activeDeadlineSeconds',
   'affinity',
   'automountServiceAccountToken',
   'containers',

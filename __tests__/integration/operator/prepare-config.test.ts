@@ -12,7 +12,7 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PREPARE_CONFIG } from '../../../operator/sync/hub/workload/init-scripts';
+import { PREPARE_CONFIG } from '../../../operator/sync/scripts';
 import { runPython } from '../../cluster/python-script';
 
 // The init container's script alone, with the real hub's check: the starts of one hub on one volume, in their order.

@@ -2,14 +2,20 @@ import { operatorAnnotations } from '../../kinds/annotations';
 import type { Manifest } from '../../runtime/apply';
 import type { ClusterObject } from '../../runtime/objects';
 import type { Pod } from '../hub/pod';
-import { PREPARE_CONTAINER } from '../hub/init-containers';
+import { PREPARE_CONTAINER } from '../hub/termination-messages';
 import type { StatefulSet } from '../hub/owned-objects';
-import { INSTALL, INSTALLER_CONTAINER } from './installer-script';
+import { INSTALL, pythonCommand } from '../scripts';
 
 /** Paths in the pod. */
 const CONFIG = '/config';
 const PARTS = '/hub-operator/parts';
 const TERMINATION_LOG = '/dev/termination-log';
+
+/** The container that runs {@link INSTALL}. */
+const INSTALLER_CONTAINER = 'install';
+
+/** Seconds. The pod ends by itself also while no operator runs. */
+const DEADLINE_SECONDS = 300;
 
 /** The task of a pod, recorded in its annotation: it survives a crash of the operator. */
 export interface Installation {
@@ -80,6 +86,7 @@ export function installerPod(
       ...pick(hub, POD_FIELDS),
       nodeName,
       restartPolicy: 'Never',
+      activeDeadlineSeconds: DEADLINE_SECONDS,
       automountServiceAccountToken: false,
       enableServiceLinks: false,
       terminationGracePeriodSeconds: 10,
@@ -87,15 +94,7 @@ export function installerPod(
         {
           name: INSTALLER_CONTAINER,
           ...(prepare && pick(prepare, CONTAINER_FIELDS)),
-          command: [
-            'python3',
-            '-c',
-            INSTALL,
-            CONFIG,
-            PARTS,
-            TERMINATION_LOG,
-            JSON.stringify({ install, remove }),
-          ],
+          command: pythonCommand(INSTALL, CONFIG, PARTS, TERMINATION_LOG, JSON.stringify({ install, remove })),
           resources: {
             requests: { cpu: '10m', memory: '32Mi' },
             limits: { cpu: '1', memory: '256Mi' },

@@ -31,6 +31,15 @@ interface ConfigMap {
   readonly data: Record<string, string>;
 }
 
+/** The termination message of `prepare-config`. */
+export const prepareMessage = (result: string, content: object, ...problems: readonly string[]) =>
+  JSON.stringify({
+    result,
+    version: '2026.11.0',
+    content,
+    problems: problems.map((text) => ({ kind: 'error', text })),
+  });
+
 /** A process of the operator. */
 export interface Operator {
   sync(desired: DesiredContent, forced?: boolean): Promise<Outcome>;
@@ -105,7 +114,7 @@ export class FakeHub {
   private pods = 0;
   private podCreated = '';
   /** The hashes in the verdict of `prepare-config`. */
-  private begunWith = '';
+  private begunWith: Readonly<Record<string, unknown>> = {};
   private version = 0;
   private killAt = Infinity;
   private steps = 0;
@@ -335,7 +344,7 @@ export class FakeHub {
     this.pods += 1;
     this.restarts = -1;
     this.podCreated = timestamp(this.clock.now());
-    this.begunWith = Object.values(this.mountedMarker).join(' ');
+    this.begunWith = this.mountedMarker;
     this.readsOldFiles = false;
     this.verdict = undefined;
     this.restartProcess();
@@ -405,7 +414,7 @@ export class FakeHub {
             state: {
               terminated: {
                 exitCode: 0,
-                message: this.verdict ?? `The configuration was checked.\ncontent ${this.begunWith}`,
+                message: this.verdict ?? prepareMessage('loaded', this.begunWith),
               },
             },
           },

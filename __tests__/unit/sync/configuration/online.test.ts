@@ -1,9 +1,8 @@
 import type { ReloadStrategy } from '../../../../operator/sync/configuration/load/reload-decision';
 import type { Files } from '../../../../operator/sync/configuration/generate/config-files';
 import type { DesiredContent } from '../../../../operator/sync/configuration/load/load-jobs';
-import { NOT_LOADED } from '../../../../operator/sync/hub/init-containers';
 import { ManualClock } from '../../manual-clock';
-import { FakeHub } from './fake-hub';
+import { FakeHub, prepareMessage } from './fake-hub';
 
 const BASE = 'input_boolean:\n  first:\n';
 const HOT = 'input_boolean:\n  second:\n';
@@ -299,7 +298,7 @@ describe('OnlineConfigurations', () => {
   describe('under hot-reload, a pod that started with the last good copy', () => {
     const fellBack = async () => {
       const hub = await started();
-      hub.verdict = `${NOT_LOADED}, so the last good one stays:\nno\ncontent sha256:other`;
+      hub.verdict = prepareMessage('replaced', { configuration: 'sha256:other' }, 'no');
       hub.readsOldFiles = true;
       return hub;
     };
@@ -327,7 +326,7 @@ describe('OnlineConfigurations', () => {
 
   test('a restart of a pod with the last good copy is not doubled by a crash within the debounce', async () => {
     const hub = await started();
-    hub.verdict = `${NOT_LOADED}, so the last good one stays:\nno\ncontent sha256:other`;
+    hub.verdict = prepareMessage('replaced', { configuration: 'sha256:other' }, 'no');
     hub.readsOldFiles = true;
     hub.holdsRollouts = true;
     expect(await hub.reconcile(hub.desired(HOT), 5)).toMatchObject({ reason: 'RestartPending' });

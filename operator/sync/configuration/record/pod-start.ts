@@ -4,8 +4,8 @@ import { objectNames } from '../../../kinds/object-names';
 import { builtin } from '../../../runtime/types';
 import { hubRedactor } from '../../hub-secrets';
 import { HUB_CONTAINER } from '../../hub/owned-objects';
-import { CONTENT_HASH, NOT_LOADED, PREPARE_CONTAINER } from '../../hub/init-containers';
 import type { Pod } from '../../hub/pod';
+import { prepareReport } from '../../hub/termination-messages';
 import type { Services } from '../../services';
 import type { MarkerVariables } from '../generate/content-marker';
 import type { RestartHashes } from './publish';
@@ -38,28 +38,22 @@ export async function podStart(
     ...(configuration !== undefined && { configuration }),
     secrets: annotations[operatorAnnotations.secretsHash],
   };
-  const container = pod.status?.initContainerStatuses?.find(({ name: each }) => each === PREPARE_CONTAINER);
-  const message = (container?.state?.terminated ?? container?.lastState?.terminated)?.message ?? '';
-  const { text, marker } = read(message);
-  const common = { uid, restart, createdFiles: [], errorsBefore: [] };
-  if (message.startsWith(NOT_LOADED)) {
-    const redact = await hubRedactor(services, { metadata: { namespace, name } });
-    const problem = redact(text.slice(text.indexOf('\n') + 1).trim());
-    return { ...common, rejected: { marker: marker ?? { configuration: '' }, problem } };
-  }
-  const hub = pod.status?.containerStatuses?.find(({ name: each }) => each === HUB_CONTAINER);
-  return { ...common, begunWith: (hub?.restartCount ?? 0) === 0 ? marker : undefined };
-}
-
-function read(message: string): { readonly text: string; readonly marker: MarkerVariables | undefined } {
-  const at = message.lastIndexOf(`\n${CONTENT_HASH}`);
-  if (at < 0) return { text: message, marker: undefined };
-  const [configuration = '', secrets] = message
-    .slice(at + 1 + CONTENT_HASH.length)
-    .trim()
-    .split(' ');
-  return {
-    text: message.slice(0, at),
-    marker: { configuration, ...(secrets !== undefined && { secrets }) },
+  const report = prepareReport(pod);
+  const common = {
+    uid,
+    restart,
+    createdFiles: report?.created ?? [],
+    errorsBefore: report?.lastStart ?? [],
   };
+  if (!report) return common;
+  const redact = await hubRedactor(services, { metadata: { namespace, name } });
+  const lines = { ...common, errorsBefore: common.errorsBefore.map(redact) };
+  if (report.result === 'replaced' || report.result === 'refused') {
+    const problem = redact(report.problems.map(({ text }) => text).join('\n'));
+    return { ...lines, rejected: { marker: report.content ?? { configuration: '' }, problem } };
+  }
+  if (report.result !== 'loaded' && report.result !== 'unchanged') return lines;
+  const hub = pod.status?.containerStatuses?.find(({ name: each }) => each === HUB_CONTAINER);
+  const isFirstRun = (hub?.restartCount ?? 0) === 0;
+  return { ...lines, ...(isFirstRun && { begunWith: report.content }) };
 }

@@ -31,7 +31,6 @@ import {
   type WithClaim,
 } from '../steps';
 import { recordRanVersion } from '../workload/downgrade';
-import { OLDER_VERSION } from '../init-containers';
 import {
   bootstrapCompleted,
   bootstrapDisabled,
@@ -135,7 +134,7 @@ export class Connector {
   private async podProblem(hub: Hub): Promise<Outcome | undefined> {
     const pod = await podState(this.services, hub);
     if (pod.ready) return undefined;
-    if (pod.message.includes(OLDER_VERSION))
+    if (pod.isDowngrade)
       return stalled('DowngradeRefused', pod.message, { status: { phase: 'Failed' } });
     return podNotReady(hub, this.services.clock, pod.message, pod.isReplacement);
   }

@@ -18,7 +18,7 @@ import type { Services } from '../../services';
 import { type BanHistory, banHistoryOf, banStatus, decideBanRestart } from './ban-window';
 import { PerHub } from '../../per-hub';
 import type { Pod } from '../pod';
-import { NOT_BANNED, UNBAN_CONTAINER } from '../init-containers';
+import { unbanReport } from '../termination-messages';
 import type { HubContext } from '../steps';
 
 const WINDOW_MINUTES = BAN_WINDOW / 60_000;
@@ -164,16 +164,14 @@ const recovering = (message: string): ConditionValue => ({ status: 'False', reas
  * Why the last restart cannot have lifted the ban: the present pod reported at its start that the address was not among
  * the bans. Undefined: it reported no such thing.
  */
-function restartIneffective(
-  { metadata, status }: Pod,
-  { lastRestart, window }: BanHistory,
-): string | undefined {
+function restartIneffective(pod: Pod, { lastRestart, window }: BanHistory): string | undefined {
   // A success since then would have closed the window.
   if (!window || lastRestart === undefined) return undefined;
-  if (Date.parse(metadata.creationTimestamp ?? '') < lastRestart - TIME_RESOLUTION) return undefined;
-  const unban = status?.initContainerStatuses?.find(({ name }) => name === UNBAN_CONTAINER);
-  const report = unban?.state?.terminated?.message;
-  return report?.includes(NOT_BANNED) ? report.trim() : undefined;
+  if (Date.parse(pod.metadata.creationTimestamp ?? '') < lastRestart - TIME_RESOLUTION) return undefined;
+  const report = unbanReport(pod);
+  if (report?.result !== 'absent') return undefined;
+  const others = report.banned.length > 0 ? `; banned are ${report.banned.join(', ')}` : '';
+  return `${report.address} is not among the bans${others}`;
 }
 
 /** No more restarts: only a person can lift the ban. */

@@ -1,11 +1,11 @@
-import { BlockList, isIP, isIPv4 } from 'node:net';
+import { BlockList, isIPv4 } from 'node:net';
 import { lastBannedAddress } from '../../../client/ban-notice';
 import { HubError } from '../../../client/errors';
 import { objectNames } from '../../../kinds/object-names';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import type { Authenticated, Found, HubContext, HubStep } from '../steps';
-import { BANNED_ARE, UNBAN_CONTAINER } from '../init-containers';
+import { unbanReport } from '../termination-messages';
 import type { Pod } from '../pod';
 
 /** Stage: the bans of the hub have been checked. */
@@ -32,17 +32,11 @@ export function checkClusterBans({
         reconcile.log.debug({ error }, 'failed to read notifications of hub');
         return undefined;
       });
-      const banned = new Set([...bansAtStart(pod), ...(last === undefined ? [] : [last])]);
+      const atStart = unbanReport(pod)?.banned ?? [];
+      const banned = new Set([...atStart, ...(last === undefined ? [] : [last])]);
       return { banNotice: noticeOf([...banned].filter((address) => isOfCluster(address, pod))) };
     },
   };
-}
-
-/** The bans that the init container has left, from its termination message. */
-function bansAtStart({ status }: Pod): readonly string[] {
-  const unban = status?.initContainerStatuses?.find(({ name }) => name === UNBAN_CONTAINER);
-  const [, list = ''] = unban?.state?.terminated?.message?.split(BANNED_ARE) ?? [];
-  return list.split(/[,\s]+/).filter((word) => isIP(word) > 0);
 }
 
 /** The node of the pod, or what shares the pod's network: nodes and proxies reach the pod from there. */

@@ -4,7 +4,9 @@ import { builtin } from '../../../runtime/types';
 import { hubRedactor } from '../../hub-secrets';
 import type { Services } from '../../services';
 import type { ContainerStatus, Pod } from '../pod';
+import { parsePrepareReport, prepareReport } from '../termination-messages';
 import { latestWarning } from '../warning-events';
+import { downgradeMessage } from '../workload/downgrade';
 
 export type PodState =
   | { readonly ready: true }
@@ -13,6 +15,8 @@ export type PodState =
       readonly message: string;
       /** The pod is being replaced, as after a change of the Hub or a deletion of the pod: no fault of the hub. */
       readonly isReplacement: boolean;
+      /** The image is older than what has run on the volume. */
+      readonly isDowngrade: boolean;
     };
 
 type PodServices = Pick<Services, 'cluster' | 'secrets' | 'cache'>;
@@ -26,7 +30,8 @@ export async function podState(services: PodServices, { metadata }: Hub): Promis
     ? { message: await notReadyMessage(services, pod), isReplacement: isReplacementPod(pod) }
     : await missingPod(services, metadata);
   const redact = await hubRedactor(services, { metadata });
-  return { ready: false, message: redact(message), isReplacement };
+  const isDowngrade = prepareReport(pod)?.result === 'downgrade';
+  return { ready: false, message: redact(message), isReplacement, isDowngrade };
 }
 
 async function notReadyMessage(services: PodServices, pod: Pod): Promise<string> {
@@ -110,11 +115,26 @@ function containerProblem({ name, state = {}, lastState }: ContainerStatus): str
   ) {
     if (failed.reason === 'OOMKilled')
       return `Container ${name} was killed because it needed more memory than its limit (OOMKilled): raise spec.resources.limits.memory.`;
-    const why = failed.message?.trim() || (failed.reason === 'Error' ? '' : failed.reason);
+    const why = endMessage(failed.message ?? '') || (failed.reason === 'Error' ? '' : failed.reason);
     return `Container ${name} ended with ${failed.exitCode}${why ? `: ${why}` : ''}`;
   }
   if (!reason || STARTING_REASONS.has(reason)) return undefined;
   return `Container ${name}: ${reason}${message ? `: ${message}` : ''}`;
+}
+
+/** The words of a container for its end; those of our own are not for people. */
+function endMessage(message: string): string {
+  const report = parsePrepareReport(message);
+  switch (report?.result) {
+    case 'missing':
+      return 'There is no configuration: create a HubConfiguration for this Hub.';
+    case 'downgrade':
+      return downgradeMessage(report.ran ?? '', report.version, 'this volume');
+    case 'refused':
+      return `The hub would not load this configuration: ${report.problems.map(({ text }) => text).join('\n')}`;
+    default:
+      return message.trim();
+  }
 }
 
 /** Reasons of a container that waits as every container does before it starts. */

@@ -14,11 +14,13 @@ import type { HubContext, WithClaim } from '../steps';
 export function refuseDowngrade(hub: Hub, { version }: HubSpec, claim: Claim): string | undefined {
   const ran = claim.metadata.annotations?.[operatorAnnotations.ranVersion];
   if (ran === undefined || !isLower(version, ran) || isAllowed(hub)) return undefined;
-  return (
-    `${ran} has run on the volume ${claim.metadata.name}, and ${version} is older: it may not be able to read what is there. ` +
-    `Set spec.version to ${ran} or later, or restore a backup and annotate the Hub with ${userAnnotations.allowDowngrade}=true.`
-  );
+  return downgradeMessage(ran, version, `the volume ${claim.metadata.name}`);
 }
+
+/** @param place the volume, in words */
+export const downgradeMessage = (ran: string, version: string, place: string): string =>
+  `${ran} has run on ${place}, and ${version} is older: it may not be able to read what is there. ` +
+  `Set spec.version to ${ran} or later, or restore a backup and annotate the Hub with ${userAnnotations.allowDowngrade}=true.`;
 
 /**
  * Records on the claim the highest version that has run there, as the hub reports it; after an allowed downgrade the

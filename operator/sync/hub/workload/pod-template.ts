@@ -3,8 +3,14 @@ import { operatorAnnotations } from '../../../kinds/annotations';
 import { objectNames } from '../../../kinds/object-names';
 import { claimName, HUB_CONTAINER, HUB_PORT } from '../owned-objects';
 import { ALLOW_DOWNGRADE_KEY, OPERATOR_IP_KEY } from './init-values';
-import { PREPARE_CONTAINER, UNBAN_CONTAINER } from '../init-containers';
-import { PREPARE_CONFIG, PROBE, UNBAN_OPERATOR_IP } from './init-scripts';
+import {
+  PREPARE_CONFIG,
+  PROBE,
+  pythonCommand,
+  scriptSecurityContext,
+  UNBAN_OPERATOR_IP,
+} from '../../scripts';
+import { PREPARE_CONTAINER, UNBAN_CONTAINER } from '../termination-messages';
 
 /** Paths in the pod. The scripts get each of them as an argument. */
 const CONFIG = '/config';
@@ -81,16 +87,15 @@ function prepareContainer(common: CommonFields) {
   return {
     name: PREPARE_CONTAINER,
     ...common,
-    command: [
-      'python3',
-      '-c',
+    command: pythonCommand(
       PREPARE_CONFIG,
       CONFIG,
       CONFIGURATION,
       SECRETS,
       TERMINATION_LOG,
       `${INIT_VALUES}/${ALLOW_DOWNGRADE_KEY}`,
-    ],
+    ),
+    securityContext: scriptSecurityContext,
     volumeMounts: [
       { name: 'config', mountPath: CONFIG },
       { name: 'configuration', mountPath: CONFIGURATION, readOnly: true },
@@ -105,14 +110,13 @@ function unbanContainer(common: CommonFields) {
   return {
     name: UNBAN_CONTAINER,
     ...common,
-    command: [
-      'python3',
-      '-c',
+    command: pythonCommand(
       UNBAN_OPERATOR_IP,
       `${CONFIG}/ip_bans.yaml`,
       `${INIT_VALUES}/${OPERATOR_IP_KEY}`,
       TERMINATION_LOG,
-    ],
+    ),
+    securityContext: scriptSecurityContext,
     volumeMounts: [
       { name: 'config', mountPath: CONFIG },
       { name: 'operator-ip', mountPath: INIT_VALUES, readOnly: true },

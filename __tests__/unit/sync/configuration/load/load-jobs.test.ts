@@ -1,6 +1,5 @@
-import { NOT_LOADED } from '../../../../../operator/sync/hub/init-containers';
 import { ManualClock } from '../../../manual-clock';
-import { FakeHub } from '../fake-hub';
+import { FakeHub, prepareMessage } from '../fake-hub';
 
 const BASE = 'input_boolean:\n  first:\n    name: !secret name\n';
 const HOT = 'input_boolean:\n  second:\n    name: !secret name\n';
@@ -86,8 +85,7 @@ describe('LoadJobs', () => {
 
   test('the verdict of the start counts for its secrets alone', async () => {
     const { hub } = await started();
-    const { configuration, secrets } = hub.desired(BASE).content.marker;
-    hub.verdict = `${NOT_LOADED}, so the last good one stays:\nno\ncontent ${configuration} ${secrets}`;
+    hub.verdict = prepareMessage('replaced', hub.desired(BASE).content.marker, 'no');
     expect(await hub.operator().sync(hub.desired(BASE))).toMatchObject({ reason: 'CheckFailed' });
     hub.setSecrets({ name: 'two' });
     expect(await hub.operator().sync(hub.desired(BASE))).toMatchObject({ reason: 'ConfigurationGenerated' });

@@ -87,7 +87,7 @@ describe('BanRecovery', () => {
     ['in the second before the one that status shows', '2026-01-01T00:00:09Z', 'RestartDidNotHelp'],
     ['long before', '2025-12-31T00:00:00Z', 'Recovering'],
   ])('takes the report of a pod that started %s for what it is', async (_, creationTimestamp, reason) => {
-    const message = '10.0.0.1 is not among the bans; banned are 10.0.0.2';
+    const message = JSON.stringify({ result: 'absent', address: '10.0.0.1', banned: ['10.0.0.2'] });
     pod = {
       metadata: { ...oldPod.metadata, creationTimestamp },
       status: { initContainerStatuses: [{ name: 'unban-operator-ip', state: { terminated: { message } } }] },

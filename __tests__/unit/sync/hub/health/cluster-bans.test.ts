@@ -4,6 +4,8 @@ import { checkClusterBans, isOfCluster } from '../../../../../operator/sync/hub/
 import type { Pod } from '../../../../../operator/sync/hub/pod';
 import { aHubContext, services } from '../../fixtures';
 
+const report = (...banned: readonly string[]) => JSON.stringify({ result: 'absent', banned });
+
 const pod = (verdict = '', spec: Pod['spec'] = {}): Pod => ({
   metadata: { name: 'villa-0' },
   spec,
@@ -30,7 +32,7 @@ async function noticeOf(present: Pod, notifications: object[] | Error) {
 
 describe('checkClusterBans', () => {
   test('names an address of the cluster that was banned when the hub started', async () => {
-    const verdict = '10.88.0.7 is not among the bans; banned are 203.0.113.9, 10.88.0.1';
+    const verdict = report('203.0.113.9', '10.88.0.1');
     expect(await noticeOf(pod(verdict), [])).toMatch(/^The hub has banned 10\.88\.0\.1 of the cluster/);
   });
 
@@ -42,11 +44,11 @@ describe('checkClusterBans', () => {
   });
 
   test('says nothing of visitors from elsewhere', async () => {
-    expect(await noticeOf(pod('x; banned are 203.0.113.9, 192.168.1.11'), [])).toBeUndefined();
+    expect(await noticeOf(pod(report('203.0.113.9', '192.168.1.11')), [])).toBeUndefined();
   });
 
   test('does without notifications that cannot be read', async () => {
-    const verdict = 'x; banned are 10.88.0.1';
+    const verdict = report('10.88.0.1');
     expect(await noticeOf(pod(verdict), new HubUnreachable('gone'))).toContain('10.88.0.1');
   });
 });

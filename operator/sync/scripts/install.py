@@ -1,22 +1,38 @@
-/** The container that runs {@link INSTALL}. */
-export const INSTALLER_CONTAINER = 'install';
+"""install CONFIG PARTS REPORT REQUEST
 
-/**
- * `install CONFIG CHUNKS VERDICT REQUEST`: puts the files of a community repository into the hub's directory (CONFIG), and
- * removes those of former targets. CHUNKS has the parts of a gzip stream: a line of JSON with the paths and sizes of the
- * files, then their contents. REQUEST is JSON: `{"install": {"target", "isFile", "digest"} | null, "remove": [targets]}`.
- * VERDICT, the termination message, is JSON: `{"result": "done" | "conflict" | "failed", "message", "id"}`. `id` is that of the
- * last installation that wrote files of the target: putting the same files there again leaves it as it is.
- *
- * A target is replaced by one rename, so that a crash or a power loss leaves the old files or the new ones. What the operator
- * put there is recorded in `hub-operator/community.json` on the volume, with all names before a change and with those that
- * remain after it: only recorded files are replaced or removed. A lock on the volume keeps others from the record meanwhile. A target that is not recorded belongs to a person, unless it
- * equals what is to be installed. Nothing is written through a link.
- */
-export const INSTALL = `
-import ctypes, fcntl, gzip, hashlib, io, json, os, pathlib, platform, shutil, sys
+Puts the files of a community repository into the hub's directory (CONFIG), and removes those of former targets. PARTS
+has the parts of a gzip stream: a line of JSON with the paths and sizes of the files, then their contents. REQUEST is
+JSON: `{"install": {"target", "isFile", "digest"} | null, "remove": [targets]}`. REPORT, the termination message, is
+JSON: `{"result": "done" | "conflict" | "failed", "message", "id"}`. `id` is that of the last installation that wrote
+files of the target: putting the same files there again leaves it as it is.
 
-config, chunks, verdict = (pathlib.Path(argument) for argument in sys.argv[1:4])
+A target is replaced by one rename, so that a crash or a power loss leaves the old files or the new ones. What the
+operator put there is recorded in `hub-operator/community.json` on the volume, with all names before a change and with
+those that remain after it: only recorded files are replaced or removed. A lock keeps others from the record meanwhile.
+A target that is not recorded belongs to a person, unless it equals what is to be installed. Nothing is written through
+a link.
+"""
+
+import contextlib
+import ctypes
+import fcntl
+import gzip
+import hashlib
+import io
+import json
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any, NoReturn
+
+Files = dict[str, bytes]
+# The paths of the files of each target.
+Record = dict[str, list[str]]
+
+config, parts, report = (Path(argument) for argument in sys.argv[1:4])
 request = json.loads(sys.argv[4])
 own = config / "hub-operator"
 record_file, ids_file, work = own / "community.json", own / "community-ids.json", own / "community"
@@ -27,16 +43,16 @@ class Conflict(Exception):
     pass
 
 
-def end(result, message, id=None):
+def end(result: str, message: str, id: str | None = None) -> NoReturn:
     # A kubelet keeps 4096 bytes.
     text = message.encode()[:3000].decode(errors="ignore")
-    verdict.write_text(json.dumps({"result": result, "message": text, "id": id}))
+    report.write_text(json.dumps({"result": result, "message": text, "id": id}))
     print(result, text)
     sys.stdout.flush()
     os._exit(0 if result == "done" else 1)
 
 
-def flush(path):
+def flush(path: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -44,21 +60,21 @@ def flush(path):
         os.close(descriptor)
 
 
-def write(path, content):
+def write(path: Path, content: bytes) -> None:
     with open(path, "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
 
 
-def write_json(path, value):
+def write_json(path: Path, value: object) -> None:
     temporary = path.with_name(path.name + ".tmp")
     write(temporary, json.dumps(value, sort_keys=True).encode())
     temporary.replace(path)
     flush(path.parent)
 
 
-def read_json(path):
+def read_json(path: Path) -> dict[str, Any]:
     try:
         value = json.loads(path.read_bytes())
         return value if isinstance(value, dict) else {}
@@ -66,14 +82,14 @@ def read_json(path):
         return {}  # without a record, what equals the new files is still recognised
 
 
-def discard(path):
+def discard(path: Path) -> None:
     if path.is_symlink() or path.is_file():
         path.unlink()
     elif path.exists():
         shutil.rmtree(path)
 
 
-def place(target):
+def place(target: str) -> Path:
     # No folder on the way may be a link: it could lead out of the volume.
     path = config
     for part in target.split("/")[:-1]:
@@ -86,56 +102,60 @@ def place(target):
     return path
 
 
-def is_cache(path):
+def is_cache(path: str) -> bool:
     return "__pycache__" in path.split("/") or path.endswith(".pyc")
 
 
-def files_in(path):
+def files_in(path: Path) -> dict[str, Path]:
     if not path.is_dir():
         return {path.name: path} if path.exists() else {}
     found = {}
     for folder, names, files in os.walk(path):
         links = [name for name in names if os.path.islink(os.path.join(folder, name))]
         for name in files + links:
-            file = pathlib.Path(folder) / name
+            file = Path(folder) / name
             found[file.relative_to(path).as_posix()] = file
     return {name: file for name, file in found.items() if not is_cache(name)}
 
 
-def has_all(present, files):
+def has_all(present: Mapping[str, Path], files: Files) -> bool:
     return all(
-        name in present and not present[name].is_symlink() and present[name].is_file() and present[name].read_bytes() == content
+        name in present
+        and not present[name].is_symlink()
+        and present[name].is_file()
+        and present[name].read_bytes() == content
         for name, content in files.items()
     )
 
 
-def same_content(path, files):
+def same_content(path: Path, files: Files) -> bool:
     present = files_in(path)
     return set(present) == set(files) and has_all(present, files)
 
 
-def digest_of(files):
-    lines = (hashlib.sha256(files[name]).hexdigest() + "  " + name + "\\n" for name in sorted(files, key=str.encode))
+def digest_of(files: Files) -> str:
+    lines = (hashlib.sha256(files[name]).hexdigest() + "  " + name + "\n" for name in sorted(files, key=str.encode))
     return "sha256:" + hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def received():
-    parts = sorted(path for path in chunks.iterdir() if not path.name.startswith("."))
-    stream = io.BytesIO(gzip.decompress(b"".join(path.read_bytes() for path in parts)))
+def received() -> Files:
+    sorted_parts = sorted(path for path in parts.iterdir() if not path.name.startswith("."))
+    stream = io.BytesIO(gzip.decompress(b"".join(path.read_bytes() for path in sorted_parts)))
     listed = json.loads(stream.readline())
     return {name: stream.read(size) for name, size in listed}
 
 
-def exchange(one, other):
+def exchange(one: Path, other: Path) -> bool:
     # renameat2 with RENAME_EXCHANGE, which Python does not have: both names stay at all times.
     number = {"x86_64": 316, "aarch64": 276, "riscv64": 276, "armv7l": 382, "i686": 353}.get(platform.machine())
     if sys.platform != "linux" or number is None:
         return False
     current = -100
-    return ctypes.CDLL(None).syscall(number, current, os.fsencode(one), current, os.fsencode(other), 2) == 0
+    result: int = ctypes.CDLL(None).syscall(number, current, os.fsencode(one), current, os.fsencode(other), 2)
+    return result == 0
 
 
-def swap(path, target):
+def swap(path: Path, target: str) -> None:
     # A file system that cannot exchange two names: what a crash in between leaves is repaired at the next start.
     write_json(journal, {"target": target})
     discard(aside)
@@ -145,24 +165,22 @@ def swap(path, target):
     journal.unlink()
 
 
-def lock():
+def lock() -> IO[str]:
     # Pods of several repositories may run on one volume. Opened to append: a link in its place loses no content.
-    file = open(own / "community.lock", "a")
-    try:
+    file = (own / "community.lock").open("a")
+    with contextlib.suppress(OSError):  # a file system without locks
         fcntl.flock(file, fcntl.LOCK_EX)
-    except OSError:
-        pass  # a file system without locks
     return file
 
 
-def repair():
+def repair() -> None:
     target = read_json(journal).get("target")
     if target and not (config / target).exists() and aside.exists():
         aside.rename(config / target)
     journal.unlink(missing_ok=True)
 
 
-def keep_others(path, recorded, files):
+def keep_others(path: Path, recorded: set[str], files: Files) -> None:
     # What a person added to the folder stays.
     folders = {name[:end] for name in files for end, letter in enumerate(name) if letter == "/"}
     for name, file in files_in(path).items():
@@ -170,7 +188,9 @@ def keep_others(path, recorded, files):
             continue
         parents = {name[:end] for end, letter in enumerate(name) if letter == "/"}
         if name in files or name in folders or parents & set(files):
-            raise Conflict("/config/" + path.relative_to(config).as_posix() + "/" + name + " was put there by someone else")
+            raise Conflict(
+                "/config/" + path.relative_to(config).as_posix() + "/" + name + " was put there by someone else"
+            )
         copy = fresh / name
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(file, copy, follow_symlinks=False)
@@ -178,18 +198,18 @@ def keep_others(path, recorded, files):
             flush(copy)
 
 
-def set_id(target, id):
+def set_id(target: str, id: str | None) -> None:
     ids = {name: value for name, value in read_json(ids_file).items() if name != target}
     write_json(ids_file, {**ids, target: id} if id else ids)
 
 
-def new_id(target):
+def new_id(target: str) -> str:
     id = os.urandom(8).hex()
     set_id(target, id)
     return id
 
 
-def install(target, is_file, digest, record):
+def install(target: str, is_file: bool, digest: str, record: Record) -> str:
     files = received()
     if digest_of(files) != digest:
         raise OSError("the files that arrived are not those that were sent")
@@ -220,7 +240,7 @@ def install(target, is_file, digest, record):
         if present:
             keep_others(path, recorded, files)
         for folder, _, _ in os.walk(fresh):
-            flush(folder)
+            flush(Path(folder))
     id = new_id(target)
     write_json(record_file, {**record, target: sorted(recorded | set(files))})
     if is_file or not present:
@@ -234,7 +254,7 @@ def install(target, is_file, digest, record):
     return id
 
 
-def remove(target, record):
+def remove(target: str, record: Record) -> None:
     if target not in record:
         return
     path = place(target)
@@ -273,4 +293,3 @@ except Conflict as conflict:
     end("conflict", str(conflict))
 except OSError as error:
     end("failed", str(error))
-`.trim();
