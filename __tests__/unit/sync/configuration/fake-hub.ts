@@ -326,11 +326,11 @@ export class FakeHub {
   }
 
   /** The hub logs an error about its configuration. */
-  log(text: string | null): void {
+  log(text: string | null, name = 'homeassistant.config'): void {
     if (text === null) return;
-    const former = this.logged.get('config');
-    this.logged.set('config', {
-      name: 'homeassistant.config',
+    const former = this.logged.get(name);
+    this.logged.set(name, {
+      name,
       level: 'ERROR',
       message: [...new Set([...(former?.message ?? []), text])].slice(-5),
       source: ['config.py', 345],
