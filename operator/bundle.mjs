@@ -87,7 +87,9 @@ const scripts = {
       const names = (await readdir(folder)).filter((name) => name.endsWith('.py'));
       const texts = names.map(async (name) => [name, await readFile(join(folder, name), 'utf8')]);
       const all = Object.fromEntries(await Promise.all(texts));
-      return { contents: `const texts = ${JSON.stringify(all)}; export const readScript = (name) => texts[name];` };
+      return {
+        contents: `const texts = ${JSON.stringify(all)}; export const readScript = (name) => texts[name];`,
+      };
     });
   },
 };

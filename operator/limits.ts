@@ -92,6 +92,10 @@ export const HUB_DELETION_POLL = SECOND;
 export const ROLLOUT_DEBOUNCE = 3 * SECOND;
 /** Continuous changes delay a rollout by at most this. */
 export const ROLLOUT_DEBOUNCE_LIMIT = 30 * SECOND;
+/** A restart waits this long for a hub that is loading its integrations. It waits without limit for the migration of a database. */
+export const LONGEST_START = 10 * MINUTE;
+/** Of hubs that the operator restarts one after another, each has its turn for this time at most. */
+export const ROLLOUT_TURN = 5 * MINUTE;
 
 // --- Configuration: rules.md, "Reload or restart" ---
 

@@ -19,6 +19,28 @@ export async function getConfig(rest: RestClient, options?: CallOptions): Promis
   return answer;
 }
 
+/** How far the hub is with its start. */
+export interface CoreState {
+  readonly state: CoreConfig['state'];
+  /** Its database is being converted to a newer schema. */
+  readonly isMigrating: boolean;
+}
+
+/**
+ * Reads the state of the hub (`GET /api/core/state`). The hub answers as soon as its frontend is set up, which is before
+ * its database is.
+ */
+export async function getCoreState(rest: RestClient): Promise<CoreState> {
+  interface Answer {
+    readonly state: CoreConfig['state'];
+    readonly recorder_state?: { readonly migration_in_progress?: boolean };
+  }
+  const answer = await rest.get<Answer | undefined | null>('/api/core/state');
+  if (typeof answer?.state !== 'string')
+    throw new NotHomeAssistant(`${rest.address.url} is not a hub: /api/core/state has no state`);
+  return { state: answer.state, isMigrating: answer.recorder_state?.migration_in_progress === true };
+}
+
 /**
  * Sets location, units, URLs and so on, effective at once and stored. At its next start the hub overrides them with the
  * keys of the user's YAML. The hub fires its event even if nothing differs: compare first.

@@ -5,6 +5,7 @@ import { configEntityModules } from './config-entities';
 import { configurationModule } from './configuration';
 import { configurationInUse } from './configuration/record/configuration-in-use';
 import { hubModule } from './hub';
+import { PodRestarts } from './hub/workload/pod-restarts';
 import { integrationModule } from './integration';
 import { HubClients } from './hub-clients';
 import { notForExternalHubs } from './not-for-external-hubs';
@@ -37,11 +38,12 @@ interface KindModules {
 /** The sync modules of all kinds. */
 export function syncModules(services: Services): SyncModules {
   const hubs = new HubClients(services);
-  const configuration = configurationModule(services, hubs);
+  const restarts = new PodRestarts(services, hubs);
+  const configuration = configurationModule(services, hubs, restarts);
   const community = communityModule(services, hubs);
   const integration = integrationModule(services, hubs);
   const all: readonly KindModules[] = [
-    { modules: { Hub: hubModule(services, hubs, configuration.isLoading) } },
+    { modules: { Hub: hubModule(services, hubs, configuration.isLoading, restarts) } },
     { ...configuration, modules: { HubConfiguration: notForExternalHubs(hubs, configuration.module) } },
     {
       modules: {

@@ -118,7 +118,9 @@ describe('a hub that bans the operator', () => {
           name: 'unban-operator-ip',
           state: {
             terminated: expect.objectContaining({
-              message: expect.stringContaining(`"result": "removed", "address": "${OPERATOR_ADDRESS}"`) as string,
+              message: expect.stringContaining(
+                `"result": "removed", "address": "${OPERATOR_ADDRESS}"`,
+              ) as string,
             }) as object,
           },
         }),

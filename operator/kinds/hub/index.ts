@@ -113,6 +113,7 @@ export const hub = defineKind({
     isInRecoveryMode(resource),
     resource.status?.url,
     resource.status?.version,
+    resource.status?.restartHeld,
   ],
   owns: [
     'PersistentVolumeClaim',

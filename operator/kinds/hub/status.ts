@@ -76,4 +76,10 @@ export const status = statusWith({
       'of the HubConfiguration says so.',
   },
   secretsHash: { type: 'string', description: 'Hash of the secrets that the pod is to start with.' },
+  restartHeld: {
+    type: 'string',
+    description:
+      'Reason for which the operator does not update the pod now, so that no restart begins; absent while it can. ' +
+      '`Ready` has the message.',
+  },
 });

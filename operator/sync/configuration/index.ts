@@ -15,6 +15,7 @@ import { dryRunOutcome } from '../dry-run';
 import type { HubClients } from '../hub-clients';
 import { hubErrorOutcome } from '../hub-errors';
 import { readGeneratedSecrets } from '../secrets/generated-secrets';
+import type { PodRestarts } from '../hub/workload/pod-restarts';
 import { secretsOfHub } from '../secrets/hub-resources';
 import { recorderUrl } from '../secrets/recorder-url';
 import type { Services } from '../services';
@@ -38,10 +39,14 @@ export interface ConfigurationModule {
 }
 
 /** Generates the hub's configuration into a ConfigMap, which needs no running hub, and loads it into one that runs. */
-export function configurationModule(services: Services, hubs: HubClients): ConfigurationModule {
+export function configurationModule(
+  services: Services,
+  hubs: HubClients,
+  restarts: PodRestarts,
+): ConfigurationModule {
   const records = new ConfigurationRecords(services);
   const loads = new LoadJobs(services, records);
-  const reconciler = new ConfigurationReconciler(services, hubs, records, loads);
+  const reconciler = new ConfigurationReconciler(services, hubs, restarts, records, loads);
   const generation = new GeneratedConfigurationCache(services);
 
   async function deliver(resource: HubConfiguration, context: ReconcileContext): Promise<Outcome> {

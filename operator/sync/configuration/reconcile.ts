@@ -4,6 +4,9 @@ import { userAnnotations } from '../../kinds/annotations';
 import { objectNames } from '../../kinds/object-names';
 import { DEPENDENCY_REQUEUE, HUB_START_LIMIT } from '../../limits';
 import type { Outcome } from '../../runtime/outcome';
+import { builtin } from '../../runtime/types';
+import type { Pod } from '../hub/pod';
+import type { PodRestarts } from '../hub/workload/pod-restarts';
 import type { HubClients } from '../hub-clients';
 import { hubRedactor } from '../hub-secrets';
 import { SECRETS_HASH_KEY } from '../secrets/secrets-yaml';
@@ -19,7 +22,6 @@ import { decide, knownOf, type Situation, type Step } from './record/decide';
 import { type Observed, observeUnusable, observeUsable } from './record/observe';
 import { isSameRestart, publishConfiguration, publishWithoutRestart } from './record/publish';
 import type { ConfigurationRecord, ConfigurationRecords, HubStart, SentSettings } from './record/record';
-import { replacePod } from './record/replace-pod';
 
 /** Interval of the check whether a hub has had its time to return, in milliseconds. */
 const RETURN_POLL = 5_000;
@@ -55,11 +57,9 @@ export class ConfigurationReconciler {
   private readonly followed = new WeakMap<HubClient, string>();
 
   constructor(
-    private readonly services: Pick<
-      Services,
-      'cache' | 'applier' | 'secrets' | 'clock' | 'requeue' | 'cluster' | 'log'
-    >,
+    private readonly services: Pick<Services, 'cache' | 'applier' | 'secrets' | 'clock' | 'requeue'>,
     private readonly hubs: Pick<HubClients, 'contact'>,
+    private readonly restarts: Pick<PodRestarts, 'restart'>,
     private readonly records: ConfigurationRecords,
     private readonly loads: LoadJobs,
   ) {}
@@ -154,10 +154,15 @@ export class ConfigurationReconciler {
     hub,
     client,
     record,
+    observed,
   }: UsableWork): Promise<Outcome> {
     const { files, marker, sections } = content;
     await publishWithoutRestart(this.services, resource, { files, hash: marker.configuration });
     if (record?.warnings) return outcomes.loaded();
+    const texts = Object.values(files);
+    const empty =
+      observed.pod?.createdFiles.filter((name) => texts.some((text) => text.includes(name))) ?? [];
+    if (empty.length > 0) return outcomes.includesNothing(empty);
     const missing = await notSetUp(client, sections, await hubRedactor(this.services, hub));
     return missing ? outcomes.notLoaded(missing.sections, missing.words) : outcomes.loaded();
   }
@@ -221,7 +226,7 @@ export class ConfigurationReconciler {
         const message = `The hub does not read the files of the ConfigMap ${configuration}, although its pod has started with them. Read the log of the pod.`;
         return outcomes.reloadFailed(message);
       }
-      await replacePod(this.services, hub, pod!.uid);
+      await this.replacePod(hub, 'it has to read its configuration');
     }
     return outcomes.restarting(
       sections,
@@ -304,16 +309,17 @@ export class ConfigurationReconciler {
     const isSamePod = pod.uid === former.failed?.pod;
     const restart = { configuration: written.hash, secrets: observed.published?.restart.secrets };
     await publishConfiguration(this.services, resource, written, isSamePod ? restart : undefined);
-    if (isSamePod && isSameRestart(pod.restart, restart)) await replacePod(this.services, hub, pod.uid);
+    if (isSamePod && isSameRestart(pod.restart, restart))
+      await this.replacePod(hub, 'recovery mode with a new configuration');
     return new Outcomes(resource, content, former).failedStart(undefined, observed.heldBy);
   }
 
   private async goBackUnchecked(work: UnusableWork, hub: Hub): Promise<Outcome> {
-    const { resource, observed, outcomes, record, policy } = work;
+    const { resource, outcomes, record, policy } = work;
     const good = await this.records.lastGood(hub, record);
     if (!good) return outcomes.failedOnlyStart(policy);
     await publishConfiguration(this.services, resource, good);
-    if (observed.pod) await replacePod(this.services, hub, observed.pod.uid);
+    await this.replacePod(hub, 'recovery mode with an unchecked configuration');
     return outcomes.uncheckedStart();
   }
 
@@ -328,8 +334,15 @@ export class ConfigurationReconciler {
     const isReplaced = record.replacedPod !== undefined && record.replacedPod !== pod.uid;
     if (isReplaced) return outcomes.healing(true);
     if (record.replacedPod === undefined) await this.records.set(hub, { ...record, replacedPod: pod.uid });
-    await replacePod(this.services, hub, pod.uid);
+    await this.replacePod(hub, 'recovery mode with a configuration that it has run with');
     return outcomes.healing(false);
+  }
+
+  /** Has no effect while a rollout is about to replace the pod, or its hub must not be interrupted. */
+  private async replacePod(hub: Hub, reason: string): Promise<void> {
+    const { namespace, name } = hub.metadata;
+    const pod = this.services.cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
+    if (pod) await this.restarts.restart(hub, pod, reason);
   }
 
   private async syncHttp(

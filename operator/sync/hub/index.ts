@@ -9,12 +9,14 @@ import { Connector } from './access/connect';
 import { externalStep } from './access/external';
 import { awaitChildren } from './await-children';
 import { ensureBackupSchedule } from './backup';
-import { checkClusterBans, type WithBans } from './health/cluster-bans';
+import { checkClusterBans } from './health/cluster-bans';
 import { continueOnFailure } from './continue-on-failure';
 import { addExposure } from './exposure/index';
 import { checkTrustedProxies } from './exposure/trusted-proxies';
 import { type Authenticated, type HubContext, Steps, type WithAddress, type WithClaim } from './steps';
+import type { PodRestarts } from './workload/pod-restarts';
 import { releaseRetained } from './workload/retain';
+import { Rollouts } from './workload/rollouts';
 import { ensureStatefulSet } from './workload/statefulset';
 import { ensureStorage } from './workload/storage';
 
@@ -22,17 +24,20 @@ import { ensureStorage } from './workload/storage';
  * Reconciles a Hub: the steps below, in their order.
  *
  * @param isLoading whether a configuration is being loaded into the hub
+ * @param restarts of hubs for which no pod template changes
  */
 export function hubModule(
   services: Services,
   hubs: HubClients,
   isLoading: (hub: Hub) => boolean,
+  restarts: PodRestarts,
 ): SyncModule<Hub> {
   const connector = new Connector(services, hubs);
+  const rollouts = new Rollouts(services, restarts, isLoading);
   const backup = ensureBackupSchedule(services);
   const externalSteps = Steps.none().add(externalStep(services, hubs)).add(backup);
   const waitForChildren = awaitChildren(services);
-  const steps = workloadSteps(services, isLoading)
+  const steps = workloadSteps(services, rollouts)
     .add({ name: 'bootstrap', run: (context) => connector.connect(context) })
     .add(checkTrustedProxies)
     .add(checkClusterBans(services))
@@ -42,7 +47,7 @@ export function hubModule(
     sync(hub, reconcile) {
       const spec = defaulted(definition.spec, hub.spec);
       const problem = unsupportedDelivery(spec);
-      const context = { hub, spec, reconcile, status: {}, conditions: {}, events: [], problem };
+      const context = { hub, spec, reconcile, status: {}, conditions: {}, events: [], notices: [], problem };
       if (reconcile.dryRun) return dryRun(services, context);
       return (spec.external ? externalSteps : steps).run(context, readyOutcome);
     },
@@ -56,11 +61,11 @@ export function hubModule(
 /** Ensures the objects in the cluster that the hub runs on and is reached by. */
 function workloadSteps(
   services: Services,
-  isLoading: (hub: Hub) => boolean,
+  rollouts: Rollouts | undefined,
 ): Steps<HubContext & WithClaim & WithAddress> {
   const steps = Steps.none()
     .add(continueOnFailure(services, ensureStorage(services)))
-    .add(continueOnFailure(services, ensureStatefulSet(services, isLoading)));
+    .add(continueOnFailure(services, ensureStatefulSet(services, rollouts)));
   return addExposure(steps, services);
 }
 
@@ -78,7 +83,7 @@ async function dryRun(services: Services, context: HubContext): Promise<Outcome>
       ready('DryRun', 'The hub runs elsewhere and is not contacted: nothing was compared.'),
     );
   const applier = dryRunApplier(services);
-  const outcome = await workloadSteps({ ...services, applier }, () => false).run(context, () =>
+  const outcome = await workloadSteps({ ...services, applier }, undefined).run(context, () =>
     comparedOutcome(applier, 'Nothing in the cluster would change. The hub is not contacted.'),
   );
   // Status, conditions and events come from objects that are only in the answers to the dry-run. Nothing that the steps
@@ -88,7 +93,7 @@ async function dryRun(services: Services, context: HubContext): Promise<Outcome>
   return type === 'Ready' ? ready(reason, message) : stalled(reason, message);
 }
 
-function readyOutcome({ core, url, banNotice }: Authenticated & Partial<WithBans>): Outcome {
+function readyOutcome({ core, url, notices }: HubContext & Authenticated): Outcome {
   const message = `Home Assistant ${core.version} answers at ${url} (${core.state}).`;
-  return ready('HubRunning', banNotice ? `${message} ${banNotice}` : message);
+  return ready('HubRunning', [message, ...notices].join(' '));
 }

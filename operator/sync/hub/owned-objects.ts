@@ -49,6 +49,7 @@ export interface StatefulSet extends ClusterObject {
       readonly spec?: PodSpec;
     };
   };
+  readonly status?: { readonly observedGeneration?: number; readonly updateRevision?: string };
 }
 
 export interface PodSpec {

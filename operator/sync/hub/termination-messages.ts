@@ -117,7 +117,9 @@ function parseObject(json: string): Readonly<Record<string, unknown>> | undefine
 function contentIn(value: unknown): PrepareReport['content'] {
   if (!isObject(value)) return undefined;
   const [configuration, secrets] = [text(value['configuration']), text(value['secrets'])];
-  return configuration === undefined ? undefined : { configuration, ...(secrets !== undefined && { secrets }) };
+  return configuration === undefined
+    ? undefined
+    : { configuration, ...(secrets !== undefined && { secrets }) };
 }
 
 function problemsIn(value: unknown): readonly Problem[] {

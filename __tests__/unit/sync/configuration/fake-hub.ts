@@ -176,7 +176,12 @@ export class FakeHub {
     const records = new ConfigurationRecords(given);
     const loads = new LoadJobs(given, records);
     const contact = () => Promise.resolve({ client: this.client });
-    const reconciler = new ConfigurationReconciler(given, { contact }, records, loads);
+    const restart = () => {
+      this.step('delete pod');
+      this.restart();
+      return Promise.resolve('deleted' as const);
+    };
+    const reconciler = new ConfigurationReconciler(given, { contact }, { restart }, records, loads);
     return {
       close: () => loads.close(),
       syncInvalid: () =>
@@ -378,7 +383,8 @@ export class FakeHub {
       { type: 'Ready', status: 'False', reason: present, ...rest },
       ...(mistake ? [{ type: 'Stalled', status: 'True', reason: mistake.reason, ...rest }] : []),
     ];
-    this.hub = aHub({ status: { version: '2026.11.0', conditions } as never });
+    const restartHeld = mistake?.reason === 'InvalidSpec' ? mistake.reason : undefined;
+    this.hub = aHub({ status: { version: '2026.11.0', conditions, restartHeld } as never });
   }
 
   private get mountedMarker() {
@@ -452,9 +458,8 @@ export class FakeHub {
           ),
       },
       cluster: {
-        request: ({ method }) => {
-          this.step(method === 'DELETE' ? 'delete pod' : 'refresh');
-          if (method === 'DELETE') this.restart();
+        request: () => {
+          this.step('refresh');
           return Promise.resolve(undefined as never);
         },
       },

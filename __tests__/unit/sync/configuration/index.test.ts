@@ -3,6 +3,7 @@ import type { Manifest } from '../../../../operator/runtime/apply';
 import type { ReconcileContext } from '../../../../operator/runtime/sync-module';
 import { configurationModule } from '../../../../operator/sync/configuration';
 import { HubClients } from '../../../../operator/sync/hub-clients';
+import { PodRestarts } from '../../../../operator/sync/hub/workload/pod-restarts';
 import { readFormerValues, writeFormerValues } from '../../../../operator/sync/secrets/former-values';
 import { writeSecretsYaml } from '../../../../operator/sync/secrets/secrets-yaml';
 import { aHub, services } from '../fixtures';
@@ -91,7 +92,8 @@ async function sync({
     requeue: (kind, _namespace, name) => void requeued.push(`${kind} ${name}`),
   });
   const context = { dryRun: false } as ReconcileContext;
-  const { module, close } = configurationModule(given, new HubClients(given));
+  const hubs = new HubClients(given);
+  const { module, close } = configurationModule(given, hubs, new PodRestarts(given, hubs));
   const outcome = await module.sync(configuration, context);
   close();
   const configMap = applied.find(({ kind }) => kind === 'ConfigMap');

@@ -5,6 +5,7 @@ import { ApiError } from '../../../../operator/runtime/api-errors';
 import type { ClusterObject } from '../../../../operator/runtime/objects';
 import { HubClients } from '../../../../operator/sync/hub-clients';
 import { hubModule } from '../../../../operator/sync/hub';
+import { PodRestarts } from '../../../../operator/sync/hub/workload/pod-restarts';
 import { aHub, aHubContext, services } from '../fixtures';
 
 /** A dry-run of a Hub with a StatefulSet of another version. The cluster has none of its other objects. */
@@ -42,7 +43,9 @@ async function dryRun(spec: Hub['spec'] = {}) {
   });
   const hub = aHub({ metadata: { annotations: { [userAnnotations.dryRun]: 'true' } }, spec });
   const { reconcile } = aHubContext(hub, { dryRun: true });
-  const outcome = await hubModule(given, new HubClients(given), () => false).sync(hub, reconcile);
+  const hubs = new HubClients(given);
+  const module = hubModule(given, hubs, () => false, new PodRestarts(given, hubs));
+  const outcome = await module.sync(hub, reconcile);
   return { outcome, requests };
 }
 

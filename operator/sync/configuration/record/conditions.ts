@@ -31,6 +31,13 @@ export class Outcomes {
     return ready('ConfigurationLoaded', 'The hub has loaded the configuration.', { status });
   }
 
+  /** The hub starts with no missing file, so these were made when its pod started, and they are empty. */
+  includesNothing(names: readonly string[]): Outcome {
+    const { pod } = objectNames(this.resource.spec.hubRef.name);
+    const message = `The configuration includes ${list(names)}, which did not exist and was made empty. Put it into spec.files, correct its name, or write it on the volume and delete the pod ${pod}.`;
+    return stalled('CheckFailed', message, { status: this.generated });
+  }
+
   /** The hub has read it, and could not set up these sections. */
   notLoaded(sections: readonly string[], words: string): Outcome {
     const status = { ...this.generated, changedSections: sections };

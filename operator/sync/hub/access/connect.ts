@@ -134,8 +134,7 @@ export class Connector {
   private async podProblem(hub: Hub): Promise<Outcome | undefined> {
     const pod = await podState(this.services, hub);
     if (pod.ready) return undefined;
-    if (pod.isDowngrade)
-      return stalled('DowngradeRefused', pod.message, { status: { phase: 'Failed' } });
+    if (pod.isDowngrade) return stalled('DowngradeRefused', pod.message, { status: { phase: 'Failed' } });
     return podNotReady(hub, this.services.clock, pod.message, pod.isReplacement);
   }
 

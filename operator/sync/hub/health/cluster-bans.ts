@@ -4,29 +4,21 @@ import { HubError } from '../../../client/errors';
 import { objectNames } from '../../../kinds/object-names';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
-import type { Authenticated, Found, HubContext, HubStep } from '../steps';
+import type { Authenticated, HubContext, HubStep } from '../steps';
 import { unbanReport } from '../termination-messages';
 import type { Pod } from '../pod';
-
-/** Stage: the bans of the hub have been checked. */
-export interface WithBans extends Found {
-  /** The problem of clients that connect through the cluster; undefined: no address of the cluster is banned. */
-  readonly banNotice: string | undefined;
-}
 
 /**
  * Looks for addresses of the cluster among the hub's bans: its node, or a proxy. Behind such an address are many
  * visitors, and the wrong passwords of one of them lock all of them out (rules.md, "Ban recovery").
  */
-export function checkClusterBans({
-  cache,
-}: Pick<Services, 'cache'>): HubStep<HubContext & Authenticated, WithBans> {
+export function checkClusterBans({ cache }: Pick<Services, 'cache'>): HubStep<HubContext & Authenticated> {
   return {
     name: 'bans',
-    async run({ hub, client, reconcile }) {
+    async run({ hub, client, reconcile, notices }) {
       const { namespace, name } = hub.metadata;
       const pod = cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
-      if (!pod) return { banNotice: undefined };
+      if (!pod) return {};
       const last = await lastBannedAddress(client.connection).catch((error: unknown) => {
         if (!(error instanceof HubError)) throw error;
         reconcile.log.debug({ error }, 'failed to read notifications of hub');
@@ -34,7 +26,9 @@ export function checkClusterBans({
       });
       const atStart = unbanReport(pod)?.banned ?? [];
       const banned = new Set([...atStart, ...(last === undefined ? [] : [last])]);
-      return { banNotice: noticeOf([...banned].filter((address) => isOfCluster(address, pod))) };
+      const notice = noticeOf([...banned].filter((address) => isOfCluster(address, pod)));
+      if (notice) notices.push(notice);
+      return {};
     },
   };
 }

@@ -56,7 +56,7 @@ function withWarning(message: string, warning: string | undefined): string {
   return warning ? `${message}: ${warning}` : `${message}.`;
 }
 
-function isReadyPod({ metadata, status }: Pod): boolean {
+export function isReadyPod({ metadata, status }: Pod): boolean {
   if (metadata.deletionTimestamp) return false;
   return status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false;
 }

@@ -31,13 +31,13 @@ export class RolloutDebounce {
     this.pending = new PerHub(services.cache);
   }
 
-  /** Milliseconds until `desired` may replace `present`; 0: now, or it is already applied. */
-  remaining(hub: Hub, present: StatefulSet | undefined, desired: Manifest): number {
+  /** Milliseconds until `desired` may replace `present`. Undefined: it is applied, or there is nothing to replace. */
+  remaining(hub: Hub, present: StatefulSet | undefined, desired: Manifest): number | undefined {
     const { applier, clock } = this.services;
     // The new StatefulSet carries the first hashes, or a second rollout would follow at once.
     if (!present || applier.matchesLastApplied(present, desired, { owner: hub })) {
       this.pending.delete(hub);
-      return 0;
+      return undefined;
     }
     const digest = createHash('sha256').update(JSON.stringify(desired)).digest('hex');
     const before = this.pending.get(hub);

@@ -14,23 +14,25 @@ import { mergePodTemplate, NotMergeable, type PodTemplate } from './merge';
 import { ensureInitValues } from './init-values';
 import { GRACE_SECONDS, type PodHashes, podTemplate } from './pod-template';
 import { lostPart } from './protected-parts';
-import { RolloutDebounce } from './rollout-debounce';
 import { hashesOf, rolloutHashes } from './rollout-hashes';
+import type { Rollouts } from './rollouts';
 
 /**
  * Ensures the StatefulSet that runs the hub, once there is a configuration to run it with. Leaves `status.configHash`
- * and `status.secretsHash`, the hashes that the pod template carries.
+ * and `status.secretsHash`, the hashes that the pod template carries, and in `status.restartHeld` why it cannot be changed.
+ *
+ * @param rollouts undefined in a dry-run: nothing is waited for
  */
 export function ensureStatefulSet(
-  services: Pick<Services, 'applier' | 'clock' | 'settings' | 'cache'>,
-  isLoading: (hub: Hub) => boolean,
+  services: Pick<Services, 'applier' | 'settings' | 'cache'>,
+  rollouts: Rollouts | undefined,
 ): WorkloadStep<HubContext & WithClaim> {
   const { applier } = services;
-  const debounce = new RolloutDebounce(services, isLoading);
   return {
     name: 'StatefulSet',
     async run(context) {
-      const { hub, spec, status } = context;
+      const { hub, spec, status, notices } = context;
+      status['restartHeld'] = null;
       // First: it lifts a ban of a running hub, even if a later step is rejected.
       await ensureInitValues(services, hub);
       if (context.claimConflict) return context.claimConflict;
@@ -53,7 +55,7 @@ export function ensureStatefulSet(
       const community = communityHash(services, hub);
       const desired = statefulSet(hub, spec, { ...hashes, community }, applier.labels(hub));
       if ('problem' in desired) return stalled('InvalidSpec', desired.problem);
-      const delay = debounce.remaining(hub, present, desired.manifest);
+      const { delay = 0, notice } = (await rollouts?.delay(hub, present, desired.manifest)) ?? {};
       const set =
         delay > 0 && present
           ? present
@@ -62,13 +64,22 @@ export function ensureStatefulSet(
         // What the API server rejects is reported without the delay.
         await applier.dryRun(builtin.StatefulSet, desired.manifest, { owner: hub });
         requeueAfter(context, delay);
+        if (notice) notices.push(notice);
+      } else {
+        rollouts?.applied(hub);
       }
       const applied = hashesOf(set);
       status['configHash'] = applied?.config ?? null;
       status['secretsHash'] = applied?.secrets ?? null;
       return {};
     },
-    present: () => ({}),
+    present: ({ hub, status }, failure) => {
+      if (failure.type === 'Stalled') {
+        status['restartHeld'] = failure.reason;
+        rollouts?.held(hub);
+      }
+      return {};
+    },
   };
 }
 

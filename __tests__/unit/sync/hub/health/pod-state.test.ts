@@ -149,7 +149,12 @@ describe('podState', () => {
         cluster: { request: <T>() => Promise.resolve({ items } as T) },
         secrets: { get: () => Promise.resolve(undefined) },
       });
-      expect(await podState(given, aHub())).toEqual({ ready: false, message, isReplacement, isDowngrade: false });
+      expect(await podState(given, aHub())).toEqual({
+        ready: false,
+        message,
+        isReplacement,
+        isDowngrade: false,
+      });
     },
   );
 });

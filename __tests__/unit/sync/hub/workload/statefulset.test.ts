@@ -1,6 +1,9 @@
 import type { Manifest } from '../../../../../operator/runtime/apply';
 import type { ClusterObject, ResourceType } from '../../../../../operator/runtime/objects';
+import { stalled, waiting } from '../../../../../operator/runtime/outcome';
 import type { StatefulSet } from '../../../../../operator/sync/hub/owned-objects';
+import { PodRestarts } from '../../../../../operator/sync/hub/workload/pod-restarts';
+import { Rollouts } from '../../../../../operator/sync/hub/workload/rollouts';
 import { ensureStatefulSet } from '../../../../../operator/sync/hub/workload/statefulset';
 import { ManualClock } from '../../../manual-clock';
 import { aHub, aHubContext, services } from '../../fixtures';
@@ -30,16 +33,21 @@ function setup() {
         JSON.stringify(present) === JSON.stringify(desired),
       labels: () => ({}),
     },
-    cache: { get: <T>() => hub as T, ofHub: function* () {} },
+    cache: {
+      get: (kind: string) => (kind === 'Hub' ? hub : { metadata: { name: 'villa-0' } }) as never,
+      ofHub: function* () {},
+    },
   });
-  const step = ensureStatefulSet(given, () => false);
+  const contact = () => Promise.resolve({ missing: 'no token' });
+  const rollouts = new Rollouts(given, new PodRestarts(given, { contact }), () => false);
+  const step = ensureStatefulSet(given, rollouts);
   const reconcile = async () => {
     const context = { ...aHubContext(hub), claim: undefined };
     return { context, outcome: await step.run(context) };
   };
   const annotations = () =>
     applied.map((set) => (set as unknown as StatefulSet).spec.template.metadata?.annotations);
-  return { clock, hashes, applied, dryRuns, annotations, reconcile };
+  return { clock, hashes, applied, dryRuns, annotations, reconcile, step };
 }
 
 describe('ensureStatefulSet', () => {
@@ -63,7 +71,11 @@ describe('ensureStatefulSet', () => {
         'hub-operator.dev/secrets-hash': 'sha256:2',
       });
     expect(new Set(annotations().map((each) => JSON.stringify(each))).size).toBe(1);
-    expect(context.status).toEqual({ configHash: 'sha256:1', secretsHash: 'sha256:2' });
+    expect(context.status).toEqual({
+      configHash: 'sha256:1',
+      secretsHash: 'sha256:2',
+      restartHeld: null,
+    });
   });
 
   test('applies changed hashes together when they are stable, and reports those of the pod until then', async () => {
@@ -76,7 +88,7 @@ describe('ensureStatefulSet', () => {
     hashes['hub-operator.dev/restart-secrets-hash'] = 'sha256:4';
     const { context } = await reconcile();
     expect(context.requeueAfter).toBe(3_000);
-    expect(context.status).toEqual({ configHash: 'sha256:1', secretsHash: null });
+    expect(context.status).toMatchObject({ configHash: 'sha256:1', secretsHash: null });
     // What the API server rejects is known at once.
     expect(dryRuns).toHaveLength(2);
     expect(annotations()).toHaveLength(1);
@@ -87,6 +99,18 @@ describe('ensureStatefulSet', () => {
       'hub-operator.dev/config-hash': 'sha256:3',
       'hub-operator.dev/secrets-hash': 'sha256:4',
     });
+  });
+
+  test('reports what keeps the pod template from being changed, until that has gone', async () => {
+    const { step, reconcile } = setup();
+    const context = { ...aHubContext(), claim: undefined };
+    step.present(context, stalled('InvalidSpec', 'no'));
+    expect(context.status).toEqual({ restartHeld: 'InvalidSpec' });
+    expect((await reconcile()).context.status).toMatchObject({ restartHeld: null });
+    // The API server does not answer now: the restart begins by itself.
+    const later = { ...aHubContext(), claim: undefined };
+    step.present(later, waiting('ApiServerError', 'no', 1));
+    expect(later.status).toEqual({});
   });
 
   test('keeps the content of a hub whose HubConfiguration was deleted', async () => {

@@ -1,0 +1,252 @@
+import type { HubClient } from '../../../../../operator/client/hub-client';
+import { HubUnreachable } from '../../../../../operator/client/errors';
+import { operatorAnnotations } from '../../../../../operator/kinds/annotations';
+import type { Hub } from '../../../../../operator/kinds';
+import type { Manifest } from '../../../../../operator/runtime/apply';
+import type { ClusterObject } from '../../../../../operator/runtime/objects';
+import type { StatefulSet } from '../../../../../operator/sync/hub/owned-objects';
+import type { Pod } from '../../../../../operator/sync/hub/pod';
+import { PodRestarts } from '../../../../../operator/sync/hub/workload/pod-restarts';
+import { Rollouts } from '../../../../../operator/sync/hub/workload/rollouts';
+import { ManualClock } from '../../../manual-clock';
+import { aHub, services } from '../../fixtures';
+
+/** A process of the operator, and its cluster: two hubs that run, with the pod templates of their StatefulSets. */
+class Cluster {
+  readonly clock = new ManualClock();
+  readonly hubs = ['villa', 'cabin'].map((name) =>
+    aHub({
+      metadata: { name, uid: `hub-${name}`, generation: 1 },
+      status: { observedGeneration: 1 } as never,
+    }),
+  ) as [Hub, Hub];
+  readonly pods = new Map<string, Pod>();
+  readonly sets = new Map<string, StatefulSet>();
+  readonly deleted: string[] = [];
+  readonly requeued: string[] = [];
+  /** What the hubs answer to /api/core/state. */
+  answer: unknown = { state: 'RUNNING' };
+  readonly restarts: PodRestarts;
+  readonly rollouts: Rollouts;
+
+  constructor() {
+    const given = services({
+      clock: this.clock,
+      requeue: (kind, _namespace, name) => void this.requeued.push(`${kind} ${name}`),
+      applier: {
+        matchesLastApplied: (present: ClusterObject, desired: Manifest) =>
+          JSON.stringify(present['spec' as never]) === JSON.stringify(desired['spec']),
+      },
+      cache: {
+        get: (kind: string, _namespace: string, name: string) => {
+          if (kind === 'Pod') return this.pods.get(name) as never;
+          if (kind === 'StatefulSet') return this.sets.get(name) as never;
+          return this.hubs.find(({ metadata }) => metadata.name === name) as never;
+        },
+        ofHub: function* (_kind: string, _namespace: string, name: string) {
+          yield { kind: 'HubConfiguration', metadata: { name } } as never;
+        },
+      },
+      cluster: {
+        request: ({ path }) => {
+          this.deleted.push(path.slice(path.lastIndexOf('/') + 1));
+          return Promise.resolve(undefined as never);
+        },
+      },
+    });
+    const get = () =>
+      this.answer instanceof Error ? Promise.reject(this.answer) : Promise.resolve(this.answer);
+    const contact = () => Promise.resolve({ client: { rest: { get } } as unknown as HubClient });
+    this.restarts = new PodRestarts(given, { contact });
+    this.rollouts = new Rollouts(given, this.restarts, () => false);
+    for (const { metadata } of this.hubs) {
+      this.runs(metadata.name);
+      this.sets.set(metadata.name, template('old') as unknown as StatefulSet);
+    }
+  }
+
+  /** The pod of a hub is another one, and ready. */
+  runs(hub: string, uid = `${hub}-first`): void {
+    this.pods.set(`${hub}-0`, {
+      metadata: { name: `${hub}-0`, uid },
+      status: {
+        conditions: [{ type: 'Ready', status: 'True' }],
+        containerStatuses: [
+          { name: 'hub', state: { running: { startedAt: new Date(this.clock.now()).toISOString() } } },
+        ],
+      },
+    });
+  }
+
+  delay(hub: Hub, desired = template('new')) {
+    return this.rollouts.delay(hub, this.sets.get(hub.metadata.name), desired);
+  }
+
+  /** The delay once the change is 3 s old. */
+  async stable(hub: Hub, desired = template('new')) {
+    await this.delay(hub, desired);
+    await this.clock.advance(3_000);
+    return this.delay(hub, desired);
+  }
+
+  restart(hub = this.hubs[0]) {
+    return this.restarts.restart(hub, this.pods.get(`${hub.metadata.name}-0`)!, 'a test');
+  }
+}
+
+const template = (image: string, configuration = 'sha256:1'): Manifest => ({
+  metadata: { name: 'set' },
+  spec: {
+    template: {
+      metadata: { annotations: { [operatorAnnotations.configHash]: configuration } },
+      spec: { image },
+    },
+  },
+});
+
+describe('Rollouts', () => {
+  test('apply a changed template once it is stable', async () => {
+    const cluster = new Cluster();
+    const [villa] = cluster.hubs;
+    expect(await cluster.delay(villa)).toEqual({ delay: 3_000 });
+    expect(await cluster.stable(villa)).toEqual({ delay: 0 });
+  });
+
+  test.each([
+    ['is being deleted', { deletionTimestamp: '2026-01-01T00:00:00Z' }],
+    ['does not exist', undefined],
+  ])('apply it at once when the pod %s: one restart is enough', async (_, gone) => {
+    const cluster = new Cluster();
+    const [villa] = cluster.hubs;
+    const pod = cluster.pods.get('villa-0')!;
+    if (gone) cluster.pods.set('villa-0', { ...pod, metadata: { ...pod.metadata, ...gone } });
+    else cluster.pods.delete('villa-0');
+    expect(await cluster.delay(villa)).toEqual({ delay: 0 });
+  });
+
+  test.each([
+    ['starts', { state: 'STARTING' }],
+    ['answers before it starts', { state: 'NOT_RUNNING', recorder_state: { migration_in_progress: false } }],
+  ])('do not interrupt a hub that %s, for at most ten minutes', async (_, answer) => {
+    const cluster = new Cluster();
+    const [villa] = cluster.hubs;
+    cluster.answer = answer;
+    expect(await cluster.stable(villa)).toMatchObject({
+      delay: 5_000,
+      notice: expect.any(String) as unknown,
+    });
+    await cluster.clock.advance(9 * 60_000);
+    expect(await cluster.delay(villa)).toMatchObject({ delay: 5_000 });
+    await cluster.clock.advance(60_000);
+    expect(await cluster.delay(villa)).toEqual({ delay: 0 });
+  });
+
+  test('do not interrupt a migration of the database, however long it takes', async () => {
+    const cluster = new Cluster();
+    const [villa] = cluster.hubs;
+    cluster.answer = { state: 'NOT_RUNNING', recorder_state: { migration_in_progress: true } };
+    await cluster.stable(villa);
+    await cluster.clock.advance(5 * 3_600_000);
+    expect(await cluster.delay(villa)).toMatchObject({ delay: 5_000 });
+    cluster.answer = { state: 'RUNNING', recorder_state: { migration_in_progress: false } };
+    expect(await cluster.delay(villa)).toEqual({ delay: 0 });
+  });
+
+  test('interrupt a hub that does not answer: the change may be what mends it', async () => {
+    const cluster = new Cluster();
+    cluster.answer = new HubUnreachable('gone');
+    expect(await cluster.stable(cluster.hubs[0])).toEqual({ delay: 0 });
+  });
+
+  test('restart hubs one after another when the operator is the cause', async () => {
+    const cluster = new Cluster();
+    const [villa, cabin] = cluster.hubs;
+    expect(await cluster.stable(villa)).toEqual({ delay: 0 });
+    cluster.rollouts.applied(villa);
+    expect(await cluster.stable(cabin)).toMatchObject({
+      delay: 300_000,
+      notice: expect.any(String) as unknown,
+    });
+    cluster.runs('villa', 'villa-second');
+    cluster.requeued.length = 0;
+    await cluster.rollouts.delay(villa, cluster.sets.get('villa'), template('old'));
+    expect(cluster.requeued).toContain('Hub cabin');
+    expect(await cluster.delay(cabin)).toEqual({ delay: 0 });
+  });
+
+  test('do not wait for longer than five minutes for a hub that does not come back', async () => {
+    const cluster = new Cluster();
+    const [villa, cabin] = cluster.hubs;
+    await cluster.stable(villa);
+    await cluster.stable(cabin);
+    await cluster.clock.advance(300_000);
+    expect(await cluster.delay(cabin)).toEqual({ delay: 0 });
+  });
+
+  test.each<[string, Partial<Hub['metadata']>, Manifest]>([
+    ['the Hub', { generation: 2 }, template('new')],
+    ['its configuration', {}, template('new', 'sha256:2')],
+  ])('do not wait for another hub when somebody has changed %s', async (_, metadata, desired) => {
+    const cluster = new Cluster();
+    const [villa, cabin] = cluster.hubs;
+    await cluster.stable(villa);
+    const changed = { ...cabin, metadata: { ...cabin.metadata, ...metadata } };
+    await cluster.delay(changed, desired);
+    await cluster.clock.advance(3_000);
+    // The status has the generation by now.
+    expect(
+      await cluster.delay({ ...changed, metadata: { ...changed.metadata, generation: 1 } }, desired),
+    ).toEqual({
+      delay: 0,
+    });
+  });
+});
+
+describe('PodRestarts', () => {
+  test('delete the pod of a hub whose template is the desired one', async () => {
+    const cluster = new Cluster();
+    await cluster.delay(cluster.hubs[0], template('old'));
+    expect(await cluster.restart()).toBe('deleted');
+    expect(cluster.deleted).toEqual(['villa-0']);
+  });
+
+  test('know nothing before the Hub was reconciled, and tell its HubConfiguration when it was', async () => {
+    const cluster = new Cluster();
+    expect(await cluster.restart()).toBe('unknown');
+    await cluster.delay(cluster.hubs[0], template('old'));
+    await cluster.delay(cluster.hubs[0], template('old'));
+    expect(cluster.requeued).toEqual(['HubConfiguration villa']);
+    expect(cluster.deleted).toEqual([]);
+  });
+
+  test('leave the restart to a changed template, until its pod has come', async () => {
+    const cluster = new Cluster();
+    const [villa] = cluster.hubs;
+    await cluster.stable(villa);
+    expect(await cluster.restart()).toBe('rollout');
+    cluster.rollouts.applied(villa);
+    const set = { metadata: { name: 'villa', generation: 2 }, status: { observedGeneration: 1 } };
+    cluster.sets.set('villa', set as never);
+    expect(await cluster.restart()).toBe('rollout');
+    Object.assign(set.status, { observedGeneration: 2, updateRevision: 'two' });
+    const pod = cluster.pods.get('villa-0')!;
+    const of = (revision: string) => ({
+      ...pod,
+      metadata: { ...pod.metadata, labels: { 'controller-revision-hash': revision } },
+    });
+    cluster.pods.set('villa-0', of('one'));
+    expect(await cluster.restart()).toBe('rollout');
+    cluster.pods.set('villa-0', of('two'));
+    expect(await cluster.restart()).toBe('deleted');
+    expect(cluster.deleted).toHaveLength(1);
+  });
+
+  test('restart a hub whose changed template is held, but none that migrates', async () => {
+    const cluster = new Cluster();
+    cluster.rollouts.held(cluster.hubs[0]);
+    cluster.answer = { state: 'RUNNING', recorder_state: { migration_in_progress: true } };
+    expect(await cluster.restart()).toBe('busy');
+    cluster.answer = { state: 'RUNNING' };
+    expect(await cluster.restart()).toBe('deleted');
+  });
+});

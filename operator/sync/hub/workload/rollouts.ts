@@ -1,0 +1,84 @@
+import { isDeepStrictEqual } from 'node:util';
+import { operatorAnnotations } from '../../../kinds/annotations';
+import type { Hub } from '../../../kinds/index';
+import { API_NOT_LOADED_REQUEUE, ROLLOUT_TURN } from '../../../limits';
+import type { Manifest } from '../../../runtime/apply';
+import { PerHub } from '../../per-hub';
+import type { Services } from '../../services';
+import type { StatefulSet } from '../owned-objects';
+import type { PodRestarts } from './pod-restarts';
+import { RolloutDebounce } from './rollout-debounce';
+import { RolloutTurns } from './rollout-turns';
+
+/** Milliseconds until a changed pod template may be applied, and why it waits, for people. 0: now. */
+export interface RolloutDelay {
+  readonly delay: number;
+  readonly notice?: string;
+}
+
+/** Decides when a changed pod template restarts a hub (rules.md, "Rollout and debounce"). */
+export class Rollouts {
+  private readonly debounce: RolloutDebounce;
+  private readonly turns: RolloutTurns;
+  /** Whether a person has caused the pending change: a change of the Hub, its configuration, its secrets or its communities. */
+  private readonly isRequested: PerHub<boolean>;
+
+  /** @param isLoading whether a configuration is being loaded into the hub, which may need a restart as well */
+  constructor(
+    services: Pick<Services, 'applier' | 'clock' | 'cache' | 'requeue'>,
+    private readonly restarts: PodRestarts,
+    isLoading: (hub: Hub) => boolean,
+  ) {
+    this.debounce = new RolloutDebounce(services, isLoading);
+    this.turns = new RolloutTurns(services);
+    this.isRequested = new PerHub(services.cache);
+  }
+
+  /** When `desired` may replace `present`. */
+  async delay(hub: Hub, present: StatefulSet | undefined, desired: Manifest): Promise<RolloutDelay> {
+    this.turns.endTurn();
+    const remaining = this.debounce.remaining(hub, present, desired);
+    if (!present || remaining === undefined) {
+      this.applied(hub);
+      return { delay: 0 };
+    }
+    const isRequested = this.isRequested.get(hub) ?? false;
+    this.isRequested.set(hub, isRequested || isRequestedChange(hub, present, desired));
+    this.restarts.recordTemplate(hub, 'pending');
+    // Its successor would get the former template, and a rollout would restart the hub once more.
+    if (this.restarts.isGoing(hub)) return { delay: 0 };
+    if (remaining > 0) return { delay: remaining };
+    if (await this.restarts.isBusy(hub))
+      return {
+        delay: API_NOT_LOADED_REQUEUE,
+        notice: 'A pending change of its pod waits for the end of its start.',
+      };
+    if (this.isRequested.get(hub) || this.turns.take(hub)) return { delay: 0 };
+    return {
+      delay: ROLLOUT_TURN,
+      notice: 'A pending change of its pod waits for the restart of another hub.',
+    };
+  }
+
+  /** The pod template is the desired one. */
+  applied(hub: Hub): void {
+    this.isRequested.delete(hub);
+    this.restarts.recordTemplate(hub, 'current');
+  }
+
+  /** The pod template cannot be applied now. */
+  held(hub: Hub): void {
+    this.restarts.recordTemplate(hub, 'held');
+  }
+}
+
+/** Annotations of the pod template that change with what people write. */
+const REQUESTED = ['configHash', 'secretsHash', 'communityHash'] as const;
+
+function isRequestedChange({ metadata, status }: Hub, present: StatefulSet, desired: Manifest): boolean {
+  if (status?.observedGeneration !== metadata.generation) return true;
+  const [before, after] = [present, desired as unknown as StatefulSet].map(({ spec }) =>
+    REQUESTED.map((name) => spec.template.metadata?.annotations?.[operatorAnnotations[name]]),
+  );
+  return !isDeepStrictEqual(before, after);
+}
