@@ -59,7 +59,13 @@ export function configurationModule(
     try {
       if ('outcome' in prepared) {
         if ('outcome' in reached) return prepared.outcome;
-        return await reconciler.syncInvalid(prepared.outcome, { strategy }, reached, context.forced);
+        return await reconciler.syncInvalid(
+          resource,
+          prepared.outcome,
+          { strategy },
+          reached,
+          context.forced,
+        );
       }
       const { content, events } = prepared;
       const desired = {

@@ -3,6 +3,7 @@ import type { Hub, HubConfiguration } from '../../kinds';
 import { userAnnotations } from '../../kinds/annotations';
 import { objectNames } from '../../kinds/object-names';
 import { DEPENDENCY_REQUEUE, HUB_START_LIMIT } from '../../limits';
+import type { EventSpec } from '../../runtime/event-spec';
 import type { Outcome } from '../../runtime/outcome';
 import { builtin } from '../../runtime/types';
 import type { Pod } from '../hub/pod';
@@ -87,12 +88,13 @@ export class ConfigurationReconciler {
 
   /** Beside a configuration that cannot be generated: a trial of the settings has to be ended within minutes. */
   syncInvalid(
+    resource: HubConfiguration,
     outcome: Outcome,
     policy: Pick<ReloadPolicy, 'strategy'>,
     { hub, client }: { readonly hub: Hub; readonly client: HubClient },
     forced: boolean,
   ): Promise<Outcome> {
-    return this.syncHttp(outcome, policy, hub, client, { forced, mayRestart: true });
+    return this.syncHttp(resource, outcome, policy, hub, client, { forced, mayRestart: true });
   }
 
   /** @param forced without what was said of other contents, so that they are tried again */
@@ -123,7 +125,7 @@ export class ConfigurationReconciler {
     const outcome = await this.takeUsable({ ...situation, step, outcomes, hub, client });
     // One restart at a time.
     const mayRestart = outcome.reason !== 'RestartPending' || outcome.type === 'Stalled';
-    return this.syncHttp(outcome, desired.policy, hub, client, { forced, mayRestart });
+    return this.syncHttp(resource, outcome, desired.policy, hub, client, { forced, mayRestart });
   }
 
   private async takeUsable(work: UsableWork): Promise<Outcome> {
@@ -346,6 +348,7 @@ export class ConfigurationReconciler {
   }
 
   private async syncHttp(
+    resource: HubConfiguration,
     outcome: Outcome,
     { strategy }: Pick<ReloadPolicy, 'strategy'>,
     hub: Hub,
@@ -363,7 +366,9 @@ export class ConfigurationReconciler {
       remember: (sentSettings: SentSettings | undefined) =>
         this.records.set(hub, { ...record, sentSettings }),
     };
-    return withHttp(outcome, await syncHttpSettings(client, record.files, policy));
+    const result = await syncHttpSettings(client, record.files, policy);
+    const isGone = result.source === null && resource.status?.httpSource === 'Api';
+    return withHttp(isGone ? withEvent(outcome, httpSettingsKept) : outcome, result);
   }
 
   /** A hub that reconnects may have been restarted, with other files or with pending sections. */
@@ -390,6 +395,18 @@ function formerMarker(
     ...(showsSecrets && marker.secrets !== undefined && { secrets: marker.secrets }),
   };
 }
+
+const withEvent = (outcome: Outcome, event: EventSpec): Outcome => ({
+  ...outcome,
+  events: [...(outcome.events ?? []), event],
+});
+
+const httpSettingsKept: EventSpec = {
+  type: 'Warning',
+  reason: 'HttpSettingsKept',
+  message:
+    'The section http: is gone, and the hub keeps the settings that it got from it. Write the section with the values that you want, or change them in the hub.',
+};
 
 const changedOf = ({ record, content }: Work): string[] =>
   record ? changedParts(record.loaded, content.sections) : [];

@@ -185,7 +185,13 @@ export class FakeHub {
     return {
       close: () => loads.close(),
       syncInvalid: () =>
-        reconciler.syncInvalid(INVALID, { strategy: 'auto' }, { hub: this.hub, client: this.client }, false),
+        reconciler.syncInvalid(
+          resource,
+          INVALID,
+          { strategy: 'auto' },
+          { hub: this.hub, client: this.client },
+          false,
+        ),
       sync: (desired, forced = false) =>
         reconciler.sync(
           desired,

@@ -9,7 +9,9 @@ import { insertAtTop } from './insert-entries';
 import { markerYaml } from './content-marker';
 import { inOneLine, type RecorderSettings, withRecorder } from './recorder';
 import { secretUses } from './secret-uses';
+import { HUB_PORT } from '../../hub/owned-objects';
 import { ConfigFiles, type Files } from './config-files';
+import { type CutOff, cutOff } from './http-section';
 import { readSections, type Sections } from './sections';
 
 /** An object of the cluster has room for 1 MiB; the rest is for names, annotations and generated entries. */
@@ -92,6 +94,9 @@ export function generateConfiguration(source: ConfigurationSource): Generated {
   if (hasMarker(new ConfigFiles({ ...files, 'configuration.yaml': configuration }, parse)))
     return { type: 'invalid', message: RESERVED };
 
+  const cut = cutOff(new ConfigFiles({ ...files, 'configuration.yaml': configuration }, parse));
+  if (cut) return unreachable(cut);
+
   // It is put back in the end: the places in the text are counted without it.
   const [mark, body] = configuration.startsWith(BYTE_ORDER_MARK)
     ? [BYTE_ORDER_MARK, configuration.slice(1)]
@@ -173,6 +178,16 @@ function rememberingParser(): typeof parseHubYaml {
     known.set(text, parsed);
     return parsed;
   };
+}
+
+function unreachable({ setting, place: { node, file } }: CutOff): Generated {
+  const at = node?.range ? `, ${inWords(file.positionOf(node.range[0]))}` : '';
+  const remedy =
+    setting === 'server_port'
+      ? 'spec.service.port of the Hub sets the port of its Service'
+      : 'encrypt at the Ingress or Gateway of the Hub';
+  const message = `spec.configuration${at}: http.${setting} would make the hub unreachable for the probes of its pod and for the operator, which use plain HTTP at port ${HUB_PORT}. Remove it; ${remedy}.`;
+  return { type: 'invalid', message };
 }
 
 function notYaml(field: string, { problem, position }: YamlProblem): Generated {

@@ -1,6 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import type { HttpSettings } from '../../../client/api-types';
+import { HUB_PORT } from '../../hub/owned-objects';
 import { ConfigFiles, type Files, type Place } from './config-files';
 
 /** How the hub reads each key of the section. */
@@ -51,6 +52,27 @@ export function readHttpSection(given: Files): HttpSection {
     settings[key] = read;
   }
   return { type: 'settings', settings };
+}
+
+/** A setting with which neither the probes of the pod nor the operator could reach the hub, with its place. */
+export interface CutOff {
+  readonly setting: string;
+  readonly place: Place;
+}
+
+/** Undefined: the hub stays reachable by plain HTTP at its port. */
+export function cutOff(files: ConfigFiles): CutOff | undefined {
+  const { own, inPackages } = files.section('http');
+  for (const section of own ? [own, ...inPackages] : inPackages) {
+    for (const [setting, place] of files.entries(section)) {
+      const text = textOf(files.follow(place).node);
+      const isTls = setting === 'ssl_certificate' || setting === 'ssl_key';
+      // The value of a secret is not known here.
+      const isOtherPort = setting === 'server_port' && text !== undefined && text !== String(HUB_PORT);
+      if (isTls || isOtherPort) return { setting, place };
+    }
+  }
+  return undefined;
 }
 
 const invalid = (problem: string): HttpSection => ({

@@ -67,6 +67,8 @@ export function parseHubYaml(text: string): HubYaml | YamlProblem {
     // The hub skips a byte order mark, which this parser counts as a column.
     const document = parseDocument(text.replace(/^\ufeff/, ''), {
       schema: 'failsafe',
+      // YAML 1.2 demands a space before a comment, and the hub's loader does not.
+      strict: false,
       // Checked below: the parser compares every key with every other one.
       uniqueKeys: false,
       lineCounter: lines,
@@ -187,6 +189,10 @@ function anchorsOf(document: Document.Parsed): Map<Alias, Node> | { readonly unr
 function sentenceOf({ code, message }: { readonly code: string; readonly message: string }): string {
   if (code === 'MULTIPLE_DOCS') return 'a second document begins here, and the hub reads only one';
   if (message.includes('call stack')) return TOO_DEEP;
+  if (message.startsWith('Missing closing'))
+    return 'a text in quotes is not closed, or goes on in a line that is not indented: close it, or indent its lines';
+  if (code === 'BAD_INDENT' && message.startsWith('Flow'))
+    return 'a list or mapping in brackets is not closed, or goes on in a line that is not indented: close it, or indent its lines and its closing bracket';
   return message.replace(/\s+/g, ' ').replace(/[.:]\s*$/, '');
 }
 

@@ -71,6 +71,45 @@ const SERVICES: Readonly<Record<string, string | null>> = {
   python_script: null,
 };
 
+/**
+ * Integrations whose `reload` reads their section or their platforms again and sets up what it finds, by the source of Home
+ * Assistant 2026.11: `async_integration_yaml_config`, `async_setup_reload_service`, or the reload of a collection. `homekit` does
+ * not import new bridges, `modbus` and `knx` answer before they are set up, `google_assistant` keeps its entities, and a custom
+ * integration may mean anything by the word.
+ */
+const READ_THEIR_SECTION: ReadonlySet<string> = new Set([
+  'automation',
+  'bayesian',
+  'command_line',
+  'derivative',
+  'filter',
+  'generic_thermostat',
+  'group',
+  'history_stats',
+  'input_boolean',
+  'input_button',
+  'input_datetime',
+  'input_number',
+  'input_select',
+  'input_text',
+  'intent_script',
+  'min_max',
+  'mqtt',
+  'person',
+  'rest',
+  'rest_command',
+  'scene',
+  'schedule',
+  'script',
+  'shell_command',
+  'statistics',
+  'template',
+  'timer',
+  'trend',
+  'universal',
+  'zone',
+]);
+
 /** Sections that restart the hub under `auto`, although it may be able to reload them (rules.md, "Reload or restart"). */
 const RESTARTED_BY_AUTO: ReadonlySet<string> = new Set(['homeassistant', 'http', 'mqtt']);
 
@@ -152,7 +191,9 @@ function serviceFor(
 ): string | undefined {
   if (strategy === 'restart') return undefined;
   if (strategy === 'auto' && RESTARTED_BY_AUTO.has(sectionOf(part))) return undefined;
-  const service = Object.hasOwn(SERVICES, part) ? SERVICES[part] : `${lastOf(part)}.reload`;
+  const domain = lastOf(part);
+  const own = READ_THEIR_SECTION.has(domain) ? `${domain}.reload` : undefined;
+  const service = Object.hasOwn(SERVICES, part) ? SERVICES[part] : own;
   if (!service || !services.has(service)) return undefined;
   const isPlatform = part !== sectionOf(part) && !Object.hasOwn(SERVICES, part);
   return removed && !isPlatform && !RELOADED_WHEN_REMOVED.has(part) ? undefined : service;
