@@ -24,6 +24,7 @@ import type {
 } from './api-types';
 import type { EntityPayload } from './config-entity';
 import type { RequestType } from './errors';
+import type { LogRecord } from './log-records';
 import type { ConfigEntry, ConfigSubentry, FlowInProgress } from './flow-step';
 
 type NoFields = Readonly<Record<string, never>>;
@@ -63,10 +64,8 @@ export interface Commands extends RegistryCommands {
     { readonly triggers: { readonly valid: boolean; readonly error: string | null } }
   >;
   /** Errors and warnings since the start of the hub, at most 50. */
-  'system_log/list': Command<
-    NoFields,
-    readonly { readonly level: string; readonly message: readonly string[] }[]
-  >;
+  /** The newest records at WARNING and above, 50 unless `system_log:` says otherwise. */
+  'system_log/list': Command<NoFields, readonly LogRecord[]>;
   'frontend/get_themes': Command<NoFields, { readonly themes: Readonly<Record<string, unknown>> }>;
   /** Scripts and styles that the dashboards load. The commands that change them exist only in storage mode. */
   'lovelace/resources': Command<

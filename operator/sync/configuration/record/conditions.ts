@@ -1,0 +1,198 @@
+import type { HubConfiguration } from '../../../kinds';
+import { userAnnotations } from '../../../kinds/annotations';
+import { objectNames } from '../../../kinds/object-names';
+import type { ReadyReason } from '../../../kinds/reasons';
+import { CONFIGURATION_LOAD_REQUEUE, DEPENDENCY_REQUEUE } from '../../../limits';
+import { conditionOf } from '../../../runtime/conditions';
+import type { EventSpec } from '../../../runtime/event-spec';
+import { type Outcome, ready, stalled, waiting } from '../../../runtime/outcome';
+import type { ConfigurationRecord } from './record';
+import type { Content } from '../generate/configuration-content';
+import type { HttpResult } from '../load/http-settings';
+import { changedParts, type ReloadPolicy } from '../load/reload-decision';
+
+/** The outcomes of one reconcile of a HubConfiguration: the texts of its conditions, and the fields of its status. */
+export class Outcomes {
+  /** @param record what is known of the hub; undefined: nothing */
+  constructor(
+    private readonly resource: HubConfiguration,
+    private readonly content: Content,
+    private readonly record: ConfigurationRecord | undefined,
+  ) {}
+
+  /** The hub has loaded all of it, but what it says to have left out. */
+  loaded(): Outcome {
+    const status = { ...this.generated, appliedHash: this.content.marker.configuration, changedSections: [] };
+    const warnings = this.record?.warnings;
+    if (warnings) {
+      const message = `The hub leaves out a part of the configuration: ${warnings}\nAll else is loaded. Correct it.`;
+      return stalled('CheckFailed', message, { status });
+    }
+    return ready('ConfigurationLoaded', 'The hub has loaded the configuration.', { status });
+  }
+
+  /** The hub starts with no missing file, so these were made when its pod started, and they are empty. */
+  includesNothing(names: readonly string[]): Outcome {
+    const { pod } = objectNames(this.resource.spec.hubRef.name);
+    const message = `The configuration includes ${list(names)}, which did not exist and was made empty. Put it into spec.files, correct its name, or write it on the volume and delete the pod ${pod}.`;
+    return stalled('CheckFailed', message, { status: this.generated });
+  }
+
+  /** The hub has read it, and could not set up these sections. */
+  notLoaded(sections: readonly string[], words: string): Outcome {
+    const status = { ...this.generated, changedSections: sections };
+    const cause = words ? `: ${words}` : '.';
+    const message = `The hub could not set up ${list(sections)}${cause}\nCorrect the cause, and restart the hub.`;
+    return stalled('NotLoaded', message, { status, after: DEPENDENCY_REQUEUE });
+  }
+
+  loading(): Outcome {
+    const message = 'The hub checks and loads the configuration.';
+    return waiting('ConfigurationGenerated', message, CONFIGURATION_LOAD_REQUEUE, {
+      status: this.generated,
+      events: this.progress('ConfigurationGenerated', message),
+    });
+  }
+
+  /** The first line of the problem is all that a column shows. */
+  checkFailed(problem: string): Outcome {
+    const message = `The hub rejects the configuration: ${problem}\nThe configuration before stays.`;
+    return stalled('CheckFailed', message, { status: this.generated });
+  }
+
+  /**
+   * The check accepts it, and the hub cannot start with it.
+   *
+   * @param running hash of the configuration that the hub runs with instead; undefined: it is not back. A changed Hub requeues
+   *   no HubConfiguration, so that outcome has a delay.
+   * @param heldBy why the Hub does not begin with the restart that loads the last good one
+   */
+  failedStart(running: string | undefined, heldBy?: string): Outcome {
+    const { name } = this.resource.spec.hubRef;
+    const cause = this.record?.failed?.cause;
+    const held = `The last good one is to be loaded again, by a restart. It has not begun: the Hub ${name} reports ${heldBy}. Correct first what its conditions name.`;
+    const message = [
+      `The hub came up in its recovery mode with this configuration, although its check accepts it${cause ? `: ${cause}` : '.'}`,
+      heldBy === undefined ? 'The last good one is loaded again.' : held,
+      `Correct the configuration, or annotate this resource with ${userAnnotations.reconcileAt} to try it again.`,
+    ].join(cause ? '\n' : ' ');
+    return stalled('CheckFailed', message, {
+      status: { ...this.generated, ...(running !== undefined && { appliedHash: running }) },
+      ...(running === undefined && { after: DEPENDENCY_REQUEUE }),
+    });
+  }
+
+  /** The conditions of the Hub may have another cause. */
+  uncheckedStart(): Outcome {
+    const message =
+      'The hub came up in its recovery mode with this configuration, which it had not checked. The previous one is loaded again, and the hub then checks this one.';
+    return stalled('CheckFailed', message, { status: this.generated, after: DEPENDENCY_REQUEUE });
+  }
+
+  /** The hub has run with no other files: the secrets of before have no copy. */
+  failedOnlyStart({ autoRestart }: ReloadPolicy): Outcome {
+    const { pod } = objectNames(this.resource.spec.hubRef.name);
+    const cause = this.record?.failed?.cause;
+    const restart = autoRestart
+      ? ''
+      : ` spec.autoRestart of the HubSecrets is false, so a corrected secret does not restart the hub: delete the pod ${pod} then.`;
+    const message = `The hub came up in its recovery mode with this configuration${cause ? `: ${cause}\n` : ', '}${cause ? 'T' : 'and t'}here is no other one that it has run with. The log of the pod ${pod} says why. Correct the configuration or a secret that it uses.${restart}`;
+    return stalled('CheckFailed', message, { status: this.generated, after: DEPENDENCY_REQUEUE });
+  }
+
+  /** The hub is in recovery mode with a configuration that it has run with: its pod is replaced, once. */
+  healing(isReplaced: boolean): Outcome {
+    const { name } = this.resource.spec.hubRef;
+    if (!isReplaced)
+      return waiting(
+        'RestartPending',
+        'The hub came up in its recovery mode with a configuration that it has run with. Its pod is replaced once.',
+        DEPENDENCY_REQUEUE,
+        { status: this.generated },
+      );
+    const message = `The hub came up in its recovery mode with a configuration that it has run with, also after its pod was replaced. The conditions of the Hub ${name} and the log of its pod say why. Correct the cause, then delete the pod, or change the configuration.`;
+    return stalled('CheckFailed', message, { status: this.generated, after: DEPENDENCY_REQUEUE });
+  }
+
+  /** @param heldBy why the Hub does not begin with the restart */
+  restarting(sections: readonly string[], heldBy?: string): Outcome {
+    const { name } = this.resource.spec.hubRef;
+    const loaded = sections.length > 0 ? list(sections) : 'the configuration';
+    const message =
+      heldBy === undefined
+        ? `The hub is being restarted to load ${loaded}.`
+        : `The hub is to be restarted to load ${loaded}. The restart has not begun: the Hub ${name} reports ${heldBy}. Correct what its conditions name.`;
+    return waiting('RestartPending', message, CONFIGURATION_LOAD_REQUEUE, {
+      status: { ...this.generated, changedSections: sections },
+      events: this.progress('RestartPending', message),
+    });
+  }
+
+  /** The restart that would load them is not allowed. */
+  restartNeeded(sections: readonly string[], { strategy }: ReloadPolicy): Outcome {
+    const why =
+      strategy === 'hot-reload'
+        ? 'spec.reloadStrategy is hot-reload: restart the hub, or set it to auto'
+        : 'spec.autoRestart of the HubSecrets is false: restart the hub';
+    const message = `Only a restart of the hub loads ${list(sections)}, and ${why}.`;
+    return stalled('RestartPending', message, {
+      status: { ...this.generated, changedSections: sections },
+    });
+  }
+
+  /** A restart of the hub alone has no effect: its files are linked when its pod starts. */
+  newPodNeeded(): Outcome {
+    const { pod } = objectNames(this.resource.spec.hubRef.name);
+    const message = `The hub does not read the files that its pod mounts. A new pod reads them, and spec.reloadStrategy is hot-reload: delete the pod ${pod}, or set spec.reloadStrategy to auto.`;
+    return stalled('RestartPending', message, { status: this.generated });
+  }
+
+  /** The change is not written: a hub that runs could not read these files. */
+  newFiles(names: readonly string[]): Outcome {
+    const message = `${list(names)} in spec.files is new. A hub can read it only after its pod has started with it, and spec.reloadStrategy is hot-reload, so nothing of this change is written, and a restart of the hub does not load it. Set spec.reloadStrategy to auto for this change, or put the text into a file that exists or into spec.configuration.`;
+    return stalled('RestartPending', message, { status: this.generated });
+  }
+
+  reloadFailed(message: string, sections: readonly string[] = []): Outcome {
+    return stalled('ReloadFailed', message, {
+      status: { ...this.generated, changedSections: sections },
+      after: CONFIGURATION_LOAD_REQUEUE,
+    });
+  }
+
+  /** A change that is being applied is no warning. */
+  private progress(reason: ReadyReason, message: string): EventSpec[] {
+    const isNew = conditionOf(this.resource, 'Ready')?.reason !== reason;
+    return isNew ? [{ type: 'Normal', reason, message }] : [];
+  }
+
+  /** Of any outcome: the fields of status that do not depend on it. */
+  get generated() {
+    const { content, record } = this;
+    if (!record) return { configHash: content.marker.configuration };
+    const { lastLoad, loaded } = record;
+    return {
+      configHash: content.marker.configuration,
+      changedSections: changedParts(loaded, content.sections),
+      ...(lastLoad && { lastReloadMethod: lastLoad.method, lastReloadTime: lastLoad.time }),
+    };
+  }
+}
+
+const list = (sections: readonly string[]): string => sections.join(', ');
+
+/** Interval of the checks of settings that are on trial, in milliseconds. */
+const HTTP_POLL = 5_000;
+
+/** A configuration is in use with its section `http:` only. */
+export function withHttp(outcome: Outcome, { source, condition, inProgress }: HttpResult): Outcome {
+  const details = {
+    status: { ...outcome.status, httpSource: source },
+    conditions: { ...outcome.conditions, HttpSettingsReady: condition },
+  };
+  if (outcome.type !== 'Ready' || !condition || condition.status === 'True')
+    return { ...outcome, ...details };
+  const { message, reason } = condition;
+  if (inProgress) return waiting('RestartPending', message, HTTP_POLL, details);
+  return stalled(reason === 'RestartPending' ? reason : 'InvalidConfiguration', message, details);
+}
