@@ -168,7 +168,7 @@ export class Home {
       `${kind} ${name} is Ready=${status} ${others.reason ?? ''}`,
       async () => {
         const object = await this.get(kind, name);
-        broken = object.status ? kstatusViolations(object) : [];
+        broken = kstatusViolations(object);
         if (broken.length > 0) return true;
         seen = conditionOf(object, 'Ready');
         if (seen && fields.every(([key, value]) => seen![key as keyof StoredCondition] === value))
