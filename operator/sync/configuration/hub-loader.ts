@@ -1,4 +1,5 @@
 import { timestamp } from '../../clock';
+import { HTTP_BY_API, isLower } from '../../hub-version';
 import type { HubClient } from '../../client/hub-client';
 import { HubUnreachable } from '../../client/errors';
 import { hubStartId } from '../../client/hub-start-id';
@@ -6,7 +7,6 @@ import type { Redact } from '../../client/redact';
 import { listServices } from '../../client/services';
 import type { Hub, HubConfiguration } from '../../kinds';
 import type { Services } from '../services';
-import { isLower } from '../hub/workload/downgrade';
 import type { Accepted, AcceptedConfigurations, LastLoad, LoadMethod } from './accepted-configuration';
 import { checkInHub, problemOf } from './check';
 import { addedFiles, type Content } from './configuration-content';
@@ -22,9 +22,6 @@ import { reloadSections } from './reload-sections';
 import type { Sections } from './sections';
 import { RunningContents } from './running-content';
 import { readMarker, REFRESH_DURATION, verifyContent } from './verify-content';
-
-/** Home Assistant ignores `http:` in `configuration.yaml` from this version on. */
-const HTTP_BY_API = '2026.8.0';
 
 export interface LoadJob {
   readonly resource: HubConfiguration;
