@@ -126,7 +126,7 @@ export interface HubSpec {
   readonly delivery?: HubSpecDelivery;
 
   /**
-   * The hub already runs elsewhere, such as on a device at home: the operator runs nothing and manages only the automations, scenes, scripts and so on inside it. HubConfiguration, HubSecrets, HubCommunityRepository and `delivery: File` do not work with it, and there is no ban recovery. It cannot be added to or removed from a Hub. Its Secrets must carry the label `<group>/hub: <name of the Hub>`. Absent: the operator runs the hub.
+   * The hub already runs elsewhere, such as on a device at home: the operator runs nothing and manages only the automations, scenes, scripts and so on inside it. HubConfiguration, HubSecrets, HubCommunityRepository and `delivery: File` do not work with it, and there is no ban recovery. It cannot be added to or removed from a Hub. Its Secrets must carry the label `hub-operator.dev/hub: <name of the Hub>`. Absent: the operator runs the hub.
    *
    * @schema HubSpec#external
    */
@@ -231,7 +231,7 @@ export interface HubSpec {
   readonly timezone?: string;
 
   /**
-   * Image tag of Home Assistant, such as `2026.11.0`, or a digest (`sha256:<hex>`). Pin one: `stable` moves. A version lower than the one that ran on the volume is refused, unless the annotation `allow-downgrade: "true"` is set. Default stable.
+   * Image tag of Home Assistant, such as `2026.11.0`, or a digest (`sha256:<hex>`). Pin one: `stable` moves. A version lower than the one that ran on the volume is refused, unless the annotation `hub-operator.dev/allow-downgrade: "true"` is set. Default stable.
    *
    * @schema HubSpec#version
    */
@@ -472,7 +472,7 @@ export enum HubSpecDelivery {
 }
 
 /**
- * The hub already runs elsewhere, such as on a device at home: the operator runs nothing and manages only the automations, scenes, scripts and so on inside it. HubConfiguration, HubSecrets, HubCommunityRepository and `delivery: File` do not work with it, and there is no ban recovery. It cannot be added to or removed from a Hub. Its Secrets must carry the label `<group>/hub: <name of the Hub>`. Absent: the operator runs the hub.
+ * The hub already runs elsewhere, such as on a device at home: the operator runs nothing and manages only the automations, scenes, scripts and so on inside it. HubConfiguration, HubSecrets, HubCommunityRepository and `delivery: File` do not work with it, and there is no ban recovery. It cannot be added to or removed from a Hub. Its Secrets must carry the label `hub-operator.dev/hub: <name of the Hub>`. Absent: the operator runs the hub.
  *
  * @schema HubSpecExternal
  */
@@ -2797,7 +2797,7 @@ export interface HubConfigurationSpecRecorder {
   readonly database?: string;
 
   /**
-   * Secret with the URL of the database, such as `postgresql://user:password@host/database`. It overrides `database`, and is passed to the hub as a `!secret`, not in the ConfigMap. The hub’s image must have the driver.
+   * Secret with the URL of the database, such as `postgresql://<user>:<password>@<host>/<database>`. It overrides `database`, and is passed to the hub as a `!secret`, not in the ConfigMap. The hub’s image must have the driver.
    *
    * @schema HubConfigurationSpecRecorder#databaseSecretRef
    */
@@ -2850,7 +2850,7 @@ export enum HubConfigurationSpecReloadStrategy {
 }
 
 /**
- * Secret with the URL of the database, such as `postgresql://user:password@host/database`. It overrides `database`, and is passed to the hub as a `!secret`, not in the ConfigMap. The hub’s image must have the driver.
+ * Secret with the URL of the database, such as `postgresql://<user>:<password>@<host>/<database>`. It overrides `database`, and is passed to the hub as a `!secret`, not in the ConfigMap. The hub’s image must have the driver.
  *
  * @schema HubConfigurationSpecRecorderDatabaseSecretRef
  */

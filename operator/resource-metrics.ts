@@ -36,7 +36,7 @@ export function observeResources(
 ): void {
   metrics.gauge(
     'hub_operator_resources',
-    'Resources by kind and state: ready, reconciling (something is in progress or waited for), stalled (only the user or the hub can help) or suspended (`spec.suspend` or the annotation `dry-run`).',
+    `Resources by kind and state: ready, reconciling (something is in progress or waited for), stalled (only the user or the hub can help) or suspended (\`spec.suspend\` or the annotation \`${userAnnotations.dryRun}\`).`,
     ['kind', 'state'],
     (gauge) => {
       for (const kind of kindNames)

@@ -3,6 +3,7 @@ import { arch, platform } from 'node:os';
 import { join } from 'node:path';
 import { cached, contentKey } from './cache';
 import { runCommand } from './command';
+import { ownRequirements, RAISED_PINS, readPortFromEnvironment, requirementsProgram } from './other-hub';
 import type { Report } from './progress';
 import { providePython, type Python } from './python';
 
@@ -13,9 +14,15 @@ export interface HubSoftware {
   readonly hass: string;
   /** Home Assistant's version. */
   readonly version: string;
+  /** Whether it may run as a fork of a process that has imported its modules (hub-modules.ts). */
+  readonly isForkable: boolean;
 }
 
-const VERSION = '2026.11.0';
+/** The version that the sandbox and all tests run. */
+export const NEWEST_HUB = '2026.11.0';
+/** The same, unless HUB names another one that PyPI has (`make test HUB=2025.11.0`). */
+export const HUB_VERSION = process.env['HUB'] || NEWEST_HUB;
+const isPinned = HUB_VERSION === NEWEST_HUB;
 const requirementsFile = join(__dirname, 'hub-requirements.txt');
 
 // Packages that need a C++ compiler and that no test uses. They must be importable: without them the hub answers every
@@ -37,7 +44,10 @@ export async function provideHubSoftware(
   const { interpreter, uv } = await providePython(report, options);
   const requirements = await readFile(requirementsFile);
   // A virtual environment links to its interpreter, so each interpreter has an environment of its own.
-  const key = contentKey([platform(), arch(), interpreter, VERSION, requirements, JSON.stringify(STUBS)]);
+  const key = contentKey([
+    ...[platform(), arch(), interpreter, HUB_VERSION, requirements, JSON.stringify(STUBS)],
+    ...(isPinned ? [] : [await readFile(requirementsProgram), ...RAISED_PINS]),
+  ]);
   const venv = await cached(
     'hub',
     key,
@@ -45,7 +55,13 @@ export async function provideHubSoftware(
     () => report('waiting for another process that is installing it'),
   );
   const bin = join(venv, 'bin');
-  return { venv, python: join(bin, 'python'), hass: join(bin, 'hass'), version: VERSION };
+  return {
+    venv,
+    python: join(bin, 'python'),
+    hass: join(bin, 'hass'),
+    version: HUB_VERSION,
+    isForkable: isPinned,
+  };
 }
 
 async function install(
@@ -54,7 +70,6 @@ async function install(
 ): Promise<void> {
   const run = (step: string, args: readonly string[]) =>
     runCommand({ step, command: [uv, ...args], logFile, onLine: downloadProgress(report) });
-  const installInto = ['pip', 'install', '--python', join(venv, 'bin', 'python')];
 
   // Relocatable, because the cache renames the folder when it is complete.
   await run('Creating a Python environment', [
@@ -65,16 +80,31 @@ async function install(
     interpreter,
     venv,
   ]);
-  report(`resolving the dependencies of Home Assistant ${VERSION}`);
-  await run(`Installing Home Assistant ${VERSION}`, [...installInto, `homeassistant==${VERSION}`]);
   const sitePackages = join(venv, 'lib', 'python3.14', 'site-packages');
-  const constraints = join(sitePackages, 'homeassistant', 'package_constraints.txt');
+  const installInto = ['pip', 'install', '--python', join(venv, 'bin', 'python')];
+  if (!isPinned) {
+    const overrides = join(venv, 'overrides.txt');
+    await writeFile(overrides, RAISED_PINS.join('\n'));
+    installInto.push('--overrides', overrides);
+  }
+  report(`resolving the dependencies of Home Assistant ${HUB_VERSION}`);
+  await run(`Installing Home Assistant ${HUB_VERSION}`, [...installInto, `homeassistant==${HUB_VERSION}`]);
   report('resolving the dependencies of its integrations');
+  let files = {
+    requirements: requirementsFile,
+    constraints: join(sitePackages, 'homeassistant', 'package_constraints.txt'),
+  };
+  if (!isPinned) {
+    const pinned = await readFile(requirementsFile, 'utf8');
+    const without = Object.keys(STUBS).map((name) => name.replace('.py', '').replaceAll('_', '-'));
+    files = await ownRequirements(venv, { ...files, pinned, without });
+  }
   await run("Installing the packages of Home Assistant's integrations", [
     ...installInto,
-    ...['--constraints', constraints, '--requirements', requirementsFile],
+    ...['--constraints', files.constraints, '--requirements', files.requirements],
   ]);
   for (const [name, source] of Object.entries(STUBS)) await writeFile(join(sitePackages, name), source);
+  if (!isPinned) await readPortFromEnvironment(sitePackages);
 }
 
 /** `uv` prints the name and size of each larger package when its download begins, and its name when it has ended. */

@@ -52,7 +52,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
   const directory = options.directory === undefined ? await makeRunDirectory() : resolve(options.directory);
   const places = { cluster: join(directory, 'cluster'), node: join(directory, 'node') };
-  const forkServer = hubSoftware && (await newForkServer(hubSoftware, places.node));
+  const forkServer = hubSoftware?.isForkable ? await newForkServer(hubSoftware, places.node) : undefined;
   let controlPlane!: ControlPlane;
   let node: { stop(): Promise<void> } | undefined;
   const start = async (report: Report) => {

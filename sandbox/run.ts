@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { KubeConfig } from '@kubernetes/client-node';
 import { ApiError, ApiServerUnreachable } from '../operator/runtime/api-errors';
+import { followEvents } from './cluster-events';
 import { CodeHost } from './code-host';
 import { formatError, SandboxError } from './sandbox-error';
 import { ResourceStates, type ResourceState } from './resource-states';
@@ -36,11 +37,13 @@ async function main(): Promise<void> {
     await show(sandbox, operator, states);
     if (process.env['ONCE'] === '1') return;
     console.log('\nEvents (Ctrl-C stops everything and removes its data):\n');
-    const events = followEvents(sandbox);
+    const config = new KubeConfig();
+    config.loadFromFile(sandbox.kubeconfig);
+    const stopEvents = await followEvents(config, (line) => console.log(line));
     try {
       await Promise.race([interrupted, operatorEnded(operator)]);
     } finally {
-      events.kill();
+      await stopEvents();
     }
   } catch (error) {
     // After a failure data and logs are kept for debugging.
@@ -197,27 +200,6 @@ function runFacts(operator: OperatorProcess, states: readonly ResourceState[]): 
       .map(({ namespace, name, resource }) => ({ namespace, name, url: resource.status?.['url'] })),
     resources: states.map(({ kind, namespace, name, ready }) => ({ kind, namespace, name, ready })),
   };
-}
-
-function followEvents(sandbox: Sandbox) {
-  const [program, ...first] = sandbox.kubectl;
-  const columns =
-    'TIME:.lastTimestamp,NAMESPACE:.metadata.namespace,KIND:.involvedObject.kind,NAME:.involvedObject.name,REASON:.reason,MESSAGE:.message';
-  return spawn(
-    program,
-    [
-      ...first,
-      '--kubeconfig',
-      sandbox.kubeconfig,
-      'get',
-      'events',
-      '-A',
-      '--watch-only',
-      '-o',
-      `custom-columns=${columns}`,
-    ],
-    { stdio: ['ignore', 'inherit', 'inherit'] },
-  );
 }
 
 main().then(

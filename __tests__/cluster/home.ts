@@ -5,6 +5,7 @@ import { HubClient } from '../../operator/client/hub-client';
 import { HUB_LABEL } from '../../operator/kinds/annotations';
 import type { Condition } from '../../operator/kinds';
 import { GROUP_VERSION } from '../../operator/kinds/group';
+import { HUB_VERSION } from '../../sandbox/hub-software';
 import { sandboxDirectory, until } from '.';
 import {
   type AppliedObject,
@@ -19,8 +20,7 @@ import { writtenEvents } from './events';
 import { kstatusViolations } from './kstatus';
 import { silentLog } from './silent-log';
 
-/** What the sandbox has installed. */
-export const HUB_VERSION = '2026.11.0';
+export { HUB_VERSION };
 
 export interface Manifest extends AppliedObject {
   readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
@@ -168,7 +168,7 @@ export class Home {
       `${kind} ${name} is Ready=${status} ${others.reason ?? ''}`,
       async () => {
         const object = await this.get(kind, name);
-        broken = object.status ? kstatusViolations(object) : [];
+        broken = kstatusViolations(object);
         if (broken.length > 0) return true;
         seen = conditionOf(object, 'Ready');
         if (seen && fields.every(([key, value]) => seen![key as keyof StoredCondition] === value))

@@ -40,14 +40,7 @@ declare module '../../operator/client/commands' {
   }
 
   interface Events {
-    automation_reloaded: object;
-    scene_reloaded: object;
     core_config_updated: object;
-    call_service: {
-      readonly domain: string;
-      readonly service: string;
-      readonly service_data: { readonly id?: string; readonly entity_id?: string | readonly string[] };
-    };
   }
 }
 

@@ -2,6 +2,8 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import type { AddressInfo, Socket } from 'node:net';
 import WebSocket, { WebSocketServer } from 'ws';
 
+const UNKNOWN_COMMAND = { code: 'unknown_command', message: 'Unknown command.' };
+
 /** Stands in front of a hub and records what is sent to it: requests, and commands of the WebSocket. */
 export class HubRecorder {
   /** `POST /api/…`, or `command config/auth/list`, in the order of their arrival. */
@@ -10,6 +12,8 @@ export class HubRecorder {
   readonly senders: (string | undefined)[] = [];
   /** Called with each request that the hub has answered: the answer waits for it. */
   hold: (what: string) => Promise<void> | undefined = () => undefined;
+  /** Commands that it answers itself, as a hub does that does not have them. */
+  lacking: ReadonlySet<string> = new Set();
   private readonly sockets = new Set<Socket>();
   private readonly webSockets = new WebSocketServer({ noServer: true });
 
@@ -39,8 +43,13 @@ export class HubRecorder {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  async stop(): Promise<void> {
+  /** Ends all connections: the operator connects again. */
+  disconnect(): void {
     for (const socket of this.sockets) socket.destroy();
+  }
+
+  async stop(): Promise<void> {
+    this.disconnect();
     await new Promise((resolve) => this.server.close(resolve));
   }
 
@@ -65,10 +74,13 @@ export class HubRecorder {
     const upstream = new WebSocket(`ws://${this.target.host}${url}`);
     const opened = new Promise<void>((resolve) => upstream.once('open', resolve));
     client.on('message', (data: Buffer) => {
-      const messages = [JSON.parse(data.toString())].flat() as { type: string }[];
+      const messages = [JSON.parse(data.toString())].flat() as { id: number; type: string }[];
       this.sent.push(...messages.map(({ type }) => `command ${type}`));
       this.senders.push(...messages.map(() => socket.remoteAddress));
-      void opened.then(() => upstream.send(data.toString()));
+      for (const { id } of messages.filter(({ type }) => this.lacking.has(type)))
+        client.send(JSON.stringify({ id, type: 'result', success: false, error: UNKNOWN_COMMAND }));
+      const known = messages.filter(({ type }) => !this.lacking.has(type));
+      void opened.then(() => known.forEach((message) => upstream.send(JSON.stringify(message))));
     });
     upstream.on('message', (data: Buffer) => client.send(data.toString()));
     for (const [one, other] of [

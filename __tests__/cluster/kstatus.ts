@@ -25,7 +25,8 @@ export function kstatusViolations({ metadata, status = {} }: Reconciled): string
     if (!holds) found.push(sentence);
   };
 
-  demand(ready !== undefined, 'there is no condition Ready');
+  // Until the operator has seen an object, tools wait for it by this number alone.
+  demand(ready !== undefined || observedGeneration === -1, 'there is no condition Ready');
   demand(
     new Set(conditions.map(({ type }) => type)).size === conditions.length,
     'a condition type is there twice',

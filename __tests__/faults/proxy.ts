@@ -98,6 +98,15 @@ export class FaultProxy {
     for (const { response } of this.streams) reset(response);
   }
 
+  /** Ends all streams properly, as the server does with a watch whose time is over. */
+  endStreams(): void {
+    for (const { answer, response } of this.streams) {
+      answer.unpipe();
+      answer.destroy();
+      response.end();
+    }
+  }
+
   /** The streams stay open, and nothing comes through them any more: half open. */
   freezeStreams(): void {
     for (const { answer } of this.streams) {

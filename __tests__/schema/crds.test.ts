@@ -1,6 +1,7 @@
 import { kinds } from '../../operator/kinds';
 import { API_GROUP, GROUP_VERSION } from '../../operator/kinds/group';
 import { mustKubectl } from '../cluster';
+import { kstatusViolations } from '../cluster/kstatus';
 import { ApiServer } from './api-server';
 import { fullSample } from './full';
 import { places } from './places';
@@ -138,6 +139,27 @@ describe('the custom resource definitions', () => {
     const stored = await mustKubectl(['get', 'haauto', 'sample', '-o', 'jsonpath={.spec.alias}:{.status}'], {
       namespace,
     });
-    expect(stored).toBe('Movie night:');
+    expect(stored).toBe('Movie night:{"observedGeneration":-1}');
+  });
+
+  // kstatus takes a resource without a status for a finished one.
+  test.each(kinds.map(({ singular }) => singular))(
+    'a new %s that no operator has seen is waited for',
+    async (singular) => {
+      const stored = await mustKubectl(['get', singular, 'sample', '-o', 'json'], { namespace });
+      const object = JSON.parse(stored) as Parameters<typeof kstatusViolations>[0];
+      expect(object.status).toEqual({ observedGeneration: -1 });
+      expect(kstatusViolations(object)).toEqual([]);
+    },
+  );
+
+  test('the first status of the operator takes the place of the default', async () => {
+    const status = { observedGeneration: 1, labelID: 'energy' };
+    const metadata = { name: 'sample', namespace };
+    await mustKubectl(['apply', '--server-side', '--subresource=status', '-f', '-'], {
+      input: JSON.stringify({ apiVersion: GROUP_VERSION, kind: 'HubLabel', metadata, status }),
+    });
+    const stored = await mustKubectl(['get', 'halb', 'sample', '-o', 'jsonpath={.status}'], { namespace });
+    expect(JSON.parse(stored)).toEqual(status);
   });
 });

@@ -14,13 +14,16 @@ export interface Alert {
 
 /** The kinds of this operator; `controller` is the kind. */
 const OURS = 'controller=~"Hub.*"';
+/** Labels of one installation. A label that Prometheus does not have counts as empty. */
+const INSTALLATION = 'cluster, namespace, job';
+const HUB_LABELS = 'cluster, hub_namespace, hub';
 /** The pods of this operator: other programs have metrics of the same names. */
 const OUR_PODS = 'and on (job, instance) hub_operator_build_info';
 const HUB = 'Hub {{ $labels.hub_namespace }}/{{ $labels.hub }}';
-const NOT_SUSPENDED = 'unless on (hub_namespace, hub) hub_operator_hub_condition{type="Suspended"} == 1';
+const NOT_SUSPENDED = `unless on (${HUB_LABELS}) hub_operator_hub_condition{type="Suspended"} == 1`;
 
 const conditions = (types: string): string =>
-  `max by (hub_namespace, hub, type) (hub_operator_hub_condition{type=~"${types}"})`;
+  `max by (${HUB_LABELS}, type) (hub_operator_hub_condition{type=~"${types}"})`;
 
 export const alerts: readonly Alert[] = [
   {
@@ -35,7 +38,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'HubOperatorNoLeader',
     severity: 'critical',
-    expression: `max by (job) (leader_election_master_status ${OUR_PODS}) == 0`,
+    expression: `max by (${INSTALLATION}) (leader_election_master_status ${OUR_PODS}) == 0`,
     for: '5m',
     summary: 'The Hub Operator runs, and no replica is the leader.',
     description:
@@ -79,7 +82,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'HubOperatorQueueStuck',
     severity: 'critical',
-    expression: `max by (controller) (workqueue_depth{${OURS}} and on (job, instance) leader_election_master_status == 1) > 0 unless sum by (controller) (increase(workqueue_queue_duration_seconds_count{${OURS}}[10m])) > 0`,
+    expression: `max by (${INSTALLATION}, controller) (workqueue_depth{${OURS}} and on (job, instance) leader_election_master_status == 1) > 0 unless sum by (${INSTALLATION}, controller) (increase(workqueue_queue_duration_seconds_count{${OURS}}[10m])) > 0`,
     for: '10m',
     summary: 'Resources of the kind {{ $labels.controller }} are due, and none is reconciled.',
     description: 'Keep the log of the leader, restart its pod, and report it.',
@@ -87,7 +90,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'HubOperatorQueueSlow',
     severity: 'warning',
-    expression: `histogram_quantile(0.9, sum by (le) (rate(workqueue_queue_duration_seconds_bucket{${OURS}}[15m]))) > 60`,
+    expression: `histogram_quantile(0.9, sum by (${INSTALLATION}, le) (rate(workqueue_queue_duration_seconds_bucket{${OURS}}[15m]))) > 60`,
     for: '30m',
     summary: 'One of ten resources waits {{ $value | humanizeDuration }} and more for its reconcile.',
     description:
@@ -144,7 +147,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'HubUnreachable',
     severity: 'critical',
-    expression: `max by (hub_namespace, hub) (hub_operator_hub_phase{phase="Unknown"}) == 1 ${NOT_SUSPENDED}`,
+    expression: `max by (${HUB_LABELS}) (hub_operator_hub_phase{phase="Unknown"}) == 1 ${NOT_SUSPENDED}`,
     for: '5m',
     summary: `${HUB} does not answer.`,
     description:
@@ -153,7 +156,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'HubNotReady',
     severity: 'critical',
-    expression: `max by (hub_namespace, hub) (hub_operator_hub_condition{type="Ready"}) == 0 ${NOT_SUSPENDED}`,
+    expression: `max by (${HUB_LABELS}) (hub_operator_hub_condition{type="Ready"}) == 0 ${NOT_SUSPENDED}`,
     for: '15m',
     summary: `${HUB} has not been Ready for 15 minutes.`,
     description: 'The message of its condition Ready says what it waits for or what to do.',
@@ -169,7 +172,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'HubBanRecoveryFailed',
     severity: 'critical',
-    expression: 'max by (hub_namespace, hub) (hub_operator_hub_condition{type="BanRecoveryFailed"}) == 1',
+    expression: `max by (${HUB_LABELS}) (hub_operator_hub_condition{type="BanRecoveryFailed"}) == 1`,
     for: '1m',
     summary: `${HUB} has banned the operator, and restarts do not help.`,
     description:
@@ -178,8 +181,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'HubBannedRepeatedly',
     severity: 'warning',
-    expression:
-      'max by (hub_namespace, hub) (max_over_time(hub_operator_hub_self_unbans[6h]) - min_over_time(hub_operator_hub_self_unbans[6h])) >= 2',
+    expression: `max by (${HUB_LABELS}) (max_over_time(hub_operator_hub_self_unbans[6h]) - min_over_time(hub_operator_hub_self_unbans[6h])) >= 2`,
     for: '0m',
     summary: `${HUB} was restarted {{ $value }} times within 6 hours because it had banned the operator.`,
     description:

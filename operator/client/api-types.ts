@@ -255,6 +255,8 @@ export interface TriggerMessage {
 
 /** Data of the events that the operator's triggers wait for. */
 export interface TriggerEventData {
+  /** Of `device_registry_updated`. */
+  readonly action?: string;
   readonly domain?: string;
   readonly service?: string;
   readonly component?: string;

@@ -204,8 +204,18 @@ export interface Streams {
 export interface Events extends RegistryEvents {
   entity_registry_updated: EntityRegistryUpdated;
   repairs_issue_registry_updated: IssueEvent;
-  component_loaded: { readonly component: string };
   homeassistant_started: object;
+  automation_reloaded: object;
+  call_service: {
+    readonly domain: string;
+    readonly service: string;
+    readonly service_data: { readonly id?: string; readonly entity_id?: string | readonly string[] };
+  };
+  component_loaded: { readonly component: string };
+  device_registry_updated: object;
+  scene_reloaded: object;
+  service_registered: object;
+  service_removed: object;
 }
 
 export type CommandFields<K extends keyof Commands> = Commands[K]['fields'];

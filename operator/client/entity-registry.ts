@@ -1,5 +1,6 @@
 import { FollowedCollection } from './collection';
-import { NotFound } from './errors';
+import { isUnknownCommand, NotFound } from './errors';
+import type { CommandResult } from './commands';
 import type { HubConnection } from './connection';
 import type { ConfigEntityKind } from './config-entity';
 import type { EntityRegistryUpdated, RegistryEntity } from './api-types';
@@ -62,7 +63,7 @@ export class EntityRegistry {
 
   /** {@link find} after all events that the hub has sent so far, so that changes by requests over HTTP are included. */
   async findNow(kind: ConfigEntityKind, uniqueId: string): Promise<RegistryEntity | undefined> {
-    await this.connection.command('config/entity_registry/get_entries', { entity_ids: [] });
+    await this.entries([]);
     return this.find(kind, uniqueId);
   }
 
@@ -114,12 +115,24 @@ export class EntityRegistry {
   }
 
   private async refresh(index: EntityIndex, entityIds: readonly string[]): Promise<void> {
-    const entries = await this.connection.command('config/entity_registry/get_entries', {
-      entity_ids: entityIds,
-    });
+    const entries = await this.entries(entityIds);
     for (const [entityId, entity] of Object.entries(entries)) {
       index.delete(entityId);
       if (entity && kindOf(entity)) index.set(picked(entity));
+    }
+  }
+
+  /** By entity id. A hub that does not show single entries shows them in its list, without their icons. */
+  private async entries(
+    entityIds: readonly string[],
+  ): Promise<CommandResult<'config/entity_registry/get_entries'>> {
+    try {
+      return await this.connection.command('config/entity_registry/get_entries', { entity_ids: entityIds });
+    } catch (error) {
+      if (!isUnknownCommand(error)) throw error;
+      const all = await this.connection.command('config/entity_registry/list');
+      const listed = new Map(all.map((entity) => [entity.entity_id, entity]));
+      return Object.fromEntries(entityIds.map((entityId) => [entityId, listed.get(entityId) ?? null]));
     }
   }
 

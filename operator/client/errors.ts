@@ -85,6 +85,13 @@ export class HubRejected extends HubError {
   }
 }
 
+/**
+ * Whether the hub has no such command: it is of another version, or it starts and has not loaded the integration of the
+ * command yet.
+ */
+export const isUnknownCommand = (error: unknown): boolean =>
+  error instanceof HubRejected && error.code === 'unknown_command';
+
 /** The hub does not know the object or the path: HTTP 404, or `not_found` over the WebSocket. */
 export class NotFound extends HubRejected {
   override readonly name = 'NotFound';

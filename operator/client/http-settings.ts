@@ -1,6 +1,7 @@
+import { HTTP_BY_API, isLower } from '../hub-version';
 import type { HttpConfig, HttpSettings } from './api-types';
 import type { HubConnection } from './connection';
-import { HubRejected } from './errors';
+import { isUnknownCommand } from './errors';
 
 /**
  * Whether the hub reads the client's address from `X-Forwarded-For`, and the proxies from which it accepts the header.
@@ -22,12 +23,18 @@ export async function getReverseProxySettings(
   return { enabled: active.use_x_forwarded_for ?? false, trustedProxies: active.trusted_proxies ?? [] };
 }
 
-/** Undefined for a hub older than 2026.8, which keeps them in its YAML alone. */
+/**
+ * Undefined for a hub older than 2026.8, which keeps them in its YAML alone.
+ *
+ * @throws HubRejected `unknown_command`: a newer hub that does not show them
+ */
 export async function readHttpConfig(connection: HubConnection): Promise<HttpConfig | undefined> {
   try {
     return await connection.command('http/config');
   } catch (error) {
-    if (error instanceof HubRejected && error.code === 'unknown_command') return undefined;
+    if (!isUnknownCommand(error)) throw error;
+    const { version } = await connection.command('get_config');
+    if (isLower(version, HTTP_BY_API)) return undefined;
     throw error;
   }
 }

@@ -2,7 +2,9 @@ import type { HubConnection } from './connection';
 import { SharedAttempt } from './shared-attempt';
 import type { OwnReloadTracker } from './own-reload-tracker';
 import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from './config-entity';
-import { type TriggerEventData } from './api-types';
+import type { TriggerEventData } from './api-types';
+import type { Events } from './commands';
+import { isUnknownCommand } from './errors';
 
 /** A change in a hub that may concern objects of the operator. */
 export type HubEvent =
@@ -24,10 +26,32 @@ export type HubEvent =
 
 export type HubEventListener = (event: HubEvent) => void;
 
-const eventTrigger = (id: string, eventType: string | readonly string[], data?: object) => ({
+type TriggerEvent = keyof Pick<
+  Events,
+  | 'automation_reloaded'
+  | 'call_service'
+  | 'component_loaded'
+  | 'device_registry_updated'
+  | 'scene_reloaded'
+  | 'service_registered'
+  | 'service_removed'
+>;
+
+interface EventTrigger {
+  readonly id: string;
+  readonly event_type: readonly TriggerEvent[];
+  /** Values that the data of the event must have. */
+  readonly event_data?: Readonly<Partial<Record<keyof TriggerEventData, string>>>;
+}
+
+const eventTrigger = (
+  id: string,
+  eventType: TriggerEvent | readonly TriggerEvent[],
+  data?: EventTrigger['event_data'],
+): EventTrigger & { readonly trigger: 'event' } => ({
   trigger: 'event',
   id,
-  event_type: eventType,
+  event_type: [eventType].flat(),
   ...(data && { event_data: data }),
 });
 
@@ -54,11 +78,7 @@ export class HubEvents {
   private readonly subscription: SharedAttempt<unknown>;
 
   constructor(connection: HubConnection, ownReloads: OwnReloadTracker) {
-    this.subscription = new SharedAttempt(() =>
-      connection.subscribe('subscribe_trigger', { trigger: TRIGGERS }, ({ variables }) =>
-        this.onTrigger(variables.trigger.id, variables.trigger.event.data),
-      ),
-    );
+    this.subscription = new SharedAttempt(() => this.subscribe(connection));
     this.ownReloads = ownReloads;
     connection.onReconnect(() => {
       ownReloads.reset();
@@ -75,6 +95,33 @@ export class HubEvents {
   /** Subscribes to the hub's events. @throws HubError the subscription failed; the next call tries again */
   async watch(): Promise<void> {
     await this.subscription.run();
+  }
+
+  private async subscribe(connection: HubConnection): Promise<void> {
+    try {
+      await connection.subscribe('subscribe_trigger', { trigger: TRIGGERS }, ({ variables }) =>
+        this.onTrigger(variables.trigger.id, variables.trigger.event.data),
+      );
+    } catch (error) {
+      if (!isUnknownCommand(error)) throw error;
+      await this.subscribeToAll(connection);
+    }
+  }
+
+  /** For a hub without triggers for clients: it sends all events of these types, and the operator filters them. */
+  private async subscribeToAll(connection: HubConnection): Promise<void> {
+    const types = [...new Set(TRIGGERS.flatMap(({ event_type: each }) => each))];
+    const attempts = types.map((type) =>
+      connection.subscribeEvents(type, (data) => {
+        for (const trigger of TRIGGERS) if (fires(trigger, type, data)) this.onTrigger(trigger.id, data);
+      }),
+    );
+    const results = await Promise.allSettled(attempts);
+    const failed = results.find((result) => result.status === 'rejected');
+    if (!failed) return;
+    // The next attempt subscribes to all of them again.
+    for (const result of results) if (result.status === 'fulfilled') await result.value();
+    throw failed.reason;
   }
 
   private onTrigger(id: string, { domain, service, component, service_data: data }: TriggerEventData): void {
@@ -100,4 +147,13 @@ export class HubEvents {
   private emit(event: HubEvent): void {
     for (const listener of this.listeners) listener(event);
   }
+}
+
+function fires(
+  { event_type: types, event_data: wanted = {} }: EventTrigger,
+  type: TriggerEvent,
+  data: TriggerEventData,
+) {
+  const fields = Object.entries(wanted) as [keyof TriggerEventData, string][];
+  return types.includes(type) && fields.every(([field, value]) => data[field] === value);
 }

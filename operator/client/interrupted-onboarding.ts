@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../clock';
 import type { HubConnection } from './connection';
-import { HubRejected, LoginFailed } from './errors';
+import { isUnknownCommand, LoginFailed } from './errors';
 import { authorize, createUser, type FirstUser, type Login } from './onboarding';
 import type { RestClient } from './rest';
 import { currentUser, listTokens } from './tokens';
-import { type PersonRecord } from './api-types';
+import type { PersonRecord, UserRecord } from './api-types';
 
 // The hub cancels a request whose client disconnects. If that happens while it creates the owner, a login (user name
 // and password) remains, with or without a user, and the onboarding step `user` stays open. The same login cannot be
@@ -52,7 +52,7 @@ export interface TemporaryOwner {
  */
 export async function removeTemporaryUsers(connection: HubConnection): Promise<TemporaryOwner | undefined> {
   const me = await currentUser(connection);
-  const accounts = await connection.command('config/auth/list');
+  const accounts = await listAccounts(connection);
   const temporary = accounts.filter(
     ({ id, username }) => id !== me.id && username?.startsWith(TEMPORARY_USER_PREFIX),
   );
@@ -99,6 +99,17 @@ export async function transferUsername(
   });
 }
 
+/** Empty for a hub that does not list them: only users of an interrupted onboarding stay there then. */
+async function listAccounts(connection: HubConnection): Promise<readonly UserRecord[]> {
+  try {
+    return await connection.command('config/auth/list');
+  } catch (error) {
+    if (!isUnknownCommand(error)) throw error;
+    await connection.command('config/area_registry/list'); // unknown as well until the hub has loaded `config`
+    return [];
+  }
+}
+
 /** Whether the connection's user has a person, or a token of another client than the operator. */
 async function isInUse(connection: HubConnection, id: string): Promise<boolean> {
   const tokens = await listTokens(connection);
@@ -123,7 +134,7 @@ async function personsOf(connection: HubConnection): Promise<readonly PersonReco
   try {
     return (await connection.command('person/list')).storage;
   } catch (error) {
-    if (error instanceof HubRejected && error.code === 'unknown_command') return [];
+    if (isUnknownCommand(error)) return [];
     throw error;
   }
 }

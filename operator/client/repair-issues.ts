@@ -1,6 +1,6 @@
 import { FollowedCollection } from './collection';
 import type { HubConnection } from './connection';
-import { HubRejected } from './errors';
+import { isUnknownCommand } from './errors';
 import type { RepairIssue, IssueEvent } from './api-types';
 
 /** Domains whose entities the hub disables when it finds their definition invalid. */
@@ -43,7 +43,7 @@ export class RepairIssues {
       const command = this.connection.command('repairs/list_issues');
       return (await command).issues;
     } catch (error) {
-      if (error instanceof HubRejected && error.code === 'unknown_command') return []; // without `repairs`
+      if (isUnknownCommand(error)) return []; // without `repairs`
       throw error;
     }
   }

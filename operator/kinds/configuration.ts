@@ -84,7 +84,7 @@ const spec = {
           maxLength: 2048,
         },
         databaseSecretRef: secretKeyRef(
-          'Secret with the URL of the database, such as `postgresql://user:password@host/database`. It overrides `database`, ' +
+          'Secret with the URL of the database, such as `postgresql://<user>:<password>@<host>/<database>`. It overrides `database`, ' +
             'and is passed to the hub as a `!secret`, not in the ConfigMap. The hub’s image must have the driver.',
           'database_url',
         ),

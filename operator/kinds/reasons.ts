@@ -1,3 +1,5 @@
+import { API_GROUP } from './group';
+
 /**
  * Every condition type and every reason that the operator writes, with its meaning and what to do about it. The types
  * below let no other one compile, and docs/reference/conditions.md is generated from these tables.
@@ -95,7 +97,7 @@ export const readyReasons = {
   },
   DryRun: {
     kinds: 'all',
-    meaning: 'The annotation `dry-run` asks for no change. The message says what would be written.',
+    meaning: `The annotation \`${API_GROUP}/dry-run\` asks for no change. The message says what would be written.`,
     action: 'Remove the annotation to apply it.',
   },
   Suspended: {
@@ -153,7 +155,7 @@ export const readyReasons = {
     kinds: hub,
     meaning:
       '`spec.version` is lower than the version that ran on the volume. The database may not survive that.',
-    action: 'Set `spec.version` back, or restore a backup and set the annotation `allow-downgrade`.',
+    action: `Set \`spec.version\` back, or restore a backup and set the annotation \`${API_GROUP}/allow-downgrade\`.`,
   },
   ConfigurationLoaded: {
     kinds: ['HubConfiguration'],

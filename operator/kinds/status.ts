@@ -1,3 +1,4 @@
+import { userAnnotations } from './annotations';
 import { conditions } from './condition';
 import type { Field, Schema } from './schema';
 
@@ -6,12 +7,12 @@ const commonStatus = {
   observedGeneration: {
     type: 'integer',
     format: 'int64',
-    description: 'The `metadata.generation` that was last reconciled.',
+    description: 'The `metadata.generation` that was last reconciled; -1: none yet.',
   },
   conditions,
   lastHandledReconcileAt: {
     type: 'string',
-    description: 'The value of the annotation `reconcile-requested-at` that was last handled.',
+    description: `The value of the annotation \`${userAnnotations.reconcileAt}\` that was last handled.`,
   },
 } as const satisfies Record<string, Field>;
 
@@ -30,11 +31,15 @@ const hubObjectFields = {
   },
 } as const satisfies Record<string, Field>;
 
-/** The status of a kind: the fields of every kind, and its own. */
+/**
+ * The status of a kind: the fields of every kind, and its own. By its default, kstatus calls a resource InProgress until
+ * the operator has written its first status; without one it would be Current.
+ */
 export function statusWith<const Fields extends Record<string, Field>>(fields: Fields) {
   return {
     type: 'object',
     description: 'Observed state.',
+    default: { observedGeneration: -1 },
     properties: { ...commonStatus, ...fields },
   } as const satisfies Schema;
 }

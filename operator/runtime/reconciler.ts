@@ -10,6 +10,7 @@ import { DEPENDENCY_REQUEUE, RECONCILE_TIMEOUT, TRANSIENT_FAILURE_REPORT } from 
 import type { Logger } from '../log';
 import { errorOutcome } from './error-outcome';
 import {
+  conditionOf,
   conditionsAfter,
   conditionsAfterError,
   conditionsAfterHandOver,
@@ -276,7 +277,9 @@ export class Reconciler<R extends CustomResource> {
   private async updateStatus(resource: R, outcome: Outcome, log: Logger): Promise<Result> {
     const { message, reason, type } = outcome;
     log.debug({ outcome: type, reason, message }, 'reconciled resource');
-    if (outcome.type === 'Waiting' && outcome.unreported) return resultOf(outcome);
+    const isUnreported = outcome.type === 'Waiting' && outcome.unreported;
+    // A resource without any condition would look as if no operator had seen it.
+    if (isUnreported && conditionOf(resource, 'Ready')) return resultOf(outcome);
     // A request stays pending in a dry-run: nothing is done for it.
     const handled = this.isDryRun(resource) ? undefined : this.requestOf(resource);
     const written = await this.write(

@@ -21,7 +21,7 @@ const start = async () =>
     kubeconfig: sandbox.kubeconfig,
     directory,
     tether: await tether(),
-    hubSoftware: { venv: directory, python: 'python3', hass, version: '2026.11.0' },
+    hubSoftware: { venv: directory, python: 'python3', hass, version: '2026.11.0', isForkable: false },
   });
 
 beforeAll(async () => {

@@ -154,7 +154,7 @@ test('a script, under an id that the hub accepts', async () => {
   await runs('hubscript', 'good-night.v2', (present) =>
     expect(present).toEqual({ ...spec, max_exceeded: 'warning' }),
   );
-  await client.rest.post('/api/services/script/good_night_v2', {});
+  await client.rest.post('/api/services/script/good_night_v2', { who: 'all' });
 
   await home.change('hubscript', 'good-night.v2', { alias: 'Sleep well' });
   await home.ready('hubscript', 'good-night.v2');

@@ -9,7 +9,7 @@ import { systemClock } from '../../../operator/clock';
 import { TcpProxy } from '../../../sandbox/tcp-proxy';
 import { kubectl, freshNamespace, until } from '../../cluster';
 import { forceReconcile } from '../../cluster/forced-reconcile';
-import { automation, configuration, Home, secret } from '../../cluster/home';
+import { automation, configuration, Home, HUB_VERSION, secret } from '../../cluster/home';
 import { oneOfThree } from '../../cluster/one-of-three';
 import { type OnboardedHub, startOnboardedHub } from '../../cluster/onboarded-hub';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
@@ -103,7 +103,7 @@ describe('a hub that runs elsewhere', () => {
     await home.ready('hubautomation', 'morning');
     await until('the status is complete', async () => {
       const { status } = await home.get('hub', 'h');
-      expect(status).toMatchObject({ phase: 'Running', version: '2026.11.0', url: elsewhere.hub.url });
+      expect(status).toMatchObject({ phase: 'Running', version: HUB_VERSION, url: elsewhere.hub.url });
       return true;
     });
     await conditionBecomes('BackupConfigured', { status: 'True' });

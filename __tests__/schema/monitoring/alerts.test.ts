@@ -329,6 +329,22 @@ describe('alerts', () => {
     expect((await evaluate(series, alert)).alerts).toEqual([]);
   });
 
+  // Of the same job and, in another cluster, with a Hub of the same name.
+  test.each([
+    ['HubOperatorNoLeader', 'leader_election_master_status', 'name="hub-operator"', '1x200'],
+    ['HubOperatorQueueStuck', 'workqueue_queue_duration_seconds_count', 'controller="HubScene"', '1+9x200'],
+    ['HubNotReady', 'hub_operator_hub_condition', 'hub_namespace="home",hub="villa",type="Ready"', '1x200'],
+    ['HubUnreachable', 'hub_operator_hub_phase', 'hub_namespace="home",hub="villa",phase="Unknown"', '0x200'],
+  ])('%s is not hidden by another installation that works', async (alert, metric, labels, values) => {
+    const { fires } = cases.find((each) => each.alert === alert)!;
+    const there = 'cluster="b",namespace="hub-operator",job="hub-operator-metrics",instance="10.0.0.5:8080"';
+    const other = [
+      line('hub_operator_build_info', `${there},version="1.0.0"`, '1x200'),
+      line(metric, `${there},${labels}`, values),
+    ];
+    expect((await evaluate([...fires, ...other], alert)).alerts).toHaveLength(1);
+  });
+
   test('the page that an alert leads to has its heading', async () => {
     const { groups } = ruleFile();
     for (const { annotations } of groups.flatMap(({ rules }) => rules)) {

@@ -20,8 +20,12 @@ interface WidgetParts {
   readonly status?: CommonStatus;
 }
 
-/** A stored resource, frozen. */
-export function widget({ metadata, spec = {}, status }: WidgetParts = {}): Widget {
+/** A stored resource, frozen; without a status it has the default of the API server. */
+export function widget({
+  metadata,
+  spec = {},
+  status = { observedGeneration: -1 },
+}: WidgetParts = {}): Widget {
   return deepFreeze({
     apiVersion: 'example.org/v1',
     kind: 'Widget',
@@ -32,6 +36,6 @@ export function widget({ metadata, spec = {}, status }: WidgetParts = {}): Widge
       ...metadata,
     },
     spec,
-    ...(status && { status }),
+    status,
   });
 }

@@ -1,3 +1,4 @@
+import { HUB_LABEL } from '../annotations';
 import type { Field } from '../schema';
 import { secretKeyRef } from '../secret-reference';
 
@@ -7,7 +8,7 @@ export const external = {
     'The hub already runs elsewhere, such as on a device at home: the operator runs nothing and manages only the ' +
     'automations, scenes, scripts and so on inside it. HubConfiguration, HubSecrets, HubCommunityRepository and ' +
     '`delivery: File` do not work with it, and there is no ban recovery. It cannot be added to or removed from a Hub. Its ' +
-    'Secrets must carry the label `<group>/hub: <name of the Hub>`. Absent: the operator runs the hub.',
+    `Secrets must carry the label \`${HUB_LABEL}: <name of the Hub>\`. Absent: the operator runs the hub.`,
   properties: {
     url: {
       type: 'string',

@@ -1,3 +1,4 @@
+import { userAnnotations } from '../annotations';
 import type { Field, Schema } from '../schema';
 import { quantityPattern } from './storage';
 
@@ -13,7 +14,7 @@ export const workload = {
     type: 'string',
     description:
       'Image tag of Home Assistant, such as `2026.11.0`, or a digest (`sha256:<hex>`). Pin one: `stable` moves. A version ' +
-      'lower than the one that ran on the volume is refused, unless the annotation `allow-downgrade: "true"` is set. ' +
+      `lower than the one that ran on the volume is refused, unless the annotation \`${userAnnotations.allowDowngrade}: "true"\` is set. ` +
       'Default stable.',
     pattern: '^([A-Za-z0-9_][A-Za-z0-9._-]{0,127}|sha256:[a-f0-9]{64})$',
     maxLength: 128,

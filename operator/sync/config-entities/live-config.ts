@@ -1,4 +1,8 @@
 import type { RegistryEntity } from '../../client/api-types';
+import type { EntityPayload } from '../../client/config-entity';
+import { isUnknownCommand } from '../../client/errors';
+import type { HubClient } from '../../client/hub-client';
+import { getEntityState } from '../../client/states';
 import { expandBlueprint } from './blueprint';
 import type { EntityWork, LiveConfig } from './entity-type';
 
@@ -9,11 +13,30 @@ export async function readLiveConfig(
   entity: RegistryEntity,
 ): Promise<LiveConfig> {
   if (entity.disabled_by !== null) return { type: 'Part', matches: true };
-  const actual = await work.client.entities.running(entity.entity_id);
+  const actual = await running(work.client, entity.entity_id);
   if (!actual) return { type: 'None' };
   // The hub also returns the definition of an entity that it has disabled as invalid.
   const error = await work.client.repairIssues.validationErrorOf(entity.entity_id);
   if (error !== undefined) return { type: 'Invalid', error };
+  if (actual === 'hidden') return readState(work.client, entity.entity_id);
   const desired = await expandBlueprint(kind, work);
   return desired ? { type: 'Whole', actual, desired } : { type: 'Part', matches: true };
+}
+
+/** `hidden`: the component is loaded, and this version of the hub has no command that shows what it runs. */
+async function running(client: HubClient, entityId: string): Promise<EntityPayload | 'hidden' | undefined> {
+  try {
+    return await client.entities.running(entityId);
+  } catch (error) {
+    if (isUnknownCommand(error)) return 'hidden';
+    throw error;
+  }
+}
+
+/** A hub that runs the entity gives it a state; its file shows the rest. */
+async function readState(client: HubClient, entityId: string): Promise<LiveConfig> {
+  const state = await getEntityState(client.rest, entityId);
+  if (!state || state.state === 'unavailable') return { type: 'None' };
+  // A reload recreates the entity, which updates its state.
+  return { type: 'Part', matches: true, revision: `${state.last_updated} ${state.context.id}` };
 }

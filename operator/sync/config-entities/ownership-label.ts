@@ -1,6 +1,6 @@
 import type { RegistryEntity } from '../../client/api-types';
 import type { ConfigEntityKind } from '../../client/config-entity';
-import { HubError } from '../../client/errors';
+import { HubError, isUnknownCommand } from '../../client/errors';
 import type { HubClient } from '../../client/hub-client';
 import type { LabelDefinition } from '../../client/label-registry';
 
@@ -30,13 +30,19 @@ const LABELS: Readonly<Record<Mark, readonly LabelDefinition[]>> = {
   adopted: [MANAGED, ADOPTED],
 };
 
-/** Whether the labels say that the operator created the entity. */
+/** Whether the labels say that the operator created the entity. A hub without labels says nothing: it is a person's. */
 export async function isCreatedByOperator({ labels }: HubClient, entity: RegistryEntity): Promise<boolean> {
+  if (!entity.labels?.length) return false;
   const has = async ({ name }: LabelDefinition) => {
     const id = await labels.find(name);
-    return id !== undefined && (entity.labels ?? []).includes(id);
+    return id !== undefined && entity.labels!.includes(id);
   };
-  return (await has(MANAGED)) && !(await has(ADOPTED));
+  try {
+    return (await has(MANAGED)) && !(await has(ADOPTED));
+  } catch (error) {
+    if (isUnknownCommand(error)) return false;
+    throw error;
+  }
 }
 
 /** Gives the entity the labels of the mark and takes other labels of ours away. The household's labels stay. */

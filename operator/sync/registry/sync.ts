@@ -54,7 +54,7 @@ export class RegistrySync implements ChildModule<EntryResource> {
       entries: ({ type }) => client.registries[type].entries(),
       resources: (each) => this.resourcesOf(each, resource),
     });
-    if ('outcome' in references) return this.wait(references, resource, cached, context);
+    if ('outcome' in references) return this.wait(references, cached, context);
     cached.waiting = undefined;
     const desired = desiredEntry(entryType, resource, references.ids);
     const entries = await client.registries[entryType.type].entries();
@@ -105,11 +105,10 @@ export class RegistrySync implements ChildModule<EntryResource> {
 
   /**
    * Floors, labels and areas are often applied together: what is about to appear is not reported, which would be a write
-   * of status for each thing that appears. A resource without any condition would be taken for a finished one.
+   * of status for each thing that appears.
    */
   private wait(
     { outcome, missing }: Unresolved,
-    resource: EntryResource,
     cached: CachedEntry,
     { forced, dryRun }: ReconcileContext,
   ): Outcome {
@@ -117,7 +116,7 @@ export class RegistrySync implements ChildModule<EntryResource> {
     const key = missing.join('\n');
     if (cached.waiting?.missing !== key) cached.waiting = { missing: key, since: now };
     const after = cached.waiting.since + REFERENCE_GRACE - now;
-    if (after <= 0 || forced || dryRun || !conditionOf(resource, 'Ready')) return outcome;
+    if (after <= 0 || forced || dryRun) return outcome;
     return { ...outcome, after, priority: 'resync', unreported: true };
   }
 

@@ -184,23 +184,10 @@ describe('RegistrySync', () => {
     expect(status('den')).not.toHaveProperty('appliedHash');
   });
 
-  /** An area that has been reconciled before. */
-  const waitingArea = (spec: Record<string, unknown>) => {
-    const ready = { type: 'Ready', status: 'False', reason: 'HubNotReady', message: '' };
-    return anEntry('HubArea', 'den', { spec, status: { conditions: [ready] } });
-  };
-
-  test('a new area says at once what it waits for', async () => {
-    resources = [anEntry('HubArea', 'den', { spec: { floorName: 'attic' } })];
-    const outcome = await reconcile('den');
-    expect(outcome).toMatchObject({ type: 'Waiting', reason: 'FloorNotReady', after: 30_000 });
-    expect(outcome).not.toHaveProperty('unreported');
-  });
-
   test('an area whose floor and labels appear one after the other is written to status only when it is created', async () => {
     const floorOfArea = anEntry('HubFloor', 'attic');
     const labelOfArea = anEntry('HubLabel', 'wood');
-    resources = [waitingArea({ floorName: 'attic', labels: ['wood'] })];
+    resources = [anEntry('HubArea', 'den', { spec: { floorName: 'attic', labels: ['wood'] } })];
     const { status: before } = resources[0]!;
     const waits = async (reason: string) => {
       const outcome = await reconcile('den');
@@ -219,7 +206,7 @@ describe('RegistrySync', () => {
   });
 
   test('a floor that stays missing is reported, at once if that is asked for', async () => {
-    resources = [waitingArea({ floorName: 'attic' })];
+    resources = [anEntry('HubArea', 'den', { spec: { floorName: 'attic' } })];
     expect(await reconcile('den', { forced: true })).not.toHaveProperty('unreported');
     await clock.advance(100);
     expect(await reconcile('den')).toMatchObject({ unreported: true, after: 1_900 });

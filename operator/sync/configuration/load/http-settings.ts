@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { HttpConfig, HttpSettings, HttpSlot } from '../../../client/api-types';
 import type { HubConnection } from '../../../client/connection';
-import { HubRejected } from '../../../client/errors';
+import { HubRejected, isUnknownCommand } from '../../../client/errors';
 import type { HubClient } from '../../../client/hub-client';
 import { configureHttp, promoteHttp, readHttpConfig } from '../../../client/http-settings';
 import { HTTP_SETTINGS_ATTEMPTS } from '../../../limits';
@@ -93,7 +93,11 @@ export async function syncHttpSettings(
 ): Promise<HttpResult> {
   const section = readHttpSection(files);
   if (section.type === 'absent') return { source: null, condition: null };
-  const config = await readHttpConfig(connection);
+  const config = await readHttpConfig(connection).catch((error: unknown) => {
+    if (isUnknownCommand(error)) return 'hidden' as const;
+    throw error;
+  });
+  if (config === 'hidden') return result('Rejected', NOT_SHOWN);
   if (!config) return { source: 'Yaml', condition: null };
   if (section.type === 'invalid') return result('Rejected', section.message);
   const desired = completeSettings(config, section.settings);
@@ -147,6 +151,10 @@ export async function syncHttpSettings(
   }
   return configure(connection, desired, policy);
 }
+
+const NOT_SHOWN =
+  'This version of the hub does not show the settings of its web server, so those of the section http: are not applied: ' +
+  'update the operator, or remove the section.';
 
 /** The hub restarts for it. */
 async function configure(

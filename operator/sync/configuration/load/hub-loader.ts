@@ -6,7 +6,7 @@ import { readLog } from '../../../client/log-records';
 import type { Redact } from '../../../client/redact';
 import { listServices } from '../../../client/services';
 import type { HubConfiguration } from '../../../kinds';
-import { isLower } from '../../hub/workload/downgrade';
+import { HTTP_BY_API, isLower } from '../../../hub-version';
 import type { Services } from '../../services';
 import { addedFiles, type Content } from '../generate/configuration-content';
 import type { MarkerVariables } from '../generate/content-marker';
@@ -20,9 +20,6 @@ import { decideReload, type HubCapabilities, type ReloadPolicy, type SectionRelo
 import { reloadSections } from './reload-sections';
 import { RunningContents, type RunningHub } from './running-content';
 import { REFRESH_DURATION, verifyContent, type Verification } from './verify-content';
-
-/** Home Assistant ignores `http:` in `configuration.yaml` from this version on. */
-const HTTP_BY_API = '2026.8.0';
 
 export interface LoadJob extends RunningHub {
   readonly known: Known;

@@ -1,3 +1,4 @@
+import { isComparable, isLower } from '../../../hub-version';
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { operatorAnnotations, userAnnotations } from '../../../kinds/annotations';
 import { FIELD_MANAGER } from '../../../runtime/object-ownership';
@@ -51,25 +52,3 @@ export async function recordRanVersion(
 
 const isAllowed = (hub: Hub): boolean =>
   hub.metadata.annotations?.[userAnnotations.allowDowngrade] === 'true';
-
-/** `2026.11.2`, `2026.11`, `2026.11.0b3` */
-const VERSION = /^(\d+)\.(\d+)(?:\.(\d+)(?:b(\d+))?)?$/;
-
-const isComparable = (version: string): boolean => VERSION.test(version);
-
-/**
- * Whether `version` is older than `other`. Names (`stable`), digests and nightly builds cannot be compared and are never
- * older; `2026.11` counts as its last patch.
- */
-export function isLower(version: string, other: string): boolean {
-  const [, ...left] = VERSION.exec(version) ?? [];
-  const [, ...right] = VERSION.exec(other) ?? [];
-  if (left.length === 0 || right.length === 0) return false;
-  for (const index of [0, 1, 2]) {
-    if (left[index] === undefined || right[index] === undefined) return false;
-    const difference = Number(left[index]) - Number(right[index]);
-    if (difference !== 0) return difference < 0;
-  }
-  // A beta comes before its release.
-  return Number(left[3] ?? Infinity) < Number(right[3] ?? Infinity);
-}

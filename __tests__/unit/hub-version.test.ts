@@ -1,5 +1,5 @@
-import { isLower } from '../../../../../operator/sync/hub/workload/downgrade';
-import fc from '../../../../fast-check';
+import { isLower } from '../../operator/hub-version';
+import fc from '../fast-check';
 
 describe('isLower', () => {
   test.each([

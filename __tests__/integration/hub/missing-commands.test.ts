@@ -1,0 +1,114 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { dump, load } from 'js-yaml';
+import { callService } from '../../../operator/client/services';
+import { URL_ANNOTATION } from '../../../sandbox/node';
+import { freshNamespace, until } from '../../cluster';
+import { automation, configuration, Home, hub, scene, script } from '../../cluster/home';
+import { HubRecorder } from '../../cluster/hub-recorder';
+import { startTestOperator } from '../../cluster/operator';
+
+// A hub of a version that has renamed commands: what does not need them works.
+
+const PROXIED = 'example.org/proxied-hub';
+const LACKING = [
+  'automation/config',
+  'config/auth/list',
+  'config/entity_registry/get_entries',
+  'config/label_registry/list',
+  'http/config',
+  'script/config',
+  'subscribe_trigger',
+];
+
+let home: Home;
+let recorder: HubRecorder | undefined;
+
+const file = async (name: string) => join(await home.volumeOf('villa'), name);
+const stored = async (id: string) =>
+  (load(await readFile(await file('automations.yaml'), 'utf8')) as { id: string; alias: string }[]).find(
+    (each) => each.id === id,
+  );
+
+beforeAll(async () => {
+  home = new Home(await freshNamespace('missing'));
+  await startTestOperator(home.namespace, { settings: { HUB_URL_ANNOTATION: PROXIED } });
+  await home.apply(hub('villa'), configuration('villa'));
+  const url = await until(
+    'the hub has an address',
+    async () => (await home.get('service', 'villa')).metadata.annotations?.[URL_ANNOTATION],
+  );
+  recorder = await HubRecorder.start(url);
+  recorder.lacking = new Set(LACKING);
+  await home.annotate('service', 'villa', `${PROXIED}=${recorder.url}`);
+});
+
+afterAll(() => recorder?.stop());
+
+test('a hub that does not list its users gets its token', async () => {
+  await home.ready('hub', 'villa');
+  expect(recorder!.sent).toContain('command config/auth/list');
+});
+
+test('automations, scenes and scripts are written, changed and removed', async () => {
+  await home.apply(
+    automation('villa', 'dim'),
+    scene('villa', 'film'),
+    script('villa', 'tidy', { alias: 'Tidy' }),
+  );
+  for (const [kind, name] of [
+    ['hubautomation', 'dim'],
+    ['hubscene', 'film'],
+    ['hubscript', 'tidy'],
+  ] as const)
+    await home.ready(kind, name);
+  await home.change('hubautomation', 'dim', { alias: 'Dimmed' });
+  await home.change('hubscript', 'tidy', { alias: 'Tidy up' });
+  await home.ready('hubautomation', 'dim');
+  await home.ready('hubscript', 'tidy');
+  const client = await home.client('villa');
+  for (const [entity, name] of [
+    ['automation.dim', 'Dimmed'],
+    ['script.tidy', 'Tidy up'],
+  ])
+    await until(`the hub runs ${name}`, async () => {
+      const { attributes } = await client.rest.get<{ attributes: object }>(`/api/states/${entity}`);
+      return 'friendly_name' in attributes && attributes.friendly_name === name;
+    });
+  await home.delete('hubautomation', 'dim');
+  expect(await stored('dim')).toBeUndefined();
+});
+
+test('a change that another client has the hub load is reverted', async () => {
+  await home.apply(automation('villa', 'watched', { alias: 'Watched' }));
+  await home.ready('hubautomation', 'watched');
+  const client = await home.client('villa');
+  const path = await file('automations.yaml');
+  const all = load(await readFile(path, 'utf8')) as { id: string }[];
+  await writeFile(path, dump(all.map((each) => (each.id === 'watched' ? { ...each, alias: 'Mine' } : each))));
+  await callService(client.rest, 'automation', 'reload');
+  await home.event('HubAutomation', 'watched', /^Warning DriftCorrected: /);
+  expect(await stored('watched')).toMatchObject({ alias: 'Watched' });
+});
+
+test('an automation of a person is adopted and stays when its resource is deleted', async () => {
+  const client = await home.client('villa');
+  await client.entities.write('automation', 'theirs', { alias: 'Theirs', triggers: [], actions: [] });
+  await home.apply(automation('villa', 'theirs', { alias: 'Ours' }));
+  await home.ready('hubautomation', 'theirs');
+  expect((await home.get('hubautomation', 'theirs')).status).toMatchObject({ adopted: true });
+  await home.delete('hubautomation', 'theirs');
+  expect(await stored('theirs')).toBeDefined();
+});
+
+test('settings of the web server that the hub does not show are reported, and never taken for applied', async () => {
+  await home.change('hubconfiguration', 'villa', {
+    configuration: 'logger:\nhttp:\n  login_attempts_threshold: 50\n',
+  });
+  const condition = await until('the condition is there', () =>
+    home.condition('hubconfiguration', 'villa', 'HttpSettingsReady'),
+  );
+  expect(condition).toMatchObject({ status: 'False', reason: 'Rejected' });
+  expect(condition.message).toContain('does not show the settings of its web server');
+  expect((await home.get('hubconfiguration', 'villa')).status).toMatchObject({ httpSource: 'Api' });
+});

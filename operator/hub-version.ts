@@ -1,0 +1,26 @@
+// Versions of Home Assistant. They are like `2026.11.2`.
+
+/** From this version on, a hub takes the settings of its web server by its API, and ignores them in its file. */
+export const HTTP_BY_API = '2026.8.0';
+
+/** `2026.11.2`, `2026.11`, `2026.11.0b3` */
+const VERSION = /^(\d+)\.(\d+)(?:\.(\d+)(?:b(\d+))?)?$/;
+
+export const isComparable = (version: string): boolean => VERSION.test(version);
+
+/**
+ * Whether `version` is older than `other`. Names (`stable`), digests and nightly builds cannot be compared and are never
+ * older; `2026.11` counts as its last patch.
+ */
+export function isLower(version: string, other: string): boolean {
+  const [, ...left] = VERSION.exec(version) ?? [];
+  const [, ...right] = VERSION.exec(other) ?? [];
+  if (left.length === 0 || right.length === 0) return false;
+  for (const index of [0, 1, 2]) {
+    if (left[index] === undefined || right[index] === undefined) return false;
+    const difference = Number(left[index]) - Number(right[index]);
+    if (difference !== 0) return difference < 0;
+  }
+  // A beta comes before its release.
+  return Number(left[3] ?? Infinity) < Number(right[3] ?? Infinity);
+}
