@@ -17,6 +17,7 @@ import { conditionOf } from '../../runtime/conditions';
 import { truncate } from '../../truncate';
 import type { Child } from '../child';
 import { formatDiff } from '../field-diff';
+import { volumeStatus } from '../hub-volume';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { Observation } from './observe';
 import { wasAccepted } from './ownership';
@@ -103,6 +104,7 @@ function detailsOf<R extends Child, S extends ConfigEntitySpec>(
       // Until it is in use, an entity may be what the hub restored of a deleted one.
       entityId: (type === 'NotLoaded' ? resource.status?.['entityId'] : entity?.entity_id) ?? null,
       appliedHash: hash,
+      ...volumeStatus(work.volume),
       lastAppliedTime: operation?.wroteAt
         ? timestamp(operation.wroteAt)
         : resource.status?.['lastAppliedTime'],

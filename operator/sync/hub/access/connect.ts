@@ -177,6 +177,8 @@ export class Connector {
     if (isOutcome(running)) return running;
     if (running.core !== core) this.hubs.healthMonitor.watch(hub, client, stateFingerprint(running.core));
     status['phase'] = 'Running';
+    // Together with the phase, by which the children know that they may use the hub.
+    if (context.claim) status['volumeID'] = context.claim.metadata.uid;
     return { ...session, core: running.core };
   }
 
