@@ -79,6 +79,10 @@ export const RELOAD_ATTEMPT_PAUSE = 5 * SECOND;
 
 /** The one attempt at a hub that does not answer takes at most this long. */
 export const FINALIZER_TRY = 5 * SECOND;
+/** Of that time, the last part is for the question whether the hub answers at all. */
+export const FINALIZER_ANSWER = 2 * SECOND;
+/** A removal that waits for longer says so in the conditions of its resource. */
+export const REMOVAL_REPORT = 10 * SECOND;
 /** For this time after it, the finalizers of all resources of that hub are released without an attempt. */
 export const FINALIZER_SKIP = 30 * SECOND;
 /** A deleted Hub waits for its children to be deleted as well. */

@@ -114,6 +114,12 @@ export const readyReasons = {
       'The API server has failed for more than a minute, or an admission webhook does not respond. It is retried, and a hub that runs is used meanwhile.',
     action: 'Read the message, and repair the webhook or the API server.',
   },
+  Forbidden: {
+    kinds: 'all',
+    meaning:
+      'The API server refuses a request of the operator, by a role, a quota or a policy. The message contains its answer. It is retried every 30 s.',
+    action: 'Raise the quota, change the policy, or install the roles of this version of the operator.',
+  },
   InternalError: {
     kinds: 'all',
     meaning: 'An unexpected failure. It is retried with exponential backoff.',
@@ -278,7 +284,11 @@ export const readyReasons = {
     action:
       'Read the message: the volume may be full or read-only, or a quota or a policy may refuse the pod.',
   },
-  Removing: { kinds: repositories, meaning: 'A pod removes the files from the hub’s volume.' },
+  Removing: {
+    kinds: 'all',
+    meaning:
+      'The resource is deleted, and what belongs to it is being removed: by the hub, or by a pod from the hub’s volume. The message says what it waits for.',
+  },
   RepositoryInstalled: {
     kinds: repositories,
     meaning: 'The files are on the hub’s volume, and the hub shows that it has loaded them.',

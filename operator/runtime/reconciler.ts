@@ -5,7 +5,7 @@ import { errorOf, OperationalError, Stopping } from '../errors';
 import type { Condition } from '../kinds/condition';
 import type { ReadyReason } from '../kinds/reasons';
 import type { CustomResource } from '../kinds/resource';
-import { DEPENDENCY_REQUEUE, RECONCILE_TIMEOUT, TRANSIENT_FAILURE_REPORT } from '../limits';
+import { DEPENDENCY_REQUEUE, RECONCILE_TIMEOUT, REMOVAL_REPORT, TRANSIENT_FAILURE_REPORT } from '../limits';
 import type { Logger } from '../log';
 import { errorOutcome } from './error-outcome';
 import { conditionsAfter, conditionsAfterError, conditionsWhileSuspended } from './conditions';
@@ -15,13 +15,13 @@ import type { Finalizer } from './finalizer';
 import { unsafeIntegerMessage, unsafeIntegers } from './json';
 import { type ObjectKey, objectKeyOf, parseObjectKey } from './object-key';
 import type { ResourceType } from './objects';
-import { type Outcome, stalled } from './outcome';
+import { type Outcome, stalled, type Waiting } from './outcome';
 import type { Priority } from './priority';
 import { StatusWriter } from './status';
 import type { ReconcileContext, SyncModule } from './sync-module';
 import { transitionEvents } from './transition-events';
 import type { ApiClient } from './api-client';
-import { ApiError, isTransient, isWebhookFailure } from './api-errors';
+import { ApiError, isForbidden, isTransient, isWebhookFailure } from './api-errors';
 
 /**
  * The result of a reconcile, which determines the time of the next one. A change of the resource triggers it sooner.
@@ -77,6 +77,9 @@ export class Reconciler<R extends CustomResource> {
   /** Keys whose reconciles fail with transient errors, with the time of the first one. */
   private readonly failingSince = new Map<ObjectKey, number>();
 
+  /** Keys whose removal is in progress, with the time of its first reconcile. */
+  private readonly removingSince = new Map<ObjectKey, number>();
+
   constructor(private readonly options: ReconcilerOptions<R>) {
     this.status = new StatusWriter(options.cluster, options.type, options.recordWrite);
   }
@@ -102,6 +105,7 @@ export class Reconciler<R extends CustomResource> {
 
   private async reconcileLatest(key: ObjectKey, log: Logger): Promise<Result> {
     const resource = this.options.read(key);
+    if (!resource?.metadata.deletionTimestamp) this.removingSince.delete(key);
     if (!resource) return { type: 'gone' };
     if (this.inFlight.has(key))
       throw new StillRunning('the previous reconcile was abandoned and is still running');
@@ -130,6 +134,8 @@ export class Reconciler<R extends CustomResource> {
     } catch (reason) {
       log.warn({ error: reason }, 'failed to write status of failed reconcile');
     }
+    // A change of a role, a quota or a policy is not watched.
+    if (isForbidden(error)) return { type: 'requeue', after: DEPENDENCY_REQUEUE, priority: 'change' };
     return { type: 'retry', error, atLeast: error instanceof ApiError ? (error.retryAfter ?? 0) : 0 };
   }
 
@@ -187,17 +193,28 @@ export class Reconciler<R extends CustomResource> {
       ];
     });
     leaderSignal.throwIfAborted(); // the next leader cleans up
-    // A removal of several steps records each one.
     if ('type' in cleanup)
-      return cleanup.status
-        ? this.updateStatus(resource, cleanup, log)
-        : { type: 'requeue', after: cleanup.after, priority: 'change' };
+      return this.updateStatus(
+        resource,
+        { ...cleanup, unreported: !this.isReportedRemoval(resource, cleanup) },
+        log,
+      );
     this.emit(resource, cleanup);
     await events.flush(resource);
+    this.removingSince.delete(objectKeyOf(resource));
     const left = await finalizer.release(resource);
     if (left) recordWrite(left);
     log.info({}, 'released finalizer');
     return { type: 'gone' };
+  }
+
+  /** A removal of several steps records each one. Of others, one that lasts says why: most end within a second. */
+  private isReportedRemoval(resource: R, { status, after }: Waiting): boolean {
+    const key = objectKeyOf(resource);
+    const now = this.options.clock.monotonic();
+    const since = this.removingSince.get(key) ?? now;
+    this.removingSince.set(key, since);
+    return status !== undefined || now + after - since >= REMOVAL_REPORT;
   }
 
   /**
@@ -228,8 +245,9 @@ export class Reconciler<R extends CustomResource> {
     const { message, reason, type } = outcome;
     log.debug({ outcome: type, reason, message }, 'reconciled resource');
     if (outcome.type === 'Waiting' && outcome.unreported) return resultOf(outcome);
-    // A request stays pending in a dry-run: nothing is done for it.
-    const handled = this.isDryRun(resource) ? undefined : this.requestOf(resource);
+    // A request stays pending in a dry-run, in which nothing is done for it.
+    const isPending = this.isDryRun(resource) || outcome.requestPending;
+    const handled = isPending ? undefined : this.requestOf(resource);
     const written = await this.write(
       resource,
       (previous, generation, at) => conditionsAfter(previous, outcome, generation, at),
@@ -308,6 +326,7 @@ function failureOf(error: Error): { readonly reason: ReadyReason; readonly messa
     };
   }
   if (isWebhookFailure(error)) return { reason: 'ApiServerError', message };
+  if (isForbidden(error)) return { reason: 'Forbidden', message };
   return { reason: 'InternalError', message };
 }
 

@@ -58,11 +58,11 @@ export class HubClients {
   /** The client of a usable hub, or the outcome of a resource that waits for a prerequisite. */
   async reach(namespace: string, name: string): Promise<Reached> {
     const hub = this.find(namespace, name);
-    if (!hub) return { outcome: hubNotFound(name) };
+    if (!hub) return { outcome: hubNotFound(name, { requestPending: true }) };
     const found = await this.access(hub);
     if ('missing' in found) {
       const message = `Waiting for the API token of the Hub ${name}: ${found.missing}`;
-      return { outcome: waiting('TokenNotAvailable', message, DEPENDENCY_REQUEUE) };
+      return { outcome: waiting('TokenNotAvailable', message, DEPENDENCY_REQUEUE, { requestPending: true }) };
     }
     if (!isUsable(hub)) return { outcome: hubNotReady(name) };
     return { hub, client: await this.withRedaction(hub, found.access) };
@@ -115,7 +115,7 @@ function hubNotReady(name: string): Outcome {
   const [shortest, longest] = HUB_NOT_READY_POLL;
   const after = shortest + Math.random() * (longest - shortest);
   const message = `Waiting for the Hub ${name}. Its conditions say what it waits for.`;
-  return waiting('HubNotReady', message, after, { priority: 'resync' });
+  return waiting('HubNotReady', message, after, { priority: 'resync', requestPending: true });
 }
 
 /** With the uid: a Hub that is created again under the name of a deleted one has another client. */

@@ -6,6 +6,7 @@ import type { ReconcileContext, SyncModule } from '../../../operator/runtime/syn
 import { type Child, childModule } from '../../../operator/sync/child';
 import { HubClients } from '../../../operator/sync/hub-clients';
 import type { Services } from '../../../operator/sync/services';
+import { FakeHub } from '../client/fake-hub';
 import { ManualClock } from '../manual-clock';
 import { services } from './fixtures';
 
@@ -16,6 +17,8 @@ let ready: 'True' | 'False';
 let message: string;
 let uid: string;
 let hubExists: boolean;
+/** Nothing listens there, unless a test starts a server. */
+let hubUrl: string;
 let hubSpec: Hub['spec'];
 let deletionTimestamp: string | undefined;
 let clock: ManualClock;
@@ -31,6 +34,7 @@ beforeEach(() => {
   );
   uid = '1';
   hubExists = true;
+  hubUrl = 'http://127.0.0.1:9';
   hubSpec = {};
   deletionTimestamp = undefined;
   clock = new ManualClock();
@@ -40,7 +44,7 @@ beforeEach(() => {
       spec: hubSpec,
       status: {
         phase,
-        url: 'http://127.0.0.1:9',
+        url: hubUrl,
         conditions: [{ type: 'Ready', status: ready, reason: 'X', message }],
       },
     }) as unknown as Hub;
@@ -144,6 +148,7 @@ describe('childModule', () => {
       spec: { hubRef: { name } },
     }) as unknown as Child;
   let removed: number;
+  let hang: boolean;
   let forgotten: number;
   let failure: Error | undefined;
   let object: string | undefined;
@@ -152,6 +157,7 @@ describe('childModule', () => {
 
   beforeEach(() => {
     removed = 0;
+    hang = false;
     forgotten = 0;
     failure = undefined;
     object = 'automation lights';
@@ -159,6 +165,7 @@ describe('childModule', () => {
       sync: () => Promise.reject(new Error('not asked')),
       remove: () => {
         removed++;
+        if (hang) return new Promise(() => undefined);
         return failure ? Promise.reject(failure) : Promise.resolve([]);
       },
       forget: () => void forgotten++,
@@ -178,6 +185,38 @@ describe('childModule', () => {
     await clock.advance(1_001);
     expect(await remove()).toEqual([]);
     expect(removed).toBe(3);
+  });
+
+  test('repeats a removal without an answer while the hub answers other requests', async () => {
+    const server = await FakeHub.start();
+    hubUrl = server.url;
+    failure = new HubUnreachable('no answer within 30 s');
+    for (let count = 1; count <= 5; count++) {
+      expect(await remove()).toMatchObject({
+        type: 'Waiting',
+        reason: 'Removing',
+        message: expect.stringMatching(/automation lights is not removed .* no answer within 30 s/),
+      });
+      await clock.advance(5_000);
+    }
+    expect([removed, forgotten]).toEqual([5, 0]);
+    await server.close();
+    expect(await remove()).toEqual(left('No answer within 30 s'));
+  });
+
+  test('repeats a removal that takes longer than a few seconds, and ends it at once when the hub is silent', async () => {
+    const server = await FakeHub.start();
+    hubUrl = server.url;
+    hang = true;
+    const busy = remove();
+    await clock.advance(3_000);
+    expect(await busy).toMatchObject({ type: 'Waiting', reason: 'Removing' });
+    server.routes.set('GET /manifest.json', () => undefined);
+    const silent = remove();
+    await clock.advance(3_000);
+    await clock.advance(2_000);
+    expect(await silent).toEqual(left('The hub did not respond within 5 s'));
+    await server.close();
   });
 
   test('forgets a resource whose removal fails or is skipped', async () => {

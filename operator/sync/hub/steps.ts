@@ -127,6 +127,7 @@ function withProblem(problem: Outcome, end: Outcome): Outcome {
   const conditions = { Reconciling: null, Stalled: { status: 'True', reason, message } } as const;
   return {
     ...texts[0]!,
+    ...(end.requestPending && { requestPending: true }),
     message: texts.map(({ message }) => message).join(' '),
     conditions: {
       ...problem.conditions,

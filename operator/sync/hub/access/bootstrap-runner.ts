@@ -47,7 +47,11 @@ export class BootstrapRunner {
       // Other rejections mostly mean that the hub has not loaded that part of its API yet.
       const after = error instanceof HubUnreachable ? POD_NOT_READY_REQUEUE : BOOTSTRAP_RETRY;
       const message = `${state}: ${error.message}`;
-      return waiting('Bootstrapping', message, after, inProgress(hub, clock, state, message));
+      const requestPending = error instanceof HubUnreachable;
+      return waiting('Bootstrapping', message, after, {
+        ...inProgress(hub, clock, state, message),
+        requestPending,
+      });
     }
   }
 }
@@ -63,7 +67,11 @@ export function podNotReady(hub: Hub, clock: Clock, message: string, isReplaceme
       : inProgress(hub, clock, 'WaitForHealth', message);
   const isNews = isReplacement && conditionOf(hub, 'Ready')?.status === 'True';
   const events = isNews ? [{ type: 'Normal', reason: 'PodNotReady', message } as const] : [];
-  return waiting('PodNotReady', message, POD_NOT_READY_REQUEUE, { ...details, events });
+  return waiting('PodNotReady', message, POD_NOT_READY_REQUEUE, {
+    ...details,
+    events,
+    requestPending: true,
+  });
 }
 
 /**
