@@ -81,6 +81,10 @@ export const RELOAD_ATTEMPT_PAUSE = 5 * SECOND;
 export const FINALIZER_TRY = 5 * SECOND;
 /** Of that time, the last part is for the question whether the hub answers at all. */
 export const FINALIZER_ANSWER = 2 * SECOND;
+/** Resources may be applied this long after their Hub: only then do objects without one count as left behind. */
+export const LEFT_BEHIND_GRACE = MINUTE;
+/** A removal of such objects that failed is tried again after this time. */
+export const LEFT_BEHIND_RETRY = 5 * MINUTE;
 /** A removal that waits for longer says so in the conditions of its resource. */
 export const REMOVAL_REPORT = 10 * SECOND;
 /** For this time after it, the finalizers of all resources of that hub are released without an attempt. */

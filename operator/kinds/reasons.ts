@@ -576,6 +576,27 @@ export const eventReasons = {
     meaning: 'There are no more restarts for a ban.',
     action: 'Read the condition of that name.',
   },
+  BackupNotConfigured: {
+    kinds: hub,
+    type: 'Warning',
+    meaning: 'The hub runs, and its backups are not set up as `spec.backup` says. The message says why.',
+    action: 'Read the condition `BackupConfigured`.',
+  },
+  StorageMismatch: {
+    kinds: hub,
+    type: 'Warning',
+    meaning:
+      'The hub runs, and its volume is not as `spec.storage` says, or is about to go. The message says why.',
+    action: 'Read the condition `StorageReady`.',
+  },
+  LeftBehind: {
+    kinds: hub,
+    type: 'Warning',
+    meaning:
+      'The hub has automations, scenes or scripts that the operator created and that no resource describes, as after a removal that was skipped or the restore of an older backup.',
+    action:
+      'Apply their resources again, or name them in the annotation `hub-operator.dev/remove-left-behind` of the Hub.',
+  },
   CertManagerUnavailable: {
     kinds: hub,
     type: 'Warning',

@@ -37,6 +37,7 @@ export function aHubContext(hub = aHub(), reconcile: Partial<HubContext['reconci
     status: {},
     conditions: {},
     events: [],
+    notices: [],
   };
 }
 

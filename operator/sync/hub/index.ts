@@ -9,11 +9,13 @@ import { Connector } from './access/connect';
 import { externalStep } from './access/external';
 import { awaitChildren } from './await-children';
 import { ensureBackupSchedule } from './backup';
-import { checkClusterBans, type WithBans } from './health/cluster-bans';
+import { checkClusterBans } from './health/cluster-bans';
 import { continueOnFailure } from './continue-on-failure';
 import { addExposure } from './exposure/index';
+import { type FindLeftBehind, reportLeftBehind } from './left-behind';
+import { readyOutcome } from './ready';
 import { checkTrustedProxies } from './exposure/trusted-proxies';
-import { type Authenticated, type HubContext, Steps, type WithAddress, type WithClaim } from './steps';
+import { type HubContext, Steps, type WithAddress, type WithClaim } from './steps';
 import { releaseRetained } from './workload/retain';
 import { ensureStatefulSet } from './workload/statefulset';
 import { ensureStorage } from './workload/storage';
@@ -22,27 +24,31 @@ import { ensureStorage } from './workload/storage';
  * Reconciles a Hub: the steps below, in their order.
  *
  * @param isLoading whether a configuration is being loaded into the hub
+ * @param findLeftBehind objects in the hub that no resource describes
  */
 export function hubModule(
   services: Services,
   hubs: HubClients,
   isLoading: (hub: Hub) => boolean,
+  findLeftBehind: FindLeftBehind,
 ): SyncModule<Hub> {
   const connector = new Connector(services, hubs);
   const backup = ensureBackupSchedule(services);
-  const externalSteps = Steps.none().add(externalStep(services, hubs)).add(backup);
+  const leftBehind = reportLeftBehind(findLeftBehind);
+  const externalSteps = Steps.none().add(externalStep(services, hubs)).add(backup).add(leftBehind);
   const waitForChildren = awaitChildren(services);
   const steps = workloadSteps(services, isLoading)
     .add({ name: 'bootstrap', run: (context) => connector.connect(context) })
     .add(checkTrustedProxies)
     .add(checkClusterBans(services))
-    .add(backup);
+    .add(backup)
+    .add(leftBehind);
 
   return {
     sync(hub, reconcile) {
       const spec = defaulted(definition.spec, hub.spec);
       const problem = unsupportedDelivery(spec);
-      const context = { hub, spec, reconcile, status: {}, conditions: {}, events: [], problem };
+      const context = { hub, spec, reconcile, status: {}, conditions: {}, events: [], notices: [], problem };
       if (reconcile.dryRun) return dryRun(services, context);
       return (spec.external ? externalSteps : steps).run(context, readyOutcome);
     },
@@ -86,9 +92,4 @@ async function dryRun(services: Services, context: HubContext): Promise<Outcome>
   const { type, reason, message } = outcome;
   if (type === 'Waiting') return waiting(reason, message, outcome.after);
   return type === 'Ready' ? ready(reason, message) : stalled(reason, message);
-}
-
-function readyOutcome({ core, url, banNotice }: Authenticated & Partial<WithBans>): Outcome {
-  const message = `Home Assistant ${core.version} answers at ${url} (${core.state}).`;
-  return ready('HubRunning', banNotice ? `${message} ${banNotice}` : message);
 }

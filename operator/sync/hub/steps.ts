@@ -20,6 +20,8 @@ export interface HubContext {
   /** Conditions except `Ready`, by type; `null` removes one. */
   readonly conditions: Partial<Record<ConditionType, ConditionValue | null>>;
   readonly events: EventSpec[];
+  /** Sentences that `Ready` of a hub that runs adds to its message. */
+  readonly notices: string[];
   /** A fault of the Hub that does not stop the reconcile, since the hub runs. `Ready` reports it at the end. */
   problem?: Outcome | undefined;
   /** Latest time of the next reconcile in milliseconds, for any outcome. Set by {@link requeueAfter}. */

@@ -42,7 +42,12 @@ async function dryRun(spec: Hub['spec'] = {}) {
   });
   const hub = aHub({ metadata: { annotations: { [userAnnotations.dryRun]: 'true' } }, spec });
   const { reconcile } = aHubContext(hub, { dryRun: true });
-  const outcome = await hubModule(given, new HubClients(given), () => false).sync(hub, reconcile);
+  const outcome = await hubModule(
+    given,
+    new HubClients(given),
+    () => false,
+    () => Promise.resolve({ events: [] }),
+  ).sync(hub, reconcile);
   return { outcome, requests };
 }
 

@@ -4,36 +4,30 @@ import { HubError } from '../../../client/errors';
 import { objectNames } from '../../../kinds/object-names';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
-import type { Authenticated, Found, HubContext, HubStep } from '../steps';
+import type { Authenticated, HubContext, HubStep } from '../steps';
 import { BANNED_ARE, UNBAN_CONTAINER } from '../init-containers';
 import type { Pod } from '../pod';
-
-/** Stage: the bans of the hub have been checked. */
-export interface WithBans extends Found {
-  /** The problem of clients that connect through the cluster; undefined: no address of the cluster is banned. */
-  readonly banNotice: string | undefined;
-}
 
 /**
  * Looks for addresses of the cluster among the hub's bans: its node, or a proxy. Behind such an address are many
  * visitors, and the wrong passwords of one of them lock all of them out (rules.md, "Ban recovery").
  */
-export function checkClusterBans({
-  cache,
-}: Pick<Services, 'cache'>): HubStep<HubContext & Authenticated, WithBans> {
+export function checkClusterBans({ cache }: Pick<Services, 'cache'>): HubStep<HubContext & Authenticated> {
   return {
     name: 'bans',
-    async run({ hub, client, reconcile }) {
+    async run({ hub, client, reconcile, notices }) {
       const { namespace, name } = hub.metadata;
       const pod = cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
-      if (!pod) return { banNotice: undefined };
+      if (!pod) return {};
       const last = await lastBannedAddress(client.connection).catch((error: unknown) => {
         if (!(error instanceof HubError)) throw error;
         reconcile.log.debug({ error }, 'failed to read notifications of hub');
         return undefined;
       });
       const banned = new Set([...bansAtStart(pod), ...(last === undefined ? [] : [last])]);
-      return { banNotice: noticeOf([...banned].filter((address) => isOfCluster(address, pod))) };
+      const ofCluster = [...banned].filter((address) => isOfCluster(address, pod));
+      if (ofCluster.length > 0) notices.push(noticeOf(ofCluster));
+      return {};
     },
   };
 }
@@ -57,8 +51,8 @@ export function isOfCluster(address: string, { spec, status }: Pod): boolean {
   return network.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
 }
 
-function noticeOf(addresses: readonly string[]): string | undefined {
-  if (addresses.length === 0) return undefined;
+/** The problem of clients that connect through the cluster. */
+function noticeOf(addresses: readonly string[]): string {
   return (
     `The hub has banned ${addresses.join(' and ')} of the cluster, a node or a proxy: every client that connects through it ` +
     'gets 403. Remove it from ip_bans.yaml on the volume and delete the pod of the hub. Visitors keep their own addresses ' +

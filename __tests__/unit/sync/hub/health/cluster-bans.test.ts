@@ -24,8 +24,8 @@ async function noticeOf(present: Pod, notifications: object[] | Error) {
   const client = { connection: { command } } as unknown as HubClient;
   const given = services({ cache: { get: () => present as never } });
   const context = { ...aHubContext(), url: 'http://h', client, core: {} as never };
-  const result = await checkClusterBans(given).run(context);
-  return 'banNotice' in result ? result.banNotice : result;
+  await checkClusterBans(given).run(context);
+  return context.notices[0];
 }
 
 describe('checkClusterBans', () => {
