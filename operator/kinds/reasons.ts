@@ -332,8 +332,10 @@ export const readyReasons = {
   },
   DriftDetected: {
     kinds: hubObjects,
-    meaning: 'The object was changed in the hub, and `driftPolicy: Warn` keeps the change.',
-    action: 'Take the change over into the spec, or set `driftPolicy` to Correct.',
+    meaning:
+      'The object was changed in the hub, and `driftPolicy: Warn` keeps the change; or a person disabled its entity there, which is left alone.',
+    action:
+      'Take the change over into the spec, or set `driftPolicy` to Correct. Enable a disabled entity in the hub.',
   },
 } as const satisfies Record<string, Documented>;
 

@@ -133,6 +133,18 @@ describe('HubClients', () => {
     expect('client' in contacted && 'client' in reached && contacted.client === reached.client).toBe(true);
   });
 
+  test('close the client of a Hub that is deleted without being reconciled, as one that is suspended', async () => {
+    await hubs.reach('home', 'villa');
+    const [client] = hubs.all;
+    const close = jest.spyOn(client!, 'close');
+    await clock.advance(3_600_000);
+    expect([hubs.all.length, close.mock.calls.length]).toEqual([1, 0]);
+    hubExists = false;
+    await clock.advance(30_000);
+    expect([hubs.all.length, close.mock.calls.length]).toEqual([0, 1]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
   test('give a Hub that was created again another client than the deleted one', async () => {
     const access = { url: 'http://127.0.0.1:9', token: 'the-token' };
     const first = hubs.client(hubs.find('home', 'villa')!, access);

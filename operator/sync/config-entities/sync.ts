@@ -21,7 +21,15 @@ import { DriftReports } from '../drift-reports';
 import type { Services } from '../services';
 import { acquire, startAnew } from './acquisition';
 import { Completion } from './completion';
-import { disabledAsInvalid, dryRun, inProgress, notLoaded, readyOutcome } from './conditions';
+import {
+  detailsOf,
+  disabledAsInvalid,
+  disabledMessage,
+  dryRun,
+  inProgress,
+  notLoaded,
+  readyOutcome,
+} from './conditions';
 import { invalidate, recordObserved } from './entity-cache';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { HubContexts } from './hub-contexts';
@@ -296,7 +304,12 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
       return inProgress(entityType, work);
     }
     return this.completion.finishWithState(work, observation, (accepted) =>
-      readyOutcome(entityType, work, accepted),
+      entity.disabled_by === null
+        ? readyOutcome(entityType, work, accepted)
+        : {
+            ...this.drift.left(conditionOf(work.resource, 'Ready'), disabledMessage(entityType, entity)),
+            ...detailsOf(entityType, work, accepted),
+          },
     );
   }
 

@@ -63,6 +63,7 @@ class Bench {
   /** Of the entity. */
   labels: readonly string[] = ['kitchen'];
   markManaged: boolean | undefined;
+  disabledBy: string | null = null;
   /** Of the hub. */
   volume: string | undefined;
   /** As `get_entries` of the entity registry does; its `list` does not. */
@@ -166,7 +167,7 @@ class Bench {
     const entity = () => ({
       entity_id: this.entityId,
       labels: this.labels,
-      disabled_by: null,
+      disabled_by: this.disabledBy,
       original_name: this.running?.['name'],
       ...(this.showsIcons && { original_icon: this.running?.['icon'] ?? null }),
     });
@@ -697,6 +698,25 @@ describe('ConfigEntitySync', () => {
     await bench.remove({ dryRun: false });
     await settle();
     expect(bench.count('remove dim')).toBe(1);
+  });
+
+  test('an automation that a person disabled is not Ready, and is left alone until it is enabled', async () => {
+    const bench = automationBench();
+    await bench.reconcileUntilReady();
+    bench.disabledBy = 'user';
+    const writes = bench.asked.length;
+    for (let count = 0; count < 3; count++) {
+      expect(await bench.reconcile()).toMatchObject({
+        type: 'Stalled',
+        reason: 'DriftDetected',
+        message: expect.stringContaining('automation.dim is disabled in the hub (by: user)'),
+        status: { entityId: 'automation.dim' },
+      });
+      await bench.clock.advance(60_000);
+    }
+    expect([bench.asked.length, bench.drifts]).toEqual([writes, ['reported']]);
+    bench.disabledBy = null;
+    expect(await bench.reconcile()).toMatchObject({ type: 'Ready' });
   });
 
   test('a payload that the hub rejected under one id is sent under another one', async () => {

@@ -5,6 +5,7 @@ import { hubRedactor } from '../../hub-secrets';
 import type { Services } from '../../services';
 import type { ContainerStatus, Pod } from '../pod';
 import { latestWarning } from '../warning-events';
+import { stuckPod } from './stuck-pod';
 
 export type PodState =
   | { readonly ready: true }
@@ -15,7 +16,7 @@ export type PodState =
       readonly isReplacement: boolean;
     };
 
-type PodServices = Pick<Services, 'cluster' | 'secrets' | 'cache'>;
+type PodServices = Pick<Services, 'clock' | 'cluster' | 'secrets' | 'cache'>;
 
 /** Whether the hub's pod is ready, and if not, why: as scheduler, kubelet, container or probe report it. */
 export async function podState(services: PodServices, { metadata }: Hub): Promise<PodState> {
@@ -23,16 +24,23 @@ export async function podState(services: PodServices, { metadata }: Hub): Promis
   const pod = services.cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
   if (pod && isReadyPod(pod)) return { ready: true };
   const { message, isReplacement } = pod
-    ? { message: await notReadyMessage(services, pod), isReplacement: isReplacementPod(pod) }
+    ? await notReady(services, pod)
     : await missingPod(services, metadata);
   const redact = await hubRedactor(services, { metadata });
   return { ready: false, message: redact(message), isReplacement };
 }
 
-async function notReadyMessage(services: PodServices, pod: Pod): Promise<string> {
-  return (
-    podProblem(pod) ?? withWarning(`Pod ${pod.metadata.name} is starting`, await latestWarning(services, pod))
-  );
+async function notReady(services: PodServices, pod: Pod) {
+  const isReplacement = isReplacementPod(pod);
+  const stuck = isReplacement ? stuckPod(pod, services.clock.now()) : undefined;
+  if (stuck !== undefined) {
+    const warning = await latestWarning(services, pod);
+    return { message: warning === undefined ? stuck : `${stuck} ${warning}`, isReplacement: false };
+  }
+  const problem = podProblem(pod);
+  if (problem !== undefined) return { message: problem, isReplacement };
+  const message = withWarning(`Pod ${pod.metadata.name} is starting`, await latestWarning(services, pod));
+  return { message, isReplacement };
 }
 
 /**
