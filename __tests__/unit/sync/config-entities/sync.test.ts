@@ -464,6 +464,32 @@ describe('ConfigEntitySync', () => {
       expect(bench.status).not.toHaveProperty('formerIds');
     });
 
+    test('removes all former objects, also where the hub rejected one in between', async () => {
+      const bench = await renamed();
+      bench.writeError = new HubRejected('400', 'Message malformed');
+      await bench.reconcileUntil('Stalled');
+      bench.writeError = undefined;
+      bench.edit({ id: 'third' });
+      await bench.clock.advance(MIN_WRITE_INTERVAL);
+      await bench.reconcileUntilReady();
+      expect([bench.count('remove old'), bench.count('remove third')]).toEqual([1, 0]);
+      expect(bench.status).not.toHaveProperty('formerIds');
+    });
+
+    test('keeps the old object while the new one is registered and not in use', async () => {
+      const bench = await renamed();
+      bench.loads = false;
+      bench.running = { alias: 'Restored by the hub', triggers: [], actions: [] };
+      bench.setStatus({ automationId: 'new', formerIds: ['old'], appliedHash: undefined });
+      await bench.reconcileUntil('Stalled');
+      expect(bench.count('remove')).toBe(0);
+      bench.loads = true;
+      await bench.clock.advance(RESYNC);
+      bench.running = bench.stored;
+      await bench.reconcileUntilReady();
+      expect(bench.count('remove old')).toBe(1);
+    });
+
     test('keeps its own entity id where the former one is taken', async () => {
       const bench = await renamed();
       bench.takenEntityId = 'automation.dim';
