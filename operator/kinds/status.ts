@@ -26,7 +26,7 @@ const hubObjectFields = {
   volumeID: {
     type: 'string',
     description:
-      'The `volumeID` of the Hub when the object was last seen. On another volume the object is made anew, or adopted.',
+      'The `volumeID` of the Hub when the object was last seen. On another volume the object is created or adopted again.',
   },
   adopted: {
     type: 'boolean',

@@ -19,15 +19,16 @@ const statusOf = async (kind: string, name: string) => (await home.get(kind, nam
 
 describe('an object that outlives its resource', () => {
   test('is named by the Hub and in an event, and removed when the annotation lists it', async () => {
-    await home.apply(automation('villa', 'porch'), automation('villa', 'attic'));
-    await home.ready('hubautomation', 'porch');
+    await home.apply(automation('villa', 'attic'));
     await home.ready('hubautomation', 'attic');
-    const entityId = String((await statusOf('hubautomation', 'porch'))['entityId']);
-    await home.whileFrozen('villa', () => home.delete('hubautomation', 'porch'));
-    await home.event('HubAutomation', 'porch', /^Warning CleanupSkipped: /);
     const client = await home.client('villa');
-    expect(await client.entities.read('automation', 'porch')).toBeDefined();
-
+    // As a backup brings it back that was made before the resource was deleted.
+    await client.entities.write('automation', 'porch', { alias: 'Porch', triggers: [], actions: [] });
+    const { entity_id: entityId } = await until('its entity', () =>
+      client.entityRegistry.find('automation', 'porch'),
+    );
+    await client.entityRegistry.setLabels(entityId, [(await client.labels.find('Managed by Hub Operator'))!]);
+    await forceReconcile(home, 'hub', 'villa');
     await until(
       'the Hub names it',
       async () => {
@@ -68,7 +69,7 @@ test('an entity that a person disabled is not Ready and left alone, until it is 
   await home.delete('hubscene', 'film');
 });
 
-test('a Hub that is deleted and applied again gets all objects anew, also those with driftPolicy Warn', async () => {
+test('a Hub that is deleted and applied again gets all objects again, also those with driftPolicy Warn', async () => {
   const drifts = () => operator.metric('hub_operator_drift_total');
   const watched = [
     automation('villa', 'lights', { driftPolicy: 'Warn' }),

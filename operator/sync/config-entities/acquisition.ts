@@ -64,7 +64,7 @@ export async function acquire<R extends Child, S extends ConfigEntitySpec>(
 }
 
 /** Status forgets an object of another volume. What this one has under the id is found, and adopted, as for a new resource. */
-export function startAnew<R extends Child, S extends ConfigEntitySpec>(
+export function forgetObject<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,
 ): Outcome {

@@ -19,7 +19,7 @@ import { hubVolume, isOnOtherVolume, leftOnOtherVolume } from '../hub-volume';
 import { payloadHash } from '../payload-hash';
 import { DriftReports } from '../drift-reports';
 import type { Services } from '../services';
-import { acquire, startAnew } from './acquisition';
+import { acquire, forgetObject } from './acquisition';
 import { Completion } from './completion';
 import {
   detailsOf,
@@ -79,7 +79,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     this.recordResult(work);
     const { operation } = work.cached;
     if (operation && !operation.end && !context.dryRun) return inProgress(entityType, work);
-    if (isOnOtherVolume(resource, work.volume) && !context.dryRun) return startAnew(entityType, work);
+    if (isOnOtherVolume(resource, work.volume) && !context.dryRun) return forgetObject(entityType, work);
     const observation = await observe(entityType, work, fileReads, this.services.clock);
     if (context.dryRun) return dryRun(entityType, work, observation);
     if (!ownsId(entityType, work)) {
@@ -216,7 +216,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     }
     const pause = (cached.lastWriteAt ?? -Infinity) + writeInterval(work) - now;
     if (pause > 0) return inProgress(this.entityType, work, pause);
-    const details = type === 'Absent' && (await this.isOursAnew(work)) ? { status: { adopted: null } } : {};
+    const details =
+      type === 'Absent' && (await this.replacesAdopted(work)) ? { status: { adopted: null } } : {};
     cached.lastWriteAt = now;
     this.operations.write(work, correction);
     if (!drifted) return inProgress(this.entityType, work, undefined, details);
@@ -227,7 +228,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
   }
 
   /** An adopted object is not in the hub's file any more: the one that replaces it is the operator's. */
-  private async isOursAnew({ resource, client, id }: EntityWork<R, S>): Promise<boolean> {
+  private async replacesAdopted({ resource, client, id }: EntityWork<R, S>): Promise<boolean> {
     return !!resource.status?.['adopted'] && !(await client.entities.read(this.entityType.type, id));
   }
 

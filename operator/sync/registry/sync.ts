@@ -11,7 +11,7 @@ import { formatDiff } from '../field-diff';
 import { DriftReports } from '../drift-reports';
 import { hubVolume, isOnOtherVolume, leftOnOtherVolume, volumeStatus } from '../hub-volume';
 import type { Services } from '../services';
-import { dryRun, heldBy, inProgress, startAnew } from './conditions';
+import { dryRun, heldBy, inProgress, forgetEntry } from './conditions';
 import { desiredEntry, entryDiff } from './desired';
 import { type EntryResource, type EntryType, entryId } from './entry-type';
 import type { CachedEntry, HubContexts } from './hub-contexts';
@@ -54,7 +54,7 @@ export class RegistrySync implements ChildModule<EntryResource> {
     const cached = this.cachedOf(resource, client);
     const volume = this.volumeOf(resource);
     if (isOnOtherVolume(resource, volume) && !context.dryRun)
-      return startAnew(entryType, resource, volumeStatus(volume));
+      return forgetEntry(entryType, resource, volumeStatus(volume));
     if (context.forced) this.contexts.of(client, resource).refresh();
     const references = await resolveReferences(entryType, resource, {
       entries: ({ type }) => client.registries[type].entries(),

@@ -10,7 +10,7 @@ beforeEach(async () => (server = await FakeHub.start()));
 afterEach(() => server.close());
 
 describe('BootstrapRunner', () => {
-  test('tries what the hub refuses for good ever more seldom, and what it refuses anew soon', async () => {
+  test('tries what the hub refuses for good ever more seldom, and another refusal soon', async () => {
     const clock = new ManualClock();
     const given = services({
       clock,

@@ -36,7 +36,7 @@ let isPodReady: boolean;
 let podDeletedAt: string | undefined;
 /** The API server’s answer to a write. */
 let recordError: ApiError | undefined;
-/** The last words of the init container that ended with an error. */
+/** The message of an init container that ended with an error. */
 let initMessage: string | undefined;
 
 const refusing = (message: string) => ({
