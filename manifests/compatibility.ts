@@ -142,6 +142,11 @@ function valueBreaks(before: Node, after: Node): string[] {
   return [
     ...enumBreaks,
     ...opaque.map((keyword) => `${keyword} ${before[keyword] === undefined ? 'was added' : 'changed'}`),
+    ...(before['default'] !== undefined && after['default'] === undefined
+      ? [
+          `the default ${JSON.stringify(before['default'])} was removed: stored objects keep it as if it had been set`,
+        ]
+      : []),
   ];
 }
 

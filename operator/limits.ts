@@ -56,8 +56,8 @@ export const API_NOT_LOADED_REQUEUE = 5 * SECOND;
 export const AREA_DEPENDENCY_REQUEUE = 30 * SECOND;
 /** Another dependency is missing. Its arrival enqueues its dependents at once; this is the fallback. */
 export const DEPENDENCY_REQUEUE = 30 * SECOND;
-/** The hub rejected or failed a step of the bootstrap: rules.md, "Bootstrap". */
-export const BOOTSTRAP_RETRY = 2 * SECOND;
+/** The hub rejected or failed a step of the bootstrap. The pauses grow from the first to the last: rules.md, "Bootstrap". */
+export const BOOTSTRAP_RETRY = [2 * SECOND, 5 * MINUTE] as const;
 
 /**
  * An object with the desired name that belongs to another owner is checked again after this time: not every kind of
@@ -94,6 +94,14 @@ export const UNKNOWN_ERROR_ATTEMPTS = 3;
 
 /** The one attempt at a hub that does not answer takes at most this long. */
 export const FINALIZER_TRY = 5 * SECOND;
+/** Of that time, the last part is for the question whether the hub answers at all. */
+export const FINALIZER_ANSWER = 2 * SECOND;
+/** Resources may be applied this long after their Hub: only then do objects without one count as left behind. */
+export const LEFT_BEHIND_GRACE = MINUTE;
+/** A removal of such objects that failed is tried again after this time. */
+export const LEFT_BEHIND_RETRY = 5 * MINUTE;
+/** A removal that waits for longer says so in the conditions of its resource. */
+export const REMOVAL_REPORT = 10 * SECOND;
 /** For this time after it, the finalizers of all resources of that hub are released without an attempt. */
 export const FINALIZER_SKIP = 30 * SECOND;
 /**
@@ -101,6 +109,8 @@ export const FINALIZER_SKIP = 30 * SECOND;
  * resource before they apply the new one.
  */
 export const HAND_OVER_GRACE = 3 * SECOND;
+/** A pod that has not ended this long after its grace period says what holds it. */
+export const POD_TERMINATION_REPORT = 2 * MINUTE;
 /** A deleted Hub waits for its children to be deleted as well. */
 export const HUB_DELETION_GRACE = 5 * SECOND;
 /** Interval of the check whether they are deleted. */
@@ -144,6 +154,8 @@ export const BAN_COOLDOWN = 5 * MINUTE;
 
 /** Interval of the health checks of a running hub: an open WebSocket does not show a ban. */
 export const HEALTH_CHECK_INTERVAL = 10 * SECOND;
+/** The connections to the hubs of deleted Hubs are closed this often. */
+export const DELETED_HUBS_CHECK = 30 * SECOND;
 /** Timeout of a health check. The reconcile after a missing answer checks again with a longer timeout. */
 export const HEALTH_CHECK_TIMEOUT = 5 * SECOND;
 

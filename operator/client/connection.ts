@@ -27,6 +27,7 @@ export const COMMAND_TIMEOUT = 10_000;
 const HEARTBEAT_INTERVAL = 30_000;
 const HEARTBEAT_TIMEOUT = 15_000;
 const MAX_RECONNECT_DELAY = 5_000;
+const MAX_RESUBSCRIPTION_DELAY = 5 * 60_000;
 
 export interface HubConnectionOptions {
   /** The client whose address and token check are used. */
@@ -134,7 +135,10 @@ export class HubConnection {
     return this.follow({ type, ...fields }, (message) => onMessage(message as StreamMessage<K>));
   }
 
-  /** Calls `listener` after each reconnect, when all subscriptions are restored. Returns a function that removes it. */
+  /**
+   * Calls `listener` after each reconnect, when the subscriptions are restored that the hub accepts, and again when it
+   * accepts another one. Returns a function that removes it.
+   */
   onReconnect(listener: Listener): () => void {
     this.reconnectListeners.add(listener);
     return () => void this.reconnectListeners.delete(listener);
@@ -278,15 +282,22 @@ export class HubConnection {
     });
   }
 
-  /** Restores the subscriptions. A starting hub may reject some: these are retried later. */
-  private async resubscribe(connection: Connection): Promise<void> {
+  /**
+   * Restores the subscriptions. A starting hub may reject some: these are retried later, after pauses that double. The
+   * return is reported without them, and once more when one of them is restored, since its events were missed.
+   */
+  private async resubscribe(connection: Connection, pause?: number): Promise<void> {
     const missing = [...this.subscriptions].filter((subscription) => !subscription.cancel);
     const results = await Promise.allSettled(missing.map((each) => this.subscribeInHub(connection, each)));
     if (!connection.connected || this.isClosed) return;
+    const isFirst = pause === undefined;
+    if (isFirst || results.some((result) => result.status === 'fulfilled'))
+      this.callAll(this.reconnectListeners);
     const failed = results.find((result) => result.status === 'rejected');
-    if (!failed) return this.callAll(this.reconnectListeners);
+    if (!failed) return;
     this.log.warn({ error: errorOf(failed.reason) }, 'failed to restore hub subscription');
-    this.resubscription.set(MAX_RECONNECT_DELAY, () => void this.resubscribe(connection));
+    const next = isFirst ? MAX_RECONNECT_DELAY : Math.min(2 * pause, MAX_RESUBSCRIPTION_DELAY);
+    this.resubscription.set(next, () => void this.resubscribe(connection, next));
   }
 
   private async subscribeInHub(connection: Connection, subscription: Subscription): Promise<void> {

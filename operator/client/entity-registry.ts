@@ -14,6 +14,15 @@ const PLATFORMS: Readonly<Record<ConfigEntityKind, string>> = {
   script: 'script',
 };
 
+/** An automation, scene or script with a label. */
+export interface LabelledEntity {
+  readonly kind: ConfigEntityKind;
+  /** In the hub's file. */
+  readonly id: string;
+  readonly entityId: string;
+  readonly labels: readonly string[];
+}
+
 /** The entries of the registry by entity id and by unique id. */
 class EntityIndex {
   private readonly byEntityId = new Map<string, RegistryEntity>();
@@ -21,6 +30,10 @@ class EntityIndex {
 
   byId(entityId: string): RegistryEntity | undefined {
     return this.byEntityId.get(entityId);
+  }
+
+  get all(): Iterable<RegistryEntity> {
+    return this.byEntityId.values();
   }
 
   find(domain: string, platform: string, uniqueId: string): RegistryEntity | undefined {
@@ -65,6 +78,15 @@ export class EntityRegistry {
   async findNow(kind: ConfigEntityKind, uniqueId: string): Promise<RegistryEntity | undefined> {
     await this.entries([]);
     return this.find(kind, uniqueId);
+  }
+
+  /** All automations, scenes and scripts with this label. */
+  async withLabel(labelId: string): Promise<readonly LabelledEntity[]> {
+    return [...(await this.entities.get()).all].flatMap((entity) => {
+      const { entity_id: entityId, unique_id: id, labels = [] } = entity;
+      const kind = kindOf(entity);
+      return kind && labels.includes(labelId) ? [{ kind, id, entityId, labels }] : [];
+    });
   }
 
   /** Enables a disabled entity. It has no state before its component is reloaded. */

@@ -8,6 +8,7 @@ export const userAnnotations = {
   reconcileAt: `${API_GROUP}/reconcile-requested-at`,
   dryRun: `${API_GROUP}/dry-run`,
   allowDowngrade: `${API_GROUP}/allow-downgrade`,
+  removeLeftBehind: `${API_GROUP}/remove-left-behind`,
 } as const;
 
 /** Their values and meanings, for the reference. */
@@ -28,6 +29,13 @@ export const userAnnotationMeanings = {
     kinds: ['Hub'],
     meaning:
       'Allows a `spec.version` lower than the one that ran on the volume. Restore a backup of that version first.',
+  },
+  removeLeftBehind: {
+    value: '"automation.porch,script.night"',
+    kinds: ['Hub'],
+    meaning:
+      'Removes these objects from the hub: the operator created them, and no resource describes them any more. The message of `Ready` ' +
+      'lists such objects; all others are left alone.',
   },
 } as const satisfies Record<keyof typeof userAnnotations, { value: string; kinds: Kinds; meaning: string }>;
 

@@ -116,6 +116,12 @@ export const readyReasons = {
       'The API server has failed for more than a minute, or an admission webhook does not respond. It is retried, and a hub that runs is used meanwhile.',
     action: 'Read the message, and repair the webhook or the API server.',
   },
+  Forbidden: {
+    kinds: 'all',
+    meaning:
+      'The API server refuses a request of the operator, by a role, a quota or a policy. The message contains its answer. It is retried every 30 s.',
+    action: 'Raise the quota, change the policy, or install the roles of this version of the operator.',
+  },
   InternalError: {
     kinds: 'all',
     meaning: 'An unexpected failure. It is retried with exponential backoff.',
@@ -280,7 +286,11 @@ export const readyReasons = {
     action:
       'Read the message: the volume may be full or read-only, or a quota or a policy may refuse the pod.',
   },
-  Removing: { kinds: repositories, meaning: 'A pod removes the files from the hub’s volume.' },
+  Removing: {
+    kinds: 'all',
+    meaning:
+      'The resource is deleted, and what belongs to it is being removed: by the hub, or by a pod from the hub’s volume. The message says what it waits for.',
+  },
   RepositoryInstalled: {
     kinds: repositories,
     meaning: 'The files are on the hub’s volume, and the hub shows that it has loaded them.',
@@ -331,8 +341,10 @@ export const readyReasons = {
   },
   DriftDetected: {
     kinds: hubObjects,
-    meaning: 'The object was changed in the hub, and `driftPolicy: Warn` keeps the change.',
-    action: 'Take the change over into the spec, or set `driftPolicy` to Correct.',
+    meaning:
+      'The object was changed in the hub, and `driftPolicy: Warn` keeps the change; or a person disabled its entity there, which is left alone.',
+    action:
+      'Take the change over into the spec, or set `driftPolicy` to Correct. Enable a disabled entity in the hub.',
   },
 } as const satisfies Record<string, Documented>;
 
@@ -580,6 +592,27 @@ export const eventReasons = {
     type: 'Warning',
     meaning: 'There are no more restarts for a ban.',
     action: 'Read the condition of that name.',
+  },
+  BackupNotConfigured: {
+    kinds: hub,
+    type: 'Warning',
+    meaning: 'The hub runs, and its backups are not set up as `spec.backup` says. The message says why.',
+    action: 'Read the condition `BackupConfigured`.',
+  },
+  StorageMismatch: {
+    kinds: hub,
+    type: 'Warning',
+    meaning:
+      'The hub runs, and its volume is not as `spec.storage` says, or is about to go. The message says why.',
+    action: 'Read the condition `StorageReady`.',
+  },
+  LeftBehind: {
+    kinds: hub,
+    type: 'Warning',
+    meaning:
+      'The hub has automations, scenes or scripts that the operator created and that no resource describes, as after a removal that was skipped or the restore of an older backup.',
+    action:
+      'Apply their resources again, or name them in the annotation `hub-operator.dev/remove-left-behind` of the Hub.',
   },
   CertManagerUnavailable: {
     kinds: hub,

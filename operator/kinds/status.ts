@@ -24,6 +24,11 @@ const hubObjectFields = {
     format: 'date-time',
     description: 'When the hub last accepted a change.',
   },
+  volumeID: {
+    type: 'string',
+    description:
+      'The `volumeID` of the Hub when the object was last seen. On another volume the object is created or adopted again.',
+  },
   adopted: {
     type: 'boolean',
     description:

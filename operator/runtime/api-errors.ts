@@ -34,6 +34,10 @@ export const isNamespaceTerminating = (error: unknown): error is ApiError =>
 export const isWebhookFailure = (error: unknown): boolean =>
   error instanceof ApiError && error.status === 500 && error.message.includes('failed calling webhook');
 
+/** The API server refuses the request, by a role, a quota or a policy. */
+export const isForbidden = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.status === 403 && !isNamespaceTerminating(error);
+
 /** The API server is unavailable to all clients: it does not answer, or without etcd answers with 5xx or 429. */
 export const isServerUnavailable = (error: unknown): boolean =>
   error instanceof ApiServerUnreachable ||

@@ -1,5 +1,5 @@
 import { DEPENDENCY_REQUEUE, NAME_CONFLICT_RETRY } from '../limits';
-import { isNamespaceTerminating } from './api-errors';
+import { isForbidden, isNamespaceTerminating } from './api-errors';
 import { NameConflict, ObjectRejected } from './apply-errors';
 import { type Outcome, stalled, waiting } from './outcome';
 
@@ -12,10 +12,9 @@ export function errorOutcome(error: unknown): Outcome | undefined {
       ? waiting('NameConflict', error.message, NAME_CONFLICT_RETRY)
       : // Objects of other owners are not watched for every kind.
         stalled('NameConflict', error.message, { after: NAME_CONFLICT_RETRY });
-  if (error instanceof ObjectRejected)
-    return error.forbidden
-      ? // A change of a quota or a policy is not watched.
-        stalled('InvalidSpec', error.message, { after: DEPENDENCY_REQUEUE })
-      : stalled('InvalidSpec', error.message);
+  // A change of a role, a quota or a policy is not watched.
+  if (isForbidden(error) || (error instanceof ObjectRejected && error.forbidden))
+    return stalled('Forbidden', error.message, { after: DEPENDENCY_REQUEUE });
+  if (error instanceof ObjectRejected) return stalled('InvalidSpec', error.message);
   return undefined;
 }

@@ -19,6 +19,8 @@ interface Common {
   /** Further conditions by type. `null` removes one; one that was read is kept for this generation. Others stay. */
   readonly conditions?: Readonly<Partial<Record<ConditionType, ConditionValue | Condition | null>>>;
   readonly events?: readonly EventSpec[];
+  /** The hub was not reached: a requested full reconcile is still to be done. */
+  readonly requestPending?: boolean;
 }
 
 /** The parts of a condition that a sync module decides; the runtime adds the rest. */

@@ -6,7 +6,7 @@ import { errorOf, OperationalError, Stopping } from '../errors';
 import type { Condition } from '../kinds/condition';
 import type { ReadyReason } from '../kinds/reasons';
 import type { CustomResource } from '../kinds/resource';
-import { DEPENDENCY_REQUEUE, RECONCILE_TIMEOUT, TRANSIENT_FAILURE_REPORT } from '../limits';
+import { DEPENDENCY_REQUEUE, RECONCILE_TIMEOUT, REMOVAL_REPORT, TRANSIENT_FAILURE_REPORT } from '../limits';
 import type { Logger } from '../log';
 import { errorOutcome } from './error-outcome';
 import {
@@ -22,14 +22,14 @@ import type { Finalizer } from './finalizer';
 import { unsafeIntegerMessage, unsafeIntegers } from './json';
 import { type ObjectKey, objectKeyOf, parseObjectKey } from './object-key';
 import type { ResourceType } from './objects';
-import { type Outcome, stalled } from './outcome';
+import { type Outcome, stalled, type Waiting } from './outcome';
 import type { Priority } from './priority';
 import { StatusWriter } from './status';
 import { objectRecord } from './object-record';
 import { HAND_OVER, type ReconcileContext, type Removed, type SyncModule } from './sync-module';
 import { transitionEvents } from './transition-events';
 import type { ApiClient } from './api-client';
-import { ApiError, isTransient, isWebhookFailure } from './api-errors';
+import { ApiError, isForbidden, isTransient, isWebhookFailure } from './api-errors';
 
 /**
  * The result of a reconcile, which determines the time of the next one. A change of the resource triggers it sooner.
@@ -87,6 +87,9 @@ export class Reconciler<R extends CustomResource> {
   /** Keys whose reconciles fail with transient errors, with the time of the first one. */
   private readonly failingSince = new Map<ObjectKey, number>();
 
+  /** Keys whose removal is in progress, with the time of its first reconcile. */
+  private readonly removingSince = new Map<ObjectKey, number>();
+
   constructor(private readonly options: ReconcilerOptions<R>) {
     this.status = new StatusWriter(options.cluster, options.type, options.recordWrite);
   }
@@ -112,6 +115,7 @@ export class Reconciler<R extends CustomResource> {
 
   private async reconcileLatest(key: ObjectKey, log: Logger): Promise<Result> {
     const resource = this.options.read(key);
+    if (!resource?.metadata.deletionTimestamp) this.removingSince.delete(key);
     if (!resource) return { type: 'gone' };
     if (this.inFlight.has(key))
       throw new StillRunning('the previous reconcile was abandoned and is still running');
@@ -141,6 +145,8 @@ export class Reconciler<R extends CustomResource> {
     } catch (reason) {
       log.warn({ error: reason }, 'failed to write status of failed reconcile');
     }
+    // A change of a role, a quota or a policy is not watched.
+    if (isForbidden(error)) return { type: 'requeue', after: DEPENDENCY_REQUEUE, priority: 'change' };
     return { type: 'retry', error, atLeast: error instanceof ApiError ? (error.retryAfter ?? 0) : 0 };
   }
 
@@ -203,18 +209,29 @@ export class Reconciler<R extends CustomResource> {
       if (!(await this.handOver(resource, successor!)))
         return { type: 'requeue', after: 0, priority: 'change' };
     } else if ('type' in cleanup) {
-      // A removal of several steps records each one.
-      return cleanup.status
-        ? this.updateStatus(resource, cleanup, log)
-        : { type: 'requeue', after: cleanup.after, priority: 'change' };
+      return this.updateStatus(
+        resource,
+        { ...cleanup, unreported: !this.isReportedRemoval(resource, cleanup) },
+        log,
+      );
     } else {
       this.emit(resource, cleanup);
     }
     await events.flush(resource);
+    this.removingSince.delete(objectKeyOf(resource));
     const left = await finalizer.release(resource);
     if (left) recordWrite(left);
     log.info({}, 'released finalizer');
     return { type: 'gone' };
+  }
+
+  /** A removal of several steps records each one. Of others, one that lasts says why: most end within a second. */
+  private isReportedRemoval(resource: R, { status, after }: Waiting): boolean {
+    const key = objectKeyOf(resource);
+    const now = this.options.clock.monotonic();
+    const since = this.removingSince.get(key) ?? now;
+    this.removingSince.set(key, since);
+    return status !== undefined || now + after - since >= REMOVAL_REPORT;
   }
 
   /**
@@ -280,8 +297,9 @@ export class Reconciler<R extends CustomResource> {
     const isUnreported = outcome.type === 'Waiting' && outcome.unreported;
     // A resource without any condition would look as if no operator had seen it.
     if (isUnreported && conditionOf(resource, 'Ready')) return resultOf(outcome);
-    // A request stays pending in a dry-run: nothing is done for it.
-    const handled = this.isDryRun(resource) ? undefined : this.requestOf(resource);
+    // A request stays pending in a dry-run, in which nothing is done for it.
+    const isPending = this.isDryRun(resource) || outcome.requestPending;
+    const handled = isPending ? undefined : this.requestOf(resource);
     const written = await this.write(
       resource,
       (previous, generation, at) => conditionsAfter(previous, outcome, generation, at),
@@ -360,6 +378,7 @@ function failureOf(error: Error): { readonly reason: ReadyReason; readonly messa
     };
   }
   if (isWebhookFailure(error)) return { reason: 'ApiServerError', message };
+  if (isForbidden(error)) return { reason: 'Forbidden', message };
   return { reason: 'InternalError', message };
 }
 

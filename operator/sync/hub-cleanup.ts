@@ -1,9 +1,9 @@
-import { HubUnreachable } from '../client/errors';
+import { HubError, HubUnreachable } from '../client/errors';
 import type { HubClient } from '../client/hub-client';
 import { withDeadline } from '../deadline';
-import { FINALIZER_SKIP, FINALIZER_TRY } from '../limits';
+import { FINALIZER_ANSWER, FINALIZER_SKIP, FINALIZER_TRY } from '../limits';
 import type { EventSpec } from '../runtime/event-spec';
-import type { Waiting } from '../runtime/outcome';
+import { type Waiting, waiting } from '../runtime/outcome';
 import { sentence } from '../sentence';
 import type { HubClients } from './hub-clients';
 import { keepsVolume } from './hub/workload/retain';
@@ -21,8 +21,8 @@ export interface Removal {
 }
 
 /**
- * The cleanup before a finalizer is released: one short attempt, and an event if it was not possible. A deleted resource
- * never waits for a hub that does not respond (rules.md, "Finalizers").
+ * The cleanup before a finalizer is released: repeated while the hub answers. A deleted resource never waits for a hub that
+ * does not: after one short attempt an event names the object (rules.md, "Finalizers").
  */
 export class HubCleanup {
   /** Hubs that did not respond during a cleanup, with the time until which further cleanups are skipped. */
@@ -61,9 +61,11 @@ export class HubCleanup {
     if ((this.skippedUntil.get(hub) ?? 0) > clock.monotonic())
       return skip(`The hub of the Hub ${name} did not respond a moment ago.`);
     try {
-      return await withDeadline({ clock, delay: FINALIZER_TRY, error: tooLate }, () => removal.run(client));
+      const delay = FINALIZER_TRY - FINALIZER_ANSWER;
+      return await withDeadline({ clock, delay, error: tooLate }, () => removal.run(client));
     } catch (error) {
       if (!(error instanceof HubUnreachable)) throw error;
+      if (await answers(client)) return stillRemoving(object, error);
       this.skippedUntil.set(hub, clock.monotonic() + FINALIZER_SKIP);
       return skip(error.message);
     }
@@ -71,3 +73,19 @@ export class HubCleanup {
 }
 
 const tooLate = (): Error => new HubUnreachable(`the hub did not respond within ${FINALIZER_TRY / 1_000} s`);
+
+/** One request without an answer, or a long one, says nothing about the hub: it may only be busy. */
+async function answers({ rest }: HubClient): Promise<boolean> {
+  try {
+    await rest.get('/manifest.json', { token: null, timeout: FINALIZER_ANSWER });
+    return true;
+  } catch (error) {
+    if (error instanceof HubError) return false;
+    throw error;
+  }
+}
+
+function stillRemoving(object: string | undefined, { message }: HubUnreachable): Waiting {
+  const words = `The ${object ?? 'object'} is not removed from the hub yet: ${message}. The hub answers other requests, so it is tried again.`;
+  return waiting('Removing', words, FINALIZER_TRY);
+}

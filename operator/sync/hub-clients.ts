@@ -4,12 +4,14 @@ import { hub as definition, type Hub } from '../kinds';
 import { isUsable } from '../kinds/hub';
 import { objectNames } from '../kinds/object-names';
 import { defaulted } from '../kinds/schema';
-import { DEPENDENCY_REQUEUE, HUB_NOT_READY_POLL } from '../limits';
+import { DELETED_HUBS_CHECK, DEPENDENCY_REQUEUE, HUB_NOT_READY_POLL } from '../limits';
 import { type Outcome, waiting } from '../runtime/outcome';
 import { resolveAccess } from './hub/access/token';
 import { HealthMonitor } from './hub/health/health-monitor';
 import { valuesIn } from './hub-secrets';
+import { PerHub } from './per-hub';
 import type { Services } from './services';
+import { Timer } from '../timer';
 
 /** The client of a hub, or a sentence about the missing prerequisite. */
 export type Contacted = { readonly client: HubClient } | { readonly missing: string };
@@ -22,6 +24,9 @@ export class HubClients {
   /** Requeues the Hub when the answer of its hub changes. */
   readonly healthMonitor: HealthMonitor;
   private readonly hubs: HubClientCache;
+  /** The key of the client of each Hub that has one. */
+  private readonly known: PerHub<string>;
+  private readonly check: Timer;
   /** The Secret content that each client masks; a changed Secret has a new content object. */
   private readonly redacted = new WeakMap<HubClient, ReadonlyMap<string, string>>();
 
@@ -33,12 +38,24 @@ export class HubClients {
       assertLeader,
       writeTimeout: settings.hubWriteTimeout * 1_000,
     });
-    this.healthMonitor = new HealthMonitor(services, (hub) => this.hubs.forget(clientKey(hub)));
+    this.healthMonitor = new HealthMonitor(services);
+    this.known = new PerHub(services.cache, (key) => this.hubs.forget(key));
+    this.check = new Timer(clock);
   }
 
   /** The client of a hub; the same one while address and token stay the same. */
   client(hub: Hub, access: HubAccess): HubClient {
+    if (this.known.get(hub) === undefined) this.known.set(hub, clientKey(hub));
+    if (!this.check.pending) this.scheduleCheck();
     return this.hubs.get(clientKey(hub), access);
+  }
+
+  /** Closes the clients of deleted Hubs: without it their connections would be tried again for ever. */
+  private scheduleCheck(): void {
+    this.check.set(DELETED_HUBS_CHECK, () => {
+      this.known.removeGone();
+      if (this.known.size > 0) this.scheduleCheck();
+    });
   }
 
   /** All existing clients. */
@@ -47,6 +64,7 @@ export class HubClients {
   }
 
   close(): void {
+    this.check.clear();
     this.healthMonitor.close();
     this.hubs.close();
   }
@@ -58,11 +76,11 @@ export class HubClients {
   /** The client of a usable hub, or the outcome of a resource that waits for a prerequisite. */
   async reach(namespace: string, name: string): Promise<Reached> {
     const hub = this.find(namespace, name);
-    if (!hub) return { outcome: hubNotFound(name) };
+    if (!hub) return { outcome: hubNotFound(name, { requestPending: true }) };
     const found = await this.access(hub);
     if ('missing' in found) {
       const message = `Waiting for the API token of the Hub ${name}: ${found.missing}`;
-      return { outcome: waiting('TokenNotAvailable', message, DEPENDENCY_REQUEUE) };
+      return { outcome: waiting('TokenNotAvailable', message, DEPENDENCY_REQUEUE, { requestPending: true }) };
     }
     if (!isUsable(hub)) return { outcome: hubNotReady(name) };
     return { hub, client: await this.withRedaction(hub, found.access) };
@@ -115,7 +133,7 @@ function hubNotReady(name: string): Outcome {
   const [shortest, longest] = HUB_NOT_READY_POLL;
   const after = shortest + Math.random() * (longest - shortest);
   const message = `Waiting for the Hub ${name}. Its conditions say what it waits for.`;
-  return waiting('HubNotReady', message, after, { priority: 'resync' });
+  return waiting('HubNotReady', message, after, { priority: 'resync', requestPending: true });
 }
 
 /** With the uid: a Hub that is created again under the name of a deleted one has another client. */

@@ -92,7 +92,8 @@ export function hubErrorOutcome(
   );
   if (!row) throw error;
   const words = message ?? (row.message ?? String)((error as HubError).message);
+  const requestPending = row.reason === 'HubUnreachable';
   return row.retryAfter === 'never'
     ? stalled(row.reason, words, details)
-    : waiting(row.reason, words, row.retryAfter, details);
+    : waiting(row.reason, words, row.retryAfter, { requestPending, ...details });
 }

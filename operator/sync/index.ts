@@ -42,8 +42,10 @@ export function syncModules(services: Services): SyncModules {
   const configuration = configurationModule(services, hubs, restarts);
   const community = communityModule(services, hubs);
   const integration = integrationModule(services, hubs);
+  const configEntities = configEntityModules(services, hubs);
+  const hub = hubModule(services, hubs, configuration.isLoading, restarts, configEntities.findLeftBehind);
   const all: readonly KindModules[] = [
-    { modules: { Hub: hubModule(services, hubs, configuration.isLoading, restarts) } },
+    { modules: { Hub: hub } },
     { ...configuration, modules: { HubConfiguration: notForExternalHubs(hubs, configuration.module) } },
     {
       modules: {
@@ -52,7 +54,7 @@ export function syncModules(services: Services): SyncModules {
     },
     { ...community, modules: { HubCommunityRepository: notForExternalHubs(hubs, community.module) } },
     { ...integration, modules: { HubIntegration: integration.module } },
-    configEntityModules(services, hubs),
+    configEntities,
     registryModules(services, hubs),
   ];
   const byKind = new Map(all.flatMap(({ modules }) => Object.entries(modules)));

@@ -7,7 +7,11 @@ type Identity = Pick<Hub['metadata'], 'namespace' | 'name' | 'uid'>;
 export class PerHub<T> {
   private readonly entries = new Map<string, { readonly of: Identity; readonly value: T }>();
 
-  constructor(private readonly cache: Pick<Cache, 'get'>) {}
+  /** @param onGone called with the state of a deleted Hub when it is removed */
+  constructor(
+    private readonly cache: Pick<Cache, 'get'>,
+    private readonly onGone: (value: T) => void = () => undefined,
+  ) {}
 
   get size(): number {
     return this.entries.size;
@@ -18,12 +22,21 @@ export class PerHub<T> {
   }
 
   set({ metadata: { namespace, name, uid } }: Hub, value: T): void {
-    for (const { of } of this.entries.values()) if (this.isGone(of)) this.entries.delete(of.uid);
+    this.removeGone();
     this.entries.set(uid, { of: { namespace, name, uid }, value });
   }
 
   delete({ metadata: { uid } }: Hub): void {
     this.entries.delete(uid);
+  }
+
+  /** Removes the state of deleted Hubs. */
+  removeGone(): void {
+    for (const { of, value } of this.entries.values()) {
+      if (!this.isGone(of)) continue;
+      this.entries.delete(of.uid);
+      this.onGone(value);
+    }
   }
 
   private isGone({ namespace, name, uid }: Identity): boolean {

@@ -255,7 +255,7 @@ describe('HubConnection: subscriptions', () => {
     expect(hub.connects).toBe(2);
   });
 
-  test('are retried when a starting hub rejects them after a loss, and onReconnect is called only after that', async () => {
+  test('that a starting hub rejects are retried alone, after pauses that double, and silence no other one', async () => {
     const clock = new ManualClock();
     const log = new RecordingLog();
     const connection = open({ clock, log });
@@ -267,21 +267,31 @@ describe('HubConnection: subscriptions', () => {
     let isLost = false;
     connection.onLost(() => (isLost = true));
     await connection.subscribe('backup/subscribe_events', {}, () => undefined);
-    hub.onCommand = (command) => command.fail('unknown_command', 'Unknown command.');
+    const seen: unknown[] = [];
+    await connection.subscribeEvents('component_loaded', (event) => seen.push(event));
+    let accepts = false;
+    hub.onCommand = (command) =>
+      command.message.type === 'subscribe_events' || accepts
+        ? command.succeed()
+        : command.fail('unknown_command', 'Unknown command.');
     for (const client of hub.clients) client.terminate();
     await until(() => isLost);
     await clock.advance(1);
     await until(() => rejections() === 1);
+    expect(returns).toBe(1);
+    fire('after');
+    await until(() => seen.length === 1);
     await clock.advance(5_000);
     await until(() => rejections() === 2);
-    expect(hub.commands).toHaveLength(3);
-    expect(returns).toBe(0);
-    hub.onCommand = (command) => command.succeed();
-    await clock.advance(5_000);
-    await until(() => returns === 1);
-    await clock.advance(5_000);
-    expect(hub.commands).toHaveLength(4);
-    expect(returns).toBe(1);
+    expect([hub.commands.length, returns]).toEqual([5, 1]);
+    await clock.advance(9_999);
+    await roundTrip();
+    expect(hub.commands).toHaveLength(5);
+    accepts = true;
+    await clock.advance(1);
+    await until(() => returns === 2);
+    await clock.advance(600_000);
+    expect([hub.commands.length, rejections(), returns]).toEqual([6, 2, 2]);
   });
 });
 

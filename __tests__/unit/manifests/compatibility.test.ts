@@ -70,7 +70,7 @@ const small: Draft = {
                 properties: {
                   name: { type: 'string', minLength: 1, maxLength: 9, pattern: '^[a-z]+$' },
                   mode: { type: 'string', enum: ['on', 'off'] },
-                  level: { type: 'integer', minimum: 0, maximum: 10 },
+                  level: { type: 'integer', minimum: 0, maximum: 10, default: 5 },
                   any: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
                   labels: { type: 'object', additionalProperties: { type: 'string', maxLength: 5 } },
                   parts: {
@@ -121,6 +121,11 @@ const breaks: readonly (readonly [...Mutation, expected: string])[] = [
     'another type',
     ({ properties }) => (properties['level']!['type'] = 'string'),
     'Lamp: spec.level: type changed from integer to string',
+  ],
+  [
+    'a removed default',
+    ({ properties }) => delete properties['level']!['default'],
+    'Lamp: spec.level: the default 5 was removed: stored objects keep it as if it had been set',
   ],
   ['a required field', (spec) => (spec['required'] = ['name', 'mode']), 'Lamp: spec: mode is newly required'],
   [

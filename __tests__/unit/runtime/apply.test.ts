@@ -119,7 +119,7 @@ describe('Applier', () => {
   });
 
   test('reads what the cache has no content of, and applies it only if it changed', async () => {
-    const { cluster, apply, change, objects, state } = setup();
+    const { cluster, applier, apply, change, objects, state } = setup();
     await apply({ a: '1' });
     const methods = async () => {
       const { apiVersion, kind, metadata } = state.present as ClusterObject & { apiVersion: string };
@@ -134,6 +134,9 @@ describe('Applier', () => {
     expect(await methods()).toEqual([]);
     change({ data: { a: '2' } });
     expect(await methods()).toEqual(['GET', 'PATCH']);
+    expect(await methods()).toEqual([]);
+    applier.forget(objects.get(key)!); // it was deleted
+    expect(await methods()).toEqual(['GET']);
   });
 
   test('applies a desired object that became smaller', async () => {

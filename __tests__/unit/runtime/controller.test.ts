@@ -445,6 +445,8 @@ describe('Controller', () => {
   test('a Hub does not wait behind its children, although they take all slots of the hub', async () => {
     const desk = new Desk();
     desk.reconcile = () => new Promise(() => undefined);
+    const villa = widget({ metadata: { name: 'villa' }, spec: { hub: 'villa' } as Widget['spec'] });
+    desk.store.put({ ...villa, kind: 'Hub' });
     for (const name of ['a', 'b', 'c', 'd', 'e']) await desk.see(name, { spec: { hub: 'villa' } });
     expect(desk.since()).toEqual(['home/a', 'home/b', 'home/c', 'home/d']);
     desk.controller.requeue('Hub', 'home', 'villa');

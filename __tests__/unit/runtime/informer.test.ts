@@ -180,6 +180,27 @@ describe('Informer', () => {
     await cache.stop();
   });
 
+  test('a watch that opens and breaks at once is retried with growing pauses', async () => {
+    jest.spyOn(Math, 'random').mockReturnValue(1);
+    const { clock, cluster, streams, say, cache, watch } = setup();
+    const times: number[] = [];
+    const open = cluster.handler;
+    cluster.handler = (request: ApiRequest) => {
+      times.push(clock.monotonic());
+      return open(request);
+    };
+    watch();
+    await settle();
+    for (let attempt = 1; attempt <= 6; attempt++) {
+      await say(endOfList('1'));
+      streams.at(-1)!.destroy(new Error('connection reset'));
+      while (streams.length === attempt) await clock.advance(100);
+    }
+    const pauses = times.slice(1).map((at, index) => at - times[index]!);
+    expect(pauses).toEqual([400, 800, 1_600, 3_200, 6_400, 12_800]);
+    await cache.stop();
+  });
+
   test('an expired watch is no failure: the list is requested again', async () => {
     const { clock, failed, say, streams, cache, watch } = setup();
     watch();

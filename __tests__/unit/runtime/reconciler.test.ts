@@ -262,6 +262,21 @@ describe('Reconciler', () => {
       expect(bench.passes.map(({ forced }) => forced)).toEqual([true, true]);
     });
 
+    test('a full reconcile that did not reach the hub is forced again', async () => {
+      const bench = new Bench(
+        widget({ metadata: { annotations: { [annotations.reconcileRequestedAt]: 'now' } } }),
+      );
+      const { sync } = bench;
+      bench.sync = () =>
+        Promise.resolve(waiting('HubUnreachable', 'No answer.', 1_000, { requestPending: true }));
+      await bench.reconcile();
+      expect(bench.present?.status?.lastHandledReconcileAt).toBeUndefined();
+      bench.sync = sync;
+      await bench.reconcile();
+      expect(bench.passes.map(({ forced }) => forced)).toEqual([true, true]);
+      expect(bench.present?.status?.lastHandledReconcileAt).toBe('now');
+    });
+
     test('dry-run reaches the sync module', async () => {
       const bench = new Bench(widget({ metadata: dryRun }));
       bench.sync = () => Promise.resolve(ready('DryRun', 'Nothing would be changed.'));
@@ -377,6 +392,27 @@ describe('Reconciler', () => {
       });
       await bench.reconcile();
       expect(bench.happened).toEqual(['remove', 'event', 'finalizers 0']);
+    });
+
+    test('a removal that waits for longer than 10 s says why, and only once', async () => {
+      const waits = waiting('Removing', 'The hub is busy.', 5_000);
+      const bench = new Bench(widget({ metadata: going }), () => Promise.resolve(waits));
+      expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 5_000, priority: 'change' });
+      expect(bench.cluster.writes).toEqual([]);
+      for (let count = 0; count < 3; count++) {
+        await bench.clock.advance(5_000);
+        await bench.reconcile();
+      }
+      expect(bench.condition('Ready')).toMatchObject({ reason: 'Removing', message: 'The hub is busy.' });
+      expect(bench.happened).toEqual(['status']);
+    });
+
+    test('a removal that is not tried again soon says why at once', async () => {
+      const bench = new Bench(widget({ metadata: going }), () =>
+        Promise.resolve(waiting('Forbidden', 'The claim is not released.', 30_000)),
+      );
+      await bench.reconcile();
+      expect(bench.condition('Ready')).toMatchObject({ reason: 'Forbidden' });
     });
 
     test('a cleanup that fails releases the finalizer and emits an event', async () => {
@@ -647,9 +683,24 @@ describe('Reconciler', () => {
 
     test('a missing permission is named in the status', async () => {
       const bench = new Bench(widget());
-      bench.sync = () => Promise.reject(new ApiError(403, 'Forbidden', 'secrets "x" is forbidden'));
-      await bench.reconcile();
-      expect(bench.condition('Ready')?.message).toContain('secrets "x" is forbidden');
+      const message = 'secrets "x" is forbidden: exceeded quota';
+      bench.sync = () => Promise.reject(new ApiError(403, 'Forbidden', message));
+      expect(await bench.reconcile()).toEqual({ type: 'stalled', after: 30_000 });
+      expect(bench.condition('Ready')).toMatchObject({ status: 'False', reason: 'Forbidden', message });
+    });
+
+    test('a finalizer that may not be added is tried again every 30 s, and is no fault of the operator', async () => {
+      const bench = new Bench(widget(), removable);
+      const serve = bench.cluster.handler;
+      bench.cluster.handler = (request) => {
+        if (!request.path.endsWith('/status')) throw new ApiError(403, 'Forbidden', 'widgets is forbidden');
+        return serve(request);
+      };
+      expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 30_000, priority: 'change' });
+      expect(bench.condition('Ready')).toMatchObject({
+        reason: 'Forbidden',
+        message: 'widgets is forbidden',
+      });
     });
 
     test('the error is returned even if the status cannot be written', async () => {

@@ -6,6 +6,7 @@ import { HAND_OVER, type ReconcileContext, type SyncModule } from '../../../oper
 import { type Child, childModule } from '../../../operator/sync/child';
 import { HubClients } from '../../../operator/sync/hub-clients';
 import type { Services } from '../../../operator/sync/services';
+import { FakeHub } from '../client/fake-hub';
 import { ManualClock } from '../manual-clock';
 import { services } from './fixtures';
 
@@ -16,6 +17,8 @@ let ready: 'True' | 'False';
 let message: string;
 let uid: string;
 let hubExists: boolean;
+/** Nothing listens there, unless a test starts a server. */
+let hubUrl: string;
 let hubSpec: Hub['spec'];
 let deletionTimestamp: string | undefined;
 let clock: ManualClock;
@@ -31,6 +34,7 @@ beforeEach(() => {
   );
   uid = '1';
   hubExists = true;
+  hubUrl = 'http://127.0.0.1:9';
   hubSpec = {};
   deletionTimestamp = undefined;
   clock = new ManualClock();
@@ -40,7 +44,7 @@ beforeEach(() => {
       spec: hubSpec,
       status: {
         phase,
-        url: 'http://127.0.0.1:9',
+        url: hubUrl,
         conditions: [{ type: 'Ready', status: ready, reason: 'X', message }],
       },
     }) as unknown as Hub;
@@ -129,6 +133,18 @@ describe('HubClients', () => {
     expect('client' in contacted && 'client' in reached && contacted.client === reached.client).toBe(true);
   });
 
+  test('close the client of a Hub that is deleted without being reconciled, as one that is suspended', async () => {
+    await hubs.reach('home', 'villa');
+    const [client] = hubs.all;
+    const close = jest.spyOn(client!, 'close');
+    await clock.advance(3_600_000);
+    expect([hubs.all.length, close.mock.calls.length]).toEqual([1, 0]);
+    hubExists = false;
+    await clock.advance(30_000);
+    expect([hubs.all.length, close.mock.calls.length]).toEqual([0, 1]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
   test('give a Hub that was created again another client than the deleted one', async () => {
     const access = { url: 'http://127.0.0.1:9', token: 'the-token' };
     const first = hubs.client(hubs.find('home', 'villa')!, access);
@@ -144,6 +160,7 @@ describe('childModule', () => {
       spec: { hubRef: { name } },
     }) as unknown as Child;
   let removed: number;
+  let hang: boolean;
   let forgotten: number;
   let failure: Error | undefined;
   let object: string | undefined;
@@ -152,6 +169,7 @@ describe('childModule', () => {
 
   beforeEach(() => {
     removed = 0;
+    hang = false;
     forgotten = 0;
     failure = undefined;
     object = 'automation lights';
@@ -159,6 +177,7 @@ describe('childModule', () => {
       sync: () => Promise.reject(new Error('not asked')),
       remove: () => {
         removed++;
+        if (hang) return new Promise(() => undefined);
         return failure ? Promise.reject(failure) : Promise.resolve([]);
       },
       forget: () => void forgotten++,
@@ -178,6 +197,38 @@ describe('childModule', () => {
     await clock.advance(1_001);
     expect(await remove()).toEqual([]);
     expect(removed).toBe(3);
+  });
+
+  test('repeats a removal without an answer while the hub answers other requests', async () => {
+    const server = await FakeHub.start();
+    hubUrl = server.url;
+    failure = new HubUnreachable('no answer within 30 s');
+    for (let count = 1; count <= 5; count++) {
+      expect(await remove()).toMatchObject({
+        type: 'Waiting',
+        reason: 'Removing',
+        message: expect.stringMatching(/automation lights is not removed .* no answer within 30 s/),
+      });
+      await clock.advance(5_000);
+    }
+    expect([removed, forgotten]).toEqual([5, 0]);
+    await server.close();
+    expect(await remove()).toEqual(left('No answer within 30 s'));
+  });
+
+  test('repeats a removal that takes longer than a few seconds, and ends it at once when the hub is silent', async () => {
+    const server = await FakeHub.start();
+    hubUrl = server.url;
+    hang = true;
+    const busy = remove();
+    await clock.advance(3_000);
+    expect(await busy).toMatchObject({ type: 'Waiting', reason: 'Removing' });
+    server.routes.set('GET /manifest.json', () => undefined);
+    const silent = remove();
+    await clock.advance(3_000);
+    await clock.advance(2_000);
+    expect(await silent).toEqual(left('The hub did not respond within 5 s'));
+    await server.close();
   });
 
   test('forgets a resource whose removal fails or is skipped', async () => {

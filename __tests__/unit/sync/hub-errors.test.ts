@@ -15,7 +15,11 @@ describe('hubErrorOutcome', () => {
     [new TokenRejected('no'), 'object', { type: 'Waiting', reason: 'TokenRejected', after: 30_000 }],
     [new TokenRejected('no'), 'state', { type: 'Waiting', reason: 'TokenRejected', after: 30_000 }],
     [new HubBanned(), 'object', { type: 'Waiting', reason: 'HubBanned', after: 30_000 }],
-    [new HubUnreachable('no'), 'object', { type: 'Waiting', reason: 'HubUnreachable', after: 10_000 }],
+    [
+      new HubUnreachable('no'),
+      'object',
+      { type: 'Waiting', reason: 'HubUnreachable', after: 10_000, requestPending: true },
+    ],
     [new NotHomeAssistant('no'), 'state', { type: 'Waiting', reason: 'HubUnreachable', after: 10_000 }],
     [new HubRejected('400', 'no'), 'object', { type: 'Stalled', reason: 'RejectedByHub' }],
     [new HubRejected('400', 'no', 'read'), 'object', { type: 'Waiting', reason: 'HubFailed', after: 30_000 }],
@@ -27,7 +31,11 @@ describe('hubErrorOutcome', () => {
     ],
     [new NotFound('404', 'no'), 'state', { type: 'Waiting', reason: 'ApiNotLoaded', after: 5_000 }],
     [new HubFailed('no'), 'state', { type: 'Waiting', reason: 'HubFailed', after: 30_000 }],
-    [new HubFailed('no'), 'object', { type: 'Waiting', reason: 'HubFailed', after: 30_000 }],
+    [
+      new HubFailed('no'),
+      'object',
+      { type: 'Waiting', reason: 'HubFailed', after: 30_000, requestPending: false },
+    ],
   ])('turns %p of a request for %s into %p', (error, request, outcome) => {
     const found = hubErrorOutcome(error, request);
     expect(found).toMatchObject(outcome);

@@ -8,6 +8,11 @@ export const status = statusWith({
     enum: ['Pending', 'Running', 'Failed', 'Unknown'],
   },
   version: { type: 'string', description: 'Running version, as reported by the hub.' },
+  volumeID: {
+    type: 'string',
+    description:
+      'Identifies the volume of the hub: UID of the PersistentVolumeClaim; of an external hub, id of its owner’s account.',
+  },
   url: {
     type: 'string',
     description:

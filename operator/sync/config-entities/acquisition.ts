@@ -2,6 +2,7 @@ import type { Clock } from '../../clock';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { Outcome } from '../../runtime/outcome';
 import type { Child } from '../child';
+import { volumeStatus } from '../hub-volume';
 import { inProgress } from './conditions';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { Observation } from './observe';
@@ -47,6 +48,8 @@ export async function acquire<R extends Child, S extends ConfigEntitySpec>(
   }
   cached.observed = { source: 'status', at: clock.monotonic() };
   cached.removal = undefined;
+  cached.rejection = undefined; // of the former id
+  cached.failure = undefined;
   return inProgress(entityType, work, 0, {
     status: {
       [idField]: id,
@@ -54,7 +57,19 @@ export async function acquire<R extends Child, S extends ConfigEntitySpec>(
       adopted: adopted || null,
       appliedHash: null,
       entityId: null,
+      ...volumeStatus(work.volume),
     },
     events,
   });
+}
+
+/** Status forgets an object of another volume. What this one has under the id is found, and adopted, as for a new resource. */
+export function forgetObject<R extends Child, S extends ConfigEntitySpec>(
+  entityType: EntityType<R, S>,
+  work: EntityWork<R, S>,
+): Outcome {
+  const forgotten = [entityType.idField, 'entityId', 'formerIds', 'adopted', 'appliedHash', 'enabled'];
+  const status = Object.fromEntries(forgotten.map((field) => [field, null]));
+  work.cached.operation = undefined;
+  return inProgress(entityType, work, 0, { status: { ...status, ...volumeStatus(work.volume) } });
 }

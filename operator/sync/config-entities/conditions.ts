@@ -1,3 +1,4 @@
+import type { RegistryEntity } from '../../client/api-types';
 import type { ReloadResult } from '../../client/reload-retry';
 import { timestamp } from '../../clock';
 import type { Condition } from '../../kinds';
@@ -17,6 +18,7 @@ import { conditionOf } from '../../runtime/conditions';
 import { truncate } from '../../truncate';
 import type { Child } from '../child';
 import { formatDiff } from '../field-diff';
+import { volumeStatus } from '../hub-volume';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { Observation } from './observe';
 import { wasAccepted } from './ownership';
@@ -84,9 +86,17 @@ export function disabledAsInvalid<R extends Child, S extends ConfigEntitySpec>(
   return stalled('RejectedByHub', message, detailsOf(entityType, work, accepted));
 }
 
+/** A person disabled the entity: the hub does not run what it has. */
+export const disabledMessage = (
+  { type }: Pick<EntityType<Child, ConfigEntitySpec>, 'type'>,
+  { entity_id: entityId, disabled_by: by }: RegistryEntity,
+): string =>
+  `The ${type} ${entityId} is disabled in the hub (by: ${by}), and is left so: it does not run. Enable the entity in the hub to use it.`;
+
 const LONGEST_ERROR = 500;
 
-function detailsOf<R extends Child, S extends ConfigEntitySpec>(
+/** The parts of an outcome that record what the hub has accepted. */
+export function detailsOf<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,
   { observation, carriedOut, events = [] }: Accepted,
@@ -103,6 +113,7 @@ function detailsOf<R extends Child, S extends ConfigEntitySpec>(
       // Until it is in use, an entity may be what the hub restored of a deleted one.
       entityId: (type === 'NotLoaded' ? resource.status?.['entityId'] : entity?.entity_id) ?? null,
       appliedHash: hash,
+      ...volumeStatus(work.volume),
       lastAppliedTime: operation?.wroteAt
         ? timestamp(operation.wroteAt)
         : resource.status?.['lastAppliedTime'],
@@ -163,6 +174,5 @@ function readyMessage(type: string, id: string, { type: observed, entity }: Obse
   if (observed !== 'InUse' || !entity) {
     return `The ${type} ${id} is in the hub’s file, and the hub loads it at its next start.`;
   }
-  const disabled = entity.disabled_by === null ? '' : `, disabled there (by: ${entity.disabled_by})`;
-  return `The hub uses it as ${entity.entity_id}${disabled}.`;
+  return `The hub uses it as ${entity.entity_id}.`;
 }

@@ -1,8 +1,11 @@
+import type { HubClient } from '../../client/hub-client';
+import type { Hub } from '../../kinds';
 import { childModule } from '../child';
 import type { HubClients } from '../hub-clients';
 import type { Services } from '../services';
 import { automations } from './automation';
 import { HubContexts } from './hub-contexts';
+import { LeftBehind } from './left-behind';
 import { scenes } from './scene';
 import { scripts } from './script';
 import { ConfigEntitySync } from './sync';
@@ -14,7 +17,9 @@ const DRAIN_POLL_INTERVAL = 50;
 /** The sync modules of the kinds whose objects the hub keeps in files that its API writes. */
 export function configEntityModules(services: Services, hubs: HubClients) {
   const contexts = new HubContexts(services, [automations, scenes, scripts]);
+  const leftBehind = new LeftBehind(services, [automations, scenes, scripts]);
   return {
+    findLeftBehind: (hub: Hub, client: HubClient) => leftBehind.report(hub, client),
     modules: {
       HubAutomation: childModule(services, hubs, new ConfigEntitySync(automations, services, contexts)),
       HubScene: childModule(services, hubs, new ConfigEntitySync(scenes, services, contexts)),

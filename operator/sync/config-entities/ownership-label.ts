@@ -1,5 +1,6 @@
 import type { RegistryEntity } from '../../client/api-types';
 import type { ConfigEntityKind } from '../../client/config-entity';
+import type { LabelledEntity } from '../../client/entity-registry';
 import { HubError, isUnknownCommand } from '../../client/errors';
 import type { HubClient } from '../../client/hub-client';
 import type { LabelDefinition } from '../../client/label-registry';
@@ -43,6 +44,17 @@ export async function isCreatedByOperator({ labels }: HubClient, entity: Registr
     if (isUnknownCommand(error)) return false;
     throw error;
   }
+}
+
+/** All automations, scenes and scripts whose labels say that the operator created them. */
+export async function createdByOperator({
+  labels,
+  entityRegistry,
+}: HubClient): Promise<readonly LabelledEntity[]> {
+  const [managed, adopted] = [await labels.find(MANAGED.name), await labels.find(ADOPTED.name)];
+  if (managed === undefined) return [];
+  const entities = await entityRegistry.withLabel(managed);
+  return entities.filter((entity) => adopted === undefined || !entity.labels.includes(adopted));
 }
 
 /** Gives the entity the labels of the mark and takes other labels of ours away. The household's labels stay. */

@@ -15,12 +15,21 @@ import type { Child, ChildModule } from '../child';
 import { correctionsOf, MAX_EQUAL_CORRECTIONS } from '../corrections';
 import { type FieldDiff, formatDiff } from '../field-diff';
 import { hubErrorOutcome } from '../hub-errors';
+import { hubVolume, isOnOtherVolume, leftOnOtherVolume } from '../hub-volume';
 import { payloadHash } from '../payload-hash';
 import { DriftReports } from '../drift-reports';
 import type { Services } from '../services';
-import { acquire } from './acquisition';
+import { acquire, forgetObject } from './acquisition';
 import { Completion } from './completion';
-import { disabledAsInvalid, dryRun, inProgress, notLoaded, readyOutcome } from './conditions';
+import {
+  detailsOf,
+  disabledAsInvalid,
+  disabledMessage,
+  dryRun,
+  inProgress,
+  notLoaded,
+  readyOutcome,
+} from './conditions';
 import { invalidate, recordObserved } from './entity-cache';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { HubContexts } from './hub-contexts';
@@ -70,6 +79,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     this.recordResult(work);
     const { operation } = work.cached;
     if (operation && !operation.end && !context.dryRun) return inProgress(entityType, work);
+    if (isOnOtherVolume(resource, work.volume) && !context.dryRun) return forgetObject(entityType, work);
     const observation = await observe(entityType, work, fileReads, this.services.clock);
     if (context.dryRun) return dryRun(entityType, work, observation);
     if (!ownsId(entityType, work)) {
@@ -102,6 +112,11 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     const { type, reason } = this.entityType;
     const id = ownedId(this.entityType, resource);
     const ids = this.idsToRemove(resource);
+    const { namespace } = resource.metadata;
+    if (isOnOtherVolume(resource, hubVolume(this.services, namespace, resource.spec.hubRef.name))) {
+      this.forget(resource, client);
+      return ids.length === 0 ? [] : [leftOnOtherVolume(`${type} ${ids.join(', ')}`)];
+    }
     const isDeleted = id !== undefined && ids.includes(id);
     if (ids.length > 0 && !context.dryRun && !(await this.operations.ensureRemoved(resource, client, ids))) {
       return waiting(reason, `The ${type} ${ids.join(', ')} is being removed from the hub.`, FINALIZER_TRY);
@@ -135,7 +150,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     const payload = entityType.payload(spec);
     const cached = this.contexts.of(client, resource).cache.get(resource.metadata.uid);
     const id = entityType.id(resource);
-    return { resource, client, context, cached, spec, payload, id, hash: payloadHash(payload) };
+    const volume = hubVolume(this.services, resource.metadata.namespace, resource.spec.hubRef.name);
+    return { resource, client, context, cached, spec, payload, id, hash: payloadHash(payload), volume };
   }
 
   /** `reconcile-requested-at`: cached answers are not used. */
@@ -200,13 +216,20 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
     }
     const pause = (cached.lastWriteAt ?? -Infinity) + writeInterval(work) - now;
     if (pause > 0) return inProgress(this.entityType, work, pause);
+    const details =
+      type === 'Absent' && (await this.replacesAdopted(work)) ? { status: { adopted: null } } : {};
     cached.lastWriteAt = now;
     this.operations.write(work, correction);
-    if (!drifted) return inProgress(this.entityType, work);
+    if (!drifted) return inProgress(this.entityType, work, undefined, details);
     const event = this.drift.corrected(
       `${change} ${type === 'Different' ? 'The change is reverted.' : 'It is created again.'}`,
     );
-    return inProgress(this.entityType, work, undefined, { events: [event] });
+    return inProgress(this.entityType, work, undefined, { ...details, events: [event] });
+  }
+
+  /** An adopted object is not in the hub's file any more: the one that replaces it is the operator's. */
+  private async replacesAdopted({ resource, client, id }: EntityWork<R, S>): Promise<boolean> {
+    return !!resource.status?.['adopted'] && !(await client.entities.read(this.entityType.type, id));
   }
 
   /** The outcome while the hub would reject the payload again; undefined: it may be sent. */
@@ -282,7 +305,12 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> imple
       return inProgress(entityType, work);
     }
     return this.completion.finishWithState(work, observation, (accepted) =>
-      readyOutcome(entityType, work, accepted),
+      entity.disabled_by === null
+        ? readyOutcome(entityType, work, accepted)
+        : {
+            ...this.drift.left(conditionOf(work.resource, 'Ready'), disabledMessage(entityType, entity)),
+            ...detailsOf(entityType, work, accepted),
+          },
     );
   }
 

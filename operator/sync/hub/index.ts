@@ -12,8 +12,10 @@ import { ensureBackupSchedule } from './backup';
 import { checkClusterBans } from './health/cluster-bans';
 import { continueOnFailure } from './continue-on-failure';
 import { addExposure } from './exposure/index';
+import { type FindLeftBehind, reportLeftBehind } from './left-behind';
+import { readyOutcome } from './ready';
 import { checkTrustedProxies } from './exposure/trusted-proxies';
-import { type Authenticated, type HubContext, Steps, type WithAddress, type WithClaim } from './steps';
+import { type HubContext, Steps, type WithAddress, type WithClaim } from './steps';
 import type { PodRestarts } from './workload/pod-restarts';
 import { releaseRetained } from './workload/retain';
 import { Rollouts } from './workload/rollouts';
@@ -25,23 +27,27 @@ import { ensureStorage } from './workload/storage';
  *
  * @param isLoading whether a configuration is being loaded into the hub
  * @param restarts of hubs for which no pod template changes
+ * @param findLeftBehind objects in the hub that no resource describes
  */
 export function hubModule(
   services: Services,
   hubs: HubClients,
   isLoading: (hub: Hub) => boolean,
   restarts: PodRestarts,
+  findLeftBehind: FindLeftBehind,
 ): SyncModule<Hub> {
   const connector = new Connector(services, hubs);
   const rollouts = new Rollouts(services, restarts, isLoading);
   const backup = ensureBackupSchedule(services);
-  const externalSteps = Steps.none().add(externalStep(services, hubs)).add(backup);
+  const leftBehind = reportLeftBehind(findLeftBehind);
+  const externalSteps = Steps.none().add(externalStep(services, hubs)).add(backup).add(leftBehind);
   const waitForChildren = awaitChildren(services);
   const steps = workloadSteps(services, rollouts)
     .add({ name: 'bootstrap', run: (context) => connector.connect(context) })
     .add(checkTrustedProxies)
     .add(checkClusterBans(services))
-    .add(backup);
+    .add(backup)
+    .add(leftBehind);
 
   return {
     sync(hub, reconcile) {
@@ -91,9 +97,4 @@ async function dryRun(services: Services, context: HubContext): Promise<Outcome>
   const { type, reason, message } = outcome;
   if (type === 'Waiting') return waiting(reason, message, outcome.after);
   return type === 'Ready' ? ready(reason, message) : stalled(reason, message);
-}
-
-function readyOutcome({ core, url, notices }: HubContext & Authenticated): Outcome {
-  const message = `Home Assistant ${core.version} answers at ${url} (${core.state}).`;
-  return ready('HubRunning', [message, ...notices].join(' '));
 }

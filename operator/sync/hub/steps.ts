@@ -20,7 +20,7 @@ export interface HubContext {
   /** Conditions except `Ready`, by type; `null` removes one. */
   readonly conditions: Partial<Record<ConditionType, ConditionValue | null>>;
   readonly events: EventSpec[];
-  /** Sentences for the message of a hub that runs. */
+  /** Sentences that `Ready` of a hub that runs adds to its message. */
   readonly notices: string[];
   /** A fault of the Hub that does not stop the reconcile, since the hub runs. `Ready` reports it at the end. */
   problem?: Outcome | undefined;
@@ -129,6 +129,7 @@ function withProblem(problem: Outcome, end: Outcome): Outcome {
   const conditions = { Reconciling: null, Stalled: { status: 'True', reason, message } } as const;
   return {
     ...texts[0]!,
+    ...(end.requestPending && { requestPending: true }),
     message: texts.map(({ message }) => message).join(' '),
     conditions: {
       ...problem.conditions,

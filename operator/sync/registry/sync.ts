@@ -9,8 +9,9 @@ import type { ChildModule } from '../child';
 import { clearCorrection, correctionsOf, countCorrection, MAX_EQUAL_CORRECTIONS } from '../corrections';
 import { formatDiff } from '../field-diff';
 import { DriftReports } from '../drift-reports';
+import { hubVolume, isOnOtherVolume, leftOnOtherVolume, volumeStatus } from '../hub-volume';
 import type { Services } from '../services';
-import { dryRun, heldBy, inProgress } from './conditions';
+import { dryRun, heldBy, inProgress, forgetEntry } from './conditions';
 import { desiredEntry, entryDiff } from './desired';
 import { type EntryResource, type EntryType, entryId } from './entry-type';
 import type { CachedEntry, HubContexts } from './hub-contexts';
@@ -49,6 +50,9 @@ export class RegistrySync implements ChildModule<EntryResource> {
       return waiting('HubNotReady', message, POD_NOT_READY_REQUEUE);
     }
     const cached = this.cachedOf(resource, client);
+    const volume = this.volumeOf(resource);
+    if (isOnOtherVolume(resource, volume) && !context.dryRun)
+      return forgetEntry(entryType, resource, volumeStatus(volume));
     if (context.forced) this.contexts.of(client, resource).refresh();
     const references = await resolveReferences(entryType, resource, {
       entries: ({ type }) => client.registries[type].entries(),
@@ -58,7 +62,7 @@ export class RegistrySync implements ChildModule<EntryResource> {
     cached.waiting = undefined;
     const desired = desiredEntry(entryType, resource, references.ids);
     const entries = await client.registries[entryType.type].entries();
-    const reconcile: EntryReconcile = { resource, client, desired, entries, cached };
+    const reconcile: EntryReconcile = { resource, client, desired, entries, cached, volume };
     const located = locate(entryType, resource, entries, this.others(resource));
     if (located.type === 'OfOther') return heldBy(entryType, located.owner, resource);
     if (context.dryRun) return this.dryRun(reconcile, located);
@@ -84,6 +88,9 @@ export class RegistrySync implements ChildModule<EntryResource> {
     const { watch } = this.contexts.of(client, resource);
     this.forget(resource, client);
     if (!shouldDelete(resource)) return [];
+    const object = this.objectOf(resource);
+    if (isOnOtherVolume(resource, this.volumeOf(resource)))
+      return object === undefined ? [] : [leftOnOtherVolume(object)];
     const registry = client.registries[type];
     const located = locate(entryType, resource, await registry.entries(), this.others(resource));
     const recorded = entryId(entryType, resource);
@@ -140,6 +147,7 @@ export class RegistrySync implements ChildModule<EntryResource> {
       const status = {
         pendingName: registryName(resource.spec.name),
         appliedFields: recordedFields(reconcile),
+        ...volumeStatus(reconcile.volume),
       };
       return inProgress(entryType, resource, 0, { status });
     }
@@ -162,6 +170,7 @@ export class RegistrySync implements ChildModule<EntryResource> {
         appliedHash: null,
         // The fields that were set before were set in another entry.
         appliedFields: adopted ? reconcile.desired.declared : recordedFields(reconcile),
+        ...volumeStatus(reconcile.volume),
       },
       events: adopted ? [{ type: 'Warning', reason: 'Adopted', message }] : [],
     });
@@ -233,6 +242,10 @@ export class RegistrySync implements ChildModule<EntryResource> {
     const known = cached.get(uid) ?? {};
     cached.set(uid, known);
     return known;
+  }
+
+  private volumeOf({ metadata, spec }: EntryResource): string | undefined {
+    return hubVolume(this.services, metadata.namespace, spec.hubRef.name);
   }
 
   private others(resource: EntryResource): readonly EntryResource[] {

@@ -45,10 +45,10 @@ export class RegistryWatch {
     }
   }
 
-  /** The operator has freed a name or recreated an entry: other resources may have waited for that. */
+  /** The operator has freed a name or recreated an entry: others may have waited for that, or refer to it by that name. */
   ownChange(type: RegistryType): void {
-    for (const each of [type, ...this.dependentsOf(type)])
-      for (const { isReady, requeue } of this.options.resources(each)) if (!isReady) requeue();
+    for (const { isReady, requeue } of this.options.resources(type)) if (!isReady) requeue();
+    this.requeueDependents(type);
   }
 
   private schedule(type: RegistryType, timer: Timer, delay: number): void {
@@ -69,9 +69,14 @@ export class RegistryWatch {
       const present = id === undefined ? undefined : entries.get(id);
       if (!isReady || !isDeepStrictEqual(seen, present)) requeue();
     }
-    // They refer to entries by name, also to those that people make.
+    this.requeueDependents(type);
+  }
+
+  /** They refer to entries by name, also to those that people make. */
+  private requeueDependents(type: RegistryType): void {
     for (const dependent of this.dependentsOf(type))
-      for (const { isReady, requeue } of resources(dependent)) requeue(isReady ? 'resync' : 'change');
+      for (const { isReady, requeue } of this.options.resources(dependent))
+        requeue(isReady ? 'resync' : 'change');
   }
 
   /** The registries whose entries refer to those of this one. */

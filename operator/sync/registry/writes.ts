@@ -4,6 +4,7 @@ import { timestamp } from '../../clock';
 import { MIN_WRITE_INTERVAL } from '../../limits';
 import type { Outcome } from '../../runtime/outcome';
 import { type FieldDiff, formatDiff } from '../field-diff';
+import { volumeStatus } from '../hub-volume';
 import type { Services } from '../services';
 import { inProgress, partlyWritten, readyOutcome, rejected } from './conditions';
 import { entryDiff } from './desired';
@@ -77,11 +78,11 @@ export class EntryWrites {
 
   /** The entry is as desired. */
   asDesired(
-    { desired, cached }: EntryReconcile,
+    { desired, cached, volume }: EntryReconcile,
     record: RegistryRecord,
     status?: Readonly<Record<string, unknown>>,
   ): Outcome {
     cached.seen = record;
-    return readyOutcome(this.entryType, desired, record, status);
+    return readyOutcome(this.entryType, desired, record, { ...status, ...volumeStatus(volume) });
   }
 }

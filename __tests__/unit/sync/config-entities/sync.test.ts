@@ -63,6 +63,9 @@ class Bench {
   /** Of the entity. */
   labels: readonly string[] = ['kitchen'];
   markManaged: boolean | undefined;
+  disabledBy: string | null = null;
+  /** Of the hub. */
+  volume: string | undefined;
   /** As `get_entries` of the entity registry does; its `list` does not. */
   showsIcons = true;
   /** Changes with each load. */
@@ -82,7 +85,11 @@ class Bench {
       spec,
       status,
     } as unknown as Child;
-    const hub = () => aHub({ spec: this.markManaged === undefined ? {} : { markManaged: this.markManaged } });
+    const hub = () =>
+      aHub({
+        spec: this.markManaged === undefined ? {} : { markManaged: this.markManaged },
+        ...(this.volume !== undefined && { status: { volumeID: this.volume } }),
+      });
     const ofKind = (kind: string) => [this.resource].filter((each) => each.kind === kind);
     const given = services({
       clock: this.clock,
@@ -160,7 +167,7 @@ class Bench {
     const entity = () => ({
       entity_id: this.entityId,
       labels: this.labels,
-      disabled_by: null,
+      disabled_by: this.disabledBy,
       original_name: this.running?.['name'],
       ...(this.showsIcons && { original_icon: this.running?.['icon'] ?? null }),
     });
@@ -457,6 +464,32 @@ describe('ConfigEntitySync', () => {
       expect(bench.status).not.toHaveProperty('formerIds');
     });
 
+    test('removes all former objects, also where the hub rejected one in between', async () => {
+      const bench = await renamed();
+      bench.writeError = new HubRejected('400', 'Message malformed');
+      await bench.reconcileUntil('Stalled');
+      bench.writeError = undefined;
+      bench.edit({ id: 'third' });
+      await bench.clock.advance(MIN_WRITE_INTERVAL);
+      await bench.reconcileUntilReady();
+      expect([bench.count('remove old'), bench.count('remove third')]).toEqual([1, 0]);
+      expect(bench.status).not.toHaveProperty('formerIds');
+    });
+
+    test('keeps the old object while the new one is registered and not in use', async () => {
+      const bench = await renamed();
+      bench.loads = false;
+      bench.running = { alias: 'Restored by the hub', triggers: [], actions: [] };
+      bench.setStatus({ automationId: 'new', formerIds: ['old'], appliedHash: undefined });
+      await bench.reconcileUntil('Stalled');
+      expect(bench.count('remove')).toBe(0);
+      bench.loads = true;
+      await bench.clock.advance(RESYNC);
+      bench.running = bench.stored;
+      await bench.reconcileUntilReady();
+      expect(bench.count('remove old')).toBe(1);
+    });
+
     test('keeps its own entity id where the former one is taken', async () => {
       const bench = await renamed();
       bench.takenEntityId = 'automation.dim';
@@ -609,6 +642,121 @@ describe('ConfigEntitySync', () => {
       await bench.remove({ dryRun: false });
       expect([bench.count('remove'), bench.labels]).toEqual([0, []]);
     });
+  });
+
+  describe('on another volume of the hub', () => {
+    async function moved(spec: object = {}): Promise<Bench> {
+      const bench = new Bench(automations, { ...AUTOMATION, driftPolicy: 'Warn', ...spec });
+      bench.volume = 'first';
+      await bench.reconcileUntilReady();
+      expect(bench.status).toMatchObject({ volumeID: 'first' });
+      Object.assign(bench, { volume: 'second', stored: undefined, running: undefined, labels: [] });
+      await bench.clock.advance(MIN_WRITE_INTERVAL);
+      return bench;
+    }
+
+    test('an object that is missing is made as for a new resource, also with driftPolicy Warn', async () => {
+      const bench = await moved();
+      bench.setStatus({ adopted: true, formerIds: ['older'] });
+      await bench.reconcileUntilReady();
+      expect(bench.status).toMatchObject({ volumeID: 'second', automationId: 'dim' });
+      expect(bench.status).not.toHaveProperty('adopted');
+      expect(bench.drifts).toEqual([]);
+      await bench.remove({ dryRun: false });
+      await settle();
+      expect([bench.count('remove dim'), bench.count('remove older')]).toEqual([1, 0]);
+    });
+
+    test('an object that a person has there under the id is adopted', async () => {
+      const bench = await moved();
+      const made = { alias: 'Made by a person', triggers: [], actions: [] };
+      Object.assign(bench, { stored: made, running: made });
+      await bench.reconcileUntilReady();
+      expect(bench.status).toMatchObject({ volumeID: 'second', adopted: true });
+      expect(bench.drifts).toEqual([]);
+    });
+
+    test('a copy of the volume has objects with our label, which stay ours', async () => {
+      const bench = await moved();
+      const copied = { alias: 'Dim', triggers: AUTOMATION.triggers, actions: AUTOMATION.actions };
+      Object.assign(bench, { stored: copied, running: copied, labels: ['managed'] });
+      await bench.reconcileUntilReady();
+      expect(bench.status).toMatchObject({ volumeID: 'second' });
+      expect(bench.status).not.toHaveProperty('adopted');
+    });
+
+    test('an automation that is on is no drift of enabled: false', async () => {
+      const bench = await moved({ enabled: false });
+      bench.state = 'on';
+      await bench.reconcileUntilReady();
+      expect([bench.drifts, bench.state]).toEqual([[], 'off']);
+    });
+
+    test('nothing is removed there for a resource that was not reconciled since', async () => {
+      const bench = await moved();
+      expect(await bench.remove({ dryRun: false })).toMatchObject([
+        { reason: 'CleanupSkipped', message: expect.stringMatching(/automation dim was on another volume/) },
+      ]);
+      expect(bench.count('remove')).toBe(0);
+    });
+
+    test.each(['first', undefined])(
+      'on the same or an unknown volume (%s) a removal is drift',
+      async (volume) => {
+        const bench = await moved();
+        bench.volume = volume;
+        expect(await bench.reconcile()).toMatchObject({ type: 'Stalled', reason: 'DriftDetected' });
+      },
+    );
+  });
+
+  test('an adopted object that a person removes is the operator’s once it is made again', async () => {
+    const bench = automationBench();
+    const made = { alias: 'Made by a person', triggers: [], actions: [] };
+    Object.assign(bench, { stored: made, running: made, labels: [] });
+    await bench.reconcileUntilReady();
+    expect(bench.status).toMatchObject({ adopted: true });
+    bench.stored = bench.running = undefined;
+    await bench.clock.advance(MIN_WRITE_INTERVAL);
+    await bench.reconcileUntilReady();
+    expect(bench.status).not.toHaveProperty('adopted');
+    expect(bench.labels).toEqual(['managed']);
+    await bench.remove({ dryRun: false });
+    await settle();
+    expect(bench.count('remove dim')).toBe(1);
+  });
+
+  test('an automation that a person disabled is not Ready, and is left alone until it is enabled', async () => {
+    const bench = automationBench();
+    await bench.reconcileUntilReady();
+    bench.disabledBy = 'user';
+    const writes = bench.asked.length;
+    for (let count = 0; count < 3; count++) {
+      expect(await bench.reconcile()).toMatchObject({
+        type: 'Stalled',
+        reason: 'DriftDetected',
+        message: expect.stringContaining('automation.dim is disabled in the hub (by: user)'),
+        status: { entityId: 'automation.dim' },
+      });
+      await bench.clock.advance(60_000);
+    }
+    expect([bench.asked.length, bench.drifts]).toEqual([writes, ['reported']]);
+    bench.disabledBy = null;
+    expect(await bench.reconcile()).toMatchObject({ type: 'Ready' });
+  });
+
+  test('a payload that the hub rejected under one id is sent under another one', async () => {
+    const bench = automationBench();
+    await bench.reconcileUntilReady();
+    await bench.clock.advance(MIN_WRITE_INTERVAL);
+    bench.writeError = new HubRejected('400', 'this id is taken');
+    bench.edit({ id: 'taken' });
+    bench.stored = bench.running = undefined;
+    await bench.reconcileUntil('Stalled');
+    bench.writeError = undefined;
+    bench.edit({ id: 'free' });
+    await bench.reconcileUntilReady();
+    expect(bench.count('write free')).toBe(1);
   });
 
   describe('driftPolicy Warn', () => {

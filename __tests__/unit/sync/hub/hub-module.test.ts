@@ -44,7 +44,9 @@ async function dryRun(spec: Hub['spec'] = {}) {
   const hub = aHub({ metadata: { annotations: { [userAnnotations.dryRun]: 'true' } }, spec });
   const { reconcile } = aHubContext(hub, { dryRun: true });
   const hubs = new HubClients(given);
-  const module = hubModule(given, hubs, () => false, new PodRestarts(given, hubs));
+  const restarts = new PodRestarts(given, hubs);
+  const findLeftBehind = () => Promise.resolve({ events: [] });
+  const module = hubModule(given, hubs, () => false, restarts, findLeftBehind);
   const outcome = await module.sync(hub, reconcile);
   return { outcome, requests };
 }

@@ -71,7 +71,10 @@ describe('Steps', () => {
   });
 
   test('report a problem first, then the state of the hub, and keep the earliest requeue', async () => {
-    const banned = waiting('HubBanned', 'It is restarted.', 0, { status: { phase: 'Unknown' } });
+    const banned = waiting('HubBanned', 'It is restarted.', 0, {
+      status: { phase: 'Unknown' },
+      requestPending: true,
+    });
     const context = aHubContext();
     context.problem = stalled('InvalidSpec', 'No.');
     expect(await reconcile(context, banned)).toMatchObject({
@@ -79,6 +82,7 @@ describe('Steps', () => {
       after: 0,
       reason: 'InvalidSpec',
       message: 'No. It is restarted.',
+      requestPending: true,
       status: { phase: 'Unknown' },
     });
   });

@@ -10,7 +10,7 @@ import { labels } from '../../../../operator/sync/registry/label';
 import { RegistrySync } from '../../../../operator/sync/registry/sync';
 import { silentLog } from '../../../cluster/silent-log';
 import { ManualClock } from '../../manual-clock';
-import { services } from '../fixtures';
+import { aHub, services } from '../fixtures';
 import { anEntry } from './entries';
 
 const entryTypes = { floor: floors, label: labels, area: areas };
@@ -23,6 +23,8 @@ let writes: string[];
 let accept: (fields: RegistryFields) => RegistryFields;
 let hubState: { state: string; recovery_mode: boolean };
 let drifts: string[];
+/** Of the hub. */
+let volume: string | undefined;
 let client: HubClient;
 /** By kind. */
 let modules: Record<string, RegistrySync>;
@@ -52,6 +54,7 @@ beforeEach(() => {
   accept = (fields) => fields;
   hubState = { state: 'RUNNING', recovery_mode: false };
   drifts = [];
+  volume = undefined;
   client = {
     components: { isLoaded: async () => true },
     connection: { command: async () => hubState },
@@ -61,6 +64,7 @@ beforeEach(() => {
   const given = services({
     clock,
     cache: {
+      get: () => aHub({ status: { ...(volume !== undefined && { volumeID: volume }) } }) as never,
       ofHub: <T>(kind: string) => resources.filter((each) => each.kind === kind) as never as Generator<T>,
     },
     metrics: { driftFound: (kind, action) => void drifts.push(`${kind} ${action}`) },
@@ -224,6 +228,45 @@ describe('RegistrySync', () => {
       { reason: 'CleanupSkipped', message: expect.stringContaining('recovery mode') },
     ]);
     expect(writes).toEqual([]);
+  });
+
+  describe('on another volume of the hub', () => {
+    beforeEach(async () => {
+      volume = 'first';
+      resources = [floor({ spec: { driftPolicy: 'Warn', level: 2 } })];
+      await settle('attic');
+      expect(status('attic')).toMatchObject({ volumeID: 'first' });
+      volume = 'second';
+      entries.floor.clear();
+      writes = [];
+      await clock.advance(2_000);
+    });
+
+    test('an entry that is missing is created as for a new resource, also with driftPolicy Warn', async () => {
+      expect(await settle('attic')).toMatchObject({ type: 'Ready' });
+      expect(writes).toEqual(['create floor attic {"name":"attic","level":2}']);
+      expect([status('attic'), drifts]).toMatchObject([{ volumeID: 'second', floorID: 'attic' }, []]);
+    });
+
+    test('an entry of that name is a person’s: it is adopted, and none of its fields is cleared', async () => {
+      entries.floor.set('attic', { name: 'Attic', floor_id: 'attic', icon: 'mdi:home', level: 7 });
+      await settle('attic');
+      expect(status('attic')).toMatchObject({ adopted: true, volumeID: 'second', appliedFields: ['level'] });
+      expect(writes).toEqual(['update floor attic {"name":"attic","level":2}']);
+    });
+
+    test('nothing is removed there for a resource that was not reconciled since', async () => {
+      entries.floor.set('attic', { name: 'Attic', floor_id: 'attic' });
+      expect(await modules['HubFloor']!.remove(resources[0]!, client, context())).toMatchObject([
+        { reason: 'CleanupSkipped', message: expect.stringContaining('floor attic was on another volume') },
+      ]);
+      expect(writes).toEqual([]);
+    });
+
+    test('a dry run writes nothing to status', async () => {
+      expect(await reconcile('attic', { dryRun: true })).toMatchObject({ reason: 'DryRun' });
+      expect(status('attic')).toMatchObject({ volumeID: 'first' });
+    });
   });
 
   test('requested reconciliations of many read the registries once', async () => {

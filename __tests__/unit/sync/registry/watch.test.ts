@@ -76,10 +76,10 @@ describe('RegistryWatch', () => {
     expect(reconciled).toEqual(['area r resync', 'area w change']);
   });
 
-  test('a name that the operator has freed concerns those that wait for it', () => {
+  test('a name that the operator has freed concerns those that wait for it, and all that may refer to it', () => {
     resources.floor = [watched('a'), watched('b', false)];
     watch.ownChange('floor');
-    expect(reconciled).toEqual(['floor b change', 'area w change']);
+    expect(reconciled).toEqual(['floor b change', 'area r resync', 'area w change']);
   });
 
   test('a registry that cannot be read while the hub starts is read again 5 s later', async () => {

@@ -45,11 +45,24 @@ export class BootstrapRunner {
         return stalled('RejectedByHub', message, inProgress(hub, clock, state, message));
       }
       // Other rejections mostly mean that the hub has not loaded that part of its API yet.
-      const after = error instanceof HubUnreachable ? POD_NOT_READY_REQUEUE : BOOTSTRAP_RETRY;
       const message = `${state}: ${error.message}`;
-      return waiting('Bootstrapping', message, after, inProgress(hub, clock, state, message));
+      const after = error instanceof HubUnreachable ? POD_NOT_READY_REQUEUE : retryDelay(hub, clock, message);
+      const requestPending = error instanceof HubUnreachable;
+      return waiting('Bootstrapping', message, after, {
+        ...inProgress(hub, clock, state, message),
+        requestPending,
+      });
     }
   }
+}
+
+/** Milliseconds until the next attempt: a quarter of the time for which the hub has answered the same. */
+function retryDelay({ status }: Hub, clock: Clock, message: string): number {
+  const { message: before, lastAttempt } = status?.bootstrap ?? {};
+  const [shortest, longest] = BOOTSTRAP_RETRY;
+  const since = before === message ? Date.parse(lastAttempt ?? '') : NaN;
+  const age = Number.isNaN(since) ? 0 : clock.now() - since;
+  return Math.min(Math.max(shortest, age / 4), longest);
 }
 
 /**
@@ -63,7 +76,11 @@ export function podNotReady(hub: Hub, clock: Clock, message: string, isReplaceme
       : inProgress(hub, clock, 'WaitForHealth', message);
   const isNews = isReplacement && conditionOf(hub, 'Ready')?.status === 'True';
   const events = isNews ? [{ type: 'Normal', reason: 'PodNotReady', message } as const] : [];
-  return waiting('PodNotReady', message, POD_NOT_READY_REQUEUE, { ...details, events });
+  return waiting('PodNotReady', message, POD_NOT_READY_REQUEUE, {
+    ...details,
+    events,
+    requestPending: true,
+  });
 }
 
 /**

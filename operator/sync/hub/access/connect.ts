@@ -11,6 +11,7 @@ import type { HubClient } from '../../../client/hub-client';
 import type { Hub } from '../../../kinds/index';
 import { DEPENDENCY_REQUEUE } from '../../../limits';
 import { type ConditionValue, type Outcome, stalled, waiting } from '../../../runtime/outcome';
+import { isForbidden } from '../../../runtime/api-errors';
 import { conditionOf } from '../../../runtime/conditions';
 import type { HubClients } from '../../hub-clients';
 import { hubErrorOutcome } from '../../hub-errors';
@@ -165,7 +166,7 @@ export class Connector {
     this.banRecovery.authenticated(context);
     status['version'] = core.version;
     // Also in recovery mode: that version has used the volume.
-    await recordRanVersion(this.services, context, core.version);
+    await this.recordVersion(context, core.version);
     const problem = await hubModeProblem(this.services, hub, core, client);
     if (problem) return problem;
     const notAdmin = await this.requireAdmin(context, client);
@@ -175,7 +176,19 @@ export class Connector {
     if (isOutcome(running)) return running;
     if (running.core !== core) this.hubs.healthMonitor.watch(hub, client, stateFingerprint(running.core));
     status['phase'] = 'Running';
+    // Together with the phase, by which the children know that they may use the hub.
+    if (context.claim) status['volumeID'] = context.claim.metadata.uid;
     return { ...session, core: running.core };
+  }
+
+  /** A claim that may not be changed keeps no hub from being used: the init container reads the version on the volume. */
+  private async recordVersion(context: Context, version: string): Promise<void> {
+    try {
+      await recordRanVersion(this.services, context, version);
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      context.reconcile.log.warn({ error }, 'cannot record the version on the claim');
+    }
   }
 
   private async ensure(context: HubContext, { client, core, token }: Session): Promise<void> {

@@ -1,6 +1,7 @@
 import { getConfig } from '../../../client/core';
 import { HubBanned, HubError, TokenRejected } from '../../../client/errors';
 import type { HubClient } from '../../../client/hub-client';
+import { instanceId } from '../../../client/instance-id';
 import { hasLocalHost } from '../../../client/local-address';
 import type { Hub, HubSpec } from '../../../kinds/index';
 import { DEPENDENCY_REQUEUE } from '../../../limits';
@@ -23,6 +24,12 @@ export function externalStep(
   hubs: HubClients,
 ): HubStep<HubContext, Authenticated> {
   const hubStart = new HubStart(services);
+  const volumes = new WeakMap<HubClient, string | undefined>();
+
+  async function volumeOf(client: HubClient): Promise<string | undefined> {
+    if (!volumes.has(client)) volumes.set(client, await instanceId(client.connection));
+    return volumes.get(client);
+  }
 
   async function observe({ hub, status }: HubContext, url: string, client: HubClient) {
     const core = await getConfig(client.rest);
@@ -34,6 +41,7 @@ export function externalStep(
     if (isOutcome(running)) return running;
     if (running.core !== core) hubs.healthMonitor.watch(hub, client, stateFingerprint(running.core));
     status['phase'] = 'Running';
+    status['volumeID'] = await volumeOf(client);
     return { url, client, core: running.core };
   }
 

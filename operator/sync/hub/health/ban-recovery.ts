@@ -18,6 +18,7 @@ import type { Services } from '../../services';
 import { type BanHistory, banHistoryOf, banStatus, decideBanRestart } from './ban-window';
 import { PerHub } from '../../per-hub';
 import type { Pod } from '../pod';
+import { stuckPod } from './stuck-pod';
 import { unbanReport } from '../termination-messages';
 import type { HubContext } from '../steps';
 
@@ -55,7 +56,7 @@ export class BanRecovery {
       return stopped(context, 'OperatorAddressUnknown', message);
     }
     const pod = this.podOf(hub);
-    if (!pod || pod.metadata.deletionTimestamp) return this.restarting(ban);
+    if (!pod || pod.metadata.deletionTimestamp) return this.restarting(ban, pod);
     const pendingRestart = this.pendingRestart.get(hub);
     // Not before the status has it: that write may have failed.
     if (pendingRestart?.pod === pod.metadata.uid && pendingRestart?.at === hub.status?.lastSelfUnban)
@@ -129,8 +130,13 @@ export class BanRecovery {
     return this.restarting(ban);
   }
 
-  private restarting(ban: string): Outcome {
-    const message = `${sentence(ban)} The hub is being restarted to lift the ban.`;
+  private restarting(ban: string, pod?: Pod): Outcome {
+    const stuck = pod && stuckPod(pod, this.services.clock.now());
+    const message = [
+      sentence(ban),
+      'The hub is being restarted to lift the ban.',
+      ...(stuck ? [stuck] : []),
+    ].join(' ');
     return waiting('HubBanned', message, POD_NOT_READY_REQUEUE, {
       ...phaseUnknown,
       conditions: { BanRecoveryFailed: recovering(message) },

@@ -26,8 +26,8 @@ export function checkClusterBans({ cache }: Pick<Services, 'cache'>): HubStep<Hu
       });
       const atStart = unbanReport(pod)?.banned ?? [];
       const banned = new Set([...atStart, ...(last === undefined ? [] : [last])]);
-      const notice = noticeOf([...banned].filter((address) => isOfCluster(address, pod)));
-      if (notice) notices.push(notice);
+      const ofCluster = [...banned].filter((address) => isOfCluster(address, pod));
+      if (ofCluster.length > 0) notices.push(noticeOf(ofCluster));
       return {};
     },
   };
@@ -45,8 +45,8 @@ export function isOfCluster(address: string, { spec, status }: Pod): boolean {
   return network.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
 }
 
-function noticeOf(addresses: readonly string[]): string | undefined {
-  if (addresses.length === 0) return undefined;
+/** The problem of clients that connect through the cluster. */
+function noticeOf(addresses: readonly string[]): string {
   return (
     `The hub has banned ${addresses.join(' and ')} of the cluster, a node or a proxy: every client that connects through it ` +
     'gets 403. Remove it from ip_bans.yaml on the volume and delete the pod of the hub. Visitors keep their own addresses ' +

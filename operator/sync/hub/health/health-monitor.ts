@@ -24,11 +24,7 @@ export class HealthMonitor {
   /** By uid: the watch of a deleted Hub ends by itself, also when one of its name was created again. */
   private readonly watches = new Map<string, Watch>();
 
-  /** @param onGone called when a watched Hub was deleted */
-  constructor(
-    private readonly services: Pick<Services, 'clock' | 'cache' | 'log' | 'requeue'>,
-    private readonly onGone: (hub: Hub) => void,
-  ) {}
+  constructor(private readonly services: Pick<Services, 'clock' | 'cache' | 'log' | 'requeue'>) {}
 
   /** Watches a hub from now on, in place of an earlier watch of the same Hub. */
   watch(hub: Hub, client: HubClient, fingerprint: string): void {
@@ -61,7 +57,10 @@ export class HealthMonitor {
   private async poll(watch: Watch): Promise<void> {
     const { hub, client } = watch;
     const { namespace, name, uid } = hub.metadata;
-    if (this.services.cache.get<Hub>('Hub', namespace, name)?.metadata.uid !== uid) return this.forget(watch);
+    if (this.services.cache.get<Hub>('Hub', namespace, name)?.metadata.uid !== uid) {
+      this.watches.delete(uid);
+      return;
+    }
     const options = { timeout: HEALTH_CHECK_TIMEOUT };
     const fingerprint = await getConfig(client.rest, options).then(stateFingerprint, stateFingerprint);
     if (this.watches.get(uid) !== watch) return;
@@ -69,11 +68,6 @@ export class HealthMonitor {
     if (fingerprint !== watch.fingerprint) this.services.requeue('Hub', namespace, name);
     watch.fingerprint = fingerprint;
     this.schedule(watch);
-  }
-
-  private forget({ hub }: Watch): void {
-    this.watches.delete(hub.metadata.uid);
-    this.onGone(hub);
   }
 }
 

@@ -7,6 +7,7 @@ import type { ContainerStatus, Pod } from '../pod';
 import { parsePrepareReport, prepareReport } from '../termination-messages';
 import { latestWarning } from '../warning-events';
 import { downgradeMessage } from '../workload/downgrade';
+import { stuckPod } from './stuck-pod';
 
 export type PodState =
   | { readonly ready: true }
@@ -19,7 +20,7 @@ export type PodState =
       readonly isDowngrade: boolean;
     };
 
-type PodServices = Pick<Services, 'cluster' | 'secrets' | 'cache'>;
+type PodServices = Pick<Services, 'clock' | 'cluster' | 'secrets' | 'cache'>;
 
 /** Whether the hub's pod is ready, and if not, why: as scheduler, kubelet, container or probe report it. */
 export async function podState(services: PodServices, { metadata }: Hub): Promise<PodState> {
@@ -27,17 +28,24 @@ export async function podState(services: PodServices, { metadata }: Hub): Promis
   const pod = services.cache.get<Pod>(builtin.Pod.kind, namespace, objectNames(name).pod);
   if (pod && isReadyPod(pod)) return { ready: true };
   const { message, isReplacement } = pod
-    ? { message: await notReadyMessage(services, pod), isReplacement: isReplacementPod(pod) }
+    ? await notReady(services, pod)
     : await missingPod(services, metadata);
   const redact = await hubRedactor(services, { metadata });
   const isDowngrade = prepareReport(pod)?.result === 'downgrade';
   return { ready: false, message: redact(message), isReplacement, isDowngrade };
 }
 
-async function notReadyMessage(services: PodServices, pod: Pod): Promise<string> {
-  return (
-    podProblem(pod) ?? withWarning(`Pod ${pod.metadata.name} is starting`, await latestWarning(services, pod))
-  );
+async function notReady(services: PodServices, pod: Pod) {
+  const isReplacement = isReplacementPod(pod);
+  const stuck = isReplacement ? stuckPod(pod, services.clock.now()) : undefined;
+  if (stuck !== undefined) {
+    const warning = await latestWarning(services, pod);
+    return { message: warning === undefined ? stuck : `${stuck} ${warning}`, isReplacement: false };
+  }
+  const problem = podProblem(pod);
+  if (problem !== undefined) return { message: problem, isReplacement };
+  const message = withWarning(`Pod ${pod.metadata.name} is starting`, await latestWarning(services, pod));
+  return { message, isReplacement };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { hub as definition, type Hub } from '../../../kinds/index';
 import { objectNames } from '../../../kinds/object-names';
 import { defaulted } from '../../../kinds/schema';
-import { ApiError, isTransient } from '../../../runtime/api-errors';
+import { ApiError, isForbidden, isTransient } from '../../../runtime/api-errors';
 import type { EventSpec } from '../../../runtime/event-spec';
 import type { ClusterObject, ResourceType } from '../../../runtime/objects';
 import { type Waiting, waiting } from '../../../runtime/outcome';
@@ -36,7 +36,9 @@ export async function releaseRetained(
     if (!(error instanceof ApiError) || isTransient(error)) throw error;
     // The deletion waits: without it the data would be lost.
     log.warn({ error }, 'failed to release retained objects');
-    return waiting('InternalError', error.message, REJECTED_RETRY_INTERVAL);
+    const reason = isForbidden(error) ? 'Forbidden' : 'InternalError';
+    const message = `The Hub waits, because its volume and credentials could not be released and would be deleted with it: ${error.message}`;
+    return waiting(reason, message, REJECTED_RETRY_INTERVAL);
   }
 }
 

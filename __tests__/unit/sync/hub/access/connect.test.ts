@@ -1,5 +1,7 @@
 import { HubClient } from '../../../../../operator/client/hub-client';
 import type { Hub } from '../../../../../operator/kinds/index';
+import type { ApiRequest } from '../../../../../operator/runtime/api-client';
+import { ApiError } from '../../../../../operator/runtime/api-errors';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
 import type { Outcome } from '../../../../../operator/runtime/outcome';
 import { transitionEvents } from '../../../../../operator/runtime/transition-events';
@@ -31,6 +33,15 @@ let answers: Record<string, (command: Command) => void>;
 let requeued: string[];
 let isPodReady: boolean;
 let podDeletedAt: string | undefined;
+/** The API server’s answer to a write. */
+let recordError: ApiError | undefined;
+/** The message of an init container that ended with an error. */
+let initMessage: string | undefined;
+
+const refusing = (message: string) => ({
+  name: 'prepare-config',
+  state: { terminated: { exitCode: 1, message } },
+});
 
 beforeEach(async () => {
   server = await FakeHub.start();
@@ -45,11 +56,14 @@ beforeEach(async () => {
   });
   isPodReady = true;
   podDeletedAt = undefined;
+  initMessage = undefined;
+  recordError = undefined;
   const objects: Record<string, ClusterObject> = {
     get Pod() {
       const conditions = [{ type: 'Ready', status: isPodReady ? 'True' : 'False' }];
+      const initContainerStatuses = initMessage === undefined ? [] : [refusing(initMessage)];
       const metadata = { name: 'villa-0', ...(podDeletedAt && { deletionTimestamp: podDeletedAt }) };
-      return { metadata, status: { conditions } } as ClusterObject;
+      return { metadata, status: { conditions, initContainerStatuses } } as ClusterObject;
     },
     Secret: { metadata: { name: 'villa-api-token' } },
     Hub: hub,
@@ -61,7 +75,10 @@ beforeEach(async () => {
     requeue: (...id) => requeued.push(id.join('/')),
     cache: { get: (kind: string) => objects[kind] as never },
     applier: { isOurs: () => false },
-    cluster: { request: <T>() => Promise.resolve({ items: [] } as T) },
+    cluster: {
+      request: <T>({ method }: ApiRequest) =>
+        method !== 'GET' && recordError ? Promise.reject(recordError) : Promise.resolve({ items: [] } as T),
+    },
     secrets: { get: () => Promise.resolve(secret) },
   });
   const hubs = { client: () => client, healthMonitor: { watch: () => undefined } };
@@ -83,6 +100,35 @@ describe('Connector', () => {
     const { outcome } = await reconcile();
     expect(outcome).toMatchObject({ type: 'Waiting', reason: 'PodNotReady', after: 10_000 });
     expect(server.requests).toEqual([]);
+  });
+
+  test('reports the refusal of the init container to start an older version', async () => {
+    isPodReady = false;
+    initMessage = JSON.stringify({ result: 'downgrade', version: '2026.10.0', ran: '2026.11.0' });
+    expect((await reconcile()).outcome).toMatchObject({
+      type: 'Stalled',
+      reason: 'DowngradeRefused',
+      message: expect.stringContaining('2026.11.0'),
+      status: { phase: 'Failed' },
+    });
+    initMessage = 'no space left on device';
+    expect((await reconcile()).outcome).toMatchObject({ type: 'Waiting', reason: 'PodNotReady' });
+  });
+
+  test('records the volume with the phase, by which children know that the hub can be used', async () => {
+    const claim = { metadata: { name: 'villa-config', uid: 'of-the-claim' }, spec: {} };
+    const context = { ...aHubContext(hub), claim, url: server.url };
+    await connector.connect(context);
+    expect(context.status).toMatchObject({ phase: 'Running', volumeID: 'of-the-claim' });
+  });
+
+  test('uses a hub whose version may not be recorded on the claim', async () => {
+    recordError = new ApiError(403, 'Forbidden', 'may not patch');
+    const claim = { metadata: { name: 'villa-config', uid: '1' }, spec: {} };
+    const context = { ...aHubContext(hub), claim, url: server.url };
+    expect(await connector.connect(context)).toMatchObject({ client });
+    recordError = new ApiError(500, 'InternalError', 'etcd');
+    await expect(connector.connect(context)).rejects.toThrow('etcd');
   });
 
   test('reports the replacement of a pod that was ready as Normal, and once', async () => {

@@ -1,5 +1,6 @@
 import type { Pod } from '../../../../../operator/sync/hub/pod';
 import { podProblem, podState } from '../../../../../operator/sync/hub/health/pod-state';
+import { ManualClock } from '../../../manual-clock';
 import { aHub, services } from '../../fixtures';
 
 const pod = (status: Pod['status'], metadata: object = {}): Pod => ({
@@ -114,6 +115,61 @@ describe('podState', () => {
       secrets: { get: () => Promise.resolve(undefined) },
     });
     expect(await podState(given, aHub())).toMatchObject({ ready: false, isReplacement });
+  });
+
+  describe('of a pod that stays Terminating', () => {
+    const deletionTimestamp = '2026-01-01T00:00:00Z';
+    async function stateAfter(minutes: number, present: Pod, items: object[] = []) {
+      const clock = new ManualClock();
+      await clock.advance(minutes * 60_000);
+      const given = services({
+        clock,
+        cache: { get: () => present as never },
+        cluster: { request: <T>() => Promise.resolve({ items } as T) },
+        secrets: { get: () => Promise.resolve(undefined) },
+      });
+      return podState(given, aHub());
+    }
+    const ended = [container({ terminated: { exitCode: 0 } })];
+
+    test.each<[string, Pod, RegExp]>([
+      [
+        'a finalizer',
+        pod({ containerStatuses: ended }, { deletionTimestamp, finalizers: ['example.org/guard'] }),
+        /^Pod villa-0 should have ended at 2026-01-01T00:00:00Z\. Its finalizers hold it: example\.org\/guard\. /,
+      ],
+      [
+        'a container',
+        pod({ containerStatuses: [container({ running: {} })] }, { deletionTimestamp }),
+        /Its node has not ended the container hub\./,
+      ],
+      [
+        'a volume',
+        pod({ containerStatuses: ended }, { deletionTimestamp }),
+        /may be unable to release a volume\./,
+      ],
+    ])('says since when, and that %s holds it', async (_, present, words) => {
+      expect(await stateAfter(1.9, present)).toEqual({
+        ready: false,
+        isReplacement: true,
+        message: 'Pod villa-0 is being replaced.',
+      });
+      const state = await stateAfter(2, present);
+      expect(state).toEqual({ ready: false, isReplacement: false, message: expect.stringMatching(words) });
+      expect(await stateAfter(60, present)).toEqual(state);
+    });
+
+    test('adds the latest warning about it', async () => {
+      const warning = {
+        reason: 'FailedKillPod',
+        message: 'cannot unmount',
+        metadata: { creationTimestamp: deletionTimestamp },
+      };
+      const present = pod({ containerStatuses: ended }, { deletionTimestamp });
+      expect(await stateAfter(2, present, [warning])).toMatchObject({
+        message: expect.stringMatching(/ FailedKillPod: cannot unmount$/),
+      });
+    });
   });
 
   test('masks the secrets of the hub in what a container said at its end', async () => {

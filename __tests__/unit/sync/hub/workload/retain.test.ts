@@ -65,7 +65,12 @@ describe('releaseRetained', () => {
 
   test('holds the deletion back while the API server rejects it', async () => {
     const { result } = await deleted({ retain: true }, new ApiError(403, 'Forbidden', 'not allowed'));
-    expect(result).toMatchObject({ type: 'Waiting', after: 30_000 });
+    expect(result).toMatchObject({
+      type: 'Waiting',
+      reason: 'Forbidden',
+      after: 30_000,
+      message: expect.stringMatching(/^The Hub waits, .*: not allowed$/),
+    });
   });
 
   test('throws a conflict, which the runtime retries', async () => {

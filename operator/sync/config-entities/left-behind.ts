@@ -1,0 +1,139 @@
+import type { LabelledEntity } from '../../client/entity-registry';
+import type { HubClient } from '../../client/hub-client';
+import { errorOf, messageOf } from '../../errors';
+import type { Hub } from '../../kinds';
+import { userAnnotations } from '../../kinds/annotations';
+import { LEFT_BEHIND_GRACE, LEFT_BEHIND_RETRY } from '../../limits';
+import type { EventSpec } from '../../runtime/event-spec';
+import type { Child } from '../child';
+import type { Services } from '../services';
+import type { ConfigEntitySpec, EntityType } from './entity-type';
+import { formerIds, ownedId } from './ownership';
+import { createdByOperator, unmark } from './ownership-label';
+
+/** What the Hub reports of objects without a resource. */
+export interface LeftBehindReport {
+  /** Sentences for the message of `Ready`; undefined: there are none. */
+  readonly notice?: string;
+  readonly events: readonly EventSpec[];
+  /** Milliseconds until the next check, when sooner than the resync. */
+  readonly after?: number;
+}
+
+interface HubState {
+  readonly since: number;
+  /** An event has named them since the hub was last connected. */
+  told: boolean;
+  removing: boolean;
+  /** When they may be removed again after a failure, and the failure until an event has it. */
+  retryAt: number;
+  failure: string | undefined;
+}
+
+/** So many are named; the rest follows when these are gone. */
+const MOST_NAMED = 10;
+
+/**
+ * Finds objects with the operator's label that no resource describes, as after a removal that was skipped or the restore of
+ * an older backup. They are named, and removed only by an annotation of the Hub (rules.md, "Left behind").
+ */
+export class LeftBehind {
+  private readonly states = new WeakMap<HubClient, HubState>();
+
+  constructor(
+    private readonly services: Pick<Services, 'cache' | 'clock' | 'log' | 'requeue'>,
+    private readonly entityTypes: readonly Pick<
+      EntityType<Child, ConfigEntitySpec>,
+      'type' | 'definition' | 'idField' | 'id'
+    >[],
+  ) {}
+
+  async report(hub: Hub, client: HubClient): Promise<LeftBehindReport> {
+    const now = this.services.clock.monotonic();
+    const state = this.stateOf(client, now);
+    // Resources may be applied a moment after their Hub.
+    const wait = state.since + LEFT_BEHIND_GRACE - now;
+    if (wait > 0) return { events: [], after: wait };
+    const all = (await createdByOperator(client)).filter((entity) => !this.isDescribed(hub, entity));
+    if (all.length === 0) return { events: [] };
+    const events = [...this.takeFailure(state), ...(state.told ? [] : [eventOf(all)])];
+    state.told = true;
+    this.removeNamed(hub, client, state, all);
+    return { notice: noticeOf(all), events };
+  }
+
+  private stateOf(client: HubClient, now: number): HubState {
+    let state = this.states.get(client);
+    if (!state) {
+      state = { since: now, told: false, removing: false, retryAt: -Infinity, failure: undefined };
+      const created = state;
+      client.connection.onReconnect(() => (created.told = false));
+      this.states.set(client, state);
+    }
+    return state;
+  }
+
+  private isDescribed({ metadata: { namespace, name } }: Hub, { kind, id }: LabelledEntity): boolean {
+    const entityType = this.entityTypes.find(({ type }) => type === kind)!;
+    for (const resource of this.services.cache.ofHub<Child>(entityType.definition.kind, namespace, name)) {
+      const ids = [entityType.id(resource), ownedId(entityType, resource), ...formerIds(resource)];
+      if (ids.includes(id)) return true;
+    }
+    return false;
+  }
+
+  private takeFailure(state: HubState): EventSpec[] {
+    const { failure } = state;
+    state.failure = undefined;
+    return failure === undefined ? [] : [{ type: 'Warning', reason: 'CleanupFailed', message: failure }];
+  }
+
+  /** In the background: a removal may wait for others and for a reload. */
+  private removeNamed(hub: Hub, client: HubClient, state: HubState, all: readonly LabelledEntity[]): void {
+    const { clock, log, requeue } = this.services;
+    const list = hub.metadata.annotations?.[userAnnotations.removeLeftBehind] ?? '';
+    const named = all.filter(({ entityId }) => list.split(/[\s,]+/).includes(entityId));
+    if (named.length === 0 || state.removing || clock.monotonic() < state.retryAt) return;
+    state.removing = true;
+    const { namespace, name } = hub.metadata;
+    const removeAll = async () => {
+      for (const entity of named) {
+        const shouldRemove = () => !this.isDescribed(hub, entity);
+        if (!shouldRemove()) continue;
+        await unmark(client, entity.kind, entity.id);
+        await client.removal.remove(entity.kind, entity.id, { shouldRemove, reload: true });
+        log.info(
+          { kind: 'Hub', namespace, name, entity: entity.entityId },
+          'removed object without a resource',
+        );
+      }
+    };
+    void removeAll()
+      .catch((error: unknown) => {
+        log.warn(
+          { kind: 'Hub', namespace, name, error: errorOf(error) },
+          'failed to remove object without a resource',
+        );
+        state.failure = `What ${userAnnotations.removeLeftBehind} names could not be removed from the hub: ${messageOf(error)}`;
+        state.retryAt = clock.monotonic() + LEFT_BEHIND_RETRY;
+      })
+      .finally(() => {
+        state.removing = false;
+        requeue('Hub', namespace, name);
+      });
+  }
+}
+
+function eventOf(all: readonly LabelledEntity[]): EventSpec {
+  return { type: 'Warning', reason: 'LeftBehind', message: noticeOf(all) };
+}
+
+function noticeOf(all: readonly LabelledEntity[]): string {
+  const ids = all.map(({ entityId }) => entityId).sort();
+  const more = ids.length > MOST_NAMED ? ` and ${ids.length - MOST_NAMED} more` : '';
+  return (
+    `The hub has objects of the operator that no resource describes: ${ids.slice(0, MOST_NAMED).join(', ')}${more}. ` +
+    `Apply their resources again, or have them removed by the annotation ${userAnnotations.removeLeftBehind} of the Hub, ` +
+    'whose value lists these entity ids.'
+  );
+}

@@ -1,0 +1,42 @@
+import type { ConditionType, EventReason, Reason } from '../../kinds/reasons';
+import { conditionOf } from '../../runtime/conditions';
+import { type Outcome, ready } from '../../runtime/outcome';
+import type { Authenticated, HubContext } from './steps';
+
+/** Conditions that keep no hub from running, with the reason that says that a part of the spec has no effect. */
+const PARTS: readonly {
+  readonly type: ConditionType;
+  readonly reason: Reason;
+  readonly text: string;
+  readonly event: EventReason;
+}[] = [
+  {
+    type: 'BackupConfigured',
+    reason: 'Failed',
+    text: 'Backups are not set up',
+    event: 'BackupNotConfigured',
+  },
+  { type: 'StorageReady', reason: 'Mismatch', text: 'The volume needs help', event: 'StorageMismatch' },
+];
+
+/** A hub that runs. The message also names the parts of the spec that are not set up, each with one event. */
+export function readyOutcome({
+  hub,
+  core,
+  url,
+  conditions,
+  events,
+  notices,
+}: HubContext & Authenticated): Outcome {
+  const missing = PARTS.flatMap(({ type, reason, text, event }) => {
+    const condition = conditions[type];
+    if (condition?.status !== 'False' || condition.reason !== reason) return [];
+    const message = `${text}: ${condition.message}`;
+    const before = conditionOf(hub, type);
+    if (before?.reason !== reason || before.message !== condition.message)
+      events.push({ type: 'Warning', reason: event, message });
+    return [message];
+  });
+  const running = `Home Assistant ${core.version} answers at ${url} (${core.state}).`;
+  return ready('HubRunning', [running, ...missing, ...notices].join(' '));
+}
