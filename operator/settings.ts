@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { parseArgs } from 'node:util';
+import { HUB_LABEL } from './kinds/annotations';
 import { WEBHOOK } from './kinds/object-names';
 import { LOG_LEVELS } from './log';
 
@@ -74,6 +75,12 @@ const table = {
     parse: webAddress,
     about:
       'Base URL of the code host of community repositories, or of a mirror with the same paths (`<URL>/owner/name/archive/<ref>.zip`).',
+  },
+  requireSecretLabel: {
+    env: 'REQUIRE_SECRET_LABEL',
+    default: 'false',
+    parse: truth,
+    about: `Whether each Secret that a resource names must carry the label \`${HUB_LABEL}: <name of the Hub>\`, or the label without a value, which is for all Hubs of the namespace. The holder of rights to a resource of a hub can then read only Secrets that carry it.`,
   },
   leaderElection: {
     env: 'LEADER_ELECTION',

@@ -192,6 +192,12 @@ export const readyReasons = {
     kinds: ['HubSecrets'],
     meaning: 'The Secret with the hub’s `secrets.yaml` is generated.',
   },
+  SecretRefused: {
+    kinds: ['Hub', 'HubConfiguration', 'HubSecrets', 'HubIntegration', ...repositories],
+    meaning:
+      'The spec names a Secret that no resource may name: one for the cluster itself (a token of a ServiceAccount, a release of Helm), or one that the operator generated for its own use. Or the setting `REQUIRE_SECRET_LABEL` is on and the Secret lacks the label.',
+    action: 'Store the value in a Secret of its own, or add the label that the message names.',
+  },
   SecretNotFound: {
     kinds: ['HubConfiguration', 'HubSecrets', 'HubIntegration', ...repositories],
     meaning: 'A Secret that the spec names does not exist. What was generated or created before stays.',
@@ -398,6 +404,10 @@ export const otherConditions = {
       LoginFailed: {
         meaning: 'The hub was onboarded with other credentials, or rejects the credentials of the Secret.',
         action: 'Store the credentials of an administrator of this hub in the Secret.',
+      },
+      SecretRefused: {
+        meaning: '`bootstrap.credentials` names a Secret that no resource may name.',
+        action: 'Store the credentials in a Secret of its own.',
       },
       Disabled: { meaning: '`bootstrap.enabled` is false.' },
     },

@@ -1,6 +1,7 @@
 import { DEPENDENCY_REQUEUE, NAME_CONFLICT_RETRY } from '../limits';
 import { isNamespaceTerminating } from './api-errors';
 import { NameConflict, ObjectRejected } from './apply-errors';
+import { SecretRefused } from './named-secret';
 import { type Outcome, stalled, waiting } from './outcome';
 
 /** The outcome for an error of the API server that concerns the resource; undefined for any other error. */
@@ -17,5 +18,7 @@ export function errorOutcome(error: unknown): Outcome | undefined {
       ? // A change of a quota or a policy is not watched.
         stalled('InvalidSpec', error.message, { after: DEPENDENCY_REQUEUE })
       : stalled('InvalidSpec', error.message);
+  // Another label or type of the Secret queues the resource.
+  if (error instanceof SecretRefused) return stalled('SecretRefused', error.message);
   return undefined;
 }

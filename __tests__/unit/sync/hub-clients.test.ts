@@ -7,7 +7,7 @@ import { type Child, childModule } from '../../../operator/sync/child';
 import { HubClients } from '../../../operator/sync/hub-clients';
 import type { Services } from '../../../operator/sync/services';
 import { ManualClock } from '../manual-clock';
-import { services } from './fixtures';
+import { secretReader, services } from './fixtures';
 
 let secrets: Map<string, ReadonlyMap<string, string>>;
 let phase: string;
@@ -46,7 +46,7 @@ beforeEach(() => {
     }) as unknown as Hub;
   given = services({
     clock,
-    secrets: { get: (_: string, name: string) => Promise.resolve(secrets.get(name)) },
+    secrets: secretReader((name) => secrets.get(name)),
     cache: {
       get: (kind: string, _: string, name: string) =>
         (kind === 'Hub'

@@ -6,8 +6,8 @@ export const external = {
   description:
     'The hub already runs elsewhere, such as on a device at home: the operator runs nothing and manages only the ' +
     'automations, scenes, scripts and so on inside it. HubConfiguration, HubSecrets, HubCommunityRepository and ' +
-    '`delivery: File` do not work with it, and there is no ban recovery. It cannot be added to or removed from a Hub. Its ' +
-    'Secrets must carry the label `<group>/hub: <name of the Hub>`. Absent: the operator runs the hub.',
+    '`delivery: File` do not work with it, and there is no ban recovery. It cannot be added to or removed from a Hub. ' +
+    'Absent: the operator runs the hub.',
   properties: {
     url: {
       type: 'string',

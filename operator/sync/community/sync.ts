@@ -4,6 +4,7 @@ import { communityRepository as definition } from '../../kinds';
 import { objectNames } from '../../kinds/object-names';
 import { defaulted } from '../../kinds/schema';
 import { DEPENDENCY_REQUEUE, DOWNLOAD_REJECTED_RETRY, INSTALLER_TIMEOUT } from '../../limits';
+import { readNamedSecret } from '../../runtime/named-secret';
 import { type Outcome, ready, stalled, waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import { builtin } from '../../runtime/types';
@@ -249,8 +250,13 @@ export class CommunitySync {
   }: Reconcile): Promise<{ readonly value: string | undefined } | { readonly outcome: Outcome }> {
     if (!tokenSecretRef) return { value: undefined };
     const { name, key } = tokenSecretRef;
-    const secret = await this.services.secrets.get(resource.metadata.namespace, name);
-    const value = secret?.get(key)?.trim();
+    const secret = await readNamedSecret(this.services, {
+      namespace: resource.metadata.namespace,
+      hub: resource.spec.hubRef.name,
+      name,
+      field: 'spec.tokenSecretRef',
+    });
+    const value = secret?.values.get(key)?.trim();
     if (value) return { value };
     const [reason, problem] = secret
       ? (['KeyNotFound', `has no key ${key}: add it.`] as const)

@@ -40,7 +40,7 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
   constructor(
     private readonly services: Pick<
       Services,
-      'cluster' | 'cache' | 'applier' | 'secrets' | 'clock' | 'metrics'
+      'cluster' | 'cache' | 'applier' | 'secrets' | 'clock' | 'metrics' | 'settings'
     >,
     private readonly contexts: HubContexts,
   ) {
@@ -52,7 +52,7 @@ export class IntegrationSync implements ChildModule<IntegrationResource> {
   async sync(resource: IntegrationResource, client: HubClient, context: ReconcileContext): Promise<Outcome> {
     const spec = defaulted(definition.spec, resource.spec);
     const { namespace } = resource.metadata;
-    const resolved = await resolveAnswers(this.services.secrets, namespace, spec);
+    const resolved = await resolveAnswers(this.services, namespace, spec);
     if ('invalid' in resolved) return stalled('InvalidSpec', resolved.invalid);
     if ('missing' in resolved) return waiting(resolved.reason, resolved.missing, DEPENDENCY_REQUEUE);
     const { answers } = resolved;

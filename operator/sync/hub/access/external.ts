@@ -9,6 +9,7 @@ import { type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import type { HubClients } from '../../hub-clients';
 import { hubErrorOutcome } from '../../hub-errors';
 import type { Services } from '../../services';
+import type { MissingValue } from '../secret-value';
 import { resolveAccess } from './token';
 import { requireAdmin, hubModeProblem } from '../health/hub-health';
 import { stateFingerprint } from '../health/health-monitor';
@@ -19,7 +20,7 @@ type External = NonNullable<HubSpec['external']>;
 
 /** Connects to a hub that runs elsewhere (rules.md, "External hubs"): its token is used and never replaced. */
 export function externalStep(
-  services: Pick<Services, 'cache' | 'secrets' | 'settings' | 'requeue'>,
+  services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'settings' | 'requeue'>,
   hubs: HubClients,
 ): HubStep<HubContext, Authenticated> {
   const hubStart = new HubStart(services);
@@ -50,7 +51,7 @@ export function externalStep(
       if (owner) return duplicateOf(owner);
       context.status['url'] = url;
       const found = await resolveAccess(services, hub, spec, url);
-      if ('missing' in found) return waitForToken(context, found.missing);
+      if ('missing' in found) return tokenMissing(context, found);
       const client = hubs.client(hub, found.access);
       try {
         return await observe(context, url, client);
@@ -76,9 +77,15 @@ function duplicateOf({ metadata: { namespace, name } }: Hub): Outcome {
   return stalled('DuplicateId', message, { after: DEPENDENCY_REQUEUE, ...refused });
 }
 
-function waitForToken({ conditions, spec }: HubContext, message: string): Outcome {
+function tokenMissing(
+  { conditions, spec }: HubContext,
+  { missing: message, isRefused }: MissingValue,
+): Outcome {
   if (spec.backup) conditions['BackupConfigured'] = { status: 'False', reason: 'TokenNotAvailable', message };
-  return waiting('TokenNotAvailable', message, DEPENDENCY_REQUEUE, { status: { phase: 'Pending' } });
+  const details = { status: { phase: 'Pending' } };
+  return isRefused
+    ? stalled('SecretRefused', message, details)
+    : waiting('TokenNotAvailable', message, DEPENDENCY_REQUEUE, details);
 }
 
 /** Why a URL must not be used; undefined: it may be. The schema checks most of it. */
