@@ -54,6 +54,12 @@ export async function revokeOldTokens(
   return old.length;
 }
 
+/** The id of the user who owns the hub: no two hubs have the same. Null: the hub has no owner. */
+export async function ownerId(connection: HubConnection): Promise<string | null> {
+  const accounts = await connection.command('config/auth/list');
+  return accounts.find(({ is_owner: isOwner }) => isOwner)?.id ?? null;
+}
+
 /** The user of the connection's token; also verifies the token. @throws TokenRejected */
 export function currentUser(connection: HubConnection): Promise<HubUser> {
   return connection.command('auth/current_user');

@@ -13,6 +13,11 @@ export const status = statusWith({
     description:
       'Address at which the operator reaches the hub. Inside the cluster: use `kubectl port-forward` from elsewhere.',
   },
+  instanceID: {
+    type: 'string',
+    description:
+      'What tells an external hub from all others: the id of the user who owns it, read with the token. Of two Hubs with the same one, the older has the hub.',
+  },
   bootstrap: {
     type: 'object',
     description: 'Progress of the first set-up.',
