@@ -492,7 +492,7 @@ export interface HubSpecExternal {
   readonly tokenSecretRef: HubSpecExternalTokenSecretRef;
 
   /**
-   * Address of the hub, such as `http://192.168.1.10:8123`: http or https, no path, no credentials; not a loopback or link-local address. Redirects are not followed.
+   * Address of the hub, such as `http://192.168.1.10:8123`: http or https, no path, no credentials; not a loopback or link-local address, nor a metadata service of a cloud. Redirects are not followed.
    *
    * @schema HubSpecExternal#url
    */

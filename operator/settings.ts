@@ -76,6 +76,13 @@ const table = {
     about:
       'Base URL of the code host of community repositories, or of a mirror with the same paths (`<URL>/owner/name/archive/<ref>.zip`).',
   },
+  communityRepositories: {
+    env: 'COMMUNITY_REPOSITORIES',
+    default: '',
+    parse: repositories,
+    about:
+      'Community repositories that may be installed, separated by commas: `owner/name`, or `owner/` for all of an owner. Empty: all. `none`: none.',
+  },
   requireSecretLabel: {
     env: 'REQUIRE_SECRET_LABEL',
     default: 'false',
@@ -257,6 +264,15 @@ function podNameFrom(host: string): string {
 function address(value: string): string {
   if (value === '' || isIP(value) !== 0) return value;
   throw new Error('an IPv4 or IPv6 address is accepted, or nothing');
+}
+
+/** In lower case; undefined: all. */
+function repositories(value: string): readonly string[] | undefined {
+  if (value.trim() === '') return undefined;
+  if (value.trim() === 'none') return [];
+  const items = value.split(',').map((item) => item.trim().toLowerCase());
+  if (items.every((item) => /^[a-z0-9-]+\/[a-z0-9._-]*$/.test(item))) return items;
+  throw new Error('owner/name or owner/ is accepted, several of them separated by commas, or none');
 }
 
 /** Without a slash at its end. */

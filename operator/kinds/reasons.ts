@@ -192,6 +192,12 @@ export const readyReasons = {
     kinds: ['HubSecrets'],
     meaning: 'The Secret with the hub’s `secrets.yaml` is generated.',
   },
+  RepositoryNotAllowed: {
+    kinds: repositories,
+    meaning:
+      'The setting `COMMUNITY_REPOSITORIES` of the operator does not list the repository. Nothing is downloaded; what was installed stays.',
+    action: 'Ask who administers the operator, or delete the resource.',
+  },
   SecretRefused: {
     kinds: ['Hub', 'HubConfiguration', 'HubSecrets', 'HubIntegration', ...repositories],
     meaning:

@@ -13,7 +13,7 @@ export const external = {
       type: 'string',
       description:
         'Address of the hub, such as `http://192.168.1.10:8123`: http or https, no path, no credentials; not a ' +
-        'loopback or link-local address. Redirects are not followed.',
+        'loopback or link-local address, nor a metadata service of a cloud. Redirects are not followed.',
       pattern: '^https?://([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?/?$',
       maxLength: 300,
     },

@@ -78,6 +78,8 @@ export class CommunitySync {
       this.preparations.forget(uid);
       return this.activate(reconcile);
     }
+    if (!isAllowed(this.services.settings.communityRepositories, spec.repository))
+      return conditions.notAllowed(spec.repository);
     if (context.dryRun)
       return stalled(
         'DryRun',
@@ -108,12 +110,12 @@ export class CommunitySync {
     };
     const key = JSON.stringify([generation, token.value]);
     const onEnd = () => this.services.requeue(resource.kind, namespace, name);
-    let preparation = this.preparations.prepare(uid, key, source, onEnd);
+    let preparation = this.preparations.prepare(resource.metadata, key, source, onEnd);
     if (preparation.type === 'failed' && preparation.error instanceof TargetTaken) {
       if (this.targets.ownerOf(resource, preparation.error.target))
         return conditions.preparationFailed(preparation);
       this.preparations.forget(uid);
-      preparation = this.preparations.prepare(uid, key, source, onEnd);
+      preparation = this.preparations.prepare(resource.metadata, key, source, onEnd);
     }
     if (preparation.type === 'running') return conditions.downloading(spec);
     if (preparation.type === 'failed') {
@@ -264,6 +266,16 @@ export class CommunitySync {
     const message = `The Secret ${name} in tokenSecretRef ${problem}`;
     return { outcome: waiting(reason, message, DEPENDENCY_REQUEUE, { status: { phase: 'Pending' } }) };
   }
+}
+
+/** @param patterns of the administrator; undefined: there is no limit */
+function isAllowed(patterns: readonly string[] | undefined, repository: string): boolean {
+  // The code host compares without case.
+  const name = repository.toLowerCase();
+  return (
+    patterns === undefined ||
+    patterns.some((pattern) => name === pattern || (pattern.endsWith('/') && name.startsWith(pattern)))
+  );
 }
 
 /** Whether the volume has the version in the spec, by status. */

@@ -1,7 +1,7 @@
 import { getConfig } from '../../../client/core';
 import { HubBanned, HubError, TokenRejected } from '../../../client/errors';
 import type { HubClient } from '../../../client/hub-client';
-import { hasLocalHost } from '../../../client/local-address';
+import { hasLocalHost, LOCAL_ADDRESS } from '../../../client/local-address';
 import type { HubSpec } from '../../../kinds/index';
 import { DEPENDENCY_REQUEUE } from '../../../limits';
 import { type Outcome, stalled, waiting } from '../../../runtime/outcome';
@@ -100,7 +100,7 @@ export function invalidUrl({ url }: Pick<External, 'url'>, allowLocal: boolean):
   if (parsed.pathname !== '/' || parsed.search || parsed.hash)
     return 'external.url is invalid: only scheme, host and port are allowed.';
   if (!allowLocal && hasLocalHost(parsed))
-    return 'external.url is invalid: a loopback or link-local address leads to the operator itself, not to a hub.';
+    return `external.url is invalid: it is ${LOCAL_ADDRESS}, where no hub is managed.`;
   return undefined;
 }
 
